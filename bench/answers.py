@@ -129,7 +129,9 @@ def _writes_much_at_once(world: World, id_: str) -> bool:
 
 
 ONLY_THEIRS: Final[Mapping[str, Sequence[tuple[str, Rule]]]] = {
-    "unattached-volumes": [("left its instance less than 7 days ago: Custodian knows only when it was made", _left_lately)],
+    "unattached-volumes": [
+        ("left its instance less than 7 days ago: Custodian knows only when it was made", _left_lately)
+    ],
     "idle-volumes": [
         ("its instance is stopped, which is another question: a metric that is not there counts as 0", _stands_still),
         ("an instance starts from it", _is_root),
@@ -207,7 +209,9 @@ def compared(world: World, ours: Mapping[str, Said], theirs: Mapping[str, Said])
 
 
 def _row(world: World, question: Question, ours: Said, theirs: Said) -> Row:
-    only_ours = dict.fromkeys(ours.flagged - theirs.flagged, UNEXPLAINED)  # of none is known why Custodian should not see it
+    only_ours = dict.fromkeys(
+        ours.flagged - theirs.flagged, UNEXPLAINED
+    )  # of none is known why Custodian should not see it
     only_theirs = {
         id_: ours.besides.get(id_) or _why(world, id_, ONLY_THEIRS.get(question.policy, ()))
         for id_ in theirs.flagged - ours.flagged

@@ -47,7 +47,9 @@ def zipped_bytes(folder: Path) -> int:
 def event_of(name: str, turn: float) -> object:
     """A function's event; each turn is of an audit of its own, as one that has ended is soon answered, and so with requests."""
     file = EVENTS / CHOSEN.get(name, f"{name.removesuffix('Function').lower()}.json")
-    event = json.loads(file.read_text().replace('"audit_id": "', f'"audit_id": "{turn}-').replace("weekly/", f"{turn}/"))
+    event = json.loads(
+        file.read_text().replace('"audit_id": "', f'"audit_id": "{turn}-').replace("weekly/", f"{turn}/")
+    )
     if name == "AcknowledgeFunction":
         event["body"] += f"&turn={turn}"
         event["headers"] |= signed(SIGNING_SECRET, event["body"].encode(), time.time())
@@ -70,9 +72,14 @@ def table() -> str:
         template = build(home / "build")
         with LocalAws(home, slack.url) as aws:
             aws.deploy(template, SlackSecretArn=aws.keep_secret("slackwater/slack", slack.secret()))
-            aws.client("s3").put_object(Bucket=aws.outputs["BucketName"], Key="policy/slackwater.toml", Body=POLICY.encode())
+            aws.client("s3").put_object(
+                Bucket=aws.outputs["BucketName"], Key="policy/slackwater.toml", Body=POLICY.encode()
+            )
             times = [{name: start(aws, template, name, turn) for name in FUNCTIONS} for turn in range(STARTS)]
-        rows = ["| Function | Start, ms | First request, ms | Both, ms | Next request, ms | Zipped, KiB |", "|-|-|-|-|-|-|"]
+        rows = [
+            "| Function | Start, ms | First request, ms | Both, ms | Next request, ms | Zipped, KiB |",
+            "|-|-|-|-|-|-|",
+        ]
         for name in FUNCTIONS:
             medians = (statistics.median(column) for column in zip(*(turn[name] for turn in times), strict=True))
             size_kib = zipped_bytes(template.parent / name) / 1024

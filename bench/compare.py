@@ -82,7 +82,9 @@ class Results:
 
     def of(self, tool: str, resources: int, latency_ms: float) -> Measured:
         """The run that it was."""
-        return next(one for one in self.measured if (one.tool, one.resources, one.latency_ms) == (tool, resources, latency_ms))
+        return next(
+            one for one in self.measured if (one.tool, one.resources, one.latency_ms) == (tool, resources, latency_ms)
+        )
 
     @property
     def sizes(self) -> list[int]:
@@ -133,7 +135,10 @@ def plain(policies: str) -> str:
 def run(resources: int, latencies: Iterable[float]) -> tuple[list[Measured], int, list[answers.Row]]:
     """Both tools on one fleet, at each latency; the calls of Custodian's plain policies; what the two answered at the last."""
     now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:00Z}"  # Custodian asks for the days before the real one
-    policy, flags = (BENCH / "policy.toml").read_text(), [f for one in answers.QUESTIONS for f in ("--detector", one.detector)]
+    policy, flags = (
+        (BENCH / "policy.toml").read_text(),
+        [f for one in answers.QUESTIONS for f in ("--detector", one.detector)],
+    )
     found = list[Measured]()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)

@@ -105,9 +105,8 @@ class Beside:
                 digest = hashlib.md5(asked["MessageBody"].encode(), usedforsecurity=False).hexdigest()
                 return "application/x-amz-json-1.0", json.dumps({"MessageId": "1", "MD5OfMessageBody": digest})
             case "":
-                aliases = (
-                    "<ListAccountAliasesResult><AccountAliases/><IsTruncated>false</IsTruncated></ListAccountAliasesResult>"
-                )
+                result = "<AccountAliases/><IsTruncated>false</IsTruncated>"
+                aliases = f"<ListAccountAliasesResult>{result}</ListAccountAliasesResult>"
                 return "text/xml", f"<ListAccountAliasesResponse>{aliases}</ListAccountAliasesResponse>"
         raise NotImplementedError(target)
 
@@ -155,7 +154,9 @@ class Custodian:
                 check=False,
             )
             matched = Path(folder) / name / "resources.json"
-            return Ran(done.returncode, json.loads(matched.read_text()) if matched.exists() else [], done.stdout + done.stderr)
+            return Ran(
+                done.returncode, json.loads(matched.read_text()) if matched.exists() else [], done.stdout + done.stderr
+            )
 
     @property
     def account(self) -> Account:
@@ -200,7 +201,11 @@ def theirs_throttled(rate: Mapping[str, float]) -> Play:
         before=f"{len(idle)} idle volumes",
         after=f"{len(found)} of {len(idle)} found; in its log, {warnings} warnings of batches that were lost",
         status=str(ran.status),
-        verdict="finds them all" if whole else "fails" if fails else f"finds {len(found)} of {len(idle)}, as if these were all",
+        verdict="finds them all"
+        if whole
+        else "fails"
+        if fails
+        else f"finds {len(found)} of {len(idle)}, as if these were all",
         right=found <= idle and (whole or fails),
     )
 
@@ -335,7 +340,11 @@ def scenes(home: Path, told: Callable[[str], None]) -> Iterator[Scene]:
     told("Slack refuses a message")
     theirs = theirs_told()
     for title, situation, fault in (
-        ("Slack answers 429", "Slack answers the first try with 429 and `Retry-After: 30`.", Fault("busy", retry_after_s=30)),
+        (
+            "Slack answers 429",
+            "Slack answers the first try with 429 and `Retry-After: 30`.",
+            Fault("busy", retry_after_s=30),
+        ),
         (
             "Slack answers `ok: false`",
             "Slack answers the first try with `ok: false` and `internal_error`, and has posted nothing.",

@@ -156,7 +156,9 @@ def _peaks(truth: Truth, volume: Volume, asked: Asked, parts: Sequence[tuple[str
         return None
     names = _as("Maximum", [name for name, _ in parts])
     asked.add(volume, DAY, truth.ebs_days, *names)
-    by_day = [truth.values(volume, name, DAY, truth.ebs_days) / 60 / per for name, (_, per) in zip(names, parts, strict=True)]
+    by_day = [
+        truth.values(volume, name, DAY, truth.ebs_days) / 60 / per for name, (_, per) in zip(names, parts, strict=True)
+    ]
     if min(map(len, by_day)) < 15 or len(set(map(len, by_day))) > 1:
         return None
     return _Peaks(max(float(part.max()) for part in by_day), float(np.sum(by_day, axis=0).max()))
@@ -423,7 +425,9 @@ def efs_cold_data(truth: Truth, region: str, asked: Asked) -> None:
         read = truth.values(system, "DataReadIOBytes Sum", DAY, truth.files_days)
         if read.sum() > system.standard_bytes / 2:
             continue
-        asked.add(system, DAY, truth.files_days, "DataWriteIOBytes Sum", *([] if len(read) else ["StorageBytes Average"]))
+        asked.add(
+            system, DAY, truth.files_days, "DataWriteIOBytes Sum", *([] if len(read) else ["StorageBytes Average"])
+        )
         if system.mode == "bursting":
             asked.add(system, FIVE if system.standard_bytes > TIB else DAY, truth.files_days, "MeteredIOBytes Sum")
 
@@ -457,7 +461,9 @@ def efs_single_client(truth: Truth, region: str, asked: Asked) -> None:
         asked.add(system, DAY, truth.files_days, "ClientConnections Sum")
         days = truth.values(system, "ClientConnections Sum", DAY, truth.files_days)
         if len(days) == truth.files_days + 1 and days.max() <= 1440 and days[-31:-1].sum() >= 0.9 * 1440 * 30:
-            asked.add(system, FIVE, truth.files_days, "ClientConnections Sum", "DataReadIOBytes Sum", "DataWriteIOBytes Sum")
+            asked.add(
+                system, FIVE, truth.files_days, "ClientConnections Sum", "DataReadIOBytes Sum", "DataWriteIOBytes Sum"
+            )
 
 
 def efs_throughput_mismatch(truth: Truth, region: str, asked: Asked) -> None:

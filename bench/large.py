@@ -38,7 +38,17 @@ from slackwater_cli.memory import share_arenas
 
 BEGIN, END = "<!-- large -->\n", "<!-- /large -->\n"
 COLUMNS = (
-    *("Resources", "Questions", "Records a part", "Parts", "Calls", "Metrics", "Findings", "Document, MiB", "Listed, MiB"),
+    *(
+        "Resources",
+        "Questions",
+        "Records a part",
+        "Parts",
+        "Calls",
+        "Metrics",
+        "Findings",
+        "Document, MiB",
+        "Listed, MiB",
+    ),
     *("Listing, s", "Longest part, s", "Wall, s", "CPU, s", "CPU of a resource, ms", "Peak, MiB"),
 )
 SEVEN = ("ebs-unattached", "ebs-idle", "ebs-outdated-type", "efs-idle", "ec2-idle", "fsx-idle", "fsx-sync-export")

@@ -79,7 +79,9 @@ def planned(audit_id: str, urls: list[str]) -> dict[str, Any]:
         plan = planner.plan(audit_id, AuditRequest(requested_by="bench"))
     assert plan
     shut = {(gap.account, gap.region) for gap in plan.gaps}
-    targets = [(target.account, target.region) for target in plan.targets if (target.account, target.region) not in shut]
+    targets = [
+        (target.account, target.region) for target in plan.targets if (target.account, target.region) not in shut
+    ]
     return took | _since(before, urls) | {"targets": targets, "gaps": len(plan.gaps), "accounts": len(plan.accounts)}
 
 
@@ -346,7 +348,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--accounts", type=int, default=1_000)
-    parser.add_argument("--resources", type=int, default=30_000, help="of each of the three large accounts, in two regions")
+    parser.add_argument(
+        "--resources", type=int, default=30_000, help="of each of the three large accounts, in two regions"
+    )
     parser.add_argument("--samples", type=int, default=50, help="empty regions to scan")
     parser.add_argument("--measured", type=Path, help="measurements to take, if it is there, or to keep")
     parser.add_argument("--write", type=Path, help="a page with the marks")

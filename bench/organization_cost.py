@@ -114,7 +114,9 @@ class Line:
 def prices() -> tuple[dict[str, Price], str]:
     """Those of an idle month (`tools/running_cost.toml`), by the first words of what they are for; and their date."""
     found, as_of = rows()
-    return {re.split("[:,]", row.what)[0]: Price(row.usd, row.unit, row.source, row.seen == "AWS") for row in found}, as_of
+    return {
+        re.split("[:,]", row.what)[0]: Price(row.usd, row.unit, row.source, row.seen == "AWS") for row in found
+    }, as_of
 
 
 def quantities(parts: Iterable[Part], cold_s: Mapping[str, float] | None = None) -> dict[str, Decimal]:
@@ -171,7 +173,9 @@ def parts_of(found: Mapping[str, Any], publish: str = FIRST) -> list[Part]:
     """The parts of an audit, planning first and publishing last; `publish` says of which audit."""
     plan, ended = found["plan"], found["publish"][publish]
     return [
-        Part(name="planning", function=PLAN, count=1, transitions=len(OF_AUDIT), **{name: plan[name] for name in TAKEN}),
+        Part(
+            name="planning", function=PLAN, count=1, transitions=len(OF_AUDIT), **{name: plan[name] for name in TAKEN}
+        ),
         *(_scans(kind, found) for kind in (EMPTY, SMALL, LARGE)),
         Part(name="publishing", function=PUBLISH, count=1, **{name: ended[name] for name in TAKEN}),
     ]

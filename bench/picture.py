@@ -59,7 +59,9 @@ def picture(tools: Sequence[str], panels: Sequence[Panel], title: str) -> str:
 def _key(tools: Sequence[str], with_floor: bool) -> list[str]:
     parts, x = list[str](), LEFT
     for place, tool in enumerate(tools):
-        parts.append(f'<rect class="bar{place}" x="{x}" y="8" width="12" height="12"/><text x="{x + 18}" y="18">{tool}</text>')
+        parts.append(
+            f'<rect class="bar{place}" x="{x}" y="8" width="12" height="12"/><text x="{x + 18}" y="18">{tool}</text>'
+        )
         x += 40 + 7 * len(tool)
     if with_floor:
         parts.append(f'<path class="floor" d="M{x} 14h14"/><text x="{x + 20}" y="18">the least there could be</text>')

@@ -35,7 +35,9 @@ def simulator(*options: str) -> Iterator[dict[str, Any]]:
         process.stdin.close()
 
 
-def scan(account: dict[str, Any], home: Path, policy: str = "", *flags: str) -> tuple[dict[str, Any], float, float, float]:
+def scan(
+    account: dict[str, Any], home: Path, policy: str = "", *flags: str
+) -> tuple[dict[str, Any], float, float, float]:
     """One scan as a process, by the policy of this text: its document, wall seconds, CPU seconds, and peak MiB."""
     document = home / "scan.json"
     used = timed(command_of(account, home, document, policy, *flags), account, home)
@@ -95,7 +97,9 @@ def counted(account: dict[str, Any]) -> dict[str, Any]:
 
 
 def _post(account: dict[str, Any], what: str, body: dict[str, Any]) -> None:
-    request = urllib.request.Request(f"{account['url']}/_simulator/{what}", data=json.dumps(body).encode(), method="POST")
+    request = urllib.request.Request(
+        f"{account['url']}/_simulator/{what}", data=json.dumps(body).encode(), method="POST"
+    )
     urllib.request.urlopen(request).close()
 
 
@@ -127,7 +131,10 @@ def row(resources: int, latency_ms: float) -> str:
 def by_detector(resources: int) -> str:
     """What each detector asks for by itself: a table. What several ask for is asked once where they are all on."""
     lines, together = dict[str, tuple[int, int]](), (0, 0)
-    with tempfile.TemporaryDirectory() as folder, simulator("--fleet", "mixed", "--resources", str(resources)) as account:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        simulator("--fleet", "mixed", "--resources", str(resources)) as account,
+    ):
         document, *_ = scan(account, Path(folder))
         together = _asked(document)
         for detector in document["scan"]["detectors"]:

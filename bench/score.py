@@ -146,7 +146,11 @@ def count(scores: dict[str, Score], seed: int, truth: dict[str, Any], document: 
                 wrong.append(Wrong(detector, seed, id_, scenario, "unknown" if verdict == "unknown" else "missed"))
             elif not trouble and verdict == "unknown" and case["full"]:
                 wrong.append(Wrong(detector, seed, id_, scenario, "unknown"))
-        alarms = [id_ for (by, id_), verdict in said.items() if by == detector and verdict == "flagged" and id_ not in troubles]
+        alarms = [
+            id_
+            for (by, id_), verdict in said.items()
+            if by == detector and verdict == "flagged" and id_ not in troubles
+        ]
         score.false_alarms += len(alarms)
         for id_ in alarms:
             drawn = planted[id_]["scenario"] if id_ in planted else NO_SCENARIO
@@ -195,13 +199,18 @@ def tables(scores: dict[str, Score], seeds: Sequence[int]) -> str:
     for detector, score in sorted(scores.items()):
         text += _line(
             f"[`{detector}`](detectors/{detector}.md)",
-            *(f"{n:,}" for n in (score.found + score.missed, score.innocents, score.found, score.missed, score.false_alarms)),
+            *(
+                f"{n:,}"
+                for n in (score.found + score.missed, score.innocents, score.found, score.missed, score.false_alarms)
+            ),
             f"{score.precision:.3f}",
             f"{score.recall:.3f}",
             f"{score.unknown:.1%}",
         )
     missed = misses(scores, whole=seeds == SEEDS["report"])
-    text += "\n" + ("Every target is met.\n" if not missed else "Missed targets:\n\n" + "".join(f"- {one}\n" for one in missed))
+    text += "\n" + (
+        "Every target is met.\n" if not missed else "Missed targets:\n\n" + "".join(f"- {one}\n" for one in missed)
+    )
     text += "\n" + _heads("Detector", "Scenario", "What it is", "Should be", "Flagged", "Silent", "Unknown")
     for detector, score in sorted(scores.items()):
         for name, row in sorted(score.rows.items(), key=lambda item: (not item[1].trouble, not item[1].full, item[0])):
@@ -252,13 +261,17 @@ def seeds_of(text: str) -> range:
 
 def told(wrong: Iterable[Wrong]) -> str:
     """A line for each wrong resource."""
-    return "".join(f"{one.detector}: {one.what}: {one.resource_id} ({one.scenario}, seed {one.seed})\n" for one in wrong)
+    return "".join(
+        f"{one.detector}: {one.what}: {one.resource_id} ({one.scenario}, seed {one.seed})\n" for one in wrong
+    )
 
 
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=seeds_of, default=SEEDS["tune"], help="tune (1-10), report (101-135), or such as 1-3")
+    parser.add_argument(
+        "--seeds", type=seeds_of, default=SEEDS["tune"], help="tune (1-10), report (101-135), or such as 1-3"
+    )
     parser.add_argument("--fleet", default="", help="options of the labelled fleet, such as '--troubles 5 --twins 1'")
     parser.add_argument("--write", type=Path, help="a file with score marks")
     options = parser.parse_args()

@@ -20,7 +20,11 @@ from urllib.parse import unquote, urlsplit
 
 type Item = dict[str, dict[str, str]]
 
-INDEXES: Final = {"by_target": ("target", "pk"), "by_saving": ("listing", "saving_key"), "by_age": ("listing", "age_key")}
+INDEXES: Final = {
+    "by_target": ("target", "pk"),
+    "by_saving": ("listing", "saving_key"),
+    "by_age": ("listing", "age_key"),
+}
 """The template's, with their keys."""
 PROJECTED: Final = ("detector", "account", "region", "severity", "saving_cents")
 """What the last two hold besides."""
@@ -104,7 +108,8 @@ class Table:
 
     def _put(self, puts: list[dict[str, Any]], *, in_transaction: bool) -> tuple[int, dict[str, Any]]:
         refused = [
-            put.get("ConditionExpression") == "attribute_not_exists(pk)" and self._of(put["Item"]) is not None for put in puts
+            put.get("ConditionExpression") == "attribute_not_exists(pk)" and self._of(put["Item"]) is not None
+            for put in puts
         ]
         if not any(refused):
             for put in puts:
@@ -220,7 +225,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._asked("s3:GetObject" if with_body else "s3:HeadObject")
         text = self.server.texts.get(self._key())
         if text is None:
-            return self._send(404, b"<Error><Code>NoSuchKey</Code><Message>none</Message></Error>" if with_body else b"")
+            return self._send(
+                404, b"<Error><Code>NoSuchKey</Code><Message>none</Message></Error>" if with_body else b""
+            )
         self.server.count("s3 bytes got", len(text) if with_body else 0)
         return self._send(200, text, {"ETag": '"1"', "x-amz-version-id": "1"}, with_body=with_body)
 
@@ -235,7 +242,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _body(self) -> bytes:
         return self.rfile.read(int(self.headers.get("Content-Length", 0)))
 
-    def _send(self, status: int, body: bytes, headers: Mapping[str, str] | None = None, *, with_body: bool = True) -> None:
+    def _send(
+        self, status: int, body: bytes, headers: Mapping[str, str] | None = None, *, with_body: bool = True
+    ) -> None:
         self.send_response(status)
         for name, value in (headers or {}).items():
             self.send_header(name, value)

@@ -32,4 +32,6 @@ def table_properties() -> dict[str, Any]:
     """What the template says of the table, as far as CreateTable takes it."""
     template = yaml_parse((Path(__file__).parents[1] / "template.yaml").read_text())
     (declared,) = [one["Properties"] for one in template["Resources"].values() if one["Type"] == "AWS::DynamoDB::Table"]
-    return {name: declared[name] for name in ("BillingMode", "KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes")}
+    return {
+        name: declared[name] for name in ("BillingMode", "KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes")
+    }

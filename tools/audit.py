@@ -61,7 +61,12 @@ def locks(root: Path) -> list[Path]:
     """Every lock file of the project."""
     return sorted(
         path
-        for pattern in ("requirements.txt", "layers/*/requirements.txt", "tools/requirements/*.txt", "t*/*/package-lock.json")
+        for pattern in (
+            "requirements.txt",
+            "layers/*/requirements.txt",
+            "tools/requirements/*.txt",
+            "t*/*/package-lock.json",
+        )
         for path in root.glob(pattern)
     )
 

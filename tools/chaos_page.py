@@ -75,7 +75,10 @@ def page(outcomes: Iterable[Outcome]) -> str:
         lines.append(_row(f"{kind}, alone", [one for one in outcomes if {kind} == _kinds(one)]))
         ways = sorted({fault.way for one in outcomes for fault in one.faults if fault.kind == kind})
         if len(ways) > 1:
-            lines += [_row(f"· {way}", [one for one in outcomes if way in {fault.way for fault in one.faults}]) for way in ways]
+            lines += [
+                _row(f"· {way}", [one for one in outcomes if way in {fault.way for fault in one.faults}])
+                for way in ways
+            ]
     faults = Counter(len(one.faults) for one in outcomes)
     said = ", ".join(f"{count} scans with {number}" for number, count in sorted(faults.items()))
     requests = sorted(one.requests for one in outcomes)
@@ -87,7 +90,12 @@ def page(outcomes: Iterable[Outcome]) -> str:
 
 def _row(name: str, outcomes: Sequence[Outcome]) -> str:
     counts = Counter(one.verdict for one in outcomes if not one.problems)
-    cells = [name, len(outcomes), *(counts[verdict] for verdict, _ in COLUMNS), sum(bool(one.problems) for one in outcomes)]
+    cells = [
+        name,
+        len(outcomes),
+        *(counts[verdict] for verdict, _ in COLUMNS),
+        sum(bool(one.problems) for one in outcomes),
+    ]
     return f"| {' | '.join(map(str, cells))} |"
 
 
@@ -101,5 +109,8 @@ if __name__ == "__main__":
     Path(sys.argv[1]).write_text(page(found), "utf-8")
     for one in found:
         for problem in one.problems:
-            print(f"scan {one.number}: {problem} ({', '.join(f'{f.way} {f.action}' for f in one.faults)})", file=sys.stderr)
+            print(
+                f"scan {one.number}: {problem} ({', '.join(f'{f.way} {f.action}' for f in one.faults)})",
+                file=sys.stderr,
+            )
     sys.exit(any(one.problems for one in found))

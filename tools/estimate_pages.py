@@ -25,7 +25,11 @@ def main(into: Path) -> None:
     """Write every page."""
     into.mkdir(parents=True, exist_ok=True)
     (into / CSV).write_text(usage_csv(ramp=True), encoding="utf-8")
-    for name, lines in (("README.md", kinds()), ("published-figures.md", published()), ("questions.md", questions(into))):
+    for name, lines in (
+        ("README.md", kinds()),
+        ("published-figures.md", published()),
+        ("questions.md", questions(into)),
+    ):
         (into / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

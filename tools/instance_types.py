@@ -20,7 +20,9 @@ TARGET = Path(slackwater.aws.__file__).parent / "data" / "instance_types.json"
 def main() -> None:
     """Write the snapshot: one row a type, so that a change shows as one line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--as-of", type=date.fromisoformat, default=datetime.now(UTC).date(), help="date of the snapshot")
+    parser.add_argument(
+        "--as-of", type=date.fromisoformat, default=datetime.now(UTC).date(), help="date of the snapshot"
+    )
     as_of = parser.parse_args().as_of
     bundled = json.loads(gzip.decompress(files("moto.ec2").joinpath("resources/instance_types.json.gz").read_bytes()))
     rows = {name: asdict(instance_type(bundled[name])) for name in sorted(bundled)}

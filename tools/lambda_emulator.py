@@ -94,7 +94,12 @@ def emulated(code: Path, layer: Path, environment: Mapping[str, str], log: Path)
         "LAMBDA_TASK_ROOT": str(code),
         "AWS_LAMBDA_FUNCTION_NAME": code.name,
     }
-    listen = ["--runtime-interface-emulator-address", f"127.0.0.1:{port}", "--runtime-api-address", f"127.0.0.1:{runtime_port}"]
+    listen = [
+        "--runtime-interface-emulator-address",
+        f"127.0.0.1:{port}",
+        "--runtime-api-address",
+        f"127.0.0.1:{runtime_port}",
+    ]
     with process([EMULATOR, *listen, RUNTIME, "-m", "awslambdaric", "app.handler"], log, cwd=code, env=environment):
         until("the emulator", lambda: listening(port))
         yield Function(port, log)

@@ -273,7 +273,14 @@ class LocalAws:
 
     def deploy(self, template: Path, **parameters: str) -> None:
         """`sam deploy`, as a user would; `outputs` are the stack's."""
-        command = [BIN / "sam", "deploy", "--template-file", for_ministack(template), "--config-file", ROOT / "samconfig.toml"]
+        command = [
+            BIN / "sam",
+            "deploy",
+            "--template-file",
+            for_ministack(template),
+            "--config-file",
+            ROOT / "samconfig.toml",
+        ]
         overrides = [f"{name}={value}" for name, value in parameters.items()]
         given = ["--parameter-overrides", *overrides] if overrides else []
         must(*command, "--no-confirm-changeset", "--region", REGION, *given, environment=self.environment())

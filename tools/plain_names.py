@@ -69,7 +69,9 @@ def problems(path: Path, rules: Rules) -> Iterator[str]:
 def main(folders: list[str]) -> int:
     """Print the problems of all Python files in these folders; return 1 if there are any."""
     rules = read_rules(Path(__file__).with_suffix(".toml"))
-    files = [path for folder in folders for path in sorted(Path(folder).rglob("*.py")) if "node_modules" not in path.parts]
+    files = [
+        path for folder in folders for path in sorted(Path(folder).rglob("*.py")) if "node_modules" not in path.parts
+    ]
     found = [problem for path in files for problem in problems(path, rules)]
     print(*dict.fromkeys(found), sep="\n", end="\n" if found else "")
     return 1 if found or not files else 0

@@ -96,9 +96,17 @@ def figures() -> list[Figure]:
 
 
 def _efs_or_ebs() -> Iterator[Figure]:
-    def figure(what: str, published: float, ours: float, unit: str, tolerance: float, rests_on: str = FORMULA) -> Figure:
+    def figure(
+        what: str, published: float, ours: float, unit: str, tolerance: float, rests_on: str = FORMULA
+    ) -> Figure:
         return Figure(
-            report=EFS_OR_EBS, what=what, published=published, ours=ours, unit=unit, tolerance=tolerance, rests_on=rests_on
+            report=EFS_OR_EBS,
+            what=what,
+            published=published,
+            ours=ours,
+            unit=unit,
+            tolerance=tolerance,
+            rests_on=rests_on,
         )
 
     written = asked("efs-throughput-mode", stored="0B", write_per_month="30GiB").modes.elastic
@@ -121,10 +129,17 @@ def _efs_or_ebs() -> Iterator[Figure]:
         yield figure(f"gp3: {size} GB for 59 min", published, round(float(ebs.ebs_usd), 5), "USD", 0, PRICED)
     for words, ramp in (("download as a ramp", True), ("download at once", False)):
         efs = asked("efs-vs-ebs", usage_csv=usage_csv(ramp=ramp), efs="one-zone", allocated="40GiB")
-        yield figure(f"EFS One Zone: the run, {words}, outputs as steps", 0.00756, float(efs.efs_usd), "USD", 0.10, PRICED)
+        yield figure(
+            f"EFS One Zone: the run, {words}, outputs as steps", 0.00756, float(efs.efs_usd), "USD", 0.10, PRICED
+        )
     rule = asked("efs-vs-ebs", used="30GiB", hours="1h", efs="one-zone")
     yield figure(
-        "EFS costs what EBS costs at this many times the used size", 2, rule.break_even_allocated_gib / 30, "", 0, PRICED
+        "EFS costs what EBS costs at this many times the used size",
+        2,
+        rule.break_even_allocated_gib / 30,
+        "",
+        0,
+        PRICED,
     )
 
     logs = "formula; the pass logs' size is assumed: solved back from 152.18"
@@ -196,9 +211,17 @@ def _openzfs() -> Iterator[Figure]:
 def _ebs_optimised() -> Iterator[Figure]:
     volume = {"volume_type": "gp2", "size": "220GiB", "volume_throughput": "160MiB/s"}
 
-    def figure(what: str, published: float, ours: float, unit: str, tolerance: float, rests_on: str = FORMULA) -> Figure:
+    def figure(
+        what: str, published: float, ours: float, unit: str, tolerance: float, rests_on: str = FORMULA
+    ) -> Figure:
         return Figure(
-            report=EBS_OPTIMISED, what=what, published=published, ours=ours, unit=unit, tolerance=tolerance, rests_on=rests_on
+            report=EBS_OPTIMISED,
+            what=what,
+            published=published,
+            ours=ours,
+            unit=unit,
+            tolerance=tolerance,
+            rests_on=rests_on,
         )
 
     naive = asked("ebs-transfer", instance_type="c4.8xlarge", bytes="220GiB", **volume)
@@ -215,14 +238,20 @@ def _ebs_optimised() -> Iterator[Figure]:
 
 def _network() -> Iterator[Figure]:
     def figure(what: str, published: float, ours: float, unit: str) -> Figure:
-        return Figure(report=NETWORK, what=what, published=published, ours=ours, unit=unit, tolerance=0, rests_on=EC2_DATA)
+        return Figure(
+            report=NETWORK, what=what, published=published, ours=ours, unit=unit, tolerance=0, rests_on=EC2_DATA
+        )
 
     proxy = asked("network-transfer", instance_type="t3.micro", needed_rate="350MB/s")
     steady = asked("network-transfer", instance_type="m6i.8xlarge", needed_rate="350MB/s")
     yield figure("t3.micro: baseline", 8, proxy.baseline_mb_per_s, "MB/s")
     yield figure("t3.micro: peak", 5, proxy.peak_mb_per_s * 8 / 1000, "Gbps")
-    yield figure("The largest T3, t3.2xlarge: baseline", 2.048, proxy.instance_types[0].baseline_mb_per_s * 8 / 1000, "Gbps")
-    yield figure("m6i.8xlarge: peak over baseline (it never drops)", 1, steady.peak_mb_per_s / steady.baseline_mb_per_s, "")
+    yield figure(
+        "The largest T3, t3.2xlarge: baseline", 2.048, proxy.instance_types[0].baseline_mb_per_s * 8 / 1000, "Gbps"
+    )
+    yield figure(
+        "m6i.8xlarge: peak over baseline (it never drops)", 1, steady.peak_mb_per_s / steady.baseline_mb_per_s, ""
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,14 +277,21 @@ def verdicts() -> list[Verdict]:
     proxy = asked("network-transfer", instance_type="t3.micro", needed_rate="350MB/s", families=["t3", "m6i"])
     carried = {one.instance_type: one.carries for one in (*proxy.instance_types, *proxy.without_burst)}
     orders = [
-        [asked("small-files", files=40_000, bytes="1.1GB", workers=workers, storage=storage).seconds for storage in WRITES]
+        [
+            asked("small-files", files=40_000, bytes="1.1GB", workers=workers, storage=storage).seconds
+            for storage in WRITES
+        ]
         for workers in (1, 2, 4)
     ]
     ranked = all(ebs < one_zone < regional for one_zone, regional, ebs in orders)
     faster = all(more < fewer for rows in pairwise(orders) for fewer, more in zip(*rows, strict=True))
     return [
-        Verdict(report=SMALL_EFS, what="Writing: EBS before One Zone before Regional", published="yes", ours=_yes(ranked)),
-        Verdict(report=SMALL_EFS, what="More workers write sooner, on each of them", published="yes", ours=_yes(faster)),
+        Verdict(
+            report=SMALL_EFS, what="Writing: EBS before One Zone before Regional", published="yes", ours=_yes(ranked)
+        ),
+        Verdict(
+            report=SMALL_EFS, what="More workers write sooner, on each of them", published="yes", ours=_yes(faster)
+        ),
         Verdict(report=EBS_OPTIMISED, what="c4.large is bound by", published="instance", ours=small.bound_by),
         Verdict(report=EBS_OPTIMISED, what="c4.4xlarge is bound by", published="volume", ours=large.bound_by),
         Verdict(
@@ -264,7 +300,12 @@ def verdicts() -> list[Verdict]:
             published="c4.4xlarge",
             ours=str(small.smallest_unbound_instance_type),
         ),
-        Verdict(report=NETWORK, what="t3.2xlarge carries 350 MB/s for good", published="no", ours=_yes(carried["t3.2xlarge"])),
+        Verdict(
+            report=NETWORK,
+            what="t3.2xlarge carries 350 MB/s for good",
+            published="no",
+            ours=_yes(carried["t3.2xlarge"]),
+        ),
         Verdict(
             report=NETWORK,
             what="m6i.8xlarge, without burst, carries it",

@@ -35,7 +35,9 @@ def empty(s3: Any, bucket: str, prefix: str = "") -> None:
             {"Key": one["Key"], "VersionId": one["VersionId"]}
             for one in page.get("Versions", []) + page.get("DeleteMarkers", [])
         ]
-        if found and (errors := s3.delete_objects(Bucket=bucket, Delete={"Objects": found, "Quiet": True}).get("Errors")):
+        if found and (
+            errors := s3.delete_objects(Bucket=bucket, Delete={"Objects": found, "Quiet": True}).get("Errors")
+        ):
             raise SystemExit(f"Not deleted: {errors[0]['Key']}: {errors[0]['Message']}")
 
 
@@ -43,7 +45,9 @@ def main() -> None:
     """Ask, then delete."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stack", default="slackwater", help="name of the stack")
-    parser.add_argument("--region", default=os.environ.get("AWS_REGION"), help="its region, if not AWS_REGION or the profile's")
+    parser.add_argument(
+        "--region", default=os.environ.get("AWS_REGION"), help="its region, if not AWS_REGION or the profile's"
+    )
     parser.add_argument("--yes", action="store_true", help="do not ask")
     options = parser.parse_args()
     session = boto3.Session(region_name=options.region)
@@ -52,7 +56,9 @@ def main() -> None:
 
     outputs = outputs_of(cloudformation, options.stack)
     if not {"TableName", "BucketName", "StateMachineArn", "RetentionDays"} <= outputs.keys():
-        raise SystemExit(f"No stack of Slackwater's is called {options.stack} in {session.region_name} of account {account}.")
+        raise SystemExit(
+            f"No stack of Slackwater's is called {options.stack} in {session.region_name} of account {account}."
+        )
     table, bucket = outputs["TableName"], outputs["BucketName"]
     print(
         f"In {session.region_name} of account {account}:\n"

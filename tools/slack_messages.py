@@ -14,7 +14,17 @@ from unicodedata import category
 
 from slackwater.engine.registry import documentation, registry
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget
-from slackwater.model.cleanup import ActorNote, Backup, BackupState, Cleanup, Removal, Restored, Subject, SubResource, Tagging
+from slackwater.model.cleanup import (
+    ActorNote,
+    Backup,
+    BackupState,
+    Cleanup,
+    Removal,
+    Restored,
+    Subject,
+    SubResource,
+    Tagging,
+)
 from slackwater.model.findings import Gap
 from slackwater.model.listing import Page
 from slackwater.model.posts import Message
@@ -47,9 +57,36 @@ HOSTILE: Final = {
 """Names, each with an owner, that would like to do harm."""
 
 KINDS: Final[tuple[tuple[Any, ...], ...]] = (
-    ("ebs-unattached", "waste", "medium", "ebs-volume", "vol", "scratch", "500 GiB gp3 on no instance for {n} days", "54.00"),
-    ("efs-idle", "waste", "high", "efs-file-system", "fs", "archive", "1,024 GiB and not one client in {n} days", "368.64"),
-    ("ec2-network-throttled", "performance", "high", "ec2-instance", "i", "ingest", "at its baseline for {n} h", "-61.32"),
+    (
+        "ebs-unattached",
+        "waste",
+        "medium",
+        "ebs-volume",
+        "vol",
+        "scratch",
+        "500 GiB gp3 on no instance for {n} days",
+        "54.00",
+    ),
+    (
+        "efs-idle",
+        "waste",
+        "high",
+        "efs-file-system",
+        "fs",
+        "archive",
+        "1,024 GiB and not one client in {n} days",
+        "368.64",
+    ),
+    (
+        "ec2-network-throttled",
+        "performance",
+        "high",
+        "ec2-instance",
+        "i",
+        "ingest",
+        "at its baseline for {n} h",
+        "-61.32",
+    ),
     ("fsx-oversized", "waste", "low", "fsx-file-system", "fs", "shares", "12 % of 1,024 GiB used in {n} days", None),
 )
 """Detector, kind, severity, type of resource, how its id begins, name, summary, saving."""
@@ -245,10 +282,15 @@ def organization(accounts: int = 1_000, denied: int = 7) -> dict[str, Any]:
         "targets": [{"account": id_, "region": "eu-west-1", "complete": id_ not in blind} for id_ in names],
         "gaps": [asdict(gap) for gap in gaps],
     }
-    by_account = {id_: SomeTotals(findings=2, monthly_savings_usd=f"{usd:.2f}", unpriced=0) for id_, usd in spent.items()}
+    by_account = {
+        id_: SomeTotals(findings=2, monthly_savings_usd=f"{usd:.2f}", unpriced=0) for id_, usd in spent.items()
+    }
     return {
         "audit": audit(
-            targets=len(names), incomplete_targets=denied, findings=76, monthly_savings_usd=sum(spent.values(), Decimal(0))
+            targets=len(names),
+            incomplete_targets=denied,
+            findings=76,
+            monthly_savings_usd=sum(spent.values(), Decimal(0)),
         ),
         "gaps": gaps,
         "waste_usd": sum(spent.values(), Decimal(0)),
@@ -313,7 +355,9 @@ def decision(status: Decided, why: str = "", days: int | None = None) -> Decisio
     """What somebody decided an hour after the audit, for so many days or for good."""
     at = NOW + timedelta(hours=1)
     until = None if days is None else at + timedelta(days=days)
-    return Decision(status=status, who=DECIDER, why=why, at=at, until=until, fingerprint="f" if status == "approved" else None)
+    return Decision(
+        status=status, who=DECIDER, why=why, at=at, until=until, fingerprint="f" if status == "approved" else None
+    )
 
 
 def cleanup(seen: FindingRecord, **changes: Any) -> Cleanup:
@@ -394,15 +438,19 @@ def cleanups() -> dict[str, tuple[str, Message]]:
         "mount_targets": [{"id": f"fsmt-0000000000000000{n}", "ip_address": f"10.0.{n}.7"} for n in range(3)],
     }
     volumes = [
-        {"id": f"fsvol-{n:017x}", "name": f"team-{n}", "path": f"/fsx/team-{n}", "size_bytes": 64 << 30} for n in range(14)
+        {"id": f"fsvol-{n:017x}", "name": f"team-{n}", "path": f"/fsx/team-{n}", "size_bytes": 64 << 30}
+        for n in range(14)
     ]
     snapshot = backup(volume.resource.id, "snap-0123456789abcdef0")
     targets = [SubResource(kind="mount-target", id=one["id"], arn=None) for one in hanging["mount_targets"]]
     ended = {"ended_at": NOW + timedelta(days=31), "approved_by": DECIDER}
     gone = Removal(
-        part=SubResource(kind="volume", id=volume.resource.id, arn=volume.resource.arn), asked_at=NOW + timedelta(days=31)
+        part=SubResource(kind="volume", id=volume.resource.id, arn=volume.resource.arn),
+        asked_at=NOW + timedelta(days=31),
     )
-    deleted = cleanup(volume, stage="done", backups=(snapshot,), backup_monthly_usd=Decimal("25.00"), removals=(gone,), **ended)
+    deleted = cleanup(
+        volume, stage="done", backups=(snapshot,), backup_monthly_usd=Decimal("25.00"), removals=(gone,), **ended
+    )
     back = Restored(
         state="done",
         id="vol-0fedcba9876543210",
@@ -432,18 +480,30 @@ def cleanups() -> dict[str, tuple[str, Message]]:
             "A file system was marked whose approval has been taken back since",
             told("marked", case(cleanup(archive, recorded=hanging), archive)),
         ),
-        "cleanup-marked-approved": ("An approved volume was marked", told("marked", case(cleanup(volume), volume, approved))),
+        "cleanup-marked-approved": (
+            "An approved volume was marked",
+            told("marked", case(cleanup(volume), volume, approved)),
+        ),
         "cleanup-marked-many-children": (
             "A file system with many volumes was marked",
             told("marked", case(cleanup(shares, recorded={"children": volumes}), shares, approved_shares)),
         ),
-        "cleanup-marked-scratch": ("What needs neither approval nor backup was marked", told("marked", case(scratch, job))),
+        "cleanup-marked-scratch": (
+            "What needs neither approval nor backup was marked",
+            told("marked", case(scratch, job)),
+        ),
         "cleanup-marked-change": ("A change was asked for", told("marked", case(cleanup(dated), dated))),
-        "cleanup-warned": ("Its owner is warned", told("warned", case(cleanup(volume, marked=warned), volume, approved))),
+        "cleanup-warned": (
+            "Its owner is warned",
+            told("warned", case(cleanup(volume, marked=warned), volume, approved)),
+        ),
         "cleanup-asked": ("Its days of grace are over", told("asked", case(cleanup(volume), volume))),
         "cleanup-called-off": (
             "It was called off",
-            told("called-off", case(cleanup(volume, stage="called-off", why="it is attached to i-0123456789abcdef0"), volume)),
+            told(
+                "called-off",
+                case(cleanup(volume, stage="called-off", why="it is attached to i-0123456789abcdef0"), volume),
+            ),
         ),
         "cleanup-called-off-late": (
             "It was called off with a part gone",
@@ -497,13 +557,17 @@ def cleanups() -> dict[str, tuple[str, Message]]:
             "An undo failed",
             told(
                 "failed",
-                case(replace(deleted, stage="failed", undone=asked, why="the undo failed: InsufficientCapacity"), volume),
+                case(
+                    replace(deleted, stage="failed", undone=asked, why="the undo failed: InsufficientCapacity"), volume
+                ),
             ),
         ),
         "cleanup-stopped": ("A mark after somebody stopped it", after_a_stop()),
         "cleanup-over-cap": (
             "A run over the cap",
-            over_cap("11 resources, 4 of them begun in the last 24 hours: the policy's cleanup.most_resources is 10", 7),
+            over_cap(
+                "11 resources, 4 of them begun in the last 24 hours: the policy's cleanup.most_resources is 10", 7
+            ),
         ),
     }
 
@@ -536,9 +600,15 @@ def kinds() -> dict[str, tuple[str, object]]:
     volume = sighting(0)
     snoozed = tracked(volume, decision("snoozed", "moves in spring", 30))
     dearest = Page(items=tuple(tracked(one.entry.evidence) for one in news(8).new), cursor=None)
-    told = [entry(volume), entry(volume, "moves in spring", happening="snoozed", who=DECIDER, was="open", now="snoozed")]
+    told = [
+        entry(volume),
+        entry(volume, "moves in spring", happening="snoozed", who=DECIDER, was="open", now="snoozed"),
+    ]
     digests = {
-        f"digest-{many}-{by}": (f"{count(many, 'new finding')}, by {by}", digest(news(many, buttons=by == "bot"), POST)[:most])
+        f"digest-{many}-{by}": (
+            f"{count(many, 'new finding')}, by {by}",
+            digest(news(many, buttons=by == "bot"), POST)[:most],
+        )
         for many in (0, 1, 49, 51, 5_000)
         for by, most in (("bot", None), ("webhook", 1))
     }
@@ -558,15 +628,24 @@ def kinds() -> dict[str, tuple[str, object]]:
         "digest-hostile-names": ("Names and tags that would like to do harm", digest(news(0, new=hostile()), POST)),
         "digest-nobody-decides": (
             "The policy lets nobody decide",
-            digest(replace(news(2), new=tuple(replace(one, may_approve=False) for one in news(2).new), may_decide=False), POST),
+            digest(
+                replace(news(2), new=tuple(replace(one, may_approve=False) for one in news(2).new), may_decide=False),
+                POST,
+            ),
         ),
         "nothing-new": ("Nothing new, something gone", digest(news(0, gone=gone(), unknown=17), POST)),
         "nothing-new-incomplete": ("Nothing new in an incomplete audit", digest(news(0, **incomplete()), POST)),
         "failed": ("An audit that failed", digest(news(0, audit=failed()), POST)),
         "decided": ("A digest after people decided, and an audit came", after_decisions()),
-        "modal-dismissal": ("The form that asks why", dismissal(POST, volume.id, "https://hooks.slack.com/actions/T0/1/a")),
+        "modal-dismissal": (
+            "The form that asks why",
+            dismissal(POST, volume.id, "https://hooks.slack.com/actions/T0/1/a"),
+        ),
         "answer-details": ("Details", answers.details(snoozed, found(volume), told)),
-        "answer-details-expired": ("Details of a finding whose evidence has expired", answers.details(tracked(volume), None)),
+        "answer-details-expired": (
+            "Details of a finding whose evidence has expired",
+            answers.details(tracked(volume), None),
+        ),
         "answer-report": (
             "Open the report",
             answers.report(
@@ -576,7 +655,10 @@ def kinds() -> dict[str, tuple[str, object]]:
         "answer-done": ("A decision was taken", answers.done(snoozed)),
         "answer-already-decided": ("Somebody was faster", answers.already_decided(snoozed)),
         "answer-changed": ("The finding is another than was seen", answers.changed(tracked(volume))),
-        "answer-not-allowed": ("The policy does not name the user", answers.not_allowed("slack.deciders", "U0123ABCDEF")),
+        "answer-not-allowed": (
+            "The policy does not name the user",
+            answers.not_allowed("slack.deciders", "U0123ABCDEF"),
+        ),
         "answer-problem": ("Something did not work", answers.problem("There is no account 210987654321 here.")),
         "answer-approved": (
             "An approval that begins a clean-up",
@@ -592,7 +674,10 @@ def kinds() -> dict[str, tuple[str, object]]:
         ),
         **cleanups(),
         "slash-status": ("/slackwater status", answers.status(audit(**incomplete_outcome()), dearest, audit())),
-        "slash-status-first": ("/slackwater status before the first audit", answers.status(None, Page(items=(), cursor=None))),
+        "slash-status-first": (
+            "/slackwater status before the first audit",
+            answers.status(None, Page(items=(), cursor=None)),
+        ),
         "slash-top": ("/slackwater top", answers.top(dearest)),
         "slash-explain": ("/slackwater explain efs-idle", _explained("efs-idle")),
         "slash-audit": ("/slackwater audit", answers.started(AUDIT, ACCOUNT, ("eu-west-1",))),

@@ -24,7 +24,9 @@ def main(templates: list[str]) -> int:
             done = CliRunner().invoke(cli, ["validate", "--template", template, "--region", "us-east-1", *mode])
             if done.exit_code:
                 bad = 1
-                print(f"{template}: sam validate {' '.join(mode)}\n{done.output}{done.exception or ''}", file=sys.stderr)
+                print(
+                    f"{template}: sam validate {' '.join(mode)}\n{done.output}{done.exception or ''}", file=sys.stderr
+                )
     return bad
 
 

@@ -55,7 +55,9 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
     LOGGER.append_keys(audit_id=asked.audit_id)
     if isinstance(asked, Unscanned):
         put_error(PUBLISHER.documents, asked.audit_id, asked.target, asked.error)
-        LOGGER.info("not scanned", account=asked.target.account, region=asked.target.region, error=error_text(asked.error))
+        LOGGER.info(
+            "not scanned", account=asked.target.account, region=asked.target.region, error=error_text(asked.error)
+        )
         return {"audit_id": asked.audit_id}
     if isinstance(asked, Failed):
         record = PUBLISHER.fail(asked.audit_id, request_of(asked.request), asked.error)

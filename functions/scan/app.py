@@ -34,6 +34,8 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     account, region = asked.target.account, asked.target.region
     LOGGER.append_keys(audit_id=asked.audit_id, account=account, region=region, part=asked.part)
     discard_left_behind()  # /tmp outlives an invocation that is killed, and an environment has one at a time
-    scanned = SCANNER.scan(asked.audit_id, asked.target, asked.part, lambda: context.get_remaining_time_in_millis() / 1_000)
+    scanned = SCANNER.scan(
+        asked.audit_id, asked.target, asked.part, lambda: context.get_remaining_time_in_millis() / 1_000
+    )
     LOGGER.info("scanned", complete=scanned.complete, next_part=scanned.next_part)
     return {"account": account, "region": region, "complete": scanned.complete, "next_part": scanned.next_part}

@@ -85,7 +85,9 @@ def list_findings(
         account=account,
         region=region,
         severity=severity,
-        minimum_monthly_savings_usd=None if minimum_monthly_savings_usd is None else Decimal(minimum_monthly_savings_usd),
+        minimum_monthly_savings_usd=None
+        if minimum_monthly_savings_usd is None
+        else Decimal(minimum_monthly_savings_usd),
         order=sort,
         limit=limit,
         cursor=cursor,
@@ -118,7 +120,9 @@ def reopen_finding(id: take.Id, body: take.ReopenBody = take.JUST_REOPEN) -> Tra
     return decided(id, "reopen", body.why, None)
 
 
-@route(API.post, "/findings/<id>/approve", "The finding as it is now, and what came of its clean-up", 404, 409, 413, 415)
+@route(
+    API.post, "/findings/<id>/approve", "The finding as it is now, and what came of its clean-up", 404, 409, 413, 415
+)
 def approve_finding(id: take.Id, body: take.ApproveBody) -> ApprovedDocument:
     """Approve the clean-up of a finding, and begin it."""
     who = take.caller(API.current_event)
@@ -157,7 +161,15 @@ def list_backups(region: take.OfRegion = None) -> BackupListDocument:
     return told.backups(SERVING.backups().listed(known(regions, ["query", "region"])))
 
 
-@route(API.post, "/cleanups/backups/adopt", "What it is adopted as: an undo of it restores from the backup", 404, 409, 413, 415)
+@route(
+    API.post,
+    "/cleanups/backups/adopt",
+    "What it is adopted as: an undo of it restores from the backup",
+    404,
+    409,
+    413,
+    415,
+)
 def adopt_backup(body: take.AdoptBody) -> CleanupDocument:
     """Adopt a backup that is on no record here, to undo from it."""
     who, now = take.caller(API.current_event), clock()
@@ -210,7 +222,16 @@ def let_cleanups_go_on() -> SwitchDocument:
     return told.switch(None)
 
 
-@route(API.post, "/audits", "It is on its way", 409, 413, 415, status=202, headers={"Location": "Where it can be looked at"})
+@route(
+    API.post,
+    "/audits",
+    "It is on its way",
+    409,
+    413,
+    415,
+    status=202,
+    headers={"Location": "Where it can be looked at"},
+)
 def start_audit(
     body: take.StartBody = take.AS_THE_POLICY_SAYS, idempotency_key: take.IdempotencyKey = None
 ) -> Response[StartedDocument]:
@@ -244,7 +265,14 @@ def show_audit(id: take.Id) -> AuditDetailDocument:
     return SERVING.audits.shown(id)
 
 
-@route(API.get, "/reports/latest", "Where it is", 404, status=302, headers={"Location": "The report, for 15 minutes at most"})
+@route(
+    API.get,
+    "/reports/latest",
+    "Where it is",
+    404,
+    status=302,
+    headers={"Location": "The report, for 15 minutes at most"},
+)
 def show_latest_report() -> Response[ReportDocument]:
     """Show the report of the newest audit that has ended."""
     found = SERVING.audits.latest_report()

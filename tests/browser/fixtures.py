@@ -111,7 +111,9 @@ def finding(number: int, detector: str, kind: str, severity: str, saving: str | 
 
 def pictures() -> Iterator[Document]:
     """Evidence of every shape that can be drawn."""
-    plateau = series(300, [None if 800 <= n < 900 else min(3000, 1800 + 1500 * math.sin(n / 60) + n % 7) for n in range(4032)])
+    plateau = series(
+        300, [None if 800 <= n < 900 else min(3000, 1800 + 1500 * math.sin(n / 60) + n % 7) for n in range(4032)]
+    )
     yield {
         "label": "IOPS, busiest minute",
         "value": 3000,
@@ -137,7 +139,12 @@ def pictures() -> Iterator[Document]:
         "series": series(86400, [*[None] * 20, 7.2, *[None] * 15]),
         "scale": 100,
     }
-    yield {"label": "Connections by day", "value": "nobody knows", "unit": "words", "series": series(86400, [None] * 36)}
+    yield {
+        "label": "Connections by day",
+        "value": "nobody knows",
+        "unit": "words",
+        "series": series(86400, [None] * 36),
+    }
     yield {"label": "Nothing published", "value": "nobody knows", "unit": "words", "series": series(86400, [])}
     yield {
         "label": "From tiny to huge",
@@ -214,7 +221,9 @@ def hostile(number: int, text: str) -> Document:
             },
         ],
         "price_basis": [one["price_basis"][0] | {"item": text, "unit": text, "source": text}],
-        "recommendations": [one["recommendations"][0] | {"action": text, "summary": text, "risk": text, "command": command}],
+        "recommendations": [
+            one["recommendations"][0] | {"action": text, "summary": text, "risk": text, "command": command}
+        ],
         "caveats": [text],
     }
 
@@ -241,7 +250,12 @@ def document(findings: list[Document], **other: Any) -> Document:
     } | other
     by: defaultdict[str, defaultdict[str, list[Document]]] = defaultdict(lambda: defaultdict(list))
     for one in findings:
-        filed = {"detector": one["detector"], "kind": one["kind"], "account": one["resource"]["account"], "owner": one["owner"]}
+        filed = {
+            "detector": one["detector"],
+            "kind": one["kind"],
+            "account": one["resource"]["account"],
+            "owner": one["owner"],
+        }
         for key, value in filed.items():
             by[key][value or ""].append(one)
     return {
@@ -334,7 +348,9 @@ def many(count: int) -> Document:
 
     return document(
         [
-            finding(n, detectors[n % 6], "waste", SEVERITIES[n % 4], f"{n * 37 % 2000}.{n % 100:02}", evidence=evidence(n))
+            finding(
+                n, detectors[n % 6], "waste", SEVERITIES[n % 4], f"{n * 37 % 2000}.{n % 100:02}", evidence=evidence(n)
+            )
             for n in range(count)
         ]
     )
@@ -364,12 +380,16 @@ def organization() -> Document:
             {"account": account["id"], "region": one, "complete": not denied and not (half and one == "us-east-1")}
             for one in regions
         ]
-        reason = (
-            f"AccessDenied: not authorized to perform: sts:AssumeRole on resource: arn:aws:iam::{account['id']}:role/slackwater"
-        )
+        reason = f"AccessDenied: not authorized to perform: sts:AssumeRole on resource: arn:aws:iam::{account['id']}:role/slackwater"
         if denied:
             gaps.append(
-                {"account": account["id"], "region": regions[0], "what": "sts:AssumeRole", "reason": reason, "optional": False}
+                {
+                    "account": account["id"],
+                    "region": regions[0],
+                    "what": "sts:AssumeRole",
+                    "reason": reason,
+                    "optional": False,
+                }
             )
         elif half:
             gaps.append(
@@ -410,7 +430,9 @@ def organization() -> Document:
 
 DOCUMENTS = {
     "organization": organization,
-    "heights": lambda: document([finding(1, "ebs-instance-bound", "performance", "high", "1.00", evidence=list(heights()))]),
+    "heights": lambda: document(
+        [finding(1, "ebs-instance-bound", "performance", "high", "1.00", evidence=list(heights()))]
+    ),
     "two-hundred": lambda: many(200),
     "people": people,
     "nothing": lambda: document([]),

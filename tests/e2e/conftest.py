@@ -86,7 +86,8 @@ class Service:
         self.trust = ssl.create_default_context(cafile=self.aws.certificate)
         arn = f"arn:aws:execute-api:{REGION}:*:{self.host.partition('.')[0]}/*"
         self.ada, self.eve = (
-            self._user(name, [{"Effect": "Allow", "Action": "execute-api:Invoke", "Resource": arn}]) for name in ("ada", "eve")
+            self._user(name, [{"Effect": "Allow", "Action": "execute-api:Invoke", "Resource": arn}])
+            for name in ("ada", "eve")
         )
         self.bob = self._user("bob", [{"Effect": "Allow", "Action": "s3:ListAllMyBuckets", "Resource": "*"}])
         self.states = self.aws.client("stepfunctions")
@@ -222,7 +223,9 @@ class Service:
         (deployed,) = (one for one in scheduler.list_schedules()["Schedules"] if f"-{name}-" in one["Name"])
         target = scheduler.get_schedule(Name=deployed["Name"])["Target"]
         at = f"at({turn:%Y-%m-%dT%H:%M:%S})"
-        scheduler.create_schedule(Name=f"{name}-now", ScheduleExpression=at, FlexibleTimeWindow={"Mode": "OFF"}, Target=target)
+        scheduler.create_schedule(
+            Name=f"{name}-now", ScheduleExpression=at, FlexibleTimeWindow={"Mode": "OFF"}, Target=target
+        )
         return turn
 
     def audit(self, **request: Any) -> Any:
@@ -249,7 +252,9 @@ class Service:
 
     def document(self, key: str) -> Any:
         """A JSON document of the bucket."""
-        return json.loads(self.aws.client("s3").get_object(Bucket=self.aws.outputs["BucketName"], Key=key)["Body"].read())
+        return json.loads(
+            self.aws.client("s3").get_object(Bucket=self.aws.outputs["BucketName"], Key=key)["Body"].read()
+        )
 
     def events(self, finished: Callable[[list[dict[str, Any]]], Any]) -> list[dict[str, Any]]:
         """What has come to the queue, until `finished` says it is all."""

@@ -152,7 +152,10 @@ def changed(service, finding: dict[str, Any], change: Callable[[dict[str, Any]],
     """Whether the record of its clean-up was changed, between two steps."""
     table, dynamodb = service.aws.outputs["TableName"], service.aws.client("dynamodb")
 
-    asked = {"KeyConditionExpression": "pk = :pk", "ExpressionAttributeValues": {":pk": {"S": f"CLEANUP#{finding['id']}"}}}
+    asked = {
+        "KeyConditionExpression": "pk = :pk",
+        "ExpressionAttributeValues": {":pk": {"S": f"CLEANUP#{finding['id']}"}},
+    }
     (stored,) = dynamodb.query(TableName=table, ConsistentRead=True, **asked)["Items"]
     document, revision = json.loads(stored["document"]["S"]), int(stored["revision"]["N"])
     if not change(document):
@@ -267,7 +270,9 @@ def test_it_is_approved_in_slack_over_the_api_and_on_the_command_line(service, f
     approved = service.call("POST", path, seen, who=service.ada)
     assert (approved.status, approved.body["candidate"]["state"]) == (200, "begun"), approved
     service.cli("cleanup", "approve", found[OPENZFS]["id"], "--yes")
-    service.say(f"approved with a button, a request and a command; those who may not were refused: {said.splitlines()[-1]!r}")
+    service.say(
+        f"approved with a button, a request and a command; those who may not were refused: {said.splitlines()[-1]!r}"
+    )
 
     for name in DELETED:
         marked(service, found[name])
@@ -306,7 +311,9 @@ def test_it_is_backed_up_and_only_then_deleted(service, found, contents):
         assert exists(service, found[name]["resource"]["id"])
         assert service.get(f"/findings/{found[name]['id']}")["status"] == "cleaning"
     assert set(calls(service).values()) == {0}
-    service.say("the grace is over: a snapshot, a recovery point and an FSx backup are under way, and all is still there")
+    service.say(
+        "the grace is over: a snapshot, a recovery point and an FSx backup are under way, and all is still there"
+    )
 
     fence_stood(service, found[FILE_SYSTEM])
     for name in DELETED:
@@ -326,7 +333,9 @@ def test_it_is_backed_up_and_only_then_deleted(service, found, contents):
     assert f"slackwater cleanup undo {found[OPENZFS]['id']}" in shown
     assert set(calls(service).values()) == {1}
     succeeded(service, "CleanupStateMachineArn")
-    service.say("backed up, verified, deleted, each once; Slack, the API and `slackwater cleanup status` tell the story")
+    service.say(
+        "backed up, verified, deleted, each once; Slack, the API and `slackwater cleanup status` tell the story"
+    )
 
 
 def test_a_volume_becomes_gp3_and_gp2_again(service, found):
@@ -408,7 +417,9 @@ def test_the_next_audit_sees_what_it_saved(service, found):
             assert (one["observed"]["audit_id"], one["observed"]["left_monthly_usd"]) == (audit["id"], "0.00")
     seen = [one for one in after["cleanups"] if one["finding_id"] in done and one["backup_monthly_usd"] is not None]
     assert found[VOLUME]["id"] in {one["finding_id"] for one in seen}
-    less = {one["finding_id"]: Decimal(one["promised_monthly_usd"]) - Decimal(one["backup_monthly_usd"]) for one in seen}
+    less = {
+        one["finding_id"]: Decimal(one["promised_monthly_usd"]) - Decimal(one["backup_monthly_usd"]) for one in seen
+    }
     assert {one["finding_id"]: Decimal(one["realised_monthly_usd"]) for one in seen} == less
     assert Decimal(after["realised_monthly_usd"]) == sum(less.values()) > 0
     service.say(
@@ -429,7 +440,9 @@ def test_it_is_undone_and_the_data_is_back(service, found, contents):
         assert back != resource["id"]
         assert contents[name] in holds(service, back)
         kept = {
-            key: value for key, value in tags(service, resource, back).items() if not key.startswith(("aws:", "slackwater:"))
+            key: value
+            for key, value in tags(service, resource, back).items()
+            if not key.startswith(("aws:", "slackwater:"))
         }
         assert kept["Name"] == name
         assert not {CLEANUP_TAG, "slackwater:act-after"} & set(tags(service, resource, back))
@@ -463,7 +476,9 @@ def on_ministack(service) -> tuple[str, str]:
 def test_only_the_delete_role_deletes_and_only_what_is_marked_and_not_kept(service, on_ministack):
     volume, system = on_ministack
     roles = service.aws.client("iam").list_roles()["Roles"]
-    of_functions = [one["RoleName"] for one in roles if "lambda.amazonaws.com" in json.dumps(one["AssumeRolePolicyDocument"])]
+    of_functions = [
+        one["RoleName"] for one in roles if "lambda.amazonaws.com" in json.dumps(one["AssumeRolePolicyDocument"])
+    ]
     clients = {name: (service.aws.as_role(name, "ec2"), service.aws.as_role(name, "efs")) for name in of_functions}
     (delete,) = (name for name in of_functions if "-DeleteRole-" in name)
 

@@ -34,7 +34,9 @@ def test_of_three_accounts_one_is_denied_one_slow_and_the_others_are_seen(servic
     assert missed["why"].startswith(f"sts:AssumeRole: account {SHUT} cannot be entered")
     whole = [(one["account"], one["region"]) for one in audit["targets"] if one["complete"]]
     assert Counter(account for account, _ in whole) == {ACCOUNT: 2, LARGE: 2}
-    assert {one["id"]: one["organizational_unit"] for one in audit["organization"]}[LARGE] == "Root/Workloads/Production"
+    assert {one["id"]: one["organizational_unit"] for one in audit["organization"]}[
+        LARGE
+    ] == "Root/Workloads/Production"
     assert audit["by_account"][ACCOUNT]["findings"] > audit["by_account"][LARGE]["findings"] > 0
     service.say(
         f"three accounts, {len(audit['targets'])} targets: incomplete, {missed['why']!r}; "

@@ -32,7 +32,9 @@ def happenings(service, ids: Any) -> Counter[str]:
 
 
 def test_the_stack_comes_up_whole(service):
-    resources = service.aws.client("cloudformation").list_stack_resources(StackName="slackwater")["StackResourceSummaries"]
+    resources = service.aws.client("cloudformation").list_stack_resources(StackName="slackwater")[
+        "StackResourceSummaries"
+    ]
     assert {resource["ResourceStatus"] for resource in resources} == {"CREATE_COMPLETE"}
     service.say(f"deployed: {len(resources)} resources, {', '.join(service.aws.outputs)}")
 
@@ -86,7 +88,10 @@ def digests(service) -> list[Any]:
 def test_the_audit_is_told_in_slack_and_its_report_opens(service):
     (digest,) = digests(service)
     found = service.findings()
-    assert {block["block_id"].partition("/")[2] for block in digest.blocks if block["type"] == "actions"} <= {*found, "report"}
+    assert {block["block_id"].partition("/")[2] for block in digest.blocks if block["type"] == "actions"} <= {
+        *found,
+        "report",
+    }
     assert service.slack.channels["C0DEFAULT"].seen(digest.ts)
 
     answer = service.call("GET", "/reports/latest", who=service.ada)
@@ -112,7 +117,9 @@ def test_what_happened_is_told(service):
 def test_a_decision_outlives_the_next_audit(service):
     before = service.findings()
     chosen = next(iter(before))
-    answer = service.call("POST", f"/findings/{chosen}/snooze", {"days": 30, "why": "the job runs in June"}, who=service.ada)
+    answer = service.call(
+        "POST", f"/findings/{chosen}/snooze", {"days": 30, "why": "the job runs in June"}, who=service.ada
+    )
     assert answer.status == 200, answer
     audit = service.audit()
     assert audit["state"] == "complete", audit
@@ -123,7 +130,9 @@ def test_a_decision_outlives_the_next_audit(service):
     assert snoozed["audit_id"] == audit["id"]
     assert set(service.findings()) == set(before) - {chosen}
     assert happenings(service, before) == {"opened": len(before), "snoozed": 1}
-    service.say(f"{chosen} is snoozed over the API, and stays so through a second audit, which opened and resolved nothing")
+    service.say(
+        f"{chosen} is snoozed over the API, and stays so through a second audit, which opened and resolved nothing"
+    )
 
 
 def test_an_estimate_is_answered_with_the_accounts_prices(service):
@@ -147,7 +156,9 @@ def test_an_estimate_is_answered_with_the_accounts_prices(service):
 
 def test_starting_twice_does_no_harm(service):
     before = len(service.executions())
-    ids = {service.call("POST", "/audits", {}, who=service.ada, **{"Idempotency-Key": "once"}).body["id"] for _ in range(2)}
+    ids = {
+        service.call("POST", "/audits", {}, who=service.ada, **{"Idempotency-Key": "once"}).body["id"] for _ in range(2)
+    }
     assert len(ids) == 1
     assert len(service.executions()) == before + 1
     service.ended(*ids)
@@ -172,7 +183,9 @@ def test_a_denied_call_makes_an_incomplete_audit(service):
     assert audit["state"] == "incomplete", audit
     (target,) = audit["outcome"]["incomplete"]
     assert target["region"] == REGION
-    assert any(gap["what"] == "elasticfilesystem:DescribeFileSystems" and gap["region"] == REGION for gap in audit["gaps"])
+    assert any(
+        gap["what"] == "elasticfilesystem:DescribeFileSystems" and gap["region"] == REGION for gap in audit["gaps"]
+    )
     assert audit["outcome"]["resolved"] == 0
     assert set(service.findings()) == set(before)
     service.events(lambda events: any(event["detail-type"] == "Audit Incomplete" for event in events))
@@ -181,7 +194,9 @@ def test_a_denied_call_makes_an_incomplete_audit(service):
 
 def volumes_asked(service) -> int:
     """How often the simulated account was asked for volumes."""
-    return json.loads(fetch(service, f"{service.aws.simulator}/_simulator/calls"))["calls"].get("ec2:DescribeVolumes", 0)
+    return json.loads(fetch(service, f"{service.aws.simulator}/_simulator/calls"))["calls"].get(
+        "ec2:DescribeVolumes", 0
+    )
 
 
 def scans(service) -> list[int]:
@@ -192,7 +207,10 @@ def scans(service) -> list[int]:
             environment = (folder / "environ").read_bytes().decode(errors="replace")
         except OSError:
             continue
-        if f"TMPDIR={service.aws.home}" in environment and "AWS_LAMBDA_FUNCTION_NAME=slackwater-ScanFunction" in environment:
+        if (
+            f"TMPDIR={service.aws.home}" in environment
+            and "AWS_LAMBDA_FUNCTION_NAME=slackwater-ScanFunction" in environment
+        ):
             found.append(int(folder.name))
     return found
 
@@ -223,13 +241,17 @@ def test_a_scan_killed_half_way_loses_nothing(service):
     assert target["why"].startswith("lambda:Invoke: ")
     assert (audit["outcome"]["opened"], audit["outcome"]["resolved"]) == (0, 0)
     assert set(service.findings()) == set(before)
-    service.say(f"the scan of {REGION} killed half-way {killed} times: incomplete, {target['why'][:80]!r}; nothing is resolved")
+    service.say(
+        f"the scan of {REGION} killed half-way {killed} times: incomplete, {target['why'][:80]!r}; nothing is resolved"
+    )
 
     audit, _ = audit_with_kills(service, times=1)
     assert audit["state"] == "complete", audit
     assert (audit["outcome"]["opened"], audit["outcome"]["resolved"]) == (0, 0), audit["outcome"]
     assert set(service.findings()) == set(before)
-    service.say("killed half-way once: its retry makes the audit complete; nothing was lost, nothing opened or resolved")
+    service.say(
+        "killed half-way once: its retry makes the audit complete; nothing was lost, nothing opened or resolved"
+    )
 
 
 def test_a_policy_that_is_not_valid_stops_the_audit(service):
@@ -294,7 +316,9 @@ def test_only_slack_is_heard(service):
 def test_a_button_decides_and_the_message_shows_it(service):
     digest = digests(service)[0]
     open_ = service.findings()
-    block = next(one for one in digest.blocks if one["type"] == "actions" and one["block_id"].partition("/")[2] in open_)
+    block = next(
+        one for one in digest.blocks if one["type"] == "actions" and one["block_id"].partition("/")[2] in open_
+    )
     chosen = block["block_id"].partition("/")[2]
     body = service.press("U0EVE", block, "snooze", selected_option={"value": "30"})
     assert service.from_slack(body)[0] == 200
@@ -329,7 +353,9 @@ def test_the_slash_command_answers(service):
 
 def test_slack_can_be_away_while_an_audit_runs(service):
     before = len(digests(service))
-    service.slack.faults = lambda method: Fault("busy", retry_after_s=1) if service.slack.called(method)[3:] == [] else None
+    service.slack.faults = lambda method: (
+        Fault("busy", retry_after_s=1) if service.slack.called(method)[3:] == [] else None
+    )
     service.slack.calls.clear()
     audit = service.audit()
     service.slack.faults = []

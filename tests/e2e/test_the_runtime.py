@@ -52,14 +52,18 @@ def test_every_handler_answers_its_event(service, template, event):
             payload["headers"] |= signed(service.slack.signing_secret, payload["body"].encode(), time.time())
         answer = function.invoke(payload)
         if handler(event) in CLEANUP_FUNCTIONS and EXAMPLE in event.read_text():
-            assert answer["errorType"] == "NotMineError", answer  # no such clean-up: it has asked the table, and does nothing
+            assert answer["errorType"] == "NotMineError", (
+                answer
+            )  # no such clean-up: it has asked the table, and does nothing
             return
         assert "errorType" not in answer, answer
         assert answer.get("statusCode", 200) < 400, answer
         assert not answer.get("batchItemFailures"), answer
         versions = [line["botocore"] for line in logged(function.log) if "botocore" in line]
         assert versions == [botocore.__version__]
-        service.say(f"{event.name} on the real runtime, started in {function.init_ms:.0f} ms: {json.dumps(answer)[:100]}")
+        service.say(
+            f"{event.name} on the real runtime, started in {function.init_ms:.0f} ms: {json.dumps(answer)[:100]}"
+        )
 
 
 def test_what_nobody_declared_is_not_there(service, template, tmp_path):
@@ -99,10 +103,15 @@ ANSWERS = {
     },
     "ListRoots": {"Roots": [{"Id": "r-ab12", "Name": "Root"}]},
     "ListAccountsForParent": {
-        "Accounts": [{"Id": NEWS, "Name": "news", "State": "ACTIVE"}, {"Id": SHUT, "Name": "shut", "State": "SUSPENDED"}]
+        "Accounts": [
+            {"Id": NEWS, "Name": "news", "State": "ACTIVE"},
+            {"Id": SHUT, "Name": "shut", "State": "SUSPENDED"},
+        ]
     },
     "ListOrganizationalUnitsForParent": {"OrganizationalUnits": []},
-    "GetMetricData": {"MetricDataResults": [{"Id": "q0", "Timestamps": [60.0], "Values": [7.5], "StatusCode": "Complete"}]},
+    "GetMetricData": {
+        "MetricDataResults": [{"Id": "q0", "Timestamps": [60.0], "Values": [7.5], "StatusCode": "Complete"}]
+    },
 }
 METRICS_XML = """<GetMetricDataResponse><GetMetricDataResult><MetricDataResults><member><Id>q0</Id><Values><member>7.5</member></Values>
 </member></MetricDataResults></GetMetricDataResult></GetMetricDataResponse>"""

@@ -15,7 +15,16 @@ from explorer.report import failures, table, violations
 from explorer.search import Explorer
 from explorer.wire import Dice, determined
 
-LONGEST_FIRST: Final = ("efs", "efs-abandoned", "efs-orphaned", "openzfs", "ebs", "efs-throughput", "efs-lifecycle", "gp3")
+LONGEST_FIRST: Final = (
+    "efs",
+    "efs-abandoned",
+    "efs-orphaned",
+    "openzfs",
+    "ebs",
+    "efs-throughput",
+    "efs-lifecycle",
+    "gp3",
+)
 
 
 def explored(kind: str, pairs: int, triples: int, seed: int) -> Coverage:

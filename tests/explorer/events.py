@@ -154,7 +154,9 @@ def volume_made(world: Small) -> Any:
 
 def taken_over(world: Small) -> Any:
     """Kubernetes says that it is its own."""
-    return False if _main(world) is None else world.account.tag(world.resource.id, "kubernetes.io/cluster/shop", "owned")
+    return (
+        False if _main(world) is None else world.account.tag(world.resource.id, "kubernetes.io/cluster/shop", "owned")
+    )
 
 
 def tag_changed(world: Small) -> Any:

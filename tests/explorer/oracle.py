@@ -12,7 +12,19 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from explorer.facts import CHANGES, COMPLETE, DAY, EVENTS_LATE_S, KEYS, METRICS_LATE_S, REMOVES, SWEEPS, Facts, Owed, Violation
+from explorer.facts import (
+    CHANGES,
+    COMPLETE,
+    DAY,
+    EVENTS_LATE_S,
+    KEYS,
+    METRICS_LATE_S,
+    REMOVES,
+    SWEEPS,
+    Facts,
+    Owed,
+    Violation,
+)
 from explorer.witness import Witness
 from slackwater.app.cleanup.cleanups import not_undoable
 from slackwater.model.cleanup import EXPIRES_AT, TOKEN
@@ -120,8 +132,16 @@ class Oracle(Witness):
             if self._account.now >= one.until:
                 continue
             if self._copy(one) is None:
-                how = f"swept-by-{actor}" if operation in SWEEPS else "as-time-passed" if operation == "time" else operation
-                self.says("I1", f"lost/{how}", f"{one.contents!r} of {one.of} is in no backup, {self._in_days(one.until)}")
+                how = (
+                    f"swept-by-{actor}"
+                    if operation in SWEEPS
+                    else "as-time-passed"
+                    if operation == "time"
+                    else operation
+                )
+                self.says(
+                    "I1", f"lost/{how}", f"{one.contents!r} of {one.of} is in no backup, {self._in_days(one.until)}"
+                )
             else:
                 kept.append(one)
         if len(kept) != len(self.facts.owed):
@@ -144,7 +164,9 @@ class Oracle(Witness):
         if operation in REMOVES and gone:
             for id_ in gone:
                 self._deleted(id_, before, disturbed=disturbed)
-        new_ones = tuple(id_ for id_ in self._lives(self._account._state) if id_ not in self._lives(before) and id_ != main)
+        new_ones = tuple(
+            id_ for id_ in self._lives(self._account._state) if id_ not in self._lives(before) and id_ != main
+        )
         if new_ones:
             self.facts = replace(self.facts, restored=(*self.facts.restored, *new_ones))
         if operation not in {"time", *SWEEPS}:
@@ -176,7 +198,9 @@ class Oracle(Witness):
             if disturbed and not written:
                 self.windows += 1
                 return
-            self.says("I1", f"deleted/{self._why_not(holding, contents, id_)}", f"{contents!r} of {id_} is in no good backup")
+            self.says(
+                "I1", f"deleted/{self._why_not(holding, contents, id_)}", f"{contents!r} of {id_} is in no good backup"
+            )
             return
         longest = max(map(self.expires, good))
         if longest < until - 60:
@@ -210,7 +234,11 @@ class Oracle(Witness):
         for id_ in self._lives(was):
             if not self.there(id_) and id_ not in {one.of for one in self.facts.owed}:
                 contents = was.contents.get(id_, f"what {id_} holds")
-                good = [one for one in self._account.holding(contents) if self.usable(one) and one.id in dict(self.facts.made)]
+                good = [
+                    one
+                    for one in self._account.holding(contents)
+                    if self.usable(one) and one.id in dict(self.facts.made)
+                ]
                 if good:
                     yield Owed(contents, id_, max(map(self.expires, good)), ours=False)
 
@@ -235,7 +263,9 @@ class Oracle(Witness):
             maker = dict(self.facts.made).get(id_)
             if maker != actor:
                 self.says(
-                    "I3", f"swept/{maker or 'others'}-by-{actor}", f"{actor} swept {id_}, which {maker or 'somebody else'} made"
+                    "I3",
+                    f"swept/{maker or 'others'}-by-{actor}",
+                    f"{actor} swept {id_}, which {maker or 'somebody else'} made",
                 )
             elif actor == "ours" and id_ not in self.facts.named:
                 self.says("I3", "swept/not-recorded", f"{id_} was swept, and no record names it")
@@ -266,7 +296,11 @@ class Oracle(Witness):
             return
         asked = any(one.part.id == cleanup.resource.id for one in cleanup.removals)
         back = cleanup.restored.id if cleanup.restored else None
-        if not (cleanup.stage == "done" and asked) and not self.there(cleanup.resource.id) and not (back and self.there(back)):
+        if (
+            not (cleanup.stage == "done" and asked)
+            and not self.there(cleanup.resource.id)
+            and not (back and self.there(back))
+        ):
             return
         made = {id_ for id_, maker in self.facts.made if maker == "ours"}
         if len(made) > sum(one.asked for one in (*cleanup.backups, *cleanup.earlier)):

@@ -46,7 +46,9 @@ def failures(explored: Sequence[Coverage], *, whole: bool = True) -> list[str]:
     """Why the exploration fails; nothing where it does not. Only a `whole` one covers everything."""
     found = [(one.kind, each.violation) for one in explored for each in one.found.values()]
     wrong = [f"{kind}: {one.invariant} {one.check}: {one.detail}" for kind, one in found]
-    vain = [f"{one.kind}: undisturbed, it is never {stage}" for one in explored for stage in ENDS if stage not in one.stages]
+    vain = [
+        f"{one.kind}: undisturbed, it is never {stage}" for one in explored for stage in ENDS if stage not in one.stages
+    ]
     missed = [f"{one.kind}: {one.covered} of {one.singles} singles" for one in explored if one.covered != one.singles]
     never = [f"{one.kind}: {one.never} steps were never interrupted" for one in explored if one.never]
     return [*wrong, *vain, *(missed + never if whole else [])]

@@ -82,7 +82,9 @@ class Explorer:
         self.known: set[str] = set()
         self.levels: list[list[Node]] = [[], [], [], []]
 
-    def explore(self, *, pairs: int = 0, triples: int = 0, singles: Callable[[Node], bool] = lambda _: True) -> Coverage:
+    def explore(
+        self, *, pairs: int = 0, triples: int = 0, singles: Callable[[Node], bool] = lambda _: True
+    ) -> Coverage:
         """All singles (of the nodes that `singles` takes), and as many branches of pairs and triples as given."""
         began = time.process_time()
         world, coverage = self.world, self.coverage

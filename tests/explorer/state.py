@@ -57,7 +57,13 @@ class Hasher:
             *(self._text(one) for one in ours.cleanups.cleanups.values()),
             str(ours.cleanups.holds),
             self._text(ours.cleanups.control_),
-            str([(one.id, one.status, one.decision) for one in ours.findings.findings.values() if one.id == world.finding_id]),
+            str(
+                [
+                    (one.id, one.status, one.decision)
+                    for one in ours.findings.findings.values()
+                    if one.id == world.finding_id
+                ]
+            ),
             str([entry.happening for entry in ours.findings.entries]),
             str([(id_, post.state, post.sent_at, post.created_at) for id_, post in ours.outbox.posts.items()]),
             str({key: [len(text or "") for text in texts] for key, texts in ours.documents.texts.items()}),
@@ -87,10 +93,16 @@ class Hasher:
             return str([self._written_out(value) for value in one])
         if not is_dataclass(one):
             return repr(one)
-        seen = [f"{each.name}={self._written_out(getattr(one, each.name))}" for each in fields(one) if each.name not in UNSEEN]
+        seen = [
+            f"{each.name}={self._written_out(getattr(one, each.name))}"
+            for each in fields(one)
+            if each.name not in UNSEEN
+        ]
         telemetry = getattr(one, "telemetry", None)
         if telemetry:
-            seen.append(str(sorted((name, len(track), track[-1].since if track else 0) for name, track in telemetry.items())))
+            seen.append(
+                str(sorted((name, len(track), track[-1].since if track else 0) for name, track in telemetry.items()))
+            )
         return f"{type(one).__name__}({', '.join(seen)})"
 
     @staticmethod

@@ -26,7 +26,9 @@ class Stepper(Execution):
     def _task(self, state: Mapping[str, Any], here: Checkpoint) -> Any:
         try:
             answer = {
-                "Payload": self._called(self._filled(state["Parameters"], here.data), state["TimeoutSeconds"], here.state)
+                "Payload": self._called(
+                    self._filled(state["Parameters"], here.data), state["TimeoutSeconds"], here.state
+                )
             }
         except StateError as error:
             retry = asl.rule(state, "Retry", error.args[0])

@@ -97,7 +97,9 @@ class Wire(CallMeter):
             body = urlencode(body)
         target = f"{url.path or '/'}?{url.query}" if url.query else url.path or "/"
         scope = f"AWS4-HMAC-SHA256 Credential=AKIADUMMY/20260101/{region}/{service}/aws4_request, SignedHeaders=host"
-        headers = {str(name).lower(): str(value) for name, value in params["headers"].items()} | {"authorization": scope}
+        headers = {str(name).lower(): str(value) for name, value in params["headers"].items()} | {
+            "authorization": scope
+        }
         request = Request(params["method"], target, headers, body.encode() if isinstance(body, str) else body or b"")
         assert self.simulator
         reply = self.simulator.answer(request)
@@ -151,7 +153,9 @@ class Wire(CallMeter):
     def watched(self, name: str, port: Any) -> Any:
         """A store or a question whose every call is a point."""
         if callable(port):
-            return lambda: self.gate(Point(name, writes=False, ask=port, lost=lambda: UnreachableError(f"{name}: no answer")))
+            return lambda: self.gate(
+                Point(name, writes=False, ask=port, lost=lambda: UnreachableError(f"{name}: no answer"))
+            )
         return Watched(self, name, port)
 
 

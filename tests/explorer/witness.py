@@ -67,7 +67,9 @@ class Witness:
             return "stopped"
         if finding.status not in {"approved", "cleaning"} and not cleanup.unattended:
             return "not-approved"
-        who = cleanup.approved_by if finding.status == "cleaning" else finding.decision.who if finding.decision else None
+        who = (
+            cleanup.approved_by if finding.status == "cleaning" else finding.decision.who if finding.decision else None
+        )
         if (
             who
             and not cleanup.unattended
@@ -110,14 +112,18 @@ class Witness:
                 main = facts.was[0]
             elif not facts.disturbed:
                 fleet = before.fleet
-                main = next((one for one in (*fleet.volumes, *fleet.efs, *fleet.fsx) if one.id == self.world.resource.id), None)
+                main = next(
+                    (one for one in (*fleet.volumes, *fleet.efs, *fleet.fsx) if one.id == self.world.resource.id), None
+                )
             self.facts = facts = replace(facts, was=(main, policies))
         if towards:
             self.facts = replace(facts, acted=(*facts.acted, operation))
         self.facts = replace(self.facts, against=self._against(), disturbed=False)
 
     def _warned(self) -> bool:
-        return any(one.state == "sent" and self.world.finding_id in id_ for id_, one in self.world.ours.outbox.posts.items())
+        return any(
+            one.state == "sent" and self.world.finding_id in id_ for id_, one in self.world.ours.outbox.posts.items()
+        )
 
     def _check_restored(self, before: Any, operation: str) -> None:
         """What was restored says so before anything else is written to it."""
@@ -125,7 +131,9 @@ class Witness:
             now = self._account.find(system.id)
             ours = any(key.startswith("slackwater:") and key not in MARKS for key in system.tags)
             if system.id in self.facts.restored and now is not system and not ours and operation != "TagResource":
-                self.says("I2", "restored-untagged", f"{operation} on {system.id}, which carries no tag of Slackwater's")
+                self.says(
+                    "I2", "restored-untagged", f"{operation} on {system.id}, which carries no tag of Slackwater's"
+                )
                 self.facts = replace(self.facts, restored=tuple(one for one in self.facts.restored if one != system.id))
 
     # -- I4
@@ -162,7 +170,12 @@ class Witness:
         if len(twice) > 1:
             self.says("I4", "undone/twice", f"there are {', '.join(twice)}")
         moved = getattr(back, "ia_bytes", 0)
-        if not cleanup.deletes and moved and cleanup.stage == "undone" and not re.search(r"Infrequent Access|\bIA\b", said):
+        if (
+            not cleanup.deletes
+            and moved
+            and cleanup.stage == "undone"
+            and not re.search(r"Infrequent Access|\bIA\b", said)
+        ):
             self.says("I4", "undone/says-nothing-of-moved-data", f"{moved:,} bytes stay in Infrequent Access")
         if self.facts.disturbed:
             self.facts = replace(self.facts, changed_again=True)
@@ -175,12 +188,16 @@ class Witness:
         (was, policies), now = self.facts.was, self._account.shelf("efs-policies")
         own = {key: value for key, value in was.tags.items() if key not in MARKS and not key.startswith("aws:")}
         if wrong := sorted(key for key, value in own.items() if back.tags.get(key) != value and key not in said):
-            self.says("I4", "restored-stale/tags", f"the tags {', '.join(wrong)} are not as they were when it was removed")
+            self.says(
+                "I4", "restored-stale/tags", f"the tags {', '.join(wrong)} are not as they were when it was removed"
+            )
         groups = {one.subnet or one.az: {*one.security_groups} for one in getattr(was, "mount_targets", ())}
         for target in getattr(back, "mount_targets", ()):
             before = groups.get(target.subnet or target.az, groups.get(target.az))
             if before and not {*target.security_groups} <= before and "security group" not in said:
-                self.says("I4", "restored-stale/security-groups", f"{target.id} has {', '.join(target.security_groups)}")
+                self.says(
+                    "I4", "restored-stale/security-groups", f"{target.id} has {', '.join(target.security_groups)}"
+                )
         if policies is None or back.id == was.id:  # Slackwater leaves the policy of what stays to its owner
             return
         before, after = (None if one is None else json.loads(one) for one in (policies.get(was.id), now.get(back.id)))
@@ -204,11 +221,15 @@ class Witness:
         was, now = self.facts.was[0] if self.facts.was else None, self._account.find(cleanup.resource.id)
         if was is None or now is None or not self.there(now.id) or "not put back" in cleanup.why:
             return
-        zones = {one.az for one in getattr(was, "mount_targets", ())} - {one.az for one in getattr(now, "mount_targets", ())}
+        zones = {one.az for one in getattr(was, "mount_targets", ())} - {
+            one.az for one in getattr(now, "mount_targets", ())
+        }
         points = len(getattr(was, "points", ())) - len(getattr(now, "points", ()))
         if cleanup.stage in {"called-off", "failed"} and (zones or points > 0):
             self.says(
-                "I4", "not-whole", f"{cleanup.stage}: it lacks mount targets in {sorted(zones)}, and {points} access points"
+                "I4",
+                "not-whole",
+                f"{cleanup.stage}: it lacks mount targets in {sorted(zones)}, and {points} access points",
             )
 
     def _check_backups(self, cleanup: Cleanup) -> None:
@@ -216,7 +237,9 @@ class Witness:
         made = {id_ for id_, maker in self.facts.made if maker == "ours"}
         for backup in self._account.backups():
             if backup.id in made and backup.tags.get(TOKEN) not in dict(self.facts.asked):
-                self.says("I3", "not-asked-for", f"{backup.id} was made, and no record of {cleanup.finding_id} asked for it")
+                self.says(
+                    "I3", "not-asked-for", f"{backup.id} was made, and no record of {cleanup.finding_id} asked for it"
+                )
 
     def ended(self) -> None:
         """An execution has ended."""

@@ -198,7 +198,9 @@ class Small:
         if self.oracle.there(self.resource.id):
             self.begin()
         else:
-            self.position = replace(self.position, plan=("sweep later",), machine=None, tries=(), payloads=(), failed=False)
+            self.position = replace(
+                self.position, plan=("sweep later",), machine=None, tries=(), payloads=(), failed=False
+            )
 
     def step(self) -> str:
         """One step; its name. What it raises for a crash stays inside: it is told to the state machine."""
@@ -341,13 +343,17 @@ class Small:
         try:
             self.ours.people.stop(self.finding_id, who=self._who_may(), why="stuck", now=self.now)
         except Exception as error:  # noqa: BLE001 -- whatever it is, it did not help
-            self.oracle.says("I5", "stuck", f"the clean-up is {cleanup.stage}, nothing works on it, and stop says: {error}")
+            self.oracle.says(
+                "I5", "stuck", f"the clean-up is {cleanup.stage}, nothing works on it, and stop says: {error}"
+            )
             return
         after = self.cleanup()
         if after and not after.ended and {*self.ours.starter.started} - before:
             self._execute("cleanup", after.execution, ("settled", *self.position.plan))
         elif after and not after.ended:
-            self.oracle.says("I5", "stuck", f"the clean-up is {after.stage}, nothing works on it, and stop changes nothing")
+            self.oracle.says(
+                "I5", "stuck", f"the clean-up is {after.stage}, nothing works on it, and stop changes nothing"
+            )
 
     def _who_may(self) -> str:
         """Somebody whom the policy names now."""

@@ -55,7 +55,15 @@ class Metrics:
         self.client, self.now = client, datetime.fromtimestamp(now, UTC)
 
     def ask(
-        self, namespace: str, name: str, stat: str, period: int, days: float, *, unit: str | None = None, **dimensions: str
+        self,
+        namespace: str,
+        name: str,
+        stat: str,
+        period: int,
+        days: float,
+        *,
+        unit: str | None = None,
+        **dimensions: str,
     ) -> dict[str, Any]:
         metric = {
             "Namespace": namespace,

@@ -54,7 +54,9 @@ def test_an_assumed_role_sees_its_own_account(two_accounts, clients):
 @pytest.mark.parametrize("request_", [{}, {"ExternalId": "ebb"}])
 def test_a_role_that_demands_an_external_id_is_not_had_without_it(two_accounts, clients, request_):
     with pytest.raises(ClientError, match="AccessDenied"):
-        clients(two_accounts, "sts").assume_role(RoleArn=f"arn:aws:iam::{OTHER}:role/audit", RoleSessionName="scan", **request_)
+        clients(two_accounts, "sts").assume_role(
+            RoleArn=f"arn:aws:iam::{OTHER}:role/audit", RoleSessionName="scan", **request_
+        )
 
 
 def test_regions_list_the_enabled_ones_and_all_when_asked(two_accounts, clients):
@@ -67,7 +69,9 @@ def test_regions_list_the_enabled_ones_and_all_when_asked(two_accounts, clients)
 def test_gp3_throughput_is_priced_by_the_gibibyte_and_its_record_is_a_string(two_accounts, clients):
     wanted = {"regionCode": "ap-northeast-1", "volumeApiName": "gp3", "productFamily": "Provisioned Throughput"}
     filters = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in wanted.items()]
-    (text,) = clients(two_accounts, "pricing", "us-east-1").get_products(ServiceCode="AmazonEC2", Filters=filters)["PriceList"]
+    (text,) = clients(two_accounts, "pricing", "us-east-1").get_products(ServiceCode="AmazonEC2", Filters=filters)[
+        "PriceList"
+    ]
     (term,) = json.loads(text)["terms"]["OnDemand"].values()
     (rate,) = term["priceDimensions"].values()
     assert (rate["unit"], rate["pricePerUnit"]["USD"]) == ("GiBps-mo", "49.1520000000")
@@ -75,5 +79,7 @@ def test_gp3_throughput_is_priced_by_the_gibibyte_and_its_record_is_a_string(two
 
 def test_openzfs_and_ontap_share_a_usage_type(two_accounts, clients):
     filters = [{"Type": "TERM_MATCH", "Field": "usagetype", "Value": "APN1-Storage.MAZ:SSD"}]
-    found = clients(two_accounts, "pricing", "us-east-1").get_products(ServiceCode="AmazonFSx", Filters=filters)["PriceList"]
+    found = clients(two_accounts, "pricing", "us-east-1").get_products(ServiceCode="AmazonFSx", Filters=filters)[
+        "PriceList"
+    ]
     assert {json.loads(text)["product"]["attributes"]["fileSystemType"] for text in found} == {"OpenZFS", "ONTAP"}

@@ -95,7 +95,11 @@ def test_a_recovery_point_is_being_created_until_its_job_is_done(simulator, back
     assert "BackupSizeInBytes" not in early
     simulator.advance(1_200)
     point = backup.describe_recovery_point(**asked)
-    assert (point["Status"], point["BackupSizeInBytes"], point["Lifecycle"]) == ("COMPLETED", BYTES, {"DeleteAfterDays": 30})
+    assert (point["Status"], point["BackupSizeInBytes"], point["Lifecycle"]) == (
+        "COMPLETED",
+        BYTES,
+        {"DeleteAfterDays": 30},
+    )
     assert point["CalculatedLifecycle"]["DeleteAt"] - point["CreationDate"] == timedelta(days=30)
 
 
@@ -105,7 +109,10 @@ def test_the_same_token_is_the_same_job(simulator, backup):
     assert start(backup, IdempotencyToken="once")["BackupJobId"] == first["BackupJobId"]
     assert start(backup, IdempotencyToken="twice")["BackupJobId"] != first["BackupJobId"]
     assert len(simulator.account.backups()) == 2
-    assert refusal(start, backup=backup, IdempotencyToken="once", StartWindowMinutes=90) == "InvalidParameterValueException"
+    assert (
+        refusal(start, backup=backup, IdempotencyToken="once", StartWindowMinutes=90)
+        == "InvalidParameterValueException"
+    )
 
 
 def test_a_job_whose_answer_was_lost_is_learned_by_its_token(simulator, backup):
@@ -202,7 +209,10 @@ def test_another_region_knows_nothing_of_it(simulator, backup, clients):
     abroad = clients(simulator, "backup", "us-east-1")
     assert abroad.list_backup_jobs()["BackupJobs"] == []
     assert refusal(abroad.describe_backup_job, BackupJobId=job["BackupJobId"]) == "ResourceNotFoundException"
-    assert refusal(start, backup=abroad, ResourceArn=(ARN + SYSTEM).replace(REGION, "us-east-1")) == "ResourceNotFoundException"
+    assert (
+        refusal(start, backup=abroad, ResourceArn=(ARN + SYSTEM).replace(REGION, "us-east-1"))
+        == "ResourceNotFoundException"
+    )
     assert abroad.list_recovery_points_by_backup_vault(BackupVaultName="Default")["RecoveryPoints"] == []
 
 
@@ -221,7 +231,10 @@ def test_a_recovery_point_carries_its_sources_tags_and_those_given(simulator, ba
 def test_a_deleted_recovery_point_is_gone_in_a_minute(simulator, backup):
     arn = point_of(simulator, backup)
     asked = {"BackupVaultName": "Default", "RecoveryPointArn": arn}
-    assert refusal(backup.delete_recovery_point, **asked | {"BackupVaultName": "slackwater"}) == "ResourceNotFoundException"
+    assert (
+        refusal(backup.delete_recovery_point, **asked | {"BackupVaultName": "slackwater"})
+        == "ResourceNotFoundException"
+    )
     backup.delete_recovery_point(**asked)
     assert backup.describe_recovery_point(**asked)["Status"] == "DELETING"
     assert not simulator.account.exists(arn)
@@ -326,7 +339,11 @@ def test_restore_metadata_say_how_it_was(simulator, backup):
         BackupVaultName="Default", RecoveryPointArn=point_of(simulator, backup, ZONAL)
     )["RestoreMetadata"]
     assert told["file-system-id"] == ZONAL
-    assert (told["Encrypted"], told["singleAzFilesystem"], told["availabilityZoneName"]) == ("false", "true", f"{REGION}a")
+    assert (told["Encrypted"], told["singleAzFilesystem"], told["availabilityZoneName"]) == (
+        "false",
+        "true",
+        f"{REGION}a",
+    )
     assert "KmsKeyId" not in told
 
 

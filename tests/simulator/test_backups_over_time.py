@@ -86,7 +86,9 @@ def test_a_lifecycle_that_is_changed_decides_the_day(simulator, clients, days, k
 def test_a_lifecycle_may_be_taken_away(simulator, clients):
     backup = clients(simulator, "backup")
     arn = point(simulator, backup)
-    backup.update_recovery_point_lifecycle(BackupVaultName="Default", RecoveryPointArn=arn, Lifecycle={"DeleteAfterDays": -1})
+    backup.update_recovery_point_lifecycle(
+        BackupVaultName="Default", RecoveryPointArn=arn, Lifecycle={"DeleteAfterDays": -1}
+    )
     assert "Lifecycle" not in backup.describe_recovery_point(BackupVaultName="Default", RecoveryPointArn=arn)
     simulator.advance(400 * 86_400)
     assert simulator.account.backup(arn)
@@ -98,7 +100,8 @@ def test_what_a_vault_lock_protects_is_neither_changed_nor_deleted(simulator, cl
     simulator.account.lock_vault("Default")
     named = {"BackupVaultName": "Default", "RecoveryPointArn": arn}
     assert (
-        refusal(backup.update_recovery_point_lifecycle, **named, Lifecycle={"DeleteAfterDays": 30}) == "InvalidRequestException"
+        refusal(backup.update_recovery_point_lifecycle, **named, Lifecycle={"DeleteAfterDays": 30})
+        == "InvalidRequestException"
     )
     assert refusal(backup.delete_recovery_point, **named) == "InvalidRequestException"
     assert backup.describe_backup_vault(BackupVaultName="Default")["Locked"]

@@ -66,7 +66,9 @@ def fleet():
                 throughput=128,
             )
         ],
-        fsx_volumes=[FsxVolume(id="fsvol-1", file_system_id="fs-0f", region=REGION, created=THEN, name="v", kind="ONTAP")],
+        fsx_volumes=[
+            FsxVolume(id="fsvol-1", file_system_id="fs-0f", region=REGION, created=THEN, name="v", kind="ONTAP")
+        ],
         svms=[StorageVirtualMachine(id="svm-1", file_system_id="fs-0f", region=REGION, created=THEN, name="s")],
     )
 
@@ -142,7 +144,9 @@ def test_a_page_that_was_kept_is_not_shown_after_a_change(simulator, clients):
     ec2, efs, watch = clients(simulator, "ec2"), clients(simulator, "efs"), clients(simulator, "cloudwatch")
     assert "Tags" not in ec2.describe_volumes()["Volumes"][1]
     assert efs.describe_file_systems()["FileSystems"][0]["Tags"] == []
-    assert [each["MetricName"] for each in watch.list_metrics(Namespace="AWS/EBS")["Metrics"] if _of(each, "vol-1")] == []
+    assert [
+        each["MetricName"] for each in watch.list_metrics(Namespace="AWS/EBS")["Metrics"] if _of(each, "vol-1")
+    ] == []
     simulator.account.tag("vol-2", "mark", "1")
     simulator.account.tag("fs-1", "mark", "1")
     simulator.account.attach("vol-1", "i-1")
@@ -188,7 +192,9 @@ def test_what_is_shown_does_not_change(simulator):
 
 def test_many_may_change_it_at_once(simulator, clients):
     ec2 = clients(simulator, "ec2")
-    threads = [threading.Thread(target=lambda: [ec2.create_snapshot(VolumeId="vol-1") for _ in range(20)]) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: [ec2.create_snapshot(VolumeId="vol-1") for _ in range(20)]) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -238,7 +244,12 @@ def test_tags_come_and_go_on_whatever_carries_them(simulator, clients):
 IN_USE = [
     ("vol-1", "AWS/EBS", {"VolumeId": "vol-1"}, ("VolumeReadOps", "VolumeWriteBytes")),
     ("vol-2", "AWS/EBS", {"VolumeId": "vol-2"}, ("VolumeReadOps", "VolumeWriteBytes")),
-    ("fs-1", "AWS/EFS", {"FileSystemId": "fs-1"}, ("ClientConnections", "DataReadIOBytes", "MeteredIOBytes", "TotalIOBytes")),
+    (
+        "fs-1",
+        "AWS/EFS",
+        {"FileSystemId": "fs-1"},
+        ("ClientConnections", "DataReadIOBytes", "MeteredIOBytes", "TotalIOBytes"),
+    ),
     ("fs-0f", "AWS/FSx", {"FileSystemId": "fs-0f"}, ("DataReadBytes", "DataWriteOperations")),
     ("fsvol-1", "AWS/FSx", {"FileSystemId": "fs-0f", "VolumeId": "fsvol-1"}, ("DataReadBytes", "MetadataOperations")),
 ]
@@ -268,7 +279,11 @@ def test_use_shows_in_metrics_from_two_hours_ago_on(simulator, clients, resource
 
 def test_use_takes_the_place_of_what_there_was(simulator, clients):
     simulator.account.use("vol-2")
-    metric = {"Namespace": "AWS/EBS", "MetricName": "VolumeIdleTime", "Dimensions": [{"Name": "VolumeId", "Value": "vol-2"}]}
+    metric = {
+        "Namespace": "AWS/EBS",
+        "MetricName": "VolumeIdleTime",
+        "Dimensions": [{"Name": "VolumeId", "Value": "vol-2"}],
+    }
     answer = clients(simulator, "cloudwatch").get_metric_data(
         MetricDataQueries=[{"Id": "m", "MetricStat": {"Metric": metric, "Period": 60, "Stat": "Sum"}}],
         StartTime=NOW - 7_200 - 120,
@@ -318,7 +333,9 @@ def test_cloudwatch_may_be_late(simulator, clients):
 def test_what_the_backup_reads_is_published(simulator, clients):
     backup = clients(simulator, "backup")
     arn = f"arn:aws:elasticfilesystem:{REGION}:{simulator.account.id}:file-system/fs-1"
-    backup.start_backup_job(BackupVaultName="Default", ResourceArn=arn, IamRoleArn="arn:aws:iam::123456789012:role/backup")
+    backup.start_backup_job(
+        BackupVaultName="Default", ResourceArn=arn, IamRoleArn="arn:aws:iam::123456789012:role/backup"
+    )
     simulator.advance(3_600)
     assert len(_minutes(simulator, clients, "DataReadIOBytes")) > 10
     assert _minutes(simulator, clients, "DataWriteIOBytes") == _minutes(simulator, clients, "ClientConnections") == []

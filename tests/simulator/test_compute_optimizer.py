@@ -5,7 +5,15 @@ from dataclasses import replace
 import pytest
 from botocore.exceptions import ClientError
 
-from slackwater_simulator import Fleet, IdleRecommendation, Simulator, VolumeOption, VolumeRecommendation, demo_fleet, instant
+from slackwater_simulator import (
+    Fleet,
+    IdleRecommendation,
+    Simulator,
+    VolumeOption,
+    VolumeRecommendation,
+    demo_fleet,
+    instant,
+)
 
 NOW = instant("2026-11-16T09:07:00Z")
 REGION = "ap-northeast-1"
@@ -77,5 +85,9 @@ def test_filters_choose_and_what_is_not_known_is_refused(enrolled, clients):
 
 
 def test_recommendations_are_of_one_region(clients):
-    with Simulator(replace(demo_fleet(), enrollment="Active", idle_recommendations=FLEET.idle_recommendations)) as running:
-        assert clients(running, "compute-optimizer", "us-east-1").get_idle_recommendations()["idleRecommendations"] == []
+    with Simulator(
+        replace(demo_fleet(), enrollment="Active", idle_recommendations=FLEET.idle_recommendations)
+    ) as running:
+        assert (
+            clients(running, "compute-optimizer", "us-east-1").get_idle_recommendations()["idleRecommendations"] == []
+        )

@@ -18,8 +18,16 @@ def simulator():
     fleet = Fleet(
         now=NOW,
         volumes=[
-            Volume(id="vol-free", az=ZONE, created=THEN, size_gib=500, type="gp2", tags={"Name": "free", "env": "test"}),
-            Volume(id="vol-busy", az=ZONE, created=THEN, size_gib=8, attachments=(Attachment(instance_id="i-1", since=THEN),)),
+            Volume(
+                id="vol-free", az=ZONE, created=THEN, size_gib=500, type="gp2", tags={"Name": "free", "env": "test"}
+            ),
+            Volume(
+                id="vol-busy",
+                az=ZONE,
+                created=THEN,
+                size_gib=8,
+                attachments=(Attachment(instance_id="i-1", since=THEN),),
+            ),
             Volume(id="vol-far", az="us-east-1a", created=THEN, size_gib=8),
             Volume(id="vol-io", az=ZONE, created=THEN, size_gib=100, type="io2", iops=4_000, encrypted=False),
         ],
@@ -53,9 +61,13 @@ def _volume(ec2, volume_id):
 
 
 def test_tags_are_put_on_all_or_on_none(ec2, simulator):
-    _refused("InvalidVolume.NotFound", ec2.create_tags, Resources=["vol-free", "vol-none"], Tags=[{"Key": "a", "Value": "1"}])
+    _refused(
+        "InvalidVolume.NotFound", ec2.create_tags, Resources=["vol-free", "vol-none"], Tags=[{"Key": "a", "Value": "1"}]
+    )
     assert dict(simulator.account.find("vol-free").tags) == {"Name": "free", "env": "test"}
-    ec2.create_tags(Resources=["vol-free", "vol-busy", "i-1"], Tags=[{"Key": "a", "Value": "1"}, {"Key": "env", "Value": ""}])
+    ec2.create_tags(
+        Resources=["vol-free", "vol-busy", "i-1"], Tags=[{"Key": "a", "Value": "1"}, {"Key": "env", "Value": ""}]
+    )
     assert dict(simulator.account.find("vol-free").tags) == {"Name": "free", "env": "", "a": "1"}
     assert dict(simulator.account.find("i-1").tags) == {"a": "1", "env": ""}
 
@@ -92,7 +104,9 @@ def test_tags_go_by_key_or_by_key_and_value(ec2, simulator):
 def test_a_snapshot_is_pending_until_it_is_completed(ec2, simulator):
     simulator.advance(60)
     made = ec2.create_snapshot(
-        VolumeId="vol-free", Description="before it goes", TagSpecifications=_tags({"of": "vol-free", "n": "1"}, "snapshot")
+        VolumeId="vol-free",
+        Description="before it goes",
+        TagSpecifications=_tags({"of": "vol-free", "n": "1"}, "snapshot"),
     )
     assert (made["State"], made["VolumeSize"], made["Encrypted"], made["Progress"]) == ("pending", 500, True, "0%")
     assert made["Tags"] == [{"Key": "of", "Value": "vol-free"}, {"Key": "n", "Value": "1"}]
@@ -206,7 +220,12 @@ def test_a_volume_is_made_from_a_snapshot_as_asked(ec2, simulator):
     _refused("IdempotentParameterMismatch", ec2.create_volume, **wanted | {"Iops": 5_000})
     simulator.advance(5)
     volume = _volume(ec2, made["VolumeId"])
-    assert (volume["State"], volume["VolumeType"], volume["Iops"], volume["Encrypted"]) == ("available", "io2", 4_000, True)
+    assert (volume["State"], volume["VolumeType"], volume["Iops"], volume["Encrypted"]) == (
+        "available",
+        "io2",
+        4_000,
+        True,
+    )
     assert (volume["KmsKeyId"], volume["MultiAttachEnabled"]) == (KEY, True)
     assert volume["Tags"] == [{"Key": "Name", "Value": "back"}]
     assert volume["CreateTime"].replace(microsecond=0) == datetime.fromtimestamp(NOW + 300, UTC)
@@ -249,10 +268,16 @@ def test_a_new_volume_has_no_metrics(ec2, simulator, clients):
         ({"AvailabilityZone": ZONE, "Size": 8, "VolumeType": "io2", "Iops": 50}, "InvalidParameterValue"),
         ({"AvailabilityZone": ZONE, "Size": 8, "VolumeType": "gp2", "Throughput": 250}, "InvalidParameterCombination"),
         ({"AvailabilityZone": ZONE, "Size": 8, "VolumeType": "gp3", "Throughput": 800}, "InvalidParameterValue"),
-        ({"AvailabilityZone": ZONE, "Size": 8, "VolumeType": "gp3", "MultiAttachEnabled": True}, "InvalidParameterCombination"),
+        (
+            {"AvailabilityZone": ZONE, "Size": 8, "VolumeType": "gp3", "MultiAttachEnabled": True},
+            "InvalidParameterCombination",
+        ),
         ({"AvailabilityZone": ZONE, "Size": 8, "VolumeType": "st1"}, "InvalidParameterValue"),
         ({"AvailabilityZone": ZONE, "Size": 8, "KmsKeyId": KEY}, "InvalidParameterDependency"),
-        ({"AvailabilityZone": ZONE, "Size": 8, "TagSpecifications": _tags({"a": "1"}, "snapshot")}, "InvalidParameterValue"),
+        (
+            {"AvailabilityZone": ZONE, "Size": 8, "TagSpecifications": _tags({"a": "1"}, "snapshot")},
+            "InvalidParameterValue",
+        ),
     ],
 )
 def test_a_volume_that_aws_would_not_make(ec2, arguments, code):

@@ -29,7 +29,9 @@ def simulator():
             system(
                 "fs-held",
                 mount_targets=(
-                    MountTarget(id=TARGET, az="ap-northeast-1a", subnet="subnet-0000mine", security_groups=("sg-1", "sg-2")),
+                    MountTarget(
+                        id=TARGET, az="ap-northeast-1a", subnet="subnet-0000mine", security_groups=("sg-1", "sg-2")
+                    ),
                     MountTarget(id=OTHER, az="ap-northeast-1c"),
                 ),
                 given_points=(AccessPoint(id=POINT, token="t", user=USER, root=ROOT, tags={"Name": "data"}),),
@@ -181,7 +183,9 @@ def test_a_mount_target_goes_and_comes_back(efs, simulator):
     simulator.advance(90)
     (back,) = efs.describe_mount_targets(MountTargetId=made["MountTargetId"])["MountTargets"]
     assert (back["LifeCycleState"], back["SubnetId"]) == ("available", before["SubnetId"])
-    assert efs.describe_mount_target_security_groups(MountTargetId=made["MountTargetId"])["SecurityGroups"] == ["sg-00000009"]
+    assert efs.describe_mount_target_security_groups(MountTargetId=made["MountTargetId"])["SecurityGroups"] == [
+        "sg-00000009"
+    ]
 
 
 def test_a_subnet_outlives_its_mount_target(efs, simulator):

@@ -104,7 +104,9 @@ def test_a_partial_answer_says_so_by_query(simulator, clients):
     simulator.faults.partial(every=2)
     metric = {"Metric": {"Namespace": "AWS/EBS", "MetricName": "VolumeReadOps"}, "Period": 300, "Stat": "Sum"}
     queries = [{"Id": f"m{number}", "MetricStat": metric} for number in range(4)]
-    answer = clients(simulator, "cloudwatch").get_metric_data(MetricDataQueries=queries, StartTime=NOW - 3600, EndTime=NOW)
+    answer = clients(simulator, "cloudwatch").get_metric_data(
+        MetricDataQueries=queries, StartTime=NOW - 3600, EndTime=NOW
+    )
     assert [result["StatusCode"] for result in answer["MetricDataResults"]] == ["Complete", "InternalError"] * 2
 
 

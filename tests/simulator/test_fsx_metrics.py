@@ -92,7 +92,9 @@ def test_small_windows_publishes_operations_and_free_space_only():
 
 def test_a_server_of_ontap_has_its_volumes_and_one_of_windows_has_none():
     build = Builder(instant("2026-11-16T09:07:00Z"), "eu-west-1")
-    ontap = build.server("a", "ONTAP", "MULTI_AZ_1", storage_gib=1_024, throughput=128, volumes=("x", "y"), ontap_type="DP")
+    ontap = build.server(
+        "a", "ONTAP", "MULTI_AZ_1", storage_gib=1_024, throughput=128, volumes=("x", "y"), ontap_type="DP"
+    )
     build.server("b", "WINDOWS", "MULTI_AZ_1", storage_gib=1_024, throughput=64, volumes=("x",))
 
     assert [(one.file_system_id, one.path, one.ontap_type) for one in build.fsx_volumes] == [
@@ -113,10 +115,21 @@ def test_nobody_came_to_an_idle_file_system_for_five_weeks(drawn, ask):
 
 
 def test_the_quiet_ones_are_used_within_five_weeks(drawn, ask):
-    quiet = ("monthly-by-date", "monthly-by-weekday", "weekly", "nightly", "now-and-then", "backup-target", "back-today")
+    quiet = (
+        "monthly-by-date",
+        "monthly-by-weekday",
+        "weekly",
+        "nightly",
+        "now-and-then",
+        "backup-target",
+        "back-today",
+    )
     ids = drawn(IDLE, *quiet)
     for system in ids:
-        moved = [ask(metric, "Sum", 36, FileSystemId=system).sum() for metric in ("DataReadOperations", "DataWriteOperations")]
+        moved = [
+            ask(metric, "Sum", 36, FileSystemId=system).sum()
+            for metric in ("DataReadOperations", "DataWriteOperations")
+        ]
         assert max(moved) > 0
     for system in drawn(IDLE, "mounted"):
         assert ask("ClientConnections", "Maximum", 36, FileSystemId=system).min() > 0

@@ -87,12 +87,16 @@ def restore(fsx, backup: str, subnets: list[str], **more: Any) -> dict[str, Any]
     [
         lambda fsx: fsx.describe_file_systems(FileSystemIds=[ONTAP])["FileSystems"],
         lambda fsx: fsx.describe_volumes(VolumeIds=[DATA])["Volumes"],
-        lambda fsx: [fsx.create_backup(VolumeId=DATA, ClientRequestToken="b", Tags=[{"Key": "Name", "Value": "x"}])["Backup"]],
+        lambda fsx: [
+            fsx.create_backup(VolumeId=DATA, ClientRequestToken="b", Tags=[{"Key": "Name", "Value": "x"}])["Backup"]
+        ],
     ],
 )
 def test_all_that_has_an_arn_carries_tags(fsx, describe):
     arn = describe(fsx)[0]["ResourceARN"]
-    fsx.tag_resource(ResourceARN=arn, Tags=[{"Key": "slackwater:marked", "Value": "f-1"}, {"Key": "other", "Value": ""}])
+    fsx.tag_resource(
+        ResourceARN=arn, Tags=[{"Key": "slackwater:marked", "Value": "f-1"}, {"Key": "other", "Value": ""}]
+    )
     fsx.untag_resource(ResourceARN=arn, TagKeys=["other", "never there"])
     tags = fsx.list_tags_for_resource(ResourceARN=arn)["Tags"]
     assert {"Key": "slackwater:marked", "Value": "f-1"} in tags
@@ -281,7 +285,9 @@ def test_a_deletion_that_cannot_be_is_refused(simulator, fsx, asked, code):
 def test_a_deletion_whose_answer_was_lost_took_place(simulator, fsx):
     simulator.faults.lost_answer("fsx:DeleteFileSystem", times=1)
     with pytest.raises(ConnectionClosedError):
-        fsx.delete_file_system(FileSystemId=ZFS, OpenZFSConfiguration={"Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"]})
+        fsx.delete_file_system(
+            FileSystemId=ZFS, OpenZFSConfiguration={"Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"]}
+        )
     assert described(fsx, ZFS)["Lifecycle"] == "DELETING"
 
 
@@ -341,7 +347,9 @@ def test_an_openzfs_file_system_comes_back_with_its_volumes_and_contents(simulat
     shown = ec2.describe_network_interfaces(NetworkInterfaceIds=now["NetworkInterfaceIds"])["NetworkInterfaces"]
     assert [group["GroupId"] for group in shown[0]["Groups"]] == ["sg-00000001", "sg-00000002"]
     assert shown[0]["SubnetId"] == was["SubnetIds"][0]
-    assert refusal(ec2.describe_network_interfaces, NetworkInterfaceIds=["eni-0"]) == "InvalidNetworkInterfaceID.NotFound"
+    assert (
+        refusal(ec2.describe_network_interfaces, NetworkInterfaceIds=["eni-0"]) == "InvalidNetworkInterfaceID.NotFound"
+    )
 
 
 def test_the_same_token_is_the_same_file_system(simulator, fsx):

@@ -28,7 +28,9 @@ def ask(simulator, clients):
 
 def test_everything_is_allowed_unless_a_fault_denies_it(simulator, ask):
     actions = ["ec2:DeleteVolume", "ec2:DescribeVolumes"]
-    marked = [{"ContextKeyName": "aws:ResourceTag/slackwater:marked", "ContextKeyValues": ["f"], "ContextKeyType": "string"}]
+    marked = [
+        {"ContextKeyName": "aws:ResourceTag/slackwater:marked", "ContextKeyValues": ["f"], "ContextKeyType": "string"}
+    ]
     told = ask(actions, FIRST, ContextEntries=marked)
     assert [(each["EvalActionName"], each["EvalDecision"]) for each in told["EvaluationResults"]] == [
         (action, "allowed") for action in actions

@@ -46,7 +46,9 @@ def drawn(fleet):
     return ids
 
 
-@pytest.mark.parametrize(("detector", "scenario"), SCENARIOS, ids=[f"{detector}/{one.name}" for detector, one in SCENARIOS])
+@pytest.mark.parametrize(
+    ("detector", "scenario"), SCENARIOS, ids=[f"{detector}/{one.name}" for detector, one in SCENARIOS]
+)
 def test_a_scenario_is_planted_under_its_label(fleet, detector, scenario):
     cases = [
         case
@@ -122,7 +124,9 @@ def test_loose_volumes_have_published_nothing_since_they_came_off(fleet, drawn, 
 
 
 def _operations(ask, volume):
-    return sum(ask("AWS/EBS", metric, "Sum", DAY, 36, VolumeId=volume).sum() for metric in ("VolumeReadOps", "VolumeWriteOps"))
+    return sum(
+        ask("AWS/EBS", metric, "Sum", DAY, 36, VolumeId=volume).sum() for metric in ("VolumeReadOps", "VolumeWriteOps")
+    )
 
 
 def test_idle_volumes_did_next_to_nothing_for_five_weeks_and_quiet_ones_something(drawn, ask):
@@ -211,7 +215,9 @@ def test_throttled_instances_run_at_their_baseline_and_the_driver_counts_it(flee
 
 def test_no_packet_of_a_twin_is_held_back(fleet, drawn):
     twins = {*drawn("ec2-network-throttled", trouble=False)}
-    counters = [one.telemetry["ethtool_bw_out_allowance_exceeded"] for one in fleet.instances if one.id in twins and one.agent]
+    counters = [
+        one.telemetry["ethtool_bw_out_allowance_exceeded"] for one in fleet.instances if one.id in twins and one.agent
+    ]
     assert counters
     for (series,) in counters:
         assert series.signal.stats.high.max() == series.signal.stats.low.min()
@@ -233,7 +239,8 @@ def test_cold_data_was_hardly_touched_in_five_weeks_and_the_twins_was(fleet, dra
 
     def touched(id_):
         moved = sum(
-            ask("AWS/EFS", metric, "Sum", DAY, 36, FileSystemId=id_).sum() for metric in ("DataReadIOBytes", "DataWriteIOBytes")
+            ask("AWS/EFS", metric, "Sum", DAY, 36, FileSystemId=id_).sum()
+            for metric in ("DataReadIOBytes", "DataWriteIOBytes")
         )
         return moved / systems[id_].standard_bytes
 
@@ -256,7 +263,9 @@ def test_a_single_client_is_alone_and_the_twins_is_not(drawn, ask):
         minutes = ask("AWS/EFS", "ClientConnections", "Sum", 60, 36, FileSystemId=id_)
         assert minutes.max() == 1
         assert minutes.mean() > 0.9
-    for id_ in drawn("efs-single-client", "several", "nightly-second", "monthly-second", "overlap", "in-gaps", trouble=False):
+    for id_ in drawn(
+        "efs-single-client", "several", "nightly-second", "monthly-second", "overlap", "in-gaps", trouble=False
+    ):
         assert ask("AWS/EFS", "ClientConnections", "Sum", 60, 36, FileSystemId=id_).max() > 1
 
 
@@ -277,7 +286,9 @@ def test_draining_credits_are_gone_or_fewer_than_a_week_ago_and_those_of_the_twi
         assert balance[-168:].min() == 0 or balance[-1] < balance[-168] - 0.01 * balance.max(), id_
     twins = ("below", "nightly-dip", "weekly-dip", "import", "running", "closing")
     for id_ in drawn("efs-credits-draining", *twins, trouble=False):
-        assert ask("AWS/EFS", "BurstCreditBalance", "Minimum", 3600, 14, FileSystemId=id_).min() > 0.05 * 2.1 * (1 << 40)
+        assert ask("AWS/EFS", "BurstCreditBalance", "Minimum", 3600, 14, FileSystemId=id_).min() > 0.05 * 2.1 * (
+            1 << 40
+        )
 
 
 def _use(ask, id_):
@@ -332,7 +343,9 @@ def test_volumes_do_no_more_than_what_is_left_of_their_instances_burst_lets_thro
             gone = rates[1:][(left[1:] == 0) & (left[:-1] == 0)] if len(left) == len(rates) else rates[:0]
             if len(gone):
                 held += 1
-                assert np.quantile(gone, 0.25) == pytest.approx(base, rel=0.01), id_  # the root volume adds its own, at times
+                assert np.quantile(gone, 0.25) == pytest.approx(base, rel=0.01), (
+                    id_
+                )  # the root volume adds its own, at times
     assert held >= 5
 
 

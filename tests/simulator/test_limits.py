@@ -41,7 +41,9 @@ def on(instance: str) -> tuple[Attachment, ...]:
 
 
 def volume(name: str, type_: str, gib: int, activity: Activity | None, host: str = "i-m5", **more) -> Volume:
-    return Volume(id=name, az=ZONE, created=THEN, size_gib=gib, type=type_, activity=activity, attachments=on(host), **more)
+    return Volume(
+        id=name, az=ZONE, created=THEN, size_gib=gib, type=type_, activity=activity, attachments=on(host), **more
+    )
 
 
 def fsx(name: str, kind: str, throughput: int, activity: Activity | None = None, **more) -> FsxFileSystem:
@@ -174,7 +176,9 @@ def test_the_ebs_balance_of_an_instance_falls_while_its_volumes_ask_for_more_tha
 def test_the_volumes_of_the_demos_throttled_instance_do_what_its_burst_lets_through(demo, clients, planted):
     metrics = Metrics(clients(demo, "cloudwatch"), demo.fleet.now)
     renders = planted("subtitle-renders").resource_id
-    moved = [metrics.values("AWS/EC2", name, "Sum", 300, 7, InstanceId=renders) for name in ("EBSReadBytes", "EBSWriteBytes")]
+    moved = [
+        metrics.values("AWS/EC2", name, "Sum", 300, 7, InstanceId=renders) for name in ("EBSReadBytes", "EBSWriteBytes")
+    ]
     left = metrics.values("AWS/EC2", "EBSByteBalance%", "Minimum", 300, 7, InstanceId=renders)
     raised = metrics.values("AWS/EC2", "InstanceEBSThroughputExceededCheck", "Average", 300, 7, InstanceId=renders)
     rates, base = [sum(both) / 300 / MIB for both in zip(*moved, strict=True)], 650 * 125_000 / MIB
@@ -190,7 +194,9 @@ def test_the_volumes_of_the_demos_throttled_instance_do_what_its_burst_lets_thro
 
 
 def test_an_instance_that_carries_all_that_is_asked_raises_nothing(seen, listed):
-    assert set(seen.values("AWS/EC2", "InstanceEBSThroughputExceededCheck", "Maximum", 3_600, 7, InstanceId="i-m5")) == {0}
+    assert set(
+        seen.values("AWS/EC2", "InstanceEBSThroughputExceededCheck", "Maximum", 3_600, 7, InstanceId="i-m5")
+    ) == {0}
     assert not {"EBSByteBalance%", "EBSIOBalance%"} & listed("AWS/EC2", InstanceId="i-m5")
 
 
@@ -240,7 +246,11 @@ def test_each_type_of_fsx_has_space_metrics_of_its_own(listed):
     of = {name: listed("AWS/FSx", FileSystemId=name) for name in ("fs-zfs", "fs-ontap", "fs-windows", "fs-lustre")}
     assert {name for name, metrics in of.items() if "UsedStorageCapacity" in metrics} == {"fs-zfs"}
     assert {name for name, metrics in of.items() if "FreeStorageCapacity" in metrics} == {"fs-windows"}
-    assert {name for name, metrics in of.items() if "ClientConnections" in metrics} == {"fs-zfs", "fs-windows", "fs-lustre"}
+    assert {name for name, metrics in of.items() if "ClientConnections" in metrics} == {
+        "fs-zfs",
+        "fs-windows",
+        "fs-lustre",
+    }
 
 
 def test_the_agent_names_the_volume_of_a_file_system_where_it_was_told_to(limited, clients):

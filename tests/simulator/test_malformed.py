@@ -21,7 +21,9 @@ VOLUMES = Reply(
     "text/xml;charset=UTF-8",
 )
 POINTS = {"Id": "q0", "Timestamps": [0, 300, 600], "Values": [1.0, 2.0, 3.0], "StatusCode": "Complete", "Label": "x"}
-METRICS = Reply(json.dumps({"MetricDataResults": [POINTS, {**POINTS, "Id": "q1"}]}).encode(), "application/x-amz-json-1.0")
+METRICS = Reply(
+    json.dumps({"MetricDataResults": [POINTS, {**POINTS, "Id": "q1"}]}).encode(), "application/x-amz-json-1.0"
+)
 
 
 @pytest.mark.parametrize("reply", [SYSTEMS, VOLUMES, METRICS], ids=["json", "xml", "metrics"])
@@ -41,13 +43,17 @@ def test_points_are_others_and_nothing_else_is(how):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_what_a_service_may_leave_out_is_never_left_out(seed):
-    assert all("Tags" in one for one in json.loads(malform(SYSTEMS, "missing", seed).body).get("FileSystems", [{"Tags": 0}]))
+    assert all(
+        "Tags" in one for one in json.loads(malform(SYSTEMS, "missing", seed).body).get("FileSystems", [{"Tags": 0}])
+    )
     assert b"<requestId>r</requestId>" in malform(VOLUMES, "missing", seed).body.replace(b"ns0:", b"")
 
 
 def test_the_clock_moves_by_whole_hours_for_all_metrics_alike():
     moved = json.loads(malform(METRICS, "shifted", 1).body)["MetricDataResults"]
-    (by,) = {after - before for one in moved for after, before in zip(one["Timestamps"], POINTS["Timestamps"], strict=True)}
+    (by,) = {
+        after - before for one in moved for after, before in zip(one["Timestamps"], POINTS["Timestamps"], strict=True)
+    }
     assert by
     assert by % 3600 == 0
 

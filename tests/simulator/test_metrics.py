@@ -72,7 +72,14 @@ def test_list_metrics_names_the_dimensions_that_match(metrics, proxy):
 
 @pytest.mark.parametrize(
     ("period", "days", "kept"),
-    [(60, 14.9, True), (60, 15.1, False), (300, 62.9, True), (300, 63.1, False), (3600, 63.1, True), (3600, 456, False)],
+    [
+        (60, 14.9, True),
+        (60, 15.1, False),
+        (300, 62.9, True),
+        (300, 63.1, False),
+        (3600, 63.1, True),
+        (3600, 456, False),
+    ],
 )
 def test_a_period_too_fine_for_its_age_returns_nothing_without_an_error(metrics, planted, period, days, kept):
     system = planted("reports-2024").resource_id
@@ -110,7 +117,9 @@ def test_coarse_sums_are_the_sums_of_fine_ones(metrics, proxy):
     sums: dict = {}
     for stamp, value in zip(fives["Timestamps"], fives["Values"], strict=True):
         sums[stamp.replace(minute=0)] = sums.get(stamp.replace(minute=0), 0) + value
-    assert {stamp: sums[stamp] for stamp in hours["Timestamps"]} == dict(zip(hours["Timestamps"], hours["Values"], strict=True))
+    assert {stamp: sums[stamp] for stamp in hours["Timestamps"]} == dict(
+        zip(hours["Timestamps"], hours["Values"], strict=True)
+    )
     days = metrics.values("AWS/EC2", "NetworkOut", "Maximum", 86_400, 3, InstanceId=proxy)
     assert max(days) == max(metrics.values("AWS/EC2", "NetworkOut", "Maximum", 300, 3, InstanceId=proxy))
 
@@ -123,7 +132,8 @@ def test_a_unit_that_does_not_match_returns_nothing(metrics, proxy):
 def test_percentiles_lie_between_minimum_and_maximum(metrics, planted):
     volume = planted("orders-db-data").resource_id
     low, middle, high = (
-        metrics.values("AWS/EBS", "VolumeReadBytes", stat, 3600, 2, VolumeId=volume) for stat in ("Minimum", "p50", "Maximum")
+        metrics.values("AWS/EBS", "VolumeReadBytes", stat, 3600, 2, VolumeId=volume)
+        for stat in ("Minimum", "p50", "Maximum")
     )
     assert len(low) == len(middle) == len(high)
     assert all(least <= half <= most for least, half, most in zip(low, middle, high, strict=True))

@@ -52,7 +52,10 @@ def test_the_tree_is_as_it_was_given(tree, clients):
     (root,) = client.list_roots()["Roots"]
     assert (root["Id"], root["Name"]) == ("r-sim0", "Root")
     (unit,) = client.list_organizational_units_for_parent(ParentId="r-sim0")["OrganizationalUnits"]
-    assert unit["Name"] == client.describe_organizational_unit(OrganizationalUnitId=unit["Id"])["OrganizationalUnit"]["Name"]
+    assert (
+        unit["Name"]
+        == client.describe_organizational_unit(OrganizationalUnitId=unit["Id"])["OrganizationalUnit"]["Name"]
+    )
     assert client.list_parents(ChildId=OTHER)["Parents"] == [{"Id": UNIT.id, "Type": "ORGANIZATIONAL_UNIT"}]
     assert client.list_parents(ChildId=UNIT.id)["Parents"] == [{"Id": "r-sim0", "Type": "ROOT"}]
     account = client.describe_account(AccountId=OTHER)["Account"]
@@ -79,7 +82,11 @@ def test_pages_hold_twenty_and_boto3_reads_them_all(tree, clients):
         ("list_organizational_units_for_parent", {"ParentId": OTHER}, "ParentNotFoundException"),
         ("list_parents", {"ChildId": THIRD}, "ChildNotFoundException"),
         ("describe_account", {"AccountId": THIRD}, "AccountNotFoundException"),
-        ("describe_organizational_unit", {"OrganizationalUnitId": "ou-sim0-nowhere0"}, "OrganizationalUnitNotFoundException"),
+        (
+            "describe_organizational_unit",
+            {"OrganizationalUnitId": "ou-sim0-nowhere0"},
+            "OrganizationalUnitNotFoundException",
+        ),
         ("list_tags_for_resource", {"ResourceId": THIRD}, "TargetNotFoundException"),
     ],
 )
@@ -157,12 +164,25 @@ def test_most_accounts_are_empty_a_fifth_small_and_a_few_large(thousand):
     assert {fleet.enabled for fleet in fleets} == {fleets[0].regions}
     assert around.fleet_of(around.members[-1].id) is None
     again = around.fleet_of(around.members[1].id)
-    assert (again.account, [volume.id for volume in again.volumes]) == (fleets[0].account, [v.id for v in fleets[0].volumes])
+    assert (again.account, [volume.id for volume in again.volumes]) == (
+        fleets[0].account,
+        [v.id for v in fleets[0].volumes],
+    )
     assert replace(again, account="") != replace(around.fleet_of(around.members[2].id), account="")
 
 
 def test_its_program_says_how_to_enter():
-    command = [sys.executable, "-m", "slackwater_simulator", "--fleet", "organization", "--accounts", "20", "--resources", "40"]
+    command = [
+        sys.executable,
+        "-m",
+        "slackwater_simulator",
+        "--fleet",
+        "organization",
+        "--accounts",
+        "20",
+        "--resources",
+        "40",
+    ]
     with subprocess.Popen([*command, "--exit-with-stdin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         where = json.loads(process.stdout.readline())
         process.stdin.close()

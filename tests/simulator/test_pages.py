@@ -13,7 +13,9 @@ THEN = NOW - 86_400 * 30
 def many():
     fleet = Fleet(
         now=NOW,
-        volumes=[Volume(id=f"vol-{number:017x}", az="ap-northeast-1a", created=THEN, size_gib=8) for number in range(1_201)],
+        volumes=[
+            Volume(id=f"vol-{number:017x}", az="ap-northeast-1a", created=THEN, size_gib=8) for number in range(1_201)
+        ],
         efs=[ElasticFileSystem(id=f"fs-{number:017x}", region="ap-northeast-1", created=THEN) for number in range(101)],
         fsx=[
             FsxFileSystem(
@@ -27,7 +29,9 @@ def many():
             )
         ],
         fsx_volumes=[
-            FsxVolume(id=f"fsvol-{number:x}", file_system_id="fs-0f", region="ap-northeast-1", created=THEN, name=f"v{number}")
+            FsxVolume(
+                id=f"fsvol-{number:x}", file_system_id="fs-0f", region="ap-northeast-1", created=THEN, name=f"v{number}"
+            )
             for number in range(51)
         ],
     )

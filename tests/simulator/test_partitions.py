@@ -50,7 +50,10 @@ def test_an_account_has_the_regions_of_its_partition_alone() -> None:
         ec2 = client(sim, "ec2", "cn-north-1")
         named = {one["RegionName"]: one["Endpoint"] for one in ec2.describe_regions(AllRegions=True)["Regions"]}
         assert named == {region: f"ec2.{region}.amazonaws.com.cn" for region in ("cn-north-1", "cn-northwest-1")}
-        assert client(sim, "sts", "cn-north-1").get_caller_identity()["Arn"] == "arn:aws-cn:iam::123456789012:user/simulated"
+        assert (
+            client(sim, "sts", "cn-north-1").get_caller_identity()["Arn"]
+            == "arn:aws-cn:iam::123456789012:user/simulated"
+        )
         with pytest.raises(ClientError, match="AuthFailure"):
             client(sim, "ec2", "us-east-1").describe_volumes()
 

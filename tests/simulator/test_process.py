@@ -8,7 +8,16 @@ import urllib.request
 
 
 def test_it_says_where_it_is_and_ends_with_its_parent():
-    command = [sys.executable, "-m", "slackwater_simulator", "--fleet", "mixed", "--resources", "100", "--exit-with-stdin"]
+    command = [
+        sys.executable,
+        "-m",
+        "slackwater_simulator",
+        "--fleet",
+        "mixed",
+        "--resources",
+        "100",
+        "--exit-with-stdin",
+    ]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         where = json.loads(process.stdout.readline())
         process.stdin.close()

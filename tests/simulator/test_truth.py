@@ -15,7 +15,13 @@ DETECTORS = {
     *("efs-single-client", "efs-single-zone-use", "efs-throughput-mismatch"),
     *("ebs-burst-draining", "ebs-idle", "ebs-instance-bound", "ebs-on-stopped-instance", "ebs-outdated-type"),
     *("ebs-surplus-iops", "ebs-surplus-size", "ebs-surplus-throughput", "ebs-unattached"),
-    *("ec2-cpu-credits-surcharged", "ec2-ebs-throttled", "ec2-idle", "ec2-network-over-baseline", "ec2-network-throttled"),
+    *(
+        "ec2-cpu-credits-surcharged",
+        "ec2-ebs-throttled",
+        "ec2-idle",
+        "ec2-network-over-baseline",
+        "ec2-network-throttled",
+    ),
     *("fsx-idle", "fsx-oversized", "fsx-surplus-iops", "fsx-surplus-throughput", "fsx-sync-export"),
 }
 
@@ -54,7 +60,9 @@ def test_the_ena_counters_rise_only_while_traffic_is_held_back(metrics, planted)
 def test_the_type_without_burst_is_as_fast_at_the_end_as_at_the_start(metrics, planted):
     rates = [
         value / 300 / 1e6
-        for value in metrics.values("AWS/EC2", "NetworkOut", "Sum", 300, 13, InstanceId=planted("relay-large").resource_id)
+        for value in metrics.values(
+            "AWS/EC2", "NetworkOut", "Sum", 300, 13, InstanceId=planted("relay-large").resource_id
+        )
     ]
     fast = [rate for rate in rates if rate > 1000]
     assert len(fast) > 200
@@ -77,7 +85,8 @@ def test_the_encode_jobs_file_systems_are_silent_in_zeros_or_altogether(metrics,
         values = metrics.values("AWS/EFS", name, "Sum", 86_400, 30, FileSystemId=system)
         assert values == [0.0] * points
     assert (
-        len(metrics.values("AWS/EFS", "StorageBytes", "Average", 86_400, 30, FileSystemId=system, StorageClass="Total")) == 30
+        len(metrics.values("AWS/EFS", "StorageBytes", "Average", 86_400, 30, FileSystemId=system, StorageClass="Total"))
+        == 30
     )
 
 
@@ -95,10 +104,13 @@ def test_an_encode_job_did_its_work_before_it_was_killed(metrics, planted):
 def test_a_nightly_batch_shows_in_the_daily_maximum_and_not_in_a_percentile(metrics, planted):
     volume = planted("nightly-dump").resource_id
     peaks = [
-        value / 60 / MIB for value in metrics.values("AWS/EBS", "VolumeWriteBytes", "Maximum", 86_400, 13, VolumeId=volume)
+        value / 60 / MIB
+        for value in metrics.values("AWS/EBS", "VolumeWriteBytes", "Maximum", 86_400, 13, VolumeId=volume)
     ]
     assert all(peak > 450 for peak in peaks[:-1])
-    usual = [value / 60 / MIB for value in metrics.values("AWS/EBS", "VolumeWriteBytes", "p99", 86_400, 13, VolumeId=volume)]
+    usual = [
+        value / 60 / MIB for value in metrics.values("AWS/EBS", "VolumeWriteBytes", "p99", 86_400, 13, VolumeId=volume)
+    ]
     assert max(usual) < 50
 
 
@@ -129,7 +141,10 @@ def test_sync_writes_wait_for_their_acknowledgement_while_the_disk_idles(demo, m
     writes = [value / 300 for value in metrics.values("AWS/FSx", "DataWriteOperations", "Sum", 300, 2, **both)]
     busy = [rate for rate in writes if rate > 100]
     assert statistics.mean(busy) == pytest.approx(342, rel=0.05)
-    assert max(metrics.values("AWS/FSx", "DiskIopsUtilization", "Maximum", 300, 2, FileSystemId=export.file_system_id)) < 20
+    assert (
+        max(metrics.values("AWS/FSx", "DiskIopsUtilization", "Maximum", 300, 2, FileSystemId=export.file_system_id))
+        < 20
+    )
     assert sum(metrics.values("AWS/FSx", "DataWriteBytes", "Sum", 300, 2, **both)) / sum(writes) / 300 == pytest.approx(
         8192, rel=0.01
     )

@@ -38,7 +38,9 @@ PAGE_ITEMS, PAGE_POINTS = 20, 30_000
 
 METRICS: Final = "cloudwatch:GetMetricData"
 PRICES: Final = "pricing:GetProducts"
-ALWAYS: Final = frozenset({"fsx:DescribeVolumes", "ec2:DescribeVolumes", "elasticfilesystem:DescribeFileSystems", METRICS})
+ALWAYS: Final = frozenset(
+    {"fsx:DescribeVolumes", "ec2:DescribeVolumes", "elasticfilesystem:DescribeFileSystems", METRICS}
+)
 """What has several pages, and most to lose: drawn more often."""
 PAGED: Final = ("ec2:DescribeInstances", "fsx:DescribeFileSystems", *sorted(ALWAYS), "cloudtrail:LookupEvents")
 
@@ -128,7 +130,9 @@ def _fault(kind: Kind, chance: random.Random, actions: list[str]) -> Fault:
             if chance.random() < 0.5:
                 how = chance.choice(("shifted", "outside"))
                 return Fault(kind, METRICS, "malformed", {"how": how, "seed": chance.randrange(10**6), "times": times})
-            code = CLOCK_CODES.get(service, "InvalidSignatureException")  # what AWS says to a clock more than minutes off
+            code = CLOCK_CODES.get(
+                service, "InvalidSignatureException"
+            )  # what AWS says to a clock more than minutes off
             return Fault(kind, action, "error", {"code": code, "status": 400, "times": times})
         case "points":
             how = chance.choice([way for way in OF_METRICS if way not in ("shifted", "outside")])
@@ -163,7 +167,9 @@ class Chaos:
             problems.append(f"{requests} requests, and {self._most} are the most there can be")
         named = frozenset(gap.what for gap in _gaps(done))
         verdict: Verdict = "incomplete" if not done.complete else "less sure" if named else "same"
-        return Outcome(number=number, faults=faults, verdict=verdict, named=named, requests=requests, problems=tuple(problems))
+        return Outcome(
+            number=number, faults=faults, verdict=verdict, named=named, requests=requests, problems=tuple(problems)
+        )
 
     def _scan(self, faults: tuple[Fault, ...]) -> Scan:
         self._sim.reset()
@@ -192,7 +198,9 @@ def problems_of(healthy: Scan, done: Scan, hit: frozenset[str]) -> Iterator[str]
         if gap.what not in hit:
             yield f"a gap names {gap.what}, which was not hit: {gap.reason}"
     truth, found = _findings(healthy), _findings(done)
-    unlisted = {(one.detector, one.resource.id) for target in healthy.targets for one in target.unlisted if one.reason != KEPT}
+    unlisted = {
+        (one.detector, one.resource.id) for target in healthy.targets for one in target.unlisted if one.reason != KEPT
+    }
     for key in found.keys() - truth.keys():
         if key not in unlisted or not gaps:
             yield f"{key} is made up"

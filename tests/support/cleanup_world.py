@@ -157,7 +157,9 @@ class Measured:
     def put(self, *puts: Put) -> bool:
         sizes = [item_bytes(one.item) for one in puts]
         if max(sizes) > MOST_ITEM_BYTES:
-            raise AwsError(f"ValidationException: Item size has exceeded the maximum allowed size ({max(sizes):,} bytes)")
+            raise AwsError(
+                f"ValidationException: Item size has exceeded the maximum allowed size ({max(sizes):,} bytes)"
+            )
         if len(sizes) > MOST_ITEMS or sum(sizes) > MOST_TRANSACTION_BYTES:
             raise AwsError(f"ValidationException: a transaction of {len(sizes)} items and {sum(sizes):,} bytes")
         return True
@@ -230,7 +232,9 @@ class MemoryCleanups:
         if any(self.holds.get(place, mine) != mine for place in cleanup.holds):
             return False
         self.cleanups[cleanup.finding_id] = cleanup
-        self.holds = {place: holder for place, holder in self.holds.items() if place not in cleanup.held or holder != mine}
+        self.holds = {
+            place: holder for place, holder in self.holds.items() if place not in cleanup.held or holder != mine
+        }
         self.holds |= dict.fromkeys(cleanup.holds, mine)
         if finding:
             self.findings.write(finding)
@@ -353,7 +357,9 @@ class World:
             setting=finding.sighting.setting,
         )
         stored = self.findings.findings[finding.id]
-        self.findings.findings[finding.id] = replace(stored, status="approved", decision=decision, revision=stored.revision + 1)
+        self.findings.findings[finding.id] = replace(
+            stored, status="approved", decision=decision, revision=stored.revision + 1
+        )
 
     def begin(self, finding: TrackedFinding) -> Cleanup:
         """Put its clean-up on record, as a run does."""
@@ -556,7 +562,9 @@ def wired(
     slack = MemorySlack(now)
 
     def notify(_: Any) -> dict[str, int]:
-        delivery = Delivery(outbox=outbox, channel=slack, fallback=None, clock=now, sleep=lambda _: None, default=slack.default)
+        delivery = Delivery(
+            outbox=outbox, channel=slack, fallback=None, clock=now, sleep=lambda _: None, default=slack.default
+        )
         notified = delivery.deliver(None)
         return {"waiting": notified.waiting, "wait_s": notified.wait_s}
 
@@ -576,7 +584,9 @@ def wired(
         backup_monthly_usd=lambda kind, region, size: Decimal("1.23"),
         news=CleanupNews(outbox=watched("outbox", outbox), clock=now),
     )
-    back_up = BackUp(cases=cases, policy=newest, takers=takers, keys=KmsKeys(session), installation=lambda: installation)
+    back_up = BackUp(
+        cases=cases, policy=newest, takers=takers, keys=KmsKeys(session), installation=lambda: installation
+    )
     delete = Delete(
         cases=cases,
         policy=newest,

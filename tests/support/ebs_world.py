@@ -107,7 +107,12 @@ class World:
     def backup(self, **more: Any) -> Backup:
         """A backup that is on record, and not asked for yet."""
         subject = Subject(id=ID, size_bytes=200 * GIB)
-        asked = {"subject": subject, "token": "f-1-1-0", "asked_at": self.now, "expires_at": self.now + timedelta(days=30)}
+        asked = {
+            "subject": subject,
+            "token": "f-1-1-0",
+            "asked_at": self.now,
+            "expires_at": self.now + timedelta(days=30),
+        }
         return Backup(**{**asked, **more})
 
     def tags(self, backup: Backup) -> dict[str, str]:

@@ -84,12 +84,22 @@ class World:
     def backup(self, **more: Any) -> Backup:
         """A backup that is on record, and not asked for yet."""
         subject = Subject(id="fs-1", size_bytes=7 * GIB)
-        asked = {"subject": subject, "token": "f-1-1-0", "asked_at": self.now, "expires_at": self.now + timedelta(days=30)}
+        asked = {
+            "subject": subject,
+            "token": "f-1-1-0",
+            "asked_at": self.now,
+            "expires_at": self.now + timedelta(days=30),
+        }
         return Backup(**{**asked, **more})
 
     def tags(self, backup: Backup) -> dict[str, str]:
         """What a backup carries."""
-        return {BACKUP_OF: self.arn, TOKEN: backup.token, EXPIRES_AT: f"{backup.expires_at:%Y-%m-%dT%H:%M:%SZ}", "team": "web"}
+        return {
+            BACKUP_OF: self.arn,
+            TOKEN: backup.token,
+            EXPIRES_AT: f"{backup.expires_at:%Y-%m-%dT%H:%M:%SZ}",
+            "team": "web",
+        }
 
     def backed_up(self) -> Backup:
         """A backup that is complete and verified."""

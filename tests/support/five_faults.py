@@ -78,7 +78,9 @@ def volumes(now: int, idle: int, busy: int) -> Fleet:
     for n in range(every):
         lies_still = n * idle // every < (n + 1) * idle // every
         work = Activity(shape=build.shapes.shape("steady", n % 5), read=2.0 * MIB, write=2.0 * MIB)
-        build.volume(f"{'idle' if lies_still else 'busy'}-{n:03}", 100, on=hosts[n % 10], activity=None if lies_still else work)
+        build.volume(
+            f"{'idle' if lies_still else 'busy'}-{n:03}", 100, on=hosts[n % 10], activity=None if lies_still else work
+        )
     return build.fleet(ACCOUNT)
 
 
@@ -144,7 +146,9 @@ def throttled(
         simulator.faults.throttle(action, per_second=per_second)
     asked = ["scan", "--detector", "ebs-idle", "--region", REGION]
     now = rfc3339(simulator.account.fleet.now)
-    done = slackwater(home, *asked, "--now", now, "--format", "json", environment=_reaches(simulator) | dict(environment or {}))
+    done = slackwater(
+        home, *asked, "--now", now, "--format", "json", environment=_reaches(simulator) | dict(environment or {})
+    )
     if not done.stdout:
         raise SystemExit(f"the scan ended with {done.returncode}, and said nothing but:\n{done.stderr}")
     document = json.loads(done.stdout)
@@ -269,7 +273,9 @@ def used_since(number: int) -> Play:
         before=f"{marked} marked file systems, all of them in use since",
         after=f"{files_words(after)}; {'metrics were' if asked else 'no metric was'} asked for again; {days:.0f} days of grace were left",
         status=f"{ends}: {reasons}",
-        verdict="calls each off at the first sign of use" if spared else f"deletes {len(before) - len(after)} that are in use",
+        verdict="calls each off at the first sign of use"
+        if spared
+        else f"deletes {len(before) - len(after)} that are in use",
         right=spared and len(early) == number and days > 0,
     )
 

@@ -12,7 +12,17 @@ from slackwater.aws.cleanup.fsx.cleanup import FsxRemover, FsxWatcher
 from slackwater.aws.cleanup.fsx.restore import FsxRestorer
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import ONCE, AwsSession, Endpoint
-from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, RESTORE, TOKEN, Backup, Cleanup, Removal, Restored, SubResource
+from slackwater.model.cleanup import (
+    BACKUP_OF,
+    EXPIRES_AT,
+    RESTORE,
+    TOKEN,
+    Backup,
+    Cleanup,
+    Removal,
+    Restored,
+    SubResource,
+)
 from slackwater.model.tracking import TrackedResource
 from slackwater_simulator import Fleet, Simulator
 from slackwater_simulator.resources import FsxFileSystem, FsxVolume, StorageVirtualMachine
@@ -71,7 +81,9 @@ DATA: Final = replace(
     HOME_ROOT, id="fsvol-0bbbbbbbbbbbbbbbb", name="data", path="/data", size_gib=100, tags={"Name": "data"}, detail={}
 )
 DEEP: Final = replace(DATA, id="fsvol-0aaaaaaaaaaaaaaa1", name="deep", path="/data/x/deep", size_gib=20, tags={})
-BUILDS: Final = replace(DATA, id="fsvol-0ccccccccccccccc1", name="builds", path="/data", svm_id=WORK.id, size_gib=50, tags={})
+BUILDS: Final = replace(
+    DATA, id="fsvol-0ccccccccccccccc1", name="builds", path="/data", svm_id=WORK.id, size_gib=50, tags={}
+)
 
 WINDOWS: Final = replace(ONTAP, id="fs-0c1b2c3d4e5f60718", kind="WINDOWS", deployment="SINGLE_AZ_2", tags={})
 
@@ -199,7 +211,10 @@ def sessions(sim: Simulator) -> World:
     meter = CallMeter()
     endpoint = Endpoint(sim.url, "AKIADUMMY", "dummy")
     return World(
-        sim, meter, AwsSession(meter=meter, endpoint=endpoint), AwsSession(meter=meter, endpoint=endpoint, patience=ONCE)
+        sim,
+        meter,
+        AwsSession(meter=meter, endpoint=endpoint),
+        AwsSession(meter=meter, endpoint=endpoint, patience=ONCE),
     )
 
 

@@ -16,7 +16,9 @@ type Context = Mapping[str, str | Sequence[str]]
 KNOWN = {"Sid", "Effect", "Action", "Resource", "Condition"}
 
 
-def allowed(statements: Iterable[Mapping[str, Any]], action: str, resource: str, context: Context | None = None) -> bool:
+def allowed(
+    statements: Iterable[Mapping[str, Any]], action: str, resource: str, context: Context | None = None
+) -> bool:
     """Whether the statements of a principal's policies allow an action on one resource."""
     keys = {key.lower(): value for key, value in (context or {}).items()}
     effects = {one["Effect"] for one in statements if _is_about(one, action, resource, keys)}

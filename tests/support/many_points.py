@@ -45,7 +45,9 @@ class Points:
     def make(self, file_system: str, number: int) -> None:
         """So many, from before the fleet's time."""
         for n in range(number):
-            self._add(Point(f"fsap-{n:017x}", file_system, f"theirs-{n}", {"Name": f"tenant-{n}"}, f"/tenants/{n}", 0.0))
+            self._add(
+                Point(f"fsap-{n:017x}", file_system, f"theirs-{n}", {"Name": f"tenant-{n}"}, f"/tenants/{n}", 0.0)
+            )
 
     def of(self, file_system: str) -> list[Point]:
         """Those that are there and not going."""
@@ -83,7 +85,9 @@ class Points:
         found = self._found(ResourceId)
         self.points[found.id] = replace(found, tags={k: v for k, v in found.tags.items() if k not in TagKeys})
 
-    def create_access_point(self, FileSystemId: str, ClientToken: str, Tags: list[Mapping[str, str]], **rest: Any) -> None:
+    def create_access_point(
+        self, FileSystemId: str, ClientToken: str, Tags: list[Mapping[str, str]], **rest: Any
+    ) -> None:
         self._called("CreateAccessPoint")
         if ClientToken in self._tokens:
             raise _error("AccessPointAlreadyExists", "CreateAccessPoint")
@@ -138,7 +142,9 @@ class Efs:
         self._points, self._other = points, other
 
     def __getattr__(self, name: str) -> Any:
-        of_points = getattr(self._points, name, None) if "access_point" in name or name.endswith("tag_resource") else None
+        of_points = (
+            getattr(self._points, name, None) if "access_point" in name or name.endswith("tag_resource") else None
+        )
         other = getattr(self._other, name)
         if of_points is None:
             return other

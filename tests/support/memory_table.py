@@ -67,7 +67,10 @@ class MemoryTable:
         ((name, asked),) = RequestItems.items()
         keys = [_key(key) for key in asked["Keys"]]
         assert asked["ConsistentRead"]
-        return {"Responses": {name: [dict(self.items[key]) for key in keys if key in self.items]}, "UnprocessedKeys": {}}
+        return {
+            "Responses": {name: [dict(self.items[key]) for key in keys if key in self.items]},
+            "UnprocessedKeys": {},
+        }
 
     def query(self, **request: Any) -> Any:
         """The ledger of a finding."""
@@ -90,7 +93,9 @@ class MemoryTable:
             for put in puts
         ]
         if not all(met):
-            raise _cancelled(met) if transaction else _refused("ConditionalCheckFailedException", "The condition failed")
+            raise (
+                _cancelled(met) if transaction else _refused("ConditionalCheckFailedException", "The condition failed")
+            )
         self.largest = max(self.largest, *sizes)
         self.items |= {_key(put["Item"]): put["Item"] for put in puts}
         self.after_write()

@@ -136,7 +136,9 @@ class Throttled(NamedTuple):
     held: NDArray[np.bool_]
 
 
-def throttled(demand: Floats, baseline: float, peak: float, burst_minutes: float, *, retried: bool = False) -> Throttled:
+def throttled(
+    demand: Floats, baseline: float, peak: float, burst_minutes: float, *, retried: bool = False
+) -> Throttled:
     """Pass demand through network credits: a full bucket lasts `burst_minutes` at the peak, and fills at the baseline.
 
     Args:

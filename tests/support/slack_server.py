@@ -37,7 +37,9 @@ BOT_USER: Final = "U0SLACKWATER"
 BOT: Final = "B0SLACKWATER"
 TEAM: Final = "T0TEAM"
 
-SCOPES: Final = frozenset({"chat:write", "commands", "channels:history", "groups:history", "channels:read", "groups:read"})
+SCOPES: Final = frozenset(
+    {"chat:write", "commands", "channels:history", "groups:history", "channels:read", "groups:read"}
+)
 
 type FaultKind = Literal["busy", "refused", "500", "reset", "hang", "garbled", "cut"]
 FAULTS: Final[tuple[FaultKind, ...]] = ("busy", "refused", "500", "reset", "hang", "garbled", "cut")
@@ -286,7 +288,9 @@ class SlackServer:
     def _paged(self, asked: dict[str, Any], messages: list[Posted]) -> dict[str, Any]:
         oldest, latest = float(asked.get("oldest") or 0), float(asked.get("latest") or "inf")
         visible = [
-            one for one in messages if oldest < float(one.ts) < latest and float(one.ts) <= self.clock() + 1 - self.lag_s
+            one
+            for one in messages
+            if oldest < float(one.ts) < latest and float(one.ts) <= self.clock() + 1 - self.lag_s
         ]
         start = int(asked.get("cursor") or 0)
         end = start + min(int(asked.get("limit") or 100), self.page)
@@ -384,12 +388,21 @@ def signed(signing_secret: str, body: bytes, at: float, **more: str) -> dict[str
 
 
 def _shown(posted: Posted, *, payload: bool) -> dict[str, Any]:
-    shown = {"type": "message", "ts": posted.ts, "text": posted.text, "blocks": posted.blocks, "bot_id": BOT, "user": BOT_USER}
+    shown = {
+        "type": "message",
+        "ts": posted.ts,
+        "text": posted.text,
+        "blocks": posted.blocks,
+        "bot_id": BOT,
+        "user": BOT_USER,
+    }
     if posted.thread_ts:
         shown["thread_ts"] = posted.thread_ts
     if posted.metadata:
         # Without being asked for all of it, Slack tells of metadata that the manifest does not declare only what kind it is.
-        shown["metadata"] = posted.metadata if payload else {"event_type": posted.metadata["event_type"], "event_payload": {}}
+        shown["metadata"] = (
+            posted.metadata if payload else {"event_type": posted.metadata["event_type"], "event_payload": {}}
+        )
     return shown
 
 
@@ -451,7 +464,9 @@ def _block_problem(block: Any) -> str | None:
         case {"type": "context", "elements": list(elements)}:
             if not 0 < len(elements) <= 10:
                 return "context: 10 elements"
-            return next(filter(None, (_text_problem(one, 3_000) for one in elements if one.get("type") != "image")), None)
+            return next(
+                filter(None, (_text_problem(one, 3_000) for one in elements if one.get("type") != "image")), None
+            )
         case {"type": "actions", "elements": list(elements)}:
             if not 0 < len(elements) <= 25:
                 return "actions: 25 elements"

@@ -139,7 +139,9 @@ class Bucket:
 
     def versions(self, key: str) -> Iterable[Version]:
         texts = enumerate(self.texts.get(key, []), start=1)
-        return [Version(str(number), NOW, None if text is None else len(text)) for number, text in reversed(list(texts))]
+        return [
+            Version(str(number), NOW, None if text is None else len(text)) for number, text in reversed(list(texts))
+        ]
 
     def link(self, key: str, for_seconds: int) -> str:
         raise NotImplementedError
@@ -169,7 +171,12 @@ class Audits:
 
 def sighting(id_: str = "f-1", usd: str | None = "12.30", **changes: Any) -> FindingRecord:
     resource = TrackedResource(
-        arn=f"arn:{id_}", id=f"fs-{id_}", type="efs-file-system", name=f"data-{id_}", account=ACCOUNT, region="eu-west-1"
+        arn=f"arn:{id_}",
+        id=f"fs-{id_}",
+        type="efs-file-system",
+        name=f"data-{id_}",
+        account=ACCOUNT,
+        region="eu-west-1",
     )
     seen = FindingRecord(
         id=id_, detector="efs-idle", kind="waste", severity="medium", confidence="high", owner=None, summary=f"{id_} is idle",
@@ -257,7 +264,9 @@ class World:
         self, id_: str, *entries: LedgerEntry, gaps: Sequence[Any] = (), waste: Any = None, **changes: Any
     ) -> AuditRecord:
         """An audit that ended now, with what it changed; `waste` is what all of it comes to."""
-        record = replace(RECORD, id=id_, policy=self.version, started_at=self.clock.now, finished_at=self.clock.now, **changes)
+        record = replace(
+            RECORD, id=id_, policy=self.version, started_at=self.clock.now, finished_at=self.clock.now, **changes
+        )
         self.audits.records[id_] = record
         if record.state not in {"failed", "running"} or entries:
             findings = [found(one.evidence) for one in entries if one.now != "resolved"]
@@ -270,7 +279,11 @@ class World:
 
     def __post_init__(self) -> None:
         self.policies = KeptPolicies(
-            documents=self.bucket, registry=registry(), place="s3://b/p", known_regions=lambda: (), enabled_regions=lambda: ()
+            documents=self.bucket,
+            registry=registry(),
+            place="s3://b/p",
+            known_regions=lambda: (),
+            enabled_regions=lambda: (),
         )
 
     def notifier(self, **changes: Any) -> Notifier:

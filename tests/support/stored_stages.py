@@ -130,7 +130,8 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
         _ontap,
         "fsx-idle",
         _both(
-            _denied("fsx:DeleteStorageVirtualMachine", state="Delete"), _denied("fsx:CreateVolumeFromBackup", state="Delete")
+            _denied("fsx:DeleteStorageVirtualMachine", state="Delete"),
+            _denied("fsx:CreateVolumeFromBackup", state="Delete"),
         ),
     ),
     "gp3": Scenario(_dated, "ebs-outdated-type", undo=True),
@@ -218,7 +219,9 @@ def record(name: str, lists: Any = None) -> list[Entry]:
 
         there.cleanups.write = written  # type: ignore[method-assign]
         with calls_told(recorder.called):
-            finding = next(one for one in there.findings.findings.values() if one.sighting.detector == scenario.detector)
+            finding = next(
+                one for one in there.findings.findings.values() if one.sighting.detector == scenario.detector
+            )
             there.approve(finding)
             finding = there.findings.findings[finding.id]
             DynamoFindings(recorder.table.table).write(Write(finding=finding, entry=None, expects=0))
@@ -256,7 +259,9 @@ def calls_told(told: Callable[[str, str, Mapping[str, Any]], None]) -> Iterator[
 
     sessions = (line().patient, line().once)
     for session in sessions:
-        for hooks in {id(one): one for one in (session._hooks, *(c.meta.events for c in session._clients.values()))}.values():
+        for hooks in {
+            id(one): one for one in (session._hooks, *(c.meta.events for c in session._clients.values()))
+        }.values():
             hooks.register("provide-client-params.*", before)
             hooks.register("after-call.*", after)
     try:

@@ -97,8 +97,12 @@ class Updated:
         """The data that there is, live or in a complete backup."""
         account = self.there.account
         fleet = account.fleet
-        live = [one.id for one in (*fleet.volumes, *fleet.efs, *fleet.fsx, *fleet.fsx_volumes) if account.exists(one.id)]
-        return {account.contents(id_) for id_ in live} | {one.contents for one in account.backups() if one.state in COMPLETE}
+        live = [
+            one.id for one in (*fleet.volumes, *fleet.efs, *fleet.fsx, *fleet.fsx_volumes) if account.exists(one.id)
+        ]
+        return {account.contents(id_) for id_ in live} | {
+            one.contents for one in account.backups() if one.state in COMPLETE
+        }
 
     def check(self) -> None:
         """It has ended right, or has removed nothing that is missing now."""
@@ -118,7 +122,9 @@ class Updated:
             assert not there.account.exists(self.resource)
             assert cleanup.scratch or all(one.state == "verified" for one in cleanup.backups)
         elif there.account.exists(self.resource):
-            assert sub_resources(there.account, self.resource) == self.parts or not_undoable(cleanup) is None, cleanup.why
+            assert sub_resources(there.account, self.resource) == self.parts or not_undoable(cleanup) is None, (
+                cleanup.why
+            )
         else:
             assert cleanup.stage == "undone" or not_undoable(cleanup) is None, cleanup.why
 

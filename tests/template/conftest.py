@@ -84,7 +84,9 @@ def deploy_cleanup(deploy: Deploy, cleanup_template: dict[str, Any]) -> Deploy:
 
 def resolve(template: dict[str, Any], parameters: Mapping[str, Any]) -> Stack:
     """What parameters make of a template, where they or its defaults give a value."""
-    values = {name: one["Default"] for name, one in template["Parameters"].items() if "Default" in one} | dict(parameters)
+    values = {name: one["Default"] for name, one in template["Parameters"].items() if "Default" in one} | dict(
+        parameters
+    )
 
     def substituted(argument: Any) -> str:
         text, own = argument if isinstance(argument, list) else (argument, {})

@@ -78,7 +78,11 @@ def stack(request: pytest.FixtureRequest, deploy: Any) -> Any:
 def sent(stack: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     """By namespace: the metrics, their dimension, and the values that it has here. AWS's are in AWS's manuals."""
     sent = {
-        "AWS/States": ({"ExecutionsFailed", "ExecutionsAborted", "ExecutionTime"}, "StateMachineArn", {"AuditStateMachine"}),
+        "AWS/States": (
+            {"ExecutionsFailed", "ExecutionsAborted", "ExecutionTime"},
+            "StateMachineArn",
+            {"AuditStateMachine"},
+        ),
         "AWS/SQS": (
             {"ApproximateNumberOfMessagesVisible"},
             "QueueName",
@@ -153,7 +157,9 @@ def test_an_audit_that_failed_is_an_alarm_before_slack_is_told(stack: Any) -> No
 
 
 def test_somebody_sends_each_of_the_others() -> None:
-    code = "".join(path.read_text() for folder in ("functions", "layers/core/src") for path in (ROOT / folder).rglob("*.py"))
+    code = "".join(
+        path.read_text() for folder in ("functions", "layers/core/src") for path in (ROOT / folder).rglob("*.py")
+    )
 
     assert [name for name in OTHERS if f'"{name}": ' not in code] == []
 
@@ -196,7 +202,9 @@ def test_what_clean_up_sends_is_shown_where_there_is_clean_up_and_somebody_sends
     def shown(stack: Any) -> set[tuple[str, ...]]:
         return {line for line in watched(stack) if line[1].startswith(("Cleanup", "Sweep", "Backups"))}
 
-    code = "".join(path.read_text() for folder in ("functions", "layers/core/src") for path in (ROOT / folder).rglob("*.py"))
+    code = "".join(
+        path.read_text() for folder in ("functions", "layers/core/src") for path in (ROOT / folder).rglob("*.py")
+    )
     metrics = {"CleanupFailed", "CleanupCapBreached", "BackupsSwept", "SweepTroubles"}
 
     assert shown(deploy(CleanupEnabled="true")) == {("Slackwater", one, "service", "AWS::StackName") for one in metrics}

@@ -69,7 +69,9 @@ def test_each_rule_counts_for_itself() -> None:
     assert run.run().status == "SUCCEEDED"
 
 
-@pytest.mark.parametrize(("errors", "tries"), [([BusyError()] * 5, 5), ([ValueError()] * 2, 2), ([StateError("Never", "")], 1)])
+@pytest.mark.parametrize(
+    ("errors", "tries"), [([BusyError()] * 5, 5), ([ValueError()] * 2, 2), ([StateError("Never", "")], 1)]
+)
 def test_what_no_rule_tries_any_more_is_caught_or_ends_the_execution(errors: list[Exception], tries: int) -> None:
     catch = [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Caught"}]
     caught = Execution(machine(Retry=RETRY, Catch=catch), {"F": raising(*errors)}, {"id": 1}).run()

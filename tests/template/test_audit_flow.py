@@ -168,7 +168,9 @@ def test_an_audit_that_cannot_be_published_is_recorded_as_failed_and_fails(audit
 
 
 @pytest.mark.parametrize("state", ["complete", "incomplete"])
-def test_an_audit_that_had_ended_before_its_publishing_died_at_the_report_has_not_failed(audit: Any, state: str) -> None:
+def test_an_audit_that_had_ended_before_its_publishing_died_at_the_report_has_not_failed(
+    audit: Any, state: str
+) -> None:
     def publish(payload: Any) -> Any:
         if "error" not in payload:
             raise StateError("Lambda.Unknown", "signal: killed")
@@ -187,7 +189,9 @@ def test_what_cannot_even_be_recorded_fails_with_the_first_error(audit: Any) -> 
 
 
 def test_an_audit_of_which_nothing_was_scanned_fails(audit: Any) -> None:
-    ended, _ = audit(scan=fails("Sandbox.Timedout"), publish=lambda asked: {"audit_id": asked["audit_id"], "state": "failed"})
+    ended, _ = audit(
+        scan=fails("Sandbox.Timedout"), publish=lambda asked: {"audit_id": asked["audit_id"], "state": "failed"}
+    )
 
     assert ended.startswith("NothingScanned: ")
 

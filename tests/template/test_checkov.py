@@ -77,7 +77,9 @@ def has_no_key(*properties: str) -> Callable[[Stack, str], bool]:
 
 
 REASONS: dict[str, Callable[[Stack, str], bool]] = {
-    "CKV_AWS_18": lambda stack, name: "LoggingConfiguration" not in stack[name] and len(stack.of("AWS::S3::Bucket")) == 1,
+    "CKV_AWS_18": lambda stack, name: (
+        "LoggingConfiguration" not in stack[name] and len(stack.of("AWS::S3::Bucket")) == 1
+    ),
     "CKV_AWS_26": has_no_key("KmsMasterKeyId"),
     "CKV_AWS_27": is_encrypted_queue,
     "CKV_AWS_111": writes_without_resources,
@@ -121,7 +123,8 @@ def test_a_reason_that_is_not_true_is_noticed(templates: list[tuple[dict[str, An
     """As it was: Publish was invoked by a rule, had no failure destination, and its skip said otherwise."""
     _, stack = templates[0]
     without = Stack(
-        {**stack, "PublishFunction": {**stack["PublishFunction"], "EventInvokeConfig": {"DestinationConfig": {}}}}, stack.types
+        {**stack, "PublishFunction": {**stack["PublishFunction"], "EventInvokeConfig": {"DestinationConfig": {}}}},
+        stack.types,
     )
     with_secret = {"Environment": {"Variables": {"SLACK_TOKEN": "x"}}}
     telling = Stack({**stack, "PlanFunction": {**stack["PlanFunction"], **with_secret}}, stack.types)

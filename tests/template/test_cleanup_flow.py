@@ -79,7 +79,11 @@ class Run:
     def _usual(self, step: str) -> Answer:
         match step:
             case "watch.mark":
-                return {"outcome": "go", "kind": self.kind, "wait_until": f"{self.clock.now + timedelta(days=30):%FT%TZ}"}
+                return {
+                    "outcome": "go",
+                    "kind": self.kind,
+                    "wait_until": f"{self.clock.now + timedelta(days=30):%FT%TZ}",
+                }
             case "watch.begin" | "watch.undo":
                 return {"outcome": "go", "kind": self.kind}
             case "notify":
@@ -175,7 +179,9 @@ def test_it_waits_as_long_as_the_steps_say() -> None:
         ("change", "change.change", 1),
     ],
 )
-def test_whatever_speaks_against_it_calls_it_off_and_nothing_is_deleted_or_changed(kind: str, step: str, nth: int) -> None:
+def test_whatever_speaks_against_it_calls_it_off_and_nothing_is_deleted_or_changed(
+    kind: str, step: str, nth: int
+) -> None:
     usual = Run(kind=kind)._usual(step)
     run = Run(kind=kind, script={step: [usual] * (nth - 1) + [OVER]}).run()
 
@@ -206,7 +212,9 @@ STEPS = [(kind, at) for kind in FLOWS for at in range(len(FLOWS[kind]))]
 
 
 @pytest.mark.parametrize(("kind", "at"), STEPS, ids=[f"{kind}-{FLOWS[kind][at]}-{at}" for kind, at in STEPS])
-@pytest.mark.parametrize(("error", "tries"), [(AccessDeniedError("no"), 3), (BusyError("no"), 13), (UnsafeError("no"), 1)])
+@pytest.mark.parametrize(
+    ("error", "tries"), [(AccessDeniedError("no"), 3), (BusyError("no"), 13), (UnsafeError("no"), 1)]
+)
 def test_a_step_that_fails_is_put_on_record_and_told_and_nothing_more_is_done(
     kind: str, at: int, error: Exception, tries: int
 ) -> None:
@@ -399,7 +407,9 @@ def test_a_wait_of_days_takes_as_many_events_as_the_formula_says(step: str, days
     assert events < 2_500
 
 
-@pytest.mark.parametrize(("kind", "step", "least_s"), [("delete", "restore.restore", 600), ("change", "change.put_back", 600)])
+@pytest.mark.parametrize(
+    ("kind", "step", "least_s"), [("delete", "restore.restore", 600), ("change", "change.put_back", 600)]
+)
 def test_so_does_a_wait_of_an_undo(kind: str, step: str, least_s: int) -> None:
     span = timedelta(days=7)
     run = Run("undo", kind, {step: [waits(span, least_s)]}).run()
@@ -477,7 +487,9 @@ def test_an_execution_goes_on_from_every_boundary_as_if_nothing_had_been(kind: s
 
     for checkpoint, taken in boundaries:
         rest = Run(kind=kind)
-        rest.execution = Execution(definition("cleanup"), rest.functions, INPUT, "f1-1", rest.clock, checkpoint=checkpoint)
+        rest.execution = Execution(
+            definition("cleanup"), rest.functions, INPUT, "f1-1", rest.clock, checkpoint=checkpoint
+        )
         assert rest.run().ended == "Done"
         assert rest.steps == whole.steps[taken:], checkpoint.state
 

@@ -77,7 +77,10 @@ def test_every_task_is_tried_again_for_errors_by_name_and_then_caught(steps: Sta
         never, patiently, anything = step["Retry"]
         (caught,) = step["Catch"]
 
-        assert never == {"ErrorEquals": [one.__name__ for one in (NotMineError, UnsafeError, PolicyError)], "MaxAttempts": 0}
+        assert never == {
+            "ErrorEquals": [one.__name__ for one in (NotMineError, UnsafeError, PolicyError)],
+            "MaxAttempts": 0,
+        }
         ours = (BusyError, UnreachableError, BrokenAnswerError, MovedError, NotSeenError)
         assert patiently["ErrorEquals"][-5:] == [one.__name__ for one in ours], name
         assert "Lambda.TooManyRequestsException" in patiently["ErrorEquals"], name
@@ -188,7 +191,10 @@ def test_who_stops_an_execution_has_it_put_on_record(cleanup: Any) -> None:
 
 @pytest.mark.parametrize(
     ("schedule", "expected"),
-    [("never", {"SweepSchedule", "NotifySchedule"}), ("rate(1 day)", {"SweepSchedule", "NotifySchedule", "RunSchedule"})],
+    [
+        ("never", {"SweepSchedule", "NotifySchedule"}),
+        ("rate(1 day)", {"SweepSchedule", "NotifySchedule", "RunSchedule"}),
+    ],
 )
 def test_backups_are_swept_daily_and_clean_ups_begun_only_as_the_parameter_says(
     deploy_cleanup: Any, schedule: str, expected: set[str]
@@ -205,7 +211,9 @@ def test_backups_are_swept_daily_and_clean_ups_begun_only_as_the_parameter_says(
         assert one["Target"]["DeadLetterConfig"] == {"Arn": "ScheduleDeadLetters.Arn"}
 
 
-def test_it_is_off_by_default_and_a_stack_of_its_own(deploy: Any, template: dict[str, Any], cleanup_template: Any) -> None:
+def test_it_is_off_by_default_and_a_stack_of_its_own(
+    deploy: Any, template: dict[str, Any], cleanup_template: Any
+) -> None:
     assert template["Parameters"]["CleanupEnabled"]["Default"] == "false"
     assert template["Parameters"]["CleanupSchedule"]["Default"] == "never"
     assert "Cleanup" not in deploy()
@@ -217,7 +225,9 @@ def test_it_is_off_by_default_and_a_stack_of_its_own(deploy: Any, template: dict
 def test_all_of_it_is_traced_and_logged_for_as_long_as_asked(deploy_cleanup: Any) -> None:
     stack = deploy_cleanup(LogRetentionDays="7")
 
-    assert {name: log["RetentionInDays"] for name, log in stack.of("AWS::Logs::LogGroup").items()} == {"CleanupLogs": "7"}
+    assert {name: log["RetentionInDays"] for name, log in stack.of("AWS::Logs::LogGroup").items()} == {
+        "CleanupLogs": "7"
+    }
     for name, function in stack.of("AWS::Serverless::Function").items():
         assert (name, function["Tracing"], function["LoggingConfig"]["LogGroup"]) == (name, "Active", "FunctionLogs")
         assert (function["Architectures"], function["Layers"]) == (["arm64"], ["CoreLayer"])

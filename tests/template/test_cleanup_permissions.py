@@ -63,7 +63,9 @@ TAGGED = {
 }
 
 MANAGED_KEYS = [*ownership.RESTORED, *(key for one in ownership.MANAGERS for key in one.keys)]
-MANAGED_VALUES = [(key, value) for one in ownership.MANAGERS for key, values in (one.values or {}).items() for value in values]
+MANAGED_VALUES = [
+    (key, value) for one in ownership.MANAGERS for key, values in (one.values or {}).items() for value in values
+]
 
 NOT_MARKED: list[Context] = [
     {},
@@ -100,7 +102,9 @@ def test_a_role_allows_what_the_adapters_use_no_more_and_no_less(cleanup: Any, f
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_every_function_has_a_role_of_its_own_for_lambda_alone_with_nothing_else_in_it(cleanup: Any, function: str) -> None:
+def test_every_function_has_a_role_of_its_own_for_lambda_alone_with_nothing_else_in_it(
+    cleanup: Any, function: str
+) -> None:
     name = ROLES[function].removesuffix("Role")
     role = cleanup[ROLES[function]]
     (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
@@ -186,7 +190,8 @@ def test_a_network_interface_goes_only_by_way_of_aws(may: Any) -> None:
 def is_destructive(action: str) -> bool:
     """Whether an action's name says that something is gone, cut off or stopped afterwards."""
     return (
-        re.match(r"[\w-]+:(Batch)?(Delete|Detach|Terminate|Stop|Remove|Disassociate|Revoke|Cancel|Purge)", action) is not None
+        re.match(r"[\w-]+:(Batch)?(Delete|Detach|Terminate|Stop|Remove|Disassociate|Revoke|Cancel|Purge)", action)
+        is not None
     )
 
 
@@ -235,7 +240,9 @@ def test_only_aws_itself_is_handed_the_role_for_backups_and_it_has_aws_own_polic
     ]
     for one in passed:
         assert allowed([one], "iam:PassRole", "BackupServiceRole.Arn", {"iam:PassedToService": "backup.amazonaws.com"})
-        assert not allowed([one], "iam:PassRole", "BackupServiceRole.Arn", {"iam:PassedToService": "lambda.amazonaws.com"})
+        assert not allowed(
+            [one], "iam:PassRole", "BackupServiceRole.Arn", {"iam:PassedToService": "lambda.amazonaws.com"}
+        )
         assert not allowed([one], "iam:PassRole", "DeleteRole.Arn", {"iam:PassedToService": "backup.amazonaws.com"})
     assert {function for function in FUNCTIONS if "iam:PassRole" in str(may[function])} == {"back_up", "restore"}
 
@@ -267,7 +274,12 @@ def test_nobody_else_can_put_on_the_mark(may: Any, function: str) -> None:
         "ec2:CreateTags", "ec2:CreateVolume", "elasticfilesystem:CreateAccessPoint", "elasticfilesystem:TagResource",
         "fsx:CreateFileSystemFromBackup", "fsx:TagResource", "backup:TagResource",
     )  # fmt: skip
-    asked: Context = {"ec2:CreateAction": "CreateVolume", **MARKED, **RESTORED, f"aws:ResourceTag/{RESTORED_FROM}": "fs-1"}
+    asked: Context = {
+        "ec2:CreateAction": "CreateVolume",
+        **MARKED,
+        **RESTORED,
+        f"aws:ResourceTag/{RESTORED_FROM}": "fs-1",
+    }
 
     for mark in (
         CLEANUP_TAG,
@@ -279,7 +291,11 @@ def test_nobody_else_can_put_on_the_mark(may: Any, function: str) -> None:
         assert not any(allowed(may[function], action, arn, marking) for action in tagging for arn in EVERYTHING)
     if function == "restore":
         naming = {"aws:TagKeys": ["Name"], **asked}
-        for action, arn in (("ec2:CreateTags", VOLUME), ("elasticfilesystem:TagResource", EFS), ("fsx:TagResource", FSX)):
+        for action, arn in (
+            ("ec2:CreateTags", VOLUME),
+            ("elasticfilesystem:TagResource", EFS),
+            ("fsx:TagResource", FSX),
+        ):
             assert allowed(may[function], action, arn, naming)
 
 
@@ -394,7 +410,9 @@ def test_the_change_role_changes_what_is_marked_and_nothing_else(may: Any, actio
         ("fsx:CreateFileSystemFromBackup", FSX_BACKUP, [FSX]),
     ],
 )
-def test_what_is_restored_is_from_a_backup_of_ours_and_says_so(may: Any, action: str, backup: str, made: list[str]) -> None:
+def test_what_is_restored_is_from_a_backup_of_ours_and_says_so(
+    may: Any, action: str, backup: str, made: list[str]
+) -> None:
     def asked(of: Context, tags: Context) -> bool:
         return all_allowed(may["restore"], action, {backup: {**of, **tags}} | dict.fromkeys(made, tags))
 
@@ -416,7 +434,9 @@ def test_no_role_may_do_more_to_volumes_and_machines_of_ontap_than_unmark_them(m
         *("fsx:DeleteStorageVirtualMachine", "fsx:DeleteVolume"),
     ]
 
-    assert not any(allowed(may[function], action, arn, everything) for action in actions for arn in (FSX_VOLUME, MACHINE))
+    assert not any(
+        allowed(may[function], action, arn, everything) for action in actions for arn in (FSX_VOLUME, MACHINE)
+    )
     assert not allowed(may[function], "fsx:CreateFileSystem", FSX, everything)
 
 
@@ -461,8 +481,12 @@ def test_tags_are_put_on_volumes_as_they_are_made_and_on_route_tables_by_fsx(may
     assert allowed(may["restore"], "ec2:CreateTags", VOLUME, {"ec2:CreateAction": "CreateVolume"})
     assert not allowed(may["restore"], "ec2:CreateTags", VOLUME)
     assert allowed(may["restore"], "ec2:CreateTags", route_table, by_fsx)
-    assert not allowed(may["restore"], "ec2:CreateTags", route_table, {**by_fsx, "aws:CalledVia": ["ec2.amazonaws.com"]})
-    assert not allowed(may["restore"], "ec2:CreateTags", route_table, {"aws:RequestTag/AmazonFSx": "ManagedByAmazonFSx"})
+    assert not allowed(
+        may["restore"], "ec2:CreateTags", route_table, {**by_fsx, "aws:CalledVia": ["ec2.amazonaws.com"]}
+    )
+    assert not allowed(
+        may["restore"], "ec2:CreateTags", route_table, {"aws:RequestTag/AmazonFSx": "ManagedByAmazonFSx"}
+    )
 
 
 def test_keys_are_used_by_way_of_ec2_and_fsx_and_kept_by_aws_alone(may: Any) -> None:
@@ -507,7 +531,9 @@ def test_a_function_stores_items_of_its_kinds_and_no_others(may: Any, function: 
     }
 
     assert stored == STORES[function]
-    assert not allowed(may[function], "dynamodb:PutItem", "OtherTable.Arn", {"dynamodb:LeadingKeys": [KEYS["clean-up"]]})
+    assert not allowed(
+        may[function], "dynamodb:PutItem", "OtherTable.Arn", {"dynamodb:LeadingKeys": [KEYS["clean-up"]]}
+    )
 
 
 A_LIST = object_keys.cleanup_list("f00d", "parts", "5d1c")
@@ -526,8 +552,12 @@ WRITES = {"watch": {A_LIST}, "delete": {A_LIST}, "restore": {A_LIST}}
 def test_a_function_reads_and_writes_the_objects_that_it_needs(may: Any, function: str) -> None:
     keys = {object_keys.POLICY, object_keys.target_scan("1", ACCOUNT, REGION), A_LIST}
 
-    assert {key for key in keys if allowed(may[function], "s3:GetObject", f"Bucket.Arn/{key}")} == READS.get(function, set())
-    assert {key for key in keys if allowed(may[function], "s3:PutObject", f"Bucket.Arn/{key}")} == WRITES.get(function, set())
+    assert {key for key in keys if allowed(may[function], "s3:GetObject", f"Bucket.Arn/{key}")} == READS.get(
+        function, set()
+    )
+    assert {key for key in keys if allowed(may[function], "s3:PutObject", f"Bucket.Arn/{key}")} == WRITES.get(
+        function, set()
+    )
 
 
 # -- What is not a function

@@ -10,7 +10,9 @@ ANY = {"Effect": "Allow", "Action": "ec2:*", "Resource": "*"}
 
 
 def when(operator: str, key: str, *values: str) -> list[dict[str, Any]]:
-    return [{"Effect": "Allow", "Action": "ec2:DeleteVolume", "Resource": "*", "Condition": {operator: {key: list(values)}}}]
+    return [
+        {"Effect": "Allow", "Action": "ec2:DeleteVolume", "Resource": "*", "Condition": {operator: {key: list(values)}}}
+    ]
 
 
 def test_what_nothing_allows_is_denied_and_a_denial_wins() -> None:
@@ -33,7 +35,9 @@ def test_what_nothing_allows_is_denied_and_a_denial_wins() -> None:
         ("ec2:DeleteVolume", "*", False),
     ],
 )
-def test_actions_are_known_whatever_their_case_and_resources_by_patterns(action: str, resource: str, good: bool) -> None:
+def test_actions_are_known_whatever_their_case_and_resources_by_patterns(
+    action: str, resource: str, good: bool
+) -> None:
     statement = {"Effect": "Allow", "Action": "ec2:DeleteVolume", "Resource": "arn:aws:ec2:*:1:volume/*"}
 
     assert allowed([statement], action, resource) is good

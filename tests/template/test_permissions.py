@@ -103,7 +103,9 @@ def test_only_reading_an_account_and_logging_is_about_everything(stack: Any) -> 
 
 def test_a_scan_can_only_read_what_it_audits(stack: Any) -> None:
     allowed = {action for statement in statements(stack, "scan") for action in listed(statement["Action"])}
-    writing = {action for action in allowed if not re.match(r"[\w-]+:(Describe|Get|List|Lookup)[A-Z]|dynamodb:Query$", action)}
+    writing = {
+        action for action in allowed if not re.match(r"[\w-]+:(Describe|Get|List|Lookup)[A-Z]|dynamodb:Query$", action)
+    }
 
     assert writing == {"s3:PutObject", "dynamodb:PutItem", "dynamodb:UpdateItem", "sts:AssumeRole"}
     assert objects(statements(stack, "scan"), "s3:PutObject") == {"audits/*/targets/*", "transient/*.sqlite"}
@@ -114,7 +116,9 @@ def test_a_scan_can_only_read_what_it_audits(stack: Any) -> None:
 
 
 @pytest.mark.parametrize("function", ["plan", "scan"])
-def test_other_accounts_are_entered_by_one_role_and_only_where_one_is_named(deploy: Any, stack: Any, function: str) -> None:
+def test_other_accounts_are_entered_by_one_role_and_only_where_one_is_named(
+    deploy: Any, stack: Any, function: str
+) -> None:
     (enter,) = [one for one in statements(stack, function) if one["Action"] == "sts:AssumeRole"]
     assert enter["Resource"] == "arn:AWS::Partition:iam::*:role/Member"
 
@@ -296,7 +300,10 @@ def test_a_role_may_touch_its_own_table_bucket_bus_and_queue_and_no_other(stack:
 
 
 def test_a_schedule_may_start_the_audit_and_keep_what_it_could_not(stack: Any) -> None:
-    assert [statement["Action"] for statement in statements(stack, "schedule")] == ["states:StartExecution", "sqs:SendMessage"]
+    assert [statement["Action"] for statement in statements(stack, "schedule")] == [
+        "states:StartExecution",
+        "sqs:SendMessage",
+    ]
 
 
 @pytest.mark.parametrize(

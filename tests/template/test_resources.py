@@ -100,7 +100,9 @@ def test_the_api_speaks_to_serve_which_answers_before_it_hangs_up(stack: Any) ->
     assert (integration["IntegrationType"], integration["IntegrationUri"]) == ("AWS_PROXY", "ServeFunction.Arn")
     assert integration["PayloadFormatVersion"] == "2.0"
     assert stack["ServeFunction"]["Timeout"] < 30
-    assert all(route["Target"] == "integrations/ApiIntegration" for route in stack.of("AWS::ApiGatewayV2::Route").values())
+    assert all(
+        route["Target"] == "integrations/ApiIntegration" for route in stack.of("AWS::ApiGatewayV2::Route").values()
+    )
 
 
 def test_only_this_api_may_call_serve(stack: Any) -> None:
@@ -108,9 +110,9 @@ def test_only_this_api_may_call_serve(stack: Any) -> None:
 
     assert (permission["FunctionName"], permission["Action"]) == ("ServeFunction", "lambda:InvokeFunction")
     assert permission["Principal"] == "apigateway.amazonaws.com"
-    assert permission["SourceArn"].split(":", 5)[-1] == "AWS::Region:AWS::AccountId:Api/*" or permission["SourceArn"].endswith(
-        ":Api/*"
-    )
+    assert permission["SourceArn"].split(":", 5)[-1] == "AWS::Region:AWS::AccountId:Api/*" or permission[
+        "SourceArn"
+    ].endswith(":Api/*")
 
 
 def test_slack_is_answered_in_time_by_a_function_of_its_own_that_only_its_route_may_call(with_slack: Any) -> None:

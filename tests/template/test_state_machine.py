@@ -11,7 +11,9 @@ from slackwater.app.policy.file import PolicyError
 from slackwater.model import object_keys
 
 
-def test_every_placeholder_is_substituted_and_every_substitution_is_used(resources: dict[str, Any], definition: str) -> None:
+def test_every_placeholder_is_substituted_and_every_substitution_is_used(
+    resources: dict[str, Any], definition: str
+) -> None:
     substitutions = resources["AuditStateMachine"]["Properties"]["DefinitionSubstitutions"]
 
     assert set(re.findall(r"\$\{(\w+)\}", definition)) == set(substitutions)
@@ -36,7 +38,9 @@ def test_every_task_ends_in_time_tries_again_and_is_caught(states: dict[str, Any
         assert task["TimeoutSeconds"] <= 930, name
         assert task["Retry"][-1]["ErrorEquals"] == ["States.ALL"], name
         # What becomes of a target whose error cannot be kept, the audit finds by itself: there is no document of it.
-        assert [one["ErrorEquals"] for one in task.get("Catch", [])] == ([] if name == "KeepError" else [["States.ALL"]]), name
+        assert [one["ErrorEquals"] for one in task.get("Catch", [])] == (
+            [] if name == "KeepError" else [["States.ALL"]]
+        ), name
         patient = [retry["ErrorEquals"] for retry in task["Retry"] if not 0 <= retry["MaxAttempts"] <= 6]
         # Every scan takes its turn, however many there are at once. Slack is told once somebody has mended what kept it from that.
         # An audit that is one too many waits for an hour.
@@ -48,7 +52,8 @@ def test_slack_is_told_even_if_it_takes_half_a_day_to_mend_a_secret_and_in_the_e
 ) -> None:
     (retry,) = states["NotifySlack"]["Retry"]
     waits = [
-        min(retry["IntervalSeconds"] * retry["BackoffRate"] ** n, retry["MaxDelaySeconds"]) for n in range(retry["MaxAttempts"])
+        min(retry["IntervalSeconds"] * retry["BackoffRate"] ** n, retry["MaxDelaySeconds"])
+        for n in range(retry["MaxAttempts"])
     ]
 
     assert waits[0] <= 60
@@ -56,7 +61,9 @@ def test_slack_is_told_even_if_it_takes_half_a_day_to_mend_a_secret_and_in_the_e
     assert "JitterStrategy" not in retry  # which would halve it
 
 
-def test_a_task_gives_its_function_a_little_more_time_than_it_takes(functions: dict[str, Any], states: dict[str, Any]) -> None:
+def test_a_task_gives_its_function_a_little_more_time_than_it_takes(
+    functions: dict[str, Any], states: dict[str, Any]
+) -> None:
     for task, function in (("Plan", "plan"), ("Scan", "scan"), ("Publish", "publish"), ("NotifySlack", "notify")):
         assert states[task]["TimeoutSeconds"] == functions[function]["Timeout"] + 30
 

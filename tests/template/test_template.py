@@ -64,7 +64,9 @@ def test_the_outputs_tell_the_command_line_where_everything_is(template: dict[st
     assert all(template["Outputs"][name]["Condition"] == "HasCleanup" for name in of_cleanup)
 
 
-def test_every_parameter_is_used_and_says_what_it_is(template: dict[str, Any], cleanup_template: dict[str, Any]) -> None:
+def test_every_parameter_is_used_and_says_what_it_is(
+    template: dict[str, Any], cleanup_template: dict[str, Any]
+) -> None:
     shown = [
         one
         for group in template["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
@@ -122,7 +124,10 @@ def test_a_schedule_asks_for_an_audit_of_its_turn(resources: dict[str, Any], sch
 def test_every_route_of_the_api_is_a_route_of_the_template(resources: dict[str, Any]) -> None:
     document = json.loads((ROOT / "docs" / "openapi.json").read_text())
     routes = [one["Properties"] for one in resources.values() if one["Type"] == "AWS::ApiGatewayV2::Route"]
-    paths = {re.sub("^/estimates/[a-z-]+$", "/estimates/{kind}", path): methods for path, methods in document["paths"].items()}
+    paths = {
+        re.sub("^/estimates/[a-z-]+$", "/estimates/{kind}", path): methods
+        for path, methods in document["paths"].items()
+    }
     served = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
 
     assert sorted(route["RouteKey"] for route in routes) == sorted(served | {"GET /openapi.json", "POST /slack/events"})

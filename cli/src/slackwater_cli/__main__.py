@@ -57,7 +57,9 @@ def _explain(error: Exception) -> None:
         case ExitStatus.OUTPUT_CLOSED:
             pass
         case ExitStatus.OUR_ERROR:
-            note(f"slackwater {version('slackwater-cli')} failed, and that is our mistake: {type(error).__name__}: {error}")
+            note(
+                f"slackwater {version('slackwater-cli')} failed, and that is our mistake: {type(error).__name__}: {error}"
+            )
             if os.environ.get("SLACKWATER_DEBUG") == "1":
                 traceback.print_exception(error)
             else:

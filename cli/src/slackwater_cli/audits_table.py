@@ -45,7 +45,9 @@ def draw_audits(audits: Sequence[AuditDocument], left: Allowance | None, console
 
 def _grid(audits: Sequence[AuditDocument], called: Callable[[str], str] | None = None) -> Table:
     asked_by = ["Asked by"] if called else []
-    grid = grid_of("Id", "State", "Started (UTC)", "Findings", "USD a month", *asked_by, right=("Findings", "USD a month"))
+    grid = grid_of(
+        "Id", "State", "Started (UTC)", "Findings", "USD a month", *asked_by, right=("Findings", "USD a month")
+    )
     for audit in audits:
         outcome = audit["outcome"]
         grid.add_row(
@@ -69,7 +71,9 @@ def draw_audit(audit: AuditDetailDocument, console: Console) -> None:
     """How it is or how it ended, what it covered, what it could not see, and what to do next."""
     console.print(Text(one_line(f"{audit['id']}: {audit['state']}"), STYLES[audit["state"]]))
     ended = f", ended {minute(audit['finished_at'])} UTC" if audit["finished_at"] else ""
-    console.print(Text(f"Asked by {one_line(audit['requested_by'])}; started {minute(audit['started_at'])} UTC{ended}."))
+    console.print(
+        Text(f"Asked by {one_line(audit['requested_by'])}; started {minute(audit['started_at'])} UTC{ended}.")
+    )
     console.print(Text(one_line(_what(audit))))
     if outcome := audit["outcome"]:
         _draw_outcome(outcome, console)
@@ -81,7 +85,9 @@ def draw_audit(audit: AuditDetailDocument, console: Console) -> None:
     if next_ or audit["scan_url"]:
         console.print()
     if audit["scan_url"]:
-        console.print(Text(one_line(f"`slackwater audits show {audit['id']} --format json` has a link to its scan document.")))
+        console.print(
+            Text(one_line(f"`slackwater audits show {audit['id']} --format json` has a link to its scan document."))
+        )
     if next_:
         console.print(Text(next_, "bold"))
 

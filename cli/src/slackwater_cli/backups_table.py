@@ -24,7 +24,9 @@ def draw_backups(found: BackupListDocument, console: Console) -> None:
         console.print("No backup carries Slackwater's tags.")
         return
     unpriced = f" ({found['unpriced']:,} unpriced)" if found["unpriced"] else ""
-    console.print(Text(f"{count(len(backups), 'backup')}: at most {found['monthly_usd']} USD a month{unpriced}", "bold"))
+    console.print(
+        Text(f"{count(len(backups), 'backup')}: at most {found['monthly_usd']} USD a month{unpriced}", "bold")
+    )
     console.print()
     draw_grid(console, _grid(backups))
     console.print()
@@ -35,7 +37,9 @@ def draw_backups(found: BackupListDocument, console: Console) -> None:
 
 def _grid(backups: list[ListedBackupDocument]) -> Table:
     right = ("GiB", "USD a month")
-    grid = grid_of("Backup", "Of", "Created (UTC)", "Expires (UTC)", "GiB", "USD a month", "Made by", "Finding", right=right)
+    grid = grid_of(
+        "Backup", "Of", "Created (UTC)", "Expires (UTC)", "GiB", "USD a month", "Made by", "Finding", right=right
+    )
     for one in backups:
         size = one["size_bytes"]
         grid.add_row(

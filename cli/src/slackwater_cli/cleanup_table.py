@@ -65,7 +65,10 @@ def draw_approval(one: CandidateDocument, console: Console) -> None:
         ("Owner", one["owner"] or UNKNOWN),
         ("Acts after", f"{minute(one['acts_after'])} UTC" if one["acts_after"] else UNKNOWN),
         ("Backup", _backup_words(one)),
-        ("Saves", f"{_usd(one['monthly_savings_usd'])} USD a month, less the backup's cost {_usd(one['net_monthly_usd'])}"),
+        (
+            "Saves",
+            f"{_usd(one['monthly_savings_usd'])} USD a month, less the backup's cost {_usd(one['net_monthly_usd'])}",
+        ),
     ]
     _draw_facts(facts, console)
 
@@ -86,9 +89,8 @@ def draw_cleanups(page: CleanupPageDocument, console: Console) -> None:
     totals, of = (page["totals"], "") if page["totals"] else (page, " of this page")
     number = page["totals"]["cleanups"] if page["totals"] else len(cleanups)
     unknown = f" ({totals['unknown']:,} not known yet)" if totals["unknown"] else ""
-    sums = (
-        f"promised {_usd(totals['promised_monthly_usd'])}, realised {_usd(totals['realised_monthly_usd'])} USD a month{unknown}"
-    )
+    promised, realised = _usd(totals["promised_monthly_usd"]), _usd(totals["realised_monthly_usd"])
+    sums = f"promised {promised}, realised {realised} USD a month{unknown}"
     newest = f"; the newest {len(cleanups):,}" if len(cleanups) < number else ""
     console.print(Text(f"{count(number, 'clean-up')}{of}: {sums}{newest}", "bold"))
     console.print()
@@ -100,7 +102,9 @@ def draw_cleanups(page: CleanupPageDocument, console: Console) -> None:
 
 def draw_cleanup(one: CleanupDetailDocument, console: Console) -> None:
     """All that happened to a resource, and what it came to."""
-    head = Text.assemble((f"{one_line(one['resource']['name'])}: {deed(one)}, ", "bold"), (one["stage"], STYLES[one["stage"]]))
+    head = Text.assemble(
+        (f"{one_line(one['resource']['name'])}: {deed(one)}, ", "bold"), (one["stage"], STYLES[one["stage"]])
+    )
     console.print(head)
     if one["why"]:
         console.print(_indented(Text(one_line(one["why"]))))
@@ -125,7 +129,9 @@ def draw_cleanup(one: CleanupDetailDocument, console: Console) -> None:
     for name in ("Why", "Who"):
         grid.add_column(name, overflow="fold")
     for entry in one["ledger"]:
-        grid.add_row(minute(entry["at"]), entry["happening"], Text(one_line(entry["why"])), Text(one_line(entry["who"])))
+        grid.add_row(
+            minute(entry["at"]), entry["happening"], Text(one_line(entry["why"])), Text(one_line(entry["who"]))
+        )
     console.print(grid)
 
 
@@ -148,7 +154,10 @@ def _facts(one: CleanupDetailDocument) -> Iterable[tuple[str, str]]:
     if one["backups"]:
         yield "Backup costs", f"{_usd(one['backup_monthly_usd'])} USD a month while it is kept"
     seen = f", by audit {observed['audit_id']} of {minute(observed['at'])} UTC" if observed else ""
-    yield "Realised", f"{_usd(one['realised_monthly_usd'])}{' USD a month' if one['realised_monthly_usd'] else ''}{seen}"
+    yield (
+        "Realised",
+        f"{_usd(one['realised_monthly_usd'])}{' USD a month' if one['realised_monthly_usd'] else ''}{seen}",
+    )
 
 
 def _cleanups(cleanups: Sequence[CleanupDocument], *, wide: bool) -> Table:
@@ -227,7 +236,11 @@ def _backup_words(one: CandidateDocument) -> str:
         return "none: the old setting is kept, and can be put back"
     if not one["backed_up"]:
         return "none: the policy says that its data is scratch"
-    cost = f", {_usd(one['backup_monthly_usd'])} USD a month" if one["backup_monthly_usd"] else ", at a cost that is not known"
+    cost = (
+        f", {_usd(one['backup_monthly_usd'])} USD a month"
+        if one["backup_monthly_usd"]
+        else ", at a cost that is not known"
+    )
     gone = "; its automatic backups go with it" if one["resource"]["type"] == "fsx-file-system" else ""
     return f"before it is deleted{cost}{gone}"
 

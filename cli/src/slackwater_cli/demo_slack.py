@@ -78,7 +78,9 @@ def _news(doc: ScanDocument, audit: AuditRecord, now: datetime) -> News:
 
 def _opened(doc: ScanDocument, audit_id: str, now: datetime) -> list[LedgerEntry]:
     """The first entry of every finding's ledger."""
-    nothing_known = TargetReport(account="", region="", complete=True, detectors=frozenset(), sightings=(), unknown=frozenset())
+    nothing_known = TargetReport(
+        account="", region="", complete=True, detectors=frozenset(), sightings=(), unknown=frozenset()
+    )
     writes = (merge_one(None, sighting(finding), nothing_known, audit_id, now) for finding in doc["findings"])
     return [write.entry for write in writes if write and write.entry]
 

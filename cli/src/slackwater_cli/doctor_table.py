@@ -15,7 +15,12 @@ from slackwater.views.scan.doctor_to_json import consequence, hints, statement
 from slackwater.views.scan.to_json import dump
 from slackwater.views.text.words import count, one_line
 
-STYLES: Final[dict[Access, str]] = {"allowed": "green", "denied": "bold red", "unreachable": "bold red", "failed": "bold red"}
+STYLES: Final[dict[Access, str]] = {
+    "allowed": "green",
+    "denied": "bold red",
+    "unreachable": "bold red",
+    "failed": "bold red",
+}
 INDENT: Final = 13
 
 

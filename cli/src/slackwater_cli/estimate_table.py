@@ -81,7 +81,9 @@ def _draw_result(result: Result, console: Console, indent: int) -> None:
 
 
 def _has_parts(value: Any) -> bool:
-    return isinstance(value, Result) or (isinstance(value, list | tuple) and any(isinstance(one, Result) for one in value))
+    return isinstance(value, Result) or (
+        isinstance(value, list | tuple) and any(isinstance(one, Result) for one in value)
+    )
 
 
 def _are_alike(value: Any) -> bool:
@@ -112,9 +114,14 @@ def _draw_results(results: Sequence[Result], console: Console, indent: int) -> N
     kind = type(results[0])
     units = {name: _said_of(kind, name, "unit") for name in kind.model_fields}
     shown = {name: "" if unit in SECONDS else unit for name, unit in units.items()}
-    heads = [f"{field.description or name}{shown[name] and f', {shown[name]}'}" for name, field in kind.model_fields.items()]
+    heads = [
+        f"{field.description or name}{shown[name] and f', {shown[name]}'}" for name, field in kind.model_fields.items()
+    ]
     rows = [
-        [_words(getattr(one, name), unit, _said_of(kind, name, "null"), in_list=True).plain for name, unit in units.items()]
+        [
+            _words(getattr(one, name), unit, _said_of(kind, name, "null"), in_list=True).plain
+            for name, unit in units.items()
+        ]
         for one in results
     ]
     right = [n for n, name in enumerate(units) if units[name] or any(_is_number(getattr(one, name)) for one in results)]
@@ -187,7 +194,9 @@ def _draw_list(
         if n not in right and widths[n] > max(TEXT, *map(_longest, column))
     }
     narrow = _list(names, parts, right)
-    taken = sum(max(width, _width(name)) for n, (width, name) in enumerate(zip(widths, names, strict=True)) if n not in least)
+    taken = sum(
+        max(width, _width(name)) for n, (width, name) in enumerate(zip(widths, names, strict=True)) if n not in least
+    )
     room = console.width - indent - taken - GAP * len(heads)
     for n, width in least.items():
         column = narrow.columns[n]
@@ -233,7 +242,9 @@ def _draw_inputs(inputs: Mapping[str, Any], given: Collection[str], console: Con
     for name in dict.fromkeys((*given, *inputs)):
         if (value := inputs[name]) is False or value in (None, "", []):
             continue
-        words = f"{count(len(value.splitlines()), 'line')}" if isinstance(value, str) and "\n" in value else _said(value)
+        words = (
+            f"{count(len(value.splitlines()), 'line')}" if isinstance(value, str) and "\n" in value else _said(value)
+        )
         if name in given:
             options.add_row(option_of(name), Text(words))
         else:

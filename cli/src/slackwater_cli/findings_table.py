@@ -26,10 +26,8 @@ def draw_findings(
 ) -> None:
     """What they come to, and each in the order given; `more` where these are not all, `filtered` where others were left out."""
     match = f" {'matches' if len(findings) == 1 else 'match'} these filters" if filtered else ""
-    gist = (
-        f"{'The first ' if more else ''}{count(len(findings), f'{status} finding')}{match}{_total(findings)}{_all_in(findings)}"
-    )
-    console.print(Text(gist, "bold"))
+    counted = f"{'The first ' if more else ''}{count(len(findings), f'{status} finding')}{match}"
+    console.print(Text(f"{counted}{_total(findings)}{_all_in(findings)}", "bold"))
     if not findings:
         return
     console.print()
@@ -124,7 +122,9 @@ def draw_detail(finding: FindingDetailDocument, console: Console) -> None:
     for name in ("Why", "Who"):
         grid.add_column(name, overflow="fold")
     for entry in finding["ledger"]:
-        grid.add_row(minute(entry["at"]), entry["happening"], Text(one_line(entry["why"])), Text(one_line(entry["who"])))
+        grid.add_row(
+            minute(entry["at"]), entry["happening"], Text(one_line(entry["why"])), Text(one_line(entry["who"]))
+        )
     console.print(grid)
 
 

@@ -25,7 +25,9 @@ def draw_grid(console: Console, *grids: Table, indent: int = 0) -> None:
     """The first of them that fits. If none does, the last one: its lines are longer than the terminal's."""
     options = console.options.update(width=ANY)
     widths = [indent + console.measure(grid, options=options).maximum for grid in grids]
-    grid, width = next((fit for fit in zip(grids, widths, strict=True) if fit[1] <= console.width), (grids[-1], widths[-1]))
+    grid, width = next(
+        (fit for fit in zip(grids, widths, strict=True) if fit[1] <= console.width), (grids[-1], widths[-1])
+    )
     terminal, console.width = console.width, max(console.width, width)
     console.print(Padding(grid, (0, 0, 0, indent)))
     console.width = terminal

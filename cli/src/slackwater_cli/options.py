@@ -51,7 +51,9 @@ PolicyOption = Annotated[
     typer.Option("--policy", metavar="FILE", help=f"Policy file; ./{DEFAULT_POLICY} is taken if it is there."),
 ]
 RoleOption = Annotated[str | None, typer.Option("--role-arn", metavar="ARN", help="Look as this role.")]
-ExternalIdOption = Annotated[str | None, typer.Option("--external-id", metavar="X", help="External id that the role asks for.")]
+ExternalIdOption = Annotated[
+    str | None, typer.Option("--external-id", metavar="X", help="External id that the role asks for.")
+]
 FormatOption = Annotated[
     Output,
     typer.Option("--format", parser=one_of("--format", Output), metavar="|".join(Output), help="How to show it."),

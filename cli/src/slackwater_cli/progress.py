@@ -37,7 +37,9 @@ def progress() -> Iterator[ScanProgress]:
         if target not in tasks:
             tasks[target] = bars.add_task("")
         questions = f", {done:,} of {total:,} questions" if total else ""
-        bars.update(tasks[target], description=f"{target.region}: {stage}{questions}", completed=done, total=total or None)
+        bars.update(
+            tasks[target], description=f"{target.region}: {stage}{questions}", completed=done, total=total or None
+        )
 
     with bars:
         yield tell

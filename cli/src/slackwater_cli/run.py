@@ -29,7 +29,13 @@ GLANCE_S: Final = 0.2
 
 
 def run_scan(
-    session: AwsSession, meter: CallMeter, *, policy: Policy, targets: Sequence[Target], now: datetime, cache_dir: Path | None
+    session: AwsSession,
+    meter: CallMeter,
+    *,
+    policy: Policy,
+    targets: Sequence[Target],
+    now: datetime,
+    cache_dir: Path | None,
 ) -> Scan:
     """Scan the targets as of `now`, in memory at once."""
     with progress() as tell:
@@ -57,7 +63,9 @@ def spool_scan(
         spool_audit(spool, audited, targets, now)
 
 
-def spool_audit(spool: ScanFile, audited: Callable[[Progress], Audit], targets: Sequence[Target], now: datetime) -> None:
+def spool_audit(
+    spool: ScanFile, audited: Callable[[Progress], Audit], targets: Sequence[Target], now: datetime
+) -> None:
     """Run an audit of the targets as of `now`, into a spool, in their order."""
     places = {target: place for place, target in enumerate(targets)}
 

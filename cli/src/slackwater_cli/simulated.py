@@ -44,7 +44,10 @@ class SimulatedAccount:
         """What there is to find."""
         with build_opener(ProxyHandler({})).open(f"{self.url}/_simulator/truth", timeout=TIMEOUT_S) as answer:
             cases: list[dict[str, Any]] = json.load(answer)["planted"]
-        return [Planted(c["resource_id"], c["name"], c["story"], c["why"], tuple(c["troubles"]), c["twin_of"]) for c in cases]
+        return [
+            Planted(c["resource_id"], c["name"], c["story"], c["why"], tuple(c["troubles"]), c["twin_of"])
+            for c in cases
+        ]
 
 
 @contextmanager

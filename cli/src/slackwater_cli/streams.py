@@ -62,7 +62,9 @@ def _unwritable() -> Iterator[None]:
 
 def rendered(draw: Callable[[Console], None], *, to_terminal: bool = True, widest: int = WIDEST) -> str:
     """What `draw` prints: coloured and as wide as the terminal, or plain text where it does not go to one."""
-    console = Console(highlight=False) if to_terminal else Console(highlight=False, force_terminal=False, width=FILE_WIDTH)
+    console = (
+        Console(highlight=False) if to_terminal else Console(highlight=False, force_terminal=False, width=FILE_WIDTH)
+    )
     console.width = min(console.width, widest)
     with _unwritable(), console.capture() as captured:  # rich flushes even what it only captures
         draw(console)

@@ -74,7 +74,9 @@ def draw_scan(doc: ScanDocument, console: Console, *, top: int = TOP) -> None:
     _draw_gaps(doc, console)
     if shown:
         console.print()
-        console.print(Text("All evidence, the prices, the other ways and what each risks: --format markdown, or json.", "dim"))
+        console.print(
+            Text("All evidence, the prices, the other ways and what each risks: --format markdown, or json.", "dim")
+        )
     if shown > A_SCREENFUL:
         console.print()
         _draw_gist(doc, console)

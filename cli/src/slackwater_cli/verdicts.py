@@ -70,7 +70,8 @@ def draw_comparisons(told: Collection[Comparison], console: Console) -> None:
             grid.add_row(Text(one.outcome, "green" if one.agrees else "bold red"), Text(one.name), Text(one.why))
         console.print(grid)
     troubles, twins = (
-        [one for one in told if one.outcome in outcomes] for outcomes in (("found", "MISSED"), ("silent", "FALSE ALARM"))
+        [one for one in told if one.outcome in outcomes]
+        for outcomes in (("found", "MISSED"), ("silent", "FALSE ALARM"))
     )
     console.print()
     console.print(

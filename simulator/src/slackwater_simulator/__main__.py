@@ -8,7 +8,16 @@ import signal
 import sys
 import threading
 
-from . import MEMBER_EXTERNAL_ID, MEMBER_ROLE, Organization, Simulator, demo_fleet, labelled_fleet, mixed_fleet, organization
+from . import (
+    MEMBER_EXTERNAL_ID,
+    MEMBER_ROLE,
+    Organization,
+    Simulator,
+    demo_fleet,
+    labelled_fleet,
+    mixed_fleet,
+    organization,
+)
 from .clock import Clock
 from .ec2_query import ENABLED
 from .resources import Fleet, rfc3339
@@ -22,7 +31,9 @@ def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
             return own, None
         # One of some size, and a last one that does not let anybody in.
         regions = (*own.regions, "us-east-1")
-        members = organization(options.members, regions, large=1, resources=100, denied=1, closed=1, now=rfc3339(own.now))
+        members = organization(
+            options.members, regions, large=1, resources=100, denied=1, closed=1, now=rfc3339(own.now)
+        )
         return own, members[1]
     if options.fleet == "labelled":
         labelled = labelled_fleet(
@@ -49,7 +60,9 @@ def main() -> int:
     parser.add_argument("--fleet", choices=["demo", "mixed", "labelled", "organization"], default="demo")
     parser.add_argument("--resources", type=int, default=20_000, help="of the mixed fleet, or of each large account")
     parser.add_argument("--regions", help="of the mixed fleet (ap-northeast-1) or the organization (all), by commas")
-    parser.add_argument("--members", type=int, help="accounts of an organization around the demo fleet's, one of them shut")
+    parser.add_argument(
+        "--members", type=int, help="accounts of an organization around the demo fleet's, one of them shut"
+    )
     parser.add_argument("--accounts", type=int, default=1_000, help="of the organization")
     parser.add_argument("--troubles", type=int, default=30, help="of the labelled fleet, for each detector")
     parser.add_argument("--twins", type=int, default=6, help="of the labelled fleet, of each innocent scenario")
@@ -67,7 +80,9 @@ def main() -> int:
         signal.signal(number, lambda *_: stop.set())
     fleet, around = _fleet(options)
     clock = Clock(options.speed if options.ticking else 0.0)
-    with Simulator(fleet, organization=around, latency_ms=options.latency_ms, port=options.port, clock=clock) as simulator:
+    with Simulator(
+        fleet, organization=around, latency_ms=options.latency_ms, port=options.port, clock=clock
+    ) as simulator:
         where: dict[str, object] = {
             "url": simulator.url,
             "now": rfc3339(fleet.now),

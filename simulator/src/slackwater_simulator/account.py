@@ -537,7 +537,10 @@ class Account:
                 return self.put(replace(resource, tags=edit(resource.tags)))
             for system in self.fleet.efs:
                 if any(point.id == resource_id for point in system.points):
-                    points = (replace(each, tags=edit(each.tags)) if each.id == resource_id else each for each in system.points)
+                    points = (
+                        replace(each, tags=edit(each.tags)) if each.id == resource_id else each
+                        for each in system.points
+                    )
                     return self.put(system.with_points(points))
             raise KeyError(resource_id)
 

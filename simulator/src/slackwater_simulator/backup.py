@@ -112,13 +112,17 @@ def point_of(call: Call, point_arn: object, vault: str | None = None) -> Backup:
 def guarded(vault: str, action: str) -> None:
     """Refuse what the automatic vault's access policy denies to everybody."""
     if vault == AUTOMATIC:
-        raise AwsError("AccessDeniedException", f"Insufficient privileges to perform this action: {action} on {vault}.", 403)
+        raise AwsError(
+            "AccessDeniedException", f"Insufficient privileges to perform this action: {action} on {vault}.", 403
+        )
 
 
 def unlocked(call: Call, vault: str) -> None:
     """Refuse to change or delete what a Vault Lock protects."""
     if call.account.shelf("locked-vaults").get(vault):
-        raise AwsError("InvalidRequestException", f"Backup vault {vault} is locked: its recovery points cannot be changed.")
+        raise AwsError(
+            "InvalidRequestException", f"Backup vault {vault} is locked: its recovery points cannot be changed."
+        )
 
 
 def expire(account: Account, point_id: str) -> None:

@@ -72,7 +72,11 @@ def start_backup_job(call: Call) -> Reply:
         system = call.account.find(named.rpartition("/")[2])
         if not named.startswith(system_arn(call, "").partition(call.region)[0]):
             raise invalid(f"The simulator backs up EFS file systems only, not {named}.")
-        if not isinstance(system, ElasticFileSystem) or system.region != call.region or system_arn(call, system.id) != named:
+        if (
+            not isinstance(system, ElasticFileSystem)
+            or system.region != call.region
+            or system_arn(call, system.id) != named
+        ):
             raise absent(f"Resource {named} does not exist.")
         if system.phase != "available":
             raise AwsError("InvalidRequestException", f"{named} is {system.phase}.")
@@ -95,7 +99,8 @@ def start_backup_job(call: Call) -> Reply:
     made = once(call, "IdempotencyToken", "InvalidParameterValueException", lambda job_id: job_id in jobs, make)
     job: Job = call.account.shelf("backup-jobs")[made]
     return json_reply(
-        call, {"BackupJobId": job.id, "RecoveryPointArn": job.point, "CreationDate": float(job.created), "IsParent": False}
+        call,
+        {"BackupJobId": job.id, "RecoveryPointArn": job.point, "CreationDate": float(job.created), "IsParent": False},
     )
 
 

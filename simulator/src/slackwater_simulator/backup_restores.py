@@ -90,13 +90,18 @@ def _metadata(call: Call) -> dict[str, str]:
             raise invalid(f"Restore metadata need {needed}.")
     if "KmsKeyId" in given and given["Encrypted"].lower() != "true":
         raise invalid("With KmsKeyId, Encrypted has to be true.")
-    single, performance = given.get("singleAzFilesystem", "").lower() == "true", given.get("PerformanceMode", "generalPurpose")
+    single, performance = (
+        given.get("singleAzFilesystem", "").lower() == "true",
+        given.get("PerformanceMode", "generalPurpose"),
+    )
     if performance not in ("generalPurpose", "maxIO") or (single and performance == "maxIO"):
         raise invalid(f"PerformanceMode cannot be {performance}.")
     if single != ("availabilityZoneName" in given) or not given.get("availabilityZoneName", call.region).startswith(
         call.region
     ):
-        raise invalid("A One Zone file system needs singleAzFilesystem and the availabilityZoneName of a zone of this Region.")
+        raise invalid(
+            "A One Zone file system needs singleAzFilesystem and the availabilityZoneName of a zone of this Region."
+        )
     return given
 
 

@@ -59,11 +59,15 @@ def busy(resource: Any, since: int) -> Any:
         case FsxFileSystem():
             since = max(since, resource.created)
             clients = {"ClientConnections": 2.0} if "ClientConnections" in fsx_names(resource) else {}
-            published = {name: _from(fsx_track(resource, name), since, value) for name, value in (_FSX | clients).items()}
+            published = {
+                name: _from(fsx_track(resource, name), since, value) for name, value in (_FSX | clients).items()
+            }
         case FsxVolume():
             since = max(since, resource.created)
             published = {
-                name: _from(resource.telemetry.get(name) or fsx_work(resource.activity, name, resource.created), since, value)
+                name: _from(
+                    resource.telemetry.get(name) or fsx_work(resource.activity, name, resource.created), since, value
+                )
                 for name, value in _FSX.items()
             }
         case _:

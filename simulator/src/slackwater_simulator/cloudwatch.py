@@ -260,7 +260,9 @@ def get_metric_statistics(call: Call) -> Reply:
     extended = list(call.input.get("ExtendedStatistics") or [])
     if not plain and not extended:
         raise AwsError(
-            "InvalidParameterCombination", "At least one of the parameters Statistics and ExtendedStatistics is required.", 400
+            "InvalidParameterCombination",
+            "At least one of the parameters Statistics and ExtendedStatistics is required.",
+            400,
         )
     metric = str(call.input["MetricName"])
     columns: dict[str, tuple[Ints, Floats]] = {}
@@ -319,7 +321,9 @@ def list_metrics(listings: Callable[[Call], list[Listed]]) -> Operation:
 
         def matches(listed: Listed) -> bool:
             held = dict(listed[2])
-            return (not name or listed[1] == name) and all(key in held and value in (None, held[key]) for key, value in wanted)
+            return (not name or listed[1] == name) and all(
+                key in held and value in (None, held[key]) for key, value in wanted
+            )
 
         found = listings(call)
         if name or wanted:
@@ -332,11 +336,17 @@ def list_metrics(listings: Callable[[Call], list[Listed]]) -> Operation:
                 + members("Dimensions", (tag("Name", key) + tag("Value", value) for key, value in held), "member")
                 for space, metric, held in items
             )
-            body = members("Metrics", rows, "member") + (tag("NextToken", token(following)) if following is not None else "")
+            body = members("Metrics", rows, "member") + (
+                tag("NextToken", token(following)) if following is not None else ""
+            )
             return Reply(query_document(call.operation, _NAMESPACE, body), "text/xml")
         answer: Json = {
             "Metrics": [
-                {"Namespace": space, "MetricName": metric, "Dimensions": [{"Name": key, "Value": value} for key, value in held]}
+                {
+                    "Namespace": space,
+                    "MetricName": metric,
+                    "Dimensions": [{"Name": key, "Value": value} for key, value in held],
+                }
                 for space, metric, held in items
             ]
         }

@@ -71,7 +71,9 @@ def ec2_track(instance: Instance, metric: str, volumes: list[Volume]) -> Track |
             return _cpu_credits(instance, metric, (_CREDITS_AN_HOUR_T2 if family == "t2" else _CREDITS_AN_HOUR)[size])
         case "CPUCreditUsage":
             return _flow(instance, instance.cpu, scale=instance.kind.vcpus / 100, step=300, digits=4)
-        case "EBSIOBalance%" | "EBSByteBalance%" | "InstanceEBSIOPSExceededCheck" | "InstanceEBSThroughputExceededCheck":
+        case (
+            "EBSIOBalance%" | "EBSByteBalance%" | "InstanceEBSIOPSExceededCheck" | "InstanceEBSThroughputExceededCheck"
+        ):
             return _ebs_limit(instance, metric, volumes)
     total = _carried(volumes, (_EBS_TOTALS[metric],))
     if total is None:

@@ -53,7 +53,9 @@ def _tagged(tags: Tags, name: str, wanted: Sequence[str]) -> bool:
     return value is not None and any(fnmatchcase(value, pattern) for pattern in wanted)
 
 
-def matches(tags: Tags, filters: dict[str, list[str]], known: Collection[str], values: Callable[[str], Sequence[str]]) -> bool:
+def matches(
+    tags: Tags, filters: dict[str, list[str]], known: Collection[str], values: Callable[[str], Sequence[str]]
+) -> bool:
     """Whether something with these tags, and these values by filter, passes all filters."""
     for name, wanted in filters.items():
         if name not in known:
@@ -77,7 +79,9 @@ def page_size(call: Call, usual: int, most: int) -> int:
     return min(int(given), most)
 
 
-def paged(call: Call, found: Sequence[Any], name: str, size: int, render: Callable[[Any], str], *, keep: bool = True) -> Reply:
+def paged(
+    call: Call, found: Sequence[Any], name: str, size: int, render: Callable[[Any], str], *, keep: bool = True
+) -> Reply:
     """A page; it is not kept where it changes with time."""
     offset = offset_of(call.input.get("NextToken"), "InvalidParameterValue")
     items, following = cut(found, offset, size)
@@ -91,13 +95,17 @@ def paged(call: Call, found: Sequence[Any], name: str, size: int, render: Callab
     return Reply(body, "text/xml;charset=UTF-8")
 
 
-def asked_for[T: (Volume, Instance)](call: Call, items: Sequence[T], kind: type[T], parameter: str, code: str) -> Sequence[T]:
+def asked_for[T: (Volume, Instance)](
+    call: Call, items: Sequence[T], kind: type[T], parameter: str, code: str
+) -> Sequence[T]:
     """Items by id, when ids are given."""
     ids = call.input.get(parameter)
     if not ids:
         return items
     if call.input.get("MaxResults"):
-        raise AwsError("InvalidParameterCombination", f"The parameter {parameter} cannot be used with the parameter maxResults")
+        raise AwsError(
+            "InvalidParameterCombination", f"The parameter {parameter} cannot be used with the parameter maxResults"
+        )
     found = [owned(call, each, kind, code) for each in ids]
     return list({item.id: item for item in found}.values())
 
@@ -157,7 +165,12 @@ def _volume_values(volume: Volume) -> Callable[[str], Sequence[str]]:
                 return ["attached"] * len(volume.attachments)
             case "encrypted":
                 return [text(volume.encrypted)]
-        found = {"volume-id": volume.id, "status": volume.state, "volume-type": volume.type, "availability-zone": volume.az}
+        found = {
+            "volume-id": volume.id,
+            "status": volume.state,
+            "volume-type": volume.type,
+            "availability-zone": volume.az,
+        }
         return [found[name]]
 
     return values
@@ -169,7 +182,11 @@ def describe_volumes(call: Call) -> Reply:
     if filters := read_filters(call, _VOLUME_FILTERS):
         found = [volume for volume in found if matches(volume.tags, filters, _VOLUME_FILTERS, _volume_values(volume))]
     return paged(
-        call, found, "volumeSet", page_size(call, VOLUMES_PAGE, 1000), lambda volume: volume_xml(volume, call.account.id)
+        call,
+        found,
+        "volumeSet",
+        page_size(call, VOLUMES_PAGE, 1000),
+        lambda volume: volume_xml(volume, call.account.id),
     )
 
 
@@ -192,7 +209,9 @@ def volume_xml(volume: Volume, account: str) -> str:
 
 def _operator_xml(principal: str) -> str:
     """Whether an AWS service manages it, and which."""
-    managed = f"<managed>true</managed><principal>{text(principal)}</principal>" if principal else "<managed>false</managed>"
+    managed = (
+        f"<managed>true</managed><principal>{text(principal)}</principal>" if principal else "<managed>false</managed>"
+    )
     return f"<operator>{managed}</operator>"
 
 
@@ -242,10 +261,14 @@ def _instance_values(instance: Instance) -> Callable[[str], Sequence[str]]:
 
 def describe_instances(call: Call) -> Reply:
     """Instances of the Region, a reservation each."""
-    found = asked_for(call, call.account.instances.get(call.region, []), Instance, "InstanceId", "InvalidInstanceID.NotFound")
+    found = asked_for(
+        call, call.account.instances.get(call.region, []), Instance, "InstanceId", "InvalidInstanceID.NotFound"
+    )
     if filters := read_filters(call, _INSTANCE_FILTERS):
         found = [
-            instance for instance in found if matches(instance.tags, filters, _INSTANCE_FILTERS, _instance_values(instance))
+            instance
+            for instance in found
+            if matches(instance.tags, filters, _INSTANCE_FILTERS, _instance_values(instance))
         ]
     fleet = call.account.fleet
 
@@ -346,7 +369,9 @@ def describe_instance_types(call: Call) -> Reply:
         raise AwsError("InvalidParameterValue", "The maximum number of instance types that can be specified is 100")
     unknown = [name for name in names if name not in TYPES]
     if unknown:
-        raise AwsError("InvalidInstanceType", f"The following supplied instance types do not exist: [{', '.join(unknown)}]")
+        raise AwsError(
+            "InvalidInstanceType", f"The following supplied instance types do not exist: [{', '.join(unknown)}]"
+        )
     if names and call.input.get("MaxResults"):
         raise AwsError(
             "InvalidParameterCombination", "The parameter InstanceTypes cannot be used with the parameter maxResults"

@@ -55,7 +55,9 @@ def describe_snapshots(call: Call) -> Reply:
     """Snapshots of the account's own; other people's there are none."""
     ids = call.input.get("SnapshotId")
     if ids and call.input.get("MaxResults"):
-        raise AwsError("InvalidParameterCombination", "The parameter SnapshotId cannot be used with the parameter maxResults")
+        raise AwsError(
+            "InvalidParameterCombination", "The parameter SnapshotId cannot be used with the parameter maxResults"
+        )
     if ids:
         found = [ec2_tags.snapshot(call, each) for each in dict.fromkeys(ids)]
     else:

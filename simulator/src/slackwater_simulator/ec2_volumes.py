@@ -112,7 +112,9 @@ def _made(call: Call) -> tuple[Volume, str]:
     encrypted = _true(call, "Encrypted") or bool(snapshot and snapshot.detail["encrypted"])
     kms_key = call.input.get("KmsKeyId")
     if kms_key and not encrypted:
-        raise AwsError("InvalidParameterDependency", "The parameter KmsKeyId requires the parameter Encrypted to be set.")
+        raise AwsError(
+            "InvalidParameterDependency", "The parameter KmsKeyId requires the parameter Encrypted to be set."
+        )
     volume = Volume(
         id=f"vol-{hexadecimal(f'{account.id}/{account.number()}')}",
         az=zone,
@@ -138,13 +140,16 @@ def _check(volume: Volume) -> None:
     least, most = _SIZES[volume.type]
     if not least <= volume.size_gib <= most:
         raise AwsError(
-            "InvalidParameterValue", f"Volume of {volume.size_gib}GiB is not valid for {volume.type}: {least}-{most}GiB."
+            "InvalidParameterValue",
+            f"Volume of {volume.size_gib}GiB is not valid for {volume.type}: {least}-{most}GiB.",
         )
     if volume.iops is None and volume.type in ("io1", "io2"):
         raise AwsError("MissingParameter", f"The parameter iops must be specified for {volume.type} volumes.")
     if volume.iops is not None:
         if volume.type not in _IOPS:
-            raise AwsError("InvalidParameterCombination", f"The parameter iops is not supported for {volume.type} volumes.")
+            raise AwsError(
+                "InvalidParameterCombination", f"The parameter iops is not supported for {volume.type} volumes."
+            )
         lowest, highest = _IOPS[volume.type]
         if not lowest <= volume.iops <= highest:
             raise AwsError("InvalidParameterValue", f"Volume iops of {volume.iops} is not valid: {lowest}-{highest}.")
@@ -174,7 +179,8 @@ def modify_volume(call: Call) -> Reply:
         )
     if sum(each.began > account.now - DAY for each in earlier) >= MODIFICATIONS:
         raise AwsError(
-            "VolumeModificationRateExceeded", f"You've reached the maximum modification rate per volume limit: {volume.id}."
+            "VolumeModificationRateExceeded",
+            f"You've reached the maximum modification rate per volume limit: {volume.id}.",
         )
     modification = Modification(volume, _changed(call, volume), account.now)
     account.keep(_SHELF, volume.id, (*earlier, modification))
@@ -209,7 +215,9 @@ def _changed(call: Call, volume: Volume) -> Volume:
     if size_gib < volume.size_gib:
         raise AwsError("InvalidParameterValue", "New size cannot be smaller than existing size")
     multi_attach = _true(call, "MultiAttachEnabled") if "MultiAttachEnabled" in call.input else volume.multi_attach
-    changed = replace(volume, type=type_, iops=iops, throughput=throughput, size_gib=size_gib, multi_attach=multi_attach)
+    changed = replace(
+        volume, type=type_, iops=iops, throughput=throughput, size_gib=size_gib, multi_attach=multi_attach
+    )
     _check(changed)
     return changed
 
@@ -221,7 +229,9 @@ def describe_volumes_modifications(call: Call) -> Reply:
         for each in ids:
             owned(call, each, Volume, "InvalidVolume.NotFound")
             if each not in shelf:
-                raise AwsError("InvalidVolumeModification.NotFound", f"Modification for volume '{each}' does not exist.")
+                raise AwsError(
+                    "InvalidVolumeModification.NotFound", f"Modification for volume '{each}' does not exist."
+                )
     found: list[Modification] = [
         each[-1] for key, each in shelf.items() if each[-1].before.region == call.region and (not ids or key in ids)
     ]

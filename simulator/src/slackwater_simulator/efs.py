@@ -25,7 +25,11 @@ ROUTES: tuple[Route, ...] = tuple(
         ("GET", "DescribeBackupPolicy", _SYSTEM + "/backup-policy"),
         ("GET", "DescribeFileSystemPolicy", _SYSTEM + "/policy"),
         ("GET", "DescribeMountTargets", r"/2015-02-01/mount-targets"),
-        ("GET", "DescribeMountTargetSecurityGroups", r"/2015-02-01/mount-targets/(?P<MountTargetId>[^/]+)/security-groups"),
+        (
+            "GET",
+            "DescribeMountTargetSecurityGroups",
+            r"/2015-02-01/mount-targets/(?P<MountTargetId>[^/]+)/security-groups",
+        ),
         ("GET", "DescribeAccessPoints", r"/2015-02-01/access-points"),
         ("GET", "ListTagsForResource", r"/2015-02-01/resource-tags/(?P<ResourceId>[^/]+)"),
         ("POST", "CreateFileSystem", r"/2015-02-01/file-systems"),
@@ -117,7 +121,9 @@ def describe_file_systems(call: Call) -> Reply:
             answer["NextMarker"] = token(following)
         return as_json(answer)
 
-    return json_reply(call, call.account.page(("efs", call.region, offset, size, call.input.get("CreationToken")), page))
+    return json_reply(
+        call, call.account.page(("efs", call.region, offset, size, call.input.get("CreationToken")), page)
+    )
 
 
 def system_json(call: Call, system: ElasticFileSystem) -> Json:

@@ -97,7 +97,9 @@ def _efs_delivered(activity: Activity, standard_bytes: int, provisioned_mibps: f
     metered = _efs_credits(activity, standard_bytes, provisioned_mibps).done
     if np.allclose(metered, wanted):
         return activity
-    return replace(activity, shape=Signal.sampled(activity.shape.origin, MINUTE, metered / (_efs_metered(activity) * MINUTE)))
+    return replace(
+        activity, shape=Signal.sampled(activity.shape.origin, MINUTE, metered / (_efs_metered(activity) * MINUTE))
+    )
 
 
 def _efs_work(activity: Activity, metric: str, since: tuple[tuple[int, int], ...]) -> Track:

@@ -83,7 +83,9 @@ def subnets_of(account: str, system: FsxFileSystem) -> list[str]:
 
 def interfaces_of(account: str, system: FsxFileSystem) -> dict[str, str]:
     """The subnets of its network interfaces by their ids."""
-    return {f"eni-{hexadecimal(system.id + 'ac'[number])}": each for number, each in enumerate(subnets_of(account, system))}
+    return {
+        f"eni-{hexadecimal(system.id + 'ac'[number])}": each for number, each in enumerate(subnets_of(account, system))
+    }
 
 
 def describe_file_systems(call: Call) -> Reply:
@@ -277,7 +279,15 @@ _BACKUP_FILTERS: Final[Mapping[str, Callable[[Backup], str]]] = {
 def backup(call: Call, item: Backup) -> Json:
     """A backup as FSx describes it; of its file system, what outlives it."""
     system: FsxFileSystem = item.detail["system"]
-    kept = ("OwnerId", "CreationTime", "FileSystemId", "FileSystemType", "StorageCapacity", "StorageType", "ResourceARN")
+    kept = (
+        "OwnerId",
+        "CreationTime",
+        "FileSystemId",
+        "FileSystemType",
+        "StorageCapacity",
+        "StorageType",
+        "ResourceARN",
+    )
     described = file_system(call, system)
     answer: Json = {
         "BackupId": item.id,

@@ -24,7 +24,9 @@ def _network(call: Call, configuration: Json) -> dict[str, list[str]]:
     subnets, groups = list(call.input.get("SubnetIds", ())), list(call.input.get("SecurityGroupIds", ()))
     multi = str(configuration["DeploymentType"]).startswith("MULTI_AZ")
     if len(subnets) != (2 if multi else 1):
-        raise AwsError("BadRequest", f"{configuration['DeploymentType']} needs {'two subnets' if multi else 'one subnet'}.")
+        raise AwsError(
+            "BadRequest", f"{configuration['DeploymentType']} needs {'two subnets' if multi else 'one subnet'}."
+        )
     preferred = configuration.get("PreferredSubnetId")
     if (multi and preferred is None) or (preferred is not None and preferred not in subnets):
         raise AwsError("BadRequest", "PreferredSubnetId has to name one of the subnets.")

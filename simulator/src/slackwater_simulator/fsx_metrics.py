@@ -44,10 +44,16 @@ def _disks(system: FsxFileSystem, metric: str) -> mechanisms.Allowance | None:
 
     OpenZFS's tables stand in for those of ONTAP, which publishes its balances below 512 MB/s, and of Windows.
     """
-    burst_mb = 1_024.0 if system.kind != "OPENZFS" or system.deployment in ("SINGLE_AZ_1", "SINGLE_AZ_HA_1") else 3_125.0
+    burst_mb = (
+        1_024.0 if system.kind != "OPENZFS" or system.deployment in ("SINGLE_AZ_1", "SINGLE_AZ_HA_1") else 3_125.0
+    )
     burst_operations = 40_000.0 if burst_mb == 1_024.0 else 100_000.0
     operations = system.throughput * _OPERATIONS_PER_MB
-    if system.kind == "LUSTRE" or (system.kind == "ONTAP" and system.throughput >= 512) or operations >= burst_operations:
+    if (
+        system.kind == "LUSTRE"
+        or (system.kind == "ONTAP" and system.throughput >= 512)
+        or operations >= burst_operations
+    ):
         return None
     if metric == "FileServerDiskIopsBalance":
         return mechanisms.file_server_allowance(operations, burst_operations)

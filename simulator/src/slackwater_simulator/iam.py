@@ -38,7 +38,9 @@ def operations(denied: Callable[[str], bool]) -> dict[str, Operation]:
             raise AwsError("ValidationError", "MaxItems has to be between 1 and 1000.")
         shown, following = cut(actions, offset_of(call.input.get("Marker"), "InvalidInput"), size)
         results = members("EvaluationResults", (_result(action, arns, denied) for action in shown), "member")
-        more = tag("IsTruncated", following is not None) + (tag("Marker", token(following)) if following is not None else "")
+        more = tag("IsTruncated", following is not None) + (
+            tag("Marker", token(following)) if following is not None else ""
+        )
         return Reply(query_document(call.operation, _NAMESPACE, results + more), "text/xml")
 
     return {"SimulatePrincipalPolicy": simulate_principal_policy}
@@ -46,7 +48,8 @@ def operations(denied: Callable[[str], bool]) -> dict[str, Operation]:
 
 def _result(action: str, arns: Sequence[str], denied: Callable[[str], bool]) -> str:
     decisions = {
-        arn: "implicitDeny" if denied(PREFIX + action) or denied(f"{PREFIX}{action} on {arn}") else "allowed" for arn in arns
+        arn: "implicitDeny" if denied(PREFIX + action) or denied(f"{PREFIX}{action} on {arn}") else "allowed"
+        for arn in arns
     }
     best = "allowed" if "allowed" in decisions.values() else "implicitDeny"
     specific: Iterable[str] = (
@@ -64,4 +67,7 @@ def _result(action: str, arns: Sequence[str], denied: Callable[[str], bool]) -> 
 
 def _matched(decision: str) -> str:
     statement = tag("SourcePolicyId", "simulated") + tag("SourcePolicyType", "role")
-    return members("MatchedStatements", (statement,) if decision == "allowed" else (), "member") + "<MissingContextValues/>"
+    return (
+        members("MatchedStatements", (statement,) if decision == "allowed" else (), "member")
+        + "<MissingContextValues/>"
+    )

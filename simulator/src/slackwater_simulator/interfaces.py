@@ -40,7 +40,9 @@ def describe_network_interfaces(call: Call) -> Reply:
     wanted = call.input.get("NetworkInterfaceId") or tuple(found)
     for interface in wanted:
         if interface not in found:
-            raise AwsError("InvalidNetworkInterfaceID.NotFound", f"The networkInterface ID '{interface}' does not exist")
+            raise AwsError(
+                "InvalidNetworkInterfaceID.NotFound", f"The networkInterface ID '{interface}' does not exist"
+            )
     shown = (_interface(call, found[interface]) for interface in wanted)
     return Reply(ec2_document(call.operation, members("networkInterfaceSet", shown)), "text/xml;charset=UTF-8")
 

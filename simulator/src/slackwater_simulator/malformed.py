@@ -21,12 +21,35 @@ type Spot = tuple[Any, Any]
 
 _TOKENS: Final = frozenset({"NextToken", "nextToken", "NextMarker", "Marker"})
 _LEFT_OUT: Final = _TOKENS | {
-    *("Tags", "Name", "AvailabilityZoneName", "AvailabilityZoneId", "ProvisionedThroughputInMibps", "KmsKeyId", "Messages"),
+    *(
+        "Tags",
+        "Name",
+        "AvailabilityZoneName",
+        "AvailabilityZoneId",
+        "ProvisionedThroughputInMibps",
+        "KmsKeyId",
+        "Messages",
+    ),
     *("FileSystemProtection", "ReplicationOverwriteProtection", "ValueInIA", "ValueInStandard", "ValueInArchive"),
     *("TransitionToIA", "TransitionToArchive", "TransitionToPrimaryStorageClass", "LastReplicatedTimestamp"),
-    *("DiskIopsConfiguration", "Iops", "Mode", "ThroughputCapacity", "StorageCapacity", "StorageType", "DeploymentType"),
+    *(
+        "DiskIopsConfiguration",
+        "Iops",
+        "Mode",
+        "ThroughputCapacity",
+        "StorageCapacity",
+        "StorageType",
+        "DeploymentType",
+    ),
     *("LustreConfiguration", "OntapConfiguration", "OpenZFSConfiguration", "WindowsConfiguration", "RootVolumeId"),
-    *("AutomaticBackupRetentionDays", "NfsExports", "ClientConfigurations", "VolumePath", "JunctionPath", "OntapVolumeType"),
+    *(
+        "AutomaticBackupRetentionDays",
+        "NfsExports",
+        "ClientConfigurations",
+        "VolumePath",
+        "JunctionPath",
+        "OntapVolumeType",
+    ),
     *("Resources", "ResourceName", "CloudTrailEvent", "Dimensions", "Label"),
 }
 """Members that an answer may do without, by the services' models: without them it says something else, and is whole."""
@@ -34,8 +57,22 @@ _ELEMENTS_LEFT_OUT: Final = frozenset(
     {
         *("nextToken", "tagSet", "item", "iops", "throughput", "device", "attachTime", "multiAttachEnabled"),
         *("instanceId", "monitoring", "state"),
-        *("rootDeviceName", "reason", "instanceLifecycle", "networkPerformanceOptions", "bandwidthWeighting", "hypervisor"),
-        *("networkInfo", "networkCards", "ebsInfo", "ebsOptimizedInfo", "baselineBandwidthInGbps", "peakBandwidthInGbps"),
+        *(
+            "rootDeviceName",
+            "reason",
+            "instanceLifecycle",
+            "networkPerformanceOptions",
+            "bandwidthWeighting",
+            "hypervisor",
+        ),
+        *(
+            "networkInfo",
+            "networkCards",
+            "ebsInfo",
+            "ebsOptimizedInfo",
+            "baselineBandwidthInGbps",
+            "peakBandwidthInGbps",
+        ),
         *("baselineBandwidthInMbps", "maximumBandwidthInMbps", "baselineIops", "maximumIops", "instancesSet"),
     }
 )
@@ -54,7 +91,9 @@ _TYPED: Final = re.compile(r"-?\d+(\.\d+)?|true|false|\d{4}-\d\d-\d\dT[\d:.]+Z")
 """Texts of XML elements that are not just text."""
 
 _MANY: Final = 50
-_HTML: Final = b"<!DOCTYPE html><html><head><title>Sign in</title></head><body><p>Please sign in&nbsp;first.<br></body></html>"
+_HTML: Final = (
+    b"<!DOCTYPE html><html><head><title>Sign in</title></head><body><p>Please sign in&nbsp;first.<br></body></html>"
+)
 
 
 def malform(reply: Reply, how: str, seed: int) -> Reply:
@@ -89,7 +128,9 @@ def _type(reply: Reply, chance: random.Random) -> Reply:
 def _missing(reply: Reply, chance: random.Random) -> Reply:
     """Up to three members left out that are always there."""
     if not _is_json(reply):
-        return _in_xml(reply, chance, lambda leaf: _name(leaf) != "value", None)  # a tag without a value has an empty one
+        return _in_xml(
+            reply, chance, lambda leaf: _name(leaf) != "value", None
+        )  # a tag without a value has an empty one
     return _without(reply, chance, lambda container, key: container.pop(key, None))
 
 

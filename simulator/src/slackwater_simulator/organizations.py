@@ -114,7 +114,9 @@ def _describe_account(org: Organization, call: Call) -> Json:
 def _describe_unit(org: Organization, call: Call) -> Json:
     unit = org.named.get(call.input["OrganizationalUnitId"])
     if not isinstance(unit, Unit):
-        raise AwsError("OrganizationalUnitNotFoundException", "You specified an organizational unit that doesn't exist.")
+        raise AwsError(
+            "OrganizationalUnitNotFoundException", "You specified an organizational unit that doesn't exist."
+        )
     return {"OrganizationalUnit": _unit(org, call, unit)}
 
 

@@ -39,7 +39,14 @@ def _row(
 
 def _ebs(region: str, usd: dict[str, str]) -> Iterator[Row]:
     ec2, prefix = "AmazonEC2", _EBS_PREFIX[region]
-    for name, usage in (("gp3", "gp3"), ("gp2", "gp2"), ("io1", "piops"), ("io2", "io2"), ("st1", "st1"), ("sc1", "sc1")):
+    for name, usage in (
+        ("gp3", "gp3"),
+        ("gp2", "gp2"),
+        ("io1", "piops"),
+        ("io2", "io2"),
+        ("st1", "st1"),
+        ("sc1", "sc1"),
+    ):
         unit = "GB-month" if name == "io2" else "GB-Mo"
         yield _row(
             ec2,
@@ -75,8 +82,12 @@ def _ebs(region: str, usd: dict[str, str]) -> Iterator[Row]:
         volumeApiName="gp3",
         group="EBS Throughput",
     )
-    yield _row(ec2, "System Operation", region, f"{prefix}EBS:VolumeIOUsage", "IOs", "0.0000000500", group="EBS I/O Requests")
-    yield _row(ec2, "Storage Snapshot", region, f"{prefix}EBS:SnapshotUsage", "GB-Mo", "0.0500000000", storageMedia="Amazon S3")
+    yield _row(
+        ec2, "System Operation", region, f"{prefix}EBS:VolumeIOUsage", "IOs", "0.0000000500", group="EBS I/O Requests"
+    )
+    yield _row(
+        ec2, "Storage Snapshot", region, f"{prefix}EBS:SnapshotUsage", "GB-Mo", "0.0500000000", storageMedia="Amazon S3"
+    )
 
 
 def _instances(region: str, hourly: dict[str, str]) -> Iterator[Row]:
@@ -137,11 +148,20 @@ def _efs(region: str, usd: dict[str, str]) -> Iterator[Row]:
         ("ArchiveDataAccess-Bytes", "Archive", "archive-access"),
     ):
         for access in ("Read", "Write"):
-            yield _row(efs, "Storage", region, prefix + usage, "GB", usd[price], storageClass=storage, accessType=access)
+            yield _row(
+                efs, "Storage", region, prefix + usage, "GB", usd[price], storageClass=storage, accessType=access
+            )
     for access in ("Read", "Write"):
         elastic = usd["elastic-" + access.lower()]
         yield _row(
-            efs, "Storage", region, prefix + "ETDataAccess-Bytes", "GB", elastic, accessType=access, throughputClass="Elastic"
+            efs,
+            "Storage",
+            region,
+            prefix + "ETDataAccess-Bytes",
+            "GB",
+            elastic,
+            accessType=access,
+            throughputClass="Elastic",
         )
     for usage, kind, amount in (
         ("ProvisionedTP-MiBpsHrs", "Provisioned", usd["provisioned"]),
@@ -203,7 +223,14 @@ def _fsx_all() -> Iterator[Row]:
         pool = {"fileSystemType": ontap, "deploymentOption": "Multi-AZ", "storageType": "Capacity pool - Standard"}
         amount = "0.0438000000" if region == US else "0.0476000000"
         yield _row(
-            "AmazonFSx", "Storage", region, prefix + "Storage.MAZ:CPoolStd", "GB-Mo", amount, "CreateFileSystem:ONTAP", **pool
+            "AmazonFSx",
+            "Storage",
+            region,
+            prefix + "Storage.MAZ:CPoolStd",
+            "GB-Mo",
+            amount,
+            "CreateFileSystem:ONTAP",
+            **pool,
         )
 
 
@@ -219,7 +246,11 @@ def _endpoints(region: str, hourly: str) -> Iterator[Row]:
         "VpcEndpoint",
         endpointType="PrivateLink",
     )
-    tiers = (("0", "1048576", "0.0100000000"), ("1048576", "5242880", "0.0060000000"), ("5242880", "Inf", "0.0040000000"))
+    tiers = (
+        ("0", "1048576", "0.0100000000"),
+        ("1048576", "5242880", "0.0060000000"),
+        ("5242880", "Inf", "0.0040000000"),
+    )
     yield Row(
         "AmazonVPC",
         "VpcEndpoint",

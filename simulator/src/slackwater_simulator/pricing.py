@@ -129,7 +129,9 @@ def describe_services(call: Call) -> Reply:
         raise AwsError("InvalidParameterException", f"Unknown service code: {wanted}")
     services = []
     for name in found:
-        fields = sorted({field for attributes, _ in _catalogue() if attributes["servicecode"] == name for field in attributes})
+        fields = sorted(
+            {field for attributes, _ in _catalogue() if attributes["servicecode"] == name for field in attributes}
+        )
         services.append({"ServiceCode": name, "AttributeNames": fields})
     return json_reply(call, {"FormatVersion": "aws_v1", "Services": services})
 

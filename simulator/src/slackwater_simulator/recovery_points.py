@@ -77,7 +77,15 @@ def list_recovery_points_by_backup_vault(call: Call) -> Reply:
 def list_recovery_points_by_resource(call: Call) -> Reply:
     """Recovery points of one file system, which need not be there any more."""
     known(call, "managedByAWSBackupOnly")
-    kept = ("RecoveryPointArn", "CreationDate", "Status", "EncryptionKeyArn", "BackupVaultName", "IsParent", "VaultType")
+    kept = (
+        "RecoveryPointArn",
+        "CreationDate",
+        "Status",
+        "EncryptionKeyArn",
+        "BackupVaultName",
+        "IsParent",
+        "VaultType",
+    )
 
     def shown(point: Backup) -> Json:
         whole = _point(call, point)
@@ -119,7 +127,9 @@ def delete_recovery_point(call: Call) -> Reply:
     point = point_of(call, call.input["RecoveryPointArn"], vault)
     guarded(vault, "backup:DeleteRecoveryPoint")
     unlocked(call, vault)
-    restoring = (each for each in call.account.shelf("restore-jobs").values() if each.point == point.id and not each.ended)
+    restoring = (
+        each for each in call.account.shelf("restore-jobs").values() if each.point == point.id and not each.ended
+    )
     if point.state != "COMPLETED" or next(restoring, None):
         raise AwsError("InvalidResourceStateException", f"{point.id} is {point.state}, or being restored.")
     call.account.put_backup(replace(point, state="DELETING"))

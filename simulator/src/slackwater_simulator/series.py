@@ -186,7 +186,9 @@ class Series:
         if self.op_size is not None:
             moved = total > 0
             size = np.where(moved, self.op_size, 0.0)
-            return Stats(total, np.where(moved, np.maximum(np.rint(total / self.op_size), 1.0), stats.samples), size, size)
+            return Stats(
+                total, np.where(moved, np.maximum(np.rint(total / self.op_size), 1.0), stats.samples), size, size
+            )
         low = np.round(stats.low * self.scale + self.offset, self.digits)
         high = np.round(stats.high * self.scale + self.offset, self.digits)
         return Stats(total, stats.samples, low, high) if self.scale >= 0 else Stats(total, stats.samples, high, low)

@@ -232,7 +232,9 @@ class Simulator:
         self.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.stop()
 
     def answer(self, request: Request) -> Reply | None:
@@ -241,7 +243,9 @@ class Simulator:
             return self._own(request)
         scope = _SCOPE.search(request.headers.get("authorization", ""))
         if scope is None:
-            return _failure("query", AwsError("MissingAuthenticationToken", "Request is missing Authentication Token", 403))
+            return _failure(
+                "query", AwsError("MissingAuthenticationToken", "Request is missing Authentication Token", 403)
+            )
         call = self._call(request, *scope.groups())
         with self._lock:
             self._calls[call.action] += 1
@@ -260,7 +264,9 @@ class Simulator:
         except AwsError as error:
             return _failure("ec2" if call.service == "ec2" else call.protocol, error)
         except (KeyError, TypeError, ValueError) as malformed:
-            return _failure("ec2" if call.service == "ec2" else call.protocol, AwsError("ValidationError", repr(malformed)))
+            return _failure(
+                "ec2" if call.service == "ec2" else call.protocol, AwsError("ValidationError", repr(malformed))
+            )
         if self.faults.take("lost-answer", call) is not None:
             return None
         if self.faults.take("truncate", call) is not None:
@@ -296,13 +302,17 @@ class Simulator:
         account = self.accounts.get(number) or self.account
         if target := request.headers.get("x-amz-target"):
             protocol = "json-1.0" if request.headers.get("content-type", "").endswith("1.0") else "json-1.1"
-            return Call(service, target.rpartition(".")[2], region, account, json.loads(request.body or b"{}"), protocol)
+            return Call(
+                service, target.rpartition(".")[2], region, account, json.loads(request.body or b"{}"), protocol
+            )
         if service in _ROUTES:
             given = {name: values[0] if len(values) == 1 else values for name, values in parse_qs(query).items()}
             operation, named = routed(_ROUTES[service], request.method, path)
             body = json.loads(request.body) if request.body else {}
             return Call(service, operation, region, account, {**body, **given, **named}, "rest-json", path)
-        params = {name: values[0] for name, values in parse_qs(request.body.decode() or query, keep_blank_values=True).items()}
+        params = {
+            name: values[0] for name, values in parse_qs(request.body.decode() or query, keep_blank_values=True).items()
+        }
         return Call(service, params.pop("Action", "Unknown"), region, account, _nested(params), "query")
 
     def _own(self, request: Request) -> Reply:
@@ -363,10 +373,11 @@ def _failure(protocol: str, error: AwsError) -> Reply:
         if protocol == "ec2":
             body = f"<Response><Errors><Error>{inner}</Error></Errors><RequestID>{REQUEST_ID}</RequestID></Response>"
         else:
-            body = (
-                f"<ErrorResponse><Error><Type>Sender</Type>{inner}</Error><RequestId>{REQUEST_ID}</RequestId></ErrorResponse>"
-            )
-        return Reply(('<?xml version="1.0" encoding="UTF-8"?>\n' + body).encode(), "text/xml;charset=UTF-8", error.status)
+            error_xml = f"<Error><Type>Sender</Type>{inner}</Error>"
+            body = f"<ErrorResponse>{error_xml}<RequestId>{REQUEST_ID}</RequestId></ErrorResponse>"
+        return Reply(
+            ('<?xml version="1.0" encoding="UTF-8"?>\n' + body).encode(), "text/xml;charset=UTF-8", error.status
+        )
     detail = {"__type": error.code, "message": error.message}
     if protocol == "rest-json":
         detail = {"ErrorCode": error.code, "Message": error.message, **error.detail}

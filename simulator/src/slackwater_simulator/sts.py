@@ -40,7 +40,9 @@ def assume_role(account_of: Callable[[str], Account | None]) -> Operation:
         role = next((role for role in owner.fleet.roles if role.name == name), None) if owner else None
         if role is None or not _opens(role, call):
             who = global_arn("iam", call.region, call.account.id, "user/simulated")
-            raise AwsError("AccessDenied", f"User: {who} is not authorized to perform: sts:AssumeRole on resource: {arn}", 403)
+            raise AwsError(
+                "AccessDenied", f"User: {who} is not authorized to perform: sts:AssumeRole on resource: {arn}", 403
+            )
         credentials = (
             tag("AccessKeyId", KEY_PREFIX + number + "A")
             + tag("SecretAccessKey", "simulated/secret/key/that/opens/nothing")

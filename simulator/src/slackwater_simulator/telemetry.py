@@ -52,7 +52,9 @@ class Telemetry:
         match namespace, tuple(named):
             case "AWS/EBS", ("VolumeId",):
                 volume = self.volumes.get(named["VolumeId"])
-                return ebs_track(volume, metric) if volume and volume.region == region and metric not in CHECKS else None
+                return (
+                    ebs_track(volume, metric) if volume and volume.region == region and metric not in CHECKS else None
+                )
             case "AWS/EBS", ("InstanceId", "VolumeId"):
                 volume = self.volumes.get(named["VolumeId"])
                 carried = volume and any(a.instance_id == named["InstanceId"] for a in volume.attachments)
@@ -135,7 +137,11 @@ class Telemetry:
                         yield "AWS/FSx", name, (("FileSystemId", served.id),)
                     for tier, names in TIERS.items() if served.kind == "ONTAP" else ():
                         for name in names:
-                            yield "AWS/FSx", name, (("DataType", "All"), ("FileSystemId", served.id), ("StorageTier", tier))
+                            yield (
+                                "AWS/FSx",
+                                name,
+                                (("DataType", "All"), ("FileSystemId", served.id), ("StorageTier", tier)),
+                            )
             for exported in self.fleet.fsx_volumes:
                 if exported.region == region:
                     for name in WORK:

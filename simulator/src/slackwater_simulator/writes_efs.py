@@ -201,9 +201,16 @@ def update_file_system(call: Call) -> Reply:
     mode, amount = _throughput(call, system)
     set_at = account.shelf(_CHANGED).get(system.id)
     less = amount is not None and system.provisioned_mibps is not None and amount < system.provisioned_mibps
-    if system.mode == "provisioned" and (mode != "provisioned" or less) and set_at is not None and account.now < set_at + DAY:
+    if (
+        system.mode == "provisioned"
+        and (mode != "provisioned" or less)
+        and set_at is not None
+        and account.now < set_at + DAY
+    ):
         raise AwsError(
-            "TooManyRequests", "Throughput was provisioned less than 24 hours ago: it cannot be lowered or left yet.", 429
+            "TooManyRequests",
+            "Throughput was provisioned less than 24 hours ago: it cannot be lowered or left yet.",
+            429,
         )
     if (mode, amount) == (system.mode, system.provisioned_mibps):
         return _reply(call, efs.system_json(call, system), 202)
@@ -238,19 +245,28 @@ def create_mount_target(call: Call) -> Reply:
     wanted = str(call.input.get("SubnetId", ""))
     zones = {efs.subnet(call, call.region + letter): call.region + letter for letter in "abcd"}
     zones |= account.shelf(_SUBNETS)
-    zones |= {each.subnet: each.az for other in account.efs.get(call.region, []) for each in other.mount_targets if each.subnet}
+    zones |= {
+        each.subnet: each.az
+        for other in account.efs.get(call.region, [])
+        for each in other.mount_targets
+        if each.subnet
+    }
     if wanted not in zones:
         raise AwsError("SubnetNotFound", f"The subnet '{wanted}' does not exist.", 400)
     az = zones[wanted]
     if system.one_zone and az != system.one_zone:
-        raise AwsError("AvailabilityZonesMismatch", f"The file system is in {system.one_zone}, the subnet in {az}.", 400)
+        raise AwsError(
+            "AvailabilityZonesMismatch", f"The file system is in {system.one_zone}, the subnet in {az}.", 400
+        )
     if any(each.az == az for each in system.mount_targets):
         raise AwsError("MountTargetConflict", f"There is a mount target in {az} already.", 409)
     groups = tuple(call.input.get("SecurityGroups") or ())
     if len(groups) > GROUPS:
         raise AwsError("SecurityGroupLimitExceeded", f"A mount target has at most {GROUPS} security groups.", 400)
     address = str(call.input.get("IpAddress", ""))
-    taken = (efs.target_json(call, other, each) for other in account.efs.get(call.region, []) for each in other.mount_targets)
+    taken = (
+        efs.target_json(call, other, each) for other in account.efs.get(call.region, []) for each in other.mount_targets
+    )
     if address and any(each["IpAddress"] == address for each in taken):
         raise AwsError("IpAddressInUse", f"The address {address} is in use.", 409)
     target = MountTarget(
@@ -285,7 +301,9 @@ def _target_becomes(call: Call, system_id: str, target_id: str, before: str, aft
         call.account.put(replace(system, mount_targets=tuple(targets)))
 
 
-def _next[T: (MountTarget, AccessPoint)](parts: Iterable[T], part_id: str, before: str, after: str | None) -> Iterable[T]:
+def _next[T: (MountTarget, AccessPoint)](
+    parts: Iterable[T], part_id: str, before: str, after: str | None
+) -> Iterable[T]:
     """Parts of which one went on from one phase to the next, or is gone."""
     for part in parts:
         if part.id != part_id or part.phase != before:
@@ -302,7 +320,9 @@ def create_access_point(call: Call) -> Reply:
         raise _bad("ClientToken is required.")
     for each in (point for other in account.efs.get(call.region, []) for point in other.points):
         if each.token == client_token:
-            raise AwsError("AccessPointAlreadyExists", f"'{each.id}' exists with this token.", 409, AccessPointId=each.id)
+            raise AwsError(
+                "AccessPointAlreadyExists", f"'{each.id}' exists with this token.", 409, AccessPointId=each.id
+            )
     wanted = AccessPoint(
         id=f"fsap-{hexadecimal(f'{account.id}/{account.number()}')}",
         token=client_token,
@@ -389,7 +409,9 @@ def delete_replication_configuration(call: Call) -> Reply:
     account, system = call.account, efs.find(call)
     found = [each for each in account.fleet.replications if each.source_id == system.id]
     if not found:
-        raise AwsError("ReplicationNotFound", f"Replication configuration not found for file system '{system.id}'.", 404)
+        raise AwsError(
+            "ReplicationNotFound", f"Replication configuration not found for file system '{system.id}'.", 404
+        )
     account.keep(efs.DELETING, system.id, "DELETING")
 
     def gone() -> None:

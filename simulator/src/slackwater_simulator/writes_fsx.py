@@ -76,7 +76,9 @@ def untag_resource(call: Call) -> Reply:
     return json_reply(call, {})
 
 
-def _retag(call: Call, item: FsxFileSystem | FsxVolume | StorageVirtualMachine | Backup, tags: Mapping[str, str]) -> None:
+def _retag(
+    call: Call, item: FsxFileSystem | FsxVolume | StorageVirtualMachine | Backup, tags: Mapping[str, str]
+) -> None:
     if len(tags) > TAGS:
         raise AwsError("BadRequest", f"A resource carries no more than {TAGS} tags.")
     if isinstance(item, Backup):
@@ -210,7 +212,9 @@ def delete_file_system(call: Call) -> Reply:
     """Remove a file system, its volumes and its automatic backups; other backups stay."""
     system = the_system(call, call.input["FileSystemId"])
     member = fsx.CONFIGURATIONS[system.kind]
-    others = [name for name in ("OpenZFSConfiguration", "WindowsConfiguration", "LustreConfiguration") if name != member]
+    others = [
+        name for name in ("OpenZFSConfiguration", "WindowsConfiguration", "LustreConfiguration") if name != member
+    ]
     for other in others:
         if other in call.input:
             raise AwsError("BadRequest", f"{other} cannot be applied to delete a {system.kind} file system.")
@@ -253,7 +257,11 @@ def _gone(account: Account, system_id: str) -> None:
     for volume in volumes_of(account, system_id):
         account.remove(volume.id)
     for backup in account.backups():
-        if backup.kind == "fsx-backup" and backup.detail["type"] == "AUTOMATIC" and backup.detail["system"].id == system_id:
+        if (
+            backup.kind == "fsx-backup"
+            and backup.detail["type"] == "AUTOMATIC"
+            and backup.detail["system"].id == system_id
+        ):
             account.drop_backup(backup.id)
     account.remove(system_id)
 

@@ -94,7 +94,9 @@ def test_each_installation_sees_every_backup_whose_it_is_and_what_it_costs(kind:
             assert (one["finding_id"], same["finding_id"]) == (cleanup.finding_id, None)
             assert (one["undo"], same["undo"]) == (f"slackwater cleanup undo {cleanup.finding_id}", None)
             assert one["expires_at"] == f"{backup.expires_at:%Y-%m-%dT%H:%M:%SZ}"
-            assert one["monthly_usd"] == same["monthly_usd"] == f"{Decimal('0.05') * (one['size_bytes'] or 0) / GIB:.2f}"
+            assert (
+                one["monthly_usd"] == same["monthly_usd"] == f"{Decimal('0.05') * (one['size_bytes'] or 0) / GIB:.2f}"
+            )
         assert Decimal(mine["monthly_usd"]) == sum(Decimal(one["monthly_usd"] or 0) for one in mine["backups"])
         assert (mine["complete"], mine["unpriced"], theirs["installation"]) == (True, 0, "another")
 
@@ -109,7 +111,10 @@ def test_an_adopted_backup_is_restored_and_only_its_maker_sweeps_it(kind: str, o
         cleanup = adopted(second, other, places(first, kind))
         assert (cleanup.stage, not_undoable(cleanup)) == ("done", None)
         (listed,) = [one for one in told.backups(backups(second, other).listed())["backups"] if one["id"] == made.id]
-        assert (listed["finding_id"], listed["undo"]) == (cleanup.finding_id, f"slackwater cleanup undo {cleanup.finding_id}")
+        assert (listed["finding_id"], listed["undo"]) == (
+            cleanup.finding_id,
+            f"slackwater cleanup undo {cleanup.finding_id}",
+        )
         assert [entry.happening for entry in second.findings.ledger(cleanup.finding_id)] == ["adopted"]
 
         after = undone(second, cleanup)

@@ -50,7 +50,12 @@ class TestUnattended:
             id_ = there.finding("efs-abandoned").sighting.resource.id
             assert begun(there, "efs-abandoned").run().status == "SUCCEEDED"
             cleanup = there.cleanup("efs-abandoned")
-            assert (cleanup.stage, cleanup.approved_by, cleanup.unattended, cleanup.scratch) == ("done", BY_POLICY, True, False)
+            assert (cleanup.stage, cleanup.approved_by, cleanup.unattended, cleanup.scratch) == (
+                "done",
+                BY_POLICY,
+                True,
+                False,
+            )
             assert cleanup.marked
             assert cleanup.marked.act_after - cleanup.marked.at == timedelta(hours=6)
             assert not there.account.exists(id_)
@@ -110,7 +115,9 @@ class TestUnattended:
 class TestWhoeverApproved:
     def test_somebody_struck_off_the_policy_since_has_approved_nothing(self) -> None:
         with world("ebs") as there:
-            before(there, "DeleteFunction", lambda: change_policy(there, approver_identities=["arn:aws:iam::1:user/eve"]))
+            before(
+                there, "DeleteFunction", lambda: change_policy(there, approver_identities=["arn:aws:iam::1:user/eve"])
+            )
             there.cleaned("ebs")
             assert there.account.exists(there.finding("ebs").sighting.resource.id)
             assert APPROVER in there.cleanup("ebs").why
@@ -170,7 +177,9 @@ class TestGone:
             execution = there.cleaned("ebs")
             assert execution.status == "FAILED"
             assert "asked AWS to delete volume" in there.cleanup("ebs").why
-            assert len([one for one in there.account.fleet.volumes if there.account.exists(one.id)]) == 1  # an instance's root
+            assert (
+                len([one for one in there.account.fleet.volumes if there.account.exists(one.id)]) == 1
+            )  # an instance's root
             assert there.undone("ebs").status == "SUCCEEDED"
 
 
@@ -230,7 +239,9 @@ class TestHeld:
             there.ask_undo(there.finding("ebs"))
             for step in ("call_off", "fail", "record"):
                 with pytest.raises(NotMineError):
-                    there.functions["WatchFunction"]({"step": step, "finding_id": there.finding("ebs").id, "execution": old})
+                    there.functions["WatchFunction"](
+                        {"step": step, "finding_id": there.finding("ebs").id, "execution": old}
+                    )
             assert there.cleanup("ebs").stage == "undoing"
 
     def test_what_could_not_be_put_back_is_told_once(self) -> None:
@@ -259,7 +270,11 @@ class TestHeld:
         with world(kind) as there:
             id_ = there.finding(kind).sighting.resource.id
             before, faults = sub_resources(there.account, id_), there.simulator.faults
-            first = "elasticfilesystem:DeleteMountTarget" if kind == "efs-abandoned" else "elasticfilesystem:DeleteAccessPoint"
+            first = (
+                "elasticfilesystem:DeleteMountTarget"
+                if kind == "efs-abandoned"
+                else "elasticfilesystem:DeleteAccessPoint"
+            )
             there.simulator.before(first, lambda: faults.deny("elasticfilesystem:DescribeFileSystems"))
             assert there.cleaned(kind).error == "AccessDeniedError"
             cleanup = there.cleanup(kind)

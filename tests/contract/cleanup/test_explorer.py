@@ -176,7 +176,9 @@ def test_whoever_the_policy_names_now_stops_what_died_in_silence() -> None:
 
 
 def test_it_finds_clean_ups_that_never_come_to_their_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BackUp, "_keep", lambda *_: None)  # so no backup is kept for long enough, and nothing is deleted
+    monkeypatch.setattr(
+        BackUp, "_keep", lambda *_: None
+    )  # so no backup is kept for long enough, and nothing is deleted
     assert failures([explored("ebs")], whole=False) == [
         "ebs: undisturbed, it is never done",
         "ebs: undisturbed, it is never undone",
@@ -313,7 +315,9 @@ class First(Explorer):
             raise StopIteration
 
 
-@pytest.mark.parametrize("fix", [pytest.param(fix, marks=[pytest.mark.slow] if of[1] else []) for fix, of in REVERTED.items()])
+@pytest.mark.parametrize(
+    "fix", [pytest.param(fix, marks=[pytest.mark.slow] if of[1] else []) for fix, of in REVERTED.items()]
+)
 def test_it_finds_a_fix_that_is_reverted(monkeypatch: pytest.MonkeyPatch, fix: str) -> None:
     kind, steps, violation, patches = REVERTED[fix]
     for of, name, instead in patches:

@@ -95,7 +95,9 @@ def test_a_mount_target_that_comes_and_goes_within_the_grace_is_seen_by_its_clie
 
 
 @pytest.mark.parametrize(("kind", "late_s"), [("efs", LATE_S), ("efs-orphaned", 0), ("efs-abandoned", LATE_S)])
-def test_our_own_backup_is_no_use_and_cloudwatch_has_its_time_once_nothing_can_mount_it(kind: str, late_s: float) -> None:
+def test_our_own_backup_is_no_use_and_cloudwatch_has_its_time_once_nothing_can_mount_it(
+    kind: str, late_s: float
+) -> None:
     with world(kind) as there:
         id_, deleted = there.finding(kind).sighting.resource.id, list[Any]()
         there.account.late.metrics = late_s

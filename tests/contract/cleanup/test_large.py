@@ -373,4 +373,8 @@ def test_what_aws_refuses_of_ten_thousand_parts_is_a_short_reason(large) -> None
     entry = world.there.findings.entries[-1]
     assert [len(one) for one in (told.why, told.restored.why, entry.why)] == [LONGEST_WHY] * 3
     assert world.cleanups.memory.largest < 20_000
-    assert world.there.cleanup("efs").restored.differences[-1].startswith("9,990 more: the bucket has all of them at cleanups/")
+    assert (
+        world.there.cleanup("efs")
+        .restored.differences[-1]
+        .startswith("9,990 more: the bucket has all of them at cleanups/")
+    )

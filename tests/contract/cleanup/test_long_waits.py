@@ -49,7 +49,10 @@ def usual(kind: str) -> int:
 
 @pytest.mark.parametrize(
     "what",
-    [pytest.param(one, marks=[pytest.mark.slow] if one in {"an access point", "a mount target"} else []) for one in SLOW],
+    [
+        pytest.param(one, marks=[pytest.mark.slow] if one in {"an access point", "a mount target"} else [])
+        for one in SLOW
+    ],
 )
 def test_seven_days_are_waited_for_within_the_history(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     kind, module, name, least_s = SLOW[what]
@@ -61,7 +64,9 @@ def test_seven_days_are_waited_for_within_the_history(monkeypatch: pytest.Monkey
         assert (execution.status, there.cleanup(kind).stage) == ("SUCCEEDED", "done")
         assert not there.account.exists(id_)
         assert there.now() - began >= WEEK
-        waits = {"an access point": 2, "a mount target": 3, "FSx's backup": 2}.get(what, 1)  # FSx's final backup is the second
+        waits = {"an access point": 2, "a mount target": 3, "FSx's backup": 2}.get(
+            what, 1
+        )  # FSx's final backup is the second
         assert execution.events - before <= waits * events(WEEK, least_s) < 25_000 / 4
 
 
@@ -70,7 +75,9 @@ def test_seven_days_are_waited_for_within_the_history(monkeypatch: pytest.Monkey
     [
         ("EBS's snapshot", "longer than 8 days"),
         # A mount target that is put back has to wait until the old one is gone.
-        pytest.param("a mount target", "AWS is not done after 14 days; `slackwater cleanup undo", marks=pytest.mark.slow),
+        pytest.param(
+            "a mount target", "AWS is not done after 14 days; `slackwater cleanup undo", marks=pytest.mark.slow
+        ),
         ("an FSx file system", "8 days"),
     ],
 )
@@ -100,7 +107,9 @@ def test_seven_days_of_a_restore_are_waited_for_within_the_history(monkeypatch: 
         assert there.cleanup("efs").stage == "undone"
 
 
-def test_a_restore_that_takes_too_long_fails_and_the_next_undo_waits_for_the_same_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_restore_that_takes_too_long_fails_and_the_next_undo_waits_for_the_same_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with world("efs") as there:
         assert there.cleaned("efs").status == "SUCCEEDED"
         restored_in(monkeypatch, there, 16 * DAY)

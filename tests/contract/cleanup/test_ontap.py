@@ -70,7 +70,9 @@ def volumes(there: World) -> list[str]:
 def marked(there: World) -> list[str]:
     """Ids of all that carries the mark, or its date."""
     fleet = there.account.fleet
-    return [one.id for one in (*fleet.fsx, *fleet.fsx_volumes, *fleet.svms) if {CLEANUP_TAG, ACT_AFTER} & one.tags.keys()]
+    return [
+        one.id for one in (*fleet.fsx, *fleet.fsx_volumes, *fleet.svms) if {CLEANUP_TAG, ACT_AFTER} & one.tags.keys()
+    ]
 
 
 def mark(there: World) -> Cleanup:
@@ -81,7 +83,9 @@ def mark(there: World) -> Cleanup:
     parts = [SubResource(kind="fsx-volume", id=id_, arn=f"{base}:volume/{system.id}/{id_}") for id_ in volumes(there)]
     parts.append(
         SubResource(
-            kind="storage-virtual-machine", id=machine.id, arn=f"{base}:storage-virtual-machine/{system.id}/{machine.id}"
+            kind="storage-virtual-machine",
+            id=machine.id,
+            arn=f"{base}:storage-virtual-machine/{system.id}/{machine.id}",
         )
     )
     parts.append(SubResource(kind="file-system", id=system.id, arn=cleanup.resource.arn))
@@ -96,7 +100,12 @@ def mark(there: World) -> Cleanup:
             stage="waiting",
             parts=tuple(parts),
             children=tuple(part.id for part in parts[:-1]),
-            recorded={"system": {"FileSystemType": "ONTAP"}, "machines": [{"Name": "svm"}], "volumes": [], "children": []},
+            recorded={
+                "system": {"FileSystemType": "ONTAP"},
+                "machines": [{"Name": "svm"}],
+                "volumes": [],
+                "children": [],
+            },
             marked=Tagging(at=now - timedelta(days=2), act_after=now - timedelta(minutes=1), tagged=True),
         ),
     )
@@ -156,7 +165,9 @@ def run(there: World, state: str) -> Execution:
 
 def nothing_was_done(there: World) -> None:
     """No call of it, or of its undo, made or deleted anything."""
-    assert not [call for call in there.simulator.calls if call.startswith("fsx:") and ("Delete" in call or "Update" in call)]
+    assert not [
+        call for call in there.simulator.calls if call.startswith("fsx:") and ("Delete" in call or "Update" in call)
+    ]
     assert not [call for call in there.simulator.calls if call.startswith("fsx:CreateFileSystem")]
 
 

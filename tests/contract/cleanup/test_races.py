@@ -20,7 +20,11 @@ type Race = Callable[[World, str], None]
 
 DELETES: Final = {
     "ebs": ("ec2:DeleteVolume",),
-    "efs": ("elasticfilesystem:DeleteAccessPoint", "elasticfilesystem:DeleteMountTarget", "elasticfilesystem:DeleteFileSystem"),
+    "efs": (
+        "elasticfilesystem:DeleteAccessPoint",
+        "elasticfilesystem:DeleteMountTarget",
+        "elasticfilesystem:DeleteFileSystem",
+    ),
     "efs-orphaned": ("elasticfilesystem:DeleteAccessPoint", "elasticfilesystem:DeleteFileSystem"),
     "efs-abandoned": ("elasticfilesystem:DeleteMountTarget", "elasticfilesystem:DeleteFileSystem"),
     "openzfs": ("fsx:DeleteFileSystem",),

@@ -54,7 +54,10 @@ def test_it_is_marked_its_owner_is_warned_and_nothing_is_done_before_the_grace_i
         assert there.cleaned(kind).status == "SUCCEEDED"
         marked = there.cleanup(kind).marked
         assert marked
-        assert seen[0] | {CLEANUP_TAG: there.finding(kind).id, ACT_AFTER: f"{marked.act_after:%Y-%m-%dT%H:%M:%SZ}"} == seen[0]
+        assert (
+            seen[0] | {CLEANUP_TAG: there.finding(kind).id, ACT_AFTER: f"{marked.act_after:%Y-%m-%dT%H:%M:%SZ}"}
+            == seen[0]
+        )
         assert began[0] >= timedelta(days=there.policy.cleanup.grace_days)
         assert there.happenings(kind).count("warned") == 1
         assert {"marked", "warned.1", "done"} == {post.id.split(".", 3)[3] for post in there.outbox.posts.values()}
@@ -85,7 +88,12 @@ def test_the_function_works_in_the_account_that_it_is_deployed_in(monkeypatch: p
     monkeypatch.setenv("AWS_REGION", REGION)
     role = "arn:aws-us-gov:iam::210987654321:role/path/delete"
     deployed = Deployed(
-        table_name="t", bucket_name="b", retention_days=1, state_machine_arn=None, event_bus_name=None, delete_role_arn=role
+        table_name="t",
+        bucket_name="b",
+        retention_days=1,
+        state_machine_arn=None,
+        event_bus_name=None,
+        delete_role_arn=role,
     )
     assert watching(deployed).account == "210987654321"
 

@@ -47,7 +47,9 @@ def groups(there: World, id_: str) -> set[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize(
-    "action", ["backup:StartBackupJob", "elasticfilesystem:DeleteAccessPoint"], ids=["during the backup", "between two parts"]
+    "action",
+    ["backup:StartBackupJob", "elasticfilesystem:DeleteAccessPoint"],
+    ids=["during the backup", "between two parts"],
 )
 def test_a_security_group_that_was_narrowed_meanwhile_comes_back_narrow(action: str) -> None:
     with world("efs") as there:
@@ -97,7 +99,11 @@ def test_a_mount_target_that_somebody_took_off_meanwhile_is_not_put_back() -> No
         system = there.account.find(id_)
         assert len(system.mount_targets) > 1
         left = system.mount_targets[1:]
-        when(there, "backup:StartBackupJob", lambda: there.account.put(replace(there.account.find(id_), mount_targets=left)))
+        when(
+            there,
+            "backup:StartBackupJob",
+            lambda: there.account.put(replace(there.account.find(id_), mount_targets=left)),
+        )
         stopped_half_way(there)
         there.cleaned("efs")
         assert there.cleanup("efs").stage == "called-off"

@@ -103,7 +103,8 @@ def test_a_backup_whose_days_somebody_cut_short_deletes_nothing(kind: str) -> No
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    ("function", "step", "state"), [("BackUpFunction", "verify", "Disabled"), ("DeleteFunction", "delete", "PendingDeletion")]
+    ("function", "step", "state"),
+    [("BackUpFunction", "verify", "Disabled"), ("DeleteFunction", "delete", "PendingDeletion")],
 )
 def test_a_backup_whose_key_cannot_be_used_deletes_nothing(kind: str, function: str, step: str, state: str) -> None:
     with world(kind) as there:
@@ -124,6 +125,8 @@ def test_a_key_that_may_not_be_looked_at_deletes_nothing() -> None:
 
 def test_an_answer_that_does_not_show_the_new_expiry_yet_is_asked_for_again() -> None:
     with world("ebs") as there:
-        before(there, "BackUpFunction", "verify", lambda: there.simulator.faults.lagging("ec2:DescribeSnapshots", times=3))
+        before(
+            there, "BackUpFunction", "verify", lambda: there.simulator.faults.lagging("ec2:DescribeSnapshots", times=3)
+        )
         assert there.cleaned("ebs").status == "SUCCEEDED"
         assert not there.account.exists(resource(there, "ebs"))

@@ -27,7 +27,9 @@ PREVIOUS: Final = "e979a29b3a6c1038866c913ec36a713c40d5058c"
 """The last commit that wrote format 1."""
 PLAYER: Final = "c3580062675339ddd57f0e2303d89dcd72d023d7"
 """The last commit whose tests import the product by the names that it had in PREVIOUS."""
-OVERLAID: Final = tuple(f"tests/{name}.py" for name in ("stored_stages", "sub_resources", "memory_table", "updated_worlds"))
+OVERLAID: Final = tuple(
+    f"tests/{name}.py" for name in ("stored_stages", "sub_resources", "memory_table", "updated_worlds")
+)
 """The modules that play a stored clean-up. PREVIOUS has none of them."""
 SOURCES: Final = ("layers/core/src", "cli/src", "tests", "tools")
 ACCOUNT: Final = ROOT / "simulator" / "src"
@@ -80,7 +82,9 @@ def test_after_a_rollback_each_clean_up_ends_right_or_removes_nothing(previous: 
 
 
 @pytest.mark.slow
-def test_after_a_rollback_a_record_that_is_cut_short_loses_nothing(previous: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_rollback_a_record_that_is_cut_short_loses_nothing(
+    previous: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The previous version cancels the clean-up. It cannot undo it, and keeps what the new one needs to."""
     monkeypatch.setattr(cleanup_lists, "MOST_BYTES", len("[]"))
     monkeypatch.setattr(cleanup_lists, "SHOWN", 2)

@@ -137,7 +137,9 @@ def test_a_turn_that_nobody_can_let_go_any_more_does_not_stop_the_others_for_eve
         for action in ("elasticfilesystem:DeleteFileSystem", "elasticfilesystem:CreateMountTarget"):
             there.simulator.faults.allow(action)
 
-        there.cleanups.write(replace(off, stage="working", why="", ended_at=None, waits_since=None, revision=off.revision + 1))
+        there.cleanups.write(
+            replace(off, stage="working", why="", ended_at=None, waits_since=None, revision=off.revision + 1)
+        )
         finding = there.findings.findings[off.finding_id]
         there.findings.findings[off.finding_id] = replace(finding, status="cleaning")
         if end == "deleted by hand":
@@ -178,7 +180,12 @@ def test_what_failed_before_its_first_part_went_lets_the_next_have_its_turn() ->
         watch, had = one.there.functions["WatchFunction"], set[tuple[str, bool]]()
         store.after_write = lambda: had.add((store.get(mine.finding_id).stage, store.get(mine.finding_id).has_turn))
         watch(
-            {"step": "fail", "finding_id": mine.finding_id, "execution": mine.execution, "error": {"Error": "X", "Cause": "y"}}
+            {
+                "step": "fail",
+                "finding_id": mine.finding_id,
+                "execution": mine.execution,
+                "error": {"Error": "X", "Cause": "y"},
+            }
         )
         assert had == {("failed", False)}, "for a moment it would call off whoever waits"
         assert store.holder(mine.turn) is None
@@ -203,7 +210,9 @@ def test_the_next_has_its_turn_once_what_was_called_off_half_way_is_whole_again(
         (other,) = one.others
         whole = list[int]()
         half = one.cleanup(one.first)
-        one.there.cleanups.write(replace(half, stopped=ActorNote(who="ada", why="", at=NOW_), revision=half.revision + 1))
+        one.there.cleanups.write(
+            replace(half, stopped=ActorNote(who="ada", why="", at=NOW_), revision=half.revision + 1)
+        )
         one.there.simulator.before(
             "elasticfilesystem:DeleteMountTarget", lambda: whole.append(mounted(one.there.account)[half.resource.id])
         )

@@ -89,8 +89,12 @@ def later(there: World, span: timedelta) -> None:
 # -- Slack is down
 
 
-@pytest.mark.parametrize("error", [DOWN, ChannelRefusedError("token_revoked"), ChannelRefusedError("is_archived")], ids=str)
-def test_while_slack_is_down_for_a_week_nothing_is_deleted_and_the_owner_is_told_why_when_it_is_back(error: Exception) -> None:
+@pytest.mark.parametrize(
+    "error", [DOWN, ChannelRefusedError("token_revoked"), ChannelRefusedError("is_archived")], ids=str
+)
+def test_while_slack_is_down_for_a_week_nothing_is_deleted_and_the_owner_is_told_why_when_it_is_back(
+    error: Exception,
+) -> None:
     with world("ebs") as there:
         outage(there, timedelta(days=11), error=error)
         id_ = there.finding("ebs").sighting.resource.id

@@ -58,7 +58,9 @@ NOW = datetime(2026, 11, 16, 9, 7, 42, tzinfo=UTC)
 REGION = "ap-northeast-1"
 TABLE, BUCKET = "slackwater-table", "slackwater-bucket"
 MACHINE = f"arn:aws:states:{REGION}:123456789012:stateMachine:audit"
-CLEANUP_MACHINE, UNDO_MACHINE = (f"arn:aws:states:{REGION}:123456789012:stateMachine:{name}" for name in ("cleanup", "undo"))
+CLEANUP_MACHINE, UNDO_MACHINE = (
+    f"arn:aws:states:{REGION}:123456789012:stateMachine:{name}" for name in ("cleanup", "undo")
+)
 JANE = {"iam": {"userArn": "arn:aws:iam::123456789012:user/jane"}}
 REQUEST_ID = "6f1c2d3e-8a54-4f0b-9d0c-4a0a2f1d7a11"
 CONTEXT = SimpleNamespace(
@@ -101,7 +103,9 @@ class Api:
 
     def wsgi(self, environ, start_response):
         """The same behind HTTP, for schemathesis."""
-        headers = {name[5:].lower().replace("_", "-"): value for name, value in environ.items() if name.startswith("HTTP_")}
+        headers = {
+            name[5:].lower().replace("_", "-"): value for name, value in environ.items() if name.startswith("HTTP_")
+        }
         if environ.get("CONTENT_TYPE"):
             headers["content-type"] = environ["CONTENT_TYPE"]
         path = environ["PATH_INFO"].encode("latin-1").decode(errors="replace")
@@ -163,7 +167,9 @@ def fill(session: AwsSession) -> None:
         unknown=frozenset(),
     )
     for number, one in enumerate(told):
-        assert findings.write(merge_one(None, service_json.sighting(one), report, AUDIT, NOW + timedelta(seconds=number)))
+        assert findings.write(
+            merge_one(None, service_json.sighting(one), report, AUDIT, NOW + timedelta(seconds=number))
+        )
     assert findings.write(merge_one(findings.get(RESOLVED), None, report, AUDIT, NOW + timedelta(hours=1)))
 
     running = AuditRecord(
@@ -324,7 +330,10 @@ def test_a_cursor_leads_through_the_list_and_no_other(api) -> None:
         one_cursor, cursor = cursor, page["cursor"]
     assert found == [ID, CHEAP, UNPRICED]
     status, _, problem = api("GET", "/findings", query=f"limit=1&severity=low&cursor={one_cursor}")
-    assert (status, problem["errors"]) == (422, [{"where": "query.cursor", "problem": "not a cursor of this very list"}])
+    assert (status, problem["errors"]) == (
+        422,
+        [{"where": "query.cursor", "problem": "not a cursor of this very list"}],
+    )
 
 
 def test_a_finding_is_shown_with_its_evidence_and_its_ledger(api) -> None:
@@ -381,7 +390,9 @@ def test_a_dismissal_is_for_good_or_until_a_time(api) -> None:
 )
 def test_the_bearer_of_a_token_is_who_it_says(api, claims, who: str) -> None:
     push(api, f'[api]\ndeciders = ["{who}"]\n')
-    _, _, decided = api("POST", f"/findings/{ID}/dismiss", {"why": "x"}, authorizer={"jwt": {"claims": claims, "scopes": None}})
+    _, _, decided = api(
+        "POST", f"/findings/{ID}/dismiss", {"why": "x"}, authorizer={"jwt": {"claims": claims, "scopes": None}}
+    )
     assert decided["decision"]["who"] == who
 
 
@@ -408,7 +419,9 @@ def push(api, policy: str) -> None:
 def executions(api):
     client = api.session.client("stepfunctions", REGION)
     found = client.list_executions(stateMachineArn=MACHINE)["executions"]
-    return {one["name"]: json.loads(client.describe_execution(executionArn=one["executionArn"])["input"]) for one in found}
+    return {
+        one["name"]: json.loads(client.describe_execution(executionArn=one["executionArn"])["input"]) for one in found
+    }
 
 
 def test_an_audit_is_started(api) -> None:
@@ -450,7 +463,9 @@ def test_a_token_of_the_audience_may_neither_decide_nor_audit_unless_the_policy_
     for path, body in asked:
         problem = assert_problem(api("POST", path, body, authorizer=token), 403)
         key = "auditors" if path == "/audits" else "deciders"
-        assert problem["detail"] == f"The policy does not allow it: the policy's api.{key} does not name ada@example.com."
+        assert (
+            problem["detail"] == f"The policy does not allow it: the policy's api.{key} does not name ada@example.com."
+        )
     assert_problem(api("POST", f"/findings/{ID}/snooze", {"days": 3}, authorizer=token), 403)
     assert executions(api) == {}
 
@@ -507,7 +522,10 @@ def test_an_audit_is_shown_with_what_it_covered_and_a_link(api) -> None:
     assert [target["complete"] for target in shown["targets"]] == [True, False]
     assert shown["gaps"][0]["reason"] == "denied"
     assert object_keys.scan(AUDIT) in shown["scan_url"]
-    assert (api("GET", "/audits/key-1_2")[2]["state"], api("GET", "/audits/key-1_2")[2]["scan_url"]) == ("running", None)
+    assert (api("GET", "/audits/key-1_2")[2]["state"], api("GET", "/audits/key-1_2")[2]["scan_url"]) == (
+        "running",
+        None,
+    )
 
 
 # -- Estimates
@@ -583,7 +601,10 @@ def test_prices_and_types_that_may_not_be_read_are_packaged_and_said(api, prices
     for action in ("pricing:GetProducts", "ec2:DescribeInstanceTypes"):
         prices.faults.deny(action)
     status, _, told = api("POST", "/estimates/network-transfer", asked)
-    assert (status, {gap["what"] for gap in told["gaps"]}) == (200, {"pricing:GetProducts", "ec2:DescribeInstanceTypes"})
+    assert (status, {gap["what"] for gap in told["gaps"]}) == (
+        200,
+        {"pricing:GetProducts", "ec2:DescribeInstanceTypes"},
+    )
     assert all("not authorized" in gap["reason"] for gap in told["gaps"])
     sources = {price["item"]: price["source"] for price in told["price_basis"]}
     assert sources["ec2.c6i.large.hour"].startswith("snapshot: ")
@@ -595,7 +616,13 @@ def test_prices_and_types_that_may_not_be_read_are_packaged_and_said(api, prices
 
 
 def test_an_estimate_tells_everything_that_is_wrong_at_once_with_the_nearest_that_would_do(api) -> None:
-    wrong = {"instance_typ": "t3.micro", "bytes": "1TBit", "needed_rate": -1, "families": "t3", "region": "ap-norhteast-1"}
+    wrong = {
+        "instance_typ": "t3.micro",
+        "bytes": "1TBit",
+        "needed_rate": -1,
+        "families": "t3",
+        "region": "ap-norhteast-1",
+    }
     status, _, problem = api("POST", "/estimates/network-transfer", wrong)
     assert status == 422
     assert {one["where"]: one["problem"] for one in problem["errors"]} == {
@@ -693,7 +720,9 @@ def cleaner(api):
 def begun_by(api, machine: str) -> list[tuple[str, object]]:
     client = api.session.client("stepfunctions", REGION)
     found = client.list_executions(stateMachineArn=machine)["executions"]
-    return [(one["name"], json.loads(client.describe_execution(executionArn=one["executionArn"])["input"])) for one in found]
+    return [
+        (one["name"], json.loads(client.describe_execution(executionArn=one["executionArn"])["input"])) for one in found
+    ]
 
 
 def approve(api, id_: str = REMOVABLE, fingerprint: str | None = None, **options):
@@ -703,7 +732,11 @@ def approve(api, id_: str = REMOVABLE, fingerprint: str | None = None, **options
 def test_an_approval_begins_the_clean_up_of_what_was_seen(cleaner) -> None:
     status, _, told = approve(cleaner)
 
-    assert (status, told["finding"]["status"], told["finding"]["decision"]["who"]) == (200, "approved", JANE["iam"]["userArn"])
+    assert (status, told["finding"]["status"], told["finding"]["decision"]["who"]) == (
+        200,
+        "approved",
+        JANE["iam"]["userArn"],
+    )
     assert (told["candidate"]["state"], told["candidate"]["does"], told["candidate"]["acts_after"]) == (
         "begun", "delete", "2026-12-16T09:07:42Z",
     )  # fmt: skip
@@ -731,7 +764,10 @@ def test_nothing_is_approved_that_was_not_seen_or_by_whom_the_policy_does_not_na
 def test_a_plan_says_what_a_run_would_do(cleaner) -> None:
     status, _, plan = cleaner("GET", "/cleanups/plan", query=f"findings={REMOVABLE},{ID}")
     assert (status, plan["enabled"], plan["over_cap"], plan["stopped"]) == (200, True, None, None)
-    assert [(one["finding_id"], one["state"]) for one in plan["candidates"]] == [(REMOVABLE, "refused"), (ID, "refused")]
+    assert [(one["finding_id"], one["state"]) for one in plan["candidates"]] == [
+        (REMOVABLE, "refused"),
+        (ID, "refused"),
+    ]
     assert "cleanup approve" in plan["candidates"][0]["why"]
     assert cleaner("GET", "/cleanups/plan")[2]["candidates"] == []
     assert_problem(cleaner("GET", "/cleanups/plan", query="findings=ffff"), 404)
@@ -909,7 +945,11 @@ def test_by_a_policy_that_cannot_be_read_nobody_does_anything_but_stop(cleaner) 
 def assert_problem(answer, status: int, where: str | None = None):
     got, headers, problem = answer
     assert (got, headers["Content-Type"]) == (status, "application/problem+json")
-    assert (problem["status"], problem["type"], problem["instance"]) == (status, "about:blank", f"urn:uuid:{REQUEST_ID}")
+    assert (problem["status"], problem["type"], problem["instance"]) == (
+        status,
+        "about:blank",
+        f"urn:uuid:{REQUEST_ID}",
+    )
     assert problem["detail"]
     assert [error["where"] for error in problem.get("errors", [])] == ([where] if where else [])
     return problem
@@ -999,7 +1039,9 @@ def test_a_body_that_is_not_json_is_refused(api, kind: str) -> None:
     assert_problem(api("POST", f"/findings/{ID}/dismiss", b"why=x", headers={"Content-Type": kind}), 415)
 
 
-@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "application/json ;charset=utf-8", "Application/JSON"])
+@pytest.mark.parametrize(
+    "kind", ["application/json; charset=utf-8", "application/json ;charset=utf-8", "Application/JSON"]
+)
 def test_json_may_say_its_charset_and_be_written_in_any_case(api, kind: str) -> None:
     kind = {"content-type": kind}
     assert api("POST", f"/findings/{ID}/dismiss", {"why": "x"}, headers=kind)[0] == 200
@@ -1082,7 +1124,8 @@ class Broken:
 
 def refused(code: str, status: int) -> ClientError:
     return ClientError(
-        {"Error": {"Code": code, "Message": "slackwater-table"}, "ResponseMetadata": {"HTTPStatusCode": status}}, "Query"
+        {"Error": {"Code": code, "Message": "slackwater-table"}, "ResponseMetadata": {"HTTPStatusCode": status}},
+        "Query",
     )
 
 
@@ -1112,7 +1155,11 @@ def answers(api, monkeypatch, error: Exception):
     bodies = {"approve": {"fingerprint": "x"}, "dismiss": {"why": "x"}, "snooze": {"days": 1}, "adopt": adopt} | {
         kind: {} for kind in estimates()
     }
-    return [api(method, path, bodies.get(path.rpartition("/")[2])) for method, path in routes(api) if path != "/openapi.json"]
+    return [
+        api(method, path, bodies.get(path.rpartition("/")[2]))
+        for method, path in routes(api)
+        if path != "/openapi.json"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -1133,7 +1180,11 @@ def test_what_may_pass_is_to_be_tried_again(api, monkeypatch, error, log) -> Non
         assert answer[1]["Retry-After"] == "5"
         assert "slackwater-table" not in json.dumps(problem)
         logged = json.loads(log.getvalue().splitlines()[-1])
-        assert (logged["level"], logged["message"], logged["function_request_id"]) == ("WARNING", "out of reach", REQUEST_ID)
+        assert (logged["level"], logged["message"], logged["function_request_id"]) == (
+            "WARNING",
+            "out of reach",
+            REQUEST_ID,
+        )
         assert logged["reason"].endswith(reason(error))
     assert len(log.getvalue().splitlines()) == len(routes(api)) - 1
 
@@ -1184,7 +1235,9 @@ def test_the_document_says_where_it_was_asked_and_how(api) -> None:
 
 def test_the_document_is_whole(api) -> None:
     _, _, document = api("GET", "/openapi.json")
-    told = {(method.upper(), path.replace("{id}", ID)) for path, methods in document["paths"].items() for method in methods}
+    told = {
+        (method.upper(), path.replace("{id}", ID)) for path, methods in document["paths"].items() for method in methods
+    }
     assert told == {(method, path) for method, path in routes(api) if path != "/estimates/<kind>"}
     references = {part.split('"')[0] for part in json.dumps(document).split("#/components/schemas/")[1:]}
     assert references == set(document["components"]["schemas"])

@@ -209,7 +209,9 @@ def test_the_scan_counts_its_own_calls_however_warm_it_is(deployed) -> None:
     usages = []
     for _ in range(2):
         module.handler(event("scan"), CONTEXT)
-        usages.append(deployed.document(object_keys.target_scan(AUDIT, "123456789012", "ap-northeast-1"))["scan"]["usage"])
+        usages.append(
+            deployed.document(object_keys.target_scan(AUDIT, "123456789012", "ap-northeast-1"))["scan"]["usage"]
+        )
 
     assert usages[0]["api_calls"]["ec2:DescribeVolumes"] == usages[1]["api_calls"]["ec2:DescribeVolumes"]
     assert usages[0]["metrics_requested"] == usages[1]["metrics_requested"] > 0
@@ -219,7 +221,11 @@ def test_what_a_scan_that_was_killed_left_behind_is_gone_with_the_next_and_nothi
     killed = Shelf(part_records=0)
     killed.add([OptimizerEnrollment(id="123456789012")])
     (left,) = tmp_path.glob("slackwater-*")
-    others = [tmp_path / "slackwater/prices.json", tmp_path / "slackwater-spool/document.json", tmp_path / "tmp1/stock.sqlite"]
+    others = [
+        tmp_path / "slackwater/prices.json",
+        tmp_path / "slackwater-spool/document.json",
+        tmp_path / "tmp1/stock.sqlite",
+    ]
     for file in others:
         file.parent.mkdir()
         file.touch()
@@ -299,7 +305,9 @@ def test_planning_asks_step_functions_whether_others_still_run(deployed) -> None
     deployed.call("plan")
     another = event("plan") | {"audit_id": "another", "request": {"requested_by": "me"}}
 
-    assert deployed.call("plan", another | {"machine": None})["duplicate"] is False  # an execution of the version before
+    assert (
+        deployed.call("plan", another | {"machine": None})["duplicate"] is False
+    )  # an execution of the version before
     assert deployed.state_of(AUDIT) == "running"
 
     assert deployed.call("plan", another | {"audit_id": "third"})["duplicate"] is False
@@ -328,7 +336,9 @@ def test_a_policy_that_is_not_valid_is_counted_and_the_audit_is_on_record_as_fai
     assert deployed.call("publish", failed) == {"audit_id": failed["audit_id"], "state": "failed"}
     assert metrics(capsys) == {"AuditFailed": 1.0, "AuditIncomplete": 0.0}
     (record,) = [json.loads(item["document"]["S"]) for item in deployed.items if item["sk"]["S"] == "AUDIT"]
-    assert record["error"].startswith("PolicyError: s3://slackwater-bucket/policy/slackwater.toml:7: detectors.efs-idel")
+    assert record["error"].startswith(
+        "PolicyError: s3://slackwater-bucket/policy/slackwater.toml:7: detectors.efs-idel"
+    )
     assert "stackTrace" not in record["error"]
 
 
@@ -481,4 +491,6 @@ def test_what_could_not_be_announced_comes_again(deployed, monkeypatch) -> None:
     monkeypatch.setattr(EventBridgeBus, "send", refuses)
     (_, second) = event("announce")["Records"]
 
-    assert deployed.call("announce") == {"batchItemFailures": [{"itemIdentifier": second["dynamodb"]["SequenceNumber"]}]}
+    assert deployed.call("announce") == {
+        "batchItemFailures": [{"itemIdentifier": second["dynamodb"]["SequenceNumber"]}]
+    }

@@ -88,7 +88,9 @@ def request_of(random: Random, known: list[tuple[str, str]]) -> dict[str, Any]:
     encoded = random.random() < 0.2
     query = {random.choice(QUERY): text(random) for _ in range(random.choice((0, 0, 1, 1, 2)))}
     headers = {
-        "content-type": random.choice(("application/json", "application/json; charset=utf-8", "text/plain", text(random)))
+        "content-type": random.choice(
+            ("application/json", "application/json; charset=utf-8", "text/plain", text(random))
+        )
     }
     if random.random() < 0.2:
         headers[random.choice(("idempotency-key", "Idempotency-Key", "x-forwarded-for", "host"))] = text(random)
@@ -146,7 +148,13 @@ def slack_body(random: Random, trigger: int) -> bytes:
     if kind < 7:
         return urlencode({key: str(changed(random, one)) for key, one in command.items()}, errors="replace").encode()
     return random.choice(
-        (random.randbytes(100), b"payload=", b"ssl_check=1", b"&&&===", json.dumps(value(random)).encode(errors="replace"))
+        (
+            random.randbytes(100),
+            b"payload=",
+            b"ssl_check=1",
+            b"&&&===",
+            json.dumps(value(random)).encode(errors="replace"),
+        )
     )
 
 

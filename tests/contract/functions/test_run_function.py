@@ -74,14 +74,21 @@ class Deployed:
         )  # fmt: skip
         for id_ in ids:
             resource = TrackedResource(
-                arn=f"arn:{id_}", id=f"fs-{id_}", type="efs-file-system", name=id_, account="123456789012", region=REGION
+                arn=f"arn:{id_}",
+                id=f"fs-{id_}",
+                type="efs-file-system",
+                name=id_,
+                account="123456789012",
+                region=REGION,
             )
             seen = FindingRecord(
                 id=id_, detector="efs-abandoned", kind="waste", severity="low", confidence="high", resource=resource, owner=None,
                 summary="", monthly_savings_usd=None, fingerprint="a", deletes=True,
             )  # fmt: skip
             assert DynamoFindings(self.table).write(merge_one(None, seen, report, "monday", NOW))
-            documents.append({"id": id_, "resource": {"tags": tags}, "monthly_savings_usd": None, "recommendations": []})
+            documents.append(
+                {"id": id_, "resource": {"tags": tags}, "monthly_savings_usd": None, "recommendations": []}
+            )
         scan = {"scan": {"targets": [{"complete": True}]}, "findings": documents}
         self.put(object_keys.target_scan("monday", "123456789012", REGION), json.dumps(scan))
 
@@ -113,7 +120,9 @@ def deployed(monkeypatch, table_properties):
     monkeypatch.setattr(service_wiring, "clock", lambda: NOW)
     with mock_aws():
         boto3.client("dynamodb", REGION).create_table(TableName="table", **table_properties)
-        boto3.client("s3", REGION).create_bucket(Bucket="bucket", CreateBucketConfiguration={"LocationConstraint": REGION})
+        boto3.client("s3", REGION).create_bucket(
+            Bucket="bucket", CreateBucketConfiguration={"LocationConstraint": REGION}
+        )
         made = Deployed(monkeypatch)
         made.states.create_state_machine(
             name="cleanup",
@@ -154,7 +163,10 @@ def test_over_the_cap_nothing_is_begun_and_the_alarm_and_slack_hear_of_it(deploy
 
     told = deployed.call()
 
-    assert (told["begun"], told["why"]) == (0, "nothing was begun: 3 resources: the policy's cleanup.most_resources is 2")
+    assert (told["begun"], told["why"]) == (
+        0,
+        "nothing was begun: 3 resources: the policy's cleanup.most_resources is 2",
+    )
     assert (deployed.started(), deployed.store.control(), cap_breached(capsys)) == ([], Control(), [1])
     (post,) = DynamoOutbox(deployed.table, lambda: NOW).waiting()
     assert post.id.startswith("cleanup.cap.")

@@ -25,7 +25,9 @@ from slackwater_simulator import demo_fleet
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
 TOKYO = Target("123456789012", "ap-northeast-1")
 IRELAND = Target("123456789012", "eu-west-1")
-DEPLOYED = Deployed(table_name="slackwater", bucket_name="b", retention_days=1, state_machine_arn=None, event_bus_name=None)
+DEPLOYED = Deployed(
+    table_name="slackwater", bucket_name="b", retention_days=1, state_machine_arn=None, event_bus_name=None
+)
 
 
 def policy(**scan):
@@ -95,7 +97,9 @@ def test_every_call_of_a_scan_keeps_the_pace_that_the_policy_sets(demo, monkeypa
         monkeypatch.delenv(name, raising=False)
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "dummy")
-    monkeypatch.setenv("AWS_ENDPOINT_URL", demo.sim.url)  # as AWS itself is reached, not as what is known to be simulated
+    monkeypatch.setenv(
+        "AWS_ENDPOINT_URL", demo.sim.url
+    )  # as AWS itself is reached, not as what is known to be simulated
     meter = CallMeter()
     rules = policy(calls_per_second={"elasticfilesystem": 3}, datapoints_per_second=70_000)
     done = wired(AwsSession(meter=meter), meter, rules, share=lambda: 0.5).run([TOKYO], NOW)

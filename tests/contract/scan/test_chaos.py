@@ -36,7 +36,8 @@ def storm() -> Iterator[Chaos]:
 
 
 @pytest.mark.parametrize(
-    "number", [pytest.param(number, marks=() if number in SLICE else pytest.mark.slow) for number in sorted({*SAMPLE, *SLICE})]
+    "number",
+    [pytest.param(number, marks=() if number in SLICE else pytest.mark.slow) for number in sorted({*SAMPLE, *SLICE})],
 )
 def test_whatever_goes_wrong_the_findings_are_the_same_or_what_is_missing_is_named(storm: Chaos, number: int) -> None:
     outcome = storm.outcome(number)
@@ -91,7 +92,9 @@ def account() -> Iterator[Any]:
         patch.setattr("botocore.endpoint.time", SimpleNamespace(sleep=lambda _: None))
         meter = CallMeter()
         session = AwsSession(meter=meter, endpoint=Endpoint(sim.url, "AKIADUMMY", "dummy"), patience=HASTY)
-        yield SimpleNamespace(sim=sim, session=session, meter=meter, target=Target(sim.fleet.account, sim.fleet.regions[0]))
+        yield SimpleNamespace(
+            sim=sim, session=session, meter=meter, target=Target(sim.fleet.account, sim.fleet.regions[0])
+        )
 
 
 @pytest.fixture
@@ -105,7 +108,9 @@ def read(account: Any) -> Callable[..., tuple[dict[tuple[type[Record], str], Rec
         fleet, gaps = AwsInventory(account.session).read(account.target, {*READERS}, set())
         # The packaged snapshot of an instance type says the same, and that it is one.
         records = (
-            replace(one, source="") if isinstance(one, InstanceType) else one for kind in READERS for one in fleet.all(kind)
+            replace(one, source="") if isinstance(one, InstanceType) else one
+            for kind in READERS
+            for one in fleet.all(kind)
         )
         return {(type(one), one.id): one for one in records}, gaps
 

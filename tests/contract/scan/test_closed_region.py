@@ -41,7 +41,9 @@ def auditing(account: Any, *detectors: str) -> Any:
     policy = Policy(
         limits={id_: detector.limits() for id_, detector in registry().items() if not detectors or id_ in detectors}
     )
-    return audit(account.session, account.meter, registry=registry(), policy=policy, cache_dir=None, progress=lambda *_: None)
+    return audit(
+        account.session, account.meter, registry=registry(), policy=policy, cache_dir=None, progress=lambda *_: None
+    )
 
 
 def scan(account: Any, *detectors: str, target: Target | None = None) -> Scan:
@@ -65,8 +67,16 @@ def test_a_closed_region_is_said_once_and_costs_its_listings_alone(account: Any)
 
     (target,) = done.targets
     assert [(gap.what, gap.optional) for gap in target.gaps] == [(CLOSED, True)]
-    assert (target.complete, target.closed, target.resources, target.findings, target.unknown) == (True, True, {}, (), ())
-    assert account.sim.calls.items() - {("fsx:DescribeVolumes", 1)} == LISTINGS.items()  # asked, as file systems were denied
+    assert (target.complete, target.closed, target.resources, target.findings, target.unknown) == (
+        True,
+        True,
+        {},
+        (),
+        (),
+    )
+    assert (
+        account.sim.calls.items() - {("fsx:DescribeVolumes", 1)} == LISTINGS.items()
+    )  # asked, as file systems were denied
     doc = document(done)
     jsonschema.validate(doc, schema())
     here = {"account": account.target.account, "region": account.target.region, "complete": True, "closed": True}
@@ -81,7 +91,9 @@ def test_parts_say_it_as_the_whole_does(account: Any) -> None:
     assert (part.targets[0].closed, part.more) == (True, False)
 
 
-@pytest.mark.parametrize("detector", ["fsx-sync-export", "efs-idle", "ec2-idle", "efs-single-zone-use", "ebs-outdated-type"])
+@pytest.mark.parametrize(
+    "detector", ["fsx-sync-export", "efs-idle", "ec2-idle", "efs-single-zone-use", "ebs-outdated-type"]
+)
 def test_it_is_closed_for_any_question(account: Any, detector: str) -> None:
     account.sim.faults.close(account.target.region)
     (target,) = scan(account, detector).targets
@@ -112,7 +124,9 @@ def test_a_region_that_is_not_enabled_is_one_required_gap(account: Any) -> None:
     assert [(gap.what, gap.optional) for gap in target.gaps] == [(NOT_ENABLED, False)]
     assert (target.complete, target.closed) == (False, False)
     assert "leave it out (" in target.gaps[0].reason
-    assert account.sim.calls.items() - {("fsx:DescribeVolumes", 1)} == LISTINGS.items()  # asked, as file systems were denied
+    assert (
+        account.sim.calls.items() - {("fsx:DescribeVolumes", 1)} == LISTINGS.items()
+    )  # asked, as file systems were denied
 
 
 def test_findings_of_a_region_stay_open_when_it_is_closed_and_are_resolved_when_they_are_gone(

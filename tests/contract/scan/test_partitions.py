@@ -49,12 +49,16 @@ def moved(value: Any, region: str) -> Any:
     if isinstance(value, tuple | list):
         return tuple(moved(one, region) for one in value)
     if is_dataclass(value) and not isinstance(value, type) and type(value).__module__ == Fleet.__module__:
-        return replace(value, **{one.name: moved(getattr(value, one.name), region) for one in fields(value) if one.init})
+        return replace(
+            value, **{one.name: moved(getattr(value, one.name), region) for one in fields(value) if one.init}
+        )
     return value
 
 
 @pytest.mark.parametrize("region", ELSEWHERE)
-def test_an_account_of_a_partition_is_audited_in_its_own_words(simulate: Callable[..., Any], fleet: Fleet, region: str) -> None:
+def test_an_account_of_a_partition_is_audited_in_its_own_words(
+    simulate: Callable[..., Any], fleet: Fleet, region: str
+) -> None:
     partition = ELSEWHERE[region]
     account = simulate(moved(fleet, region), home=region)
     account.sim.faults.unthrottle("cloudtrail:LookupEvents")
@@ -134,7 +138,9 @@ def test_a_region_that_nobody_knows_is_taken_for_one_of_the_largest_partition() 
 
 PRODUCT = ("layers", "functions", "cli", "statemachines", "simulator")
 WRITTEN = frozenset({".py", ".yaml", ".j2", ".js", ".css", ".json", ".toml", ".md"})
-OF_ONE_PARTITION = re.compile(r"arn:aws:|console\.(?:aws\.amazon|amazonaws)|\.amazonaws\.com\b(?!\.cn)|signin\.aws\.amazon")
+OF_ONE_PARTITION = re.compile(
+    r"arn:aws:|console\.(?:aws\.amazon|amazonaws)|\.amazonaws\.com\b(?!\.cn)|signin\.aws\.amazon"
+)
 EXAMPLES = re.compile(r'arn="arn:aws:|arn=f"arn:aws:')
 """Resources of detectors' worked cases."""
 OWNERS = re.compile(r"(drs|eks)\.amazonaws\.com")
@@ -143,11 +149,16 @@ ALLOWED = (
     # Service principals are the same in all partitions, as are the sources of events.
     (
         "template",
-        re.compile(r"(?:Service|Principal|PassedToService\"?|CalledVia\"?): *\{?(?:Service: *)?[\w.-]+\.amazonaws\.com\b"),
+        re.compile(
+            r"(?:Service|Principal|PassedToService\"?|CalledVia\"?): *\{?(?:Service: *)?[\w.-]+\.amazonaws\.com\b"
+        ),
     ),
     ("template", re.compile(r"Issuer of the JSON Web Tokens")),
     ("template", re.compile(r"Console: !If \[InChina, console\.amazonaws\.cn, !If \[InGovCloud, ")),
-    ("template-cleanup.yaml", re.compile(r'"kms:ViaService": \["ec2\.\*\.amazonaws\.com\*", "fsx\.\*\.amazonaws\.com\*"\]')),
+    (
+        "template-cleanup.yaml",
+        re.compile(r'"kms:ViaService": \["ec2\.\*\.amazonaws\.com\*", "fsx\.\*\.amazonaws\.com\*"\]'),
+    ),
     ("template-member.yaml", re.compile(r"aws-reserved/sso\.amazonaws\.com/")),
     ("slack-app-manifest.yaml", re.compile(r"https://API\.execute-api\.REGION\.amazonaws\.com")),
     ("cli/src/slackwater_cli/slack-app-manifest.yaml", re.compile(r"https://API\.execute-api\.REGION\.amazonaws\.com")),

@@ -88,10 +88,16 @@ def test_a_detector_that_reads_further_back_than_was_recorded_is_unknown_and_sai
 
     scans = replayed(demo, patient)
     unknown = {
-        one.detector for scan in scans for target in scan.targets for one in target.unknown if NOT_RECORDED in one.reason
+        one.detector
+        for scan in scans
+        for target in scan.targets
+        for one in target.unknown
+        if NOT_RECORDED in one.reason
     }
     assert unknown == {"ebs-idle"}
-    assert {gap.what for scan in scans for target in scan.targets for gap in target.gaps} == {"cloudwatch:GetMetricData"}
+    assert {gap.what for scan in scans for target in scan.targets for gap in target.gaps} == {
+        "cloudwatch:GetMetricData"
+    }
     assert not all(target.complete for scan in scans for target in scan.targets)
 
 
@@ -114,7 +120,9 @@ def test_a_scan_and_its_replay_say_the_same(tmp_path: Path) -> None:
         )  # fmt: skip
 
     def answers(scans: list[Any], of: Callable[[Any], Any]) -> list[Any]:
-        return sorted(of(one) for scan in scans for target in scan.targets for one in (*target.unknown, *target.unlisted))
+        return sorted(
+            of(one) for scan in scans for target in scan.targets for one in (*target.unknown, *target.unlisted)
+        )
 
     assert numbers(live) == numbers(again)
     assert answers(live, lambda one: one.detector) == answers(again, lambda one: one.detector)

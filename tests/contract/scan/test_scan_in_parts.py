@@ -86,7 +86,9 @@ def test_what_is_judged_while_cloudtrail_is_still_read_is_what_the_whole_says(ac
     assert seen["scan"]["usage"]["metrics_requested"] == account.whole["scan"]["usage"]["metrics_requested"]
 
 
-def test_a_cloudtrail_that_cannot_be_read_is_a_gap_of_a_target_that_was_judged_meanwhile(simulate: Callable[..., Any]) -> None:
+def test_a_cloudtrail_that_cannot_be_read_is_a_gap_of_a_target_that_was_judged_meanwhile(
+    simulate: Callable[..., Any],
+) -> None:
     there = simulate(mixed_fleet(60))
     there.sim.faults.deny("cloudtrail:LookupEvents")
     (scan,) = auditing(there).parts(there.target, NOW)

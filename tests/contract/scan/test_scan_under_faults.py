@@ -33,7 +33,10 @@ def found(done: Scan) -> set[tuple[str, str, str]]:
 
 def outranked(done: Scan) -> set[tuple[str, str]]:
     return {
-        (one.detector, one.resource.id) for target in done.targets for one in target.unlisted if one.reason == STRONGER_FINDING
+        (one.detector, one.resource.id)
+        for target in done.targets
+        for one in target.unlisted
+        if one.reason == STRONGER_FINDING
     }
 
 
@@ -79,9 +82,13 @@ BREAK = [
         ("cloudwatch:GetMetricData", ()),
     ]
 ] + [
-    pytest.param("partial", {"every": 3}, "cloudwatch:GetMetricData", id="every third metric fails", marks=pytest.mark.slow),
+    pytest.param(
+        "partial", {"every": 3}, "cloudwatch:GetMetricData", id="every third metric fails", marks=pytest.mark.slow
+    ),
     pytest.param("truncate", {"action": "ec2:DescribeVolumes"}, "ec2:DescribeVolumes", id="truncated volumes"),
-    pytest.param("truncate", {"action": "cloudwatch:GetMetricData"}, "cloudwatch:GetMetricData", id="truncated metrics"),
+    pytest.param(
+        "truncate", {"action": "cloudwatch:GetMetricData"}, "cloudwatch:GetMetricData", id="truncated metrics"
+    ),
 ]
 
 

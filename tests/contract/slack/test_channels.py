@@ -153,7 +153,9 @@ def test_where_nobody_knows_whether_it_was_posted_nobody_says_so_and_a_look_tell
 
 @pytest.mark.parametrize("body", ["[]", "[1]", "3", "null", '"ok"', "", '{"ok": true}', '{"ok": false}', "<html>"])
 def test_an_answer_of_another_shape_is_no_answer(slack, bot, body, monkeypatch) -> None:
-    monkeypatch.setattr("support.slack_server._Handler._answer", lambda *_: (200, {"Content-Type": "application/json"}, body))
+    monkeypatch.setattr(
+        "support.slack_server._Handler._answer", lambda *_: (200, {"Content-Type": "application/json"}, body)
+    )
 
     for ask in (lambda: bot.send(POST, None), lambda: bot.find(POST, None)):
         with pytest.raises(DeliveryUnknownError):
@@ -165,7 +167,8 @@ def test_an_answer_of_another_shape_is_no_answer(slack, bot, body, monkeypatch) 
 )
 def test_an_error_of_somebody_in_between_is_told_by_its_status(slack, bot, status, error, monkeypatch) -> None:
     monkeypatch.setattr(
-        "support.slack_server._Handler._answer", lambda *_: (status, {"Content-Type": "text/html"}, "<html>Proxy</html>")
+        "support.slack_server._Handler._answer",
+        lambda *_: (status, {"Content-Type": "text/html"}, "<html>Proxy</html>"),
     )
 
     with pytest.raises(error, match=f"^HTTP {status}$"):
@@ -265,7 +268,9 @@ def test_a_look_that_fails_does_not_say_that_it_is_not_there(slack, bot, breaks,
 
 def test_a_history_that_never_ends_is_not_looked_through_for_ever(slack, bot, monkeypatch) -> None:
     answer = '{"ok": true, "messages": [], "has_more": true, "response_metadata": {"next_cursor": "again"}}'
-    monkeypatch.setattr("support.slack_server._Handler._answer", lambda *_: (200, {"Content-Type": "application/json"}, answer))
+    monkeypatch.setattr(
+        "support.slack_server._Handler._answer", lambda *_: (200, {"Content-Type": "application/json"}, answer)
+    )
 
     with pytest.raises(DeliveryUnknownError, match="messages to look through"):
         bot.find(POST, None)
@@ -274,7 +279,9 @@ def test_a_history_that_never_ends_is_not_looked_through_for_ever(slack, bot, mo
 
 def test_more_without_a_way_to_it_is_not_the_end(slack, bot, monkeypatch) -> None:
     answer = '{"ok": true, "messages": [], "has_more": true}'
-    monkeypatch.setattr("support.slack_server._Handler._answer", lambda *_: (200, {"Content-Type": "application/json"}, answer))
+    monkeypatch.setattr(
+        "support.slack_server._Handler._answer", lambda *_: (200, {"Content-Type": "application/json"}, answer)
+    )
 
     with pytest.raises(DeliveryUnknownError):
         bot.find(POST, None)
@@ -416,7 +423,9 @@ def test_neither_token_nor_address_is_logged_or_raised(slack, bot, webhook, faul
 
 def test_a_secret_is_a_bots_or_a_webhooks(slack) -> None:
     of_bot = parse('{"bot_token": "xoxb-1-2-abC", "signing_secret": "5157e7abcd", "client_id": "1.2"}')
-    of_hook = parse('{"webhook_url": "https://hooks.slack.com/services/T0/B0/x_y-Z", "bot_token": "", "signing_secret": null}')
+    of_hook = parse(
+        '{"webhook_url": "https://hooks.slack.com/services/T0/B0/x_y-Z", "bot_token": "", "signing_secret": null}'
+    )
 
     assert (of_bot.bot_token, of_bot.signing_secret, of_bot.webhook_url) == ("xoxb-1-2-abC", "5157e7abcd", None)
     assert of_hook == SlackSecret(webhook_url="https://hooks.slack.com/services/T0/B0/x_y-Z")

@@ -263,7 +263,11 @@ def test_of_two_approvals_the_first_wins_and_both_are_told(endpoint: Endpoint) -
     finding = endpoint.findings.get(ID)
     assert finding
     assert finding.decision
-    assert (finding.status, finding.decision.who, finding.decision.fingerprint) == ("approved", "slack:U0JANE", "abc123")
+    assert (finding.status, finding.decision.who, finding.decision.fingerprint) == (
+        "approved",
+        "slack:U0JANE",
+        "abc123",
+    )
     assert [entry.happening for entry in endpoint.findings.ledger(ID)] == ["opened", "approved"]
     assert "Approved by <@U0JANE> until 2026-12-23" in endpoint.seen
     assert "Nothing was changed" not in endpoint.told("U0JANE")[0]
@@ -354,7 +358,9 @@ def marks(endpoint: Endpoint) -> list[dict[str, Any]]:
     return [one for one in items if one["sk"]["S"] == KIND]
 
 
-def test_a_replayed_request_is_refused_and_a_retry_is_good(endpoint: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replayed_request_is_refused_and_a_retry_is_good(
+    endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
     body = endpoint.press("snooze", "30")
     headers = signed(SIGNING_SECRET, body, NOW.timestamp())
     assert endpoint.call(body, headers, "1")["statusCode"] == 200
@@ -400,7 +406,9 @@ def test_without_a_secret_that_can_be_used_nobody_is_let_in_and_nothing_of_it_is
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "events").glob("acknowledge-*.json")), ids=lambda path: path.stem)
-def test_the_events_are_what_slack_sends_and_are_handed_over_as_the_answers_events(endpoint: Endpoint, path: Path) -> None:
+def test_the_events_are_what_slack_sends_and_are_handed_over_as_the_answers_events(
+    endpoint: Endpoint, path: Path
+) -> None:
     answer = endpoint.event(json.loads(path.read_text()))
     [task] = [json.loads(one) for one in endpoint.background]
 
@@ -507,7 +515,11 @@ def test_neither_the_start_nor_a_request_loads_what_takes_long(tmp_path: Path) -
         "type": "block_actions", "user": {"id": "U0JANE"}, "team": {"id": "T0TEAM"}, "trigger_id": "1", "message": {},
         "actions": [{"action_id": "dismiss", "block_id": f"{POST}/{ID}", "value": ID}],
     })  # fmt: skip
-    dismiss = {"headers": signed(SIGNING_SECRET, body, NOW.timestamp()), "body": body.decode(), "isBase64Encoded": False}
+    dismiss = {
+        "headers": signed(SIGNING_SECRET, body, NOW.timestamp()),
+        "body": body.decode(),
+        "isBase64Encoded": False,
+    }
     events = [dismiss, *(json.loads(path.read_text()) for path in sorted((ROOT / "events").glob("acknowledge-*.json")))]
     layer = str(ROOT / "layers/core/src")
     secret = json.dumps({"bot_token": "xoxb-1-test", "signing_secret": SIGNING_SECRET})

@@ -29,9 +29,9 @@ def answers() -> dict[str, Any]:
     session = AwsSession(meter=CallMeter())
     (system,) = session.client("fsx", session.home).describe_file_systems()["FileSystems"]
     selected = Organization(session).accounts(OrganizationSection(organizational_units=["r-ab12"]))
-    metrics = session.client("cloudwatch", session.home).get_metric_data(MetricDataQueries=[QUERY], StartTime=0, EndTime=3_600)[
-        "MetricDataResults"
-    ]
+    metrics = session.client("cloudwatch", session.home).get_metric_data(
+        MetricDataQueries=[QUERY], StartTime=0, EndTime=3_600
+    )["MetricDataResults"]
     return {
         "network_type": system.get("NetworkType"),
         "ipv6_range": system["OpenZFSConfiguration"].get("EndpointIpv6AddressRange"),

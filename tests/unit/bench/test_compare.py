@@ -56,7 +56,8 @@ def world(bench):
     build.detached(fresh.id, runs.id, build.ago(3))
     build.plant(fresh, "just left", twin_of="ebs-unattached")
     source, replica, _ = (
-        build.file_system(name, standard_bytes=2**30, replica=name == "replica") for name in ("source", "replica", "quiet")
+        build.file_system(name, standard_bytes=2**30, replica=name == "replica")
+        for name in ("source", "replica", "quiet")
     )
     build.replications.append(
         Replication(
@@ -153,7 +154,9 @@ def test_answers_are_read_from_what_the_two_wrote(bench, world, tmp_path):
             {"detector": "fsx-sync-export", "resource": {"id": export.id}},
         ],
         "unlisted": [{"detector": "ebs-idle", "resource": {"id": new}, "reason": "kept by a tag"}],
-        "unknown": [{"detector": "ebs-outdated-type", "resource": {"id": at_rest}, "reason": "no point on 12 of 340 days"}],
+        "unknown": [
+            {"detector": "ebs-outdated-type", "resource": {"id": at_rest}, "reason": "no point on 12 of 340 days"}
+        ],
     }
     ours = answers.ours(document, world)
     assert ours["gp2-volumes"] == answers.ActorNote(frozenset({data}), {at_rest: "unknown: no point on n of n days"})
@@ -181,7 +184,9 @@ def test_the_questions_are_the_same_in_both_policy_files(bench):
     assert {one.__name__.replace("_", "-") for one in bench["floor_questions"].SEVEN} == slackwater["detectors"].keys()
     days = [one["days"] for policy in custodian["policies"] for one in metrics_of(policy["filters"])]
     assert set(days) == {14}
-    windows = {key: value for limits in slackwater["detectors"].values() for key, value in limits.items() if key in WINDOWS}
+    windows = {
+        key: value for limits in slackwater["detectors"].values() for key, value in limits.items() if key in WINDOWS
+    }
     assert set(windows.values()) == {14}
     assert bench["floor"].OF_SEVEN.windows == bench["answers"].WINDOWS
 

@@ -177,7 +177,11 @@ def test_the_page_adds_up(cost):
     }  # fmt: skip
     plan, first, _, last, publish = cost.parts_of(found)
     assert (plan.transitions, publish.count) == (9, 1)
-    assert (first.wall_s, first.lambda_s, first.count) == (0.3, 1.0, 16_000)  # a quarter took no longer; its work takes more
+    assert (first.wall_s, first.lambda_s, first.count) == (
+        0.3,
+        1.0,
+        16_000,
+    )  # a quarter took no longer; its work takes more
     assert (last.transitions, last.turns, last.metrics) == (5, 2, 30_000)
     text = cost.section(found)
     assert "20,000 findings" in text
@@ -187,7 +191,9 @@ def test_the_page_adds_up(cost):
     assert "| Step Functions | 48,639 |" in text
     assert "| GetMetricData | 180,000 |" in text
     assert "| 1.8000 |" in text
-    assert "while regions are empty | 500; in three regions 1,500 | 600 |" in text  # 200 at a time, three in each second
+    assert (
+        "while regions are empty | 500; in three regions 1,500 | 600 |" in text
+    )  # 200 at a time, three in each second
     assert "| | disk | 4,096 MiB | 4 MiB |" in text.replace("|  |", "| |")
 
 
@@ -198,12 +204,17 @@ def test_kinds_of_targets_are_those_that_the_simulator_makes(bench):
     organization = bench("organization")
     kinds = organization.kinds_of(10, 30_000)
     assert sorted(kinds.values()) == ["large"] * 6 + ["small"] * 2
-    assert {account for (account, _), kind in kinds.items() if kind == "large"} == {f"30000000000{place}" for place in range(3)}
+    assert {account for (account, _), kind in kinds.items() if kind == "large"} == {
+        f"30000000000{place}" for place in range(3)
+    }
 
 
 def test_a_document_that_is_moved_has_findings_of_its_own(bench):
     organization = bench("organization")
-    finding = {"id": "0123456789abcdef", "resource": {"id": "vol-1", "arn": "arn:aws:ec2:us-east-1:111122223333:volume/vol-1"}}
+    finding = {
+        "id": "0123456789abcdef",
+        "resource": {"id": "vol-1", "arn": "arn:aws:ec2:us-east-1:111122223333:volume/vol-1"},
+    }
     text = json.dumps({"scan": {"id": "first", "targets": ["111122223333/us-east-1"]}, "findings": [finding]}, indent=2)
     here, there = ("111122223333", "us-east-1"), ("444455556666", "eu-west-1")
     assert organization.moved(text, here, here) == text
@@ -222,7 +233,14 @@ def test_a_document_that_is_moved_has_findings_of_its_own(bench):
 
 def a_finding(**more):
     return table.item(
-        pk="FINDING#1", sk="FINDING", document="x" * 1_500, target="1#r", listing="open", saving_key="1", age_key="1", **more
+        pk="FINDING#1",
+        sk="FINDING",
+        document="x" * 1_500,
+        target="1#r",
+        listing="open",
+        saving_key="1",
+        age_key="1",
+        **more,
     )
 
 
@@ -293,7 +311,9 @@ def test_whoever_asks_before_sending_is_answered_at_once(stand_ins):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         with socket.create_connection(("127.0.0.1", server.server_port), timeout=10) as client:
-            client.sendall(b"PUT /bucket/key HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+            client.sendall(
+                b"PUT /bucket/key HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+            )
             assert client.recv(100).startswith(b"HTTP/1.1 100 ")
             client.sendall(b"{}")
             assert client.recv(100).startswith(b"HTTP/1.1 200 ")

@@ -74,7 +74,8 @@ def counted(score, doc, *planted):
 
 def test_troubles_are_found_or_missed_and_doubt_is_missed_too(score):
     scores, wrong = counted(
-        score, document(findings=said("efs-idle", "found"), unknown=said("efs-idle", "doubted", "unsure", "dark", reason="?"))
+        score,
+        document(findings=said("efs-idle", "found"), unknown=said("efs-idle", "doubted", "unsure", "dark", reason="?")),
     )
     one = scores["efs-idle"]
     assert (one.found, one.missed, one.false_alarms, one.innocents) == (1, 2, 0, 97)
@@ -122,7 +123,9 @@ def test_a_trouble_of_two_detectors_is_looked_for_by_both(score):
 
 @pytest.mark.parametrize("silent", [KEPT, STRONGER_FINDING])
 def test_what_saves_too_little_to_list_was_flagged_and_what_is_unlisted_for_another_reason_was_not(score, silent):
-    doc = document(unlisted=[*said("efs-idle", "found", reason=BELOW_MINIMUM), *said("efs-idle", "twin", reason=silent)])
+    doc = document(
+        unlisted=[*said("efs-idle", "found", reason=BELOW_MINIMUM), *said("efs-idle", "twin", reason=silent)]
+    )
     scores, _ = counted(score, doc)
     assert (scores["efs-idle"].found, scores["efs-idle"].false_alarms) == (1, 0)
 
@@ -203,5 +206,7 @@ def test_seeds_to_tune_on_are_not_those_that_are_reported(score):
 
 def test_a_small_fleet_is_drawn_scanned_and_counted(score):
     scores, _ = score.measured([4], ("--troubles", "1", "--twins", "0", "--ordinary-of-a-kind", "5"))
-    assert {detector for detector, one in scores.items() if one.rows} >= {*scenarios()}  # files are named after detectors
+    assert {detector for detector, one in scores.items() if one.rows} >= {
+        *scenarios()
+    }  # files are named after detectors
     assert all(scores[detector].found + scores[detector].missed >= 1 for detector in scenarios())

@@ -108,7 +108,10 @@ class Stacks:
             return 200, json.dumps({"executionArn": "arn:aws:states:::execution", "startDate": 1_794_819_600})
         name = parse_qs(body)["StackName"][0]
         if self.refusal:
-            return 403, f"<ErrorResponse><Error><Code>{self.refusal}</Code><Message>User: x</Message></Error></ErrorResponse>"
+            return (
+                403,
+                f"<ErrorResponse><Error><Code>{self.refusal}</Code><Message>User: x</Message></Error></ErrorResponse>",
+            )
         if name not in self.outputs:
             said = f"<Code>ValidationError</Code><Message>Stack with id {name} does not exist</Message>"
             return 400, f"<ErrorResponse><Error>{said}</Error></ErrorResponse>"

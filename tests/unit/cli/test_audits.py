@@ -103,7 +103,9 @@ def test_wrong_usage_starts_nothing(arguments: list[str], said: str, run, servic
 
 
 @pytest.mark.parametrize(("state", "status"), [("complete", 0), ("incomplete", 3), ("failed", 3)])
-def test_who_waits_hears_how_it_ended(state: AuditState, status: int, run, service, store: DynamoAudits, while_waiting) -> None:
+def test_who_waits_hears_how_it_ended(
+    state: AuditState, status: int, run, service, store: DynamoAudits, while_waiting
+) -> None:
     def id_() -> str:
         return str(service.started[0]["name"])
 
@@ -170,7 +172,9 @@ def test_what_is_left_today_is_told_with_the_list(run, service, store: DynamoAud
     spent = {"pk": {"S": f"SPEND#day/{day}"}, "sk": {"S": "SPEND"}, "metrics": {"N": "321000"}}
     boto3.client("dynamodb", "eu-west-1").put_item(TableName="findings-table", Item=spent)
 
-    assert run("audits", "list").out.endswith("\nLeft today: 46.79 of 50.00 USD for metrics; 1 of 3 audits is running.\n")
+    assert run("audits", "list").out.endswith(
+        "\nLeft today: 46.79 of 50.00 USD for metrics; 1 of 3 audits is running.\n"
+    )
     assert json.loads(run("audits", "list", "--format", "json").out)["allowance"] == {
         "running": ["audit-2"], "most_running": 3, "day": day, "spent_usd": "3.21", "most_usd": "50.00", "left_usd": "46.79",
     }  # fmt: skip
@@ -180,7 +184,10 @@ def test_whom_the_policy_does_not_name_neither_audits_nor_decides(run, service, 
     text = b'[api]\nauditors = ["ada@example.com"]\ndeciders = ["ada@example.com"]\n'
     boto3.client("s3", "eu-west-1").put_object(Bucket="slackwater-bucket", Key=object_keys.POLICY, Body=text)
 
-    for command, key in ((("audits", "start"), "auditors"), (("findings", "dismiss", "f00d", "--why", "x"), "deciders")):
+    for command, key in (
+        (("audits", "start"), "auditors"),
+        (("findings", "dismiss", "f00d", "--why", "x"), "deciders"),
+    ):
         refused = run(*command)
         assert (refused.status, refused.out, service.started) == (4, "", [])
         assert f"the policy's api.{key} does not name arn:aws:sts::123456789012:" in refused.err
@@ -233,7 +240,10 @@ def test_why_an_audit_failed_is_said(run, store: DynamoAudits) -> None:
     ("error", "said"),
     [
         ("PolicyError: every detector is off", "PolicyError: every detector is off"),
-        ("Runtime.HandlerError: s3://b/policy/slackwater.toml:3: no such key", "s3://b/policy/slackwater.toml:3: no such key"),
+        (
+            "Runtime.HandlerError: s3://b/policy/slackwater.toml:3: no such key",
+            "s3://b/policy/slackwater.toml:3: no such key",
+        ),
     ],
 )
 def test_a_policy_that_failed_an_audit_is_to_be_mended(error: str, said: str, run, store: DynamoAudits) -> None:
@@ -263,7 +273,9 @@ def test_what_could_not_be_read_is_said_once_with_every_region(run, store: Dynam
     gaps = [gap("us-east-1"), gap("eu-west-1"), gap("eu-west-2", optional=True)]
     store.begin(record("audit-1", "incomplete"))
     document = dump({"scan": {"targets": [], "gaps": gaps}, "totals": {}}).encode()
-    boto3.client("s3", "eu-west-1").put_object(Bucket="slackwater-bucket", Key=object_keys.head("audit-1"), Body=document)
+    boto3.client("s3", "eu-west-1").put_object(
+        Bucket="slackwater-bucket", Key=object_keys.head("audit-1"), Body=document
+    )
 
     shown = run("audits", "show", "audit-1").out
 
@@ -291,7 +303,15 @@ def test_a_list_drops_who_asked_and_never_cuts_an_id(
     head, line, *_ = run("audits", "list").out.splitlines()
 
     assert "Started (UTC)" in head
-    assert line.split() == ["20261116T090700Z-00000000", "incomplete", "2026-11-16", "09:07", "7", "1,234.50", *asked_by]
+    assert line.split() == [
+        "20261116T090700Z-00000000",
+        "incomplete",
+        "2026-11-16",
+        "09:07",
+        "7",
+        "1,234.50",
+        *asked_by,
+    ]
 
 
 def test_an_id_longer_than_the_terminal_is_whole(run, store: DynamoAudits, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,7 +321,9 @@ def test_an_id_longer_than_the_terminal_is_whole(run, store: DynamoAudits, monke
     assert run("audits", "list").out.splitlines()[1].startswith(f"key-{'0' * 32}  incomplete  2026-11-16 09:07")
 
 
-def test_who_stops_waiting_hears_that_the_audit_goes_on(run, service, while_waiting, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_stops_waiting_hears_that_the_audit_goes_on(
+    run, service, while_waiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def stop() -> None:
         raise Stopped(ExitStatus.INTERRUPTED)
 

@@ -45,7 +45,8 @@ HOME = "eu-west-1"
 CALLER = "arn:aws:sts::123456789012:user/moto"
 OPENED = datetime(2026, 11, 1, 6, 0, tzinfo=UTC)
 MACHINES = {
-    f"{name}StateMachineArn": f"arn:aws:states:{HOME}:123456789012:stateMachine:{name.lower()}" for name in ("Cleanup", "Undo")
+    f"{name}StateMachineArn": f"arn:aws:states:{HOME}:123456789012:stateMachine:{name.lower()}"
+    for name in ("Cleanup", "Undo")
 }
 POLICY = f"""
 [cleanup]
@@ -190,7 +191,9 @@ def test_an_approval_reads_and_parses_the_policy_once(run, deployed, asked: bool
     monkeypatch.setattr(
         S3Documents, "read", lambda self, key, version=None: [read.append(key), its_read(self, key, version)][1]
     )
-    monkeypatch.setattr(policies, "parse_policy", lambda *given, **named: [parsed.append(given), its_parse(*given, **named)][1])
+    monkeypatch.setattr(
+        policies, "parse_policy", lambda *given, **named: [parsed.append(given), its_parse(*given, **named)][1]
+    )
     deployed.at_a_terminal("y\n")
 
     assert run("cleanup", "approve", "a", *([] if asked else ["--yes"])).status == 0
@@ -391,7 +394,11 @@ def test_what_was_changed_says_from_what_to_what_and_how_to_undo_it(run, told, d
 
     assert "scratch-a: change to gp3, 3,000 IOPS, 125 MiB/s, done" in said
     assert "To undo it: slackwater cleanup undo a" in said
-    assert (document["was"], document["undo"], document["realised_monthly_usd"]) == ("gp2", "slackwater cleanup undo a", None)
+    assert (document["was"], document["undo"], document["realised_monthly_usd"]) == (
+        "gp2",
+        "slackwater cleanup undo a",
+        None,
+    )
 
 
 def test_clean_ups_are_listed_the_newest_first_with_what_they_promised_and_saved(run, told, deployed) -> None:

@@ -33,7 +33,9 @@ def demo_once() -> dict[str, Demo]:
 
 
 @pytest.fixture
-def shown(demo_once: dict[str, Demo], run, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Demo:
+def shown(
+    demo_once: dict[str, Demo], run, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Demo:
     if not demo_once:
         folder = tmp_path_factory.mktemp("demo")
         monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
@@ -53,7 +55,9 @@ def test_the_demo_finds_what_was_planted_and_nothing_else(shown: Demo) -> None:
     assert "found   s3-proxy " in done.out
     assert "silent  billing-close " in done.out
     assert {path.name for path in (nowhere / "demo-output").iterdir()} == {"findings.json", "report.html", "slack.json"}
-    Draft202012Validator(scan_json.schema()).validate(json.loads((nowhere / "demo-output/findings.json").read_text("utf-8")))
+    Draft202012Validator(scan_json.schema()).validate(
+        json.loads((nowhere / "demo-output/findings.json").read_text("utf-8"))
+    )
     page = (nowhere / "demo-output/report.html").read_text("utf-8")
     assert all(
         f'data-finding="{f["id"]}"' in page
@@ -64,7 +68,9 @@ def test_the_demo_finds_what_was_planted_and_nothing_else(shown: Demo) -> None:
 
 def test_the_demo_shows_the_messages_as_they_would_be_sent(shown: Demo) -> None:
     nowhere = shown.folder
-    doc, sent = (json.loads((nowhere / f"demo-output/{name}.json").read_text("utf-8")) for name in ("findings", "slack"))
+    doc, sent = (
+        json.loads((nowhere / f"demo-output/{name}.json").read_text("utf-8")) for name in ("findings", "slack")
+    )
 
     assert {one["channel"] for one in sent} == {"C0STORAGE"}
     assert [one["thread"] for one in sent] == [False, *[True] * (len(sent) - 1)]
@@ -88,7 +94,9 @@ def test_the_demo_shows_the_messages_as_they_would_be_sent(shown: Demo) -> None:
 
 def test_terminal_report_and_slack_say_the_same_figure_first(shown: Demo) -> None:
     printed, nowhere = shown.done.out, shown.folder
-    doc, sent = (json.loads((nowhere / f"demo-output/{name}.json").read_text("utf-8")) for name in ("findings", "slack"))
+    doc, sent = (
+        json.loads((nowhere / f"demo-output/{name}.json").read_text("utf-8")) for name in ("findings", "slack")
+    )
     page = (nowhere / "demo-output/report.html").read_text("utf-8")
     waste = doc["totals"]["by_kind"]["waste"]["monthly_savings_usd"]
     figure = f"{float(waste):,.2f}"
@@ -96,7 +104,9 @@ def test_terminal_report_and_slack_say_the_same_figure_first(shown: Demo) -> Non
 
     assert waste != doc["totals"]["monthly_savings_usd"], "another figure to be mistaken for it"
     assert f"{figure} USD a month could be saved in " in printed
-    assert re.search(rf'<h1 id="sum">\s*<span class="big">{figure}</span> <span class="small">USD a month could be saved', page)
+    assert re.search(
+        rf'<h1 id="sum">\s*<span class="big">{figure}</span> <span class="small">USD a month could be saved', page
+    )
     assert f"<title>Slackwater: {len(doc['findings'])} findings, {figure} USD a month</title>" in page
     assert f" findings: {figure} USD a month could be saved, " in head["text"]["text"]
     assert about["elements"][0]["text"].endswith(f": {figure} USD a month could be saved.")
@@ -166,7 +176,10 @@ def found(*pairs: tuple[str, str]) -> dict:
 
 
 def outcomes(cases: list[Planted], document: dict) -> dict[tuple[str, str], str]:
-    return {(one.detector, one.resource_id): one.outcome for one in compared(cases, document, {"efs-idle", "ebs-unattached"})}
+    return {
+        (one.detector, one.resource_id): one.outcome
+        for one in compared(cases, document, {"efs-idle", "ebs-unattached"})
+    }
 
 
 def test_troubles_are_found_or_missed_and_twins_silent_or_false_alarms() -> None:
@@ -200,7 +213,9 @@ def test_troubles_of_detectors_that_are_not_there_yet_are_not_counted() -> None:
 
 
 def test_the_demo_leaves_with_1_if_anything_disagrees(run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "compared", lambda *_: compared([planted("never-made", "efs-idle")], found(), {"efs-idle"}))
+    monkeypatch.setattr(
+        demo, "compared", lambda *_: compared([planted("never-made", "efs-idle")], found(), {"efs-idle"})
+    )
 
     done = run("demo")
 

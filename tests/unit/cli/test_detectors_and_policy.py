@@ -34,8 +34,12 @@ def test_an_unknown_detector_is_wrong_usage(run) -> None:
     assert "did you mean efs-idle?" in done.err
 
 
-def test_a_good_policy_is_told_to_be_good_without_asking_aws(run, nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (nowhere / "mine.toml").write_text("[detectors.efs-idle]\nenabled = false\n[scan]\nregions = ['eu-west-1']\n", "utf-8")
+def test_a_good_policy_is_told_to_be_good_without_asking_aws(
+    run, nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (nowhere / "mine.toml").write_text(
+        "[detectors.efs-idle]\nenabled = false\n[scan]\nregions = ['eu-west-1']\n", "utf-8"
+    )
     monkeypatch.setenv("AWS_PROFILE", "nobody")
 
     done = run("policy", "check", "mine.toml")
@@ -126,6 +130,8 @@ def test_summaries_of_commands_fit_80_columns(group: str, run, monkeypatch: pyte
     assert "..." not in told.partition("Commands:")[2]
 
 
-@pytest.mark.parametrize("command", ["findings list", "findings snooze", "findings dismiss", "findings reopen", "policy push"])
+@pytest.mark.parametrize(
+    "command", ["findings list", "findings snooze", "findings dismiss", "findings reopen", "policy push"]
+)
 def test_help_says_with_which_status_a_command_leaves(command: str, run) -> None:
     assert "\n  Exit status:\n  0 " in run(*command.split(), "--help").out

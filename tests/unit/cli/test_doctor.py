@@ -100,7 +100,9 @@ def test_what_the_policy_turns_off_needs_nothing(doctor, account, nowhere: Path)
 def test_the_role_that_would_scan_is_the_one_that_is_asked(run, account, nowhere: Path) -> None:
     role = ("--role-arn", "arn:aws:iam::123456789012:role/slackwater-audit")
 
-    stranger, auditor = (run("doctor", "--region", REGION, *role, *more) for more in ((), ("--external-id", "tide-table")))
+    stranger, auditor = (
+        run("doctor", "--region", REGION, *role, *more) for more in ((), ("--external-id", "tide-table"))
+    )
 
     assert (stranger.status, stranger.out) == (4, "")
     assert "may not be assumed" in stranger.err

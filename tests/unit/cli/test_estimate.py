@@ -116,7 +116,9 @@ class Told(Result):
 
 NAME = "a-name-that-is-on-one-line-1"
 WORD = 60 * "w"
-LONG = "because this is a long_and_unbreakable_word, which goes on for as long as it takes to fill several lines of a list"
+LONG = (
+    "because this is a long_and_unbreakable_word, which goes on for as long as it takes to fill several lines of a list"
+)
 
 
 def work(inputs: Asked, known: Known) -> Answer[Told]:
@@ -184,7 +186,11 @@ def test_the_kinds_are_those_of_the_registry(everything, run) -> None:
 def test_an_unknown_kind_is_refused_with_the_nearest(run) -> None:
     done = run("estimate", "network-transfr", "--bytes", "1TB")
 
-    assert (done.status, done.out, done.err) == (2, "", "no estimate 'network-transfr'; did you mean network-transfer?\n")
+    assert (done.status, done.out, done.err) == (
+        2,
+        "",
+        "no estimate 'network-transfr'; did you mean network-transfer?\n",
+    )
 
 
 @pytest.mark.parametrize("kind", [*estimates()])
@@ -242,7 +248,9 @@ def test_inputs_are_passed_on_as_they_were_typed(everything, nowhere: Path) -> N
     }
     words = [word for name, value in arguments.items() for word in (f"--{name}", value)]
 
-    done = everything(*words, "--multi-az", "--no-billed", "--families", "t3, m6i", "--families", "c6gn", "--format", "json")
+    done = everything(
+        *words, "--multi-az", "--no-billed", "--families", "t3, m6i", "--families", "c6gn", "--format", "json"
+    )
 
     assert json.loads(done.out)["inputs"] == {
         "what": "films",
@@ -460,7 +468,9 @@ def test_a_terminal_gets_the_answer_in_bold_and_what_was_not_typed_dimmed(everyt
     one = estimating(None, None, "ap-northeast-1", ["ap-northeast-1"]).answer("every-thing", {"what": "films"})
     file = io.StringIO()
 
-    draw_estimate(one, {"what"}, Console(file=file, width=100, force_terminal=True, color_system="standard", highlight=False))
+    draw_estimate(
+        one, {"what"}, Console(file=file, width=100, force_terminal=True, color_system="standard", highlight=False)
+    )
 
     assert file.getvalue().startswith("\x1b[1mIt takes 1 h of films.\x1b[0m\n")
     assert "\x1b[1mWithin" in file.getvalue()
@@ -485,8 +495,14 @@ def test_foreign_words_command_no_terminal_and_pass_for_no_line_of_ours(words: s
             ("--instance-type", "t3.mirco", "--bytes", "1TB"),
             "--instance-type: no instance type 't3.mirco'; did you mean t3.micro?",
         ),
-        (("--instance-type", "t3.micro", "--families", "c6gnn"), "--families: no instance family 'c6gnn'; did you mean c6gn?"),
-        (("--instance-type", "t3.micro", "--region", "us-est-1"), "--region: no region 'us-est-1'; did you mean us-east-1?"),
+        (
+            ("--instance-type", "t3.micro", "--families", "c6gnn"),
+            "--families: no instance family 'c6gnn'; did you mean c6gn?",
+        ),
+        (
+            ("--instance-type", "t3.micro", "--region", "us-est-1"),
+            "--region: no region 'us-est-1'; did you mean us-east-1?",
+        ),
         (("--bytes", "1TB"), "--instance-type: is needed: the instance it goes through"),
         (
             ("--instance-type", "t3.micro", "--needed-rate", "100Mb/s"),
@@ -547,7 +563,9 @@ def test_where_no_prices_are_packaged_that_is_said(run) -> None:
     assert done.status == 0
     said, unknown = done.err.splitlines()
     assert re.fullmatch(r"Offline; packaged instance limits of \d{4}-\d\d-\d\d are used", said)
-    assert unknown.startswith("No price is known in eu-west-1 (packaged prices: ap-northeast-1 and us-east-1): ec2.m6i.")
+    assert unknown.startswith(
+        "No price is known in eu-west-1 (packaged prices: ap-northeast-1 and us-east-1): ec2.m6i."
+    )
     assert "price unknown" in done.out
 
 
@@ -632,7 +650,9 @@ def test_a_profile_has_a_region_offline_too(run, nowhere: Path, monkeypatch: pyt
     assert json.loads(done.out)["inputs"]["region"] == "sa-east-1"
 
 
-def test_a_broken_configuration_that_nobody_named_is_said_and_does_not_stop_it(run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_configuration_that_nobody_named_is_said_and_does_not_stop_it(
+    run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_PROFILE", "nobody")
 
     done = run(*TRANSFER)

@@ -16,7 +16,15 @@ from slackwater.aws.store.findings import DynamoFindings
 from slackwater.aws.store.table import Table
 from slackwater.model import object_keys
 from slackwater.model.listing import MAX_PAGE, Page
-from slackwater.model.tracking import SERVICE, Decision, FindingRecord, LedgerEntry, TrackedFinding, TrackedResource, Write
+from slackwater.model.tracking import (
+    SERVICE,
+    Decision,
+    FindingRecord,
+    LedgerEntry,
+    TrackedFinding,
+    TrackedResource,
+    Write,
+)
 from slackwater.ports.errors import AccessDeniedError
 from slackwater.views.scan.to_json import dump
 from slackwater_cli.listing import first
@@ -172,7 +180,9 @@ def test_no_more_is_asked_for_than_a_page_holds() -> None:
     assert asked == [MAX_PAGE, MAX_PAGE, 1]
 
 
-def test_where_regions_may_not_be_listed_a_misspelt_one_is_still_named(run, service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_regions_may_not_be_listed_a_misspelt_one_is_still_named(
+    run, service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def denied(_: object) -> None:
         raise AccessDeniedError("ec2:DescribeRegions")
 
@@ -310,7 +320,9 @@ def test_a_decision_is_recorded_under_the_callers_name(run, listed, store) -> No
 
 
 def test_a_snooze_for_days_ends_after_them(run, store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slackwater_cli.commands.findings.clock", lambda: datetime(2036, 12, 1, 12, 0, 0, 5, tzinfo=UTC))
+    monkeypatch.setattr(
+        "slackwater_cli.commands.findings.clock", lambda: datetime(2036, 12, 1, 12, 0, 0, 5, tzinfo=UTC)
+    )
     store(tracked("a"))
 
     assert run("findings", "snooze", "a", "--days", "7").out == f"a: snoozed until 2036-12-08T12:00:00Z by {CALLER}\n"
@@ -321,7 +333,10 @@ def test_an_end_may_be_a_day_which_counts_whole(run, store, monkeypatch: pytest.
     monkeypatch.setattr("slackwater_cli.commands.findings.clock", lambda: datetime(2036, 12, 1, 12, tzinfo=UTC))
     store(tracked("a"))
 
-    assert run("findings", "snooze", "a", "--until", "2036-12-01").out == f"a: snoozed until 2036-12-01T23:59:59Z by {CALLER}\n"
+    assert (
+        run("findings", "snooze", "a", "--until", "2036-12-01").out
+        == f"a: snoozed until 2036-12-01T23:59:59Z by {CALLER}\n"
+    )
     assert run("findings", "dismiss", "a", "--why", "x", "--until", "9999-12-31").status == 0
 
 
@@ -340,7 +355,9 @@ def test_an_approval_is_listed_and_taken_back_before_anything_else_is_decided(ru
     assert reopened.err == "It was approved until 2036-12-01T00:00:00Z\n"
     assert sorted(listed()) == ["a", "b"]
     ledger = json.loads(run("findings", "show", "a", "--format", "json").out)["ledger"]
-    assert [(entry["happening"], entry["was"], entry["now"]) for entry in ledger[1:]] == [("reopened", "approved", "open")]
+    assert [(entry["happening"], entry["was"], entry["now"]) for entry in ledger[1:]] == [
+        ("reopened", "approved", "open")
+    ]
 
 
 def test_a_decision_says_what_it_replaces(run, store) -> None:
@@ -371,7 +388,9 @@ def test_a_decision_says_what_it_replaces(run, store) -> None:
         (["dismiss", "a", "--why", "x", "--until", "2020-01-01T00:00:00Z"], "future"),
     ],
 )
-def test_what_cannot_be_decided_is_wrong_usage_and_changes_nothing(arguments: list[str], said: str, run, listed, store) -> None:
+def test_what_cannot_be_decided_is_wrong_usage_and_changes_nothing(
+    arguments: list[str], said: str, run, listed, store
+) -> None:
     store(tracked("a"))
 
     done = run("findings", *arguments)

@@ -38,7 +38,13 @@ def by(foreign: str, document: Any, key: str = "") -> Any:
 
 def findings(foreign: str, console: Console) -> None:
     told = service_json.tracked_finding(tracked("a"))
-    decision = {"status": "snoozed", "who": "", "why": "x", "at": "2026-11-16T09:00:00Z", "until": "2026-12-01T00:00:00Z"}
+    decision = {
+        "status": "snoozed",
+        "who": "",
+        "why": "x",
+        "at": "2026-11-16T09:00:00Z",
+        "until": "2026-12-01T00:00:00Z",
+    }
     entry = {"at": "2026-11-16T09:00:00Z", "happening": "opened", "who": "", "why": "", "evidence": told}
     finding: Any = by(foreign, told | {"decision": decision})
     draw_findings([finding], "open", console, more=False)
@@ -51,7 +57,8 @@ def audits(foreign: str, console: Console) -> None:
         told = service_json.audit(record("a", state)) | {"regions": ["x"], "detectors": ["x"]}  # type: ignore[arg-type, operator]
         draw_audits([by(foreign, told)], None, console, more=False)
         draw_audit(
-            by(foreign, told | {**SCAN["scan"], "scan_url": "x", "scan_url_expires_at": "2026-11-16T09:00:00Z"}), console
+            by(foreign, told | {**SCAN["scan"], "scan_url": "x", "scan_url_expires_at": "2026-11-16T09:00:00Z"}),
+            console,
         )
 
 

@@ -92,7 +92,9 @@ def test_a_policy_that_was_deleted_is_told_so_in_the_history(push, run, service)
 
 
 def test_a_policy_that_is_no_text_is_told_with_what_fetches_it(run, service) -> None:
-    boto3.client("s3", "eu-west-1").put_object(Bucket="slackwater-bucket", Key="policy/slackwater.toml", Body=b"\xff\xfe[scan]")
+    boto3.client("s3", "eu-west-1").put_object(
+        Bucket="slackwater-bucket", Key="policy/slackwater.toml", Body=b"\xff\xfe[scan]"
+    )
 
     done = run("policy", "pull")
 
@@ -145,7 +147,9 @@ def test_a_stack_of_another_name_is_found_by_it(push, run, service) -> None:
     )
 
 
-def test_the_stacks_region_comes_from_its_option_or_the_environment(run, service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_stacks_region_comes_from_its_option_or_the_environment(
+    run, service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     service.outputs.clear()
 
     assert "in us-east-2:" in run("policy", "pull", "--stack-region", "us-east-2").err

@@ -18,7 +18,9 @@ LONG_S = 60
 
 
 def test_a_reader_that_has_had_enough_is_no_error() -> None:
-    process = subprocess.Popen([*COMMAND, "detectors", "show", "efs-idle"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [*COMMAND, "detectors", "show", "efs-idle"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     process.stdout.close()
 
     said = process.stderr.read()
@@ -91,7 +93,9 @@ def test_a_signal_ends_a_scan_that_waits_for_aws_and_leaves_no_draft(
 def on_a_terminal(*arguments: str, **environment: str) -> str:
     """What a command shows on a terminal of 80 columns."""
     ours, theirs = pty.openpty()
-    env = {k: v for k, v in os.environ.items() if k not in {"COLUMNS", "TERM"}} | {"TERM": "xterm-256color"} | environment
+    env = (
+        {k: v for k, v in os.environ.items() if k not in {"COLUMNS", "TERM"}} | {"TERM": "xterm-256color"} | environment
+    )
     process = subprocess.Popen([*COMMAND, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=env)
     os.close(theirs)
     shown = b""
@@ -127,7 +131,9 @@ def test_no_color_is_honoured() -> None:
 
 @pytest.mark.usefixtures("account")
 def test_piped_it_is_plain_whatever_the_terminal_is() -> None:
-    done = subprocess.run([*COMMAND, *SCAN], capture_output=True, check=False, env=os.environ | {"TERM": "xterm-256color"})
+    done = subprocess.run(
+        [*COMMAND, *SCAN], capture_output=True, check=False, env=os.environ | {"TERM": "xterm-256color"}
+    )
 
     assert done.returncode == 0
     assert b"\x1b" not in done.stdout + done.stderr
@@ -137,7 +143,10 @@ def test_piped_it_is_plain_whatever_the_terminal_is() -> None:
 @pytest.mark.usefixtures("account")
 def test_text_is_utf_8_in_a_pipe_whatever_the_locale() -> None:
     done = subprocess.run(
-        [*COMMAND, *SCAN], capture_output=True, check=False, env=os.environ | {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+        [*COMMAND, *SCAN],
+        capture_output=True,
+        check=False,
+        env=os.environ | {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"},
     )
 
     assert done.returncode == 0

@@ -34,7 +34,9 @@ def test_a_scan_is_recorded_and_replayed_without_an_account(
     assert was["findings"]
     assert was["scan"]["as_of"] == now_is["scan"]["as_of"]
     assert now_is["scan"]["usage"]["api_calls"] == {}
-    assert not {one["resource"]["id"] for one in was["findings"]} & {one["resource"]["id"] for one in now_is["findings"]}
+    assert not {one["resource"]["id"] for one in was["findings"]} & {
+        one["resource"]["id"] for one in now_is["findings"]
+    }
 
 
 def test_what_another_question_needs_and_was_not_recorded_is_a_gap(run, account) -> None:

@@ -26,16 +26,23 @@ def test_a_complete_scan_leaves_with_0_and_only_the_document_on_standard_output(
     document = json.loads(done.out)
     Draft202012Validator(scan_json.schema()).validate(document)
     assert (done.status, document["scan"]["complete"]) == (0, True)
-    assert {finding["detector"] for finding in document["findings"]} >= {"efs-idle", "ebs-unattached", "fsx-sync-export"}
-    assert f"{Decimal(document['totals']['by_kind']['waste']['monthly_savings_usd']):,} USD a month could be saved" in done.err
+    assert {finding["detector"] for finding in document["findings"]} >= {
+        "efs-idle",
+        "ebs-unattached",
+        "fsx-sync-export",
+    }
+    assert (
+        f"{Decimal(document['totals']['by_kind']['waste']['monthly_savings_usd']):,} USD a month could be saved"
+        in done.err
+    )
 
 
 def test_every_request_is_in_the_document(scan, account) -> None:
     document = json.loads(scan("--format", "json").out)
 
-    assert document["scan"]["usage"]["api_calls"] == {k: n for k, n in account.calls.items() if not k.startswith("sts:")} | {
-        "sts:GetCallerIdentity": 1
-    }
+    assert document["scan"]["usage"]["api_calls"] == {
+        k: n for k, n in account.calls.items() if not k.startswith("sts:")
+    } | {"sts:GetCallerIdentity": 1}
     assert document["scan"]["usage"]["metrics_requested"] == account.metrics_requested
 
 
@@ -76,14 +83,19 @@ def test_what_is_denied_makes_the_scan_incomplete_and_that_wins_over_fail_on(sca
     assert "fsx:DescribeVolumes: AccessDenied" in done.err
 
 
-def test_what_the_ceiling_on_metrics_held_back_is_one_gap_and_what_is_optional_is_marked(scan, account, nowhere) -> None:
+def test_what_the_ceiling_on_metrics_held_back_is_one_gap_and_what_is_optional_is_marked(
+    scan, account, nowhere
+) -> None:
     account.faults.deny("pricing:GetProducts")
     (nowhere / "low.toml").write_text("[scan]\nmost_metrics_usd = 0.0001\n")
 
     done = scan("--policy", "low.toml", "--format", "csv")
 
     assert done.status == 3
-    assert "; the ceiling of 0.0001 USD on metrics is reached (scan.most_metrics_usd in the policy raises it).\n" in done.err
+    assert (
+        "; the ceiling of 0.0001 USD on metrics is reached (scan.most_metrics_usd in the policy raises it).\n"
+        in done.err
+    )
     (held,) = [line for line in done.err.splitlines() if "cloudwatch:GetMetricData" in line]
     assert held.startswith("  ap-northeast-1: cloudwatch:GetMetricData: scan.most_metrics_usd would be passed: ")
     assert " of 0.0001 USD were spent (" in held
@@ -158,7 +170,9 @@ def test_the_report_is_a_page_of_its_own(scan, nowhere: Path) -> None:
         (["--no-such-option"], "--no-such-option"),
     ],
 )
-def test_wrong_usage_leaves_with_2_and_nothing_on_standard_output(arguments: list[str], said: str, scan, account) -> None:
+def test_wrong_usage_leaves_with_2_and_nothing_on_standard_output(
+    arguments: list[str], said: str, scan, account
+) -> None:
     done = scan(*arguments)
 
     assert (done.status, done.out) == (2, "")
@@ -171,7 +185,10 @@ def test_a_time_in_the_future_is_told(scan) -> None:
 
 
 def test_a_time_with_an_offset_is_meant_as_it_is_written(scan) -> None:
-    in_utc, in_tokyo = scan(*QUIET, "--format", "json"), scan(*QUIET, "--format", "json", "--now", "2026-11-16T18:07:00+09:00")
+    in_utc, in_tokyo = (
+        scan(*QUIET, "--format", "json"),
+        scan(*QUIET, "--format", "json", "--now", "2026-11-16T18:07:00+09:00"),
+    )
 
     assert json.loads(in_utc.out)["findings"] == json.loads(in_tokyo.out)["findings"]
 

@@ -203,7 +203,9 @@ def test_missing_scopes_are_named_with_what_they_are_for(run, deployed, slack) -
         ("C0NOWHERE", "channel_not_found: there is no such channel, or it is private and the bot is not in it"),
     ],
 )
-def test_a_channel_that_the_bot_is_not_in_is_named_and_nothing_posted_there(run, deployed, slack, channel, says) -> None:
+def test_a_channel_that_the_bot_is_not_in_is_named_and_nothing_posted_there(
+    run, deployed, slack, channel, says
+) -> None:
     deployed()
     done = run("slack", "test", "--channel", channel)
 
@@ -213,11 +215,17 @@ def test_a_channel_that_the_bot_is_not_in_is_named_and_nothing_posted_there(run,
 
 
 def test_every_channel_of_the_policy_is_looked_at_and_the_first_that_is_good_hears(run, deployed, slack) -> None:
-    deployed(policy=POLICY.replace("C0DEFAULT", "C0OUTSIDE") + '[[slack.routes]]\nchannel = "G0PRIVATE"\nowner = "ada"\n')
+    deployed(
+        policy=POLICY.replace("C0DEFAULT", "C0OUTSIDE") + '[[slack.routes]]\nchannel = "G0PRIVATE"\nowner = "ada"\n'
+    )
     done = run("slack", "test")
 
     assert done.status == 3
-    assert [states(done)[f"channel {id_}"] for id_ in ("C0OUTSIDE", "C0FALLBACK", "G0PRIVATE")] == ["BAD", "good", "good"]
+    assert [states(done)[f"channel {id_}"] for id_ in ("C0OUTSIDE", "C0FALLBACK", "G0PRIVATE")] == [
+        "BAD",
+        "good",
+        "good",
+    ]
     assert len(slack.channels["C0FALLBACK"].seen()) == 1
 
 
@@ -246,7 +254,9 @@ def test_a_policy_that_names_no_channel_is_said(run, deployed) -> None:
         (530, "it answered 530"),
     ],
 )
-def test_an_endpoint_that_does_not_take_signed_requests_is_said(run, deployed, monkeypatch, status: int, says: str) -> None:
+def test_an_endpoint_that_does_not_take_signed_requests_is_said(
+    run, deployed, monkeypatch, status: int, says: str
+) -> None:
     deployed()
     monkeypatch.setattr(command, "knock", lambda *_: status)
     done = run("slack", "test")

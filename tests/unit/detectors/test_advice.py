@@ -78,7 +78,9 @@ def test_a_history_that_was_not_read_to_its_end_is_no_high_confidence() -> None:
 
 
 def test_a_volume_that_was_used_in_between_is_another_case_and_an_older_one_is_not() -> None:
-    first, again = (flagged("ebs-unattached", "detached three weeks ago", records=detached(days=days)) for days in (60, 20))
+    first, again = (
+        flagged("ebs-unattached", "detached three weeks ago", records=detached(days=days)) for days in (60, 20)
+    )
 
     assert first.gist != again.gist
     assert flagged("ebs-unattached", "detached three weeks ago", records=detached(days=60)).gist == first.gist

@@ -74,17 +74,22 @@ def test_what_a_program_manages_or_may_be_protected_may_not_be_deleted(detector_
         assert not any(deletes(detector_id, title, {"tags": None}))
 
 
-@pytest.mark.parametrize(("detector_id", "metric"), [("efs-idle", "MeteredIOBytes"), ("efs-abandoned", "MeteredIOBytes")])
+@pytest.mark.parametrize(
+    ("detector_id", "metric"), [("efs-idle", "MeteredIOBytes"), ("efs-abandoned", "MeteredIOBytes")]
+)
 def test_a_file_system_where_something_moved_may_not_be_deleted(detector_id: str, metric: str) -> None:
     one = dict(EFS)[detector_id]
     moved = {
-        key: [5.0] * len(values) if key[0].name == metric else values for key, values in case(detector_id, one).metrics.items()
+        key: [5.0] * len(values) if key[0].name == metric else values
+        for key, values in case(detector_id, one).metrics.items()
     }
 
     assert not any(deletes(detector_id, one, metrics=moved))
 
 
-@pytest.mark.parametrize("title", ["ONTAP, a month of zeros", "Windows, a month of zeros", "scratch Lustre, a month of zeros"])
+@pytest.mark.parametrize(
+    "title", ["ONTAP, a month of zeros", "Windows, a month of zeros", "scratch Lustre, a month of zeros"]
+)
 def test_of_fsx_only_openzfs_may_be_deleted(title: str) -> None:
     assert not any(deletes("fsx-idle", title))
     assert not any(deletes("fsx-idle", title, {"deployment_type": "PERSISTENT_2"}))

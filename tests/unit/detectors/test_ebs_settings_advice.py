@@ -115,7 +115,9 @@ def command(verdict: Flagged, place: int = 0) -> str:
 def test_iops_and_throughput_are_both_named_and_the_other_one_stays() -> None:
     assert command(flagged(THROUGHPUT, BOUGHT)) == "gp3 --iops 4000 --throughput 125"
     assert command(flagged(IOPS, MANY)) == "gp3 --iops 3000 --throughput 125"
-    assert command(flagged(IOPS, "6,000 IOPS, of which 1,000 MiB/s require 4,000")) == "gp3 --iops 4000 --throughput 1000"
+    assert (
+        command(flagged(IOPS, "6,000 IOPS, of which 1,000 MiB/s require 4,000")) == "gp3 --iops 4000 --throughput 1000"
+    )
     assert command(flagged(TYPE, GP2)) == "gp3 --iops 3000 --throughput 125"
 
 
@@ -135,12 +137,15 @@ def test_who_does_what_both_detectors_say_is_warned_that_one_change_would_undo_t
 
 
 @pytest.mark.parametrize(
-    ("iops", "bought", "both", "afterwards"), [(4000, 1000, False, True), (6000, 1000, True, False), (4000, 500, True, False)]
+    ("iops", "bought", "both", "afterwards"),
+    [(4000, 1000, False, True), (6000, 1000, True, False), (4000, 500, True, False)],
 )
 def test_iops_that_only_the_throughput_needs_can_follow_and_the_other_detector_is_named_where_it_may_speak(
     iops: int, bought: int, both: bool, afterwards: bool
 ) -> None:
-    caveats = flagged(THROUGHPUT, BOUGHT, resource=volume(THROUGHPUT, BOUGHT, iops=iops, throughput_mib_s=bought)).caveats
+    caveats = flagged(
+        THROUGHPUT, BOUGHT, resource=volume(THROUGHPUT, BOUGHT, iops=iops, throughput_mib_s=bought)
+    ).caveats
 
     assert (ebs_change.BOTH in caveats) == both
     assert (ebs_change.AFTERWARDS in caveats) == afterwards
@@ -164,7 +169,9 @@ def test_io2_saves_the_cheapest_tiers_first() -> None:
     }
 
 
-@pytest.mark.parametrize(("reads", "writes", "verdict"), [(2_399, 2_400, Flagged), (2_400, 2_400, Fine), (4_800, 0, Fine)])
+@pytest.mark.parametrize(
+    ("reads", "writes", "verdict"), [(2_399, 2_400, Flagged), (2_400, 2_400, Fine), (4_800, 0, Fine)]
+)
 def test_the_line_is_forty_percent_of_what_is_provisioned_reads_and_writes_together(
     reads: float, writes: float, verdict: type[Verdict]
 ) -> None:
@@ -212,7 +219,9 @@ def test_days_before_the_first_that_cloudwatch_has_only_lower_the_confidence(
 
 
 @pytest.mark.parametrize(("detector", "title", "part"), HITS)
-def test_seconds_between_the_settings_are_not_seen_and_that_is_said(detector: AnyDetector, title: str, part: Part) -> None:
+def test_seconds_between_the_settings_are_not_seen_and_that_is_said(
+    detector: AnyDetector, title: str, part: Part
+) -> None:
     assert SECONDS in flagged(detector, title).caveats
 
 
@@ -235,7 +244,9 @@ def test_a_bucket_that_was_not_watched_may_have_been_empty(lost: list[int]) -> N
 def test_a_bucket_is_not_doubted_for_days_before_the_instance_started() -> None:
     values: list[float | None] = [90.0] * 10 + [None] + [90.0] * 25
     restarted = records(TYPE, GP2, launched_at=CASE_NOW - timedelta(days=20))
-    verdict = flagged(TYPE, GP2, records=restarted, metrics=metrics(TYPE, GP2, {(ebs_outdated_type.BALANCE, DAY_S): values}))
+    verdict = flagged(
+        TYPE, GP2, records=restarted, metrics=metrics(TYPE, GP2, {(ebs_outdated_type.BALANCE, DAY_S): values})
+    )
 
     assert "credits" not in verdict.summary
     assert verdict.confidence == "medium"
@@ -279,7 +290,9 @@ def test_large_operations_are_not_counted_twice_for_what_was_used_and_are_for_wh
 
         assert isinstance(answer, verdict), iops
     assert command(flagged(IOPS, PAGES, resource=volume(IOPS, PAGES), metrics=quarter_mib(4_000))) == "io2 --iops 9600"
-    full = played(IOPS, PAGES, resource=volume(IOPS, PAGES), metrics=quarter_mib(4_700), limits={"headroom_percent": 40.0})
+    full = played(
+        IOPS, PAGES, resource=volume(IOPS, PAGES), metrics=quarter_mib(4_700), limits={"headroom_percent": 40.0}
+    )
     assert isinstance(full, Fine)
     assert full.reason == "with headroom, it needs its IOPS"
 
@@ -300,7 +313,9 @@ def test_the_maximum_of_a_multi_attach_volume_may_be_one_instances_or_all() -> N
     assert played(IOPS, title, metrics=more) == Fine("it used its IOPS")
 
 
-@pytest.mark.parametrize(("type_", "words"), [("io2", "the fewest IOPS that io2 allows"), ("gp3", "only the included IOPS")])
+@pytest.mark.parametrize(
+    ("type_", "words"), [("io2", "the fewest IOPS that io2 allows"), ("gp3", "only the included IOPS")]
+)
 def test_why_there_are_no_fewer_iops(type_: str, words: str) -> None:
     verdict = played(IOPS, PAGES, resource=volume(IOPS, PAGES, volume_type=type_, iops=100))
 

@@ -144,7 +144,8 @@ def test_an_accelerated_type_is_known_by_its_family(family: str, accelerated: bo
 
 
 @pytest.mark.parametrize(
-    ("metric", "below", "at"), [("CPUUtilization", 4.99, 5.0), ("NetworkOut", 3.89e6, 3.9e6), ("NetworkIn", 4.09e6, 4.1e6)]
+    ("metric", "below", "at"),
+    [("CPUUtilization", 4.99, 5.0), ("NetworkOut", 3.89e6, 3.9e6), ("NetworkIn", 4.09e6, 4.1e6)],
 )
 def test_idleness_ends_at_five_percent_and_five_megabytes(metric: str, below: float, at: float) -> None:
     idle = "five weeks of next to nothing"
@@ -214,7 +215,8 @@ def test_a_larger_size_saves_a_day_no_more_than_it_earns_more() -> None:
 
 def test_a_larger_size_must_carry_the_mean_load() -> None:
     busy = {
-        key: [90.0] * 36 if key[0].name == "CPUUtilization" else values for key, values in case(CREDITS, ALWAYS).metrics.items()
+        key: [90.0] * 36 if key[0].name == "CPUUtilization" else values
+        for key, values in case(CREDITS, ALWAYS).metrics.items()
     }
     actions = [advice.action for advice in flagged(CREDITS, ALWAYS, metrics=busy).advice]
 
@@ -392,7 +394,8 @@ def test_a_run_over_midnight_counts_once_and_one_of_days_for_each() -> None:
         hours = [sum(values[i : i + 12]) for i in range(0, len(values), 12)]
         new = {300: values, 3600: hours}
         metrics = {
-            key: new[key[1]] if key[0].name == "NetworkOut" else old for key, old in case(NETWORK, UPLOADS).metrics.items()
+            key: new[key[1]] if key[0].name == "NetworkOut" else old
+            for key, old in case(NETWORK, UPLOADS).metrics.items()
         }
         verdict = play(registry()[NETWORK], case(NETWORK, UPLOADS, metrics=metrics))
         return verdict.summary if isinstance(verdict, Flagged) else str(verdict)
@@ -413,7 +416,10 @@ def test_a_run_over_midnight_counts_once_and_one_of_days_for_each() -> None:
 def test_words_in_fingerprints_never_change() -> None:
     both = "in and out alike: a proxy moves every byte twice"
 
-    assert [flagged(NETWORK, title).gist for title in (UPLOADS, both)] == [("m5.large", "out"), ("m5.large", "in and out")]
+    assert [flagged(NETWORK, title).gist for title in (UPLOADS, both)] == [
+        ("m5.large", "out"),
+        ("m5.large", "in and out"),
+    ]
 
 
 def test_where_credits_are_gone_already_the_stronger_speaks() -> None:

@@ -69,8 +69,12 @@ def test_the_recovery_point_expires_and_the_advice_says_so(detector_id: str, tit
 
 
 @EACH
-@pytest.mark.parametrize(("stored", "dearer"), [(("Standard",), False), (("Standard", "IA"), True), (("Archive",), True)])
-def test_what_the_recovery_point_costs_is_named(detector_id: str, title: str, stored: tuple[str, ...], dearer: bool) -> None:
+@pytest.mark.parametrize(
+    ("stored", "dearer"), [(("Standard",), False), (("Standard", "IA"), True), (("Archive",), True)]
+)
+def test_what_the_recovery_point_costs_is_named(
+    detector_id: str, title: str, stored: tuple[str, ...], dearer: bool
+) -> None:
     risk = flagged(detector_id, title, stored_bytes=dict.fromkeys(stored, 50 * GIB)).advice[0].risk
 
     assert "$0.05 per GiB-month" in risk
@@ -93,7 +97,9 @@ def test_what_hangs_on_a_file_system_is_deleted_first() -> None:
     ],
 )
 def test_who_manages_it_is_named(detector_id: str, title: str, tags: dict[str, str], owner: str) -> None:
-    assert f"It is managed by {owner}: change it there." in flagged(detector_id, title, tags={"Job": "x", **tags}).caveats
+    assert (
+        f"It is managed by {owner}: change it there." in flagged(detector_id, title, tags={"Job": "x", **tags}).caveats
+    )
 
 
 @pytest.mark.parametrize(("detector_id", "title"), [IDLE, ORPHANED])
@@ -136,7 +142,9 @@ def test_a_file_system_is_orphaned_from_its_seventh_day_on() -> None:
 
 def test_since_when_an_orphan_is_one_nobody_knows_and_it_says_so() -> None:
     assert flagged(*ORPHANED).confidence == "medium"
-    assert any("does not report when the last mount target was deleted" in caveat for caveat in flagged(*ORPHANED).caveats)
+    assert any(
+        "does not report when the last mount target was deleted" in caveat for caveat in flagged(*ORPHANED).caveats
+    )
 
 
 @pytest.mark.parametrize(
@@ -154,7 +162,9 @@ def test_since_when_an_orphan_is_one_nobody_knows_and_it_says_so() -> None:
         ("Job", {"Name": "Job"}, False),
     ],
 )
-def test_a_jobs_file_system_is_known_by_its_tag_and_by_nothing_else(tag: str, tags: dict[str, str], of_a_job: bool) -> None:
+def test_a_jobs_file_system_is_known_by_its_tag_and_by_nothing_else(
+    tag: str, tags: dict[str, str], of_a_job: bool
+) -> None:
     verdict = judged(*ABANDONED, tags=tags, limits={"tag": tag})
 
     assert isinstance(verdict, Flagged if of_a_job else Fine)
@@ -216,8 +226,12 @@ def test_the_policy_says_how_long_a_job_may_wait() -> None:
 def test_no_file_system_is_abandoned_before_it_could_be_quiet_for_so_long(hours: int) -> None:
     made = CASE_NOW - timedelta(hours=6.5)
 
-    assert isinstance(judged(*ABANDONED, created_at=made, limits={"quiet_hours": hours}), Flagged if hours == 6 else Fine)
-    assert isinstance(judged(*ABANDONED, created_at=made, limits={"minimum_age_hours": hours}), Flagged if hours == 6 else Fine)
+    assert isinstance(
+        judged(*ABANDONED, created_at=made, limits={"quiet_hours": hours}), Flagged if hours == 6 else Fine
+    )
+    assert isinstance(
+        judged(*ABANDONED, created_at=made, limits={"minimum_age_hours": hours}), Flagged if hours == 6 else Fine
+    )
 
 
 def test_a_point_that_is_not_over_yet_does_not_count() -> None:

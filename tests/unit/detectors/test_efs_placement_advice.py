@@ -183,7 +183,11 @@ def test_only_what_nobody_touched_while_every_day_was_seen_is_certain() -> None:
 
 
 def test_a_metric_that_is_published_on_some_days_is_missing_on_the_others() -> None:
-    metrics: Metrics = {**moved(0, 0), (STORED, DAY_S): [GIB] * 37, (WRITTEN, DAY_S): [*([0.0] * 30), None, *([0.0] * 6)]}
+    metrics: Metrics = {
+        **moved(0, 0),
+        (STORED, DAY_S): [GIB] * 37,
+        (WRITTEN, DAY_S): [*([0.0] * 30), None, *([0.0] * 6)],
+    }
 
     assert isinstance(verdict(COLD, LITTLE, metrics=metrics), Unknown)
 
@@ -193,8 +197,12 @@ def test_elastic_may_go_on_to_archive_and_one_zone_may_not() -> None:
     archive = flagged(COLD, LITTLE, elastic).advice[1]
 
     assert archive.changes is None
-    assert "TransitionToIA=AFTER_30_DAYS TransitionToArchive=AFTER_90_DAYS TransitionToPrimary" in (archive.command or "")
-    assert [len(flagged(COLD, LITTLE, mode).advice) for mode in ({}, {**elastic, "availability_zone": "us-east-1a"})] == [1, 1]
+    assert "TransitionToIA=AFTER_30_DAYS TransitionToArchive=AFTER_90_DAYS TransitionToPrimary" in (
+        archive.command or ""
+    )
+    assert [
+        len(flagged(COLD, LITTLE, mode).advice) for mode in ({}, {**elastic, "availability_zone": "us-east-1a"})
+    ] == [1, 1]
     assert "efs.ia.storage.elastic" in units(flagged(COLD, LITTLE, elastic).advice[0])
 
 
@@ -366,7 +374,9 @@ def test_the_words_of_the_cold_saving_do_not_contradict_each_other() -> None:
 
 def test_what_efs_bills_for_throughput_is_saved() -> None:
     bought = {"throughput_mode": "provisioned", "provisioned_mib_s": 24.0}
-    (provisioned,), (elastic,) = (flagged(CLIENT, ALONE, mode).advice for mode in (bought, {"throughput_mode": "elastic"}))
+    (provisioned,), (elastic,) = (
+        flagged(CLIENT, ALONE, mode).advice for mode in (bought, {"throughput_mode": "elastic"})
+    )
 
     assert units(provisioned)["efs.provisioned.throughput"] == 20  # 80 GiB include 4 MiB/s
     month_s = 365 / 12 * DAY_S
@@ -477,7 +487,12 @@ def test_a_hole_is_no_beginning() -> None:
 def test_parallel_writers_come_first_and_an_export_that_loses_writes_is_not_advised() -> None:
     found = flagged(SERIAL, NIGHTLY)
 
-    assert [one.action for one in found.advice] == ["write-in-parallel", "move-to-one-zone", "move-to-openzfs", "move-to-gp3"]
+    assert [one.action for one in found.advice] == [
+        "write-in-parallel",
+        "move-to-one-zone",
+        "move-to-openzfs",
+        "move-to-gp3",
+    ]
     assert found.advice[0].changes == ()
     assert "4 workers side by side are 2.2 to 4 times as fast" in found.advice[0].summary
     assert "EFS One Zone is 1.8 times as fast" in found.advice[1].summary

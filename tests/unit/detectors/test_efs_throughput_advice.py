@@ -86,7 +86,15 @@ def test_the_first_step_is_priced_without_what_the_size_includes() -> None:
 
 
 def test_commands_name_the_file_system_the_region_and_the_amount() -> None:
-    begin = ["aws", "efs", "update-file-system", "--file-system-id", "fs-0a1b2c3d4e5f60718", "--region", "ap-northeast-1"]
+    begin = [
+        "aws",
+        "efs",
+        "update-file-system",
+        "--file-system-id",
+        "fs-0a1b2c3d4e5f60718",
+        "--region",
+        "ap-northeast-1",
+    ]
     lower, bursting = flagged(MODE, STEADY).advice[0], flagged(MODE, CALM).advice[0]
 
     assert shlex.split(lower.command or "") == [
@@ -153,7 +161,9 @@ def test_metadata_that_is_not_told_apart_counts_as_the_dearer_one_or_the_cheaper
 def test_infrequent_access_has_another_price_in_another_mode() -> None:
     stored = {"Standard": 300 * GIB, "IA": 100 * GIB, "Archive": 0}
     elastic = replace(case(MODE, ELASTIC_CALM).resource, stored_bytes=stored)  # type: ignore[call-arg]
-    changes = {item.id: quantity for item, quantity in units(flagged(MODE, ELASTIC_CALM, resource=elastic).advice[0]).items()}
+    changes = {
+        item.id: quantity for item, quantity in units(flagged(MODE, ELASTIC_CALM, resource=elastic).advice[0]).items()
+    }
 
     assert changes["efs.ia.storage.elastic"] == 100
     assert changes["efs.ia.storage"] == -100
@@ -207,14 +217,19 @@ def test_older_days_that_are_missing_only_lower_the_confidence() -> None:
     daily = list(case(MODE, CALM).metrics[mismatch.METERED, DAY_S])
     daily[3] = None
 
-    assert flagged(MODE, CALM, metrics={**case(MODE, CALM).metrics, (mismatch.METERED, DAY_S): daily}).confidence == "medium"
+    assert (
+        flagged(MODE, CALM, metrics={**case(MODE, CALM).metrics, (mismatch.METERED, DAY_S): daily}).confidence
+        == "medium"
+    )
 
 
 def test_max_io_cannot_be_elastic() -> None:
     for title in (CALM, AT_LIMIT):
         max_io = replace(case(MODE, title).resource, performance_mode="maxIO")  # type: ignore[call-arg]
         assert "change-to-elastic" not in ways(flagged(MODE, title, resource=max_io))
-    assert isinstance(verdict(MODE, NIGHTLY, resource=replace(case(MODE, NIGHTLY).resource, performance_mode="maxIO")), Fine)  # type: ignore[call-arg]
+    assert isinstance(
+        verdict(MODE, NIGHTLY, resource=replace(case(MODE, NIGHTLY).resource, performance_mode="maxIO")), Fine
+    )  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(("peak", "carried"), [(83.3, True), (83.4, False)])
@@ -409,7 +424,9 @@ def test_stored_fingerprints_keep_their_words() -> None:
 
 def test_a_burst_at_its_limit_hides_the_demand_too() -> None:
     hours = ([3.0] * 23 + [99.0]) * 16
-    said = flagged(CREDITS, GOING, metrics=draining.by_hour([min(h, 3.4) if i < 150 else h for i, h in enumerate(hours)]))
+    said = flagged(
+        CREDITS, GOING, metrics=draining.by_hour([min(h, 3.4) if i < 150 else h for i, h in enumerate(hours)])
+    )
 
     assert said.advice[-1].changes is None
     assert said.advice[0].action == "raise-provisioned-in-steps"

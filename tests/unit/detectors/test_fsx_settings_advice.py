@@ -47,7 +47,9 @@ def test_only_the_throughput_is_set_and_only_the_throughput_is_saved() -> None:
     assert "fails over" in advice.risk
 
 
-@pytest.mark.parametrize(("deployment", "word"), [("SINGLE_AZ_2", "down for minutes"), ("SINGLE_AZ_HA_2", "fails over")])
+@pytest.mark.parametrize(
+    ("deployment", "word"), [("SINGLE_AZ_2", "down for minutes"), ("SINGLE_AZ_HA_2", "fails over")]
+)
 def test_what_changing_a_file_server_means_depends_on_whether_it_has_a_standby(deployment: str, word: str) -> None:
     resource = replace(case(THROUGHPUT, QUIET).resource, deployment_type=deployment)
 
@@ -123,7 +125,9 @@ def test_what_a_program_manages_is_changed_there() -> None:
     for detector, title in ((THROUGHPUT, QUIET), (IOPS, TENTH)):
         resource = replace(case(detector, title).resource, tags={"aws:cloudformation:stack-name": "render"})
 
-        assert any("CloudFormation stack render" in caveat for caveat in flagged(detector, title, resource=resource).caveats)
+        assert any(
+            "CloudFormation stack render" in caveat for caveat in flagged(detector, title, resource=resource).caveats
+        )
 
 
 def test_a_file_server_without_burst_is_not_asked_for_credits() -> None:
@@ -205,7 +209,9 @@ def nightly(*per_s: float) -> dict[tuple[Metric, int], list[float]]:
         ("it rises and falls a little, through what lies between", [450 + 50 * sin(i / 4) for i in range(96)], Fine),
     ],
 )
-def test_two_ceilings_are_a_wait_where_little_lies_between(title: str, per_s: list[float], verdict: type[Verdict]) -> None:
+def test_two_ceilings_are_a_wait_where_little_lies_between(
+    title: str, per_s: list[float], verdict: type[Verdict]
+) -> None:
     said = played(SYNC, WAITING, metrics=nightly(*per_s))
 
     assert isinstance(said, verdict), title

@@ -69,7 +69,9 @@ def test_no_command_about_an_idle_file_system_deletes_anything(one: Case) -> Non
 
 
 def test_openzfs_is_backed_up_whole_and_its_children_are_named_before_it_is_deleted() -> None:
-    child = replace(case(IDLE, ONTAP_ZEROS).records[0], path="/fsx/projects", volume_type="OPENZFS", ontap_volume_type=None)
+    child = replace(
+        case(IDLE, ONTAP_ZEROS).records[0], path="/fsx/projects", volume_type="OPENZFS", ontap_volume_type=None
+    )
     advice = flagged(IDLE, ZEROS, records=(child,)).advice[0]
 
     assert advice.command == "aws fsx create-backup --region ap-northeast-1 --file-system-id fs-0123456789abcdef0"
@@ -172,7 +174,9 @@ def test_clients_that_are_not_published_where_they_should_be_are_unknown_and_not
 
 
 @pytest.mark.parametrize(("mib", "expected"), [(10.1, Fine), (10.0, Flagged)])
-def test_openzfs_whose_data_grows_without_a_client_is_written_by_replication(mib: float, expected: type[Verdict]) -> None:
+def test_openzfs_whose_data_grows_without_a_client_is_written_by_replication(
+    mib: float, expected: type[Verdict]
+) -> None:
     grown = with_days(IDLE, ZEROS, USED, days=[300.0 * GIB] * 20 + [300.0 * GIB + mib * MIB] * 17)
     shrunk = with_days(IDLE, ZEROS, USED, days=[300.0 * GIB + mib * MIB] * 20 + [300.0 * GIB] * 17)
 

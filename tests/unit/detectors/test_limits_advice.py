@@ -100,7 +100,12 @@ def test_so_it_is_with_iops(iops: int, expect: type[Verdict]) -> None:
 
 
 def test_what_every_gp3_includes_is_kept_where_the_instance_carries_less() -> None:
-    slow = {"ebs_baseline_mbps": 450.0, "ebs_maximum_mbps": 450.0, "ebs_baseline_iops": 2_000, "ebs_maximum_iops": 2_000}
+    slow = {
+        "ebs_baseline_mbps": 450.0,
+        "ebs_maximum_mbps": 450.0,
+        "ebs_baseline_iops": 2_000,
+        "ebs_maximum_iops": 2_000,
+    }
     verdict = flagged(BOUND, SPOOL, records=records(SPOOL, **slow))
 
     assert settings(verdict.advice[0]) == {"vol-spool": ("volume-type=gp3", "iops=3000", "throughput=125")}
@@ -114,7 +119,9 @@ def test_iops_are_kept_that_the_throughput_takes() -> None:
 
 
 @pytest.mark.parametrize(("iops", "lowered"), [(60_000, 51_880), (50_000, None)])
-def test_an_io1_keeps_the_iops_that_bring_the_throughput_which_the_instance_carries(iops: int, lowered: int | None) -> None:
+def test_an_io1_keeps_the_iops_that_bring_the_throughput_which_the_instance_carries(
+    iops: int, lowered: int | None
+) -> None:
     m5_8xlarge = {"ebs_maximum_mbps": 6_800.0, "ebs_maximum_iops": 30_000}
     verdict = played(BOUND, DB, records=records(DB, volumes={"volume_type": "io1", "iops": iops}, **m5_8xlarge))
 
@@ -179,7 +186,8 @@ def test_a_volume_of_a_program_is_changed_there() -> None:
     tags = {"Name": "spool", "ebs.csi.aws.com/cluster": "true"}
 
     assert any(
-        "Kubernetes" in caveat for caveat in flagged(BOUND, SPOOL, records=records(SPOOL, volumes={"tags": tags})).caveats
+        "Kubernetes" in caveat
+        for caveat in flagged(BOUND, SPOOL, records=records(SPOOL, volumes={"tags": tags})).caveats
     )
 
 
@@ -286,7 +294,9 @@ def gone(minutes: int, days: int) -> Metrics:
     return metrics | {mean: points, least: [min(points[i : i + 12]) for i in range(0, len(points), 12)]}
 
 
-@pytest.mark.parametrize(("minutes", "days", "expect"), [(60, 3, Flagged), (55, 7, Fine), (300, 2, Fine), (60, 7, Flagged)])
+@pytest.mark.parametrize(
+    ("minutes", "days", "expect"), [(60, 3, Flagged), (55, 7, Fine), (300, 2, Fine), (60, 7, Flagged)]
+)
 def test_an_hour_on_three_of_seven_days_counts(minutes: int, days: int, expect: type[Verdict]) -> None:
     assert isinstance(played(DRAINING, NIGHTLY, metrics=gone(minutes, days)), expect)
 
@@ -306,8 +316,12 @@ def test_nine_hours_without_a_break_until_now_count(hours: int, expect: type[Ver
     assert isinstance(played(DRAINING, NIGHTLY, metrics=metrics), expect)
 
 
-@pytest.mark.parametrize(("fall", "end", "expect"), [(20, 19, Flagged), (20, 21, Fine), (2.9, 2, Fine), (3.1, 2, Flagged)])
-def test_it_drains_where_one_more_day_like_the_last_ones_empties_it(fall: float, end: float, expect: type[Verdict]) -> None:
+@pytest.mark.parametrize(
+    ("fall", "end", "expect"), [(20, 19, Flagged), (20, 21, Fine), (2.9, 2, Fine), (3.1, 2, Flagged)]
+)
+def test_it_drains_where_one_more_day_like_the_last_ones_empties_it(
+    fall: float, end: float, expect: type[Verdict]
+) -> None:
     metrics = dict(case(DRAINING, SOON).metrics)
     key = next(key for key in metrics if key[0].name == "BurstBalance" and key[1] == HOUR_S)
     metrics[key] = [100.0] * 96 + [min(100.0, end + fall * (95 - hour) / 24) for hour in range(96)]
@@ -485,7 +499,10 @@ def test_what_another_type_saves_is_not_known_of_spot() -> None:
 @pytest.mark.parametrize(
     ("instance_type", "lost"),
     [
-        *((name, True) for name in ("m5d.large", "m6idn.large", "i4i.large", "i3en.large", "im4gn.large", "c6gd.large")),
+        *(
+            (name, True)
+            for name in ("m5d.large", "m6idn.large", "i4i.large", "i3en.large", "im4gn.large", "c6gd.large")
+        ),
         *(
             (name, True)
             for name in ("d3.xlarge", "g4dn.xlarge", "g5.xlarge", "z1d.large", "x2gd.large", "x1e.xlarge", "h1.2xlarge")
@@ -545,5 +562,7 @@ def test_check_and_balance_that_agree_on_three_days_count(days: int, expect: typ
         ([1, None, None, None, None, 2], [1, None, None, None, None, 2]),
     ],
 )
-def test_a_few_missing_points_are_as_the_one_before_them(values: list[float | None], expected: list[float | None]) -> None:
+def test_a_few_missing_points_are_as_the_one_before_them(
+    values: list[float | None], expected: list[float | None]
+) -> None:
     assert filled(Series.of(0, HOUR_S, values)).optional() == expected

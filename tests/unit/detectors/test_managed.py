@@ -40,14 +40,18 @@ def nothing_deletes(verdict: Flagged) -> bool:
     return not any(one.deletes or DELETES.search(one.command or "") for one in verdict.advice)
 
 
-@pytest.mark.parametrize(("tags", "manager", "owner"), [(EMR, None, "Amazon EMR cluster j-2AXXXXXXGAPLF"), ({}, "eks", "eks")])
+@pytest.mark.parametrize(
+    ("tags", "manager", "owner"), [(EMR, None, "Amazon EMR cluster j-2AXXXXXXGAPLF"), ({}, "eks", "eks")]
+)
 @pytest.mark.parametrize(("detector_id", "case"), FLAGGED)
 def test_the_owner_is_named_and_no_program_may_do_anything(
     detector_id: str, case: Case, tags: dict[str, str], manager: str | None, owner: str
 ) -> None:
     verdict = flagged(detector_id, case, tags, manager)
 
-    assert owner in said(verdict) or "Auto Scaling group workers" in said(verdict)  # a case that has an owner of its own
+    assert owner in said(verdict) or "Auto Scaling group workers" in said(
+        verdict
+    )  # a case that has an owner of its own
     assert nothing_deletes(verdict)
     assert not any(one.setting for one in verdict.advice)
 
@@ -61,7 +65,9 @@ def test_what_was_restored_from_a_backup_is_not_deleted(detector_id: str, case: 
 def test_each_tag_of_the_table_takes_away_the_command_that_deletes(tag: str) -> None:
     """Of a volume that was detached two months ago, which may be deleted without the tag."""
     (case,) = [one for one in registry()["ebs-unattached"].cases if one.title == "detached three weeks ago"]
-    event = AttachmentEvent(id=case.resource.id, at=CASE_NOW - timedelta(days=60), instance_id=None, event_name="DetachVolume")
+    event = AttachmentEvent(
+        id=case.resource.id, at=CASE_NOW - timedelta(days=60), instance_id=None, event_name="DetachVolume"
+    )
     forgotten = replace(case, records=(event,))
 
     assert not nothing_deletes(flagged("ebs-unattached", forgotten, {}))

@@ -37,7 +37,10 @@ BROKEN = {
     "fsx-idle": ("if growth > limits.growth_mib * MIB:", "if False:"),
     "fsx-oversized": ("max(newest) + a_day * limits.growth_days", "max(newest)"),
     "fsx-surplus-iops": ("if percent >= limits.peak_percent", "if percent > 100"),
-    "fsx-surplus-throughput": ("return percent * CAPACITY[metric](server) / CAPACITY[metric](smaller)", "return percent"),
+    "fsx-surplus-throughput": (
+        "return percent * CAPACITY[metric](server) / CAPACITY[metric](smaller)",
+        "return percent",
+    ),
     "fsx-sync-export": ("nfs.held_at_ceiling(writes.values, busy, limits.ceiling_percent / 100)", "sorted(idle)"),
 }
 """What stands in a detector's file, and what would stand there."""

@@ -38,7 +38,10 @@ by_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def judged(rates: Floats, instance_type: str) -> Verdict:
     """The verdict on an instance that sends so much, in multiples of its baseline, by five minutes."""
     sums = rates * network.baseline(TYPES[instance_type]) * FIVE_MINUTES_S
-    credits_left = {(CREDIT_BALANCE, FIVE_MINUTES_S): [100.0] * len(sums), (SURPLUS_BALANCE, FIVE_MINUTES_S): [0.0] * len(sums)}
+    credits_left = {
+        (CREDIT_BALANCE, FIVE_MINUTES_S): [100.0] * len(sums),
+        (SURPLUS_BALANCE, FIVE_MINUTES_S): [0.0] * len(sums),
+    }
     case = Case(
         title="a natural trace",
         resource=examples.instance(instance_type=instance_type, launched_at=examples.days_ago(100)),
@@ -166,7 +169,9 @@ def test_hundreds_of_throttled_traces_are_found() -> None:
 
 
 def test_a_throttled_finding_shows_the_budget_that_was_spent() -> None:
-    found = next(verdict for kind in KINDS for seed in range(8) if isinstance(verdict := throttled(kind, seed), Flagged))
+    found = next(
+        verdict for kind in KINDS for seed in range(8) if isinstance(verdict := throttled(kind, seed), Flagged)
+    )
     budget = {one.unit: one.value for one in found.evidence if one.label.startswith("Budget")}
 
     assert found.confidence in {"medium", "low"}, "no ENA counter confirms it"

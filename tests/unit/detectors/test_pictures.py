@@ -315,7 +315,9 @@ def test_a_fall_of_half_a_day_is_drawn_as_a_straight_line() -> None:
 def test_a_week_that_was_late_leaves_a_hole_in_what_is_projected_too() -> None:
     title = "more than the baseline, day and night"
     metrics = dict(case_of("efs-credits-draining", title).metrics)
-    ((by_hour, points),) = [(key, list(points)) for key, points in metrics.items() if key[0].name == "BurstCreditBalance"]
+    ((by_hour, points),) = [
+        (key, list(points)) for key, points in metrics.items() if key[0].name == "BurstCreditBalance"
+    ]
     points[-160] = None
     picture = the_picture(flagged("efs-credits-draining", title, metrics=metrics | {by_hour: points}), "Credits left")
 

@@ -15,7 +15,13 @@ from slackwater.model.units import DAY_S, FIVE_MINUTES_S, MIB
 from slackwater.model.verdicts import Advice, Flagged
 from support.worked_cases import flagged
 
-CHANGEABLE = {"ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-throughput", "efs-cold-data", "efs-throughput-mismatch"}
+CHANGEABLE = {
+    "ebs-outdated-type",
+    "ebs-surplus-iops",
+    "ebs-surplus-throughput",
+    "efs-cold-data",
+    "efs-throughput-mismatch",
+}
 STACK = {"aws:cloudformation:stack-name": "shop"}
 GP2 = ("ebs-outdated-type", "500 GiB gp2 at 60 MiB/s")
 IOPS = ("ebs-surplus-iops", "12,000 IOPS on gp3, 1,500 used")
@@ -35,7 +41,9 @@ def advised(detector_id: str, one: Case, resource: dict[str, Any] | None = None,
     return verdict.advice
 
 
-def settings(detector_id: str, title: str, resource: dict[str, Any] | None = None, **changes: Any) -> list[Setting | None]:
+def settings(
+    detector_id: str, title: str, resource: dict[str, Any] | None = None, **changes: Any
+) -> list[Setting | None]:
     return [advice.setting for advice in advised(detector_id, case(detector_id, title), resource, **changes)]
 
 
@@ -158,7 +166,9 @@ def mismatches() -> dict[str, list[tuple[str, Setting | None]]]:
 def test_a_mode_is_changed_and_an_amount_that_single_minutes_may_exceed_is_not() -> None:
     ways = [way for said in mismatches().values() for way in said]
 
-    assert {setting for action, setting in ways if action == "change-to-elastic"} >= {EfsThroughputSetting(mode="elastic")}
+    assert {setting for action, setting in ways if action == "change-to-elastic"} >= {
+        EfsThroughputSetting(mode="elastic")
+    }
     assert {setting for action, setting in ways if action == "change-to-bursting"} >= {BURSTS}
     assert {setting for action, setting in ways if "provisioned" in action} == {None}
 
@@ -185,7 +195,9 @@ def bursting(**metrics: Any) -> Setting | None:
         key: metrics[key[0].name](values) if key[0].name in metrics and key[1] in {FIVE_MINUTES_S, DAY_S} else values
         for key, values in one.metrics.items()
     }
-    return next(advice.setting for advice in advised(CALM[0], one, metrics=changed) if advice.action == "change-to-bursting")
+    return next(
+        advice.setting for advice in advised(CALM[0], one, metrics=changed) if advice.action == "change-to-bursting"
+    )
 
 
 def left_of(of: float | None) -> Any:
@@ -194,7 +206,9 @@ def left_of(of: float | None) -> Any:
 
 def fast(mib_s: float) -> Any:
     """One five-minute point so fast; the days stay as they are."""
-    return lambda values: [*values[:-30], mib_s * MIB * FIVE_MINUTES_S, *values[-29:]] if len(values) > 1_000 else values
+    return lambda values: (
+        [*values[:-30], mib_s * MIB * FIVE_MINUTES_S, *values[-29:]] if len(values) > 1_000 else values
+    )
 
 
 def test_bursting_begins_with_credits_that_are_known_and_suffice() -> None:

@@ -153,7 +153,15 @@ def test_a_snapshot_says_what_it_was_made_of(name: str) -> None:
     command = flagged(*LOOSE, resource=bought).advice[0].command or ""
     words = shlex.split(command)
 
-    assert words[:7] == ["aws", "ec2", "create-snapshot", "--region", "ap-northeast-1", "--volume-id", "vol-0123456789abcdef0"]
+    assert words[:7] == [
+        "aws",
+        "ec2",
+        "create-snapshot",
+        "--region",
+        "ap-northeast-1",
+        "--volume-id",
+        "vol-0123456789abcdef0",
+    ]
     assert words[7:9] == ["--description", "vol-0123456789abcdef0: gp3, 500 GiB, 4000 IOPS, 225 MiB/s, ap-northeast-1a"]
     assert words[9] == "--tag-specifications"
     assert json.loads(words[10]) == [{"ResourceType": "snapshot", "Tags": [{"Key": "Name", "Value": name}]}]
@@ -218,7 +226,9 @@ def test_a_metric_that_ends_says_that_the_instance_stopped_and_deletes_nothing(
 
     assert deletes(verdict) is deletable
     assert ("on no running instance since 2026-09-18" in verdict.summary) is not deletable
-    assert any("may have been on a stopped instance until later" in caveat for caveat in verdict.caveats) is not deletable
+    assert (
+        any("may have been on a stopped instance until later" in caveat for caveat in verdict.caveats) is not deletable
+    )
     assert verdict.evidence[0].label == ("On no instance for" if deletable else "On no running instance for")
     assert verdict.confidence == ("high" if deletable else "medium")
     assert "detached" not in verdict.summary or deletable
@@ -245,7 +255,10 @@ def test_the_last_instance_is_named_where_it_is_known() -> None:
         return next(one.value for one in flagged("ebs-unattached", title).evidence if one.label == "Last instance")
 
     assert last("detached three weeks ago") == "i-0aaaaaaaaaaaaaaaa"
-    assert last("attached by hand, and its instance was terminated: it published until a month ago") == "i-0aaaaaaaaaaaaaaaa"
+    assert (
+        last("attached by hand, and its instance was terminated: it published until a month ago")
+        == "i-0aaaaaaaaaaaaaaaa"
+    )
     assert last("no event; it last published a month ago") == "unknown"
 
 
@@ -317,7 +330,9 @@ def test_one_operation_a_day_on_average_is_use() -> None:
 
 def test_two_weeks_are_enough_and_five_are_sure() -> None:
     def attached(days: float) -> Verdict:
-        since = Attachment(instance_id="i-0eeeeeeeeeeeeeeee", device="/dev/sdf", attached_at=CASE_NOW - timedelta(days=days))
+        since = Attachment(
+            instance_id="i-0eeeeeeeeeeeeeeee", device="/dev/sdf", attached_at=CASE_NOW - timedelta(days=days)
+        )
         points = [0.0] * min(36, int(days + 1))
         return judged(*IDLE, resource=volume(*IDLE, attachments=(since,)), **operations(points, points))
 
@@ -477,10 +492,18 @@ def test_a_smaller_volume_and_efs_are_priced_side_by_side() -> None:
         ("gp3", {"iops": 6_000, "throughput_mib_s": 500}, "--volume-type gp3 --size 140 --iops 6000 --throughput 500"),
         ("gp2", {"iops": 3_000, "throughput_mib_s": None}, "--volume-type gp3 --size 140 --iops 3000 --throughput 250"),
         ("st1", {"iops": None, "throughput_mib_s": None}, "--volume-type gp3 --size 140 --iops 3000 --throughput 245"),
-        ("standard", {"iops": None, "throughput_mib_s": None}, "--volume-type gp3 --size 140 --iops 3000 --throughput 125"),
+        (
+            "standard",
+            {"iops": None, "throughput_mib_s": None},
+            "--volume-type gp3 --size 140 --iops 3000 --throughput 125",
+        ),
         ("io2", {"iops": 8_000, "throughput_mib_s": None}, "--volume-type io2 --size 140 --iops 8000"),
         ("io1", {"iops": 10_000, "throughput_mib_s": None}, "--volume-type io1 --size 200 --iops 10000"),
-        ("gp3", {"iops": 80_000, "throughput_mib_s": 125}, "--volume-type gp3 --size 160 --iops 80000 --throughput 125"),
+        (
+            "gp3",
+            {"iops": 80_000, "throughput_mib_s": 125},
+            "--volume-type gp3 --size 160 --iops 80000 --throughput 125",
+        ),
     ],
 )
 def test_the_smaller_volume_is_as_fast(kind: str, settings: dict[str, Any], wanted: str) -> None:

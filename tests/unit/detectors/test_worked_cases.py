@@ -47,7 +47,9 @@ def test_a_limit_says_its_unit_and_its_reason_and_has_bounds(id_: str) -> None:
         extra = field.json_schema_extra
         assert isinstance(extra, dict), f"{name}: make it with limit(...)"
         unit = str(extra["unit"])
-        ending = unit.lower().replace("/", "_per_").replace("mib_per_s", "mib_s").replace(" ", "_").replace("%", "percent")
+        ending = (
+            unit.lower().replace("/", "_per_").replace("mib_per_s", "mib_s").replace(" ", "_").replace("%", "percent")
+        )
         assert field.description, f"{name}: say why="
         assert name.endswith(ending), f"{name}: it must end in its unit, {ending}"
         assert field.metadata, f"{name}: give it a bound (ge=, gt=, le=, lt=)"

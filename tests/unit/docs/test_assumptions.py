@@ -76,6 +76,8 @@ def test_every_row_has_a_source_or_says_that_there_is_none() -> None:
     assert all(len(row) == 4 and all(row) for row in rows), [row for row in rows if len(row) != 4]
     unverified = [row[0] for row in rows if UNVERIFIED.search(row[1])]
     counts = {heading: len(some) for heading, some in tables().items()}
-    print(f"{counts}; {len(documented())} metrics; {len(registry())} rules; {len(rows) - len(unverified)} rows with a source,")
+    print(
+        f"{counts}; {len(documented())} metrics; {len(registry())} rules; {len(rows) - len(unverified)} rows with a source,"
+    )
     print(f"{len(unverified)} unverified in whole or in part: {unverified}")
     assert 0 < len(unverified) < len(rows) / 4

@@ -26,7 +26,9 @@ ADA = "ada@example.com"
         ("arn:aws:sts::123456789012:assumed-role/Storage2/ada", [ROLE], False),
     ],
 )
-def test_those_are_let_whom_the_list_names_and_of_an_empty_one_those_whom_iam_let_in(may, key, who, named, good) -> None:
+def test_those_are_let_whom_the_list_names_and_of_an_empty_one_those_whom_iam_let_in(
+    may, key, who, named, good
+) -> None:
     assert may(who, Policy(limits={}, api=ApiSection(**{key: named}))) is good
     assert not may(who, Policy(limits={}, api=ApiSection(**{key: ["nobody"]})))
 

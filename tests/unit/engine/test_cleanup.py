@@ -76,7 +76,9 @@ VOLUME = Volume(
     id="vol-1", arn="arn:aws:ec2:x", target=HERE, tags={}, volume_type="gp3", size_gib=100, iops=3000, throughput_mib_s=125,
     state="available", created_at=NOW - timedelta(days=90), availability_zone="a", multi_attach=False,
 )  # fmt: skip
-ATTACHED = replace(VOLUME, state="in-use", attachments=(Attachment(instance_id="i-1", device="/dev/sdf", attached_at=NOW),))
+ATTACHED = replace(
+    VOLUME, state="in-use", attachments=(Attachment(instance_id="i-1", device="/dev/sdf", attached_at=NOW),)
+)
 SERVER = Instance(
     id="i-1", arn="arn:aws:ec2:y", target=HERE, tags={}, instance_type="m5.large", state="stopped", launched_at=NOW,
     stopped_at=None, detailed_monitoring=False, root_device="/dev/xvda",
@@ -115,7 +117,9 @@ class TestAllowLists:
 
     def test_advice_that_no_program_may_follow_is_not_allowed(self) -> None:
         assert cleanup_blocker(replace(SEEN, deletes=False), ALLOWING)
-        changes = replace(SEEN, deletes=False, setting=VolumeSetting(volume_type="gp3", iops=3000, throughput_mib_s=125))
+        changes = replace(
+            SEEN, deletes=False, setting=VolumeSetting(volume_type="gp3", iops=3000, throughput_mib_s=125)
+        )
         assert cleanup_blocker(changes, ALLOWING) is None
 
     @pytest.mark.parametrize("section", [ALLOWING, CleanupSection()])
@@ -125,7 +129,9 @@ class TestAllowLists:
     ) -> None:
         named = section.model_copy(update={"detectors": ["fsx-idle"], "resource_types": ["fsx-file-system"]})
         resource = replace(SEEN.resource, type="fsx-file-system")
-        idle = replace(SEEN, detector="fsx-idle", resource=resource, deletes=deletes, summary="FSx for NetApp ONTAP, 1,024 GiB")
+        idle = replace(
+            SEEN, detector="fsx-idle", resource=resource, deletes=deletes, summary="FSx for NetApp ONTAP, 1,024 GiB"
+        )
         assert approval_blocker(idle, named) == cleanup_blocker(idle, named) == ONTAP_STAYS
         openzfs = replace(idle, deletes=True, summary="FSx for OpenZFS, 1,024 GiB")
         assert (cleanup_blocker(openzfs, named) is None) is bool(section.accounts)
@@ -143,7 +149,9 @@ class TestAllowLists:
         section = ALLOWING.model_copy(
             update={"accounts": accounts, "regions": regions, "resource_types": kinds, "detectors": detectors}
         )
-        everywhere = ACCOUNT in accounts and REGION in regions and "efs-file-system" in kinds and "efs-abandoned" in detectors
+        everywhere = (
+            ACCOUNT in accounts and REGION in regions and "efs-file-system" in kinds and "efs-abandoned" in detectors
+        )
         assert (cleanup_blocker(SEEN, section) is None) is everywhere
 
 
@@ -204,7 +212,11 @@ class TestNever:
             (replace(VOLUME, tags={"kubernetes.io/cluster/x": "owned"}), [], "Kubernetes"),
             (replace(VOLUME, tags={"aws:autoscaling:groupName": "web"}), [], "Auto Scaling"),
             (replace(VOLUME, tags={"aws:cloudformation:stack-name": "shop"}), [], "CloudFormation"),
-            (replace(VOLUME, tags={"aws:elasticmapreduce:job-flow-id": "j-1"}), [], "managed by Amazon EMR cluster j-1"),
+            (
+                replace(VOLUME, tags={"aws:elasticmapreduce:job-flow-id": "j-1"}),
+                [],
+                "managed by Amazon EMR cluster j-1",
+            ),
             (replace(VOLUME, manager="eks.amazonaws.com"), [], "managed by eks.amazonaws.com"),
             (replace(VOLUME, tags={"aws:backup:source-resource": "x"}), [], "AWS Backup restored"),
             (replace(VOLUME, tags={"slackwater:restored-from": "x"}), [], "Slackwater restored"),
@@ -218,14 +230,22 @@ class TestNever:
         assert says in (change_blocker(resource, Fleet([resource, *others]), deletes=True) or "")
 
     def test_the_like_that_may_be(self) -> None:
-        assert change_blocker(FILES, Fleet([EfsReplication(id="fs-2", role="source", status="ENABLED")]), deletes=True) is None
+        assert (
+            change_blocker(FILES, Fleet([EfsReplication(id="fs-2", role="source", status="ENABLED")]), deletes=True)
+            is None
+        )
         assert change_blocker(replace(NAS, file_system_type="OPENZFS"), Fleet(()), deletes=True) is None
 
     def test_a_setting_of_an_attached_volume_may_be_changed_but_not_behind_a_program(self) -> None:
         assert change_blocker(ATTACHED, Fleet([ATTACHED, SERVER]), deletes=False) is None
-        assert change_blocker(replace(ATTACHED, tags={"aws:cloudformation:stack-name": "shop"}), Fleet(()), deletes=False)
+        assert change_blocker(
+            replace(ATTACHED, tags={"aws:cloudformation:stack-name": "shop"}), Fleet(()), deletes=False
+        )
         assert change_blocker(replace(ATTACHED, manager="eks.amazonaws.com"), Fleet(()), deletes=False)
-        assert change_blocker(replace(ATTACHED, tags={"aws:backup:source-resource": "x"}), Fleet(()), deletes=False) is None
+        assert (
+            change_blocker(replace(ATTACHED, tags={"aws:backup:source-resource": "x"}), Fleet(()), deletes=False)
+            is None
+        )
 
 
 def begun(n: int, usd: int | None = 10, ago: timedelta = timedelta(0)) -> Begun:
@@ -268,12 +288,16 @@ class TestWaiting:
 
     def test_a_deletion_waits_for_the_grace(self) -> None:
         assert act_after(NOW, self.SECTION, None, deletes=True) == NOW + timedelta(days=30)
-        assert act_after(NOW, self.SECTION, UnattendedTag(tag="Job", grace_hours=6), deletes=True) == NOW + timedelta(hours=6)
+        assert act_after(NOW, self.SECTION, UnattendedTag(tag="Job", grace_hours=6), deletes=True) == NOW + timedelta(
+            hours=6
+        )
 
     def test_a_change_does_not(self) -> None:
         assert act_after(NOW, self.SECTION, None, deletes=False) == NOW
 
-    @pytest.mark.parametrize(("day", "due"), [(0, None), (22.9, None), (23, 7), (28.9, 7), (29, 1), (29.9, 1), (30, None)])
+    @pytest.mark.parametrize(
+        ("day", "due"), [(0, None), (22.9, None), (23, 7), (28.9, 7), (29, 1), (29.9, 1), (30, None)]
+    )
     def test_warnings(self, day: float, due: int | None) -> None:
         assert warning_due(self.MARKED, self.SECTION, NOW + timedelta(days=day)) == due
 
@@ -313,7 +337,9 @@ class TestVerified:
         assert verification_error(replace(self.COPY, size_bytes=200 * 1024**3), files, metered=True) is None
         assert verification_error(replace(self.COPY, size_bytes=89 * 1024**3), files, metered=True)
         assert verification_error(replace(self.COPY, size_bytes=0, incremental=True), files, metered=True) is None
-        assert verification_error(replace(self.COPY, size_bytes=0, incremental=True, state="failed"), files, metered=True)
+        assert verification_error(
+            replace(self.COPY, size_bytes=0, incremental=True, state="failed"), files, metered=True
+        )
 
     def test_an_empty_file_system_is_metered_and_has_nothing_to_bring_back(self) -> None:
         empty = Subject(id="vol-1", size_bytes=6 * 1024)
@@ -351,7 +377,10 @@ class TestRecordedAnew:
         assert merge_recorded(RECORDED, newest, {"fsap-1", "fsap-2", "fsmt-1"}) == {
             "policy": "narrow",
             "access_points": [{"id": "fsap-1"}, {"id": "fsap-2"}],
-            "mount_targets": [{"id": "fsmt-1", "security_groups": ["wide"]}, {"id": "fsmt-2", "security_groups": ["narrow"]}],
+            "mount_targets": [
+                {"id": "fsmt-1", "security_groups": ["wide"]},
+                {"id": "fsmt-2", "security_groups": ["narrow"]},
+            ],
         }
 
     def test_what_somebody_else_took_off_stays_away(self) -> None:

@@ -57,7 +57,9 @@ BEFORE = Evidence(label="size", value=100, unit="GiB")
 
 
 def flagged(resource: Resource, kind: FindingKind = "waste") -> FlaggedResource:
-    declared = Detector(title="", kind=kind, resource=type(resource), limits=Limits, judge=lambda *_: Fine(""), cases=())
+    declared = Detector(
+        title="", kind=kind, resource=type(resource), limits=Limits, judge=lambda *_: Fine(""), cases=()
+    )
     verdict = Flagged(summary="s", confidence="high", evidence=(BEFORE,), advice=(), gist=("gp3",), caveats=("one",))
     return FlaggedResource(Enabled("ebs-test", declared, Limits()), resource, verdict)
 
@@ -100,7 +102,9 @@ HOW = "with gp3, 100 GiB, 3,000 IOPS, 125 MiB/s, performance risk 1 of 4"
         ),
     ],
 )  # fmt: skip
-def test_it_agrees_or_does_not_see_it_in_its_own_words(resource: Resource, told: OptimizerRecommendation, words: str) -> None:
+def test_it_agrees_or_does_not_see_it_in_its_own_words(
+    resource: Resource, told: OptimizerRecommendation, words: str
+) -> None:
     assert says(resource, told) == words
 
 
@@ -116,7 +120,9 @@ def test_it_agrees_or_does_not_see_it_in_its_own_words(resource: Resource, told:
         pytest.param(LOOSE, replace(IDLE, finding="Unused"), id="a word of other resources"),
     ],
 )
-def test_what_does_not_tell_of_the_resource_as_it_is_says_nothing(resource: Resource, told: OptimizerRecommendation) -> None:
+def test_what_does_not_tell_of_the_resource_as_it_is_says_nothing(
+    resource: Resource, told: OptimizerRecommendation
+) -> None:
     assert says(resource, told) is None
 
 
@@ -139,7 +145,9 @@ def test_a_recommendation_from_before_the_attachment_or_the_start_does_not_count
 
 @pytest.mark.parametrize(("days", "counts"), [(2, True), (0.5, False)])
 def test_a_recommendation_from_before_the_last_detachment_does_not_count(days: float, counts: bool) -> None:
-    event = AttachmentEvent(id="vol-1", at=CASE_NOW - timedelta(days=days), instance_id="i-1", event_name="DetachVolume")
+    event = AttachmentEvent(
+        id="vol-1", at=CASE_NOW - timedelta(days=days), instance_id="i-1", event_name="DetachVolume"
+    )
 
     assert (says(LOOSE, event, replace(IDLE, finding="Unattached")) is not None) == counts
 
@@ -168,7 +176,9 @@ def test_only_disagreement_is_a_caveat() -> None:
 
 
 @pytest.mark.parametrize("told", [SAVES, OPTIMIZED, IDLE])
-def test_a_finding_keeps_its_confidence_its_fingerprint_its_severity_and_its_saving(told: OptimizerRecommendation) -> None:
+def test_a_finding_keeps_its_confidence_its_fingerprint_its_severity_and_its_saving(
+    told: OptimizerRecommendation,
+) -> None:
     alone = price(flagged(ATTACHED), {})
     found = price(cross_check(flagged(ATTACHED), Fleet([told]), CASE_NOW), {})
 

@@ -37,7 +37,10 @@ def test_the_stronger_speaks_and_names_the_weaker() -> None:
     reported, suppressed = deduplicate([flag("idle"), flag("unattached", outranks=("idle",))])
 
     assert (ids(reported), ids(suppressed)) == (["unattached/vol-1"], ["idle/vol-1"])
-    assert reported[0].verdict.caveats == ("own", "The same issue was also found by idle. Only this finding is reported.")
+    assert reported[0].verdict.caveats == (
+        "own",
+        "The same issue was also found by idle. Only this finding is reported.",
+    )
 
 
 def test_nothing_else_about_the_stronger_changes() -> None:

@@ -33,11 +33,14 @@ EC2 = (
 )
 JSON = f"AccessDeniedException: {WHO} fsx:DescribeFileSystems with an explicit deny in a service control policy"
 NAMED = "arn:aws:organizations::987654321098:policy/o-qv5af4abcd/service_control_policy/p-2kgnabcd"
-NOBODY = (
-    f"AccessDenied: {WHO} fsx:DescribeFileSystems because no identity-based policy allows the fsx:DescribeFileSystems action"
-)
+NOBODY = f"AccessDenied: {WHO} fsx:DescribeFileSystems because no identity-based policy allows the fsx:DescribeFileSystems action"
 ALL = (Volume, Instance, EfsFileSystem, FsxFileSystem)
-CALLS = ("ec2:DescribeVolumes", "ec2:DescribeInstances", "elasticfilesystem:DescribeFileSystems", "fsx:DescribeFileSystems")
+CALLS = (
+    "ec2:DescribeVolumes",
+    "ec2:DescribeInstances",
+    "elasticfilesystem:DescribeFileSystems",
+    "fsx:DescribeFileSystems",
+)
 METRICS = Gap(HERE.account, HERE.region, "cloudwatch:ListMetrics", "AccessDenied: no", optional=True)
 
 
@@ -55,7 +58,10 @@ def test_a_region_that_a_service_control_policy_closes_is_one_optional_gap() -> 
 
 @pytest.mark.parametrize(
     "said",
-    [f"{JSON}: {NAMED}", f"AccessDenied: {WHO} fsx:X because no service control policy allows the fsx:X action: {NAMED}"],
+    [
+        f"{JSON}: {NAMED}",
+        f"AccessDenied: {WHO} fsx:X because no service control policy allows the fsx:X action: {NAMED}",
+    ],
 )
 def test_it_names_the_policy_where_aws_does(said: str) -> None:
     (gap,) = summarize_gaps(HERE, ALL, gaps(EC2, said), 0)
@@ -113,7 +119,9 @@ def test_a_region_that_is_closed_for_some_calls_and_not_enabled_for_others_stays
 
 
 def test_a_closed_target_is_complete_and_says_that_it_is_closed() -> None:
-    scan = TargetScan(target=HERE, findings=(), unknown=(), gaps=tuple(summarize_gaps(HERE, ALL, gaps(EC2), 0)), resources={})
+    scan = TargetScan(
+        target=HERE, findings=(), unknown=(), gaps=tuple(summarize_gaps(HERE, ALL, gaps(EC2), 0)), resources={}
+    )
     assert (scan.complete, scan.closed) == (True, True)
     other = replace(scan, gaps=(METRICS,))
     assert (other.complete, other.closed) == (True, False)
@@ -123,7 +131,9 @@ def test_a_closed_target_is_complete_and_says_that_it_is_closed() -> None:
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 DAY = timedelta(days=1)
-VOLUME = TrackedResource(arn="arn:vol-1", id="vol-1", type="ebs-volume", name="db", account=HERE.account, region=HERE.region)
+VOLUME = TrackedResource(
+    arn="arn:vol-1", id="vol-1", type="ebs-volume", name="db", account=HERE.account, region=HERE.region
+)
 SEEN = FindingRecord(
     id="f-1", detector="ebs-unattached", kind="waste", severity="low", confidence="high", resource=VOLUME, owner=None,
     summary="on no instance", monthly_savings_usd=Decimal("4.50"), fingerprint="a",

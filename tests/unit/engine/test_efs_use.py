@@ -120,7 +120,9 @@ class TestUnknown:
     @pytest.mark.parametrize(("metric", "minutes", "is_unknown"), [
         (STORED, 30, False), (STORED, 45, True), (CLIENTS, 15, False), (CLIENTS, 16, True),
     ])  # fmt: skip
-    def test_a_gap_of_points_before_the_fence_may_hide_use(self, metric: Metric, minutes: int, is_unknown: bool) -> None:
+    def test_a_gap_of_points_before_the_fence_may_hide_use(
+        self, metric: Metric, minutes: int, is_unknown: bool
+    ) -> None:
         assert bool(unknown(without(metric, 90, 90 + minutes), DURING, FENCED)) is is_unknown
 
     def test_no_connections_at_all_are_no_gap_because_efs_may_publish_no_zeros(self) -> None:
@@ -135,7 +137,10 @@ class TestQuestion:
         asked = question("fs-1", START, NOW + 30 * timedelta(seconds=1))
 
         assert {one.period_s for one in asked.queries if one.metric is not STORED} == {60}
-        assert (asked.window.start_s, asked.window.end_s) == (int(START.timestamp()), int((NOW + 5 * MINUTE).timestamp()))
+        assert (asked.window.start_s, asked.window.end_s) == (
+            int(START.timestamp()),
+            int((NOW + 5 * MINUTE).timestamp()),
+        )
         assert {one.metric for one in asked.queries} == {CLIENTS, WRITTEN, METADATA_WRITTEN, METERED, STORED}
         assert [TOTAL in one.dimensions for one in asked.queries if one.metric is STORED] == [True]
 

@@ -75,7 +75,9 @@ def test_two_detectors_that_want_one_metric_ask_once_as_far_back_as_the_more_pat
 
         return judge
 
-    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(measuring(reads(14)), "a"), enabled(measuring(reads(30)), "b")], CASE_NOW)
+    queue = EvaluationQueue(
+        Fleet([VOLUME]), [enabled(measuring(reads(14)), "a"), enabled(measuring(reads(30)), "b")], CASE_NOW
+    )
     calls = drain(queue)
 
     assert [len(call.queries) for call in calls] == [1]
@@ -269,7 +271,9 @@ def broken(*_: object) -> Verdict:
 def test_a_mistake_in_one_detector_is_told_and_loses_nothing_of_the_others(
     judge: Callable[[Volume, Seen, Limits], Verdict], said: str
 ) -> None:
-    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(judge, "ebs-broken"), enabled(lambda *_: FLAG, "ebs-sound")], CASE_NOW)
+    queue = EvaluationQueue(
+        Fleet([VOLUME]), [enabled(judge, "ebs-broken"), enabled(lambda *_: FLAG, "ebs-sound")], CASE_NOW
+    )
     drain(queue)
 
     assert [one.enabled.id for one in queue.flagged] == ["ebs-sound"]

@@ -8,7 +8,9 @@ from slackwater.model.fleet import Fleet, Late, Rest
 from slackwater.model.resources import AttachmentEvent, EfsFileSystem, Volume
 from slackwater.model.verdicts import Advice, Flagged
 
-(VOLUME,) = {case.resource.id: case.resource for case in registry()["ebs-unattached"].cases if case.resource.tags}.values()
+(VOLUME,) = {
+    case.resource.id: case.resource for case in registry()["ebs-unattached"].cases if case.resource.tags
+}.values()
 TERRAFORM = "the program that its tag terraform names"
 TAGGED = replace(VOLUME, id="vol-1", tags={"terraform": "yes"})
 EVENT = AttachmentEvent(id="vol-1", at=VOLUME.created_at, instance_id=None, event_name="DetachVolume")

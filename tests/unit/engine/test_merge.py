@@ -228,7 +228,9 @@ def approved(setting: Setting | None, until: datetime | None = None) -> TrackedF
         (GP3, SEEN, "it would now be left to people: the approval was to change it to gp3, 3,000 IOPS, 125 MiB/s"),
     ],
 )
-def test_an_approval_to_change_a_setting_is_for_no_other_setting(was: Setting | None, now: FindingRecord, why: str) -> None:
+def test_an_approval_to_change_a_setting_is_for_no_other_setting(
+    was: Setting | None, now: FindingRecord, why: str
+) -> None:
     finding, entry = merge(approved(was), now)
 
     assert finding is not None
@@ -371,7 +373,9 @@ def test_a_snooze_ends_though_the_target_is_not_whole_but_only_where_it_was_aske
 
 @pytest.mark.parametrize("sighting", [None, SEEN, CHANGED])
 @pytest.mark.parametrize("status", STATUSES)
-def test_an_audit_that_is_older_than_what_is_known_changes_nothing(status: Status, sighting: FindingRecord | None) -> None:
+def test_an_audit_that_is_older_than_what_is_known_changes_nothing(
+    status: Status, sighting: FindingRecord | None
+) -> None:
     assert merge(known(status), sighting, now=MONDAY - timedelta(seconds=1)) == (known(status), None)
 
 

@@ -15,7 +15,9 @@ from slackwater.model.tracking import FindingRecord, TargetReport, TrackedResour
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 DAY = timedelta(days=1)
-VOLUME = TrackedResource(arn="arn:vol-1", id="vol-1", type="ebs-volume", name="db", account="123456789012", region="eu-west-1")
+VOLUME = TrackedResource(
+    arn="arn:vol-1", id="vol-1", type="ebs-volume", name="db", account="123456789012", region="eu-west-1"
+)
 DONE = Cleanup(
     finding_id="f-1", attempt=1, execution="f-1-1", detector="ebs-unattached", resource=VOLUME, owner=None, fingerprint="a",
     setting=None, requested_by="ada", started_at=MONDAY - 30 * DAY, promised_monthly_usd=Decimal(10), stage="done",

@@ -83,7 +83,9 @@ def test_what_is_left_shares_calls_up_to_five_hundred_queries() -> None:
     assert sorted(len(call.queries) for call in packer.flush()) == [100, 500]
 
 
-@given(st.lists(st.tuples(st.sampled_from([MINUTE_S, FIVE_MINUTES_S, HOUR_S, DAY_S]), st.integers(1, 14)), max_size=600))
+@given(
+    st.lists(st.tuples(st.sampled_from([MINUTE_S, FIVE_MINUTES_S, HOUR_S, DAY_S]), st.integers(1, 14)), max_size=600)
+)
 def test_no_call_breaks_a_limit_and_no_query_is_lost(asked: list[tuple[int, int]]) -> None:
     needs = [need(n, period_s=period_s, days=days) for n, (period_s, days) in enumerate(asked)]
 
@@ -93,4 +95,6 @@ def test_no_call_breaks_a_limit_and_no_query_is_lost(asked: list[tuple[int, int]
         assert len(call.queries) <= MAX_QUERIES
         assert sum(query.points for query in call.queries) <= MAX_POINTS
         assert {query.window for query in call.queries} == {call.window}
-    assert sorted(query.dimensions for call in full + rest for query in call.queries) == sorted(n.dimensions for n in needs)
+    assert sorted(query.dimensions for call in full + rest for query in call.queries) == sorted(
+        n.dimensions for n in needs
+    )

@@ -68,7 +68,9 @@ def test_a_finding_with_an_unknown_price_says_which_and_compares_what_is_known()
     assert partly.caveats == (
         "The saving is unknown: no price is known for ebs.io9.storage. Without that, it is 8.00 USD a month.",
     )
-    assert price(flagged(advice(unknown)), TABLE).caveats == ("The saving is unknown: no price is known for ebs.io9.storage.",)
+    assert price(flagged(advice(unknown)), TABLE).caveats == (
+        "The saving is unknown: no price is known for ebs.io9.storage.",
+    )
     assert finding(10).caveats == price(flagged(advice(known=False)), TABLE).caveats == ()
 
 
@@ -97,7 +99,10 @@ def test_a_fingerprint_ignores_age_and_cents_and_sees_what_matters() -> None:
     assert finding(1).fingerprint == finding(2, summary="8 days").fingerprint
     assert finding(1).fingerprint != finding(1, gist=("gp2",)).fingerprint
     assert finding(1).fingerprint == finding(1, confidence="low").fingerprint
-    assert finding(1).fingerprint == price(flagged(advice(Change(STORAGE, Decimal(1)), action="snapshot")), TABLE).fingerprint
+    assert (
+        finding(1).fingerprint
+        == price(flagged(advice(Change(STORAGE, Decimal(1)), action="snapshot")), TABLE).fingerprint
+    )
     assert finding(1).fingerprint != finding(1, detector="ebs-other").fingerprint
 
 
@@ -157,9 +162,16 @@ def test_keep_tags_protect_and_a_date_nobody_can_read_protects(tags: dict[str, s
 
 @pytest.mark.parametrize(
     ("tags", "owner"),
-    [({"Team": "web", "Owner": "data"}, "data"), ({"Owner": "", "team": "web"}, "web"), ({"Project": "x"}, None), (None, None)],
+    [
+        ({"Team": "web", "Owner": "data"}, "data"),
+        ({"Owner": "", "team": "web"}, "web"),
+        ({"Project": "x"}, None),
+        (None, None),
+    ],
 )
-def test_the_first_owner_tag_that_says_something_names_whom_to_ask(tags: dict[str, str] | None, owner: str | None) -> None:
+def test_the_first_owner_tag_that_says_something_names_whom_to_ask(
+    tags: dict[str, str] | None, owner: str | None
+) -> None:
     assert owner_of(replace(VOLUME, tags=tags), OwnersSection()) == owner
 
 

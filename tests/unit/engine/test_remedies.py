@@ -83,7 +83,9 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> Judged:
     def judge(*named: Remedy) -> EvaluationQueue:
         def verdict(volume: Volume, *_: object) -> Flagged:
             own = named if volume.id == "vol-1" else ()
-            return Flagged(summary="slow", confidence="high", evidence=(), advice=(advice("own"),), gist=(), remedies=own)
+            return Flagged(
+                summary="slow", confidence="high", evidence=(), advice=(advice("own"),), gist=(), remedies=own
+            )
 
         detector = Detector(title="", kind="performance", resource=Volume, limits=Limits, judge=verdict, cases=())
         queue = EvaluationQueue(Fleet([*VOLUMES, TYPE]), [Enabled("ebs-test", detector, Limits())], CASE_NOW)
@@ -132,7 +134,9 @@ def test_it_knows_the_types_and_the_region_of_the_resource(judged: Judged) -> No
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_remedy_that_cannot_be_is_a_mistake_of_ours_and_costs_no_finding(judged: Judged, broken: Remedy, why: str) -> None:
+def test_a_remedy_that_cannot_be_is_a_mistake_of_ours_and_costs_no_finding(
+    judged: Judged, broken: Remedy, why: str
+) -> None:
     queue = judged(remedy(), broken)
     ((what, reason, optional),) = queue.failures
     assert (what, optional) == ("detector:ebs-test", False)

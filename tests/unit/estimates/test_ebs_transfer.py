@@ -155,7 +155,11 @@ def test_the_prices_are_those_of_the_instance_and_of_the_smallest_that_never_bin
 
     assert str(result.hourly_usd) == "0.096"
     assert (result.smallest_unbound_instance_type, str(result.smallest_unbound_hourly_usd)) == ("m6i.2xlarge", "0.384")
-    assert [one.item.id for one in done.price_basis] == ["ebs.gp2.storage", "ec2.m6i.2xlarge.hour", "ec2.m6i.large.hour"]
+    assert [one.item.id for one in done.price_basis] == [
+        "ebs.gp2.storage",
+        "ec2.m6i.2xlarge.hour",
+        "ec2.m6i.large.hour",
+    ]
     assert asked(instance_type="m6i.large", size="1TiB", bytes="1B", region="ap-northeast-1").hourly_usd is None
     assert asked(instance_type="r5n.large", size="1TiB", bytes="1B").hourly_usd is None, "no price is packaged for it"
 
@@ -173,8 +177,12 @@ def test_the_prices_are_those_of_the_instance_and_of_the_smallest_that_never_bin
         ({"size": "500GiB", "volume_type": "io2", "volume_iops": 33_000}, "2188.00"),
     ],
 )
-def test_the_volume_costs_its_storage_and_what_is_provisioned_above_what_is_included(volume: dict[str, Any], usd: str) -> None:
-    assert asked(instance_type="m5.large", bytes="1GiB", region="us-east-1", **volume).volume_monthly_usd == Decimal(usd)
+def test_the_volume_costs_its_storage_and_what_is_provisioned_above_what_is_included(
+    volume: dict[str, Any], usd: str
+) -> None:
+    assert asked(instance_type="m5.large", bytes="1GiB", region="us-east-1", **volume).volume_monthly_usd == Decimal(
+        usd
+    )
 
 
 def test_a_volume_whose_price_nobody_knows_has_none() -> None:
@@ -186,8 +194,14 @@ def test_a_volume_whose_price_nobody_knows_has_none() -> None:
 def test_the_smallest_is_so_by_its_ebs_bandwidth_and_then_by_its_vcpus() -> None:
     slow = {"volume_type": "gp2", "size": "100GiB", "bytes": "1TiB"}
 
-    assert asked(instance_type="t3.2xlarge", volume_throughput="20MiB/s", **slow).smallest_unbound_instance_type == "t3.small"
-    assert asked(instance_type="t3.2xlarge", volume_throughput="60MiB/s", **slow).smallest_unbound_instance_type == "t3.large"
+    assert (
+        asked(instance_type="t3.2xlarge", volume_throughput="20MiB/s", **slow).smallest_unbound_instance_type
+        == "t3.small"
+    )
+    assert (
+        asked(instance_type="t3.2xlarge", volume_throughput="60MiB/s", **slow).smallest_unbound_instance_type
+        == "t3.large"
+    )
 
 
 def test_the_alternative_is_the_smallest_that_never_binds_and_solves_it_where_the_instance_binds() -> None:
@@ -282,7 +296,8 @@ def test_the_smallest_unbound_type_never_binds_and_no_smaller_one_of_the_family_
     carrying = [
         (one.ebs_baseline_mbps, one.vcpus)
         for one in family
-        if (limits := ebs.instance_limits(one, "gp2")) and limits.baseline.rate(operation) >= volume.burst.rate(operation)
+        if (limits := ebs.instance_limits(one, "gp2"))
+        and limits.baseline.rate(operation) >= volume.burst.rate(operation)
     ]
 
     assert result.unbound_seconds <= result.seconds * (1 + 1e-9)
@@ -291,6 +306,8 @@ def test_the_smallest_unbound_type_never_binds_and_no_smaller_one_of_the_family_
     else:
         smallest = TYPES[result.smallest_unbound_instance_type]
         assert (smallest.ebs_baseline_mbps, smallest.vcpus) == min(carrying)
-        there = asked(instance_type=smallest.id, volume_type="gp2", size=f"{size_gib}GiB", bytes="1TiB", io_size=io_size)
+        there = asked(
+            instance_type=smallest.id, volume_type="gp2", size=f"{size_gib}GiB", bytes="1TiB", io_size=io_size
+        )
         assert {phase.bound_by for phase in there.phases} == {"volume"}
         assert there.seconds == pytest.approx(result.unbound_seconds)

@@ -76,7 +76,9 @@ def test_a_rate_within_the_baseline_never_empties_them() -> None:
 
 
 def test_the_region_has_the_last_word_on_ceilings() -> None:
-    tokyo, virginia = (asked(region, stored="40TiB", metered_rate="9GiB/s") for region in ("ap-northeast-1", "us-east-1"))
+    tokyo, virginia = (
+        asked(region, stored="40TiB", metered_rate="9GiB/s") for region in ("ap-northeast-1", "us-east-1")
+    )
 
     assert (tokyo.write_ceiling_mib_s, tokyo.read_ceiling_mib_s) == (1024, 3 * 1024)
     assert (virginia.write_ceiling_mib_s, virginia.read_ceiling_mib_s) == (3 * 1024, 5 * 1024)
@@ -199,7 +201,8 @@ def test_more_bytes_never_use_fewer_credits_nor_last_longer(
 @settings(deadline=None)
 def test_more_rate_never_takes_longer_to_empty_them(stored: int, rate: int, more: int) -> None:
     slow, fast = (
-        asked(stored=f"{stored}GiB", metered_rate=f"{mib_s}MiB/s").wall_until_empty_hours for mib_s in (rate, rate + more)
+        asked(stored=f"{stored}GiB", metered_rate=f"{mib_s}MiB/s").wall_until_empty_hours
+        for mib_s in (rate, rate + more)
     )
 
     assert slow is None or (fast is not None and fast <= slow)

@@ -42,7 +42,9 @@ def asked(**said: Any) -> Choice:
 
 
 def test_elastic_costs_what_was_published_for_30_gib() -> None:
-    written, read = (asked(stored="0B", **{moved: "30GiB"}).modes.elastic for moved in ("write_per_month", "read_per_month"))
+    written, read = (
+        asked(stored="0B", **{moved: "30GiB"}).modes.elastic for moved in ("write_per_month", "read_per_month")
+    )
 
     assert (written.throughput_usd, read.throughput_usd) == (Decimal("2.10"), Decimal("1.20"))
     assert written.throughput_as_gp3_gib is not None
@@ -172,7 +174,8 @@ def test_bursting_for_a_peak_without_a_month_says_how_long_it_holds() -> None:
 
 def test_small_operations_make_elastic_dear_at_a_smaller_average() -> None:
     large, small = (
-        asked(stored="0B", write_per_month="1GiB", operation_size=size).break_even_average_percent for size in ("32KiB", "4KiB")
+        asked(stored="0B", write_per_month="1GiB", operation_size=size).break_even_average_percent
+        for size in ("32KiB", "4KiB")
     )
 
     assert large is not None
@@ -195,7 +198,9 @@ def test_a_peak_that_is_metered_as_a_whole_mib_s_needs_no_more(read: int, write:
     assert needed.modes.provisioned.carries_peak
 
 
-@given(st.integers(0, 1000), st.integers(0, 1000), st.integers(1, 1024), st.sampled_from(["us-east-1", "ap-northeast-1"]))
+@given(
+    st.integers(0, 1000), st.integers(0, 1000), st.integers(1, 1024), st.sampled_from(["us-east-1", "ap-northeast-1"])
+)
 @settings(deadline=None)
 def test_what_the_peak_needs_carries_the_peak(read: int, write: int, peak: int, region: str) -> None:
     moved = {"read_per_month": f"{read}GiB", "write_per_month": f"{write}GiB"}
@@ -273,10 +278,15 @@ def test_the_use_at_which_elastic_and_provisioned_cost_the_same() -> None:
 
 
 def test_an_unknown_price_is_null_and_the_free_mode_can_be_recommended_without() -> None:
-    free, dear = asked(prices={}, stored="1TiB"), answered(prices={}, stored="0B", write_per_month="30TiB", peak="20MiB/s")
+    free, dear = (
+        asked(prices={}, stored="1TiB"),
+        answered(prices={}, stored="0B", write_per_month="30TiB", peak="20MiB/s"),
+    )
 
     assert free.recommended == "bursting"
-    assert free.modes.bursting.monthly_usd is free.modes.elastic.throughput_usd is free.break_even_average_percent is None
+    assert (
+        free.modes.bursting.monthly_usd is free.modes.elastic.throughput_usd is free.break_even_average_percent is None
+    )
     assert dear.result.recommended is None
     assert dear.summary.startswith("No price is known of what carries this.")
 
@@ -313,7 +323,9 @@ GIBS = st.integers(0, 10**6)
 
 @given(GIBS, GIBS, st.integers(1, 10**6), GIBS, st.sampled_from([None, "1KiB", "32KiB", "100KB"]))
 @settings(deadline=None)
-def test_more_bytes_never_cost_less_in_any_mode(stored: int, read: int, write: int, more: int, operation: str | None) -> None:
+def test_more_bytes_never_cost_less_in_any_mode(
+    stored: int, read: int, write: int, more: int, operation: str | None
+) -> None:
     def month(stored: int, read: int, write: int) -> Choice:
         said = {"stored": f"{stored}GiB", "read_per_month": f"{read}GiB", "write_per_month": f"{write}GiB"}
         return asked(**said, provisioned="100MiB/s", **({"operation_size": operation} if operation else {}))
@@ -334,8 +346,13 @@ def test_more_bytes_never_cost_less_in_any_mode(stored: int, read: int, write: i
 @settings(deadline=None)
 def test_a_mode_that_carries_a_peak_carries_any_lower_one(stored: int, peak: int, more: int) -> None:
     low, high = (
-        asked(stored=f"{stored}GiB", peak=f"{mib_s}MiB/s", provisioned="200MiB/s").modes for mib_s in (peak, peak + more)
+        asked(stored=f"{stored}GiB", peak=f"{mib_s}MiB/s", provisioned="200MiB/s").modes
+        for mib_s in (peak, peak + more)
     )
 
-    for lower, higher in ((low.bursting, high.bursting), (low.provisioned, high.provisioned), (low.elastic, high.elastic)):
+    for lower, higher in (
+        (low.bursting, high.bursting),
+        (low.provisioned, high.provisioned),
+        (low.elastic, high.elastic),
+    ):
         assert lower.carries_peak or not higher.carries_peak

@@ -69,7 +69,9 @@ def test_the_published_run_costs_what_was_published_within_a_tenth() -> None:
 
 
 def test_as_steps_the_run_costs_more_than_as_a_ramp_and_is_nearer_to_what_was_published() -> None:
-    ramp, steps = (asked(usage_csv=csv, efs="one-zone").efs_usd for csv in (RUN, RUN.replace("0,0\n", "0,0\n0,30.12\n", 1)))
+    ramp, steps = (
+        asked(usage_csv=csv, efs="one-zone").efs_usd for csv in (RUN, RUN.replace("0,0\n", "0,0\n0,30.12\n", 1))
+    )
 
     assert ramp is not None
     assert steps is not None
@@ -102,12 +104,16 @@ def test_hours_are_a_number_or_a_duration(hours: object) -> None:
     assert asked(used="1GiB", hours=hours).ebs_hours == 1.5
 
 
-@pytest.mark.parametrize("hours", [0.9833333333333333, "0.9833333333333333", "0.9833333333333333h", "9.833333333333333e-01"])
+@pytest.mark.parametrize(
+    "hours", [0.9833333333333333, "0.9833333333333333", "0.9833333333333333h", "9.833333333333333e-01"]
+)
 def test_hours_are_a_programs_float_with_all_its_digits(hours: object) -> None:
     assert asked(used="1GiB", hours=hours).efs_hours == asked(used="1GiB", hours="59min").efs_hours
 
 
-@pytest.mark.parametrize("hours", [0, "0", "0h", -1, 10**400, 100_001, "9999999d", True, [], "1e15", "24 hours", "", "nan"])
+@pytest.mark.parametrize(
+    "hours", [0, "0", "0h", -1, 10**400, 100_001, "9999999d", True, [], "1e15", "24 hours", "", "nan"]
+)
 def test_other_hours_are_refused(hours: object) -> None:
     with pytest.raises(ValueError, match="hours"):
         EfsVsEbs.model_validate({"used": "1GiB", "hours": hours})
@@ -181,7 +187,12 @@ def test_an_unknown_price_is_null_and_so_is_what_depends_on_it() -> None:
 def test_nothing_used_costs_nothing() -> None:
     nothing = asked(used="0B", allocated="1GiB", hours="1h")
 
-    assert (nothing.efs_usd, nothing.break_even_allocated_gib, nothing.break_even_ratio, nothing.cheaper) == (0, 0, None, "efs")
+    assert (nothing.efs_usd, nothing.break_even_allocated_gib, nothing.break_even_ratio, nothing.cheaper) == (
+        0,
+        0,
+        None,
+        "efs",
+    )
 
 
 def test_the_summary_names_both_costs_and_the_size_between() -> None:
@@ -219,7 +230,11 @@ def test_a_usage_that_cannot_be_read_says_where_and_what_would_do(csv: str, prob
 
 @pytest.mark.parametrize(
     ("said", "field"),
-    [({}, "used"), ({"used": "1GiB", "usage_csv": RUN}, "usage_csv"), ({"used": "1GiB", "allocated": "0B"}, "allocated")],
+    [
+        ({}, "used"),
+        ({"used": "1GiB", "usage_csv": RUN}, "usage_csv"),
+        ({"used": "1GiB", "allocated": "0B"}, "allocated"),
+    ],
 )
 def test_what_makes_no_sense_is_refused(said: dict[str, str], field: str) -> None:
     with pytest.raises(InputError) as caught:

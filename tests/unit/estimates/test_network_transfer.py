@@ -99,7 +99,9 @@ def test_what_does_not_burst_takes_the_same_time_first_and_last() -> None:
     ],
 )
 def test_the_own_family_comes_first_and_a_general_one_after_it(instance_type: str, families: list[str]) -> None:
-    assert [one.instance_type.partition(".")[0] for one in asked(instance_type=instance_type).instance_types] == families
+    assert [
+        one.instance_type.partition(".")[0] for one in asked(instance_type=instance_type).instance_types
+    ] == families
 
 
 def test_families_are_looked_through_as_they_are_named_and_once_each() -> None:
@@ -132,7 +134,9 @@ def test_the_rows_are_the_families_that_are_named_in_their_order(instance_type: 
 
 
 def test_the_interface_endpoint_costs_by_the_hour_and_gib_and_the_gateway_endpoint_nothing() -> None:
-    endpoints = asked(instance_type="t3.micro", bytes="100GiB", hours_per_month=720.0, region="ap-northeast-1").endpoints
+    endpoints = asked(
+        instance_type="t3.micro", bytes="100GiB", hours_per_month=720.0, region="ap-northeast-1"
+    ).endpoints
 
     assert (endpoints.interface.hourly_usd, endpoints.interface.per_gib_usd) == (Decimal("0.014"), Decimal("0.01"))
     assert (endpoints.interface.monthly_usd, endpoints.interface.transfer_usd) == (Decimal("10.08"), Decimal(1))
@@ -147,7 +151,11 @@ def test_the_hours_of_an_interface_endpoint_count_in_every_zone_and_its_data_onc
     interface = done.answer.result.endpoints.interface
     way = next(one for one in done.answer.alternatives if one.id == "interface-endpoint")
 
-    assert (interface.hourly_usd, interface.monthly_usd, interface.transfer_usd) == (Decimal("0.014"), Decimal("30.66"), 1)
+    assert (interface.hourly_usd, interface.monthly_usd, interface.transfer_usd) == (
+        Decimal("0.014"),
+        Decimal("30.66"),
+        1,
+    )
     assert way.summary.startswith("an interface endpoint in 3 zones takes")
     assert way.changes == (Change(VPC_ENDPOINT_HOUR, Decimal(-2190)), Change(VPC_ENDPOINT_GIB, Decimal(-100)))
 

@@ -112,7 +112,9 @@ def test_efs_bursts_for_nothing_where_its_credits_carry_peak_and_month(
 ) -> None:
     month = {"read_per_month": read, "write_per_month": write}
 
-    assert asked(capacity=capacity, throughput=throughput, multi_az=multi_az, **month).services.efs.monthly_usd == Decimal(usd)
+    assert asked(
+        capacity=capacity, throughput=throughput, multi_az=multi_az, **month
+    ).services.efs.monthly_usd == Decimal(usd)
 
 
 def test_efs_bursts_up_to_the_regions_ceiling_only() -> None:
@@ -200,7 +202,8 @@ def test_without_any_price_nothing_is_the_cheapest_unless_it_is_the_only_one() -
 
 
 @pytest.mark.parametrize(
-    "too_much", [{"capacity": "900TiB"}, {"capacity": "1TiB", "throughput": "20GB/s"}, {"capacity": "1TiB", "iops": 500_000}]
+    "too_much",
+    [{"capacity": "900TiB"}, {"capacity": "1TiB", "throughput": "20GB/s"}, {"capacity": "1TiB", "iops": 500_000}],
 )
 def test_what_fsx_cannot_carry_does_not_fit(too_much: dict[str, Any]) -> None:
     services = asked(multi_az=True, **too_much).services
@@ -214,7 +217,10 @@ def test_what_fsx_cannot_carry_does_not_fit(too_much: dict[str, Any]) -> None:
 def test_what_efs_cannot_carry_does_not_fit() -> None:
     fast, busy = asked(capacity="1TiB", throughput="2GB/s").services, asked(capacity="1TiB", iops=7_001).services
 
-    assert fast.efs.why_not == "even in Elastic mode the peak is 1.86 times what it allows, 3 GiB/s read or 1 GiB/s written"
+    assert (
+        fast.efs.why_not
+        == "even in Elastic mode the peak is 1.86 times what it allows, 3 GiB/s read or 1 GiB/s written"
+    )
     assert "35,000 operations/s read or 7,000 operations/s written" in (busy.efs.why_not or "")
     assert asked(capacity="1TiB", iops=7_001, multi_az=True).services.efs.fits
     tokyo, paris = (
@@ -226,7 +232,9 @@ def test_what_efs_cannot_carry_does_not_fit() -> None:
 
 def test_the_months_average_has_to_be_carried_too() -> None:
     # 500 TB in 730 hours are 190 MB/s
-    assert "320 MB/s" in (asked(capacity="64GiB", multi_az=True, read_per_month="500TB").services.openzfs.configuration or "")
+    assert "320 MB/s" in (
+        asked(capacity="64GiB", multi_az=True, read_per_month="500TB").services.openzfs.configuration or ""
+    )
 
 
 def test_nothing_fits_what_is_too_large_over_smb() -> None:
@@ -296,7 +304,9 @@ def test_more_capacity_is_never_cheaper_on_fsx(gib: int, more: int, mb_s: int, i
 
 
 def test_more_capacity_may_be_cheaper_on_efs_as_it_bursts_further() -> None:
-    small, large = (asked(capacity=size, throughput="105MiB/s", multi_az=True).services.efs for size in ("1GiB", "1100GiB"))
+    small, large = (
+        asked(capacity=size, throughput="105MiB/s", multi_az=True).services.efs for size in ("1GiB", "1100GiB")
+    )
 
     assert small.monthly_usd == Decimal("0.36") + (105 - Decimal("0.05")) * Decimal("7.20")
     assert large.monthly_usd == 1100 * Decimal("0.36")
@@ -310,7 +320,12 @@ def test_more_capacity_may_be_cheaper_on_efs_as_it_bursts_further() -> None:
     written=st.integers(0, 100_000),
 )
 def test_more_throughput_is_never_cheaper(gib: int, mb_s: int, more: int, read: int, written: int) -> None:
-    load = {"capacity": f"{gib}GiB", "read_per_month": f"{read}GiB", "write_per_month": f"{written}GiB", "multi_az": True}
+    load = {
+        "capacity": f"{gib}GiB",
+        "read_per_month": f"{read}GiB",
+        "write_per_month": f"{written}GiB",
+        "multi_az": True,
+    }
     slow, fast = (asked(throughput=f"{rate}MB/s", **load) for rate in (mb_s, mb_s + more))
 
     for before, after in zip(offers(slow), offers(fast), strict=True):

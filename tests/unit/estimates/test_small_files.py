@@ -97,7 +97,9 @@ def test_every_other_storage_and_more_workers_are_offered_with_their_prices() ->
         ({"files": 40_000, "bytes": "1TB"}, []),  # throughput is the limit
     ],
 )
-def test_more_workers_are_offered_as_long_as_they_have_files_and_gain_something(said: dict[str, Any], more: list[int]) -> None:
+def test_more_workers_are_offered_as_long_as_they_have_files_and_gain_something(
+    said: dict[str, Any], more: list[int]
+) -> None:
     answer = answered(**{"bytes": "1MB", "storage": "efs-regional", **said})
     storage = said.get("storage", "efs-regional")
 
@@ -121,7 +123,11 @@ def test_an_unknown_price_is_null_and_so_is_one_of_what_cannot_hold_the_files() 
 
     assert unpriced.result.monthly_usd is None
     assert {row.monthly_usd for row in unpriced.result.alternatives} == {None}
-    assert {row.storage for row in huge.alternatives if row.monthly_usd is None} == {"ebs-gp3", "openzfs-sync", "openzfs-async"}
+    assert {row.storage for row in huge.alternatives if row.monthly_usd is None} == {
+        "ebs-gp3",
+        "openzfs-sync",
+        "openzfs-async",
+    }
 
 
 @pytest.mark.parametrize("storage", ["openzfs-sync", "openzfs-async"])
@@ -129,7 +135,12 @@ def test_openzfs_reads_have_no_figure_and_the_answer_says_so(storage: str) -> No
     read = document_root(storage=storage, operation="read")
     result = read.result
 
-    assert (result.seconds, result.seconds_range, result.bound_by, result.operations_per_second) == (None, None, None, None)
+    assert (result.seconds, result.seconds_range, result.bound_by, result.operations_per_second) == (
+        None,
+        None,
+        None,
+        None,
+    )
     assert "nobody measured how OpenZFS reads" in read.summary
     assert "differ only in writing" in read.summary
     assert {row.storage for row in result.alternatives} == {"ebs-gp3", "efs-one-zone", "efs-regional"}
@@ -166,7 +177,9 @@ def test_async_is_never_offered_without_its_caveat(storage: str) -> None:
     rows = [row.caveat for row in result.alternatives if row.storage == "openzfs-async"]
 
     assert storage == "openzfs-async" or all("can be lost" in caveat for caveat in rows)
-    assert any("lost if the file server fails" in warning and "mission-critical" in warning for warning in result.warnings)
+    assert any(
+        "lost if the file server fails" in warning and "mission-critical" in warning for warning in result.warnings
+    )
 
 
 def test_it_warns_of_races_connections_and_clients_that_serialise() -> None:
@@ -180,7 +193,16 @@ def test_what_was_calibrated_assumed_and_measured_is_said() -> None:
     assumptions = document_root().assumptions
 
     assert {said.partition(":")[0] for said in assumptions} == {"calibrated", "assumed", "measured", "rule"}
-    for figure in ("20.95 ms", "38.05 ms", "P^0.58", "40,000 files", "9 operations", "342", "3,768", "order of magnitude only"):
+    for figure in (
+        "20.95 ms",
+        "38.05 ms",
+        "P^0.58",
+        "40,000 files",
+        "9 operations",
+        "342",
+        "3,768",
+        "order of magnitude only",
+    ):
         assert any(figure in said for said in assumptions), figure
 
 
@@ -230,7 +252,9 @@ GONE = "uses up EFS's burst credits (2.1 TiB at first)"
         ({"files": 10**8, "bytes": "3TB"}, False, True),  # so slow that 1 MiB/s earns enough, but not with more workers
     ],
 )
-def test_bytes_that_use_up_the_burst_credits_are_warned_of(said: dict[str, Any], in_summary: bool, in_warnings: bool) -> None:
+def test_bytes_that_use_up_the_burst_credits_are_warned_of(
+    said: dict[str, Any], in_summary: bool, in_warnings: bool
+) -> None:
     answer = answered(**said)
     rows = [row.caveat for row in answer.result.alternatives]
 
@@ -282,7 +306,15 @@ def test_files_of_no_bytes_still_wait() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"files": 0}, {"files": -1}, {"workers": 0}, {"workers": 257}, {"storage": "ebs"}, {"operation": "copy"}, {"bytes": "5"}],
+    [
+        {"files": 0},
+        {"files": -1},
+        {"workers": 0},
+        {"workers": 257},
+        {"storage": "ebs"},
+        {"operation": "copy"},
+        {"bytes": "5"},
+    ],
 )
 def test_what_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):

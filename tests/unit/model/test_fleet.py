@@ -52,7 +52,9 @@ def test_an_instance_that_does_not_say_its_root_device_leaves_it_open() -> None:
 
 def test_a_fleet_knows_the_volumes_of_an_instance() -> None:
     shared = replace(
-        LOOSE, id="vol-2", attachments=tuple(Attachment(instance_id=i, device="", attached_at=None) for i in ("i-1", "i-2"))
+        LOOSE,
+        id="vol-2",
+        attachments=tuple(Attachment(instance_id=i, device="", attached_at=None) for i in ("i-1", "i-2")),
     )
     fleet = Fleet([HOST, LOOSE, shared])
 
@@ -61,7 +63,9 @@ def test_a_fleet_knows_the_volumes_of_an_instance() -> None:
 
 
 def test_a_fleet_with_another_record_still_awaits_the_rest() -> None:
-    fleet = Fleet([LOOSE], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, []))).with_(replace(LOOSE, id="vol-2"))
+    fleet = Fleet([LOOSE], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, []))).with_(
+        replace(LOOSE, id="vol-2")
+    )
 
     assert (fleet.awaited, fleet.all(Instance)) == ({Instance}, [])
     assert (fleet.whole().awaited, fleet.whole().all(Instance)) == (frozenset(), [HOST])
@@ -101,7 +105,9 @@ def test_what_belongs_to_an_instance_is_not_known_where_one_of_it_could_not_be_r
     assert fleet.broken_of(HOST, {Instance}) is None
 
 
-@pytest.mark.parametrize("one", [broken(Volume, ""), UnreadableRecord(Volume, "vol-2", "it is in use, and on nothing", None)])
+@pytest.mark.parametrize(
+    "one", [broken(Volume, ""), UnreadableRecord(Volume, "vol-2", "it is in use, and on nothing", None)]
+)
 def test_a_record_that_may_be_any_makes_its_kind_partial(one: UnreadableRecord) -> None:
     assert Fleet([LOOSE], broken=[one]).unreadable == {Volume: str(one)}
     assert Fleet([LOOSE], {Volume: "AccessDenied"}, broken=[one]).unreadable == {Volume: "AccessDenied"}

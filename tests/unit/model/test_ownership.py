@@ -74,7 +74,9 @@ def test_who_has_to_be_asked_comes_before_what_they_use() -> None:
     stack = {"aws:cloudformation:stack-name": "awseb-e-1-stack", **group}
 
     assert managed_by(stack) == "CloudFormation stack awseb-e-1-stack"
-    assert managed_by({**stack, "elasticbeanstalk:environment-name": "shop"}) == "AWS Elastic Beanstalk environment shop"
+    assert (
+        managed_by({**stack, "elasticbeanstalk:environment-name": "shop"}) == "AWS Elastic Beanstalk environment shop"
+    )
     assert managed_by({**group, "AWSBatchServiceTag": "batch"}) == "AWS Batch"
 
 

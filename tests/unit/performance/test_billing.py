@@ -40,7 +40,12 @@ def units(volume: Volume) -> dict[str, Decimal]:
         ({"volume_type": "io2", "iops": 32_000}, {"ebs.io2.storage": 100, "ebs.io2.iops": 32_000}),
         (
             {"volume_type": "io2", "iops": 100_000},
-            {"ebs.io2.storage": 100, "ebs.io2.iops": 32_000, "ebs.io2.iops.tier2": 32_000, "ebs.io2.iops.tier3": 36_000},
+            {
+                "ebs.io2.storage": 100,
+                "ebs.io2.iops": 32_000,
+                "ebs.io2.iops.tier2": 32_000,
+                "ebs.io2.iops.tier3": 36_000,
+            },
         ),
     ],
 )

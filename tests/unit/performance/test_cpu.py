@@ -25,7 +25,9 @@ from slackwater.performance.unpublished import UnpublishedError
         ("t4g.2xlarge", 8, 192, 40),
     ],
 )
-def test_what_a_type_earns_is_its_baseline(instance_type: str, vcpus: int, an_hour: float, baseline_percent: float) -> None:
+def test_what_a_type_earns_is_its_baseline(
+    instance_type: str, vcpus: int, an_hour: float, baseline_percent: float
+) -> None:
     assert cpu.earned_per_hour(instance_type) == an_hour
     assert cpu.used_per_hour(baseline_percent, vcpus) == pytest.approx(an_hour)
 

@@ -12,7 +12,15 @@ from slackwater.aws.inventory.types import snapshot
 from slackwater.model.resources import Target, Volume
 from slackwater.model.units import GIB, KIB, MIB, TIB
 from slackwater.performance import ebs
-from slackwater.performance.ebs import Allowance, InstanceLimits, Phase, VolumeLimits, instance_limits, transfer, volume_limits
+from slackwater.performance.ebs import (
+    Allowance,
+    InstanceLimits,
+    Phase,
+    VolumeLimits,
+    instance_limits,
+    transfer,
+    volume_limits,
+)
 
 TYPES = {one.id: one for one in snapshot()}
 SSD_KIB, HDD_KIB = 256, 1024
@@ -156,7 +164,9 @@ def test_gp2_throughput_is_128_up_to_170_gib_and_250_above_as_far_as_its_iops_re
         ("sc1", 16, 192, 250),
     ],
 )
-def test_hard_disk_throughput_follows_from_the_size(volume_type: str, size_tib: float, base: float, burst: float) -> None:
+def test_hard_disk_throughput_follows_from_the_size(
+    volume_type: str, size_tib: float, base: float, burst: float
+) -> None:
     volume = volume_limits(volume_type, int(size_tib * 1024))
 
     assert (mib_s(volume.baseline, HDD_KIB), mib_s(volume.burst, HDD_KIB)) == (base, burst)
@@ -403,7 +413,9 @@ def test_an_instance_whose_every_limit_is_at_least_as_high_is_never_slower(
     better = InstanceLimits(baseline=larger(one.baseline, other.baseline), burst=larger(one.burst, other.burst))
 
     assert seconds(transfer(size, io, pair[0], better)) <= seconds(transfer(size, io, pair[0], one)) * (1 + 1e-9)
-    assert seconds(transfer(size, io, pair[0], ebs.UNBOUND)) <= seconds(transfer(size, io, pair[0], better)) * (1 + 1e-9)
+    assert seconds(transfer(size, io, pair[0], ebs.UNBOUND)) <= seconds(transfer(size, io, pair[0], better)) * (
+        1 + 1e-9
+    )
 
 
 @settings(deadline=None)
@@ -417,7 +429,8 @@ def test_a_larger_volume_or_one_with_more_provisioned_is_never_slower(
 
 
 @pytest.mark.parametrize(
-    ("peak", "percent", "kept"), [(100, 20, 120), (100.1, 20, 121), (0, 20, 0), (300, 0, 300), (100, 10, 110), (105, 20, 126)]
+    ("peak", "percent", "kept"),
+    [(100, 20, 120), (100.1, 20, 121), (0, 20, 0), (300, 0, 300), (100, 10, 110), (105, 20, 126)],
 )
 def test_headroom_is_a_whole_number_and_no_more_than_was_asked_for(peak: float, percent: float, kept: int) -> None:
     assert ebs.with_headroom(peak, percent) == kept

@@ -30,7 +30,9 @@ def test_the_table_of_bursting_by_size(stored_gib: int, baseline_mib_s: float, d
     drain_s = efs.seconds_to_empty(held, efs.burst_bytes_per_s(stored), stored)
     fill_s = efs.seconds_to_fill(held, baseline)
 
-    assert baseline / MIB == pytest.approx(baseline_mib_s, rel=0.025)  # the table has 50 KiB/s for a GiB as 5 MiB/s for 100
+    assert baseline / MIB == pytest.approx(
+        baseline_mib_s, rel=0.025
+    )  # the table has 50 KiB/s for a GiB as 5 MiB/s for 100
     assert drain_s is not None
     assert drain_s / HOUR_S == pytest.approx(drain_h, abs=0.005)
     assert fill_s is not None
@@ -61,7 +63,9 @@ def test_a_lower_ceiling_can_be_kept_up_for_longer_but_not_beyond_a_day() -> Non
         (101, DAY_S, 1),  # what it earns while it runs is just enough once
     ],
 )
-def test_a_daily_job_is_carried_as_long_as_what_is_left_is_enough_for_it(daily: int, job_s: int, days: int | None) -> None:
+def test_a_daily_job_is_carried_as_long_as_what_is_left_is_enough_for_it(
+    daily: int, job_s: int, days: int | None
+) -> None:
     assert efs.days_carried(100, daily, job_s, 1 / DAY_S) == days
 
 
@@ -77,7 +81,9 @@ def test_days_carried_are_those_of_counting_them_out(credits_bytes: int, daily: 
     assert left < daily if days is not None else daily <= earned
 
 
-@pytest.mark.parametrize(("stored", "held"), [(0, 2_308_974_418_330), (TIB, 2_308_974_418_330), (2 * TIB, 4_617_948_836_660)])
+@pytest.mark.parametrize(
+    ("stored", "held"), [(0, 2_308_974_418_330), (TIB, 2_308_974_418_330), (2 * TIB, 4_617_948_836_660)]
+)
 def test_a_file_system_starts_with_2_1_tib_of_credits_or_so_much_a_tib(stored: int, held: int) -> None:
     assert efs.full_credits_bytes(stored) == held
     assert efs.full_credits_bytes(0) == round(2.1 * TIB)
@@ -136,7 +142,9 @@ REGIONS = HIGH_TIERS["elastic"] | {"eu-west-3", "sa-east-1", "af-south-1"}
     ("mode", "high", "elsewhere"),
     [("elastic", (60, 5), (20, 1)), ("provisioned", (10, 3.33), (3, 1)), ("bursting", (5, 3), (3, 1))],
 )
-def test_the_table_of_region_ceilings(mode: efs.EfsMode, high: tuple[float, float], elsewhere: tuple[float, float]) -> None:
+def test_the_table_of_region_ceilings(
+    mode: efs.EfsMode, high: tuple[float, float], elsewhere: tuple[float, float]
+) -> None:
     for region in REGIONS:
         read, write = high if region in HIGH_TIERS[mode] else elsewhere
         assert efs.region_allows(mode, region, one_zone=False) == Allowance(read * GIB, write * GIB)
@@ -169,7 +177,11 @@ def allows(
 ) -> tuple[float, float]:
     return mib_s(
         efs.allows(
-            mode, region, one_zone=False, standard_bytes=stored_gib * GIB, provisioned_bytes_per_s=provisioned_mib_s * MIB
+            mode,
+            region,
+            one_zone=False,
+            standard_bytes=stored_gib * GIB,
+            provisioned_bytes_per_s=provisioned_mib_s * MIB,
         )
     )
 
@@ -194,7 +206,8 @@ def test_a_mix_uses_its_share_of_both() -> None:
 
 
 @pytest.mark.parametrize(
-    ("operation", "billed_kib"), [(1, 32), (4 * KIB, 32), (32 * KIB, 32), (32 * KIB + 1, 33), (40 * KIB, 40), (MIB, 1024)]
+    ("operation", "billed_kib"),
+    [(1, 32), (4 * KIB, 32), (32 * KIB, 32), (32 * KIB + 1, 33), (40 * KIB, 40), (MIB, 1024)],
 )
 def test_elastic_bills_32_kib_at_least_and_then_by_the_kib(operation: int, billed_kib: int) -> None:
     assert efs.billed_bytes(operation) == billed_kib * KIB
@@ -224,7 +237,9 @@ def test_provisioned_throughput_includes_a_mib_s_for_each_20_gib(stored_gib: int
     [("6.00", "0.06", 1, 3.9), ("6.00", "0.03", 1 / 3, 2.6), ("7.20", "0.07", 1, 4.0), ("7.20", "0.04", 1 / 3, 2.3)],
     ids=["us-east-1 written", "us-east-1 read", "Tokyo written", "Tokyo read"],
 )
-def test_the_table_of_break_even(provisioned_usd: str, elastic_usd: str, metered_per_byte: float, percent: float) -> None:
+def test_the_table_of_break_even(
+    provisioned_usd: str, elastic_usd: str, metered_per_byte: float, percent: float
+) -> None:
     share = efs.break_even_share(Decimal(provisioned_usd), Decimal(elastic_usd), metered_per_byte, Decimal(730))
 
     assert share * 100 == pytest.approx(percent, abs=0.05)
@@ -248,7 +263,9 @@ def load(read_gib: float = 0, write_gib: float = 0, peak_mib_s: float = 0, opera
 
 
 def fits(one: efs.Load, stored_gib: float, provisioned_mib_s: float = 1) -> dict[efs.EfsMode, efs.Fit]:
-    return efs.fits(one, "ap-northeast-1", one_zone=False, standard_bytes=stored_gib * GIB, provisioned_mib_s=provisioned_mib_s)
+    return efs.fits(
+        one, "ap-northeast-1", one_zone=False, standard_bytes=stored_gib * GIB, provisioned_mib_s=provisioned_mib_s
+    )
 
 
 def test_what_elastic_bills_is_unknown_where_nothing_is_said_of_the_month() -> None:
@@ -275,7 +292,9 @@ def test_a_peak_of_which_no_month_is_said_holds_while_the_baseline_pays_for_it()
     assert fits(load(peak_mib_s=4), 100)["bursting"].note is None
 
 
-@pytest.mark.parametrize(("peak", "provisioned"), [(5, 5), (5.0000004, 6), (5 * (1 + 1e-12), 5), (0, 1), (9_999, 3_414)])
+@pytest.mark.parametrize(
+    ("peak", "provisioned"), [(5, 5), (5.0000004, 6), (5 * (1 + 1e-12), 5), (0, 1), (9_999, 3_414)]
+)
 def test_what_to_provision_is_not_below_the_peak(peak: float, provisioned: int) -> None:
     assert load(peak_mib_s=peak).provisioned_mib_s == provisioned
 
@@ -305,7 +324,8 @@ def test_the_cheapest_is_of_those_that_carry_it_and_have_a_price() -> None:
 def test_what_elastic_moves_for_some_money() -> None:
     def cost(*changes: Change) -> Decimal:
         return sum(
-            (change.quantity * Decimal("0.04" if "read" in change.item.id else "0.07") for change in changes), Decimal(0)
+            (change.quantity * Decimal("0.04" if "read" in change.item.id else "0.07") for change in changes),
+            Decimal(0),
         )
 
     assert efs.elastic_for(Decimal("0.56"), cost) == Allowance(14 * GIB, 8 * GIB)
@@ -331,7 +351,9 @@ def test_credits_are_earned_by_size_while_they_are_used_and_never_exceed_what_th
 def test_less_than_20_gib_are_simulated_without_the_floor() -> None:
     full = efs.full_credits_bytes(0)
 
-    assert efs.lowest_credits([MIB * DAY_S], DAY_S, 10 * GIB, full) == pytest.approx(full - 0.51 * MIB * DAY_S, rel=1e-3)
+    assert efs.lowest_credits([MIB * DAY_S], DAY_S, 10 * GIB, full) == pytest.approx(
+        full - 0.51 * MIB * DAY_S, rel=1e-3
+    )
 
 
 def test_a_missing_point_takes_as_many_credits_as_the_one_before_it() -> None:
@@ -380,7 +402,9 @@ def test_what_is_metered_at_most_is_the_burst_the_amount_or_what_the_region_allo
 
 
 @pytest.mark.parametrize(("mib_s", "amount"), [(299.5, 300), (1_024, 1_024), (1_024.5, None), (40, None)])
-def test_what_to_provision_is_what_the_region_offers_above_what_the_size_earns(mib_s: float, amount: int | None) -> None:
+def test_what_to_provision_is_what_the_region_offers_above_what_the_size_earns(
+    mib_s: float, amount: int | None
+) -> None:
     assert efs.provisioned_for(SYSTEM, mib_s * MIB) == amount
 
 

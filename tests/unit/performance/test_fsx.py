@@ -187,7 +187,12 @@ def test_what_is_bought_holds_and_carries_what_was_asked(
         ({}, 10, 0, (64, 192)),
         ({}, 10, 20_000, (400, 20_000)),
         ({"file_system_type": "ONTAP"}, 10, 0, (1_024, 3_072)),
-        ({"file_system_type": "ONTAP", "deployment_type": "SINGLE_AZ_2", "throughput_mb_s": 4_608}, 10, 0, (3_072, 9_216)),
+        (
+            {"file_system_type": "ONTAP", "deployment_type": "SINGLE_AZ_2", "throughput_mb_s": 4_608},
+            10,
+            0,
+            (3_072, 9_216),
+        ),
         ({"file_system_type": "WINDOWS", "iops": None}, 10, 0, (32, None)),
     ],
 )

@@ -67,7 +67,9 @@ def test_what_a_type_without_a_published_bandwidth_carries_is_unknown_and_not_no
     assert network.smallest_that_carries([silent], 0) is None
 
 
-def test_the_smallest_that_carries_is_the_one_with_the_lowest_baseline_and_the_largest_the_one_with_the_highest() -> None:
+def test_the_smallest_that_carries_is_the_one_with_the_lowest_baseline_and_the_largest_the_one_with_the_highest() -> (
+    None
+):
     m6i = [one for one in TYPES.values() if one.family == "m6i"]
     r5 = [one for one in TYPES.values() if one.family == "r5"]
 

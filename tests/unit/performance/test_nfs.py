@@ -40,14 +40,18 @@ def of_the_report(storage: nfs.Storage, operation: nfs.Operation, workers: int) 
 
 
 @pytest.mark.parametrize(("storage", "workers", "published_s"), WRITES)
-def test_every_efs_write_of_the_report_is_met_within_5_percent(storage: nfs.Storage, workers: int, published_s: float) -> None:
+def test_every_efs_write_of_the_report_is_met_within_5_percent(
+    storage: nfs.Storage, workers: int, published_s: float
+) -> None:
     assert of_the_report(storage, "write", workers).seconds == pytest.approx(published_s, rel=0.05)
 
 
 @pytest.mark.parametrize("storage", ["efs-one-zone", "efs-regional"])
 def test_no_other_latency_has_a_smaller_largest_error_and_it_is_what_is_said(storage: nfs.Storage) -> None:
     errors = [
-        of_the_report(one, "write", workers).seconds / published_s - 1 for one, workers, published_s in WRITES if one == storage
+        of_the_report(one, "write", workers).seconds / published_s - 1
+        for one, workers, published_s in WRITES
+        if one == storage
     ]
 
     assert max(errors) == pytest.approx(-min(errors), abs=0.0005)  # the worst two are as far off, on either side
@@ -55,7 +59,9 @@ def test_no_other_latency_has_a_smaller_largest_error_and_it_is_what_is_said(sto
 
 
 @pytest.mark.parametrize(("storage", "workers", "published_s"), READS)
-def test_every_published_read_is_shown_as_it_was_measured(storage: nfs.Storage, workers: int, published_s: float) -> None:
+def test_every_published_read_is_shown_as_it_was_measured(
+    storage: nfs.Storage, workers: int, published_s: float
+) -> None:
     assert of_the_report(storage, "read", workers).seconds == pytest.approx(published_s, rel=0.01)
 
 
@@ -73,7 +79,9 @@ def test_the_document_root_is_copied_in_the_published_time(storage: nfs.Storage,
 
 
 def test_openzfs_makes_the_operations_that_were_measured() -> None:
-    sync, fast = (nfs.passage(kind, "write", files=100, size_bytes=0, workers=1) for kind in ("openzfs-sync", "openzfs-async"))
+    sync, fast = (
+        nfs.passage(kind, "write", files=100, size_bytes=0, workers=1) for kind in ("openzfs-sync", "openzfs-async")
+    )
 
     assert sync
     assert fast
@@ -194,7 +202,9 @@ def test_more_files_or_more_bytes_never_take_less_time(
 
 
 @given(path=MEASURED, files=FILES, size=BYTES, workers=st.integers(1, 255))
-def test_more_workers_are_never_slower(path: tuple[nfs.Storage, nfs.Operation], files: int, size: float, workers: int) -> None:
+def test_more_workers_are_never_slower(
+    path: tuple[nfs.Storage, nfs.Operation], files: int, size: float, workers: int
+) -> None:
     fewer, more = (nfs.passage(*path, files=files, size_bytes=size, workers=count) for count in (workers, workers + 1))
 
     assert fewer

@@ -52,7 +52,9 @@ def test_points_that_repeat_every_day() -> None:
 
 def test_an_arn_names_the_resource_it_is_of() -> None:
     assert examples.efs(id="fs-1").arn == "arn:aws:elasticfilesystem:ap-northeast-1:123456789012:file-system/fs-1"
-    assert examples.volume(examples.instance(id="i-1"), id="vol-1").arn.endswith("ec2:ap-northeast-1:123456789012:volume/vol-1")
+    assert examples.volume(examples.instance(id="i-1"), id="vol-1").arn.endswith(
+        "ec2:ap-northeast-1:123456789012:volume/vol-1"
+    )
 
 
 def test_an_attached_volume_is_in_use_since_it_was_made() -> None:

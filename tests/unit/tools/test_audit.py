@@ -34,7 +34,11 @@ def project(tmp_path: Path) -> Path:
 def record(
     name: str, ecosystem: str = "PyPI", id_: str = "GHSA-1", modified: str = TODAY, **affected: object
 ) -> dict[str, object]:
-    return {"id": id_, "modified": modified, "affected": [{"package": {"ecosystem": ecosystem, "name": name}, **affected}]}
+    return {
+        "id": id_,
+        "modified": modified,
+        "affected": [{"package": {"ecosystem": ecosystem, "name": name}, **affected}],
+    }
 
 
 def until(*events: dict[str, str]) -> dict[str, object]:

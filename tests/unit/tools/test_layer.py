@@ -24,7 +24,9 @@ def clients(path: Path) -> Iterator[str | tuple[str, str]]:
     """The services of which a file makes clients; for one that it names otherwise, the file's name and the expression."""
     tree = ast.parse(path.read_text())
     constants = {
-        one.target.id: one.value for one in tree.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+        one.target.id: one.value
+        for one in tree.body
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
     }
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call) or not call.args:
@@ -51,7 +53,9 @@ def trimmed(tmp_path_factory: pytest.TempPathFactory) -> tuple[set[str], set[str
     packages = tmp_path_factory.mktemp("layer")
     for package in (boto3, botocore):
         source = Path(package.__file__).parent
-        shutil.copytree(source, packages / source.name, copy_function=os.symlink, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            source, packages / source.name, copy_function=os.symlink, ignore=shutil.ignore_patterns("__pycache__")
+        )
     before = files(packages)
     trim_sdk.trim(packages)
     return before, files(packages)

@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[3]
 OURS = {"slackwater", "slackwater-cli", "slackwater-simulator"}
 LOCK = (ROOT / "requirements.txt").read_text()
 PINNED = {
-    canonicalize_name(name): version for name, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", LOCK, re.MULTILINE)
+    canonicalize_name(name): version
+    for name, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", LOCK, re.MULTILINE)
 }
 
 
@@ -37,7 +38,9 @@ def test_the_lock_holds_it_within_its_bounds(dependency: str) -> None:
 def test_every_version_has_hashes_and_no_address() -> None:
     assert "://" not in LOCK
     lines = [line for line in LOCK.splitlines() if line and not line.startswith("#")]
-    assert [before for before, after in pairwise([*lines, ""]) if not before.startswith(" ") and "--hash=" not in after] == []
+    assert [
+        before for before, after in pairwise([*lines, ""]) if not before.startswith(" ") and "--hash=" not in after
+    ] == []
 
 
 LAYER = (ROOT / "layers" / "core" / "requirements.txt").read_text()
@@ -46,7 +49,9 @@ LAYER = (ROOT / "layers" / "core" / "requirements.txt").read_text()
 def entries(lock: str) -> dict[str, tuple[str, set[str]]]:
     """What a lock holds: name, version, hashes."""
     found = re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)[^\n]*((?:\n    --hash=\S+ ?\\?)+)", lock, re.MULTILINE)
-    return {canonicalize_name(name): (version, set(re.findall(r"--hash=(\S+)", hashes))) for name, version, hashes in found}
+    return {
+        canonicalize_name(name): (version, set(re.findall(r"--hash=(\S+)", hashes))) for name, version, hashes in found
+    }
 
 
 def needed(names: list[str]) -> set[str]:
@@ -58,7 +63,9 @@ def needed(names: list[str]) -> set[str]:
             continue
         found.add(name)
         requirements = map(Requirement, metadata.requires(name) or [])
-        todo += [canonicalize_name(one.name) for one in requirements if not one.marker or one.marker.evaluate({"extra": ""})]
+        todo += [
+            canonicalize_name(one.name) for one in requirements if not one.marker or one.marker.evaluate({"extra": ""})
+        ]
     return found
 
 

@@ -53,7 +53,9 @@ def test_a_word_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
         read_rules(path)
 
 
-def test_the_command_fails_on_a_refused_name_and_on_an_empty_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_fails_on_a_refused_name_and_on_an_empty_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([str(tmp_path)]) == 1
     (tmp_path / "module.py").write_text("docket = 1\n")
     assert main([str(tmp_path)]) == 1

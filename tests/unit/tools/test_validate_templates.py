@@ -25,7 +25,9 @@ BROKEN: Final = {
 
 @pytest.mark.slow  # SAM takes seconds to import
 def test_a_broken_template_is_named_and_a_sound_one_is_not(tmp_path: Path) -> None:
-    files = {tmp_path / "sound.yaml": SOUND} | {tmp_path / f"broken{n}.yaml": text for n, text in enumerate(BROKEN.values())}
+    files = {tmp_path / "sound.yaml": SOUND} | {
+        tmp_path / f"broken{n}.yaml": text for n, text in enumerate(BROKEN.values())
+    }
     for file, text in files.items():
         file.write_text(text)
     command = [sys.executable, ROOT / "tools/validate_templates.py"]

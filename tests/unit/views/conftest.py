@@ -68,11 +68,15 @@ def finding(*usd: str | None, resource: Volume | None = None, **changes: object)
 
 def scan(*findings: Finding, kept: int = 0, below_minimum: int = 0, **changes: object) -> Scan:
     reasons = [KEPT] * kept + [BELOW_MINIMUM] * below_minimum
-    unlisted = tuple(Unlisted("ebs-unattached", volume(f"vol-{number}"), reason) for number, reason in enumerate(reasons))
+    unlisted = tuple(
+        Unlisted("ebs-unattached", volume(f"vol-{number}"), reason) for number, reason in enumerate(reasons)
+    )
     of_target = {
         "target": HERE, "findings": findings, "unknown": (), "gaps": (), "resources": {"ebs-volume": 3}, "unlisted": unlisted,
     }  # fmt: skip
-    usage = Usage(api_calls={"ec2:DescribeVolumes": 3}, metrics_requested=7, datapoints=70, estimated_usd=Decimal("0.00007"))
+    usage = Usage(
+        api_calls={"ec2:DescribeVolumes": 3}, metrics_requested=7, datapoints=70, estimated_usd=Decimal("0.00007")
+    )
     part = TargetScan(**of_target | changes)
     return Scan(id="s1", as_of=AS_OF, started_at=NOW, finished_at=NOW, targets=(part,), gaps=(), usage=usage)
 

@@ -14,7 +14,9 @@ from slackwater_cli.table import TOP, draw_scan
 def drawn(make):
     def draw(*findings, width: int = 80, terminal: bool = False, top: int = TOP, **changes) -> str:
         file = io.StringIO()
-        console = Console(file=file, width=width, force_terminal=terminal, color_system="standard" if terminal else None)
+        console = Console(
+            file=file, width=width, force_terminal=terminal, color_system="standard" if terminal else None
+        )
         draw_scan(scan_json.document(make.scan(*findings, **changes)), console, top=top)
         return file.getvalue()
 
@@ -94,7 +96,9 @@ def test_an_incomplete_scan_is_never_green(drawn, make) -> None:
 
 def many(make, count: int, usd: str | None, **changes: str) -> list:
     return [
-        make.finding(usd, resource=make.volume(f"{changes.get('kind', 'waste')}-{usd}-{n}", tags={}), id=f"{usd}{n}", **changes)
+        make.finding(
+            usd, resource=make.volume(f"{changes.get('kind', 'waste')}-{usd}-{n}", tags={}), id=f"{usd}{n}", **changes
+        )
         for n in range(count)
     ]
 
@@ -129,7 +133,9 @@ def test_a_screen_has_room_for_both(waste: int, slow: int, top: int, shown: tupl
 
 
 def test_the_head_has_a_line_for_each_detector(drawn, make) -> None:
-    head = drawn(*many(make, 3, "2"), *many(make, 1, None), *many(make, 2, "0", kind="performance", detector="ec2-slow"))
+    head = drawn(
+        *many(make, 3, "2"), *many(make, 1, None), *many(make, 2, "0", kind="performance", detector="ec2-slow")
+    )
 
     lines = [line.split() for line in head.splitlines()]
     assert ["ebs-unattached", "waste", "4", "6.00", "1", "unpriced"] in lines

@@ -7,7 +7,19 @@ from typing import Annotated
 
 import typer
 
-from slackwater_cli.commands import audits, cleanup, demo, detectors, doctor, estimate, findings, policy, recording, scan, slack
+from slackwater_cli.commands import (
+    audits,
+    cleanup,
+    demo,
+    detectors,
+    doctor,
+    estimate,
+    findings,
+    policy,
+    recording,
+    scan,
+    slack,
+)
 from slackwater_cli.streams import write
 
 app = typer.Typer(

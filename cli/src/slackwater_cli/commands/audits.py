@@ -48,9 +48,12 @@ app = typer.Typer(rich_markup_mode=None, help="Audits that the deployed service 
 @app.command()
 def start(
     region: Annotated[list[str] | None, typer.Option(metavar="R", help="Audit this region; may be repeated.")] = None,
-    detector: Annotated[list[str] | None, typer.Option(metavar="ID", help="Ask only this question; may be repeated.")] = None,
+    detector: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Ask only this question; may be repeated.")
+    ] = None,
     account: Annotated[
-        list[str] | None, typer.Option(metavar="N", help="Audit this account, one that the policy means; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="N", help="Audit this account, one that the policy means; may be repeated."),
     ] = None,
     retry_of: Annotated[
         str | None,
@@ -154,7 +157,9 @@ def _ended(audits: Audits, id_: str) -> AuditDetailDocument:
                 note(f"Audit {id_} has not begun after {waited_s} seconds: its execution in Step Functions tells why")
                 raise typer.Exit(ExitStatus.INCOMPLETE) from error
         if waited_s >= TO_END_S:
-            note(f"Audit {id_} has not ended after {TO_END_S // 3_600} hours: its execution in Step Functions tells why")
+            note(
+                f"Audit {id_} has not ended after {TO_END_S // 3_600} hours: its execution in Step Functions tells why"
+            )
             raise typer.Exit(ExitStatus.INCOMPLETE)
         time.sleep(POLL_S)
         waited_s += POLL_S

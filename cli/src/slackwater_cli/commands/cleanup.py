@@ -137,7 +137,9 @@ def run(
 
 @app.command(epilog=LISTED)
 def status(
-    id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The finding's id; a list of all without it.")] = None,
+    id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The finding's id; a list of all without it.")
+    ] = None,
     limit: Annotated[int, typer.Option(metavar="N", min=0, help="List so many; 0 lists all.")] = PAGE,
     format: FormatOption = Output.TABLE,
     stack: StackOption = STACK,
@@ -196,12 +198,17 @@ def backups(
 
 @app.command(epilog=DECIDED)
 def adopt(
-    backup: Annotated[str, typer.Argument(metavar="BACKUP", help="The backup's id, as `slackwater cleanup backups` lists it.")],
+    backup: Annotated[
+        str, typer.Argument(metavar="BACKUP", help="The backup's id, as `slackwater cleanup backups` lists it.")
+    ],
     why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it is kept with it.")],
     place: Annotated[
         list[str] | None,
         typer.Option(
-            "--place", metavar="P", help="Zone of a volume, or subnet of an FSx file system; repeatable.", show_default=False
+            "--place",
+            metavar="P",
+            help="Zone of a volume, or subnet of an FSx file system; repeatable.",
+            show_default=False,
         ),
     ] = None,
     region: RegionsOption = None,
@@ -214,7 +221,9 @@ def adopt(
     refuse_unknown("--region", region or [], known_regions(there.session))
     there_are = _serving(there).backups()
     try:
-        adopted = there_are.adopt(backup, who=_who(there), why=why, places=place or [], regions=region or [], now=clock())
+        adopted = there_are.adopt(
+            backup, who=_who(there), why=why, places=place or [], regions=region or [], now=clock()
+        )
     except BadDecisionError as error:
         raise UsageError(f"--{error.part.removesuffix('s')}: {error.problem}") from error
     write(f"{adopted.finding_id}: adopted\n")
@@ -250,7 +259,9 @@ def stop(
         else:
             said = cleanups.stop_all(who=who, why=why, now=clock())
             write(f"All clean-ups are stopped since {said.at:%Y-%m-%d %H:%M} UTC.\n")
-            note("Each one's next step calls it off; `slackwater cleanup stop --all --lift` lets clean-ups begin again.")
+            note(
+                "Each one's next step calls it off; `slackwater cleanup stop --all --lift` lets clean-ups begin again."
+            )
     except BadDecisionError as error:
         raise UsageError(f"--{error.part}: {error.problem}") from error
 

@@ -35,9 +35,9 @@ DUMMY_KEYS: Final = ("AKIASIMULATED0000000", "simulated")
 
 
 def demo(
-    output: Annotated[Path, typer.Option(metavar="DIR", help="Folder for findings.json, report.html and slack.json.")] = Path(
-        "demo-output"
-    ),
+    output: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for findings.json, report.html and slack.json.")
+    ] = Path("demo-output"),
 ) -> None:
     """Audit a simulated account. What was planted in it is shown beside what was found; no AWS account is touched.
 

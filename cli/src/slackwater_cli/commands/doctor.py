@@ -61,7 +61,9 @@ def doctor(
     policy = policy_file(policy)
     rules = load_policy(policy, registry(), (), regions_without_asking())
     meter = CallMeter()
-    session = AwsSession(profile, role_arn, external_id, meter=meter, home=next(iter(region or rules.scan.regions), None))
+    session = AwsSession(
+        profile, role_arn, external_id, meter=meter, home=next(iter(region or rules.scan.regions), None)
+    )
     targets = targets_to_scan(session, region or [], rules, policy, every=all_regions)
     needed = needs({id_: registry()[id_] for id_ in rules.limits})
     probes = AwsProbes(session, meter, clock())

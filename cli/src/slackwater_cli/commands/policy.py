@@ -29,7 +29,15 @@ from slackwater_cli.dates import minute
 from slackwater_cli.deployment import deployment
 from slackwater_cli.exits import UsageError
 from slackwater_cli.grid import draw_grid, grid_of
-from slackwater_cli.options import STACK, STANDARD_OUTPUT, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
+from slackwater_cli.options import (
+    STACK,
+    STANDARD_OUTPUT,
+    FormatOption,
+    Output,
+    ProfileOption,
+    StackOption,
+    StackRegionOption,
+)
 from slackwater_cli.output import output_file
 from slackwater_cli.streams import note, rendered, write
 from slackwater_cli.targets import regions_without_asking
@@ -82,7 +90,9 @@ def push(
     _checked(text, file, regions_without_asking(), profile)
     stored = _policies(stack, stack_region, profile).push(text, str(file))
     write(f"{stored.version}\n")
-    note(f"{file}: good, and stored as this version; audits go by it from the next one on, clean-ups from their next step on.")
+    note(
+        f"{file}: good, and stored as this version; audits go by it from the next one on, clean-ups from their next step on."
+    )
 
 
 @app.command()

@@ -64,7 +64,9 @@ class Format(StrEnum):
 def scan(
     region: Annotated[list[str] | None, typer.Option(metavar="R", help="Scan this region; may be repeated.")] = None,
     all_regions: Annotated[bool, typer.Option("--all-regions", help="Scan every region that is enabled.")] = False,
-    detector: Annotated[list[str] | None, typer.Option(metavar="ID", help="Ask only this question; may be repeated.")] = None,
+    detector: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Ask only this question; may be repeated.")
+    ] = None,
     policy: PolicyOption = None,
     now: Annotated[
         str | None, typer.Option(metavar="RFC3339", help="Judge as of this time, such as 2026-11-16T09:00:00Z.")
@@ -96,7 +98,8 @@ def scan(
         typer.Option(metavar="FILE", help="Record all that the scan reads there, without names, to replay it later."),
     ] = None,
     replay: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Scan what a recording holds instead of an account; AWS is not asked.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Scan what a recording holds instead of an account; AWS is not asked."),
     ] = None,
     profile: ProfileOption = None,
     role_arn: RoleOption = None,
@@ -127,7 +130,9 @@ def scan(
             raise UsageError(f"{wrong[0]} does not go with --replay, which asks no account; leave it out")
     as_of = clock() if now is None else parse_time(now, "--now")
     if as_of > clock() + timedelta(days=1):
-        note(f"--now {now} lies in the future, where nothing has been measured yet: ages are too high, and much is unknown")
+        note(
+            f"--now {now} lies in the future, where nothing has been measured yet: ages are too high, and much is unknown"
+        )
     file = None if output in (None, STANDARD_OUTPUT) else Path(output)
     with output_file(file) if file else nullcontext(write) as deliver, one_folder(), ScanFile() as spool:
         if replay is not None:

@@ -132,4 +132,6 @@ def _told(steps: Iterable[Step], format: Output) -> list[Step]:
 
 def _draw(step: Step, console: Console) -> None:
     word = step.state.upper() if step.state == "bad" else step.state
-    console.print(Text.assemble((f"{word:6}", STYLES[step.state]), f"{step.what:{WIDTH}}", one_line(step.said)), soft_wrap=True)
+    console.print(
+        Text.assemble((f"{word:6}", STYLES[step.state]), f"{step.what:{WIDTH}}", one_line(step.said)), soft_wrap=True
+    )

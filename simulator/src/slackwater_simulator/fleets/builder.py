@@ -86,7 +86,9 @@ class Builder:
             )
         )
 
-    def volume(self, name: str, size_gib: int, *, on: Instance | None = None, device: str = "/dev/sdf", **more: Any) -> Volume:
+    def volume(
+        self, name: str, size_gib: int, *, on: Instance | None = None, device: str = "/dev/sdf", **more: Any
+    ) -> Volume:
         """A volume, attached to an instance when one is named."""
         created = more.pop("created", on.launched if on else self.ago(90))
         az = more.pop("az", on.az if on else self.zone())
@@ -169,7 +171,13 @@ class Builder:
         """A management event."""
         self.events.append(
             TrailEvent(
-                name=name, at=at, region=self.region, user=user, resources=tuple(resources), request=request, response=response
+                name=name,
+                at=at,
+                region=self.region,
+                user=user,
+                resources=tuple(resources),
+                request=request,
+                response=response,
             )
         )
 
@@ -183,7 +191,11 @@ class Builder:
             "status": "detaching",
         }
         self.event(
-            "DetachVolume", at, request, response, [("AWS::EC2::Volume", volume_id), ("AWS::EC2::Instance", instance_id)]
+            "DetachVolume",
+            at,
+            request,
+            response,
+            [("AWS::EC2::Volume", volume_id), ("AWS::EC2::Instance", instance_id)],
         )
 
     def attached(self, volume_id: str, instance_id: str, at: int) -> None:
@@ -200,7 +212,10 @@ class Builder:
     def terminated(self, instance_id: str, at: int) -> None:
         """A TerminateInstances event; AWS names the instance in it, not the volumes that it leaves behind."""
         request: dict[str, object] = {"instancesSet": {"items": [{"instanceId": instance_id}]}}
-        states = {"currentState": {"code": 32, "name": "shutting-down"}, "previousState": {"code": 16, "name": "running"}}
+        states = {
+            "currentState": {"code": 32, "name": "shutting-down"},
+            "previousState": {"code": 16, "name": "running"},
+        }
         response: dict[str, object] = {"instancesSet": {"items": [{"instanceId": instance_id, **states}]}}
         self.event("TerminateInstances", at, request, response, [("AWS::EC2::Instance", instance_id)])
 
@@ -281,7 +296,11 @@ class Builder:
         self.fsx.append(system)
         if kind == "ONTAP":
             svm = StorageVirtualMachine(
-                id=self.id("svm", name), file_system_id=system.id, region=self.region, created=system.created, name="svm1"
+                id=self.id("svm", name),
+                file_system_id=system.id,
+                region=self.region,
+                created=system.created,
+                name="svm1",
             )
             self.svms.append(svm)
             for volume in volumes:

@@ -64,7 +64,13 @@ def background(build: Builder) -> None:
                 )
     stopped = build.ago(76)
     old: Instance = build.instance(
-        "qa-windows", "m5.large", days=300, state="stopped", stopped=stopped, cpu=cpu(build), tags=tags("web", "staging")
+        "qa-windows",
+        "m5.large",
+        days=300,
+        state="stopped",
+        stopped=stopped,
+        cpu=cpu(build),
+        tags=tags("web", "staging"),
     )
     build.plant(
         build.volumes[-1],

@@ -23,7 +23,15 @@ _WORDPRESS = "report “Sharing WordPress content on FSx for OpenZFS” (2025-03
 
 
 def _writes(
-    build: Builder, name: str, hours: float, offered: float, *, ack: float, writers: float, size: float, read_mib: float = 1.0
+    build: Builder,
+    name: str,
+    hours: float,
+    offered: float,
+    *,
+    ack: float,
+    writers: float,
+    size: float,
+    read_mib: float = 1.0,
 ) -> Activity:
     """Writes that wait for their acknowledgement, in a daily publishing run."""
     shapes = build.shapes
@@ -31,7 +39,10 @@ def _writes(
         shapes.random(name, "offered"), 0.2
     )
     done = nfs_writes(
-        wanted, acknowledgement_s=ack, writers=writers, jitter=np.clip(noise(shapes.random(name, "ack"), 0.015), 0.95, 1.05)
+        wanted,
+        acknowledgement_s=ack,
+        writers=writers,
+        jitter=np.clip(noise(shapes.random(name, "ack"), 0.015), 0.95, 1.05),
     )
     peak = float(done.max())
     return Activity(
@@ -49,7 +60,9 @@ def exports(build: Builder) -> None:
     trouble = "fsx-sync-export"
     sync, fast = ("rw", "crossmnt"), ("rw", "crossmnt", "async")
 
-    def serve(name: str, volume: str, exports: tuple[Export, ...], activity: Activity, owner: str, **more: Any) -> FsxVolume:
+    def serve(
+        name: str, volume: str, exports: tuple[Export, ...], activity: Activity, owner: str, **more: Any
+    ) -> FsxVolume:
         system = build.openzfs(name, activity=activity, clients=3.0, tags=tags(owner), **more)
         return build.export(system, volume, *exports, activity=activity, tags=tags(owner, Name=f"{name}-{volume}"))
 
@@ -75,8 +88,12 @@ def exports(build: Builder) -> None:
     docs = serve("docs-share", "docs", (Export("*", sync),), rare, "legal", deployment="SINGLE_AZ_2")
     build.plant(docs, "A sync export that is hardly written.", twin_of=trouble, why="Never a hundred writes a second.")
     disk = _writes(build, "builds", 4.0, 430, ack=0.0029, writers=1, size=16 * KIB)
-    cache = serve("build-cache", "cache", (Export("*", sync),), disk, "platform", deployment="SINGLE_AZ_2", disk_iops_peak=99.5)
-    build.plant(cache, "Its disk is what is slow.", twin_of=trouble, why="DiskIopsUtilization about 95 % while it writes.")
+    cache = serve(
+        "build-cache", "cache", (Export("*", sync),), disk, "platform", deployment="SINGLE_AZ_2", disk_iops_peak=99.5
+    )
+    build.plant(
+        cache, "Its disk is what is slow.", twin_of=trouble, why="DiskIopsUtilization about 95 % while it writes."
+    )
     quick = _writes(build, "render", 6.0, 3400, ack=0.00027, writers=1, size=8 * KIB)
     render = serve(
         "render-scratch",
@@ -104,7 +121,9 @@ def exports(build: Builder) -> None:
         disk_iops_peak=20.0,
         server_peak=38.0,
     )
-    build.plant(ingest, "Sync, but it writes a mebibyte at a time.", twin_of=trouble, why="Mean write far above 64 KiB.")
+    build.plant(
+        ingest, "Sync, but it writes a mebibyte at a time.", twin_of=trouble, why="Mean write far above 64 KiB."
+    )
 
 
 def _bought(build: Builder) -> None:

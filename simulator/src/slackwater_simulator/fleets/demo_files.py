@@ -55,7 +55,9 @@ def encode_leftovers(build: Builder) -> None:
     reports = build.file_system(
         "reports-2024", days=400, standard_bytes=84 * GIB, ia_bytes=0, voice="zeros", tags=tags("finance")
     )
-    build.plant(reports, "A Regional file system whose users moved to object storage.", "efs-idle", why="Zeros for months.")
+    build.plant(
+        reports, "A Regional file system whose users moved to object storage.", "efs-idle", why="Zeros for months."
+    )
     _transcode_jobs(build, encoding)
     _without_mount_targets(build)
 
@@ -102,7 +104,9 @@ def _transcode_jobs(build: Builder, work: Activity) -> None:
         why="A client left it an hour ago.",
     )
     nothing = Activity(shape=build.shapes.signal(np.zeros(MINUTES)))
-    mounted = build.file_system("transcode-1114", one_zone="a", days=2.1, standard_bytes=size, activity=nothing, tags=job)
+    mounted = build.file_system(
+        "transcode-1114", one_zone="a", days=2.1, standard_bytes=size, activity=nothing, tags=job
+    )
     build.plant(
         mounted,
         "Its job computes for hours between reading and writing.",
@@ -152,7 +156,10 @@ def _without_mount_targets(build: Builder) -> None:
         )
     )
     build.plant(
-        replica, "A replica, to be mounted when it is needed.", twin_of="efs-orphaned", why="The destination of a replication."
+        replica,
+        "A replica, to be mounted when it is needed.",
+        twin_of="efs-orphaned",
+        why="The destination of a replication.",
     )
 
 
@@ -182,7 +189,9 @@ def file_system_twins(build: Builder) -> None:
     )
     build.plant(young, "Three days old and not used yet.", twin_of=twin, why="Younger than seven days.")
     source = build.file_system("contracts", days=350, standard_bytes=12 * GIB, tags=tags("legal"))
-    replica = build.file_system("contracts-replica", days=120, standard_bytes=12 * GIB, replica=True, tags=tags("legal"))
+    replica = build.file_system(
+        "contracts-replica", days=120, standard_bytes=12 * GIB, replica=True, tags=tags("legal")
+    )
     build.replications.append(
         Replication(
             source_id=source.id,
@@ -194,7 +203,10 @@ def file_system_twins(build: Builder) -> None:
     )
     build.plant(source, "Quiet, but the source of a replication.", twin_of=twin, why="A member of a replication.")
     build.plant(
-        replica, "A replica, written by replication alone.", twin_of=twin, why="ReplicationOverwriteProtection is REPLICATING."
+        replica,
+        "A replica, written by replication alone.",
+        twin_of=twin,
+        why="ReplicationOverwriteProtection is REPLICATING.",
     )
     work = Activity(
         shape=shapes.shape("office"),

@@ -45,7 +45,9 @@ def _job(build: Builder, name: str, hour: float, hours: float, days: range = _EV
 
 def _work(build: Builder, values: Floats, read: float, write: float, size: float = 256 * KIB) -> Activity:
     """Reads and writes, MiB/s at the peak."""
-    return Activity(shape=build.shapes.signal(values), read=read * MIB, write=write * MIB, read_size=size, write_size=size)
+    return Activity(
+        shape=build.shapes.signal(values), read=read * MIB, write=write * MIB, read_size=size, write_size=size
+    )
 
 
 def _carried(build: Builder, instance: Instance, wanted: Floats) -> Floats:
@@ -63,7 +65,12 @@ def _bound(build: Builder) -> None:
     trouble = "ebs-instance-bound"
     tickets = _server(build, "tickets-db", "t3.large", "platform")
     build.volume(
-        "tickets-data", 500, on=tickets, iops=40_000, activity=io(build, "office", 4, 3, size=8 * KIB), tags=tags("platform")
+        "tickets-data",
+        500,
+        on=tickets,
+        iops=40_000,
+        activity=io(build, "office", 4, 3, size=8 * KIB),
+        tags=tags("platform"),
     )
     build.plant(
         tickets,

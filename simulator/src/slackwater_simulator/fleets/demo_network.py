@@ -28,7 +28,9 @@ def _through_buckets(build: Builder, name: str, kind: str, demand: Floats, minut
     return Flow(build.shapes.signal(np.round(measured))), build.shapes.signal(np.cumsum(shaped.held[0]))
 
 
-def _transfers(build: Builder, name: str, days: list[int], hour: float, hours: float, rate: float, rest: float) -> Floats:
+def _transfers(
+    build: Builder, name: str, days: list[int], hour: float, hours: float, rate: float, rest: float
+) -> Floats:
     shaped = build.shapes.blocks([(day, hour, hours, rate) for day in days], rest)
     return shaped * noise(build.shapes.random(name), 0.03)
 
@@ -77,7 +79,12 @@ def _network_twins(build: Builder, twin: str) -> None:
     shapes = build.shapes
     steady = shapes.signal(np.round(0.99 * 16 * MB * 60 * noise(shapes.random("shaped"), 0.004)))
     shaped = build.instance(
-        "mirror-shaped", "t3.small", net_out=Flow(steady), net_in=Flow(steady, 0.02), cpu=cpu(build, top=20), tags=tags("web")
+        "mirror-shaped",
+        "t3.small",
+        net_out=Flow(steady),
+        net_in=Flow(steady, 0.02),
+        cpu=cpu(build, top=20),
+        tags=tags("web"),
     )
     build.plant(
         shaped,
@@ -106,10 +113,19 @@ def _network_twins(build: Builder, twin: str) -> None:
     )
 
     flow, _ = _through_buckets(
-        build, "warehouse", "m6i.4xlarge", _transfers(build, "warehouse", list(range(13)), 2.0, 4.0, 625 * MB, 3 * MB), 30
+        build,
+        "warehouse",
+        "m6i.4xlarge",
+        _transfers(build, "warehouse", list(range(13)), 2.0, 4.0, 625 * MB, 3 * MB),
+        30,
     )
     single = build.instance(
-        "warehouse-loader", "m6i.4xlarge", net_in=flow, net_out=Flow(flow.signal, 0.01), cpu=cpu(build), tags=tags("data")
+        "warehouse-loader",
+        "m6i.4xlarge",
+        net_in=flow,
+        net_out=Flow(flow.signal, 0.01),
+        cpu=cpu(build),
+        tags=tags("data"),
     )
     build.plant(
         single,
@@ -163,7 +179,10 @@ def _network_twins(build: Builder, twin: str) -> None:
         tags=tags("web"),
     )
     build.plant(
-        gaps, "Its telemetry has holes of hours, one right after a burst.", twin_of=twin, why="No plateau was ever measured."
+        gaps,
+        "Its telemetry has holes of hours, one right after a burst.",
+        twin_of=twin,
+        why="No plateau was ever measured.",
     )
 
     old = _transfers(build, "resized", [6, 8, 10, 12], 1.0, 6.0, 300 * MB, 0.5 * MB)

@@ -26,10 +26,16 @@ def cpu(build: Builder, kind: str = "office", top: float = 45.0, variant: int = 
     return Flow(build.shapes.shape(kind, variant), top)
 
 
-def io(build: Builder, shape: str, read_mib: float, write_mib: float, *, variant: int = 0, size: float = 128 * KIB) -> Activity:
+def io(
+    build: Builder, shape: str, read_mib: float, write_mib: float, *, variant: int = 0, size: float = 128 * KIB
+) -> Activity:
     """Reads and writes, MiB/s at the peak."""
     return Activity(
-        shape=build.shapes.shape(shape, variant), read=read_mib * MIB, write=write_mib * MIB, read_size=size, write_size=size
+        shape=build.shapes.shape(shape, variant),
+        read=read_mib * MIB,
+        write=write_mib * MIB,
+        read_size=size,
+        write_size=size,
     )
 
 

@@ -63,7 +63,11 @@ def _cold(build: Builder) -> None:
 
 def _one_target(build: Builder) -> None:
     work = Activity(
-        shape=build.shapes.shape("office", 2), read=2.0 * MIB, write=0.6 * MIB, write_size=256 * KIB, metadata=20.0 * KIB
+        shape=build.shapes.shape("office", 2),
+        read=2.0 * MIB,
+        write=0.6 * MIB,
+        write_size=256 * KIB,
+        metadata=20.0 * KIB,
     )
     uploads = _made(build, "lecture-uploads", 88, work, zones="c")
     build.plant(
@@ -95,7 +99,9 @@ def _one_target(build: Builder) -> None:
 
 def _one_client(build: Builder) -> None:
     shapes = build.shapes
-    work = Activity(shape=shapes.shape("office", 3), read=1.5 * MIB, write=0.4 * MIB, write_size=256 * KIB, metadata=20.0 * KIB)
+    work = Activity(
+        shape=shapes.shape("office", 3), read=1.5 * MIB, write=0.4 * MIB, write_size=256 * KIB, metadata=20.0 * KIB
+    )
     wiki = _made(build, "wiki-attachments", 64, work, clients=1)
     build.plant(
         wiki,
@@ -127,7 +133,11 @@ def _waiting_writers(build: Builder) -> None:
         "session-import",
         72,
         Activity(
-            shape=shapes.signal(done / peak), write=peak * 6 * KIB, write_size=6.0 * KIB, read=0.05 * MIB, metadata=10.0 * KIB
+            shape=shapes.signal(done / peak),
+            write=peak * 6 * KIB,
+            write_size=6.0 * KIB,
+            read=0.05 * MIB,
+            metadata=10.0 * KIB,
         ),
     )
     build.plant(
@@ -141,7 +151,11 @@ def _waiting_writers(build: Builder) -> None:
         "comment-drafts",
         36,
         Activity(
-            shape=shapes.shape("office", 4), write=400 * 4.0 * KIB, write_size=4.0 * KIB, read=0.3 * MIB, metadata=10.0 * KIB
+            shape=shapes.shape("office", 4),
+            write=400 * 4.0 * KIB,
+            write_size=4.0 * KIB,
+            read=0.3 * MIB,
+            metadata=10.0 * KIB,
         ),
         clients=12,
     )

@@ -63,7 +63,9 @@ def _idle(build: Builder) -> None:
         used=0.4,
         tags=tags("platform"),
     )
-    build.plant(standby, "The standby of the ERP's files.", twin_of=trouble, why="SnapMirror writes it, and no client ever.")
+    build.plant(
+        standby, "The standby of the ERP's files.", twin_of=trouble, why="SnapMirror writes it, and no client ever."
+    )
 
 
 def _oversized(build: Builder) -> None:
@@ -97,7 +99,9 @@ def _oversized(build: Builder) -> None:
         tags=tags("video"),
     )
     build.export(film, "cut", Export("10.0.0.0/16", _ASYNC), tags=tags("video", Name="feature-film-cut"))
-    build.plant(film, "Bought for a feature film, which was delivered in spring.", trouble, why="300 GiB of 6,000 are left.")
+    build.plant(
+        film, "Bought for a feature film, which was delivered in spring.", trouble, why="300 GiB of 6,000 are left."
+    )
 
     nights = build.shapes.blocks([(9, 14.0, 9.0, 0.72)], 0.06)
     grading = build.openzfs(
@@ -110,7 +114,9 @@ def _oversized(build: Builder) -> None:
         tags=tags("video"),
     )
     build.export(grading, "reels", Export("10.0.0.0/16", _ASYNC), tags=tags("video", Name="colour-grading-reels"))
-    build.plant(grading, "Filled with a film's reels one night a month.", twin_of=trouble, why="72 % full in that night.")
+    build.plant(
+        grading, "Filled with a film's reels one night a month.", twin_of=trouble, why="72 % full in that night."
+    )
     archive = build.server(
         "film-archive",
         "ONTAP",
@@ -124,4 +130,6 @@ def _oversized(build: Builder) -> None:
         pool_gib=18_000,
         tags=tags("video"),
     )
-    build.plant(archive, "The archive, in ONTAP's capacity pool.", twin_of=trouble, why="18,000 GiB lie behind its least SSD.")
+    build.plant(
+        archive, "The archive, in ONTAP's capacity pool.", twin_of=trouble, why="18,000 GiB lie behind its least SSD."
+    )

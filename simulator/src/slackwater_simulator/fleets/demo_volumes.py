@@ -62,7 +62,9 @@ def bought_throughput(build: Builder) -> None:
     index = build.volume(
         "search-index", 400, on=search, throughput=500, activity=io(build, "bursty", 50, 10), tags=tags("search")
     )
-    build.plant(index, "Half a gigabyte a second, in case of reindexing.", trouble, why="At most 60 MiB/s in any minute.")
+    build.plant(
+        index, "Half a gigabyte a second, in case of reindexing.", trouble, why="At most 60 MiB/s in any minute."
+    )
     worker = build.instance(
         "ingest-worker",
         "c5.large",
@@ -73,7 +75,13 @@ def bought_throughput(build: Builder) -> None:
         tags=tags("data"),
     )
     build.volume(
-        "ingest-spool", 300, on=worker, throughput=1000, iops=4000, activity=io(build, "trickle", 8, 32), tags=tags("data")
+        "ingest-spool",
+        300,
+        on=worker,
+        throughput=1000,
+        iops=4000,
+        activity=io(build, "trickle", 8, 32),
+        tags=tags("data"),
     )
     build.plant(
         worker,
@@ -146,7 +154,10 @@ def bought_throughput(build: Builder) -> None:
         telemetry={"VolumeThroughputExceededCheck": given(build.shapes.signal(checks), digits=0)},
     )
     build.plant(
-        journal, "Bursts of a second that a minute's sum hides.", twin_of=trouble, why="Its throughput exceeded check was 1."
+        journal,
+        "Bursts of a second that a minute's sum hides.",
+        twin_of=trouble,
+        why="Its throughput exceeded check was 1.",
     )
 
 
@@ -168,7 +179,9 @@ def unattached(build: Builder) -> None:
     ) -> None:
         at, gone = build.ago(days), build.id("i", f"gone-{name}")
         used = ((build.ago(age), at),) if event != "never" else ()
-        volume = build.volume(name, size, created=build.ago(age), used=used, activity=io(build, "office", 12, 8), **more)
+        volume = build.volume(
+            name, size, created=build.ago(age), used=used, activity=io(build, "office", 12, 8), **more
+        )
         if event == "detached":
             build.detached(volume.id, gone, at)
         elif event == "terminated":
@@ -301,7 +314,10 @@ def _idle(build: Builder) -> None:
     )
     index = build.volume("subtitle-index-old", 300, on=subtitles, tags=tags("video"))
     build.plant(
-        index, "Its index moved to the search server in spring; it stayed mounted.", trouble, why="Not one operation in weeks."
+        index,
+        "Its index moved to the search server in spring; it stayed mounted.",
+        trouble,
+        why="Not one operation in weeks.",
     )
     night = build.shapes.signal(build.shapes.blocks([(23, 15.0, 3.0, 1.0)]))
     royalties = build.volume(
@@ -319,7 +335,13 @@ def _stopped(build: Builder) -> None:
     """A workstation that rests between two films; `qa-windows` is the one that nobody starts again."""
     stopped = build.ago(12)
     workstation = build.instance(
-        "grading-1", "m6i.2xlarge", days=160, state="stopped", stopped=stopped, cpu=cpu(build, top=70), tags=tags("video")
+        "grading-1",
+        "m6i.2xlarge",
+        days=160,
+        state="stopped",
+        stopped=stopped,
+        cpu=cpu(build, top=70),
+        tags=tags("video"),
     )
     stills = build.volume(
         "grading-stills",
@@ -330,7 +352,10 @@ def _stopped(build: Builder) -> None:
         tags=tags("video"),
     )
     build.plant(
-        stills, "Its workstation rests between two films.", twin_of="ebs-on-stopped-instance", why="Stopped twelve days ago."
+        stills,
+        "Its workstation rests between two films.",
+        twin_of="ebs-on-stopped-instance",
+        why="Stopped twelve days ago.",
     )
 
 
@@ -353,7 +378,9 @@ def _nearly_empty(build: Builder) -> None:
         disk=Disk(path="/proxies", device="nvme1n1", used=Flow(build.shapes.shape("steady", 1), 9.0)),
         tags=tags("video"),
     )
-    build.plant(proxies, "Proxies are a twentieth of what was expected when it was ordered.", trouble, why="At most 9 % full.")
+    build.plant(
+        proxies, "Proxies are a twentieth of what was expected when it was ordered.", trouble, why="At most 9 % full."
+    )
     exported = build.shapes.signal(np.maximum(build.shapes.blocks([(19, 14.0, 9.0, 88.0)]), 11.0))
     masters = build.volume(
         "master-exports",
@@ -365,5 +392,8 @@ def _nearly_empty(build: Builder) -> None:
         tags=tags("video"),
     )
     build.plant(
-        masters, "Nearly empty, but for the night in which the masters go out.", twin_of=trouble, why="88 % full that night."
+        masters,
+        "Nearly empty, but for the night in which the masters go out.",
+        twin_of=trouble,
+        why="88 % full that night.",
     )

@@ -50,7 +50,17 @@ _KINDS = (
         "m6i.xlarge",
         "m7g.large",
     ),
-    *("m7i.xlarge", "c6i.large", "c7g.xlarge", "r6i.large", "r6i.xlarge", "m4.large", "c5.xlarge", "m6i.8xlarge", "c5.9xlarge"),
+    *(
+        "m7i.xlarge",
+        "c6i.large",
+        "c7g.xlarge",
+        "r6i.large",
+        "r6i.xlarge",
+        "m4.large",
+        "c5.xlarge",
+        "m6i.8xlarge",
+        "c5.9xlarge",
+    ),
 )
 _THROTTLED = ["t3.micro", "t3.small", "t3.medium", "t3a.medium", "t4g.small"]
 _SHAPES = ("office", "steady", "bursty", "trickle")
@@ -166,7 +176,8 @@ class _Mixed:
         passed = np.round(shaped.passed * meter)
         signal = self.build.shapes.signal
         return [
-            (Flow(signal(row).coarsened(300)), signal(np.cumsum(held))) for row, held in zip(passed, shaped.held, strict=True)
+            (Flow(signal(row).coarsened(300)), signal(np.cumsum(held)))
+            for row, held in zip(passed, shaped.held, strict=True)
         ]
 
     def _throttled(self, numbers: list[int]) -> None:
@@ -181,7 +192,9 @@ class _Mixed:
         for number, kind, (flow, held) in zip(numbers, kinds, flows, strict=True):
             agent = "typed" if number % 6 == 0 else "plain" if number % 6 == 3 else ""
             counters: dict[str, Track] = (
-                {f"ethtool_bw_{way}_allowance_exceeded": given(held, digits=0) for way in ("in", "out")} if agent else {}
+                {f"ethtool_bw_{way}_allowance_exceeded": given(held, digits=0) for way in ("in", "out")}
+                if agent
+                else {}
             )
             made = self.build.instance(
                 f"relay-{number:05}",
@@ -374,7 +387,9 @@ class _Mixed:
             type="gp2" if number % 3 == 1 else "gp3",
             throughput=throughput if number % 3 != 1 else None,
         )
-        self.build.plant(volume, "Left when its instance was replaced.", "ebs-unattached", why=f"Detached {days:.0f} days ago.")
+        self.build.plant(
+            volume, "Left when its instance was replaced.", "ebs-unattached", why=f"Detached {days:.0f} days ago."
+        )
 
     def _spared(self, number: int) -> None:
         if number % 3 == 0:
@@ -441,10 +456,14 @@ class _Mixed:
                 )
                 build.plant(system, "Used one night a month.", twin_of=twin, why="Use within thirty days.")
             case 1:
-                system = build.file_system(f"dark-{number:05}", standard_bytes=20 * GIB, voice="dark", tags=self._tags(number))
+                system = build.file_system(
+                    f"dark-{number:05}", standard_bytes=20 * GIB, voice="dark", tags=self._tags(number)
+                )
                 build.plant(system, "No metrics at all.", twin_of=twin, why="No telemetry proves nothing.")
             case 2:
-                system = build.file_system(f"young-{number:05}", days=3, standard_bytes=20 * GIB, tags=self._tags(number))
+                system = build.file_system(
+                    f"young-{number:05}", days=3, standard_bytes=20 * GIB, tags=self._tags(number)
+                )
                 build.plant(system, "Three days old.", twin_of=twin, why="Younger than seven days.")
             case _:
                 source = build.file_system(f"source-{number:05}", standard_bytes=20 * GIB, tags=self._tags(number))
@@ -478,10 +497,16 @@ class _Mixed:
 
     def _writes(self, offered: float, ack: float, size: float) -> Activity:
         shapes = self.build.shapes
-        wanted = shapes.blocks([(day, self._between(0, 6), 2.0, offered) for day in range(35)], 1.0) * noise(self.random, 0.2)
-        done = nfs_writes(wanted, acknowledgement_s=ack, writers=1, jitter=np.clip(noise(self.random, 0.015), 0.95, 1.05))
+        wanted = shapes.blocks([(day, self._between(0, 6), 2.0, offered) for day in range(35)], 1.0) * noise(
+            self.random, 0.2
+        )
+        done = nfs_writes(
+            wanted, acknowledgement_s=ack, writers=1, jitter=np.clip(noise(self.random, 0.015), 0.95, 1.05)
+        )
         peak = float(done.max())
-        return Activity(shape=shapes.signal(done / peak), write=peak * size, write_size=size, read=0.5 * MIB, metadata=50.0)
+        return Activity(
+            shape=shapes.signal(done / peak), write=peak * size, write_size=size, read=0.5 * MIB, metadata=50.0
+        )
 
     def _openzfs(self, number: int, troubled: int, twins: int) -> None:
         detector, build = "fsx-sync-export", self.build
@@ -540,7 +565,11 @@ class _Mixed:
         if not ontap:
             return
         svm = StorageVirtualMachine(
-            id=build.id("svm", f"{number}"), file_system_id=system.id, region=build.region, created=system.created, name="svm1"
+            id=build.id("svm", f"{number}"),
+            file_system_id=system.id,
+            region=build.region,
+            created=system.created,
+            name="svm1",
         )
         build.svms.append(svm)
         for place in range(volumes):

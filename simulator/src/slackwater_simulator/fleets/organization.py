@@ -75,7 +75,9 @@ def organization(
         if place >= accounts:
             return None
         roles = (
-            () if place >= accounts - denied else (Role(name=MEMBER_ROLE, external_id=MEMBER_EXTERNAL_ID, trusts=(ACCOUNT,)),)
+            ()
+            if place >= accounts - denied
+            else (Role(name=MEMBER_ROLE, external_id=MEMBER_EXTERNAL_ID, trusts=(ACCOUNT,)),)
         )
         return replace(held(place), account=number, regions=regions, enabled=regions, roles=roles)
 

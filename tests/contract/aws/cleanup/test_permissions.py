@@ -93,7 +93,9 @@ def test_a_network_interface_carries_no_tag_and_is_deleted_by_efs_for_us() -> No
 @pytest.mark.parametrize("decision", ["implicitDeny", "explicitDeny", "somethingNew"])
 def test_whatever_is_not_allowed_is_denied(decision: str) -> None:
     iam = Iam({"EvaluationResults": [result("ec2:DeleteVolume", decision)]})
-    assert SimulatedPermissions(iam, ROLE).denied({VOLUME: ["ec2:DeleteVolume"]}, {}) == [f"ec2:DeleteVolume on {VOLUME}"]
+    assert SimulatedPermissions(iam, ROLE).denied({VOLUME: ["ec2:DeleteVolume"]}, {}) == [
+        f"ec2:DeleteVolume on {VOLUME}"
+    ]
 
 
 def test_every_page_is_read() -> None:

@@ -237,7 +237,9 @@ def test_a_session_of_a_role_may_enter_members_too(enter: Enter) -> None:
 
 
 def test_an_organization_is_walked_account_by_account_and_who_is_shut_is_named() -> None:
-    own, around = organization(accounts=8, regions=("eu-west-1", "us-east-1"), large=0, small_resources=20, denied=2, closed=3)
+    own, around = organization(
+        accounts=8, regions=("eu-west-1", "us-east-1"), large=0, small_resources=20, denied=2, closed=3
+    )
     with Simulator(own, organization=around) as sim:
         session = AwsSession(meter=CallMeter(), endpoint=Endpoint(sim.url, "AKIADUMMY", "dummy"))
         entering = Members(session, own.account, "aws", MEMBER_ROLE, MEMBER_EXTERNAL_ID)

@@ -48,7 +48,9 @@ def test_a_list_without_anything_is_asked_for_once():
 
 
 def test_a_page_that_comes_again_by_another_token_is_broken_for_another_is_lost():
-    call = replay({"Items": [1, 2], "NextToken": "a"}, {"Items": [3, 4], "NextToken": "b"}, {"Items": [1, 2], "NextToken": "c"})
+    call = replay(
+        {"Items": [1, 2], "NextToken": "a"}, {"Items": [3, 4], "NextToken": "b"}, {"Items": [1, 2], "NextToken": "c"}
+    )
     with pytest.raises(BrokenAnswerError, match="repeats a page of Items"):
         list(pages(call, "Items"))
 

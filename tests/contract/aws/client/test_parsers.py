@@ -92,7 +92,9 @@ def test_every_field_of_an_instance_is_there():
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cn"]), max_size=40))
 def test_any_tag_value_reads_as_botocore_reads_it(value):
-    tagged = BARE_VOLUME.replace("</item>", f"<tagSet><item><key>k</key><value>{escape(value)}</value></item></tagSet></item>")
+    tagged = BARE_VOLUME.replace(
+        "</item>", f"<tagSet><item><key>k</key><value>{escape(value)}</value></item></tagSet></item>"
+    )
     lean, theirs = both("DescribeVolumes", body("DescribeVolumes", tagged))
     assert lean == theirs
 
@@ -109,13 +111,17 @@ def test_a_body_cut_short_is_an_error():
 
 
 def test_errors_are_read_by_botocore():
-    content = b"<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>No</Message></Error></Errors></Response>"
+    content = (
+        b"<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>No</Message></Error></Errors></Response>"
+    )
     parsed = parse(LeanEc2Parser(), "DescribeVolumes", content, status=403)
     assert parsed["Error"] == {"Code": "UnauthorizedOperation", "Message": "No"}
 
 
 def test_other_answers_of_ec2_are_read_whole():
-    content = f"<DescribeRegionsResponse {NAMESPACE}><regionInfo><item><regionName>eu-west-1</regionName></item></regionInfo>"
+    content = (
+        f"<DescribeRegionsResponse {NAMESPACE}><regionInfo><item><regionName>eu-west-1</regionName></item></regionInfo>"
+    )
     parsed = parse(LeanEc2Parser(), "DescribeRegions", (content + "</DescribeRegionsResponse>").encode())
     assert parsed["Regions"] == [{"RegionName": "eu-west-1"}]
 
@@ -160,7 +166,9 @@ def test_each_metric_of_an_answer_has_its_own_times(runs, text):
     ]
 
 
-@pytest.mark.parametrize("times", ['["1"]', "[1,null]", "[1,[2]]", "[NaN]", "[1,true]", "[1,2", '"soon"', '"run 0 of times"'])
+@pytest.mark.parametrize(
+    "times", ['["1"]', "[1,null]", "[1,[2]]", "[NaN]", "[1,true]", "[1,2", '"soon"', '"run 0 of times"']
+)
 def test_times_that_are_no_numbers_are_an_error(times):
     content = f'{{"MetricDataResults":[{{"Id":"q0","Timestamps":{times},"Values":[1.0]}}]}}'.encode()
     with pytest.raises(ResponseParserError):

@@ -16,7 +16,13 @@ from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.regions import default_region, enabled_regions, known_regions
 from slackwater.aws.client.session import ONCE, SOMEBODY_WAITS, AwsSession, Endpoint
 from slackwater.model.identity import Identity
-from slackwater.ports.errors import AccessDeniedError, AwsError, ExpiredCredentialsError, NoCredentialsError, UnreachableError
+from slackwater.ports.errors import (
+    AccessDeniedError,
+    AwsError,
+    ExpiredCredentialsError,
+    NoCredentialsError,
+    UnreachableError,
+)
 from slackwater_simulator import Fleet, Volume, instant
 from slackwater_simulator.resources import Role
 
@@ -279,7 +285,9 @@ def test_a_reason_is_one_line_without_request_ids_and_encoded_policies():
     assert len(reason(AwsError("long " * 100))) == 240
 
 
-@pytest.mark.parametrize(("service", "attempts"), [("cloudwatch", 8), ("ec2", 8), ("dynamodb", 8), ("pricing", 3), ("sts", 3)])
+@pytest.mark.parametrize(
+    ("service", "attempts"), [("cloudwatch", 8), ("ec2", 8), ("dynamodb", 8), ("pricing", 3), ("sts", 3)]
+)
 def test_throttling_slows_a_client_down_and_what_is_asked_first_gives_up_soon(simulate, monkeypatch, service, attempts):
     monkeypatch.delenv("AWS_MAX_ATTEMPTS", raising=False)
     retries = simulate(EMPTY).session.client(service, "us-east-1").meta.config.retries
@@ -291,7 +299,9 @@ def test_where_somebody_waits_an_estimate_ends_before_api_gateway_hangs_up(monke
     monkeypatch.delenv("AWS_MAX_ATTEMPTS", raising=False)
     session = AwsSession(meter=CallMeter(), endpoint=Endpoint("http://127.0.0.1:9", "k", "s"), patience=SOMEBODY_WAITS)
     configs = [session.client(service, "us-east-1").meta.config for service in ("ec2", "pricing")]
-    assert [(config.retries["mode"], config.retries["total_max_attempts"]) for config in configs] == [("standard", 2)] * 2
+    assert [(config.retries["mode"], config.retries["total_max_attempts"]) for config in configs] == [
+        ("standard", 2)
+    ] * 2
     assert ASKING_S + max(2 * (config.connect_timeout + config.read_timeout) + 1 for config in configs) < 29
 
 

@@ -25,7 +25,9 @@ TRUST = {
 
 @mock_aws
 def test_a_trust_policy_is_read_as_it_was_written(moto_session) -> None:
-    boto3.client("iam", "ap-northeast-1").create_role(RoleName="Ops", Path="/team/", AssumeRolePolicyDocument=json.dumps(TRUST))
+    boto3.client("iam", "ap-northeast-1").create_role(
+        RoleName="Ops", Path="/team/", AssumeRolePolicyDocument=json.dumps(TRUST)
+    )
 
     found = trust_policy(moto_session, "Ops")
 

@@ -25,7 +25,18 @@ from slackwater.model.fleet import Fleet, UnreadableRecord
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import ebs_iops, ebs_storage
 from slackwater.model.resources import Record, Target
-from support.aws_answers import EMPTY, MADE, UNHEARD_OF, AnsweringSession, broken, item_shape, operation, placed, texts, whole
+from support.aws_answers import (
+    EMPTY,
+    MADE,
+    UNHEARD_OF,
+    AnsweringSession,
+    broken,
+    item_shape,
+    operation,
+    placed,
+    texts,
+    whole,
+)
 from support.effort import effort
 
 HERE: Final = Target("123456789012", "ap-northeast-1")
@@ -196,7 +207,9 @@ LISTINGS: Final = (
 def test_every_list_of_the_inventory_is_tried() -> None:
     """Compute Optimizer's enrollment is one record, and has no neighbours."""
     assert {one.kind for one in LISTINGS} == {*READERS} - {kinds.OptimizerEnrollment}
-    assert {one.action for one in LISTINGS} | {"compute-optimizer:GetEnrollmentStatus"} == {r.action for r in READERS.values()}
+    assert {one.action for one in LISTINGS} | {"compute-optimizer:GetEnrollmentStatus"} == {
+        r.action for r in READERS.values()
+    }
 
 
 @dataclass
@@ -271,7 +284,9 @@ class Played:
 
         self.session.answer = answer
         found = [*READERS[listing.kind].read(self.session, HERE, BEFORE)]
-        return {one.id: one for one in found if isinstance(one, Record)}, [one for one in found if not isinstance(one, Record)]
+        return {one.id: one for one in found if isinstance(one, Record)}, [
+            one for one in found if not isinstance(one, Record)
+        ]
 
 
 def tried(played: Played, number: int, tally: Tally) -> None:
@@ -393,7 +408,10 @@ def test_a_price_is_read_or_a_gap_and_its_neighbours_are_what_they_are(
         bad = chance.choice((json.dumps(broken_json(RECORD, chance, chance.choice(ODDS))), "", UNHEARD_OF, "[]", "7"))
 
         def answer(_: Any, params: Mapping[str, Any], bad: str = bad) -> Any:
-            return {"FormatVersion": "aws_v1", "PriceList": [bad if "Storage" in {*texts(params)} else json.dumps(iops)]}
+            return {
+                "FormatVersion": "aws_v1",
+                "PriceList": [bad if "Storage" in {*texts(params)} else json.dumps(iops)],
+            }
 
         session.answer = answer
         tally.answers += 1
@@ -454,14 +472,18 @@ def test_many_records_with_one_reason_are_one_gap(session: AnsweringSession) -> 
     assert gap.reason == "vol-0, vol-1, vol-2, vol-3, vol-4 and 4 more: BrokenAnswerError: Size is ''"
 
 
-def test_types_are_asked_for_by_a_filter_and_one_that_the_region_lacks_costs_no_other(session: AnsweringSession) -> None:
+def test_types_are_asked_for_by_a_filter_and_one_that_the_region_lacks_costs_no_other(
+    session: AnsweringSession,
+) -> None:
     shape = item_shape(operation("ec2", "DescribeInstanceTypes"), "InstanceTypes")
     known = [whole(shape, {"InstanceType": one}) for one in TYPES[1:]]
     asked = []
     session.answer = lambda _, params: asked.append(params) or {"InstanceTypes": known}
     found = [*READERS[kinds.InstanceType].read(session, HERE, BEFORE)]
     assert asked == [{"Filters": [{"Name": "instance-type", "Values": sorted(TYPES)}]}]
-    by_ec2 = {one.id for one in found if isinstance(one, kinds.InstanceType) and one.source == "ec2:DescribeInstanceTypes"}
+    by_ec2 = {
+        one.id for one in found if isinstance(one, kinds.InstanceType) and one.source == "ec2:DescribeInstanceTypes"
+    }
     assert by_ec2 == {*TYPES[1:]}
     assert next(one.source for one in found if one.id == TYPES[0]).startswith("snapshot")
 
@@ -520,5 +542,7 @@ def test_detectors_make_no_mistake_about_records_with_members_absent_or_unheard_
         records = before | {(type(one), one.id): one for one in found.values()}
         queue = EvaluationQueue(Fleet(records.values(), broken=unreadable), enabled, CASE_NOW)
         while call := queue.next_call(idle=True):
-            queue.receive({one: Series.of(one.window.start_s, one.period_s, [5.0] * one.points) for one in call.queries}, {})
+            queue.receive(
+                {one: Series.of(one.window.start_s, one.period_s, [5.0] * one.points) for one in call.queries}, {}
+            )
         assert not queue.failures, (number, queue.failures)

@@ -80,7 +80,9 @@ EVERYTHING = Fleet(
     instances=instances(1),
     efs=file_systems(1),
     fsx=[zfs()],
-    fsx_volumes=[FsxVolume(id="fsvol-1", file_system_id="fs-zfs", region=REGION, created=NOW - 50 * DAY, name="content")],
+    fsx_volumes=[
+        FsxVolume(id="fsvol-1", file_system_id="fs-zfs", region=REGION, created=NOW - 50 * DAY, name="content")
+    ],
 )
 
 
@@ -127,7 +129,9 @@ def test_an_empty_account_is_empty_and_asks_nothing_twice(simulate):
 def test_ec2_says_which_service_manages_a_volume_and_an_instance(simulate):
     eks = {"operator": "eks.amazonaws.com"}
     other = [replace(one, id=f"{one.id}-2") for one in (*volumes(1), *instances(1))]
-    account = simulate(Fleet(now=NOW, volumes=[*volumes(1, **eks), other[0]], instances=[*instances(1, **eks), other[1]]))
+    account = simulate(
+        Fleet(now=NOW, volumes=[*volumes(1, **eks), other[0]], instances=[*instances(1, **eks), other[1]])
+    )
     found, _ = account.read({kinds.Volume, kinds.Instance})
     for kind in (kinds.Volume, kinds.Instance):
         assert [one.managed_by for one in found.all(kind)] == ["eks.amazonaws.com", None]
@@ -222,7 +226,10 @@ def test_what_was_read_before_a_failure_is_kept(simulate, impatient, monkeypatch
 def test_terminated_instances_are_left_out(simulate):
     fleet = Fleet(
         now=NOW,
-        instances=[*instances(1), Instance(id="i-gone", type="t3.micro", az=ZONE, launched=NOW - DAY, state="terminated")],
+        instances=[
+            *instances(1),
+            Instance(id="i-gone", type="t3.micro", az=ZONE, launched=NOW - DAY, state="terminated"),
+        ],
     )
     found, _ = simulate(fleet).read({kinds.Instance})
     assert [i.id for i in found.all(kinds.Instance)] == ["i-00000"]
@@ -261,7 +268,9 @@ def test_arns_name_the_partition(simulate):
 def test_an_efs_file_system_is_read_by_storage_class(simulate):
     fleet = Fleet(
         now=NOW,
-        efs=file_systems(1, standard_bytes=3 << 30, ia_bytes=2 << 30, one_zone=ZONE, replica=True, tags={"Job": "encode"}),
+        efs=file_systems(
+            1, standard_bytes=3 << 30, ia_bytes=2 << 30, one_zone=ZONE, replica=True, tags={"Job": "encode"}
+        ),
     )
     (system,) = simulate(fleet).read({kinds.EfsFileSystem})[0].all(kinds.EfsFileSystem)
     assert system.stored_bytes == {"Standard": 3 << 30, "IA": 2 << 30, "Archive": 0}
@@ -271,7 +280,11 @@ def test_an_efs_file_system_is_read_by_storage_class(simulate):
 
 def test_both_sides_of_a_replication_are_known_from_one_call(simulate):
     link = Replication(
-        source_id="fs-00000", source_region=REGION, destination_id="fs-00001", destination_region=REGION, created=NOW - DAY
+        source_id="fs-00000",
+        source_region=REGION,
+        destination_id="fs-00001",
+        destination_region=REGION,
+        created=NOW - DAY,
     )
     account = simulate(Fleet(now=NOW, efs=file_systems(2), replications=[link]))
     found, _ = account.read({kinds.EfsReplication})
@@ -369,7 +382,9 @@ def test_a_mount_target_may_come_without_a_zone_or_be_on_its_way_out():
     shape = {"SizeInBytes": {"Value": 1}, "CreationTime": datetime(2026, 1, 1, tzinfo=UTC), "ThroughputMode": "elastic"}
     target = Target("123456789012", REGION)
     system = inventory_efs._file_system({**found, **shape, "PerformanceMode": "generalPurpose", "Tags": []}, target)
-    session = SimpleNamespace(client=lambda *_: SimpleNamespace(describe_mount_targets=lambda **_: {"MountTargets": answers}))
+    session = SimpleNamespace(
+        client=lambda *_: SimpleNamespace(describe_mount_targets=lambda **_: {"MountTargets": answers})
+    )
     (read,) = inventory_efs.mount_targets(session, target, Read([system]))
     assert (read.id, read.availability_zone) == ("fsmt-1", None)
 
@@ -399,7 +414,9 @@ def test_a_scan_asks_file_system_by_file_system_only_where_the_answer_counts(sim
     ).run([account.target], datetime.fromtimestamp(NOW, UTC))
     assert account.sim.calls["elasticfilesystem:DescribeFileSystems"] == 1
     assert [account.sim.calls[action] for action in ONE_BY_ONE.values()] == [1, 1]
-    assert account.sim.calls["cloudwatch:ListMetrics"] == len(inventory_cloudwatch.ALLOWANCES + inventory_cloudwatch.DISKS)
+    assert account.sim.calls["cloudwatch:ListMetrics"] == len(
+        inventory_cloudwatch.ALLOWANCES + inventory_cloudwatch.DISKS
+    )
 
 
 def test_an_export_is_read_with_every_client_entry(simulate):
@@ -607,7 +624,9 @@ def disk_of(volume_id, instance_id, key="VolumeId"):
 
 
 @pytest.mark.parametrize(("key", "volume_id"), [("VolumeId", "vol-00000"), ("DiskId", "vol-00000"), ("", None)])
-def test_how_full_a_file_system_is_comes_with_its_dimensions_and_its_volume_where_the_agent_names_it(simulate, key, volume_id):
+def test_how_full_a_file_system_is_comes_with_its_dimensions_and_its_volume_where_the_agent_names_it(
+    simulate, key, volume_id
+):
     other = Instance(id="i-ended", type="t3.micro", az=ZONE, launched=NOW - DAY, state="terminated")
     carried = [disk_of("vol-00000", "i-00000", key), disk_of("vol-foreign", "i-ended")]
     account = simulate(Fleet(now=NOW, instances=[*instances(1), other], volumes=carried))

@@ -54,7 +54,9 @@ def said(there: Any, inventory: Inventory, enabled: Iterable[Enabled]) -> tuple[
     judge(queue, CloudWatchMetrics(there.session, there.target, there.meter), lambda _: None)
     assert not queue.failures
     findings = [price(one, {}) for one in queue.flagged]
-    flagged = {(one.detector, one.resource.id): (one.id, one.fingerprint, replace(one, evidence=())) for one in findings}
+    flagged = {
+        (one.detector, one.resource.id): (one.id, one.fingerprint, replace(one, evidence=())) for one in findings
+    }
     unknown = {(one.detector, one.resource.id): (one.reason,) for one in queue.unknown}
     return flagged | unknown, {one.id: one for kind in NARROW for one in fleet.all(kind)}
 
@@ -76,7 +78,9 @@ def demo() -> Any:
         sim.faults.unthrottle("cloudtrail:LookupEvents")
         meter = CallMeter()
         session = AwsSession(meter=meter, endpoint=Endpoint(sim.url, "AKIADUMMY", "dummy"))
-        there = SimpleNamespace(sim=sim, session=session, meter=meter, target=Target(sim.fleet.account, sim.fleet.regions[0]))
+        there = SimpleNamespace(
+            sim=sim, session=session, meter=meter, target=Target(sim.fleet.account, sim.fleet.regions[0])
+        )
         there.whole, there.resources = said(there, AwsInventory(session), DETECTORS.values())
         yield there
 
@@ -153,7 +157,9 @@ def test_a_finding_is_found_again_by_its_own_detector_alone_with_so_few_calls(de
 @pytest.fixture
 def resources(demo: Any) -> dict[str, TrackedResource]:
     """One resource of each kind."""
-    return {kind.KIND: next(tracked(one) for one in demo.resources.values() if isinstance(one, kind)) for kind in NARROW}
+    return {
+        kind.KIND: next(tracked(one) for one in demo.resources.values() if isinstance(one, kind)) for kind in NARROW
+    }
 
 
 GONE: Final = {"ebs-volume": "vol-00000000000000000", "efs-file-system": "fs-00000000000000000"}
@@ -161,9 +167,13 @@ GONE_FSX: Final = "fs-00000000000000001"
 
 
 @pytest.mark.parametrize("kind", NARROW, ids=lambda kind: kind.KIND)
-def test_what_is_gone_is_not_there_and_no_gap(demo: Any, resources: dict[str, TrackedResource], kind: type[Resource]) -> None:
+def test_what_is_gone_is_not_there_and_no_gap(
+    demo: Any, resources: dict[str, TrackedResource], kind: type[Resource]
+) -> None:
     gone = replace(resources[kind.KIND], id=GONE.get(kind.KIND, GONE_FSX))
-    reads = {one for detector in DETECTORS.values() if detector.detector.resource is kind for one in detector.detector.reads}
+    reads = {
+        one for detector in DETECTORS.values() if detector.detector.resource is kind for one in detector.detector.reads
+    }
     fleet, gaps = OneInventory(demo.session, gone).read(demo.target, {kind, *reads}, {kinds.AttachmentEvent})
     assert gaps == []
     assert fleet.unreadable == {}
@@ -240,7 +250,9 @@ def made(volume: str = "vol-1", *on: str) -> Made:
 
 def one(there: Any, id_: str = "vol-1") -> OneInventory:
     arn = f"arn:aws:ec2:ap-northeast-1:123456789012:volume/{id_}"
-    resource = TrackedResource(arn=arn, id=id_, type="ebs-volume", name=id_, account="123456789012", region="ap-northeast-1")
+    resource = TrackedResource(
+        arn=arn, id=id_, type="ebs-volume", name=id_, account="123456789012", region="ap-northeast-1"
+    )
     return OneInventory(there.session, resource)
 
 
@@ -282,7 +294,9 @@ def test_a_history_that_cannot_be_read_is_an_optional_gap(simulate: Callable[...
 
 
 def test_the_volumes_beside_it_are_read_only_where_it_counts_which_disk_is_which(simulate: Callable[..., Any]) -> None:
-    carriers = [Instance(id=id_, type="t3.micro", az=ZONE, launched=int(NOW.timestamp()) - DAY) for id_ in ("i-1", "i-2")]
+    carriers = [
+        Instance(id=id_, type="t3.micro", az=ZONE, launched=int(NOW.timestamp()) - DAY) for id_ in ("i-1", "i-2")
+    ]
     volumes = [made("vol-1", "i-1"), made("vol-2", "i-1"), made("vol-3", "i-2"), made("vol-4")]
     there = simulate(Fleet(now=int(NOW.timestamp()), volumes=volumes, instances=carriers))
     alone, _ = one(there).read(there.target, {Volume, kinds.Instance}, set())
@@ -297,7 +311,9 @@ def test_the_volumes_beside_it_are_read_only_where_it_counts_which_disk_is_which
 def test_of_an_fsx_file_system_its_own_volumes_are_read(demo: Any) -> None:
     whole, _ = AwsInventory(demo.session).read(demo.target, {FsxFileSystem, kinds.FsxVolume}, set())
     for system in whole.all(FsxFileSystem):
-        alone, _ = OneInventory(demo.session, tracked(system)).read(demo.target, {FsxFileSystem, kinds.FsxVolume}, set())
+        alone, _ = OneInventory(demo.session, tracked(system)).read(
+            demo.target, {FsxFileSystem, kinds.FsxVolume}, set()
+        )
         assert alone.all(FsxFileSystem) == [system]
         assert alone.all(kinds.FsxVolume) == [v for v in whole.all(kinds.FsxVolume) if v.file_system_id == system.id]
 

@@ -23,13 +23,16 @@ NOW = instant("2026-11-16T09:07:00Z")
 DAY = 86_400
 REGION = "ap-northeast-1"
 ENROLLMENT, SIZED, IDLE = (
-    f"compute-optimizer:{name}" for name in ("GetEnrollmentStatus", "GetEBSVolumeRecommendations", "GetIdleRecommendations")
+    f"compute-optimizer:{name}"
+    for name in ("GetEnrollmentStatus", "GetEBSVolumeRecommendations", "GetIdleRecommendations")
 )
 RECOMMENDED: set[Any] = {kinds.VolumeRecommendation, kinds.IdleRecommendation}
 
 GP3 = VolumeOption(type="gp3", size_gib=100, iops=3_000, throughput=125, risk=1.0, saves=3.196)
 LOOSE = Volume(id="vol-loose", az=f"{REGION}a", created=NOW - 90 * DAY, size_gib=100)
-TOLD = VolumeRecommendation(volume_id="vol-1", region=REGION, finding="NotOptimized", refreshed=NOW - DAY, options=(GP3,))
+TOLD = VolumeRecommendation(
+    volume_id="vol-1", region=REGION, finding="NotOptimized", refreshed=NOW - DAY, options=(GP3,)
+)
 UNATTACHED = IdleRecommendation(
     resource_id="vol-loose", region=REGION, finding="Unattached", refreshed=NOW - DAY, look_back_days=32, saves=9.6
 )
@@ -55,7 +58,9 @@ def test_a_volumes_recommendation_is_read_with_its_first_option(simulate: Callab
             monthly_savings_usd=Decimal("3.20"),
             look_back_days=14,
             refreshed_at=datetime(2026, 11, 15, 9, 7, tzinfo=UTC),
-            option=kinds.VolumeOption(volume_type="gp3", size_gib=100, iops=3_000, throughput_mib_s=125, performance_risk=1),
+            option=kinds.VolumeOption(
+                volume_type="gp3", size_gib=100, iops=3_000, throughput_mib_s=125, performance_risk=1
+            ),
         )
     ]
     assert asked(account) == {ENROLLMENT: 1, SIZED: 1, IDLE: 1}
@@ -76,7 +81,9 @@ def test_what_idles_is_read_of_volumes_and_instances_only(simulate: Callable[...
 
 
 @pytest.mark.parametrize("status", ["Inactive", "Pending", "Failed"])
-def test_an_account_that_is_not_enrolled_costs_one_call_and_is_no_gap(simulate: Callable[..., Any], status: Any) -> None:
+def test_an_account_that_is_not_enrolled_costs_one_call_and_is_no_gap(
+    simulate: Callable[..., Any], status: Any
+) -> None:
     account = simulate(replace(ENROLLED, enrollment=status))
     found, gaps = account.read(set(), RECOMMENDED)
 

@@ -156,7 +156,9 @@ def test_beside_units_they_get_their_names_and_those_of_nobody_keep_their_ids(as
 
 def test_all_pages_are_read(ask: Ask) -> None:
     numbers = [f"{200_000_000_000 + place}" for place in range(45)]
-    tree = Simulated(management=OWN, members=[Member(id=each, name=each, parent=MEDIA) for each in numbers], units=UNITS)
+    tree = Simulated(
+        management=OWN, members=[Member(id=each, name=each, parent=MEDIA) for each in numbers], units=UNITS
+    )
     asked = ask(tree)
 
     assert asked.ids(organizational_units=[MEDIA]) == numbers
@@ -169,7 +171,9 @@ def test_a_delegated_administrator_may_ask(ask: Ask) -> None:
     assert ask(tree, NEWS).ids(organizational_units=[PRODUCTION]) == [VIDEO]
 
 
-@pytest.mark.parametrize(("tree", "code"), [(TREE, "AccessDeniedException"), (None, "AWSOrganizationsNotInUseException")])
+@pytest.mark.parametrize(
+    ("tree", "code"), [(TREE, "AccessDeniedException"), (None, "AWSOrganizationsNotInUseException")]
+)
 def test_whoever_may_not_ask_hears_where_to_and_what_to_do_instead(ask: Ask, tree: Simulated | None, code: str) -> None:
     with pytest.raises(AccessDeniedError, match=rf"management account or a delegated administrator.*accounts.*{code}"):
         ask(tree, NEWS).accounts(organizational_units=[ROOT])
@@ -177,7 +181,13 @@ def test_whoever_may_not_ask_hears_where_to_and_what_to_do_instead(ask: Ask, tre
 
 @pytest.mark.parametrize(
     "denied",
-    ["ListRoots", "ListAccountsForParent", "ListOrganizationalUnitsForParent", "ListTagsForResource", "DescribeAccount"],
+    [
+        "ListRoots",
+        "ListAccountsForParent",
+        "ListOrganizationalUnitsForParent",
+        "ListTagsForResource",
+        "DescribeAccount",
+    ],
 )
 def test_a_part_that_is_denied_is_no_shorter_list(ask: Ask, denied: str) -> None:
     asked = ask()
@@ -279,7 +289,9 @@ def test_a_named_account_without_state_and_status_is_unknown_with_a_gap() -> Non
 
 
 def test_tags_choose_among_accounts_of_unknown_state_too() -> None:
-    found = selected({"Accounts": [{"Id": NEWS, "Name": "news"}, {"Id": VIDEO, "Name": "video"}]}, tags={"Stage": "live"})
+    found = selected(
+        {"Accounts": [{"Id": NEWS, "Name": "news"}, {"Id": VIDEO, "Name": "video"}]}, tags={"Stage": "live"}
+    )
 
     assert ([one.id for one in found.accounts], [gap.account for gap in found.gaps]) == ([NEWS], [NEWS])
 
@@ -304,7 +316,9 @@ def test_a_second_authority_on_the_shapes_gives_the_same_tree(ask: Ask, monkeypa
             tags = [{"Key": key, "Value": value} for key, value in member.tags.items()]
             made = theirs.create_account(AccountName=member.name, Email=f"{member.name}@example.com", Tags=tags)
             ids[member.id] = made["CreateAccountStatus"]["AccountId"]
-            theirs.move_account(AccountId=ids[member.id], SourceParentId=ids[ROOT], DestinationParentId=ids[member.parent])
+            theirs.move_account(
+                AccountId=ids[member.id], SourceParentId=ids[ROOT], DestinationParentId=ids[member.parent]
+            )
 
         def named(organization: Organization, name: Callable[[str], str]) -> set[tuple[str, str]]:
             section = OrganizationSection(

@@ -86,7 +86,9 @@ def test_a_denied_action_is_told_with_what_would_close_it_and_matters_as_much_as
     (need,) = [check.need for check in seen.missing]
     concerned = next(iter(need.blind or need.weaker), "efs-idle")
     policy = Policy(limits={concerned: registry()[concerned].limits()})
-    use_case = audit(demo.session, demo.meter, registry=registry(), policy=policy, cache_dir=None, progress=lambda *_: None)
+    use_case = audit(
+        demo.session, demo.meter, registry=registry(), policy=policy, cache_dir=None, progress=lambda *_: None
+    )
 
     assert [(check.need.action, check.answer.access) for check in seen.missing] == [(action, "denied")]
     assert seen.lacking == (action,)
@@ -109,7 +111,9 @@ def test_a_denied_action_is_told_with_what_would_close_it_and_matters_as_much_as
         ("throttle", {"per_second": 0, "burst": 0}, "failed"),
     ],
 )
-def test_what_is_not_an_answer_is_not_taken_for_one(demo: Any, fault: str, settings: dict[str, Any], access: str) -> None:
+def test_what_is_not_an_answer_is_not_taken_for_one(
+    demo: Any, fault: str, settings: dict[str, Any], access: str
+) -> None:
     getattr(demo.sim.faults, fault)(action="fsx:DescribeVolumes", **settings)
     seen = examine(demo)
 
@@ -146,13 +150,18 @@ def test_what_blinds_one_detector_may_weaken_another() -> None:
 
 
 def test_an_action_that_two_kinds_need_is_asked_once() -> None:
-    both = {"one": stub(Instance, reads_if_allowed=(AgentMetric,)), "other": stub(Instance, reads_if_allowed=(DiskMetric,))}
+    both = {
+        "one": stub(Instance, reads_if_allowed=(AgentMetric,)),
+        "other": stub(Instance, reads_if_allowed=(DiskMetric,)),
+    }
     (need,) = [need for need in needs(both) if need.action == "cloudwatch:ListMetrics"]
 
     assert (need.optional, need.weaker) == (True, ("one", "other"))
 
 
-@pytest.mark.parametrize(("heard", "silent"), [("allowed", ()), ("denied", ()), ("failed", ()), ("unreachable", (REGION,))])
+@pytest.mark.parametrize(
+    ("heard", "silent"), [("allowed", ()), ("denied", ()), ("failed", ()), ("unreachable", (REGION,))]
+)
 def test_a_region_that_refuses_is_not_silent(heard: Any, silent: tuple[str, ...]) -> None:
     checks = [
         Check(need=Need(action="x", optional=False), region=region, answer=Answer(access=access))
@@ -191,7 +200,9 @@ def test_what_can_say_less_without_compute_optimizer_is_waste_on_volumes_and_ins
     weaker = {need.action: need.weaker for need in needs(registry()) if need.action.startswith("compute-optimizer:")}
 
     waste = {id_: one.resource for id_, one in registry().items() if one.kind == "waste"}
-    of_volumes, of_instances = (tuple(id_ for id_, kind in waste.items() if kind is each) for each in (Volume, Instance))
+    of_volumes, of_instances = (
+        tuple(id_ for id_, kind in waste.items() if kind is each) for each in (Volume, Instance)
+    )
 
     assert {"ebs-surplus-throughput", "ebs-unattached"} <= {*of_volumes}
     assert {*weaker["compute-optimizer:GetIdleRecommendations"]} == {*of_volumes, *of_instances}
@@ -199,13 +210,19 @@ def test_what_can_say_less_without_compute_optimizer_is_waste_on_volumes_and_ins
 
 
 WHO = "User: arn:aws:sts::123456789012:assumed-role/AWSReservedSSO_ViewOnly_0123456789abcdef/somebody@example.com"
-WHAT = "is not authorized to perform: fsx:DescribeVolumes on resource: arn:aws:fsx:ap-northeast-1:123456789012:volume/*/*"
+WHAT = (
+    "is not authorized to perform: fsx:DescribeVolumes on resource: arn:aws:fsx:ap-northeast-1:123456789012:volume/*/*"
+)
 
 
 @pytest.mark.parametrize(
     ("because", "refusal", "lacking"),
     [
-        ("because no identity-based policy allows the fsx:DescribeVolumes action", Refusal("identity-based policy", False), 1),
+        (
+            "because no identity-based policy allows the fsx:DescribeVolumes action",
+            Refusal("identity-based policy", False),
+            1,
+        ),
         ("with an explicit deny in an identity-based policy", Refusal("identity-based policy", True), 0),
         ("with an explicit deny in a service control policy", Refusal("service control policy", True), 0),
         (
@@ -218,7 +235,11 @@ WHAT = "is not authorized to perform: fsx:DescribeVolumes on resource: arn:aws:f
             Refusal("service control policy", False),
             0,
         ),
-        ("because no permissions boundary allows the fsx:DescribeVolumes action", Refusal("permissions boundary", False), 0),
+        (
+            "because no permissions boundary allows the fsx:DescribeVolumes action",
+            Refusal("permissions boundary", False),
+            0,
+        ),
         ("because no session policy allows the fsx:DescribeVolumes action", Refusal("session policy", False), 0),
         ("with an explicit deny in a VPC endpoint policy", Refusal("VPC endpoint policy", True), 0),
         ("due to an explicit deny in a Service Control Policy", Refusal("Service Control Policy", True), 0),

@@ -178,7 +178,11 @@ def test_a_cloudwatch_that_refuses_everything_is_soon_left_in_peace(simulate):
 def test_what_the_audit_may_not_spend_is_not_asked_and_each_query_says_why(simulate):
     account = simulate(fleet(3))
     reader = metrics(account, concurrency=2, spending=LocalSpending(0.00003))
-    asked = [call(query("i-0"), query("i-1")), *(call(query("i-2"), query("i-1")) for _ in range(5)), call(query("i-2"))]
+    asked = [
+        call(query("i-0"), query("i-1")),
+        *(call(query("i-2"), query("i-1")) for _ in range(5)),
+        call(query("i-2")),
+    ]
     answers = [reader.fetch(one) for one in asked]
     assert [len(answer.series) for answer in answers] == [2, 0, 0, 0, 0, 0, 1]
     assert account.sim.calls == {"cloudwatch:GetMetricData": 2}
@@ -239,7 +243,9 @@ def test_points_in_any_order_and_told_twice_do_no_harm():
 )
 def test_a_point_that_cannot_be_right_spoils_the_answer(times, values, why):
     fine, spoilt = query(), query(period_s=300)
-    answer, _ = replayed(call(fine, spoilt), {"MetricDataResults": [result("q0", times, values), result("q1", [START], [1.0])]})
+    answer, _ = replayed(
+        call(fine, spoilt), {"MetricDataResults": [result("q0", times, values), result("q1", [START], [1.0])]}
+    )
     assert not answer.series
     assert {why in reason for reason in answer.failed.values()} == {True}
 
@@ -255,7 +261,9 @@ def test_a_series_told_twice_and_otherwise_spoils_the_answer():
 @pytest.mark.parametrize("other", ["q9", "", None])
 def test_an_answer_to_another_question_is_none_and_costs_no_other(other):
     asked = (query("i-0"), query("i-1"))
-    answer, _ = replayed(call(*asked), {"MetricDataResults": [result("q0", [START], [1.0]), result(other, [START], [1.0])]})
+    answer, _ = replayed(
+        call(*asked), {"MetricDataResults": [result("q0", [START], [1.0]), result(other, [START], [1.0])]}
+    )
     assert answer.series[asked[0]].present == [1.0]
     assert "left this metric out" in answer.failed[asked[1]]
 
@@ -324,7 +332,9 @@ def test_one_query_may_span_pages_and_its_last_status_holds():
 def test_partial_data_that_is_never_completed_fails_with_what_cloudwatch_says():
     asked = query()
     said = [{"Code": "MaxMetricsExceeded", "Value": "Not all were read"}]
-    answer, _ = replayed(call(asked), {"MetricDataResults": [result("q0", [START], [1.0], "PartialData", Messages=said)]})
+    answer, _ = replayed(
+        call(asked), {"MetricDataResults": [result("q0", [START], [1.0], "PartialData", Messages=said)]}
+    )
     assert answer.series == {}
     assert answer.failed == {asked: "PartialData: MaxMetricsExceeded Not all were read"}
 

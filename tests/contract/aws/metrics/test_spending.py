@@ -40,7 +40,9 @@ def warned():
 @pytest.fixture
 def scan(stored, moto_session, warned):
     def of(most_usd, audit_id="1", now=NOW, **more):
-        return DynamoSpending(moto_session, "slackwater", audit_id, most_usd, clock=lambda: now, warn=warned.append, **more)
+        return DynamoSpending(
+            moto_session, "slackwater", audit_id, most_usd, clock=lambda: now, warn=warned.append, **more
+        )
 
     return of
 

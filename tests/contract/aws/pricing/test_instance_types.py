@@ -179,7 +179,9 @@ def test_without_an_account_there_are_the_packaged_types_and_it_is_said_that_nob
 
 
 HERE = Target("123456789012", TOKYO)
-FAMILIES = sorted({name.partition(".")[0] for name in Session().get_service_model("ec2").shape_for("InstanceType").enum})
+FAMILIES = sorted(
+    {name.partition(".")[0] for name in Session().get_service_model("ec2").shape_for("InstanceType").enum}
+)
 
 
 def of_family(family):
@@ -203,7 +205,9 @@ def judged(kind, value):
     asked = [Enabled(id_, one, one.limits()) for id_, one in registry().items() if one.resource in (Instance, Volume)]
     queue = EvaluationQueue(Records([host, volume, *of_family(kind.family)]), asked, CASE_NOW)
     while call := queue.next_call(idle=True):
-        queue.receive({one: Series.of(one.window.start_s, one.period_s, [value] * one.points) for one in call.queries}, {})
+        queue.receive(
+            {one: Series.of(one.window.start_s, one.period_s, [value] * one.points) for one in call.queries}, {}
+        )
     return queue
 
 
@@ -217,9 +221,16 @@ def test_no_family_that_botocore_knows_has_a_limit_of_nothing(value):
         assert not queue.failures, (family, queue.failures)
         for one in queue.flagged:
             told = [*one.verdict.evidence, *(line for each in one.verdict.evidence for line in each.lines)]
-            limits = [each for each in told if re.search("aseline|imit|aximum", each.label) and not isinstance(each.value, str)]
+            limits = [
+                each
+                for each in told
+                if re.search("aseline|imit|aximum", each.label) and not isinstance(each.value, str)
+            ]
             assert all(each.value for each in limits), (family, one.enabled.id, one.verdict.evidence)
-            assert not re.search(r"(baseline|limit)[^.]* (is|of) 0 ", one.verdict.summary), (family, one.verdict.summary)
+            assert not re.search(r"(baseline|limit)[^.]* (is|of) 0 ", one.verdict.summary), (
+                family,
+                one.verdict.summary,
+            )
             levels += len(limits)
     assert levels
 

@@ -282,7 +282,11 @@ def test_when_there_is_no_time_left_the_packaged_prices_stand_in_and_nobody_is_a
 def test_without_an_account_there_are_the_packaged_prices_and_it_is_said_that_nobody_was_asked():
     huge = ec2_hour("x9.huge")
     table, (gap,) = PackagedPrices().of([GP3, EFS_ELASTIC_WRITE, huge], TOKYO)
-    assert (gap.what, gap.reason, gap.optional) == ("pricing:GetProducts", "not asked: what is packaged stands in", True)
+    assert (gap.what, gap.reason, gap.optional) == (
+        "pricing:GetProducts",
+        "not asked: what is packaged stands in",
+        True,
+    )
     assert table == {item: snapshot(TOKYO)[item.id] for item in (GP3, EFS_ELASTIC_WRITE)}
     assert PackagedPrices().of([GP3], "eu-west-1")[0] == {}
     assert packaged_regions() == [TOKYO, "us-east-1"]
@@ -300,8 +304,12 @@ CHECKABLE = [re.compile(one) for one in SOURCES.values()]
 @pytest.mark.parametrize("region", ["us-east-1", TOKYO])
 def test_every_figure_of_the_snapshot_is_dated_and_sourced(region):
     packaged = snapshot(region)
-    assert all(price.usd > 0 and price.as_of <= date(2026, 11, 21) and len(price.source) > 20 for price in packaged.values())
-    unsourced = {id_: price.source for id_, price in packaged.items() if not any(one.search(price.source) for one in CHECKABLE)}
+    assert all(
+        price.usd > 0 and price.as_of <= date(2026, 11, 21) and len(price.source) > 20 for price in packaged.values()
+    )
+    unsourced = {
+        id_: price.source for id_, price in packaged.items() if not any(one.search(price.source) for one in CHECKABLE)
+    }
     assert not unsourced
     by_source = Counter(
         next(name for name, one in zip(SOURCES, CHECKABLE, strict=True) if one.search(price.source))

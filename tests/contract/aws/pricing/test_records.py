@@ -24,8 +24,17 @@ def record(usage, unit, *tiers, sku="SKU1", family="Storage", service="AmazonEC2
         }
         for n, (begin, usd) in enumerate(tiers)
     }
-    term = {"sku": sku, "offerTermCode": "JRTCKXETXF", "effectiveDate": "2026-09-01T00:00:00Z", "priceDimensions": dimensions}
-    product = {"sku": sku, "productFamily": family, "attributes": {"servicecode": service, "usagetype": usage, **attributes}}
+    term = {
+        "sku": sku,
+        "offerTermCode": "JRTCKXETXF",
+        "effectiveDate": "2026-09-01T00:00:00Z",
+        "priceDimensions": dimensions,
+    }
+    product = {
+        "sku": sku,
+        "productFamily": family,
+        "attributes": {"servicecode": service, "usagetype": usage, **attributes},
+    }
     return json.dumps({"product": product, "serviceCode": service, "terms": {"OnDemand": {f"{sku}.JRTCKXETXF": term}}})
 
 
@@ -85,7 +94,15 @@ def test_no_price_is_an_unknown_price_and_not_zero():
 
 def test_openzfs_and_ontap_share_a_usage_type_and_not_a_price():
     both = [
-        record("APN1-Storage.MAZ:SSD", "GB-Mo", ("0", usd), sku=kind, service="AmazonFSx", fileSystemType=kind, **MULTI_AZ_SSD)
+        record(
+            "APN1-Storage.MAZ:SSD",
+            "GB-Mo",
+            ("0", usd),
+            sku=kind,
+            service="AmazonFSx",
+            fileSystemType=kind,
+            **MULTI_AZ_SSD,
+        )
         for kind, usd in (("OpenZFS", "0.216"), ("ONTAP", "0.300"))
     ]
     assert price("fsx.openzfs.multi_az_1.storage", *both) == Decimal("0.216")
@@ -97,7 +114,11 @@ MULTI_AZ_SSD = {"deploymentOption": "Multi-AZ", "storageType": "SSD"}
 
 def test_gp3_throughput_is_listed_by_the_gibps_and_priced_by_the_mibps():
     listed = record(
-        "APN1-EBS:VolumeP-Throughput.gp3", "GiBps-mo", ("0", "49.152"), family="Provisioned Throughput", volumeApiName="gp3"
+        "APN1-EBS:VolumeP-Throughput.gp3",
+        "GiBps-mo",
+        ("0", "49.152"),
+        family="Provisioned Throughput",
+        volumeApiName="gp3",
     )
     assert price(EBS_GP3_THROUGHPUT.id, listed) == Decimal("0.048")
 
@@ -125,7 +146,9 @@ def test_access_small_files_and_early_deletion_are_not_storage():
 
 def test_what_elastic_throughput_reads_and_writes_is_no_other_class_of_access():
     rows = [
-        record(f"USE1-{usage}", "GB", ("0", usd), sku=f"{usage} {access}", service="AmazonEFS", accessType=access, **more)
+        record(
+            f"USE1-{usage}", "GB", ("0", usd), sku=f"{usage} {access}", service="AmazonEFS", accessType=access, **more
+        )
         for usage, read, write, more in (
             ("ETDataAccess-Bytes", "0.03", "0.06", {"throughputClass": "Elastic"}),
             ("IADataAccess-Bytes", "0.01", "0.01", {"storageClass": "Infrequent Access"}),
@@ -155,7 +178,12 @@ def test_a_longer_usage_type_that_ends_alike_is_another():
 def test_the_tiers_of_io2_iops_are_three_items():
     rows = [
         record(
-            f"EBS:VolumeP-IOPS.io2{tier}", "IOPS-Mo", ("0", usd), sku=f"T{tier}", family="System Operation", volumeApiName="io2"
+            f"EBS:VolumeP-IOPS.io2{tier}",
+            "IOPS-Mo",
+            ("0", usd),
+            sku=f"T{tier}",
+            family="System Operation",
+            volumeApiName="io2",
         )
         for tier, usd in (("", "0.065"), (".tier2", "0.0455"), (".tier3", "0.03185"))
     ]

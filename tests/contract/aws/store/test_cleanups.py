@@ -174,7 +174,10 @@ def test_every_end_lets_it_go(store, stage) -> None:
 
 # -- One after the other
 
-PARTS = (SubResource(kind="mount-target", id="fsmt-1", arn=None), SubResource(kind="file-system", id="fs-1", arn="arn:1"))
+PARTS = (
+    SubResource(kind="mount-target", id="fsmt-1", arn=None),
+    SubResource(kind="file-system", id="fs-1", arn="arn:1"),
+)
 
 
 def test_of_one_type_in_one_place_one_is_taken_apart_at_a_time(store) -> None:
@@ -196,9 +199,15 @@ def test_of_one_type_in_one_place_one_is_taken_apart_at_a_time(store) -> None:
 
 def test_elsewhere_and_of_what_has_no_parts_others_go_on(store) -> None:
     write(store, moved(write(store, of("arn:1", "f-1", stage="working", parts=PARTS)), has_turn=True))
-    elsewhere = cleanup("f-2", stage="working", parts=PARTS, resource=replace(FILE_SYSTEM, arn="arn:2", region="eu-north-1"))
-    others = cleanup("f-4", stage="working", parts=PARTS, resource=replace(FILE_SYSTEM, arn="arn:4", account="210987654321"))
-    another = cleanup("f-5", stage="working", parts=PARTS, resource=replace(FILE_SYSTEM, arn="arn:5", type="fsx-file-system"))
+    elsewhere = cleanup(
+        "f-2", stage="working", parts=PARTS, resource=replace(FILE_SYSTEM, arn="arn:2", region="eu-north-1")
+    )
+    others = cleanup(
+        "f-4", stage="working", parts=PARTS, resource=replace(FILE_SYSTEM, arn="arn:4", account="210987654321")
+    )
+    another = cleanup(
+        "f-5", stage="working", parts=PARTS, resource=replace(FILE_SYSTEM, arn="arn:5", type="fsx-file-system")
+    )
     alone = of("arn:3", "f-3", stage="working", parts=PARTS[1:])
 
     for one in (elsewhere, others, another, alone):
@@ -260,7 +269,9 @@ def test_where_one_of_them_has_moved_neither_is_stored(store, stored, stale) -> 
     before = stored.items()
     told = replace(marked(known), expects=7) if stale == "finding" else marked(known)
 
-    assert not store.write(replace(moved(one, stage="waiting"), revision=9 if stale == "clean-up" else one.revision + 1), told)
+    assert not store.write(
+        replace(moved(one, stage="waiting"), revision=9 if stale == "clean-up" else one.revision + 1), told
+    )
     assert stored.items() == before
 
 

@@ -153,7 +153,9 @@ def test_a_deletion_is_a_version_without_a_size(documents, s3) -> None:
 
 
 @pytest.mark.parametrize(("code", "status"), [("InvalidArgument", 400), ("MethodNotAllowed", 405)])
-def test_a_version_that_is_none_by_its_looks_or_is_a_deletion_is_not_there(documents, monkeypatch, code, status) -> None:
+def test_a_version_that_is_none_by_its_looks_or_is_a_deletion_is_not_there(
+    documents, monkeypatch, code, status
+) -> None:
     def refuse(**_):
         raise ClientError({"Error": {"Code": code, "Message": "Invalid version id specified"}}, "GetObject")
 

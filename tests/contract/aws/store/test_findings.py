@@ -45,7 +45,9 @@ REPORT = TargetReport(
 )  # fmt: skip
 
 
-def merged(known: TrackedFinding | None, seen: FindingRecord | None, now: datetime = MONDAY, audit_id: str = "monday") -> Write:
+def merged(
+    known: TrackedFinding | None, seen: FindingRecord | None, now: datetime = MONDAY, audit_id: str = "monday"
+) -> Write:
     target = known.sighting.resource if known else seen.resource
     report = replace(
         REPORT, account=target.account, region=target.region, detectors=frozenset({(seen or known.sighting).detector})
@@ -158,7 +160,9 @@ def test_the_streams_image_of_an_entry_is_read_as_it_was_written(store, stored) 
 
 def refused(code: str, reasons: list[str] | None = None) -> ClientError:
     answer = {"Error": {"Code": code, "Message": ""}}
-    return ClientError(answer | ({"CancellationReasons": [{"Code": one} for one in reasons]} if reasons else {}), "Write")  # type: ignore[arg-type]
+    return ClientError(
+        answer | ({"CancellationReasons": [{"Code": one} for one in reasons]} if reasons else {}), "Write"
+    )  # type: ignore[arg-type]
 
 
 def fails_first(stored, monkeypatch, operation: str, *errors: ClientError) -> None:
@@ -229,7 +233,9 @@ def test_a_target_has_what_is_not_resolved_there(store) -> None:
     assert list(store.unresolved("123456789012", "ap-northeast-1")) == []
 
 
-def test_what_is_resolved_leaves_its_target_and_is_left_out_while_the_index_still_shows_it(store, stored, monkeypatch) -> None:
+def test_what_is_resolved_leaves_its_target_and_is_left_out_while_the_index_still_shows_it(
+    store, stored, monkeypatch
+) -> None:
     put(store, sighting("f-1"), sighting("f-2"))
     asked = {"TableName": "slackwater", "IndexName": "by_target"}
     stale = stored.client.scan(**asked)
@@ -268,7 +274,9 @@ def test_keys_that_were_left_over_are_asked_for_again(store, stored, monkeypatch
 
 def test_keys_that_are_left_over_for_ever_are_an_error(store, stored, monkeypatch) -> None:
     monkeypatch.setattr(
-        stored.client, "batch_get_item", lambda RequestItems: {"Responses": {"slackwater": []}, "UnprocessedKeys": RequestItems}
+        stored.client,
+        "batch_get_item",
+        lambda RequestItems: {"Responses": {"slackwater": []}, "UnprocessedKeys": RequestItems},
     )
     with pytest.raises(BusyError, match="slackwater"):
         store.get("f-1")
@@ -400,7 +408,9 @@ def test_what_the_index_still_shows_and_is_no_more_so_is_left_out(store, stored,
     assert [one.id for one in store.list(FindingQuery()).items] == ["f-1", "f-3"]
 
 
-def test_a_rare_finding_is_found_behind_many_others_and_the_work_for_one_page_is_bounded(store, stored, monkeypatch) -> None:
+def test_a_rare_finding_is_found_behind_many_others_and_the_work_for_one_page_is_bounded(
+    store, stored, monkeypatch
+) -> None:
     put(store, *[sighting(f"f-{number:02d}", "5") for number in range(12)], sighting("rare", "1", severity="high"))
     monkeypatch.setattr(listing, "FILTERED", 2)
     query = FindingQuery(severity="high")
@@ -416,7 +426,9 @@ def test_a_rare_finding_is_found_behind_many_others_and_the_work_for_one_page_is
 
 
 def test_pages_of_a_narrowed_list_leave_nothing_out_between_them(store, monkeypatch) -> None:
-    put(store, *[sighting(f"f-{number}", str(9 - number), severity="high") for number in range(7)], sighting("low", "5"))
+    put(
+        store, *[sighting(f"f-{number}", str(9 - number), severity="high") for number in range(7)], sighting("low", "5")
+    )
     monkeypatch.setattr(listing, "FILTERED", 3)
     query = FindingQuery(severity="high", limit=1)
     seen, cursor = [], None
@@ -474,7 +486,9 @@ def test_a_cursor_that_was_made_up_is_refused(store, made_up) -> None:
         store.list(FindingQuery(cursor=made_up))
 
 
-@pytest.mark.parametrize("place", [(7, "", ""), (-1, "", ""), (0, "FINDING#f-1", "9"), (0, "FINDING#f-1", ""), (0, "", "1")])
+@pytest.mark.parametrize(
+    "place", [(7, "", ""), (-1, "", ""), (0, "FINDING#f-1", "9"), (0, "FINDING#f-1", ""), (0, "", "1")]
+)
 def test_even_a_cursor_that_somebody_sealed_must_be_of_this_list(store, place) -> None:
     with pytest.raises(BadCursorError):
         store.list(FindingQuery(cursor=listing._cursor(_listed(FindingQuery()), listing._Place(*place))))

@@ -78,7 +78,11 @@ def test_the_stores_find_the_items_of_the_previous_version() -> None:
     assert {audits.get(id_).state for id_ in ids["AUDIT"]} == {"incomplete", "failed"}
     findings = DynamoFindings(memory.table)
     assert {findings.get(id_).status for id_ in ids["FINDING"]} == {"snoozed", "dismissed"}
-    assert {entry.happening for id_ in ids["FINDING"] for entry in findings.ledger(id_)} == {"opened", "snoozed", "dismissed"}
+    assert {entry.happening for id_ in ids["FINDING"] for entry in findings.ledger(id_)} == {
+        "opened",
+        "snoozed",
+        "dismissed",
+    }
     posts = DynamoOutbox(memory.table, lambda: NOW)
     assert {posts.get(id_).state for id_ in ids["POST"]} == {"pending", "sent"}
     assert DynamoCleanups(memory.table).control().stopped.who == "ada"
@@ -287,7 +291,9 @@ def test_a_list_that_is_missing_or_not_what_was_stored_is_an_error_that_names_it
     with pytest.raises(BrokenAnswerError, match=f"{key} is not as it was stored: restore its first version"):
         store.whole(short)
     bucket.write(key, None)
-    with pytest.raises(AwsError, match=f"the parts of the clean-up of finding f-1 are missing: restore the object {key}"):
+    with pytest.raises(
+        AwsError, match=f"the parts of the clean-up of finding f-1 are missing: restore the object {key}"
+    ):
         store.whole(short)
 
 
@@ -301,7 +307,9 @@ def test_a_record_shows_whether_anybody_changed_it_or_stopped_them_all(memory) -
     assert not store.unchanged(cleanup)
     assert store.unchanged(replace(cleanup, revision=2))
 
-    stopped = json.loads(next(one for one in AUDIT["items"] if kind(one) == "CLEANUP-CONTROL")["document"]["S"])["stopped"]
+    stopped = json.loads(next(one for one in AUDIT["items"] if kind(one) == "CLEANUP-CONTROL")["document"]["S"])[
+        "stopped"
+    ]
     store.write_control(Control(stopped=table.CONTROL.validate_python({"stopped": stopped}).stopped, revision=1))
     assert not store.unchanged(replace(cleanup, revision=2))
 
@@ -329,7 +337,11 @@ def test_the_current_format_and_the_previous_one_are_read(of: str, found: str | 
             "2",
             "it has format 2, and this version of Slackwater reads 1; a newer version wrote it: deploy that version",
         ),
-        ("FINDING", "II", "it has format II, and this version of Slackwater reads 1; a newer version wrote it: deploy that"),
+        (
+            "FINDING",
+            "II",
+            "it has format II, and this version of Slackwater reads 1; a newer version wrote it: deploy that",
+        ),
         (
             "CLEANUP",
             "0",
@@ -373,7 +385,9 @@ def test_an_item_of_a_newer_format_is_refused_by_name(memory, of: str) -> None:
     newer = {"format": {"N": str(current(of) + 1)}}
     memory.items = {key: {**one, **(newer if kind(one) == of else {})} for key, one in memory.items.items()}
 
-    with pytest.raises(FormatError, match=r"the item \S+ has format \d, and .* a newer version wrote it: deploy that version"):
+    with pytest.raises(
+        FormatError, match=r"the item \S+ has format \d, and .* a newer version wrote it: deploy that version"
+    ):
         read()
 
 
@@ -415,7 +429,9 @@ def test_every_object_is_written_with_a_number_and_one_of_another_is_refused(doc
         assert s3.head_object(Bucket=BUCKET, Key=key)["Metadata"] == {"format": "1"}
         s3.put_object(Bucket=BUCKET, Key=key, Body=b"{}", Metadata={"format": "2"})
 
-    with pytest.raises(FormatError, match=f"s3://{BUCKET}/audits/a/plan.json has format 2, .* a newer version wrote it"):
+    with pytest.raises(
+        FormatError, match=f"s3://{BUCKET}/audits/a/plan.json has format 2, .* a newer version wrote it"
+    ):
         documents.read("audits/a/plan.json")
     with pytest.raises(FormatError, match=r"stock\.sqlite has format 2"):
         documents.read_file("transient/a/stock.sqlite", tmp_path / "back")

@@ -221,7 +221,9 @@ class Seen:
 class Service:
     """What is deployed, with what its scans will see: volumes by target, or why there is nothing to see."""
 
-    fleet: dict[Target, list[Finding] | Gap | Exception] = field(default_factory=lambda: {TOKYO: [], OHIO: [], DUBLIN: []})
+    fleet: dict[Target, list[Finding] | Gap | Exception] = field(
+        default_factory=lambda: {TOKYO: [], OHIO: [], DUBLIN: []}
+    )
     bucket: Bucket = field(default_factory=Bucket)
     findings: Findings = field(default_factory=Findings)
     records: Records = field(default_factory=Records)
@@ -443,7 +445,9 @@ def test_a_record_names_some_of_many_incomplete_targets_each_with_its_first_reas
         (replace(ANYBODY, regions=("mx-central-1",)), None, ["mx-central-1"]),
     ],
 )
-def test_regions_are_the_requests_else_the_policys_else_all_that_are_enabled(service, request_, policy, regions) -> None:
+def test_regions_are_the_requests_else_the_policys_else_all_that_are_enabled(
+    service, request_, policy, regions
+) -> None:
     if policy:
         service.bucket.write(object_keys.POLICY, policy)
     assert [target.region for target in service.planner.plan("a1", request_).targets] == regions
@@ -481,12 +485,17 @@ def test_a_misspelt_request_is_refused_by_name(service, request_, says) -> None:
 @pytest.mark.parametrize(
     ("policy", "says"),
     [
-        ("[scan]\n\nregions = ['eu-wst-1']\n", "s3://bucket/policy/slackwater.toml:3: scan.regions: no region 'eu-wst-1'"),
+        (
+            "[scan]\n\nregions = ['eu-wst-1']\n",
+            "s3://bucket/policy/slackwater.toml:3: scan.regions: no region 'eu-wst-1'",
+        ),
         ("[detectors.efs-idel]\n", "s3://bucket/policy/slackwater.toml:1: detectors.efs-idel: no such detector"),
         ("[scan\n", "s3://bucket/policy/slackwater.toml:1: not valid TOML"),
     ],
 )
-def test_an_audit_by_a_policy_that_is_not_valid_does_not_begin_and_is_on_record_as_failed(service, policy, says) -> None:
+def test_an_audit_by_a_policy_that_is_not_valid_does_not_begin_and_is_on_record_as_failed(
+    service, policy, says
+) -> None:
     service.bucket.write(object_keys.POLICY, policy)
     with pytest.raises(PolicyError) as caught:
         service.planner.plan("a1", WEEKLY)
@@ -518,7 +527,9 @@ def organization(service) -> Service:
 
 
 def to_scan(service, audit_id: str) -> list[tuple[str, str]]:
-    return [(one["account"], one["region"]) for one in json.loads(service.bucket.texts[object_keys.targets(audit_id)][-1])]
+    return [
+        (one["account"], one["region"]) for one in json.loads(service.bucket.texts[object_keys.targets(audit_id)][-1])
+    ]
 
 
 def test_an_organizations_accounts_are_targets_in_the_regions_that_each_has_enabled(organization) -> None:
@@ -657,11 +668,16 @@ def test_an_account_without_any_wanted_region_is_none_of_the_audits_and_without_
 
 def test_an_audit_all_of_whose_regions_are_closed_has_failed(service) -> None:
     service.fleet = {TOKYO: []}
-    service.optional = (Gap(ACCOUNT, "ap-northeast-1", CLOSED, "region closed by a service control policy", optional=True),)
+    service.optional = (
+        Gap(ACCOUNT, "ap-northeast-1", CLOSED, "region closed by a service control policy", optional=True),
+    )
 
     record = service.run("a1", replace(ANYBODY, regions=("ap-northeast-1",)))
 
-    assert (record.state, record.error) == ("failed", "No target could be scanned: region closed by a service control policy")
+    assert (record.state, record.error) == (
+        "failed",
+        "No target could be scanned: region closed by a service control policy",
+    )
 
 
 def test_of_very_many_new_findings_the_worst_are_told_with_their_evidence_and_all_with_their_advice(
@@ -683,7 +699,12 @@ def test_an_audit_that_failed_before_its_end_is_retried_whole(organization) -> N
     organization.scanned("a1")
     organization.publisher.fail("a1", ANYBODY, {"Error": "Sandbox.Timedout"})
 
-    assert organization.planner.plan("a2", replace(ANYBODY, retry_of="a1")).targets == (TOKYO, OHIO, SHOP_DUBLIN, FILMS_OHIO)
+    assert organization.planner.plan("a2", replace(ANYBODY, retry_of="a1")).targets == (
+        TOKYO,
+        OHIO,
+        SHOP_DUBLIN,
+        FILMS_OHIO,
+    )
 
 
 @pytest.mark.parametrize("left_s", [900.0, 61.0], ids=["in one go", "a function for each part"])
@@ -693,8 +714,15 @@ def test_a_target_in_parts_is_one_target_with_the_findings_of_all(service, left_
     record = service.run("a1", replace(ANYBODY, regions=("ap-northeast-1",)))
 
     assert service.turns == (1 if left_s == 900 else 3)
-    assert (record.state, record.outcome.targets, record.outcome.findings, record.outcome.opened) == ("complete", 1, 3, 3)
-    assert service.document("a1")["scan"]["targets"] == [{"account": ACCOUNT, "region": "ap-northeast-1", "complete": True}]
+    assert (record.state, record.outcome.targets, record.outcome.findings, record.outcome.opened) == (
+        "complete",
+        1,
+        3,
+        3,
+    )
+    assert service.document("a1")["scan"]["targets"] == [
+        {"account": ACCOUNT, "region": "ap-northeast-1", "complete": True}
+    ]
     assert "more" not in service.document("a1")["scan"]
     assert (object_keys.snapshot("a1", ACCOUNT, "ap-northeast-1") in service.bucket.texts) is (left_s < 900)
 
@@ -710,7 +738,12 @@ def test_a_part_that_is_missing_is_a_gap_and_what_was_not_seen_is_not_gone(servi
 
     record = service.publisher.publish("a2")
 
-    assert (record.state, record.outcome.findings, record.outcome.opened, record.outcome.resolved) == ("incomplete", 2, 1, 0)
+    assert (record.state, record.outcome.findings, record.outcome.opened, record.outcome.resolved) == (
+        "incomplete",
+        2,
+        1,
+        0,
+    )
     assert record.outcome.incomplete[0].why == "lambda:Invoke: Sandbox.Timedout: killed"
     assert service.findings.get("f-vol-9").status == "open"
 
@@ -731,7 +764,9 @@ def test_parts_of_two_attempts_are_not_taken_for_one_target(service) -> None:
     assert (record.state, record.outcome.findings) == ("incomplete", 1)
 
 
-def test_the_list_that_is_gone_on_with_is_discarded_where_the_function_was_killed(service, monkeypatch, tmp_path) -> None:
+def test_the_list_that_is_gone_on_with_is_discarded_where_the_function_was_killed(
+    service, monkeypatch, tmp_path
+) -> None:
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     there = list[bool]()
 
@@ -803,7 +838,11 @@ def test_one_document_tells_the_whole_audit(service) -> None:
     assert document["totals"]["monthly_savings_usd"] == "10.00"
     assert {scan_json.rfc3339(now) for _, now, _ in service.scans} == {document["scan"]["as_of"]}
     assert record.state == "complete"
-    assert (record.outcome.opened, record.outcome.findings, record.outcome.monthly_savings_usd) == (2, 2, Decimal("10.00"))
+    assert (record.outcome.opened, record.outcome.findings, record.outcome.monthly_savings_usd) == (
+        2,
+        2,
+        Decimal("10.00"),
+    )
     assert (record.outcome.metrics_requested, record.outcome.estimated_usd) == (2_000, Decimal("0.02"))
     assert record.finished_at > record.started_at
     assert {finding.audit_id for finding in service.findings.kept.values()} == {"a1"}
@@ -839,7 +878,10 @@ def test_a_gap_in_a_target_leaves_what_is_not_seen_there_as_it_was(service) -> N
     service.optional = (Gap(ACCOUNT, "ap-northeast-1", "cloudtrail:LookupEvents", "AccessDenied", optional=True),)
     record = service.run("a2", here)
 
-    assert (record.state, record.outcome.incomplete[0].why) == ("incomplete", "ec2:DescribeVolumes: UnauthorizedOperation")
+    assert (record.state, record.outcome.incomplete[0].why) == (
+        "incomplete",
+        "ec2:DescribeVolumes: UnauthorizedOperation",
+    )
     assert service.findings.kept["f-vol-1"].status == "open"
 
 
@@ -848,7 +890,9 @@ def test_of_a_target_the_first_call_that_failed_is_told_before_what_the_ceiling_
     here = replace(ANYBODY, regions=("ap-northeast-1",))
     service.fleet = {TOKYO: held}
     assert service.run("a1", here).outcome.incomplete[0].why == f"{held.what}: {held.reason}"
-    service.optional = tuple(replace(held, what=f"ec2:Describe{what}", reason="Denied") for what in ("Volumes", "Instances"))
+    service.optional = tuple(
+        replace(held, what=f"ec2:Describe{what}", reason="Denied") for what in ("Volumes", "Instances")
+    )
 
     assert service.run("a2", here).outcome.incomplete[0].why == "ec2:DescribeInstances: Denied"
 
@@ -903,7 +947,14 @@ def before(service: Service) -> None:
 def state(service: Service, audit_id: str):
     record = service.records.kept[audit_id]
     news = service.bucket.texts[object_keys.news(audit_id)][-1]
-    return service.findings.kept, service.findings.ledgers, record.state, record.outcome, news, service.document(audit_id)
+    return (
+        service.findings.kept,
+        service.findings.ledgers,
+        record.state,
+        record.outcome,
+        news,
+        service.document(audit_id),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -949,7 +1000,9 @@ def test_a_publish_that_dies_after_any_write_and_runs_again_comes_to_the_same(se
 @pytest.mark.parametrize(
     "key", [key("a2") for key in (object_keys.scan, object_keys.known, object_keys.news, object_keys.report)]
 )
-def test_a_publish_that_dies_at_a_document_and_runs_again_comes_to_the_same(service, undisturbed, key, monkeypatch) -> None:
+def test_a_publish_that_dies_at_a_document_and_runs_again_comes_to_the_same(
+    service, undisturbed, key, monkeypatch
+) -> None:
     before(service)
     service.scanned("a2")
 
@@ -1002,7 +1055,9 @@ def test_a_publish_that_is_killed_at_its_report_fails_nothing_and_the_next_try_m
     assert len(service.bucket.texts[object_keys.news("a1")]) == 1
 
 
-def test_an_audit_that_failed_before_there_was_anything_to_see_has_no_report_however_often_it_is_asked_for(service) -> None:
+def test_an_audit_that_failed_before_there_was_anything_to_see_has_no_report_however_often_it_is_asked_for(
+    service,
+) -> None:
     service.scanned("a1")
     failed = service.publisher.fail("a1", ANYBODY, {"Error": "Lambda.Unknown"})
 
@@ -1094,7 +1149,9 @@ def cleaned(service: Service, *ids: str, days_ago: float = 1, **changes: object)
 
 def left(service: Service) -> dict[str, Decimal | None]:
     """What the audits saw left of each finding that was cleaned up and looked at since."""
-    return {id_: one.observed.left_monthly_usd for id_, one in service.cleanups.cleanups.items() if one.observed is not None}
+    return {
+        id_: one.observed.left_monthly_usd for id_, one in service.cleanups.cleanups.items() if one.observed is not None
+    }
 
 
 def test_what_is_left_of_what_was_cleaned_up_is_observed_by_the_audits_after_it(service) -> None:
@@ -1157,7 +1214,11 @@ def test_savings_that_cannot_be_observed_fail_no_audit_and_the_log_says_so(servi
     assert record.state == "complete"
     assert object_keys.report("a1") in service.bucket.texts
     (error_text,) = [json.loads(line) for line in log.getvalue().splitlines()]
-    assert (error_text["level"], error_text["message"], error_text["audit_id"]) == ("ERROR", "savings not observed", "a1")
+    assert (error_text["level"], error_text["message"], error_text["audit_id"]) == (
+        "ERROR",
+        "savings not observed",
+        "a1",
+    )
 
 
 def test_a_report_that_cannot_be_stored_fails_the_try_but_not_the_audit(service) -> None:

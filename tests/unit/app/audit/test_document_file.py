@@ -19,7 +19,9 @@ from support.effort import effort
 WORDS = st.text(st.characters(codec="utf-8"), max_size=12)
 MONEY = st.one_of(st.none(), st.integers(-10_000, 10_000).map(lambda cents: f"{cents / 100:.2f}"))
 COUNT = st.integers(0, 5)
-SUM = st.fixed_dictionaries({"findings": COUNT, "monthly_savings_usd": COUNT.map(lambda n: f"{n}.50"), "unpriced": COUNT})
+SUM = st.fixed_dictionaries(
+    {"findings": COUNT, "monthly_savings_usd": COUNT.map(lambda n: f"{n}.50"), "unpriced": COUNT}
+)
 RESOURCE = st.fixed_dictionaries({"id": WORDS, "tags": st.dictionaries(WORDS, WORDS, max_size=2)})
 EVIDENCE = st.fixed_dictionaries(
     {"label": WORDS, "value": st.floats(allow_nan=False, allow_infinity=False), "series": st.lists(COUNT)}
@@ -61,7 +63,9 @@ def part(draw: st.DrawFn) -> dict[str, Any]:
         "resources": {"ebs-volume": 1 + draw(COUNT)},
         "usage": {"api_calls": {"ec2:X": 1}, "metrics_requested": 1, "datapoints": 2, "estimated_usd": "0.00001"},
     }
-    head |= draw(st.sampled_from([{}, {"more": True}, {"accounts": [{"id": "1", "name": "a", "organizational_unit": "Root"}]}]))
+    head |= draw(
+        st.sampled_from([{}, {"more": True}, {"accounts": [{"id": "1", "name": "a", "organizational_unit": "Root"}]}])
+    )
     sums = st.dictionaries(st.sampled_from("abc"), SUM, max_size=2)
     return {
         "schema": "slackwater.scan/1",

@@ -101,7 +101,9 @@ def test_one_that_could_not_be_started_leaves_its_place(service: Service, monkey
 
 
 @pytest.mark.parametrize(("minutes", "has_room"), [(4, False), (6, True)])
-def test_a_place_without_an_execution_is_free_after_five_minutes(service: Service, minutes: int, has_room: bool) -> None:
+def test_a_place_without_an_execution_is_free_after_five_minutes(
+    service: Service, minutes: int, has_room: bool
+) -> None:
     policy(service, "most_running_audits = 1")
     service.states["a"] = "none"
     service.records.places = RunningAudits(since={"a": service.now - timedelta(minutes=minutes)})

@@ -93,7 +93,11 @@ def test_a_flagged_resource_comes_out_priced() -> None:
 
     assert scan(World({}), []).as_of == CASE_NOW
     assert found.owner == "data"
-    assert (found.detector, found.resource.id, found.monthly_savings_usd) == ("ebs-unattached", "vol-1", Decimal("8.00"))
+    assert (found.detector, found.resource.id, found.monthly_savings_usd) == (
+        "ebs-unattached",
+        "vol-1",
+        Decimal("8.00"),
+    )
     assert found.price_basis[0].price.source == "a test in us-east-1"
 
 
@@ -101,7 +105,9 @@ def test_what_carries_a_tag_that_the_policy_names_is_managed_and_nothing_deletes
     """Detached for two months: without the policy's tag a command may delete it."""
     since = AttachmentEvent(id="vol-1", at=CASE_NOW - timedelta(days=60), instance_id="i-1", event_name="DetachVolume")
     world = World({HERE: [replace(LOOSE, tags={"ManagedBy": "Terraform"}), since]})
-    named = parse_policy('[owners]\nmanaged_tags = ["ManagedBy=terraform"]\n', "mine.toml", registry(), ["ebs-unattached"])
+    named = parse_policy(
+        '[owners]\nmanaged_tags = ["ManagedBy=terraform"]\n', "mine.toml", registry(), ["ebs-unattached"]
+    )
     unnamed = replace(named, owners=OwnersSection())
     (alone,), (found,) = (
         replace(auditing(world), policy=policy).scan_target(HERE, CASE_NOW).findings for policy in (unnamed, named)
@@ -142,7 +148,9 @@ def test_what_is_said_of_a_finding_waits_for_all_that_was_read() -> None:
         refreshed_at=CASE_NOW - timedelta(days=11),
     )  # fmt: skip
     since = AttachmentEvent(id="vol-1", at=CASE_NOW - timedelta(days=10), instance_id="i-1", event_name="DetachVolume")
-    late = Rest(frozenset({AttachmentEvent}), lambda: Late([since], {}, [Gap("123456789012", "us-east-1", "a:B", "late")]))
+    late = Rest(
+        frozenset({AttachmentEvent}), lambda: Late([since], {}, [Gap("123456789012", "us-east-1", "a:B", "late")])
+    )
     snapshot = WholeSnapshot(Fleet([LOOSE, told], rest=late), [Gap("123456789012", "us-east-1", "a:A", "early")])
     (part,) = auditing(World({})).parts(HERE, CASE_NOW, snapshot)
 
@@ -212,7 +220,9 @@ def test_keep_tags_and_the_least_saving_do_not_silence_performance_findings() ->
 
 def test_waste_that_it_would_cost_more_to_change_is_counted_not_listed_and_another_kind_is_listed() -> None:
     dearer = (
-        Advice(action="change", summary="", changes=(Change(PriceItem("a", "b"), Decimal(-100)),), risk="", reversible=True),
+        Advice(
+            action="change", summary="", changes=(Change(PriceItem("a", "b"), Decimal(-100)),), risk="", reversible=True
+        ),
     )
     world = World({HERE: [LOOSE]})
     target = scan_with("waste", dearer, world)

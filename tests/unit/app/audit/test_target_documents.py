@@ -27,9 +27,12 @@ class Parts:
         return (self.texts[key], "1") if key in self.texts else None
 
 
-def part(n: int, *, more: bool = True, complete: bool = True, started_at: str = "9:07", **target: Any) -> dict[str, Any]:
+def part(
+    n: int, *, more: bool = True, complete: bool = True, started_at: str = "9:07", **target: Any
+) -> dict[str, Any]:
     return {
-        "scan": {"targets": [{"complete": complete, **target}], "started_at": started_at} | ({"more": True} if more else {}),
+        "scan": {"targets": [{"complete": complete, **target}], "started_at": started_at}
+        | ({"more": True} if more else {}),
         "findings": [{"id": f"f-{n}{which}", "resource": {"tags": {}}} for which in "ab"],
     }
 

@@ -12,7 +12,9 @@ from slackwater.model.listing import Page
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
 
 
-def record(weeks_ago: int, state: str = "complete", *, outcome: bool = True, id: str | None = None, **request) -> AuditRecord:
+def record(
+    weeks_ago: int, state: str = "complete", *, outcome: bool = True, id: str | None = None, **request
+) -> AuditRecord:
     came_to = AuditOutcome(
         targets=4, incomplete_targets=0, incomplete=(), gaps=0, findings=weeks_ago, monthly_savings_usd=Decimal("7.5"),
         unpriced=0, opened=0, changed=0, resolved=0, api_calls=1, metrics_requested=0, estimated_usd=Decimal(0),

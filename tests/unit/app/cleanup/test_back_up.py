@@ -4,7 +4,18 @@ from dataclasses import replace
 from datetime import timedelta
 
 from slackwater.app.cleanup.back_up import NAME_CHARACTERS, legal, made_for, tags
-from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, INSTALLATION, OWNER, RESTORE, TOKEN, Backup, Cleanup, Copy, Subject
+from slackwater.model.cleanup import (
+    BACKUP_OF,
+    EXPIRES_AT,
+    INSTALLATION,
+    OWNER,
+    RESTORE,
+    TOKEN,
+    Backup,
+    Cleanup,
+    Copy,
+    Subject,
+)
 from slackwater.model.detector import CASE_NOW
 from slackwater.model.tracking import TrackedResource
 
@@ -34,7 +45,11 @@ def test_a_backup_says_of_what_it_is_for_whom_how_long_and_how_to_restore_it() -
         promised_monthly_usd=None,
     )
     backup = Backup(
-        subject=Subject(id="vol-1", size_bytes=1), token="f1-1-0", asked_at=CASE_NOW, expires_at=CASE_NOW, installation="here"
+        subject=Subject(id="vol-1", size_bytes=1),
+        token="f1-1-0",
+        asked_at=CASE_NOW,
+        expires_at=CASE_NOW,
+        installation="here",
     )
 
     assert tags(cleanup, backup) == {
@@ -50,9 +65,15 @@ def test_a_backup_says_of_what_it_is_for_whom_how_long_and_how_to_restore_it() -
 
 class TestWhatAwsMade:
     BACKUP = Backup(
-        subject=Subject(id="vol-1", size_bytes=1), token="7f3a", asked_at=CASE_NOW, expires_at=CASE_NOW, installation="here"
+        subject=Subject(id="vol-1", size_bytes=1),
+        token="7f3a",
+        asked_at=CASE_NOW,
+        expires_at=CASE_NOW,
+        installation="here",
     )
-    FIRST = Copy(id="snap-1", of="vol-1", state="complete", size_bytes=1, made_at=CASE_NOW, token="7f3a", tags={BACKUP_OF: ARN})
+    FIRST = Copy(
+        id="snap-1", of="vol-1", state="complete", size_bytes=1, made_at=CASE_NOW, token="7f3a", tags={BACKUP_OF: ARN}
+    )
     SECOND = replace(FIRST, id="snap-2", made_at=CASE_NOW + timedelta(minutes=12))
 
     def made(self, *copies: Copy, **backup: object) -> list[str | None]:

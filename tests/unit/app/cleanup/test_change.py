@@ -21,7 +21,9 @@ CLEANUP: Final = Cleanup(
     attempt=1,
     execution="f1-1",
     detector="efs-cold-data",
-    resource=TrackedResource(arn=ARN, id="fs-1", type="efs-file-system", name="x", account="123456789012", region="us-east-1"),
+    resource=TrackedResource(
+        arn=ARN, id="fs-1", type="efs-file-system", name="x", account="123456789012", region="us-east-1"
+    ),
     owner=None,
     fingerprint="p",
     setting=TIERED,

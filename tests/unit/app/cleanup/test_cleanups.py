@@ -51,7 +51,15 @@ from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import CleanupSection, OwnersSection, Policy, SlackSection, UnattendedTag
 from slackwater.model.settings import VolumeSetting
-from slackwater.model.tracking import SERVICE, Decision, FindingRecord, LedgerEntry, TrackedFinding, TrackedResource, Write
+from slackwater.model.tracking import (
+    SERVICE,
+    Decision,
+    FindingRecord,
+    LedgerEntry,
+    TrackedFinding,
+    TrackedResource,
+    Write,
+)
 from slackwater.ports.errors import UnreachableError
 
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
@@ -72,7 +80,12 @@ GP3 = VolumeSetting(volume_type="gp3", iops=3000, throughput_mib_s=125)
 def finding(id_: str = "f-1", status: str = "open", usd: str | None = "10.00", **changes: Any) -> TrackedFinding:
     """A finding about a volume of its own; `changes` are of the sighting."""
     resource = TrackedResource(
-        arn=f"arn:{id_}", id=f"vol-{id_}", type="ebs-volume", name=f"scratch-{id_}", account="123456789012", region="eu-west-1"
+        arn=f"arn:{id_}",
+        id=f"vol-{id_}",
+        type="ebs-volume",
+        name=f"scratch-{id_}",
+        account="123456789012",
+        region="eu-west-1",
     )
     values: dict[str, Any] = {
         "id": id_, "detector": "ebs-unattached", "kind": "waste", "severity": "medium", "confidence": "high", "owner": "data",
@@ -159,15 +172,21 @@ class CleanupStore:
         if self.rivals:
             self.rivals.pop(0)(self)
         known = self.cleanups.get(cleanup.finding_id)
-        others = {one.resource.arn for one in self.cleanups.values() if not one.ended and one.finding_id != cleanup.finding_id}
-        if cleanup.revision != (known.revision if known else 0) + 1 or (not cleanup.ended and cleanup.resource.arn in others):
+        others = {
+            one.resource.arn for one in self.cleanups.values() if not one.ended and one.finding_id != cleanup.finding_id
+        }
+        if cleanup.revision != (known.revision if known else 0) + 1 or (
+            not cleanup.ended and cleanup.resource.arn in others
+        ):
             return False
         self.cleanups[cleanup.finding_id] = cleanup
         self.writes += 1
         return True
 
     def holder(self, arn: str) -> str | None:
-        return next((one.finding_id for one in self.cleanups.values() if not one.ended and one.resource.arn == arn), None)
+        return next(
+            (one.finding_id for one in self.cleanups.values() if not one.ended and one.resource.arn == arn), None
+        )
 
     def list(self, limit: int, cursor: str | None) -> Page[Cleanup]:
         return Page(items=tuple(self.cleanups.values())[:limit], cursor=cursor)
@@ -381,7 +400,9 @@ def test_a_target_is_read_once_for_all_of_its_findings() -> None:
 
 
 def test_a_run_puts_what_is_approved_on_record_and_starts_it_and_nothing_else() -> None:
-    world = World(approved("f-1"), approved("f-2", usd=None), finding("f-3"), approved("f-4", setting=GP3), approved("f-5"))
+    world = World(
+        approved("f-1"), approved("f-2", usd=None), finding("f-3"), approved("f-4", setting=GP3), approved("f-5")
+    )
 
     assert world.run() == dict.fromkeys(("f-1", "f-2", "f-4", "f-5"), ("begun", ""))
 
@@ -683,7 +704,9 @@ def test_what_a_person_stopped_or_undid_needs_an_approval_of_its_own(field_: str
 
 def test_what_the_policy_lets_go_unattended_is_begun_without_an_approval() -> None:
     rule = UnattendedTag(tag="Job=encode", grace_hours=6)
-    world = World(abandoned("f-1"), abandoned("f-2"), abandoned("f-3"), finding("f-4"), cleanup=section(unattended=[rule]))
+    world = World(
+        abandoned("f-1"), abandoned("f-2"), abandoned("f-3"), finding("f-4"), cleanup=section(unattended=[rule])
+    )
     world.tags = {"Job": "encode"}
 
     came = world.use.run(who=SERVICE, now=NOW)
@@ -700,7 +723,9 @@ def test_without_the_tag_it_needs_one(tags) -> None:
     world = World(abandoned(), cleanup=section(unattended=[UnattendedTag(tag="Job=encode")]))
     world.tags = tags
 
-    assert world.run(who=SERVICE) == {"f-1": ("refused", "nobody has approved it: `slackwater cleanup approve f-1` does")}
+    assert world.run(who=SERVICE) == {
+        "f-1": ("refused", "nobody has approved it: `slackwater cleanup approve f-1` does")
+    }
 
 
 def test_data_are_scratch_only_where_the_policy_says_so() -> None:
@@ -735,7 +760,11 @@ def test_a_plan_begins_nothing_and_says_what_it_would_save_and_when() -> None:
     deletes, changes = plan.candidates
     assert (deletes.state, deletes.acts_after, deletes.backup_monthly_usd) == ("ready", NOW + 30 * DAY, Decimal("5.50"))
     assert deletes.net_monthly_usd == Decimal("4.50")
-    assert (changes.acts_after, changes.backup_monthly_usd, changes.net_monthly_usd) == (NOW, Decimal(0), Decimal("10.00"))
+    assert (changes.acts_after, changes.backup_monthly_usd, changes.net_monthly_usd) == (
+        NOW,
+        Decimal(0),
+        Decimal("10.00"),
+    )
     assert (plan.enabled, plan.stopped, plan.over_cap) == (True, None, None)
     assert (world.store.cleanups, world.store.switch, world.starter.calls) == ({}, Control(), 0)
 
@@ -744,7 +773,9 @@ def test_what_a_backup_costs_is_unknown_where_the_audit_did_not_price_it() -> No
     world = World(approved("f-1"), approved("f-2", usd=None))
     world.recommendations = [{"action": "keep-as-snapshot", "monthly_savings_usd": None}]
 
-    assert [(one.backup_monthly_usd, one.net_monthly_usd) for one in world.use.plan(now=NOW).candidates] == [(None, None)] * 2
+    assert [(one.backup_monthly_usd, one.net_monthly_usd) for one in world.use.plan(now=NOW).candidates] == [
+        (None, None)
+    ] * 2
 
 
 def test_a_plan_needs_no_machine_and_no_permission_and_says_what_stands_against_it() -> None:
@@ -799,7 +830,11 @@ def test_an_approval_is_stored_and_its_clean_up_begun() -> None:
 
     came = world.approve(fingerprint="abc")
 
-    assert (came.finding.status, came.finding.decision.who, came.finding.decision.fingerprint) == ("approved", ADA, "abc")
+    assert (came.finding.status, came.finding.decision.who, came.finding.decision.fingerprint) == (
+        "approved",
+        ADA,
+        "abc",
+    )
     assert came.finding.decision.until == NOW + (30 + 7) * DAY
     assert came.candidate.state == "begun"
     assert world.store.cleanups["f-1"].approved_by == ADA
@@ -1109,7 +1144,12 @@ def test_after_a_stop_an_undo_has_a_name_of_its_own() -> None:
 
 
 VERIFIED = Backup(
-    subject=Subject(id="vol-f-1", size_bytes=1), token="t", asked_at=NOW, expires_at=NOW + DAY, state="verified", id="snap-1"
+    subject=Subject(id="vol-f-1", size_bytes=1),
+    token="t",
+    asked_at=NOW,
+    expires_at=NOW + DAY,
+    state="verified",
+    id="snap-1",
 )
 
 
@@ -1154,7 +1194,13 @@ def test_an_undo_that_was_not_started_is_started_again_and_a_failed_one_is_anoth
 
 
 OF_VOLUMES = tuple(
-    Backup(subject=Subject(id=f"fsvol-{n}", size_bytes=7), token=f"t-{n}", asked_at=NOW, expires_at=NOW + DAY, id=f"backup-{n}")
+    Backup(
+        subject=Subject(id=f"fsvol-{n}", size_bytes=7),
+        token=f"t-{n}",
+        asked_at=NOW,
+        expires_at=NOW + DAY,
+        id=f"backup-{n}",
+    )
     for n in range(12)
 )
 
@@ -1257,7 +1303,9 @@ def seen(left: str | None) -> Observed:
         (cleanup(stage="working", observed=seen("0")), None),
     ],
 )
-def test_what_is_realised_is_what_audits_show_less_the_backup_while_it_is_kept(one: Cleanup, usd: Decimal | None) -> None:
+def test_what_is_realised_is_what_audits_show_less_the_backup_while_it_is_kept(
+    one: Cleanup, usd: Decimal | None
+) -> None:
     assert realised(one, NOW) == usd
 
 

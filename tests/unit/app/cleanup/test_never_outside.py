@@ -108,7 +108,9 @@ class Aws:
 
     def _copy(self, resource: TrackedResource, backup: Backup) -> Copy:
         size = self.volumes[resource.id].size_gib * GIB
-        made = Copy(id=f"snap-{resource.id}", of=resource.id, state="complete", size_bytes=size, made_at=backup.asked_at)
+        made = Copy(
+            id=f"snap-{resource.id}", of=resource.id, state="complete", size_bytes=size, made_at=backup.asked_at
+        )
         of = {BACKUP_OF: resource.arn}
         return replace(self.backups.get(resource.id, made), made_at=backup.asked_at, token=backup.token, tags=of)
 
@@ -154,7 +156,12 @@ mostly = st.sampled_from([True] * 5 + [False])
 tags = st.sampled_from(
     [{}] * 6
     + [{"keep": ""}, {"Keep": "x"}, {"keep-until": "2999-01-01"}, {"keep-until": "soon"}, {"CSIVolumeName": "pvc"}]
-    + [{"aws:cloudformation:stack-name": "s"}, {"aws:autoscaling:groupName": "g"}, {"aws:backup:source-resource": "r"}, None]
+    + [
+        {"aws:cloudformation:stack-name": "s"},
+        {"aws:autoscaling:groupName": "g"},
+        {"aws:backup:source-resource": "r"},
+        None,
+    ]
 )
 
 
@@ -270,7 +277,9 @@ def deleted_at_all(some_cases: Any, section: CleanupSection, *, running: bool) -
             clock=lambda: CASE_NOW, progress=lambda *_: None,
         )  # fmt: skip
 
-    rechecker = Rechecker(watchers=kind, inventory=lambda resource: _One(aws, resource.id), audit=audit, clock=lambda: CASE_NOW)
+    rechecker = Rechecker(
+        watchers=kind, inventory=lambda resource: _One(aws, resource.id), audit=audit, clock=lambda: CASE_NOW
+    )
     clean = Cases(store=store, findings=findings, clock=lambda: now[0])
     watch = Watch(
         account=ACCOUNTS[0], cases=clean, documents=documents, policy=lambda: policy, rechecker=rechecker, watchers=kind, permissions=aws,

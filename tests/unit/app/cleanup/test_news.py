@@ -28,7 +28,14 @@ ALLOWED = CleanupSection(
 )  # fmt: skip
 POLICY = Policy(limits={}, slack=SLACK, cleanup=ALLOWED, exempt=ExemptSection(keep_tags=["Hold"]))
 FINDING = TrackedFinding(
-    sighting=SEEN, status="open", decision=None, opened_at=NOW, last_seen_at=NOW, resolved_at=None, audit_id="a", revision=1
+    sighting=SEEN,
+    status="open",
+    decision=None,
+    opened_at=NOW,
+    last_seen_at=NOW,
+    resolved_at=None,
+    audit_id="a",
+    revision=1,
 )
 CLEANUP = Cleanup(
     finding_id="f00d", attempt=2, execution="f00d-2", detector="efs-idle", resource=SEEN.resource, owner="data", fingerprint="a",
@@ -98,7 +105,9 @@ def test_each_warning_each_undo_each_failure_and_each_attempt_is_a_post_of_its_o
     undone = ActorNote(who="ada", why="", at=NOW)
     for n in (1, 2, 2):
         told.announce("failed", replace(failed, undone=undone, undo_execution=f"f00d-2-undo-{n}"))
-    told.announce("undone", replace(CLEANUP, undone=undone, undo_execution="f00d-2-undo-3", restored=Restored(state="done")))
+    told.announce(
+        "undone", replace(CLEANUP, undone=undone, undo_execution="f00d-2-undo-3", restored=Restored(state="done"))
+    )
     told.announce("marked", replace(CLEANUP, attempt=3))
 
     assert told.ids == [

@@ -20,13 +20,18 @@ FILES = TrackedResource(
 EMR, CSI = {"aws:elasticmapreduce:job-flow-id": "j-1"}, {"efs.csi.aws.com/cluster": "true"}
 
 
-def said(tags: Mapping[str, str], child: Mapping[str, str], *, deletes: bool, managed_tags: list[str] | None = None) -> Any:
+def said(
+    tags: Mapping[str, str], child: Mapping[str, str], *, deletes: bool, managed_tags: list[str] | None = None
+) -> Any:
     cleanup = Cleanup(
         finding_id="f-1", attempt=1, execution="f-1-1", detector="efs-idle", resource=FILES, owner=None, fingerprint="abc",
         setting=None if deletes else EfsLifecycleSetting(transition_to_ia="AFTER_30_DAYS"), requested_by="ada",
         started_at=NOW, promised_monthly_usd=Decimal(1), revision=1,
     )  # fmt: skip
-    parts = (SubResource(kind="access-point", id="fsap-1", arn=None), SubResource(kind="file-system", id="fs-1", arn=None))
+    parts = (
+        SubResource(kind="access-point", id="fsap-1", arn=None),
+        SubResource(kind="file-system", id="fs-1", arn=None),
+    )
     look = CurrentState(born_at=NOW, tags=tags, parts=parts, held=None, size_bytes=0, children={"fsap-1": child})
     policy = Policy(limits={}, owners=OwnersSection(managed_tags=managed_tags or []))
     return objection(cleanup, look, policy, NOW)

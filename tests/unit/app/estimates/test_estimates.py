@@ -102,7 +102,9 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Ask:
     def asked(world: World, estimate: AnyEstimate | None = None, **said: Any) -> Estimated:
         made_up = estimate or Estimate(title="", inputs=Wanted, result=Found, work=work)
         monkeypatch.setattr(use_case, "estimates", lambda: {"made-up": made_up})
-        return Estimates(prices=world, types=world.types, default_region="us-east-1", regions=REGIONS).answer("made-up", said)
+        return Estimates(prices=world, types=world.types, default_region="us-east-1", regions=REGIONS).answer(
+            "made-up", said
+        )
 
     return asked
 
@@ -147,7 +149,9 @@ def test_an_estimate_that_asks_without_end_is_a_mistake_of_ours(ask: Ask) -> Non
 
 def test_a_type_that_only_the_account_knows_is_found(ask: Ask) -> None:
     assert ask(World(knows=[NEW]), instance_type="b2.large").answer.summary.startswith("us-east-1")
-    assert wrong(ask, instance_type="b2.large") == [("instance_type", "no instance type 'b2.large'; did you mean a1.large?")]
+    assert wrong(ask, instance_type="b2.large") == [
+        ("instance_type", "no instance type 'b2.large'; did you mean a1.large?")
+    ]
 
 
 def test_what_went_wrong_on_the_way_is_said_once(ask: Ask) -> None:
@@ -186,7 +190,9 @@ def test_inputs_are_told_as_they_were_typed_with_every_default_and_can_be_sent_a
 def test_a_kind_that_there_is_not_is_told_the_nearest(ask: Ask) -> None:
     ask(World(), instance_type="a1.large")
     with pytest.raises(UnknownKindError) as refused:
-        Estimates(prices=World(), types=World().types, default_region="us-east-1", regions=REGIONS).answer("make-up", {})
+        Estimates(prices=World(), types=World().types, default_region="us-east-1", regions=REGIONS).answer(
+            "make-up", {}
+        )
     assert refused.value.problems == (("", "no estimate 'make-up'; did you mean made-up?"),)
     assert str(refused.value) == "no estimate 'make-up'; did you mean made-up?"
 

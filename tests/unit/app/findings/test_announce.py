@@ -23,7 +23,15 @@ SEEN = FindingRecord(
     monthly_savings_usd=Decimal("8.00"), fingerprint="abc",
 )  # fmt: skip
 OPENED = LedgerEntry(
-    happening="opened", at=NOW, who="slackwater", was=None, now="open", why="new", revision=1, audit_id="a1", evidence=SEEN
+    happening="opened",
+    at=NOW,
+    who="slackwater",
+    was=None,
+    now="open",
+    why="new",
+    revision=1,
+    audit_id="a1",
+    evidence=SEEN,
 )
 RUNNING = AuditRecord(
     id="a1", state="running", started_at=NOW, finished_at=None, request=AuditRequest(requested_by="ann"), policy=DEFAULTS, outcome=None,
@@ -135,7 +143,10 @@ def test_the_end_of_an_audit_is_an_event_even_of_one_that_never_began(state, det
         audit(1, None, FAILED),
         entry(1, name="REMOVE", OldImage={}),
         {"eventName": "INSERT", "dynamodb": {"Keys": key("FINDING", "f1"), "SequenceNumber": "1", "NewImage": {}}},
-        {"eventName": "INSERT", "dynamodb": {"Keys": key("OCCASION", "weekly/x"), "SequenceNumber": "1", "NewImage": {}}},
+        {
+            "eventName": "INSERT",
+            "dynamodb": {"Keys": key("OCCASION", "weekly/x"), "SequenceNumber": "1", "NewImage": {}},
+        },
     ],
 )
 def test_nobody_need_know_of_anything_else(record) -> None:

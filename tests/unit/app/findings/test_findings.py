@@ -149,7 +149,9 @@ def test_a_decision_or_what_failed_can_be_taken_up_again(was: Status) -> None:
     store = Store(being(was))
 
     assert decide(store, "reopen", "") == replace(OPEN, revision=2)
-    assert [(entry.happening, entry.was, entry.now, entry.why) for entry in store.entries] == [("reopened", was, "open", "")]
+    assert [(entry.happening, entry.was, entry.now, entry.why) for entry in store.entries] == [
+        ("reopened", was, "open", "")
+    ]
 
 
 def test_the_same_again_changes_nothing() -> None:
@@ -174,7 +176,9 @@ def test_the_same_again_changes_nothing() -> None:
         *(("reopen", status, "open, snoozed, dismissed, approved or failed") for status in ("cleaning", "resolved")),
     ],
 )
-def test_from_another_status_it_says_which_and_what_would_be_possible(status: Status, action: Action, possible: str) -> None:
+def test_from_another_status_it_says_which_and_what_would_be_possible(
+    status: Status, action: Action, possible: str
+) -> None:
     store = Store(being(status))
 
     with pytest.raises(ConflictError, match=f"f-1 is {status}; {action} is for one that is {possible}$"):
@@ -470,4 +474,6 @@ def test_what_nobody_knows_is_not_found() -> None:
 
 
 def test_a_list_is_the_stores() -> None:
-    assert Findings(store=Store(), documents=Bucket()).listed(FindingQuery(cursor="x")) == Page(items=(OPEN,), cursor="x")
+    assert Findings(store=Store(), documents=Bucket()).listed(FindingQuery(cursor="x")) == Page(
+        items=(OPEN,), cursor="x"
+    )

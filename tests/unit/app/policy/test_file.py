@@ -91,7 +91,10 @@ def test_a_detector_without_a_limit_that_it_needs_is_off_unless_it_is_named(poli
 
     assert "efs-abandoned" not in load_policy(path, registry()).limits
     assert list(load_policy(path, registry(), ["efs-abandoned"]).limits) == ["efs-abandoned"]
-    assert load_policy(policy_file("[detectors.efs-abandoned]\ntag = 'Job'\n"), registry()).limits.keys() == registry().keys()
+    assert (
+        load_policy(policy_file("[detectors.efs-abandoned]\ntag = 'Job'\n"), registry()).limits.keys()
+        == registry().keys()
+    )
 
 
 def test_naming_detectors_runs_these_alone_even_if_the_file_has_them_off(policy_file) -> None:
@@ -143,7 +146,10 @@ def test_a_policy_that_turns_everything_off_is_refused(policy_file) -> None:
             ),
         ),
         ("[detector.efs-idle]\n", "slackwater.toml:1: detector: no such section; did you mean detectors?"),
-        ("[prices]\ndiscount_percent = 100\n", "slackwater.toml:2: prices.discount_percent: must be less than 100, not 100"),
+        (
+            "[prices]\ndiscount_percent = 100\n",
+            "slackwater.toml:2: prices.discount_percent: must be less than 100, not 100",
+        ),
         (
             "[prices.overrides.us-east-1]\n'ebs.gp3.storag' = 0.1\n",
             "slackwater.toml:2: prices.overrides.us-east-1.ebs.gp3.storag: no such price item; did you mean ebs.gp3.storage?",
@@ -169,7 +175,10 @@ def test_a_policy_that_turns_everything_off_is_refused(policy_file) -> None:
             "[prices.overrides.us-east-1]\n'ebs.gp3.storage' = -0.1\n",
             "slackwater.toml:2: prices.overrides.us-east-1.ebs.gp3.storage: must be greater than or equal to 0, not -0.1",
         ),
-        ("[scan]\nregions = [\n  'us-east-1',\n  7,\n]\n", "slackwater.toml:2: scan.regions[2]: must be a valid string, not 7"),
+        (
+            "[scan]\nregions = [\n  'us-east-1',\n  7,\n]\n",
+            "slackwater.toml:2: scan.regions[2]: must be a valid string, not 7",
+        ),
         ("[scan]\n\nregions = [", "slackwater.toml:3: not valid TOML: Invalid value"),
         (
             "[slack]\nchannel = C0123ABCDEF\n",
@@ -218,7 +227,9 @@ def test_a_policy_that_turns_everything_off_is_refused(policy_file) -> None:
         ),
         (
             "[organization]\naccounts = [444455556666]\n",
-            ('slackwater.toml:2: organization.accounts[1]: must be text, not a number; put it in quotes: "444455556666"'),
+            (
+                'slackwater.toml:2: organization.accounts[1]: must be text, not a number; put it in quotes: "444455556666"'
+            ),
         ),
         (
             "[organization]\naccounts = [\n  012345678901]\n",
@@ -310,7 +321,10 @@ def test_a_mistake_in_a_route_is_told_at_its_own_line(policy_file) -> None:
     [
         ("slack.routes = [{ channel = 'C0A', owner = 'a' },\n  { channel = 'C0B', owner = 1 }]\n", 1),
         ("[slack]\nroutes = [{ channel = 'C0A', owner = 'a' }, { channel = 'C0B', owner = 1 }]\n", 2),
-        ("[[ slack.routes ]] # one\nchannel = 'C0A'\nowner = 'a'\n[[slack . 'routes']]\nchannel = 'C0B'\n\nowner = 1\n", 7),
+        (
+            "[[ slack.routes ]] # one\nchannel = 'C0A'\nowner = 'a'\n[[slack . 'routes']]\nchannel = 'C0B'\n\nowner = 1\n",
+            7,
+        ),
         (
             "[[slack.routes]]\nchannel = 'C0A'\nowner = 'a'\n[scan]\n[[slack.routes]]\nchannel = 'C0B'\n[slack.routes.owner]\n",
             7,
@@ -324,7 +338,9 @@ def test_a_route_has_its_line_however_it_is_written(text: str, line: int, policy
 
 
 def test_what_only_looks_like_a_key_has_no_line(policy_file) -> None:
-    text = '[scan]\nregions = ["""\n[detectors.efs-idle]\nquiet_days = 1\n"""]\n\n[detectors.efs-idle]\nquiet_days = 2\n'
+    text = (
+        '[scan]\nregions = ["""\n[detectors.efs-idle]\nquiet_days = 1\n"""]\n\n[detectors.efs-idle]\nquiet_days = 2\n'
+    )
 
     (said,) = complaints(policy_file(text))
 
@@ -392,7 +408,8 @@ def test_where_no_name_is_near_and_there_are_many_it_is_told_what_lists_them(pol
 
 
 @pytest.mark.parametrize(
-    "text", ["scan = 1\nprices = []\ncleanup = 1", "[scan]\nregions = 7\n[prices]\noverrides = 1", "[scan]\nregions = [7]"]
+    "text",
+    ["scan = 1\nprices = []\ncleanup = 1", "[scan]\nregions = 7\n[prices]\noverrides = 1", "[scan]\nregions = [7]"],
 )
 def test_regions_of_a_file_that_is_wrong_in_any_other_way_are_looked_for_with_care(text: str, policy_file) -> None:
     path = policy_file(text)
@@ -468,7 +485,8 @@ def test_the_schema_knows_every_detector_and_refuses_what_the_loader_refuses() -
 
 def test_sections_are_what_the_service_knows_whatever_checked_them(policy_file) -> None:
     policy = load_policy(
-        policy_file(ROUTES.partition("[[slack.routes]]\nchanel")[0] + '[cleanup]\ndetectors = ["efs-idle"]\n'), registry()
+        policy_file(ROUTES.partition("[[slack.routes]]\nchanel")[0] + '[cleanup]\ndetectors = ["efs-idle"]\n'),
+        registry(),
     )
 
     assert policy.slack == SlackSection(channel="C0123ABCDEF", routes=[SlackRoute(channel="C0123ABCDEG", owner="ada")])
@@ -476,7 +494,11 @@ def test_sections_are_what_the_service_knows_whatever_checked_them(policy_file) 
 
 
 def test_whatever_a_program_may_delete_is_of_a_kind_that_the_policy_can_name() -> None:
-    kinds = {registry()[id_].resource.KIND for id_, _, verdict in flagged() if any(advice.deletes for advice in verdict.advice)}
+    kinds = {
+        registry()[id_].resource.KIND
+        for id_, _, verdict in flagged()
+        if any(advice.deletes for advice in verdict.advice)
+    }
 
     assert kinds
     assert kinds <= REMOVABLE
@@ -548,13 +570,18 @@ def test_whoever_approves_by_identity_or_is_not_needed_is_enough() -> None:
                 " arn:PARTITION:sts::ACCOUNT:assumed-role/storage-owners"
             ),
         ),
-        ("arn:aws:sts::123456789012:assumed-role/Ops/*", "fits nobody: an identity is named as it is, without wildcards"),
+        (
+            "arn:aws:sts::123456789012:assumed-role/Ops/*",
+            "fits nobody: an identity is named as it is, without wildcards",
+        ),
     ],
 )
 def test_an_identity_that_never_asks_is_doubtful(who: str, says: str) -> None:
     named = ["arn:aws:sts::123456789012:assumed-role/Ops", "ada@example.com", who]
 
-    assert doubtful(f"{CLEANUP}approver_identities = {named}\n") == [f"mine.toml:8: cleanup.approver_identities[3]: {says}"]
+    assert doubtful(f"{CLEANUP}approver_identities = {named}\n") == [
+        f"mine.toml:8: cleanup.approver_identities[3]: {says}"
+    ]
 
 
 def test_those_who_decide_and_audit_are_looked_at_in_the_same_way() -> None:
@@ -584,7 +611,9 @@ def test_those_who_decide_and_audit_are_looked_at_in_the_same_way() -> None:
         (f"{OPS.replace('Ops', 'AWSReservedSSO_Storage_0123456789abcdef')}/ada@example.com", False, None),
     ],
 )
-def test_a_session_that_anybody_may_call_theirs_is_doubtful(session: str, pinned: bool | None, says: str | None) -> None:
+def test_a_session_that_anybody_may_call_theirs_is_doubtful(
+    session: str, pinned: bool | None, says: str | None
+) -> None:
     asked = []
     text = f'[api]\ndeciders = ["{session}"]\n'
     found = find_warnings(
@@ -611,7 +640,11 @@ def test_a_clean_up_that_slack_has_no_channel_for_is_doubtful() -> None:
     ("changed", "by", "says"),
     [
         ("ebs-unattached", "ec2-idle", "detectors[1]: never applies: nothing that it advises may be done by a program"),
-        ("ebs-unattached", "efs-idle", "detectors[1]: never applies: cleanup.resource_types does not name efs-file-system"),
+        (
+            "ebs-unattached",
+            "efs-idle",
+            "detectors[1]: never applies: cleanup.resource_types does not name efs-file-system",
+        ),
         (
             "[cleanup]",
             "[detectors.ebs-unattached]\nenabled = false\n[cleanup]",
@@ -664,7 +697,9 @@ def test_a_clean_up_of_what_no_tag_tells_apart_never_applies() -> None:
 def test_a_rule_of_a_detector_that_is_off_says_so_and_not_that_its_tag_is_missing() -> None:
     jobs = CLEANUP.replace("ebs-unattached", "efs-abandoned").replace("ebs-volume", "efs-file-system")
     off = "[[cleanup.unattended]]\ntag = 'Job'\n[detectors.efs-abandoned]\ntag = 'Job'\nenabled = false\n"
-    assert {one.partition("never applies: ")[2] for one in doubtful(jobs + off)} == {"detectors.efs-abandoned.enabled is false"}
+    assert {one.partition("never applies: ")[2] for one in doubtful(jobs + off)} == {
+        "detectors.efs-abandoned.enabled is false"
+    }
 
 
 JOBS = """
@@ -686,7 +721,12 @@ tag = "Job"
             "[1]: never applies: detectors.efs-abandoned.tag names no tag, so that it finds nothing",
         ),
         (["Job", "Job=encode"], "Job", "efs-abandoned", "[2]: never applies: cleanup.unattended[1] takes all of it"),
-        (["Job=report"], "Job=encode", "efs-abandoned", "[1]: never applies: detectors.efs-abandoned.tag is Job=encode"),
+        (
+            ["Job=report"],
+            "Job=encode",
+            "efs-abandoned",
+            "[1]: never applies: detectors.efs-abandoned.tag is Job=encode",
+        ),
         (["Job=encode", "Job"], "Job", "efs-abandoned", None),
         (["Job"], "Job=encode", "efs-abandoned", None),
         (["Scratch=yes"], "Job=encode", "efs-abandoned", None),
@@ -711,7 +751,9 @@ def test_a_route_that_an_earlier_one_leaves_nothing_to_is_doubtful(first: str) -
     assert doubtful(text) == [f"mine.toml:{line}: slack.routes[3]: never applies: slack.routes[2] takes all of it"]
 
 
-@pytest.mark.parametrize("first", ["owner = 'joe'", "detector = 'efs-orphaned'", "owner = 'ada'\naccount = '123456789012'"])
+@pytest.mark.parametrize(
+    "first", ["owner = 'joe'", "detector = 'efs-orphaned'", "owner = 'ada'\naccount = '123456789012'"]
+)
 def test_a_route_that_something_is_left_to_is_not_doubtful(first: str) -> None:
     routes = [first, "owner = 'ada'\ndetector = 'efs-idle'", "owner = 'ada'"]
 
@@ -722,10 +764,15 @@ def test_a_route_that_something_is_left_to_is_not_doubtful(first: str) -> None:
     ("section", "says"),
     [
         ("", ["1: organization: names nobody: the service's own account is audited, and no other"]),
-        ("organizational_units = []", ["1: organization: names nobody: the service's own account is audited, and no other"]),
+        (
+            "organizational_units = []",
+            ["1: organization: names nobody: the service's own account is audited, and no other"],
+        ),
         (
             "accounts = ['444455556666']\ntags = { A = 'b' }",
-            ["3: organization.tags: never applies: it narrows organizational_units; accounts are audited whatever they carry"],
+            [
+                "3: organization.tags: never applies: it narrows organizational_units; accounts are audited whatever they carry"
+            ],
         ),
         (
             "accounts = ['444455556666', '777788889999', '444455556666']",
@@ -768,7 +815,10 @@ def test_an_organization_that_is_meant_is_not_doubtful(section: str) -> None:
 def test_a_pace_above_what_aws_allows_is_doubtful() -> None:
     said = "is more than AWS allows in an account and region, {} a second: it would only be throttled"
 
-    assert doubtful("[scan]\ncalls_per_second = { cloudtrail = 2, cloudwatch = 500 }\ndatapoints_per_second = 396_000\n") == []
+    assert (
+        doubtful("[scan]\ncalls_per_second = { cloudtrail = 2, cloudwatch = 500 }\ndatapoints_per_second = 396_000\n")
+        == []
+    )
     assert doubtful("[scan.calls_per_second]\nec2 = 1000\ncloudtrail = 2.1\ncloudwatch = 501\n") == [
         f"mine.toml:3: scan.calls_per_second.cloudtrail: {said.format(2)}",
         f"mine.toml:4: scan.calls_per_second.cloudwatch: {said.format(500)}",

@@ -57,7 +57,9 @@ managed_tags = ["Made-By=our-terraform"]
 tag = "Pipeline=nightly-encode"
 """
 RULES = parse_policy(POLICY, "a test", registry())
-SECRET = st.text("abcdefghijklmnopqrstuvwxyzABCXYZ0123456789 /:.-_é", min_size=6, max_size=40).map(lambda text: f"qz{text}qz")
+SECRET = st.text("abcdefghijklmnopqrstuvwxyzABCXYZ0123456789 /:.-_é", min_size=6, max_size=40).map(
+    lambda text: f"qz{text}qz"
+)
 READS = Metric("AWS/EBS", "VolumeReadOps", "Sum", "operations")
 STORAGE, IOPS = PriceItem("ebs.gp3.storage", "GiB-month"), PriceItem("ebs.gp3.iops", "IOPS-month")
 
@@ -172,7 +174,10 @@ def test_the_tags_that_the_policy_names_are_told_apart_and_not_told() -> None:
     assert "policy-key-1" in tags
     assert not {"HandsOff", "Pipeline", "nightly-encode", "finance-4711"} & {*tags, *tags.values()}
     assert names.tag_named("Pipeline=nightly-encode") in {f"{key}={value}" for key, value in tags.items()}
-    assert names.tag_named("Pipeline=by-hand").partition("=")[0] == names.tag_named("Pipeline=nightly-encode").partition("=")[0]
+    assert (
+        names.tag_named("Pipeline=by-hand").partition("=")[0]
+        == names.tag_named("Pipeline=nightly-encode").partition("=")[0]
+    )
 
 
 @pytest.mark.parametrize(

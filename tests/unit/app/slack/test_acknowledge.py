@@ -36,7 +36,10 @@ PRESS = {
         "selected_option": {"text": {"type": "plain_text", "text": "30 days"}, "value": "30"},
     }],
 }  # fmt: skip
-DISMISS = {**PRESS, "actions": [{"action_id": "dismiss", "block_id": "monday.0.0/f00d", "type": "button", "value": "f00d"}]}
+DISMISS = {
+    **PRESS,
+    "actions": [{"action_id": "dismiss", "block_id": "monday.0.0/f00d", "type": "button", "value": "f00d"}],
+}
 COMMAND = {
     "command": "/slackwater", "text": "top 3", "user_id": "U0JANE", "team_id": "T0TEAM", "trigger_id": "1.2.3", "response_url": URL,
     "channel_id": "C0DEFAULT", "api_app_id": "A0APP",
@@ -50,7 +53,11 @@ def submission(why: Any = "a museum", until: Any = "30", **view: Any) -> dict[st
         "until": {"until": {"selected_option": {"value": until}}},
     }
     opened = modals.dismissal("monday.0.0", "f00d", URL)
-    sent = {"callback_id": opened["callback_id"], "private_metadata": opened["private_metadata"], "state": {"values": values}}
+    sent = {
+        "callback_id": opened["callback_id"],
+        "private_metadata": opened["private_metadata"],
+        "state": {"values": values},
+    }
     return {
         "type": "view_submission", "user": {"id": "U0JANE"}, "team": {"id": "T0TEAM"}, "enterprise": {"id": "E0ORG"},
         "trigger_id": "1.2.4", "view": sent | view,
@@ -301,7 +308,9 @@ def test_a_form_that_is_not_filled_in_is_shown_again_with_what_is_wrong(why: Any
 
 def test_a_field_within_a_form_is_nothing_to_answer() -> None:
     world = World()
-    payload = {name: value for name, value in PRESS.items() if name != "message"} | {"view": {"callback_id": "dismissal"}}
+    payload = {name: value for name, value in PRESS.items() if name != "message"} | {
+        "view": {"callback_id": "dismissal"}
+    }
 
     assert send(payload, world)[0].status == 200
     assert not world.handed_over
@@ -346,7 +355,10 @@ def test_what_comes_again_is_of_the_moment_at_which_it_was_signed() -> None:
 def test_a_retry_that_is_signed_anew_is_the_same_request() -> None:
     world, body = World(), interaction(PRESS)
     world.acknowledge(event(body))
-    headers = signed(body, NOW + timedelta(seconds=60)) | {"x-slack-retry-num": "1", "x-slack-retry-reason": "http_timeout"}
+    headers = signed(body, NOW + timedelta(seconds=60)) | {
+        "x-slack-retry-num": "1",
+        "x-slack-retry-reason": "http_timeout",
+    }
 
     assert world.acknowledge({**event(body, headers), "requestContext": {"requestId": "another"}}).status == 200
     assert len(world.handed_over) == 1
@@ -360,7 +372,11 @@ def test_what_could_not_be_handed_over_may_come_again(broken: Exception) -> None
     assert not world.marks
 
     world.broken = None
-    again = {**first, "headers": {**first["headers"], "x-slack-retry-num": "1"}, "requestContext": {"requestId": "another"}}
+    again = {
+        **first,
+        "headers": {**first["headers"], "x-slack-retry-num": "1"},
+        "requestContext": {"requestId": "another"},
+    }
     assert world.acknowledge(again).status == 200
     assert len(world.handed_over) == 1
 
@@ -457,10 +473,15 @@ def test_no_payload_is_more_than_it_can_bear(payload: Any) -> None:
         assert task["asker"]["user"]
 
 
-@given(body=st.binary(), encoded=st.booleans(), kind=st.sampled_from(["application/x-www-form-urlencoded", "text/plain"]))
+@given(
+    body=st.binary(), encoded=st.booleans(), kind=st.sampled_from(["application/x-www-form-urlencoded", "text/plain"])
+)
 def test_no_body_is_more_than_it_can_bear(body: bytes, encoded: bool, kind: str) -> None:
     world = World()
-    for headers in ({}, {"x-slack-request-timestamp": str(int(NOW.timestamp())), "x-slack-signature": "v0=" + "0" * 64}):
+    for headers in (
+        {},
+        {"x-slack-request-timestamp": str(int(NOW.timestamp())), "x-slack-signature": "v0=" + "0" * 64},
+    ):
         reply = world.acknowledge(event(body, {**headers, "content-type": kind}, encoded=encoded))
         assert reply.status in {200, 400, 401}
     assert not world.handed_over

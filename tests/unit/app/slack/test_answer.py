@@ -312,7 +312,9 @@ class World:
         return [one["action_id"] for block in blocks for one in block["elements"]]
 
 
-def press(action: str, value: str = "f00d", who: Asker = JANE, about: str = "f00d", at: datetime = NOW, **more: Any) -> Press:
+def press(
+    action: str, value: str = "f00d", who: Asker = JANE, about: str = "f00d", at: datetime = NOW, **more: Any
+) -> Press:
     more = {"id": f"{who.user}-{action}-{value}-{at}", "response_url": URL} | more
     return Press(at=at, asker=who, action=action, post=POST, about=about, value=value, **more)
 
@@ -334,7 +336,9 @@ def waiting(**changed: Any) -> Cleanup:
 
 def marked(status: Any = "approved", **changed: Any) -> World:
     """A world whose message tells of a mark, and can stop it."""
-    by = Decision(status="approved", who="slack:U0JOE", why="", at=NOW - DAY, until=NOW + 40 * DAY, fingerprint="abc123")
+    by = Decision(
+        status="approved", who="slack:U0JOE", why="", at=NOW - DAY, until=NOW + 40 * DAY, fingerprint="abc123"
+    )
     one = finding("f00d", status=status, decision=by if status == "approved" else None)
     world = World(starter=Starter(), findings=[one], **changed)
     world.kept.cleanups["f00d"] = waiting()
@@ -346,7 +350,9 @@ def marked(status: Any = "approved", **changed: Any) -> World:
 
 
 def dismissal(why: str = "a museum", days: int | None = None, who: Asker = JANE, at: datetime = NOW) -> Dismissal:
-    return Dismissal(id=f"{who.user}-{at}", at=at, asker=who, response_url=URL, post=POST, about="f00d", why=why, days=days)
+    return Dismissal(
+        id=f"{who.user}-{at}", at=at, asker=who, response_url=URL, post=POST, about="f00d", why=why, days=days
+    )
 
 
 def command(text: str, who: Asker = JANE, id: str = "c0ffee") -> Command:
@@ -392,7 +398,9 @@ def test_where_the_policy_cannot_be_read_anybody_of_the_workspace_stops() -> Non
     world = marked(policy=PolicyError([]))
 
     assert "Stopped by <@U0EVE>" in world.answer(press("stop", who=EVE))
-    assert "not for this workspace" in marked(policy=PolicyError([])).answer(press("stop", who=Asker(user="U0X", team="T0X")))
+    assert "not for this workspace" in marked(policy=PolicyError([])).answer(
+        press("stop", who=Asker(user="U0X", team="T0X"))
+    )
 
 
 def test_a_stop_that_comes_again_says_the_same_and_another_that_it_had_ended() -> None:
@@ -459,7 +467,11 @@ def test_an_approval_is_for_what_was_seen_and_lapses() -> None:
 
     found = world.store.findings["f00d"]
     assert found.decision
-    assert (found.status, found.decision.who, found.decision.until) == ("approved", "slack:U0JANE", NOW + (30 + 7) * DAY)
+    assert (found.status, found.decision.who, found.decision.until) == (
+        "approved",
+        "slack:U0JANE",
+        NOW + (30 + 7) * DAY,
+    )
     assert found.decision.fingerprint == "abc123"
     assert [(entry.happening, entry.was, entry.now, entry.who) for entry in world.store.entries] == [
         ("approved", "open", "approved", "slack:U0JANE")
@@ -493,7 +505,9 @@ def test_an_approval_of_a_change_begins_it_and_says_how_to_put_the_old_setting_b
     decision = world.store.findings["f00d"].decision
     assert decision
     assert decision.setting == setting == world.cleanups["f00d"].setting
-    assert "It is changed to gp3, 3,000 IOPS, 125 MiB/s. To put the old setting back: slackwater cleanup undo f00d" in told
+    assert (
+        "It is changed to gp3, 3,000 IOPS, 125 MiB/s. To put the old setting back: slackwater cleanup undo f00d" in told
+    )
 
 
 def test_an_approval_that_is_delivered_twice_begins_one_clean_up_and_is_told_once() -> None:
@@ -820,7 +834,9 @@ def test_an_audit_that_is_asked_for_twice_by_one_event_starts_once() -> None:
         (approve(JANE), press("snooze", "7", JOE)),
     ],
 )
-def test_of_two_people_at_once_one_wins_both_are_told_and_the_message_names_the_winner(one: Asked, other: Asked) -> None:
+def test_of_two_people_at_once_one_wins_both_are_told_and_the_message_names_the_winner(
+    one: Asked, other: Asked
+) -> None:
     wins = {"U0JANE": 0, "U0JOE": 0}
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
@@ -833,7 +849,9 @@ def test_of_two_people_at_once_one_wins_both_are_told_and_the_message_names_the_
             def answer(asked: Asked, world: World = world, told: dict[str, str] = told) -> None:
                 told[asked.asker.user] = world.answer(asked)
 
-            threads = [threading.Thread(target=answer, args=(asked,)) for asked in ((one, other), (other, one))[turn % 2]]
+            threads = [
+                threading.Thread(target=answer, args=(asked,)) for asked in ((one, other), (other, one))[turn % 2]
+            ]
             for thread in threads:
                 thread.start()
             for thread in threads:
@@ -1056,7 +1074,11 @@ def test_where_viewers_are_named_others_may_not_read() -> None:
     world = World(runs=Runs((ended("monday"),)), policy=replace(POLICY, slack=SlackSection(viewers=["U0VIEW"])))
     viewer = replace(EVE, user="U0VIEW")
 
-    for ask in (lambda who: command("status", who), lambda who: command("top", who), lambda who: press("details", who=who)):
+    for ask in (
+        lambda who: command("status", who),
+        lambda who: command("top", who),
+        lambda who: press("details", who=who),
+    ):
         assert "viewers does not name you" in world.answer(replace(ask(EVE), id="e"))
         assert "Not allowed" not in world.answer(replace(ask(viewer), id="v"))
     assert "Not allowed" not in world.answer(command("help", EVE))
@@ -1078,7 +1100,8 @@ def test_top_tells_as_many_as_asked_for() -> None:
     world = World([finding(f"{number:x}") for number in range(30)])
 
     assert [
-        world.answer(command(text)).count("•") or world.answer(command(text)).count("disk-") for text in ("top", "top 7")
+        world.answer(command(text)).count("•") or world.answer(command(text)).count("disk-")
+        for text in ("top", "top 7")
     ] == [5, 7]
     for text in ("top 0", "top 21", "top -1", "top many", "top ٣", "top 9999"):
         assert "is no number from 1 to 20" in world.answer(command(text))
@@ -1146,7 +1169,12 @@ HOSTILE = st.text(max_size=300) | st.sampled_from(
 )
 
 
-@given(why=HOSTILE, text=HOSTILE, value=HOSTILE, action=st.sampled_from(["snooze", "approve", "dismiss", "details", "dance"]))
+@given(
+    why=HOSTILE,
+    text=HOSTILE,
+    value=HOSTILE,
+    action=st.sampled_from(["snooze", "approve", "dismiss", "details", "dance"]),
+)
 def test_whatever_people_write_is_answered_and_calls_nobody(why: str, text: str, value: str, action: str) -> None:
     asked: tuple[Asked, ...] = (
         dismissal(why),

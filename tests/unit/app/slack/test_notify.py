@@ -173,7 +173,13 @@ NOTHING = "Nothing new"
         ([entry(sighting("f-1"), "resolved", was="dismissed", revision=2)], NOTHING),
         ([entry(sighting("f-1"), "changed", was="snoozed", now="snoozed", revision=2)], NOTHING),
         ([entry(sighting("f-1"), "changed", was="dismissed", now="dismissed", revision=2)], NOTHING),
-        ([entry(sighting("f-1"), "resolved", revision=2), entry(sighting("f-1"), "opened", was="resolved", revision=3)], NEW),
+        (
+            [
+                entry(sighting("f-1"), "resolved", revision=2),
+                entry(sighting("f-1"), "opened", was="resolved", revision=3),
+            ],
+            NEW,
+        ),
         ([], NOTHING),
     ],
 )
@@ -244,7 +250,9 @@ def test_a_finding_goes_where_the_first_route_that_fits_says(world, changes, cha
 
 def test_each_channel_hears_of_its_own_and_how_much_others_heard(world) -> None:
     world.policy(ROUTES)
-    world.audit("a", entry(sighting("f-1", owner="storage")), entry(sighting("f-2")), entry(sighting("f-3"), "resolved"))
+    world.audit(
+        "a", entry(sighting("f-1", owner="storage")), entry(sighting("f-2")), entry(sighting("f-3"), "resolved")
+    )
     told(world)
 
     assert world.channel.ids == ["a.0.0", "a.0.1", "a.1.0", "a.1.1"]
@@ -263,7 +271,9 @@ def test_each_channel_hears_of_its_own_and_how_much_others_heard(world) -> None:
         ("when_nothing_is_new = 'silence'", [], {"state": "failed", "outcome": None, "error": "PolicyError: x"}, 1),
     ],
 )
-def test_where_nothing_is_new_the_policy_says_whether_that_is_worth_a_line(world, policy, entries, changes, lines) -> None:
+def test_where_nothing_is_new_the_policy_says_whether_that_is_worth_a_line(
+    world, policy, entries, changes, lines
+) -> None:
     world.policy(f"{POLICY}{policy}\n")
     world.audit("a", *entries, **changes)
     told(world)
@@ -329,7 +339,13 @@ def test_what_is_gone_since_an_audit_that_failed_is_told_too(world) -> None:
 
 
 def test_what_could_not_be_seen_is_told(world) -> None:
-    gap = {"account": ACCOUNT, "region": "eu-west-1", "what": "fsx:DescribeVolumes", "reason": "Denied", "optional": False}
+    gap = {
+        "account": ACCOUNT,
+        "region": "eu-west-1",
+        "what": "fsx:DescribeVolumes",
+        "reason": "Denied",
+        "optional": False,
+    }
     world.audit("a", entry(sighting("f-1")), gaps=[gap])
     told(world)
 
@@ -352,7 +368,11 @@ def test_only_what_the_policy_allows_may_be_approved_or_decided(world) -> None:
         return [[one["action_id"] for one in block["elements"]] for block in blocks]
 
     assert ways("plain.0.0") == [["details"], ["report"]]
-    assert ways("allowed.0.0") == [["details", "snooze", "dismiss", "approve"], ["details", "snooze", "dismiss"], ["report"]]
+    assert ways("allowed.0.0") == [
+        ["details", "snooze", "dismiss", "approve"],
+        ["details", "snooze", "dismiss"],
+        ["report"],
+    ]
 
 
 def test_a_webhook_gets_the_digest_alone_without_buttons_and_all_in_its_own_channel(world) -> None:
@@ -482,7 +502,9 @@ def test_in_one_run_nothing_else_is_sent_to_a_channel_that_is_busy(world) -> Non
     world.outbox.record([])
     world.audit("b", entry(sighting("f-2")), entry(sighting("f-3", owner="storage")))
     notifier = world.notifier()
-    world.outbox.record(notifier._composed(world.audits.get("a"), notifier._policy(world.audits.get("a")), buttons=True)[0])
+    world.outbox.record(
+        notifier._composed(world.audits.get("a"), notifier._policy(world.audits.get("a")), buttons=True)[0]
+    )
 
     assert notifier.notify("b") == Notified(waiting=2, wait_s=7)
     assert world.channel.ids == ["b.1.0", "b.1.1"]
@@ -761,7 +783,9 @@ def test_what_nobody_could_look_for_is_given_up_after_a_day(audited) -> None:
         notified = told(audited)
 
     assert audited.channel.sent == []
-    assert notified.troubles[0] == ("a.0.0: not posted to C0DEFAULT: nobody can look whether it was posted: missing_scope")
+    assert notified.troubles[0] == (
+        "a.0.0: not posted to C0DEFAULT: nobody can look whether it was posted: missing_scope"
+    )
 
 
 def test_an_audit_that_is_told_late_is_told_all_the_same(audited) -> None:
@@ -1052,17 +1076,20 @@ def test_where_there_is_no_slack_what_is_no_audits_is_given_up_and_nothing_else(
     assert fail_posts_without_slack(world.outbox) == 0
 
 
-@pytest.mark.parametrize(("cleans_up", "words"), [(True, "is then deleted after 30 days"), (False, "Nothing acts on it yet")])
+@pytest.mark.parametrize(
+    ("cleans_up", "words"), [(True, "is then deleted after 30 days"), (False, "Nothing acts on it yet")]
+)
 def test_an_approval_is_asked_for_in_the_words_of_what_it_does(world, cleans_up, words) -> None:
-    allowed = (
-        f"accounts = ['{ACCOUNT}']\nregions = ['eu-west-1']\nresource_types = ['efs-file-system']\ndetectors = ['efs-idle']"
-    )
+    allowed = f"accounts = ['{ACCOUNT}']\nregions = ['eu-west-1']\nresource_types = ['efs-file-system']\ndetectors = ['efs-idle']"
     world.policy(f"{POLICY}\n[cleanup]\n{allowed}\napprovers = ['U0ADA']\n")
     world.audit("a", entry(sighting("f-1")))
     world.notifier(cleans_up=cleans_up).notify("a")
 
     (button,) = [
-        one for block in post(world).message.blocks for one in block.get("elements", ()) if one.get("action_id") == "approve"
+        one
+        for block in post(world).message.blocks
+        for one in block.get("elements", ())
+        if one.get("action_id") == "approve"
     ]
     assert words in button["confirm"]["text"]["text"]
 
@@ -1073,7 +1100,9 @@ def test_an_approval_is_asked_for_in_the_words_of_what_it_does(world, cleans_up,
 def lone(**changes) -> Post:
     """A post of a clean-up."""
     message = Message(text="Marked for clean-up")
-    return replace(Post(id="c", audit_id=None, created_at=NOW, channel="C0DEFAULT", thread_of=None, message=message), **changes)
+    return replace(
+        Post(id="c", audit_id=None, created_at=NOW, channel="C0DEFAULT", thread_of=None, message=message), **changes
+    )
 
 
 @pytest.fixture

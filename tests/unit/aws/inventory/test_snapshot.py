@@ -222,7 +222,11 @@ def households(fleet: Fleet) -> list[set[str]]:
     """By a way of their own: the ids of what an instance or a volume leads to, with three records for each volume."""
     found: list[set[str]] = [set()]
     for one in [*fleet.all(Instance), *fleet.all(Volume)]:
-        ids = {one.id, f"disk of {one.id}"} if isinstance(one, Instance) else {one.id, f"{one.id} idle", f"{one.id} option"}
+        ids = (
+            {one.id, f"disk of {one.id}"}
+            if isinstance(one, Instance)
+            else {one.id, f"{one.id} idle", f"{one.id} option"}
+        )
         ids |= {a.instance_id for a in one.attachments} if isinstance(one, Volume) else set()
         joined = [each for each in found if each & ids]
         found = [each for each in found if not each & ids] + [ids.union(*joined)]
@@ -247,7 +251,10 @@ def test_another_process_goes_on_with_the_file_which_stays() -> None:
 def test_a_record_that_could_not_be_read_is_told_of_in_every_part(most: int) -> None:
     shelf = Shelf(most)
     shelf.add([instance("i-1"), instance("i-2")])
-    broken = [UnreadableRecord(Volume, "vol-9", "it lacks 'Size'", ("i-1",)), UnreadableRecord(Instance, "i-9", "odd", None)]
+    broken = [
+        UnreadableRecord(Volume, "vol-9", "it lacks 'Size'", ("i-1",)),
+        UnreadableRecord(Instance, "i-9", "odd", None),
+    ]
     late = UnreadableRecord(AttachmentEvent, "vol-1", "it lacks 'EventTime'")
     rest = Rest(frozenset({AttachmentEvent}), lambda: Late([], {}, [], [late]))
     with shelf.snapshot({}, [], rest, broken) as snapshot:

@@ -42,7 +42,9 @@ def entry(tracked) -> LedgerEntry:
 
 
 def test_a_report_says_what_was_asked_seen_and_not_answered(make) -> None:
-    report = service_json.report(told(make, make.finding("12.30"), unknown=(make.unknown("vol-9"),), gaps=(make.gap(),)))
+    report = service_json.report(
+        told(make, make.finding("12.30"), unknown=(make.unknown("vol-9"),), gaps=(make.gap(),))
+    )
 
     assert (report.account, report.region, report.complete) == ("123456789012", "ap-northeast-1", False)
     assert report.detectors == {"ebs-unattached", "efs-idle"}
@@ -55,7 +57,8 @@ def test_a_report_says_what_was_asked_seen_and_not_answered(make) -> None:
 
 def test_a_report_of_a_target_in_parts_is_of_all_and_whole_where_none_is_missing_or_has_a_gap(make) -> None:
     parts = [
-        service_json.report(one) for one in (told(make, make.finding("1.00")), told(make, unknown=(make.unknown("vol-9"),)))
+        service_json.report(one)
+        for one in (told(make, make.finding("1.00")), told(make, unknown=(make.unknown("vol-9"),)))
     ]
     report = service_json.joined(parts, whole=True)
 
@@ -70,7 +73,9 @@ def test_a_saving_that_nobody_knows_stays_unknown(make) -> None:
     assert seen.monthly_savings_usd is None
 
 
-@pytest.mark.parametrize(("said", "may"), [((True, False), True), ((False, True), True), ((False, False), False), ((), False)])
+@pytest.mark.parametrize(
+    ("said", "may"), [((True, False), True), ((False, True), True), ((False, False), False), ((), False)]
+)
 def test_a_finding_may_be_deleted_if_any_of_its_advice_says_so(make, said: tuple[bool, ...], may: bool) -> None:
     recommendations = tuple(make.recommendation("1", deletes=one) for one in said)
     (seen,) = service_json.report(told(make, make.finding(recommendations=recommendations))).sightings
@@ -112,7 +117,9 @@ def test_a_finding_says_what_the_scan_said_and_what_became_of_it(make, tracked) 
     assert shared == {
         "id", "detector", "severity", "kind", "confidence", "resource", "owner", "summary", "monthly_savings_usd", "fingerprint",
     }  # fmt: skip
-    assert {name: document[name] for name in shared - {"resource"}} == {name: scanned[name] for name in shared - {"resource"}}
+    assert {name: document[name] for name in shared - {"resource"}} == {
+        name: scanned[name] for name in shared - {"resource"}
+    }
     assert document["resource"] == {name: value for name, value in scanned["resource"].items() if name != "tags"}
     assert {name: document[name] for name in set(document) - shared} == {
         "status": "snoozed",

@@ -57,7 +57,15 @@ def test_everything_is_told_in_its_order() -> None:
         ("sources", ["a report"]),
         (
             "price_basis",
-            [{"item": "ebs.gp3.storage", "usd": "0.08", "unit": "GiB-month", "source": "a test", "as_of": "2026-09-01"}],
+            [
+                {
+                    "item": "ebs.gp3.storage",
+                    "usd": "0.08",
+                    "unit": "GiB-month",
+                    "source": "a test",
+                    "as_of": "2026-09-01",
+                }
+            ],
         ),
         ("unpriced", ["ebs.gp2.storage"]),
         ("gaps", [{"what": "pricing:GetProducts", "reason": "AccessDenied"}]),

@@ -43,7 +43,9 @@ def organization(make):
     denied = Gap(spare, REGIONS[0], "sts:AssumeRole", f"AccessDenied: arn:aws:iam::{spare}:role/slackwater")
     throttled = tuple(Gap(live, region, "fsx:DescribeVolumes", f"Throttling of {live}") for region in REGIONS)
     targets = [
-        part(account, region, of[account] if region == REGIONS[0] else ()) for account in (live, labs) for region in REGIONS
+        part(account, region, of[account] if region == REGIONS[0] else ())
+        for account in (live, labs)
+        for region in REGIONS
     ]
     targets[:3] = [replace(one, gaps=(gap,)) for one, gap in zip(targets[:3], throttled, strict=True)]
     doc = scan_json.document(replace(make.scan(), targets=(*targets, part(spare, REGIONS[0], gaps=(denied,)))))
@@ -120,9 +122,12 @@ def test_what_was_not_seen_is_said_once_for_an_account_above_the_findings(organi
     gaps = part(html, "gaps")
 
     assert html.index('id="gaps"') < html.index('id="shares"') < html.index('id="findings"')
-    assert "2 of 3 accounts incomplete: live (111111111111) ( 3 of 3 regions ), spare (333333333333) ( all of it )" in words(
-        part(html, "not-seen")
-    ).replace("(3 of 3 regions)", "( 3 of 3 regions )").replace("(all of it)", "( all of it )")
+    assert (
+        "2 of 3 accounts incomplete: live (111111111111) ( 3 of 3 regions ), spare (333333333333) ( all of it )"
+        in words(part(html, "not-seen"))
+        .replace("(3 of 3 regions)", "( 3 of 3 regions )")
+        .replace("(all of it)", "( all of it )")
+    )
     assert rows(gaps) == [
         "Account Not seen whole Why",
         "live (111111111111) 3 of 3 regions fsx:DescribeVolumes: Throttling of 111111111111",
@@ -178,12 +183,16 @@ def test_accounts_whose_units_nobody_knows_have_no_table_of_units_and_some_have_
     assert options(html, "unit") == [("(unknown)", "(unknown) (2)"), ("Root", "Root (1)")]
 
 
-def test_beyond_twenty_rows_the_others_are_counted_and_folded_and_beyond_a_fold_counted(organization, monkeypatch) -> None:
+def test_beyond_twenty_rows_the_others_are_counted_and_folded_and_beyond_a_fold_counted(
+    organization, monkeypatch
+) -> None:
     monkeypatch.setattr(report, "FOLDED", 5)
     report._template.cache_clear()
     ids = [f"{n:012}" for n in range(27)]
     organization["scan"]["targets"] += [{"account": id_, "region": "eu-west-1", "complete": True} for id_ in ids]
-    organization["totals"]["by_account"] |= {id_: {"findings": 1, "monthly_savings_usd": "0.00", "unpriced": 1} for id_ in ids}
+    organization["totals"]["by_account"] |= {
+        id_: {"findings": 1, "monthly_savings_usd": "0.00", "unpriced": 1} for id_ in ids
+    }
     shares = part(render_report(organization), "shares")
     report._template.cache_clear()
 
@@ -202,11 +211,25 @@ def test_seventeen_thousand_places_are_counted_and_not_named(organization) -> No
 
 
 def test_the_audits_before_are_drawn_and_told_of_one_account_too(make) -> None:
-    doc = scan_json.document(make.scan(make.finding("12.30"), make.finding("9.00", id="f2", resource=make.volume("vol-2"))))
+    doc = scan_json.document(
+        make.scan(make.finding("12.30"), make.finding("9.00", id="f2", resource=make.volume("vol-2")))
+    )
     assert 'id="trend"' not in render_report(doc)
     doc["scan"]["trend"] = [
-        {"audit_id": "a<1>", "as_of": "2026-11-02T09:00:00Z", "complete": False, "findings": 4, "monthly_savings_usd": "7.00"},
-        {"audit_id": "a2", "as_of": "2026-11-09T09:00:00Z", "complete": True, "findings": 1, "monthly_savings_usd": "141.30"},
+        {
+            "audit_id": "a<1>",
+            "as_of": "2026-11-02T09:00:00Z",
+            "complete": False,
+            "findings": 4,
+            "monthly_savings_usd": "7.00",
+        },
+        {
+            "audit_id": "a2",
+            "as_of": "2026-11-09T09:00:00Z",
+            "complete": True,
+            "findings": 1,
+            "monthly_savings_usd": "141.30",
+        },
     ]
     html = render_report(doc)
     trend = part(html, "trend")
@@ -234,7 +257,10 @@ def many(make, monkeypatch):
     monkeypatch.setattr(report, "REPORT_FINDINGS", 5)
     found = [
         make.finding("1.00", id="h0", kind="performance", detector="ec2-idle", resource=make.volume("v-h")),
-        *(make.finding(f"{90 - n}.00", id=f"m{n}", severity="medium", resource=make.volume(f"v-m{n}")) for n in range(5)),
+        *(
+            make.finding(f"{90 - n}.00", id=f"m{n}", severity="medium", resource=make.volume(f"v-m{n}"))
+            for n in range(5)
+        ),
         make.finding("50.00", id="l0", severity="low", detector="efs-idle", owner="late", resource=make.volume("v-l")),
     ]
     return scan_json.document(make.scan(*found, unknown=(make.unknown(), make.unknown("vol-8")), kept=2))
@@ -244,7 +270,13 @@ def test_of_too_many_findings_the_worst_are_shown_and_the_sums_are_of_all(many) 
     html = render_report(many)
 
     assert re.findall(r'data-finding="(\w+)"', html) == ["h0", "m0", "m1", "m2", "m3"]
-    assert [*json.loads(re.search(r'id="details">(.*?)</script>', html)[1])["findings"]] == ["h0", "m0", "m1", "m2", "m3"]
+    assert [*json.loads(re.search(r'id="details">(.*?)</script>', html)[1])["findings"]] == [
+        "h0",
+        "m0",
+        "m1",
+        "m2",
+        "m3",
+    ]
     more = "5 of 7 findings are shown, the worst first; the others are in the scan document (JSON, CSV)."
     assert more in words(part(html, "findings-title"))
     found = words(part(html, "found"))
@@ -263,7 +295,9 @@ def test_no_bar_sum_or_choice_is_of_what_is_shown_alone_nor_leads_to_what_is_not
     assert [name for name, _ in options(html, "detector")] == ["ebs-unattached", "ec2-idle"]
     assert options(html, "severity") == [("high", "high (1)"), ("medium", "medium (4)")]
     assert options(html, "owner") == [("data", "data (5)")]
-    assert re.search(r'data-group="ebs-unattached".*?<span class="usd"></span>', html), "its sum would be of four findings"
+    assert re.search(r'data-group="ebs-unattached".*?<span class="usd"></span>', html), (
+        "its sum would be of four findings"
+    )
 
 
 def test_the_worst_findings_alone_make_the_same_page_as_all(many) -> None:

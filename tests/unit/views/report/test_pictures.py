@@ -15,7 +15,13 @@ START = "2026-11-16T00:00:00Z"
 
 
 def fact(values: list[float | None], unit: str = "MiB/s", **more: Any) -> dict[str, Any]:
-    return {"label": "Read", "value": 1, "unit": unit, "series": {"start": START, "period_s": 60, "values": values}, **more}
+    return {
+        "label": "Read",
+        "value": 1,
+        "unit": unit,
+        "series": {"start": START, "period_s": 60, "values": values},
+        **more,
+    }
 
 
 def chart(*facts: dict[str, Any], points: int = 10_000, until: str | None = None) -> Any:
@@ -27,7 +33,9 @@ def lines(*values: float) -> list[dict[str, Any]]:
 
 
 @given(values=VALUES, most=st.integers(10, 200))
-def test_thinning_keeps_both_ends_every_peak_and_every_gap_and_makes_nothing_up(values: list[float | None], most: int) -> None:
+def test_thinning_keeps_both_ends_every_peak_and_every_gap_and_makes_nothing_up(
+    values: list[float | None], most: int
+) -> None:
     kept = thinned(values, most)
     places = [at for at, _ in kept]
 
@@ -64,7 +72,12 @@ def test_a_long_gap_keeps_where_it_begins_and_ends() -> None:
 
 
 def test_what_fits_is_drawn_point_by_point() -> None:
-    assert chart(fact([1.0, None, 2.5])) == {"unit": "MiB/s", "start": 1_794_787_200, "period": 60, "values": [1, None, 2.5]}
+    assert chart(fact([1.0, None, 2.5])) == {
+        "unit": "MiB/s",
+        "start": 1_794_787_200,
+        "period": 60,
+        "values": [1, None, 2.5],
+    }
 
 
 def test_a_thinned_series_tells_how_many_points_there_were_and_where_each_one_was() -> None:
@@ -100,7 +113,9 @@ def test_the_axis_has_the_unit_that_suits_it(unit: str, value: float, shown: flo
 
 def test_levels_scale_and_forecast_are_in_the_unit_of_the_series() -> None:
     ahead = {"start": "2026-11-16T00:01:00Z", "period_s": 60, "values": [2**30, None]}
-    made = chart(fact([2 * 2**30], "bytes", lines=[{"label": "Full", "value": 4 * 2**30}], scale=8 * 2**30, forecast=ahead))
+    made = chart(
+        fact([2 * 2**30], "bytes", lines=[{"label": "Full", "value": 4 * 2**30}], scale=8 * 2**30, forecast=ahead)
+    )
 
     assert made["unit"] == "GiB"
     assert (made["values"], made["lines"], made["top"]) == ([2], [("Full", 4)], 8)
@@ -150,7 +165,12 @@ def test_a_full_height_stays_that_only_a_forecast_comes_near() -> None:
 
 @pytest.mark.parametrize(
     ("until", "part"),
-    [("2026-11-16T00:03:00Z", False), ("2026-11-16T00:02:59Z", True), (None, False), ("2026-11-16T09:00:00+09:00", True)],
+    [
+        ("2026-11-16T00:03:00Z", False),
+        ("2026-11-16T00:02:59Z", True),
+        (None, False),
+        ("2026-11-16T09:00:00+09:00", True),
+    ],
 )
 def test_a_last_point_whose_time_was_not_over_is_marked(until: str | None, part: bool) -> None:
     assert ("part" in chart(fact([96.0, 96.0, 2.0]), until=until)) is part
@@ -203,7 +223,9 @@ def test_a_small_picture_is_logarithmic_where_the_chart_is() -> None:
 
 
 @given(
-    values=VALUES, levels=st.lists(st.floats(-1e12, 1e12), max_size=2), until=st.sampled_from(["2026-11-16T00:05:00Z", None])
+    values=VALUES,
+    levels=st.lists(st.floats(-1e12, 1e12), max_size=2),
+    until=st.sampled_from(["2026-11-16T00:05:00Z", None]),
 )
 def test_a_small_picture_stays_in_its_frame(values: list[float | None], levels: list[float], until: str | None) -> None:
     for x, y in re.findall(r"[ML](-?\d+) (-?\d+)", sparkline(fact(values, lines=lines(*levels)), until)):

@@ -99,13 +99,17 @@ def words(text: str) -> str:
 
 def test_the_money_comes_first_then_what_was_not_seen_then_the_findings(make) -> None:
     shown = page(
-        make.scan(make.finding("12.30"), make.finding(None, id="f2", resource=make.volume("vol-2")), unknown=(make.unknown(),))
+        make.scan(
+            make.finding("12.30"), make.finding(None, id="f2", resource=make.volume("vol-2")), unknown=(make.unknown(),)
+        )
     )
     text = words(shown.inside["sum"])
 
     assert text == "12.30 USD a month could be saved"
     assert "2 findings, 1 unpriced" in words(shown.inside["found-and-not"])
-    order = [id_ for id_ in shown.values("id") if id_ in {"sum", "not-seen", "detectors", "findings", "unknown", "cost"}]
+    order = [
+        id_ for id_ in shown.values("id") if id_ in {"sum", "not-seen", "detectors", "findings", "unknown", "cost"}
+    ]
     assert order == ["sum", "not-seen", "detectors", "findings", "unknown", "cost"]
 
 
@@ -150,7 +154,9 @@ def test_what_could_not_be_seen_is_as_loud_as_what_was_found(make) -> None:
 
 
 def test_what_the_ceiling_on_metrics_held_back_did_not_fail(make) -> None:
-    held = Gap("123456789012", "ap-northeast-1", "cloudwatch:GetMetricData", f"{CEILING}: 25 of 25 USD were spent (7 times)")
+    held = Gap(
+        "123456789012", "ap-northeast-1", "cloudwatch:GetMetricData", f"{CEILING}: 25 of 25 USD were spent (7 times)"
+    )
     reached = "the ceiling of 25 USD on metrics is reached (scan.most_metrics_usd in the policy raises it)"
 
     def seen(*gaps: Gap) -> str:
@@ -221,7 +227,9 @@ def test_what_is_slow_comes_before_the_waste_the_worst_first_and_without_a_sum(m
 
 def test_a_sum_that_its_rows_do_not_come_to_says_by_what_it_is(make) -> None:
     cheap = make.finding("0.00", "15.55", id="cheap", detector="ebs-idle", resource=make.volume("v-1"))
-    twice = [make.finding("3.00", id=id_, detector=id_, resource=make.volume("v-2")) for id_ in ("efs-idle", "fsx-idle")]
+    twice = [
+        make.finding("3.00", id=id_, detector=id_, resource=make.volume("v-2")) for id_ in ("efs-idle", "fsx-idle")
+    ]
     shown = page(make.scan(cheap, *twice))
 
     assert words(shown.inside["cheap"]).endswith("0.00 saves up to 15.55")
@@ -263,7 +271,9 @@ def test_the_same_failure_in_many_places_is_one_line_and_there_are_not_too_many(
     assert re.search(r"fsx:DescribeVolumes AccessDenied yes 180 (eu-west-1 of \d+ ?,? ){4}and 176 more", gaps)
     assert "sts:AssumeRole no yes 1 everywhere" in gaps
     assert "3 more kinds of failure are in the scan document." in gaps
-    assert re.findall(r'data-label="(?:Which|Where)">(?!<span>)', text) == [], "on a phone a cell is a grid: of one thing"
+    assert re.findall(r'data-label="(?:Which|Where)">(?!<span>)', text) == [], (
+        "on a phone a cell is a grid: of one thing"
+    )
 
 
 def test_packaged_prices_are_said_to_be(make) -> None:
@@ -296,7 +306,9 @@ def test_reasons_beyond_a_hundred_are_counted(make) -> None:
 def test_every_finding_has_an_anchor_and_what_it_is_filtered_and_sorted_by(make) -> None:
     findings = [
         make.finding("12.30", id="a1"),
-        make.finding(None, id="a2", owner=None, severity="low", confidence="medium", kind="performance", detector="ebs-idle"),
+        make.finding(
+            None, id="a2", owner=None, severity="low", confidence="medium", kind="performance", detector="ebs-idle"
+        ),
         make.finding("-3.00", id="a3"),
         make.finding(id="a4", recommendations=()),
     ]
@@ -315,7 +327,12 @@ def test_every_finding_has_an_anchor_and_what_it_is_filtered_and_sorted_by(make)
         "owner": "(none)",
         "confidence": "medium",
     }
-    assert {id_: row.get("data-saving") for id_, row in rows.items()} == {"a1": "12.30", "a2": None, "a3": "-3.00", "a4": None}
+    assert {id_: row.get("data-saving") for id_, row in rows.items()} == {
+        "a1": "12.30",
+        "a2": None,
+        "a3": "-3.00",
+        "a4": None,
+    }
     assert words(shown.inside["a3"]).endswith("costs 3.00")
     assert words(shown.inside["a2"]).endswith("unknown")
     assert "unknown" not in shown.inside["a4"]
@@ -338,10 +355,14 @@ def test_details_tell_everything_about_a_finding(make) -> None:
     start = int(make.now.timestamp()) - 4 * 86_400
     series = Series.of(start, 86_400, [1.0, None, 3.0])
     ahead = Series.of(start + 3 * 86_400, 86_400, [2.0, 0.0])
-    drawn = Evidence(label="Balance", value=3.0, unit="MiB/s", series=series, lines=(Line("Baseline", 2.5),), forecast=ahead)
+    drawn = Evidence(
+        label="Balance", value=3.0, unit="MiB/s", series=series, lines=(Line("Baseline", 2.5),), forecast=ahead
+    )
     silent = Evidence(label="Read", value=0, unit="bytes", series=Series.of(0, 60, [None, None]))
     finding = make.finding(
-        "12.30", evidence=(drawn, silent), recommendations=(make.recommendation("12.30"), make.recommendation(None, None))
+        "12.30",
+        evidence=(drawn, silent),
+        recommendations=(make.recommendation("12.30"), make.recommendation(None, None)),
     )
     kept = data(page(make.scan(finding)))
     text, told = kept["texts"], kept["findings"]["f1"]
@@ -372,8 +393,12 @@ def test_details_tell_everything_about_a_finding(make) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_foreign_words_are_never_markup(make, name: str) -> None:
-    plain = page(make.scan(everywhere(make, "scratch"), gaps=(Gap("1", "r", "a:B", "x"),), unknown=(make.unknown("v", "x"),)))
-    shown = page(make.scan(everywhere(make, name), gaps=(Gap("1", "r", "a:B", name),), unknown=(make.unknown("v", name),)))
+    plain = page(
+        make.scan(everywhere(make, "scratch"), gaps=(Gap("1", "r", "a:B", "x"),), unknown=(make.unknown("v", "x"),))
+    )
+    shown = page(
+        make.scan(everywhere(make, name), gaps=(Gap("1", "r", "a:B", name),), unknown=(make.unknown("v", name),))
+    )
 
     assert shown.tags == plain.tags
     assert Counter((tag, attribute) for tag, attribute, _ in shown.attributes) == Counter(
@@ -388,7 +413,9 @@ def everywhere(make, name: str) -> Any:
     volume = make.volume(tags={"Name": name, name[:99] or "x": name})
     facts = (Evidence(label=name, value=name, unit="words"),)
     advice = (make.recommendation("1.00", name, summary=name, risk=name),)
-    return make.finding(resource=volume, owner=name, summary=name, evidence=facts, recommendations=advice, caveats=(name,))
+    return make.finding(
+        resource=volume, owner=name, summary=name, evidence=facts, recommendations=advice, caveats=(name,)
+    )
 
 
 @settings(max_examples=effort(60, 20), deadline=None)
@@ -455,14 +482,16 @@ def busy(make, n: int) -> Any:
     hours = Series.of(int(make.now.timestamp()), 3_600, [(n * 7 + hour * 13) % 997 / 7 for hour in range(168)])
     facts = (
         Evidence(
-            label="Busiest minute of each hour", value=n * 1.5, unit="MiB/s", series=hours, lines=(Line("Provisioned", 1000),)
+            label="Busiest minute of each hour",
+            value=n * 1.5,
+            unit="MiB/s",
+            series=hours,
+            lines=(Line("Provisioned", 1000),),
         ),
         *(Evidence(label=f"Fact {number}", value=n * number, unit="IOPS") for number in range(5)),
     )
     volume = make.volume(f"vol-{n:017x}", tags={"Name": f"node-{n}", "Owner": "data", "Env": "production"})
-    command = (
-        f"aws ec2 modify-volume --region ap-northeast-1 --volume-id {volume.id} --throughput {n} --iops {n * 3} --size {n}"
-    )
+    command = f"aws ec2 modify-volume --region ap-northeast-1 --volume-id {volume.id} --throughput {n} --iops {n * 3} --size {n}"
     ways = [
         make.recommendation(
             f"{n}.{way}0", command, summary=f"Set {n + way} MiB/s. " + "And then wait. " * 10, risk="It may hurt. " * 10
@@ -520,7 +549,9 @@ def test_detectors_come_by_money_and_each_with_its_findings(make) -> None:
 
 def test_a_scan_of_many_places_names_the_incomplete_ones(make) -> None:
     scan = make.scan(make.finding())
-    blind = TargetScan(target=Target("210987654321", "eu-west-1"), findings=(), unknown=(), gaps=(make.gap(),), resources={})
+    blind = TargetScan(
+        target=Target("210987654321", "eu-west-1"), findings=(), unknown=(), gaps=(make.gap(),), resources={}
+    )
     shown = page(replace(scan, targets=(*scan.targets, blind)))
 
     assert "eu-west-1 of 210987654321 (incomplete)" in words(shown.inside["cost"])
@@ -539,7 +570,9 @@ def test_a_region_that_is_closed_in_many_accounts_is_one_line_of_what_was_not_re
     part = make.scan().targets[0]
     shut = [
         replace(
-            part, target=Target(f"{number:012}", region), gaps=(Gap(f"{number:012}", region, CLOSED, "closed", optional=True),)
+            part,
+            target=Target(f"{number:012}", region),
+            gaps=(Gap(f"{number:012}", region, CLOSED, "closed", optional=True),),
         )
         for number in range(312)
         for region in (("eu-south-1", "me-south-1") if number < 5 else ("eu-south-1",))

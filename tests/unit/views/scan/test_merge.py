@@ -65,7 +65,12 @@ def test_the_earliest_start_and_the_latest_end_are_found_by_time_not_by_text(mak
 
 
 def part(
-    make, *findings, more: bool, complete: bool = True, reasons: tuple[str, ...] = (), what: str = "cloudwatch:GetMetricData"
+    make,
+    *findings,
+    more: bool,
+    complete: bool = True,
+    reasons: tuple[str, ...] = (),
+    what: str = "cloudwatch:GetMetricData",
 ):
     """A part of a large target."""
     gaps = tuple(Gap("123456789012", "ap-northeast-1", what, reason, optional=complete) for reason in reasons)
@@ -73,7 +78,9 @@ def part(
 
 
 def test_the_parts_of_a_large_target_are_one_target(make) -> None:
-    whole = merged([part(make, make.finding("10", id="a"), more=True), part(make, make.finding("11", id="b"), more=False)])
+    whole = merged(
+        [part(make, make.finding("10", id="a"), more=True), part(make, make.finding("11", id="b"), more=False)]
+    )
 
     assert whole["scan"]["targets"] == [{"account": "123456789012", "region": "ap-northeast-1", "complete": True}]
     assert "more" not in whole["scan"]
@@ -100,7 +107,9 @@ def test_failures_add_up_over_the_parts_and_what_could_not_be_listed_is_said_onc
     metrics = merged(
         [part(make, more=True, reasons=("slow (3 times)", "gone")), part(make, more=False, reasons=("slow", "gone"))]
     )
-    listed = merged([part(make, more=more, reasons=("slow",), what="ec2:DescribeVolumes") for more in (True, True, False)])
+    listed = merged(
+        [part(make, more=more, reasons=("slow",), what="ec2:DescribeVolumes") for more in (True, True, False)]
+    )
 
     assert [gap["reason"] for gap in metrics["scan"]["gaps"]] == ["gone (2 times)", "slow (4 times)"]
     assert [gap["reason"] for gap in listed["scan"]["gaps"]] == ["slow"]
@@ -141,7 +150,11 @@ def test_accounts_and_trend_stay_and_unknown_are_counted_even_where_a_part_does_
 
 def test_what_has_no_price_in_any_part_is_one_gap(make) -> None:
     reasons = (("b: 0 prices fit; c: 0 prices fit",), ("a: 0 prices fit; b: 0 prices fit",), ())
-    parts = [part(make, more=number < 2, reasons=some, what="pricing:GetProducts") for number, some in enumerate(reasons)]
+    parts = [
+        part(make, more=number < 2, reasons=some, what="pricing:GetProducts") for number, some in enumerate(reasons)
+    ]
 
-    assert [gap["reason"] for gap in merged(parts)["scan"]["gaps"]] == ["a: 0 prices fit; b: 0 prices fit; c: 0 prices fit"]
+    assert [gap["reason"] for gap in merged(parts)["scan"]["gaps"]] == [
+        "a: 0 prices fit; b: 0 prices fit; c: 0 prices fit"
+    ]
     assert [gap["reason"] for gap in merged(parts[:1])["scan"]["gaps"]] == [*reasons[0]]

@@ -31,7 +31,12 @@ def audited(by_account, accounts=(), *, regions=("r",), incomplete=(), gaps=(), 
 
 
 HELD = f"{CEILING}: 25 of 25 USD were spent (7 times)"
-TREE = [account("1", "Root/Media/Live", "live"), account("2", "Root/Media"), account("3", "Root/Labs", "labs"), account("4")]
+TREE = [
+    account("1", "Root/Media/Live", "live"),
+    account("2", "Root/Media"),
+    account("3", "Root/Labs", "labs"),
+    account("4"),
+]
 SPENT = {"1": totals(2, "10.00", 1), "2": totals(1, "5.50"), "3": totals(7, "40.00", 2), "4": totals(1, "1.00")}
 
 
@@ -43,7 +48,9 @@ def test_one_account_is_no_organization_and_an_older_document_says_too_little() 
 
 
 def test_a_unit_comes_to_all_that_is_below_it() -> None:
-    found = organized(audited(SPENT, TREE, regions=("a", "b"), incomplete={("1", "a"), ("3", "b")}, gaps=[gap("1"), gap("1")]))
+    found = organized(
+        audited(SPENT, TREE, regions=("a", "b"), incomplete={("1", "a"), ("3", "b")}, gaps=[gap("1"), gap("1")])
+    )
     by_unit = {share.key: share for share in found.by_unit}
 
     assert {key: (share.usd, share.findings, share.unpriced, share.below) for key, share in by_unit.items()} == {

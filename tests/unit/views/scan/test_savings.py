@@ -20,7 +20,9 @@ def test_it_is_the_rule_of_the_documents_totals(make, found: list[tuple[int, lis
                     id=f"f{number}",
                     resource=make.volume(f"vol-{volume}"),
                     # What costs nothing changes nothing that is paid for.
-                    recommendations=tuple(make.recommendation(usd, changes=() if usd == "0.00" else None) for usd in savings),
+                    recommendations=tuple(
+                        make.recommendation(usd, changes=() if usd == "0.00" else None) for usd in savings
+                    ),
                 )
                 for number, (volume, savings) in enumerate(found)
             )
@@ -32,4 +34,7 @@ def test_it_is_the_rule_of_the_documents_totals(make, found: list[tuple[int, lis
 
 
 def test_a_resource_counts_once_with_its_best_way_and_what_costs_is_not_taken_off() -> None:
-    assert worth([("a", ["3.00", "5.00"]), ("a", [Decimal(4)]), ("b", ["-9.00"]), ("c", [None, "0.00"])]) == (Decimal(5), 1)
+    assert worth([("a", ["3.00", "5.00"]), ("a", [Decimal(4)]), ("b", ["-9.00"]), ("c", [None, "0.00"])]) == (
+        Decimal(5),
+        1,
+    )

@@ -55,7 +55,8 @@ def test_a_finding_without_advice_has_empty_cells(make) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["=cmd|'/c calc'!A1", "+1", "-1+1", "@SUM(1)", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠A", "﹢1", "﹦1"]
+    "name",
+    ["=cmd|'/c calc'!A1", "+1", "-1+1", "@SUM(1)", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠A", "﹢1", "﹦1"],
 )
 def test_a_name_that_is_a_formula_is_made_harmless(name: str, make) -> None:
     (row,) = rows(scan_csv.render(make.scan(make.finding(resource=make.volume(tags={"Name": name})))))

@@ -65,10 +65,14 @@ BREAKS = {
     "a line without a name": lambda doc: doc["findings"][0]["evidence"][1]["lines"][0].pop("label"),
     "a line with a colour": lambda doc: doc["findings"][0]["evidence"][1]["lines"][0].update(colour="red"),
     "no line at all": lambda doc: doc["findings"][0]["evidence"][1].update(lines=[]),
-    "lines across nothing": lambda doc: doc["findings"][0]["evidence"][0].update(lines=[{"label": "Baseline", "value": 1}]),
+    "lines across nothing": lambda doc: doc["findings"][0]["evidence"][0].update(
+        lines=[{"label": "Baseline", "value": 1}]
+    ),
     "a forecast of words": lambda doc: doc["findings"][0]["evidence"][1]["forecast"]["values"].append("soon"),
     "a forecast without a point": lambda doc: doc["findings"][0]["evidence"][1]["forecast"].update(values=[]),
-    "a forecast of more than 200 points": lambda doc: doc["findings"][0]["evidence"][1]["forecast"].update(values=[0.0] * 201),
+    "a forecast of more than 200 points": lambda doc: doc["findings"][0]["evidence"][1]["forecast"].update(
+        values=[0.0] * 201
+    ),
     "a forecast of nothing": lambda doc: [doc["findings"][0]["evidence"][1].pop(key) for key in ("series", "lines")],
     "a forecast without its period": lambda doc: doc["findings"][0]["evidence"][1]["forecast"].pop("period_s"),
     "words for a scale": lambda doc: doc["findings"][0]["evidence"][1].update(scale="high"),

@@ -67,7 +67,9 @@ def test_a_series_without_a_point_is_no_number_and_a_scale_is_told(make) -> None
 def test_what_a_picture_is_compared_with_is_told_once(make) -> None:
     points, lines = Series.of(0, 60, [50.0, 0.0]), (Line("Provisioned", 100.0), Line("Proposed", 60.0))
     scaled = Evidence(label="Busiest", value=50.0, unit="MiB/s", series=points, scale=100.0, lines=lines)
-    peaked = Evidence(label="Stuck", value=1.0, unit="MB/s", series=Series.of(0, 60, [1.0] * 9 + [90.0]), lines=lines[:1])
+    peaked = Evidence(
+        label="Stuck", value=1.0, unit="MB/s", series=Series.of(0, 60, [1.0] * 9 + [90.0]), lines=lines[:1]
+    )
     plain = Evidence(label="Moved", value=50.0, unit="MiB/s", series=points, lines=lines[1:])
     text = scan_markdown.render(make.scan(make.finding(evidence=(scaled, peaked, plain))))
 

@@ -17,8 +17,16 @@ def point(day: int, findings: int, usd: str, *, complete: bool = True):
 @pytest.mark.parametrize(
     ("before", "this", "says"),
     [
-        (point(2, 5, "200.00"), point(9, 8, "80.00"), "Since the audit of 2026-11-02: +3 findings, −120.00 USD a month"),
-        (point(2, 5, "0.00"), point(9, 4, "1200.50"), "Since the audit of 2026-11-02: −1 finding, +1,200.50 USD a month"),
+        (
+            point(2, 5, "200.00"),
+            point(9, 8, "80.00"),
+            "Since the audit of 2026-11-02: +3 findings, −120.00 USD a month",
+        ),
+        (
+            point(2, 5, "0.00"),
+            point(9, 4, "1200.50"),
+            "Since the audit of 2026-11-02: −1 finding, +1,200.50 USD a month",
+        ),
         (point(2, 5, "7.00"), point(9, 5, "7.50"), "Since the audit of 2026-11-02: +0.50 USD a month"),
         (point(2, 5, "7.00"), point(9, 5, "7.00"), "Since the audit of 2026-11-02: as many findings, worth the same"),
     ],

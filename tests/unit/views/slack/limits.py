@@ -188,7 +188,9 @@ def _unicode(text: str, where: str) -> Iterator[str]:
 def _characters(part: object) -> int:
     match part:
         case Mapping():
-            return sum(len(one) if key == "text" and isinstance(one, str) else _characters(one) for key, one in part.items())
+            return sum(
+                len(one) if key == "text" and isinstance(one, str) else _characters(one) for key, one in part.items()
+            )
         case list() | tuple():
             return sum(map(_characters, part))
         case _:

@@ -84,7 +84,11 @@ def test_details_hold_the_evidence_the_decision_and_the_last_changes() -> None:
     told = [invented.entry(SEEN, f"change {number}", who=invented.DECIDER) for number in range(9)]
     said = answers.details(SNOOZED, invented.found(SEEN), told).text.replace("\u2060", "")
 
-    for part in ("Size: 500 GiB", "aws ec2 create-snapshot", "Snoozed until 2026-12-16 by <@U0123ABCDEF>: moves in spring"):
+    for part in (
+        "Size: 500 GiB",
+        "aws ec2 create-snapshot",
+        "Snoozed until 2026-12-16 by <@U0123ABCDEF>: moves in spring",
+    ):
         assert part in said
     assert [number for number in range(9) if f"opened by <@U0123ABCDEF>: change {number}" in said] == [4, 5, 6, 7, 8]
     assert said.splitlines()[-1].endswith(f"ebs-unattached · finding {SEEN.id}")
@@ -117,7 +121,9 @@ APPROVED = invented.tracked(SEEN, invented.decision("approved", days=7))
 
 
 def test_an_approval_that_begins_a_deletion_says_when_and_how_to_stop_it() -> None:
-    told = answers.approved(APPROVED, acts_after=invented.NOW + timedelta(days=30)).text.replace("\u2060", "").splitlines()
+    told = (
+        answers.approved(APPROVED, acts_after=invented.NOW + timedelta(days=30)).text.replace("\u2060", "").splitlines()
+    )
 
     assert told[:2] == [
         "scratch-00 (vol-00000000000000001)",
@@ -158,7 +164,9 @@ def test_an_approval_that_begins_nothing_says_so_and_why() -> None:
     assert not_enabled.endswith(
         "Nothing was begun: clean-up is not enabled here (CleanupEnabled), and nothing acts on approvals."
     )
-    over = answers.approved(APPROVED, acts_after=invented.NOW, why_not="nothing was begun: 11 resources: the cap is 10").text
+    over = answers.approved(
+        APPROVED, acts_after=invented.NOW, why_not="nothing was begun: 11 resources: the cap is 10"
+    ).text
     assert over.endswith("Nothing was begun: 11 resources: the cap is 10")
     assert "deleted after" not in over
 

@@ -133,7 +133,10 @@ def test_the_approval_names_the_day_from_which_on_it_is_deleted() -> None:
 
 def test_what_hangs_on_it_is_listed() -> None:
     efs = {
-        "access_points": [{"id": "fsap-1", "root_directory": {"Path": "/press"}}, {"id": "fsap-2", "root_directory": None}],
+        "access_points": [
+            {"id": "fsap-1", "root_directory": {"Path": "/press"}},
+            {"id": "fsap-2", "root_directory": None},
+        ],
         "mount_targets": [{"id": "fsmt-1", "ip_address": "10.0.0.7"}],
     }
     openzfs = {"children": [{"id": "fsvol-1", "name": "home", "path": "/home", "size_bytes": 1 << 30}]}
@@ -247,7 +250,10 @@ def test_what_was_changed_says_from_what_to_what_and_how_to_put_it_back() -> Non
         ({}, ["Nothing was deleted.", f"slackwater findings reopen {SEEN.id}, and approve it again"], "cleanup undo"),
         (
             {"backups": (replace(SNAPSHOT, id=None, state="asked"),)},
-            ["Backup of vol-00000000000000001: one that AWS may or may not have begun, asked\n", "Nothing was deleted."],
+            [
+                "Backup of vol-00000000000000001: one that AWS may or may not have begun, asked\n",
+                "Nothing was deleted.",
+            ],
             "kept until",
         ),
         (
@@ -271,7 +277,9 @@ def test_what_was_changed_says_from_what_to_what_and_how_to_put_it_back() -> Non
 def test_a_failure_says_in_red_what_was_and_was_not_done_and_what_to_do(changes, parts, never) -> None:
     told_of = text("failed", stage="failed", why="ec2:CreateSnapshot: AccessDenied", **changes)
 
-    assert told_of.startswith("🔴 Clean-up failed: scratch-00 (vol-00000000000000001)\nWhy: ec2:CreateSnapshot: AccessDenied\n")
+    assert told_of.startswith(
+        "🔴 Clean-up failed: scratch-00 (vol-00000000000000001)\nWhy: ec2:CreateSnapshot: AccessDenied\n"
+    )
     for part in (*parts, f"slackwater cleanup status {SEEN.id}"):
         assert part in told_of
     assert never not in told_of
@@ -350,7 +358,13 @@ def test_of_ontap_no_undo_is_offered_but_the_backups_are_named(what: What, chang
 
 
 def test_an_undo_that_failed_says_how_to_go_on_and_what_came_back() -> None:
-    given = {"stage": "failed", "undone": ASKED, "removals": (VOLUME,), "backups": (SNAPSHOT,), "why": "the undo failed: x"}
+    given = {
+        "stage": "failed",
+        "undone": ASKED,
+        "removals": (VOLUME,),
+        "backups": (SNAPSHOT,),
+        "why": "the undo failed: x",
+    }
     told_of = text("failed", **given)
 
     assert told_of.startswith("🔴 Undo failed: scratch-00")

@@ -38,7 +38,13 @@ def offered(message) -> list[str]:
 def test_the_button_that_stops_stays_while_there_is_something_to_stop() -> None:
     assert stoppable(MARKED) == [SEEN.id]
     assert stoppable(POSTED) == []
-    for status, left in (("approved", ["stop"]), ("cleaning", ["stop"]), ("resolved", []), ("failed", []), ("dismissed", [])):
+    for status, left in (
+        ("approved", ["stop"]),
+        ("cleaning", ["stop"]),
+        ("resolved", []),
+        ("failed", []),
+        ("dismissed", []),
+    ):
         decision = invented.decision(status) if status in {"approved", "dismissed"} else None
         message = decided(MARKED, {SEEN.id: invented.tracked(SEEN, decision, status=status)})
         assert offered(message) == left
@@ -132,7 +138,9 @@ def test_what_only_looks_like_a_slack_user_is_no_mention(who: str) -> None:
 
 def test_a_time_is_told_in_utc() -> None:
     decision = invented.decision("snoozed", days=30)
-    east = replace(decision, until=decision.until.astimezone(invented.datetime.now().astimezone().tzinfo) + timedelta(0))
+    east = replace(
+        decision, until=decision.until.astimezone(invented.datetime.now().astimezone().tzinfo) + timedelta(0)
+    )
 
     assert after(east) == after(decision)
 

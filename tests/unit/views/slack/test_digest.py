@@ -36,7 +36,9 @@ def texts(part) -> list[str]:
     match part:
         case dict():
             return [
-                text for key, one in part.items() for text in ([one] if key == "text" and isinstance(one, str) else texts(one))
+                text
+                for key, one in part.items()
+                for text in ([one] if key == "text" and isinstance(one, str) else texts(one))
             ]
         case list() | tuple():
             return [text for one in part for text in texts(one)]
@@ -106,8 +108,12 @@ def test_what_the_whole_audit_comes_to_is_its_waste() -> None:
         "in 4 targets: 9.50 USD a month could be saved."
         in nothing(invented.news(0, waste_usd=Decimal("9.5"), waste_unpriced=0)).text
     )
-    assert nothing(invented.news(0, waste_usd=Decimal(0), waste_unpriced=0)).text.endswith("In all 54 findings in 4 targets.")
-    assert nothing(invented.news(0, waste_usd=Decimal(0), waste_unpriced=2)).text.endswith("in 4 targets: saving unknown.")
+    assert nothing(invented.news(0, waste_usd=Decimal(0), waste_unpriced=0)).text.endswith(
+        "In all 54 findings in 4 targets."
+    )
+    assert nothing(invented.news(0, waste_usd=Decimal(0), waste_unpriced=2)).text.endswith(
+        "in 4 targets: saving unknown."
+    )
 
 
 def test_what_costs_more_is_said_to_cost() -> None:
@@ -170,7 +176,10 @@ def test_an_approval_is_asked_for_only_where_the_policy_allows_that_finding() ->
     [
         (None, ("may be deleted: saves", " Nothing acts on it yet: clean-up is not enabled.")),
         (1, ("is then deleted after 1 day, unless it is used: saves", " If it changes, that takes a new approval.")),
-        (365, ("is then deleted after 365 days, unless it is used: saves", " If it changes, that takes a new approval.")),
+        (
+            365,
+            ("is then deleted after 365 days, unless it is used: saves", " If it changes, that takes a new approval."),
+        ),
     ],
 )
 def test_the_confirmation_names_resource_saving_backup_and_way_back(
@@ -312,7 +321,8 @@ REACHED = "The ceiling of 25 USD on metrics is reached (scan.most_metrics_usd in
 def incomplete(*gaps: Gap):
     """News of an audit with these gaps, of targets that were not seen whole, each told by its first gap."""
     targets = {
-        gap.region: IncompleteTarget(account=gap.account, region=gap.region, why=f"{gap.what}: {gap.reason}") for gap in gaps
+        gap.region: IncompleteTarget(account=gap.account, region=gap.region, why=f"{gap.what}: {gap.reason}")
+        for gap in gaps
     }
     return {"audit": invented.audit(incomplete_targets=len(targets), incomplete=tuple(targets.values())), "gaps": gaps}
 
@@ -345,7 +355,9 @@ def test_a_ceiling_that_held_back_only_what_is_optional_is_told_too() -> None:
 
 
 def test_the_ceiling_is_told_by_the_record_of_an_audit_alone() -> None:
-    assert unseen(incomplete(HELD)["audit"], (), 0).endswith(f"us-east-1/123456789012 (the ceiling on metrics). {REACHED}")
+    assert unseen(incomplete(HELD)["audit"], (), 0).endswith(
+        f"us-east-1/123456789012 (the ceiling on metrics). {REACHED}"
+    )
 
 
 def test_regions_that_a_service_control_policy_closes_are_said_once_and_not_counted_as_failed() -> None:
@@ -501,7 +513,9 @@ def test_the_text_says_what_the_blocks_say_and_ends_before_slack_would_split_it(
 
 WORDS = st.one_of(
     st.text(max_size=60),
-    st.sampled_from([*invented.HOSTILE, *invented.HOSTILE.values(), "&" * 300, "<" * 300, "ש" * 300, "\ud800", "\x00", ""]),
+    st.sampled_from(
+        [*invented.HOSTILE, *invented.HOSTILE.values(), "&" * 300, "<" * 300, "ש" * 300, "\ud800", "\x00", ""]
+    ),
     st.text(st.sampled_from("<>!@#&*_~`:|\n\u200b\u202eaש"), max_size=400),
 )
 

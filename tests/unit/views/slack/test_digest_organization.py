@@ -78,7 +78,9 @@ def test_accounts_where_the_ceiling_on_metrics_held_back_what_it_did_are_alike()
     held = [f"cloudwatch:GetMetricData: {CEILING}: {spent} of 25 USD were spent" for spent in (24, 25)]
     blind = tuple(replace(one, why=why) for one, why in zip(news.organization.unseen, held, strict=False))
     gaps = tuple(Gap(one.account, "eu-west-1", *one.why.split(": ", 1)) for one in blind)
-    said = nothing(replace(news, gaps=gaps, organization=replace(news.organization, unseen=blind))).text.replace("\u2060", "")
+    said = nothing(replace(news, gaps=gaps, organization=replace(news.organization, unseen=blind))).text.replace(
+        "\u2060", ""
+    )
 
     assert (
         "team-000 (300000000000) (all of it), team-001 (300000000001) (all of it); the ceiling on metrics. The ceiling of 25 USD"

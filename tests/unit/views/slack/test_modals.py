@@ -9,7 +9,9 @@ from slackwater.views.slack import modals
 
 
 def test_the_form_asks_why_and_until_when(limits) -> None:
-    view = modals.dismissal("20261116T090000Z-5f3c2a1b.0.0", "5a0dbee770fdbb7e", "https://hooks.slack.com/actions/T0/1/a")
+    view = modals.dismissal(
+        "20261116T090000Z-5f3c2a1b.0.0", "5a0dbee770fdbb7e", "https://hooks.slack.com/actions/T0/1/a"
+    )
 
     assert limits.of_view(view) == []
     assert json.loads(view["private_metadata"]) == {

@@ -103,7 +103,17 @@ def test_whatever_the_words_mrkdwn_makes_nothing_of_them(words: str, limits) -> 
 
 def test_the_check_itself_knows_what_mrkdwn_parses(limits) -> None:
     for harm in (
-        *("<!channel>", "<https://e.example|x>", "a < b", "*bold*", "x _slanted_ y", "~gone~", "`code`", ":tada:", "@here"),
+        *(
+            "<!channel>",
+            "<https://e.example|x>",
+            "a < b",
+            "*bold*",
+            "x _slanted_ y",
+            "~gone~",
+            "`code`",
+            ":tada:",
+            "@here",
+        ),
         *("www.e.example", "e.example", "&nbsp;"),
     ):
         assert limits.markup(harm), harm

@@ -47,7 +47,9 @@ def test_savings_are_said(usd: str | None, said: str) -> None:
 
 def test_questions_without_an_answer_are_grouped_the_most_frequent_first(make) -> None:
     doc = scan_json.document(
-        make.scan(unknown=(make.unknown("vol-1", "denied"), *(make.unknown(f"vol-{n}", "no points") for n in range(2, 7))))
+        make.scan(
+            unknown=(make.unknown("vol-1", "denied"), *(make.unknown(f"vol-{n}", "no points") for n in range(2, 7)))
+        )
     )
 
     assert words.reasons(doc["unknown"]) == [
@@ -81,7 +83,10 @@ def test_the_headline_counts_no_trouble_as_a_saving(make) -> None:
     slow = [of(make, n, "9.00", kind="performance") for n in (1, 2)]
     waste, risk = of(make, 3, "3.00"), of(make, 4, "9.00", kind="risk")
 
-    assert headline(make, waste, *slow, risk) == "3.00 USD a month could be saved in 1 case; 2 performance troubles; 1 risk."
+    assert (
+        headline(make, waste, *slow, risk)
+        == "3.00 USD a month could be saved in 1 case; 2 performance troubles; 1 risk."
+    )
     assert headline(make, slow[0]) == "1 performance trouble."
     assert headline(make) == "Nothing found."
 
@@ -119,7 +124,8 @@ def test_control_characters_are_a_space() -> None:
 
 
 @pytest.mark.parametrize(
-    "mark", ["\u200b", "\u200e", "\u202e", "\xa0", "\xad", "\ufeff", "\u3164", "\u2800", "\ufe0f", "\U000e0041", "\ud800"]
+    "mark",
+    ["\u200b", "\u200e", "\u202e", "\xa0", "\xad", "\ufeff", "\u3164", "\u2800", "\ufe0f", "\U000e0041", "\ud800"],
 )
 def test_an_invisible_character_shows_as_its_code_point(mark: str) -> None:
     assert words.one_line(f"prod{mark}-db") == f"prod<U+{ord(mark):04X}>-db"
@@ -152,7 +158,9 @@ def _closed(make, **changes):
 
 def test_a_closed_region_is_not_among_those_looked_at_nor_listed_with_what_failed(make) -> None:
     scan = _closed(make)
-    open_one = replace(make.scan().targets[0], target=Target("123456789012", "eu-west-1"), gaps=(make.gap(optional=True),))
+    open_one = replace(
+        make.scan().targets[0], target=Target("123456789012", "eu-west-1"), gaps=(make.gap(optional=True),)
+    )
     doc = scan_json.document(replace(scan, targets=(*scan.targets, open_one)))
 
     facts = words.facts(doc)

@@ -115,7 +115,9 @@ def _no_fewer(type_: str, iops: int) -> str:
     return "its throughput requires its IOPS"
 
 
-def _flag(volume: Volume, iops: int, target: int, look: Look, moved: float, kind: InstanceType, *, checked: bool) -> Flagged:
+def _flag(
+    volume: Volume, iops: int, target: int, look: Look, moved: float, kind: InstanceType, *, checked: bool
+) -> Flagged:
     type_, fewer = volume.volume_type, replace(volume, iops=target)
     throughput = (volume.throughput_mib_s or formulas.GP3_INCLUDED_MIB_S) if type_ == "gp3" else None
     to = VolumeSetting(volume_type=type_, iops=target, throughput_mib_s=throughput)
@@ -232,9 +234,13 @@ DETECTOR = Detector(
             metrics={READ_BYTES.peak: 400.0 * MIB * MINUTE_S, WRITTEN_BYTES.peak: 300.0 * MIB * MINUTE_S},
         ),
         gp3("a day without reads", Unknown, "1 of the last 14 days", metrics={READS.peak: days(READING, {7: None})}),
-        gp3("an older day without writes", Unknown, "1 of the 35 days", metrics={WRITES.peak: days(WRITING, {27: None})}),
+        gp3(
+            "an older day without writes", Unknown, "1 of the 35 days", metrics={WRITES.peak: days(WRITING, {27: None})}
+        ),
         bare("no metrics at all", Unknown, "14 of the last 14 days"),
-        io2("operations of 256 KiB, counted once", Flagged, "at most 6,000 used", metrics=by_minute(3_000, 0, 256, 256)),
+        io2(
+            "operations of 256 KiB, counted once", Flagged, "at most 6,000 used", metrics=by_minute(3_000, 0, 256, 256)
+        ),
         io2("100 IOPS on io2", Fine, "fewest IOPS that io2", metrics=dict.fromkeys(io2.metrics), iops=100),
         io2(
             "on two instances, without exceeded checks",

@@ -121,7 +121,9 @@ def _caveats(instance: Instance) -> tuple[str, ...]:
     if instance.lifecycle:
         price = f"It is {instance.lifecycle}, so its price is unknown, and you may not be able to stop it."
     else:
-        price = "Priced for Linux On-Demand. Windows costs more, and AWS bills a Reserved Instance or Savings Plan anyway."
+        price = (
+            "Priced for Linux On-Demand. Windows costs more, and AWS bills a Reserved Instance or Savings Plan anyway."
+        )
     accelerated = f"{instance.instance_type} has an accelerator, and CPU and network do not show its work."
     return (*((accelerated,) if ACCELERATED.match(instance.instance_type) else ()), price)
 
@@ -137,7 +139,9 @@ def _stop(instance: Instance, volumes: Sequence[Volume], *, sure: bool) -> Advic
         how = "check whether an Auto Scaling group runs it, because its tags could not be read. Stop it if none does."
     else:
         how = "stop it. It can start again as it was."
-    billed = f" AWS bills its EBS volumes ({_gib(volumes):,} GiB) meanwhile." if volumes and not instance.managed_by else ""
+    billed = (
+        f" AWS bills its EBS volumes ({_gib(volumes):,} GiB) meanwhile." if volumes and not instance.managed_by else ""
+    )
     by_hand = instance.managed_by or instance.lifecycle or unread or local_disks or not sure
     stop = f"aws ec2 stop-instances --region {instance.target.region} --instance-ids {instance.id}"
     return Advice(
@@ -201,7 +205,9 @@ DETECTOR = Detector(
         idle("five minutes of work every night", Fine, f"{busy} 60 %", metrics={CPU: 60.0}),
         idle("a job on one day a month", Fine, f"{busy} 80 %", metrics={CPU: days(2.1, {27: 80.0})}),
         idle("someone logged in this morning", Fine, f"{busy} 30 %", metrics={CPU: days(2.1, {0: 30.0})}),
-        idle("a relay with little CPU and 400 MB a day", Fine, "400 MB in a day", metrics={IN: 200 * MB, OUT: 200 * MB}),
+        idle(
+            "a relay with little CPU and 400 MB a day", Fine, "400 MB in a day", metrics={IN: 200 * MB, OUT: 200 * MB}
+        ),
         idle("3 MB in and 3 MB out", Fine, "6 MB in a day", metrics={IN: 3 * MB, OUT: 3 * MB}),
         idle("a copy of 50 MB on one day", Fine, "51 MB in a day", metrics={OUT: days(0.9 * MB, {30: 50 * MB})}),
         idle("started three days ago", Fine, "less than 14 days ago", launched_at=days_ago(3)),

@@ -60,7 +60,9 @@ class ThrottledLimits(Limits):
     window_days: int = limit(14, unit="days", ge=2, le=60, why="two weekly rhythms; five-minute points last 63 days")
     plateau_minutes: int = limit(30, unit="minutes", ge=15, le=1440, why="shorter ones do no harm and may be chance")
     # Standard deviation or drift, over mean. The shortest plateau has half of it.
-    plateau_spread_percent: float = limit(1, unit="percent", gt=0, le=20, why="of the mean; natural traffic varies more")
+    plateau_spread_percent: float = limit(
+        1, unit="percent", gt=0, le=20, why="of the mean; natural traffic varies more"
+    )
     after_burst_minutes: int = limit(30, unit="minutes", ge=5, le=240, why="the burst causes the plateau after it")
     screen_percent: float = limit(25, unit="percent", gt=0, le=27, why="of an hour at baseline; a plateau leaves more")
 
@@ -300,7 +302,15 @@ DETECTOR = Detector(
         last("credits came back before it", Fine, BURST, (0.1, 20), (7.9, 540)),
         last("level with 93 % of its baseline", Fine, BURST, (7.4, 540)),
         last("above its baseline again at once", Fine, BURST, (7.9, 500), (8.6, 60)),
-        last("above it again with the credits of two hours", Flagged, BURST, (7.9, 300), (0.1, 120), (15, 60), says="5.0 h"),
+        last(
+            "above it again with the credits of two hours",
+            Flagged,
+            BURST,
+            (7.9, 300),
+            (0.1, 120),
+            (15, 60),
+            says="5.0 h",
+        ),
         last("short bursts that recover", Fine, *((200, 10), (0.1, 50)) * 12),
         last("demand that wanders about the baseline", Fine, BURST, *((7.3, 5), (8.3, 5)) * 50),
         last("a demand that falls slowly through the baseline", Fine, *FALLING, says="never stuck"),

@@ -114,7 +114,9 @@ def _minutes(points: int) -> int:
 def _flag(file_system: EfsFileSystem, limits: AbandonedLimits, clients: Series, moved_bytes: float) -> Flagged:
     doubts = [f"A job that waits for longer than {limits.quiet_hours} hours looks the same. Check that it is over."]
     if moved_bytes:
-        doubts.append(f"{moved_bytes / MIB:,.1f} MiB moved without a client, probably by AWS Backup or a lifecycle transition.")
+        doubts.append(
+            f"{moved_bytes / MIB:,.1f} MiB moved without a client, probably by AWS Backup or a lifecycle transition."
+        )
     if not clients.present:
         doubts.append("CloudWatch published nothing instead of zeros, although it was recording.")
     sure = len(doubts) == 1
@@ -155,7 +157,9 @@ DETECTOR = Detector(
     cases=(
         job("six hours of zeros", Flagged, "of a job (Job=encode), and no client in 6 hours"),
         job("the key and its value", Flagged, limits={"tag": "Job=encode"}),
-        job("six hours without points, while CloudWatch was recording", Flagged, metrics={CLIENTS: None, METERED: None}),
+        job(
+            "six hours without points, while CloudWatch was recording", Flagged, metrics={CLIENTS: None, METERED: None}
+        ),
         job("the last points are late", Flagged, metrics=LATE),
         job("only AWS Backup reads it", Flagged, metrics={METERED: [0.0] * 70 + [5.0 * MIB, 9.0 * MIB]}),
         untagged("no tag is named", Fine, "the policy names no tag"),

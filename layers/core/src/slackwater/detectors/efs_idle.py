@@ -45,7 +45,9 @@ SURE_DAYS: Final = 36
 class IdleLimits(Limits):
     """When a file system counts as idle."""
 
-    quiet_days: int = limit(30, unit="days", ge=7, le=450, why="recorded without a missing day; CloudWatch keeps 455 days")
+    quiet_days: int = limit(
+        30, unit="days", ge=7, le=450, why="recorded without a missing day; CloudWatch keeps 455 days"
+    )
     look_back_days: int = limit(
         36,
         unit="days",
@@ -73,7 +75,9 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     if not len(recorded):
         return Unknown("CloudWatch has not recorded a whole day yet")
     if recent.missing:
-        return Unknown(f"StorageBytes has no point on {recent.missing} of {len(recent)} days: CloudWatch was not recording")
+        return Unknown(
+            f"StorageBytes has no point on {recent.missing} of {len(recent)} days: CloudWatch was not recording"
+        )
     if zeros.present and zeros.missing:
         return Unknown(f"ClientConnections has zeros, but no point on {zeros.missing} of {len(zeros)} days")
     if (data_bytes or metered_bytes) and not zeros.present:
@@ -154,7 +158,9 @@ DETECTOR = Detector(
         idle("read by a backup every night", Flagged, metrics={READ: 5.0 * MIB, METERED: 2.0 * MIB}),
         idle("read whole by a backup every night", Flagged, "36 days", metrics={READ: 3.0 * GIB, METERED: 1.0 * GIB}),
         *(
-            unpublished(f"{what} while connections are not published", Unknown, "client is unknown", metrics={one: 5.0 * MIB})
+            unpublished(
+                f"{what} while connections are not published", Unknown, "client is unknown", metrics={one: 5.0 * MIB}
+            )
             for what, one in (("written", WRITTEN), ("read", READ), ("metered", METERED))
         ),
         idle("no connections, and a day without a point", Unknown, "1 of 30 days", metrics=used(18, None)),

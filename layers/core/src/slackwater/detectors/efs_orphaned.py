@@ -92,7 +92,9 @@ def _doubt(metered: Series, recorded: Series) -> str | None:
     return None
 
 
-UNUSED = examples.efs(created_at=days_ago(400), availability_zone=None, stored_bytes={"Standard": 48 * GIB}, mount_targets=0)
+UNUSED = examples.efs(
+    created_at=days_ago(400), availability_zone=None, stored_bytes={"Standard": 48 * GIB}, mount_targets=0
+)
 orphan = Cases(UNUSED, {STORED: 48.0 * GIB, CLIENTS: 0.0, METERED: 0.0})
 unpublished = Cases(UNUSED, {STORED: 48.0 * GIB})
 bare = Cases(UNUSED)

@@ -259,7 +259,9 @@ openzfs = Cases(examples.fsx(**BOUGHT, throughput_mb_s=320), {**SILENT, USED: 30
 unread = Cases(openzfs.resource)
 ontap = Cases(examples.fsx(**BOUGHT, throughput_mb_s=512, file_system_type="ONTAP"), SILENT, records=(VOLUME,))
 windows = Cases(examples.fsx(storage_gib=1_024, file_system_type="WINDOWS", iops=None, iops_mode=None), SILENT)
-lustre = Cases(examples.fsx(storage_gib=1_024, file_system_type="LUSTRE", deployment_type="SCRATCH_2", iops=None), SILENT)
+lustre = Cases(
+    examples.fsx(storage_gib=1_024, file_system_type="LUSTRE", deployment_type="SCRATCH_2", iops=None), SILENT
+)
 
 DETECTOR = Detector(
     title="FSx file system that nobody uses",

@@ -342,7 +342,9 @@ ontap = Cases(
     {**WORKING, ON_SSD: 90.0 * GIB, IN_POOL: 0.0},
 )
 second = Cases(
-    examples.fsx(file_system_type="ONTAP", deployment_type="MULTI_AZ_2", storage_gib=8_192, throughput_mb_s=384, iops=24_576),
+    examples.fsx(
+        file_system_type="ONTAP", deployment_type="MULTI_AZ_2", storage_gib=8_192, throughput_mb_s=384, iops=24_576
+    ),
     {**WORKING, ON_SSD: 700.0 * GIB, IN_POOL: 9_000.0 * GIB},
 )
 windows = Cases(examples.fsx(file_system_type="WINDOWS", storage_gib=2_000, iops=None), {FREE: 1_900.0 * GIB})

@@ -69,7 +69,9 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
     if percent >= limits.peak_percent:
         return Fine(f"its disks used {percent:.0f} % of them")
     used = percent / 100 * iops
-    needed = max(included, required, floor(used / limits.busy_percent * 100) + 1)  # with one less, they would be too busy
+    needed = max(
+        included, required, floor(used / limits.busy_percent * 100) + 1
+    )  # with one less, they would be too busy
     mode = {"Mode": "AUTOMATIC"} if needed == included else {"Mode": "USER_PROVISIONED", "Iops": needed}
     enough = f"the included {included:,} are enough" if needed == included else f"{needed:,} are enough"
     return Flagged(

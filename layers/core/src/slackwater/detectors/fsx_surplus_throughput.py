@@ -133,7 +133,9 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
             ),
         ),
         gist=(present, least),
-        caveats=("In several Availability Zones, FSx needs at least 6 hours between two changes of throughput or IOPS.",),
+        caveats=(
+            "In several Availability Zones, FSx needs at least 6 hours between two changes of throughput or IOPS.",
+        ),
     )
 
 

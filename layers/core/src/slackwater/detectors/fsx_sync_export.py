@@ -53,7 +53,9 @@ DISKS: Final = tuple(
 class SyncExportLimits(Limits):
     """Which writes make a sync export an issue."""
 
-    window_days: int = limit(14, unit="days", ge=2, le=60, why="two weekly rhythms; CloudWatch keeps the points 63 days")
+    window_days: int = limit(
+        14, unit="days", ge=2, le=60, why="two weekly rhythms; CloudWatch keeps the points 63 days"
+    )
     busy_writes_per_s: float = limit(100, unit="writes/s", gt=0, why="below it, nobody waits; 342 were measured")
     small_write_kib: float = limit(64, unit="KiB", gt=0, why="throughput limits larger writes, not the wait")
     busy_minutes: int = limit(30, unit="minutes", ge=5, le=1440, why="six points: more than one slow deployment")

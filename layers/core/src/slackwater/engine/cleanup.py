@@ -279,11 +279,15 @@ def verification_error(copy: Copy, subject: Subject, *, metered: bool) -> str | 
         return "its size is not known"
     if metered and subject.size_bytes <= EMPTY_BYTES:
         return None  # there is no file to bring back
-    enough = copy.size_bytes >= LEAST_OF_METERED * subject.size_bytes if metered else copy.size_bytes == subject.size_bytes
+    enough = (
+        copy.size_bytes >= LEAST_OF_METERED * subject.size_bytes if metered else copy.size_bytes == subject.size_bytes
+    )
     return None if enough else f"it holds {copy.size_bytes:,} bytes of {subject.size_bytes:,}"
 
 
-def merge_recorded(before: Mapping[str, Any] | None, newest: Mapping[str, Any], taken: Collection[str]) -> Mapping[str, Any]:
+def merge_recorded(
+    before: Mapping[str, Any] | None, newest: Mapping[str, Any], taken: Collection[str]
+) -> Mapping[str, Any]:
     """Return the newest record of a resource, plus the sub-resources that the clean-up itself has deleted meanwhile.
 
     Sub-resources that somebody else deleted are not in the newest record, and are not added again.

@@ -100,7 +100,9 @@ def _opinion(found: OptimizerRecommendation, resource: Resource) -> _Opinion | N
     if isinstance(found, IdleRecommendation):
         if found.finding != ("Unattached" if unattached else "Idle"):
             return None
-        return _Opinion(True, _summary(found) if saves is None else f"{_summary(found)}, saves {saves:,.2f} USD a month")
+        return _Opinion(
+            True, _summary(found) if saves is None else f"{_summary(found)}, saves {saves:,.2f} USD a month"
+        )
     if unattached:  # the configuration of a volume without an instance does not matter
         return None
     if saves is not None and saves > 0:

@@ -77,7 +77,9 @@ def question(file_system_id: str, since: datetime, now: datetime) -> MetricCall:
     window = Window(start_s, end_s)
     period_s = MINUTE_S if now - since <= BY_THE_MINUTE else FIVE_MINUTES_S
     named = ("FileSystemId", file_system_id)
-    counted = tuple(MetricQuery(metric, (named,), period_s, window) for metric in (CLIENTS, WRITTEN, METADATA_WRITTEN, METERED))
+    counted = tuple(
+        MetricQuery(metric, (named,), period_s, window) for metric in (CLIENTS, WRITTEN, METADATA_WRITTEN, METERED)
+    )
     return MetricCall(window, (*counted, MetricQuery(STORED, (named, TOTAL), FIVE_MINUTES_S, window)))
 
 

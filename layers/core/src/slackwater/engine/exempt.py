@@ -32,7 +32,8 @@ def tags_exempt(tags: Mapping[str, str] | None, exempt: ExemptSection, now: date
     keep = {key.casefold() for key in exempt.keep_tags}
     keep_until = {key.casefold() for key in exempt.keep_until_tags}
     return any(
-        key.casefold() in keep or (key.casefold() in keep_until and not _has_passed(value, now)) for key, value in tags.items()
+        key.casefold() in keep or (key.casefold() in keep_until and not _has_passed(value, now))
+        for key, value in tags.items()
     )
 
 

@@ -58,7 +58,9 @@ def _modules(package: ModuleType) -> Iterator[tuple[str, ModuleType]]:
         try:
             module = import_module(f"{package.__name__}.{name}")
         except Exception as error:
-            raise BrokenModuleError(f"{package.__name__}.{name} cannot be loaded: {type(error).__name__}: {error}") from error
+            raise BrokenModuleError(
+                f"{package.__name__}.{name} cannot be loaded: {type(error).__name__}: {error}"
+            ) from error
         yield name.replace("_", "-"), module
 
 

@@ -44,7 +44,9 @@ def realised(cleanup: Cleanup, now: datetime) -> Decimal | None:
 def backup_cost(cleanup: Cleanup, now: datetime) -> Decimal | None:
     """Return what its backups cost a month now: zero if none is kept (any more), None if the price is unknown."""
     kept = [
-        one for one in cleanup.backups if one.state in {"complete", "verified"} and not one.gone_at and now < one.expires_at
+        one
+        for one in cleanup.backups
+        if one.state in {"complete", "verified"} and not one.gone_at and now < one.expires_at
     ]
     return cleanup.backup_monthly_usd if kept else Decimal(0)
 

@@ -93,7 +93,9 @@ def work(inputs: EbsTransfer, known: Known) -> Answer[EbsTransferred]:
     this = known.instance_type(inputs.instance_type, "instance_type")
     instance = ebs.instance_limits(this, inputs.volume_type)
     if instance is None:
-        raise InputError("instance_type", f"EC2 publishes no EBS bandwidth for {this.id}{_like(this, known.types.values())}")
+        raise InputError(
+            "instance_type", f"EC2 publishes no EBS bandwidth for {this.id}{_like(this, known.types.values())}"
+        )
     if inputs.io_size < BLOCK_BYTES:
         raise InputError("io_size", f"an I/O has at least {BLOCK_BYTES}B")
     volume = _volume(inputs)
@@ -162,7 +164,9 @@ def _volume(inputs: EbsTransfer) -> VolumeLimits:
             most_mib_s, why = sized.iops, f" with {size_gib} GiB"
     allowed = f"{least_iops} to {most_iops}" if least_iops < most_iops else f"{least_iops}"
     if iops is None and name in {"io1", "io2"}:
-        raise InputError("volume_iops", f"{name} has what is provisioned, {allowed} IOPS for {size_gib} GiB: say how many")
+        raise InputError(
+            "volume_iops", f"{name} has what is provisioned, {allowed} IOPS for {size_gib} GiB: say how many"
+        )
     if iops is not None and not least_iops <= iops <= most_iops:
         ratio = f", up to {kind.iops_per_gib} for each GiB" if kind.iops_per_gib else ""
         raise InputError("volume_iops", f"a volume of type {name} and {size_gib} GiB has {allowed} IOPS{ratio}")
@@ -238,7 +242,9 @@ def _rates(baseline_mb_per_s: float, burst_mb_per_s: float, how_long: str) -> st
     return baseline if baseline == burst else f"{baseline} for good and {burst} {how_long}"
 
 
-def _assumptions(inputs: EbsTransfer, this: InstanceType, instance: InstanceLimits, volume: VolumeLimits) -> tuple[str, ...]:
+def _assumptions(
+    inputs: EbsTransfer, this: InstanceType, instance: InstanceLimits, volume: VolumeLimits
+) -> tuple[str, ...]:
     said = [
         (
             f"assumed: I/O of {size_words(inputs.io_size)} as it reaches EBS, which counts up to"

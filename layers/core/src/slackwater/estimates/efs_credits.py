@@ -28,7 +28,9 @@ class EfsCredits(Inputs):
         default="1h", validate_default=True, description="Footage that input, outputs and pass logs are for"
     )
     renditions: int = Field(default=1, ge=1, le=MOST_READINGS, description="Renditions; each reads the video stream")
-    passes: int = Field(default=1, ge=1, le=MOST_READINGS, description="Passes of each rendition; each reads the video stream")
+    passes: int = Field(
+        default=1, ge=1, le=MOST_READINGS, description="Passes of each rendition; each reads the video stream"
+    )
     video_share: float = Field(
         default=1.0, ge=0, le=1, description="Share of the input that is the video stream; the rest is audio, read once"
     )
@@ -36,7 +38,9 @@ class EfsCredits(Inputs):
         default="0B", validate_default=True, description="Size of all outputs together, for one duration of footage"
     )
     pass_log: Size = Field(
-        default="0B", validate_default=True, description="Pass logs, written and read back once, for one duration of footage"
+        default="0B",
+        validate_default=True,
+        description="Pass logs, written and read back once, for one duration of footage",
     )
     stored: Size = Field(default="0B", validate_default=True, description="What the file system holds in Standard")
     metered_rate: Rate | None = Field(
@@ -117,7 +121,11 @@ def work(inputs: EfsCredits, known: Known) -> Answer[Credits]:
         summary=_summary(inputs, result),
         result=result,
         assumptions=_assumptions(inputs, footage=footage is not None),
-        sources=('Amazon EFS User Guide, "Amazon EFS performance"', 'Amazon EFS User Guide, "Amazon EFS quotas"', REPORT),
+        sources=(
+            'Amazon EFS User Guide, "Amazon EFS performance"',
+            'Amazon EFS User Guide, "Amazon EFS quotas"',
+            REPORT,
+        ),
     )
 
 
@@ -132,7 +140,9 @@ def _input_bytes(inputs: EfsCredits) -> float | None:
     if inputs.input_rate is not None:
         return inputs.input_rate * inputs.duration
     if inputs.metered_rate is None and not inputs.write_per_day + inputs.read_per_day:
-        raise InputError("input", "nothing uses credits: give input, input-rate, write-per-day, read-per-day or metered-rate")
+        raise InputError(
+            "input", "nothing uses credits: give input, input-rate, write-per-day, read-per-day or metered-rate"
+        )
     unused = EfsCredits()
     for field in OF_FOOTAGE:
         if getattr(inputs, field) != getattr(unused, field):
@@ -152,7 +162,9 @@ def _job(inputs: EfsCredits, credits_bytes: int, allowed: efs.Allowance) -> _Job
     if job_s > DAY_S:
         field = "write_per_day" if inputs.write_per_day else "read_per_day"
         most = size_words(getattr(inputs, field) * DAY_S / job_s)
-        raise InputError(field, f"the daily job takes {duration_words(job_s)} even with credits; a day has time for {most}")
+        raise InputError(
+            field, f"the daily job takes {duration_words(job_s)} even with credits; a day has time for {most}"
+        )
     days, at_worst = (
         efs.days_carried(credits_bytes, metered, job_s, earned)
         for earned in (efs.baseline_bytes_per_s(inputs.stored), efs.earned_bytes_per_s(inputs.stored))
@@ -164,14 +176,20 @@ def _summary(inputs: EfsCredits, result: Credits) -> str:
     held = size_words(result.initial_credits_bytes)
     words = []
     if result.metered_gib is not None:
-        metered = f"{duration_words(inputs.duration)} of footage uses {size_words(result.metered_gib * GIB)} of burst credits"
+        metered = (
+            f"{duration_words(inputs.duration)} of footage uses {size_words(result.metered_gib * GIB)} of burst credits"
+        )
         if result.footage_until_empty_hours is None:
             words.append(f"{metered}: they last for ever.")
         else:
-            words.append(f"{metered}: {held} last for {duration_words(result.footage_until_empty_hours * HOUR_S)} of it.")
+            words.append(
+                f"{metered}: {held} last for {duration_words(result.footage_until_empty_hours * HOUR_S)} of it."
+            )
     if inputs.metered_rate is not None:
         rate = min(inputs.metered_rate, result.write_ceiling_mib_s * MIB)
-        bound = f" (the most it allows of {binary_rate_words(inputs.metered_rate)})" if rate < inputs.metered_rate else ""
+        bound = (
+            f" (the most it allows of {binary_rate_words(inputs.metered_rate)})" if rate < inputs.metered_rate else ""
+        )
         steady = f"At a steady {binary_rate_words(rate)} metered{bound}"
         if result.wall_until_empty_hours is None:
             words.append(f"{steady} the credits never run out: it is no more than the baseline.")

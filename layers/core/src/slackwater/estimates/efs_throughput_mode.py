@@ -50,7 +50,9 @@ class EfsThroughputMode(Inputs):
     )
     provisioned: Rate | None = Field(default=None, description="What to provision; what the peak needs without it")
     efs: Literal["one-zone", "regional"] = Field(default="regional", description="Type of the file system")
-    operation_size: Size | None = Field(default=None, description="Mean size of an operation; 32 KiB or more without it")
+    operation_size: Size | None = Field(
+        default=None, description="Mean size of an operation; 32 KiB or more without it"
+    )
 
 
 class Mode(Result):
@@ -104,7 +106,9 @@ def work(inputs: EfsThroughputMode, known: Known) -> Answer[Choice]:
     modes = {mode: _mode(mode, fit, inputs, load, known) for mode, fit in fits.items()}
     cheapest = efs.cheapest(fits, known.usd)
     depends = (
-        fits["elastic"].carries and fits["elastic"].units is None and not (cheapest and not modes[cheapest].throughput_usd)
+        fits["elastic"].carries
+        and fits["elastic"].units is None
+        and not (cheapest and not modes[cheapest].throughput_usd)
     )
     result = Choice(
         recommended=None if depends else cheapest,
@@ -152,7 +156,9 @@ def _provisioned_mib_s(inputs: EfsThroughputMode, load: Load) -> float:
         return load.provisioned_mib_s
     least, most = efs.PROVISIONED_MIB_S
     if not least <= inputs.provisioned / MIB <= most:
-        raise InputError("provisioned", f"{inputs.provisioned / MIB:,.4g} MiB/s; from {least}MiB/s to {most}MiB/s can be had")
+        raise InputError(
+            "provisioned", f"{inputs.provisioned / MIB:,.4g} MiB/s; from {least}MiB/s to {most}MiB/s can be had"
+        )
     return inputs.provisioned / MIB
 
 
@@ -193,7 +199,9 @@ def _break_even_percent(load: Load, known: Known) -> float | None:
     return efs.break_even_share(provisioned, elastic, load.metered_per_byte, known.hours_per_month) * 100
 
 
-def _elastic_words(inputs: EfsThroughputMode, modes: Mapping[EfsMode, Mode], cheapest: EfsMode | None, known: Known) -> str:
+def _elastic_words(
+    inputs: EfsThroughputMode, modes: Mapping[EfsMode, Mode], cheapest: EfsMode | None, known: Known
+) -> str:
     """Where it turns on the month, of which nothing was said."""
     words = "It depends on what moves in a month"
     if cheapest and (other := modes[cheapest].throughput_usd) is not None:
@@ -206,14 +214,18 @@ def _elastic_words(inputs: EfsThroughputMode, modes: Mapping[EfsMode, Mode], che
     return f"{words}. The peak counts as writes: say read-per-month and write-per-month."
 
 
-def _summary(fits: Mapping[EfsMode, Fit], modes: Mapping[EfsMode, Mode], cheapest: EfsMode | None, depends: str | None) -> str:
+def _summary(
+    fits: Mapping[EfsMode, Fit], modes: Mapping[EfsMode, Mode], cheapest: EfsMode | None, depends: str | None
+) -> str:
     words = []
     if depends:
         words.append(depends)
     elif cheapest:
         unknown = any(fit.carries and fit.units and modes[mode].throughput_usd is None for mode, fit in fits.items())
         # What costs nothing beside the storage is the cheapest whatever the others cost.
-        least = "is the cheapest that carries this" if not unknown or not modes[cheapest].throughput_usd else LEAST_KNOWN
+        least = (
+            "is the cheapest that carries this" if not unknown or not modes[cheapest].throughput_usd else LEAST_KNOWN
+        )
         words.append(f"{cheapest.capitalize()} {least}: it {_cost_words(modes[cheapest])}.")
         if note := fits[cheapest].note:
             words.append(f"{note}.")
@@ -249,10 +261,14 @@ def _assumptions(inputs: EfsThroughputMode, load: Load) -> tuple[str, ...]:
     if inputs.provisioned is None:
         said.append("assumed: provisioned is what the peak is metered as, in whole MiB/s")
     if inputs.operation_size is None:
-        said.append("assumed: operations are of 32 KiB or more, so that Elastic bills no more than their data, and few enough")
+        said.append(
+            "assumed: operations are of 32 KiB or more, so that Elastic bills no more than their data, and few enough"
+        )
     else:
         said.append("rule: Elastic bills 32 KiB at least for an operation, and above in steps of 1 KiB")
-        said.append("assumed: Elastic reads data that is used often: 250,000 operations a second before the quota is raised")
+        said.append(
+            "assumed: Elastic reads data that is used often: 250,000 operations a second before the quota is raised"
+        )
     if inputs.efs == "one-zone":
         said.append("rule: One Zone keeps its data in one Availability Zone and loses it with the zone")
     return tuple(said)

@@ -173,13 +173,17 @@ def _use(inputs: EfsVsEbs, known: Known) -> _Use:
     if inputs.used is None:
         raise InputError("used", "give used or usage-csv")
     gib = inputs.used / GIB
-    return _Use(mean_gib=amount(gib), most_gib=gib, hours=amount(inputs.hours) if inputs.hours else known.hours_per_month)
+    return _Use(
+        mean_gib=amount(gib), most_gib=gib, hours=amount(inputs.hours) if inputs.hours else known.hours_per_month
+    )
 
 
 def _points(csv: str) -> list[tuple[float, float]]:
     """Minutes, never decreasing, and GiB at each."""
     points: list[tuple[float, float]] = []
-    lines = [(number, line) for number, line in enumerate(csv.removeprefix("\ufeff").splitlines(), start=1) if line.strip()]
+    lines = [
+        (number, line) for number, line in enumerate(csv.removeprefix("\ufeff").splitlines(), start=1) if line.strip()
+    ]
     if lines and not any(_is_number(cell) for cell in _cells(lines[0][1])):
         del lines[0]  # the header
     for number, line in lines:
@@ -189,7 +193,8 @@ def _points(csv: str) -> list[tuple[float, float]]:
         minute, gib = (float(cell) for cell in cells)
         if points and minute < points[-1][0]:
             raise InputError(
-                "usage_csv", f"line {number}: minute {minute:g} comes after minute {points[-1][0]:g}; sort the lines by minute"
+                "usage_csv",
+                f"line {number}: minute {minute:g} comes after minute {points[-1][0]:g}; sort the lines by minute",
             )
         points.append((minute, gib))
     if not points or points[-1][0] == points[0][0]:

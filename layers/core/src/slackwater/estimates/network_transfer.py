@@ -26,7 +26,9 @@ class NetworkTransfer(Inputs):
 
     instance_type: str = Field(max_length=64, description="The instance it goes through")
     bytes: Size | None = Field(default=None, description="How much goes through it")
-    needed_rate: Rate | None = Field(default=None, description="How fast it should go, and no faster; its peak without it")
+    needed_rate: Rate | None = Field(
+        default=None, description="How fast it should go, and no faster; its peak without it"
+    )
     families: list[Annotated[str, Field(max_length=32)]] = Field(
         default=[], max_length=20, description="Families to look for a type in; its own and a general one without it"
     )
@@ -124,7 +126,9 @@ def _named(families: list[str], known: Known) -> list[list[InstanceType]]:
 def _like(this: InstanceType, known: Known) -> list[list[InstanceType]]:
     """Its own family, and a general one, of which nothing smaller would do."""
     general = network.general_family(this.id)
-    larger = [one for one in known.sizes(general) if one.vcpus >= this.vcpus] if general and general != this.family else []
+    larger = (
+        [one for one in known.sizes(general) if one.vcpus >= this.vcpus] if general and general != this.family else []
+    )
     return [known.sizes(this.family), *([larger] if larger else [])]
 
 
@@ -232,7 +236,9 @@ FOR_GATEWAY: Final = (
     "clients inside the VPC that talk to S3 or DynamoDB: they need no proxy then. Not for on-premises traffic: it is reached"
     " only from inside its VPC."
 )
-FOR_INTERFACE: Final = "anybody who reaches the VPC, on premises too (Direct Connect, VPN), for the AWS service it is made for."
+FOR_INTERFACE: Final = (
+    "anybody who reaches the VPC, on premises too (Direct Connect, VPN), for the AWS service it is made for."
+)
 
 
 def _alternatives(
@@ -267,7 +273,9 @@ def _alternatives(
             if size is None
             else (Change(VPC_ENDPOINT_HOUR, -hours(inputs.zones)), Change(VPC_ENDPOINT_GIB, amount(-size / GIB))),
         ),
-        Alternative(id="gateway-endpoint", summary=f"a gateway endpoint is free: for {FOR_GATEWAY}", solves=True, changes=()),
+        Alternative(
+            id="gateway-endpoint", summary=f"a gateway endpoint is free: for {FOR_GATEWAY}", solves=True, changes=()
+        ),
     )
 
 

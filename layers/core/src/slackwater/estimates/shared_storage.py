@@ -12,7 +12,18 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from slackwater.model.estimates import Alternative, Answer, Estimate, InputError, Inputs, Known, Result, Usd, of, usd_words
+from slackwater.model.estimates import (
+    Alternative,
+    Answer,
+    Estimate,
+    InputError,
+    Inputs,
+    Known,
+    Result,
+    Usd,
+    of,
+    usd_words,
+)
 from slackwater.model.money import Change, amount, efs_storage
 from slackwater.model.quantities import Rate, Size, size_words
 from slackwater.model.units import GIB, HOUR_S, KIB
@@ -41,11 +52,15 @@ class SharedStorage(Inputs):
     """What has to be shared, and how hard it is used."""
 
     capacity: Size = Field(description="What it has to hold")
-    throughput: Rate = Field(default="0B/s", validate_default=True, description="What clients move at most, all together")
+    throughput: Rate = Field(
+        default="0B/s", validate_default=True, description="What clients move at most, all together"
+    )
     iops: int = Field(default=0, ge=0, le=10**9, description="Operations a second at most, all together")
     protocol: Literal["nfs", "smb", "iscsi"] = Field(default="nfs", description="How clients speak to it")
     multi_az: bool = Field(default=False, description="It has to outlive the loss of an Availability Zone")
-    small_writes: bool = Field(default=False, description="Many small files are written, each waiting for its acknowledgement")
+    small_writes: bool = Field(
+        default=False, description="Many small files are written, each waiting for its acknowledgement"
+    )
     read_per_month: Size = Field(default="0B", validate_default=True, description="Read in a month")
     write_per_month: Size = Field(default="0B", validate_default=True, description="Written in a month")
 
@@ -157,7 +172,11 @@ def work(inputs: SharedStorage, known: Known) -> Answer[SharedStorageChoice]:
 
 
 def _alternative(service: Service, offer: Offer, priced: _Priced) -> Alternative:
-    words = f"{NAMES[service]} does not fit: {offer.why_not}" if offer.why_not else f"{NAMES[service]}: {offer.configuration}"
+    words = (
+        f"{NAMES[service]} does not fit: {offer.why_not}"
+        if offer.why_not
+        else f"{NAMES[service]}: {offer.configuration}"
+    )
     return Alternative(
         id=service,
         summary=f"{words}; {priced.note}" if offer.fits and priced.note else words,
@@ -337,7 +356,9 @@ def _assumptions(load: Load) -> tuple[str, ...]:
         "assumed: list prices, without backups and traffic between zones",
     ]
     if load.moved_bytes:
-        said.append("rule: throughput is no less than the month's average, and on EFS of the month's mix of reads and writes")
+        said.append(
+            "rule: throughput is no less than the month's average, and on EFS of the month's mix of reads and writes"
+        )
     else:
         said.append("assumed: throughput and iops are all writes, as nothing was said of the month")
     return tuple(said)

@@ -172,7 +172,10 @@ def _range(passage: nfs.Passage) -> tuple[float, float]:
 
 
 def _option(inputs: SmallFiles, storage: nfs.Storage, workers: int, then: nfs.Passage, known: Known) -> Option:
-    caveats = [CAVEATS.get((storage, inputs.operation)), NO_CREDITS if _is_out_of_credits(inputs, storage, then) else None]
+    caveats = [
+        CAVEATS.get((storage, inputs.operation)),
+        NO_CREDITS if _is_out_of_credits(inputs, storage, then) else None,
+    ]
     return Option(
         storage=storage,
         workers=workers,
@@ -237,7 +240,9 @@ def _why(inputs: SmallFiles, now: nfs.Passage) -> str:
     match now.bound_by:
         case "latency":
             each_ms = pace.file_s * 1000
-            return f"one worker alone spends {each_ms:.2g} ms on a file, waiting for answers; throughput is not the limit"
+            return (
+                f"one worker alone spends {each_ms:.2g} ms on a file, waiting for answers; throughput is not the limit"
+            )
         case "throughput":
             return f"its throughput of {_rate_words(inputs.storage, pace)} is the limit"
         case "iops":

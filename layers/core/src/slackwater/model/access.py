@@ -85,7 +85,9 @@ class Examination:
     @property
     def lacking(self) -> tuple[str, ...]:
         """The actions, sorted, that an Allow in the caller's own policy would permit."""
-        return _actions(c for c in self._denied if c.answer.refusal in (None, Refusal("identity-based policy", explicit=False)))
+        return _actions(
+            c for c in self._denied if c.answer.refusal in (None, Refusal("identity-based policy", explicit=False))
+        )
 
     @property
     def sure(self) -> bool:

@@ -43,7 +43,16 @@ If the answer to a create call was lost, the undo finds the new resource by this
 """
 
 type Stage = Literal["starting", "waiting", "working", "done", "called-off", "failed", "undoing", "undone"]
-STAGES: Final[tuple[Stage, ...]] = ("starting", "waiting", "working", "done", "called-off", "failed", "undoing", "undone")
+STAGES: Final[tuple[Stage, ...]] = (
+    "starting",
+    "waiting",
+    "working",
+    "done",
+    "called-off",
+    "failed",
+    "undoing",
+    "undone",
+)
 ENDED: Final[tuple[Stage, ...]] = ("done", "called-off", "failed", "undone")
 """Stages in which nothing more happens unless a person requests it."""
 
@@ -410,7 +419,11 @@ class Cleanup:
             return None
         kept = [f"{one.id} of {one.subject.id} until {one.expires_at:%Y-%m-%d}" for one in self.backups if one.id]
         more = [f"and {len(kept) - NAMED} more"] if len(kept) > NAMED else []
-        how = f"; aws fsx create-volume-from-backup restores a volume from {', '.join([*kept[:NAMED], *more])}" if kept else ""
+        how = (
+            f"; aws fsx create-volume-from-backup restores a volume from {', '.join([*kept[:NAMED], *more])}"
+            if kept
+            else ""
+        )
         return f"Slackwater does not restore FSx for ONTAP file systems{how}"
 
     @property

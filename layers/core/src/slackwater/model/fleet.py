@@ -134,7 +134,11 @@ class Fleet:
         not change.
         """
         rest = self._rest
-        late = Rest(rest.kinds, lambda: (came := rest.wait())._replace(records=[*map(change, came.records)])) if rest else None
+        late = (
+            Rest(rest.kinds, lambda: (came := rest.wait())._replace(records=[*map(change, came.records)]))
+            if rest
+            else None
+        )
         return Fleet(map(change, self._every()), self.unreadable, late, self.broken)
 
     def records(self) -> Iterable[Record]:

@@ -10,7 +10,12 @@ from slackwater.model.tracking import Status
 from slackwater.model.verdicts import Severity
 
 type FindingOrder = Literal["-monthly_savings_usd", "monthly_savings_usd", "-opened_at", "opened_at"]
-FINDING_ORDERS: Final[tuple[FindingOrder, ...]] = ("-monthly_savings_usd", "monthly_savings_usd", "-opened_at", "opened_at")
+FINDING_ORDERS: Final[tuple[FindingOrder, ...]] = (
+    "-monthly_savings_usd",
+    "monthly_savings_usd",
+    "-opened_at",
+    "opened_at",
+)
 """The orders of a list of findings. A minus means the largest, or the newest, first."""
 
 PAGE: Final = 50

@@ -22,7 +22,9 @@ def unknown(noun: str, named: Iterable[str], valid: Iterable[str], listed_by: st
         listed_by: A command that lists the valid names.
     """
     there_are = {*valid}
-    return [f"no {noun} {name!r}; {did_you_mean(name, there_are, listed_by)}" for name in named if name not in there_are]
+    return [
+        f"no {noun} {name!r}; {did_you_mean(name, there_are, listed_by)}" for name in named if name not in there_are
+    ]
 
 
 def did_you_mean(name: str, valid: Iterable[str], listed_by: str) -> str:

@@ -109,7 +109,11 @@ MANAGERS: Final = (
     Manager(
         name="Amazon EMR",
         source="Amazon EMR Management Guide, Tag and categorize cluster resources",
-        keys=("aws:elasticmapreduce:job-flow-id", "aws:elasticmapreduce:instance-group-role", "aws:elasticmapreduce:editor-id"),
+        keys=(
+            "aws:elasticmapreduce:job-flow-id",
+            "aws:elasticmapreduce:instance-group-role",
+            "aws:elasticmapreduce:editor-id",
+        ),
         patterns=("aws:elasticmapreduce:*",),
         label="Amazon EMR cluster {}",
         label_keys=("aws:elasticmapreduce:job-flow-id",),
@@ -216,7 +220,10 @@ ANY_KEY: Final = re.compile(
 )
 """Matches the keys of all rows at once, because most of many tags belong to no manager."""
 
-RESTORED: Final[Mapping[str, str]] = {"slackwater:restored-from": "Slackwater", "aws:backup:source-resource": "AWS Backup"}
+RESTORED: Final[Mapping[str, str]] = {
+    "slackwater:restored-from": "Slackwater",
+    "aws:backup:source-resource": "AWS Backup",
+}
 """Tags of resources that were restored from a backup, and what restored them. Somebody may be about to need them.
 
 The tag of AWS Backup is in its developer guide, and in the condition of AWSBackupServiceRolePolicyForBackup.
@@ -231,7 +238,9 @@ def managed_by(tags: Mapping[str, str] | None, managed_tags: Iterable[str] = ())
         managed_tags: The policy's tags: `key`, or `key=value`. Case does not matter.
     """
     tags = tags or {}
-    if any(ANY_KEY.match(key) for key in tags) and (known := next((one for one in MANAGERS if one.manages(tags)), None)):
+    if any(ANY_KEY.match(key) for key in tags) and (
+        known := next((one for one in MANAGERS if one.manages(tags)), None)
+    ):
         return known.called(tags)
     return tagged_as_managed(tags, managed_tags)
 

@@ -125,14 +125,17 @@ class OwnersSection(Section):
     """Tags that name the owner or manager of a resource."""
 
     tags: list[str] = Field(
-        default=["Owner", "owner", "Team", "team"], description="Tag keys that name the owner; the first that is there wins."
+        default=["Owner", "owner", "Team", "team"],
+        description="Tag keys that name the owner; the first that is there wins.",
     )
-    managed_tags: list[Annotated[str, Field(pattern=MANAGED_TAG, examples=["ManagedBy=terraform", "terraform"])]] = Field(
-        default=[],
-        description=(
-            'Tags by which you know what a program manages, such as "ManagedBy=terraform", or "terraform" with whatever value;'
-            " case does not matter. Slackwater names the tag in its advice and never changes or deletes what carries it."
-        ),
+    managed_tags: list[Annotated[str, Field(pattern=MANAGED_TAG, examples=["ManagedBy=terraform", "terraform"])]] = (
+        Field(
+            default=[],
+            description=(
+                'Tags by which you know what a program manages, such as "ManagedBy=terraform", or "terraform" with'
+                " whatever value; case does not matter. Slackwater names the tag in its advice and never changes or deletes what carries it."
+            ),
+        )
     )
 
 
@@ -174,14 +177,22 @@ class SlackSection(Section):
     """What is posted to Slack, where, and who may use buttons."""
 
     channel: ChannelId | None = Field(default=None, description="Where digests go; a webhook has a channel of its own.")
-    fallback_channel: ChannelId | None = Field(default=None, description="Where a post goes whose channel does not take it.")
+    fallback_channel: ChannelId | None = Field(
+        default=None, description="Where a post goes whose channel does not take it."
+    )
     routes: list[SlackRoute] = Field(default=[], description="Channels for some findings; the first that fits wins.")
     when_nothing_is_new: Literal["line", "silence"] = Field(
         default="line", description="What an audit posts that found nothing new: one line, or nothing."
     )
-    top_findings: int = Field(default=5, ge=1, le=10, description="Findings in the digest itself; all are in its thread.")
-    deciders: list[UserId] = Field(default=[], description="Who may snooze, dismiss and stop by button; empty is nobody.")
-    auditors: list[UserId] = Field(default=[], description="Who may start audits by /slackwater audit; empty is nobody.")
+    top_findings: int = Field(
+        default=5, ge=1, le=10, description="Findings in the digest itself; all are in its thread."
+    )
+    deciders: list[UserId] = Field(
+        default=[], description="Who may snooze, dismiss and stop by button; empty is nobody."
+    )
+    auditors: list[UserId] = Field(
+        default=[], description="Who may start audits by /slackwater audit; empty is nobody."
+    )
     viewers: list[UserId] = Field(
         default=[],
         description=(
@@ -239,7 +250,9 @@ class CleanupSection(Section):
         le=90,
         description="Days after the grace period in which an approval holds; then it lapses into no action.",
     )
-    grace_days: int = Field(default=30, ge=1, le=240, description="Days between the mark, with its warning, and a deletion.")
+    grace_days: int = Field(
+        default=30, ge=1, le=240, description="Days between the mark, with its warning, and a deletion."
+    )
     warn_days: list[Annotated[int, Field(ge=1, le=365)]] = Field(
         default=[7, 1],
         description="Days ahead of a deletion at which its owner is warned again, after the warning at the mark.",

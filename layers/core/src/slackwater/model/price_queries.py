@@ -121,7 +121,9 @@ def _ebs(rest: str) -> PriceQuery | None:
         return _ec2(filters, r"EBS:VolumeP-Throughput\.gp3", MIBPS_MONTHS)
     if rest in IOPS_USAGE:
         volume_type, usage = IOPS_USAGE[rest]
-        return _ec2({"productFamily": "System Operation", "volumeApiName": volume_type}, rf"EBS:{_exact(usage)}", IOPS_MONTHS)
+        return _ec2(
+            {"productFamily": "System Operation", "volumeApiName": volume_type}, rf"EBS:{_exact(usage)}", IOPS_MONTHS
+        )
     volume_type = rest.removesuffix(".storage")
     if volume_type not in VOLUME_USAGE:
         return None

@@ -46,7 +46,9 @@ RATES: Final[Mapping[str, Decimal]] = {
     "Mbps": Decimal(125_000),
     "Gbps": Decimal(125_000_000),
 }
-AS_AWS_WRITES: Final[Mapping[str, Decimal]] = {f"{unit}ps": RATES[f"{unit}/s"] for unit in ("MB", "GB", "KiB", "MiB", "GiB")}
+AS_AWS_WRITES: Final[Mapping[str, Decimal]] = {
+    f"{unit}ps": RATES[f"{unit}/s"] for unit in ("MB", "GB", "KiB", "MiB", "GiB")
+}
 """Bytes a second as some AWS pages write them. `KBps` is not accepted, because it looks like `kbps`."""
 BITS_OR_BYTES: Final = re.compile(r"([kmg])b(?:it|yte)?s?(?:ps|/s)?", re.IGNORECASE)
 BITS_AND_BYTES: Final = {"k": ("kbps", "KB/s"), "m": ("Mbps", "MB/s"), "g": ("Gbps", "GB/s")}

@@ -40,7 +40,9 @@ def totals(findings: Iterable[Finding]) -> Totals:
     count = 0
     for finding in findings:
         count += 1
-        by_resource[finding.resource.arn] += [r.monthly_savings_usd for r in finding.recommendations if r.advice.changes != ()]
+        by_resource[finding.resource.arn] += [
+            r.monthly_savings_usd for r in finding.recommendations if r.advice.changes != ()
+        ]
     best = [max((s for s in savings if s is not None), default=None) for savings in by_resource.values()]
     saved = sum((max(b, Decimal(0)) for b in best if b is not None), Decimal(0))
     return Totals(count, saved, sum(set(savings) == {None} for savings in by_resource.values()))

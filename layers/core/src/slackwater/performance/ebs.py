@@ -161,7 +161,9 @@ class Phase:
     limit: Limit
 
 
-def volume_limits(volume_type: str, size_gib: int, iops: int | None = None, bytes_per_s: float | None = None) -> VolumeLimits:
+def volume_limits(
+    volume_type: str, size_gib: int, iops: int | None = None, bytes_per_s: float | None = None
+) -> VolumeLimits:
     """Return the limits of a volume.
 
     Args:
@@ -280,7 +282,9 @@ def can_burst(instance_type: InstanceType) -> bool:
 
 def smallest_that_carries(types: Iterable[InstanceType], needed: Allowance) -> InstanceType | None:
     """Return the type with the lowest baseline EBS bandwidth that carries a demand without burst; None if none does."""
-    carrying = [one for one in types if (limits := instance_limits(one, "gp3")) and limits.baseline.within(needed) == needed]
+    carrying = [
+        one for one in types if (limits := instance_limits(one, "gp3")) and limits.baseline.within(needed) == needed
+    ]
     return min(carrying, key=lambda one: (one.ebs_baseline_mbps, one.vcpus, one.id), default=None)
 
 
@@ -311,7 +315,9 @@ def _phases(left: float, operation_bytes: float, volume: VolumeLimits, instance:
     while True:
         of_instance = instance.burst if burst_s > 0 else instance.baseline
         of_volume = volume.burst if balance else volume.baseline
-        bound_by: Bound = "instance" if of_instance.rate(operation_bytes) < of_volume.rate(operation_bytes) else "volume"
+        bound_by: Bound = (
+            "instance" if of_instance.rate(operation_bytes) < of_volume.rate(operation_bytes) else "volume"
+        )
         binding = of_instance if bound_by == "instance" else of_volume
         rate = binding.rate(operation_bytes)
         moved_s = left / rate

@@ -287,7 +287,9 @@ def as_written_gib(elastic: tuple[Change, ...]) -> float:
     return float(read.quantity) / 2 + float(written.quantity)
 
 
-def elastic_for(usd: Decimal, cost: Callable[..., Decimal | None], operation_bytes: float | None = None) -> Allowance | None:
+def elastic_for(
+    usd: Decimal, cost: Callable[..., Decimal | None], operation_bytes: float | None = None
+) -> Allowance | None:
     """Return the bytes that Elastic throughput transfers for this money; None if a price is unknown. `cost` is
     `Known.usd`.
     """
@@ -388,7 +390,9 @@ class Fit:
         return "; ".join([*self.too_fast, *filter(None, [self.runs_dry])]) or None
 
 
-def fits(load: Load, region: str, *, one_zone: bool, standard_bytes: float, provisioned_mib_s: float) -> dict[EfsMode, Fit]:
+def fits(
+    load: Load, region: str, *, one_zone: bool, standard_bytes: float, provisioned_mib_s: float
+) -> dict[EfsMode, Fit]:
     """Return how well each mode carries a load."""
     units: dict[EfsMode, tuple[Change, ...] | None] = {
         "bursting": (),

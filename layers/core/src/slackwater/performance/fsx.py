@@ -96,7 +96,9 @@ def _units(kind: tuple[str, str], storage_gib: int, throughput_mb_s: int, iops: 
     return tuple(unit for unit in units if unit.quantity)
 
 
-def smallest(deployment: Deployment, *, stored_bytes: float, bytes_per_s: float = 0, iops: int = 0) -> Provisioned | None:
+def smallest(
+    deployment: Deployment, *, stored_bytes: float, bytes_per_s: float = 0, iops: int = 0
+) -> Provisioned | None:
     """Return the smallest provisioning that stores and sustains this much; None if nothing does.
 
     `bytes_per_s` counts as writes, which no file system sustains faster than reads. File servers count without their
@@ -109,7 +111,9 @@ def smallest(deployment: Deployment, *, stored_bytes: float, bytes_per_s: float 
     else:
         return None
     iops = max(iops, server.least_iops)
-    storage_gib = max(deployment.min_gib, ceil(stored_bytes / GIB), ceil(iops / deployment.max_iops_per_gib), server.least_gib)
+    storage_gib = max(
+        deployment.min_gib, ceil(stored_bytes / GIB), ceil(iops / deployment.max_iops_per_gib), server.least_gib
+    )
     if storage_gib > deployment.max_gib:
         return None
     included = min(INCLUDED_IOPS_PER_GIB * storage_gib, deployment.max_iops)
@@ -189,7 +193,10 @@ _ONTAP_FAST: Final = (
     (4_096, 6_250, 160_000),
 )
 """Throughput capacity and network in MBps, and disk IOPS; the same for Single-AZ and Multi-AZ."""
-_ONTAP_MOST_WRITTEN_MB_S: Final[Mapping[str, tuple[int, int]]] = {"SINGLE_AZ_1": (750, 1_000), "MULTI_AZ_1": (1_300, 1_800)}
+_ONTAP_MOST_WRITTEN_MB_S: Final[Mapping[str, tuple[int, int]]] = {
+    "SINGLE_AZ_1": (750, 1_000),
+    "MULTI_AZ_1": (1_300, 1_800),
+}
 """By deployment type: elsewhere, and in the fast Regions."""
 _ONTAP_LEAST_GIB_AND_IOPS: Final = {4_096: (5_120, 160_000)}
 """What must be provisioned with a throughput capacity."""
@@ -207,7 +214,9 @@ def ontap(deployment_type: str, region: str) -> Deployment:
         file_system_type="ONTAP",
         deployment_type=deployment_type,
         file_servers=tuple(
-            FileServer(mb_s, network_mb_s, min(network_mb_s // 2, most_mb_s), iops, *_ONTAP_LEAST_GIB_AND_IOPS.get(mb_s, ()))
+            FileServer(
+                mb_s, network_mb_s, min(network_mb_s // 2, most_mb_s), iops, *_ONTAP_LEAST_GIB_AND_IOPS.get(mb_s, ())
+            )
             for mb_s, network_mb_s, iops in (_ONTAP_FAST if is_fast else _ONTAP_ELSEWHERE)
         ),
         min_gib=1_024,

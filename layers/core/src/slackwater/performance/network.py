@@ -147,7 +147,9 @@ def plateaus(
     return found
 
 
-def _pinned(rates: Sequence[float], first: int, end: int, min_points: int, max_spread: float) -> tuple[float, float] | None:
+def _pinned(
+    rates: Sequence[float], first: int, end: int, min_points: int, max_spread: float
+) -> tuple[float, float] | None:
     """Return the mean of a run and its standard deviation over the mean; None unless it is long, flat and at the baseline."""
     if end - first < min_points:
         return None

@@ -214,7 +214,10 @@ def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: f
     speed_up = rate.speed_up(workers)
     # A reader takes the next file of a list, so that what was measured is balanced already.
     balanced = max(speed_up, workers) if operation == "write" else speed_up
-    shared: dict[Bound, float] = {"throughput": size_bytes / rate.bytes_per_s, "iops": files * rate.operations / rate.iops}
+    shared: dict[Bound, float] = {
+        "throughput": size_bytes / rate.bytes_per_s,
+        "iops": files * rate.operations / rate.iops,
+    }
     times: dict[Bound, float] = {"latency": rate.file_s * max(1, files / speed_up), **shared}
     bound_by = max(times, key=lambda bound: times[bound])
     seconds = times[bound_by]

@@ -115,7 +115,9 @@ class Keys(Protocol):
 class Remover(Protocol):
     """Deletes resources of one kind, one sub-resource at a time."""
 
-    def remove(self, resource: TrackedResource, part: SubResource, final_tags: Mapping[str, str] | None = None) -> str | None:
+    def remove(
+        self, resource: TrackedResource, part: SubResource, final_tags: Mapping[str, str] | None = None
+    ) -> str | None:
         """Ask AWS once to delete one sub-resource. Ignores one that is deleted, or being deleted.
 
         Args:

@@ -14,7 +14,9 @@ MAX_REASON: Final = 240
 add.
 """
 
-WHO_DENIES: Final = re.compile(r"(?:with an explicit deny in an?|because no) [a-z-][a-z -]* policy\b(?::? arn:\S+| allows)?")
+WHO_DENIES: Final = re.compile(
+    r"(?:with an explicit deny in an?|because no) [a-z-][a-z -]* policy\b(?::? arn:\S+| allows)?"
+)
 """The kind of policy that denies, which AWS names after long ARNs, and its own ARN. It must not be cut off."""
 
 

@@ -97,7 +97,9 @@ def local_data(instance: Instance) -> str:
     return " You lose the data on its local disks (instance store)." if has_local_disks(instance) else ""
 
 
-def larger(instance: Instance, this: InstanceType, needed: Allowance, seen: Seen, *, when: str, what: str) -> Advice | None:
+def larger(
+    instance: Instance, this: InstanceType, needed: Allowance, seen: Seen, *, when: str, what: str
+) -> Advice | None:
     """Recommend the smallest size of the family whose EBS baseline carries a load. None if it is this, or none does.
 
     `when` opens the sentence ("If the slow hours hurt"), and `what` is the load in words.

@@ -51,7 +51,8 @@ def needs(file_system: EfsFileSystem, period_s: int, days: float, *metrics: Metr
     """These metrics of the last `days`, with a point for each period."""
     of = ("FileSystemId", file_system.id)
     return [
-        metric.need(of, *((TOTAL,) if metric.name == STORED.name else ()), period_s=period_s, days=days) for metric in metrics
+        metric.need(of, *((TOTAL,) if metric.name == STORED.name else ()), period_s=period_s, days=days)
+        for metric in metrics
     ]
 
 
@@ -143,7 +144,9 @@ def _back_up_and_delete(file_system: EfsFileSystem, *, deletes: bool) -> Advice:
 
 def _tier(file_system: EfsFileSystem) -> Advice:
     stored = file_system.stored_bytes
-    tiered = replace(file_system, stored_bytes={**stored, "Standard": 0, "IA": stored.get("IA", 0) + stored.get("Standard", 0)})
+    tiered = replace(
+        file_system, stored_bytes={**stored, "Standard": 0, "IA": stored.get("IA", 0) + stored.get("Standard", 0)}
+    )
     return Advice(
         action="tier-to-infrequent-access",
         summary=(
@@ -196,7 +199,9 @@ def in_one_zone(file_system: EfsFileSystem, zone: str) -> EfsFileSystem:
     stored = file_system.stored_bytes
     cold = stored.get("IA", 0) + stored.get("Archive", 0)
     return replace(
-        file_system, availability_zone=zone, stored_bytes={"Standard": stored.get("Standard", 0), "IA": cold, "Archive": 0}
+        file_system,
+        availability_zone=zone,
+        stored_bytes={"Standard": stored.get("Standard", 0), "IA": cold, "Archive": 0},
     )
 
 
@@ -211,7 +216,9 @@ def to_one_zone(file_system: EfsFileSystem, zone: str | None) -> Advice:
             " one. Set the throughput mode, lifecycle, access points, policy and backups again, and name the KMS key"
             " if it has its own (KmsKeyId). Delete the old file system when nobody needs it."
         ),
-        changes=difference(efs.monthly_units(file_system), efs.monthly_units(in_one_zone(file_system, zone or f"{region}a"))),
+        changes=difference(
+            efs.monthly_units(file_system), efs.monthly_units(in_one_zone(file_system, zone or f"{region}a"))
+        ),
         risk=f"{ONE_ZONE_RISK} AWS bills both until you delete the old one.",
         reversible=True,
         command=zone

@@ -104,7 +104,9 @@ def month_needs(file_system: EfsFileSystem) -> list[Need]:
     return efs.daily(file_system, LOOK_BACK_DAYS, *MOVED)
 
 
-def month(file_system: EfsFileSystem, seen: Seen, demanded_days: int, mean_of_days: int = LOOK_BACK_DAYS) -> Month | Unknown:
+def month(
+    file_system: EfsFileSystem, seen: Seen, demanded_days: int, mean_of_days: int = LOOK_BACK_DAYS
+) -> Month | Unknown:
     """What moved in a month, by the average of the newest days; none of the newest `demanded_days` may be missing."""
     finished = (seen.finished(one, file_system.created_at) for one in seen.read(*month_needs(file_system)))
     series = [one.since(one.end_s - mean_of_days * DAY_S) for one in finished]
@@ -180,7 +182,9 @@ class Demand:
         region, one_zone = self.file_system.target.region, self.file_system.availability_zone is not None
         load, client = moved.load(self.peak * times), formulas.limits("bursting", one_zone=one_zone).client_bytes_per_s
         if self.file_system.throughput_mode == "elastic" and load.peak_bytes_per_s > client:
-            return dict.fromkeys(formulas.REGIONAL, f"in other modes, a client moves at most {binary_rate_words(client)}")
+            return dict.fromkeys(
+                formulas.REGIONAL, f"in other modes, a client moves at most {binary_rate_words(client)}"
+            )
         standard, mib_s = self.file_system.standard_bytes, amount or self.file_system.provisioned_mib_s or 0
         fits = formulas.fits(load, region, one_zone=one_zone, standard_bytes=standard, provisioned_mib_s=mib_s)
         return {mode: fit.too_fast[0] for mode, fit in fits.items() if fit.too_fast}

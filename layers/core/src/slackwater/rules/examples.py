@@ -66,7 +66,9 @@ def peaks(points: range | None = None, /, **rates: float) -> Metrics:
     values = {parts[name].peak: rate * parts[name].per * MINUTE_S for name, rate in rates.items()}
     if points is None:
         return values
-    return {(metric, FIVE_MINUTES_S): every_day(0.0, {points: value}, FIVE_MINUTES_S) for metric, value in values.items()}
+    return {
+        (metric, FIVE_MINUTES_S): every_day(0.0, {points: value}, FIVE_MINUTES_S) for metric, value in values.items()
+    }
 
 
 def a_day(rest: float | None, *levels: tuple[float | None, int], period_s: int = FIVE_MINUTES_S) -> list[float | None]:
@@ -141,7 +143,9 @@ class Cases:
 
     def _points(self, metrics: Mapping[tuple[Metric, int], float | Points | None]) -> dict[tuple[Metric, int], Points]:
         return {
-            (metric, period_s): [values] * (self.days * DAY_S // period_s) if isinstance(values, int | float) else values
+            (metric, period_s): [values] * (self.days * DAY_S // period_s)
+            if isinstance(values, int | float)
+            else values
             for (metric, period_s), values in metrics.items()
             if values is not None
         }

@@ -26,7 +26,9 @@ class UtilizationLimits(Limits):
 
     window_days: int = limit(35, unit="days", ge=7, le=450, why="covers a monthly job, for the same number of metrics")
     least_days: int = limit(14, unit="days", ge=7, le=450, why="each of them must have points; two weekly rhythms")
-    busy_percent: float = limit(50, unit="percent", gt=0, lt=100, why="the busiest minute stays below it, as AWS advises")
+    busy_percent: float = limit(
+        50, unit="percent", gt=0, lt=100, why="the busiest minute stays below it, as AWS advises"
+    )
 
 
 class Utilization(NamedTuple):
@@ -123,7 +125,9 @@ def used_bytes(file_system: FsxFileSystem, space: Series) -> Series:
     if file_system.file_system_type != "WINDOWS":
         return space
     whole = file_system.storage_gib * GIB
-    return Series.of(space.start_s, space.period_s, [None if v is None else max(0.0, whole - v) for v in space.optional()])
+    return Series.of(
+        space.start_s, space.period_s, [None if v is None else max(0.0, whole - v) for v in space.optional()]
+    )
 
 
 OPTIONS: Final[Mapping[str, str]] = {"OPENZFS": "--open-zfs-configuration", "ONTAP": "--ontap-configuration"}

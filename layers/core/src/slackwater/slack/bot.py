@@ -106,7 +106,9 @@ class BotChannel:
         for _ in range(MOST_PAGES):
             with understood():
                 if thread:
-                    answer = self._client.conversations_replies(**asked, ts=thread.ts or "", limit=A_PAGE, cursor=cursor)
+                    answer = self._client.conversations_replies(
+                        **asked, ts=thread.ts or "", limit=A_PAGE, cursor=cursor
+                    )
                 else:
                     answer = self._client.conversations_history(**asked, limit=A_PAGE, cursor=cursor)
                 data = _data(answer)

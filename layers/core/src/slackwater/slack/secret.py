@@ -10,7 +10,9 @@ from slackwater.model.slack_secret import SlackSecret
 
 BOT_TOKEN: Final = re.compile(r"xoxb-[A-Za-z0-9-]+")
 SIGNING_SECRET: Final = re.compile(r"[A-Za-z0-9-]{8,}")
-WEBHOOK_URL: Final = re.compile(r"https://[A-Za-z0-9.-]+(:\d+)?/[A-Za-z0-9/._~-]+|http://127\.0\.0\.1:\d+/[A-Za-z0-9/._~-]+")
+WEBHOOK_URL: Final = re.compile(
+    r"https://[A-Za-z0-9.-]+(:\d+)?/[A-Za-z0-9/._~-]+|http://127\.0\.0\.1:\d+/[A-Za-z0-9/._~-]+"
+)
 """On this machine, as in tests, it need not be HTTPS."""
 
 
@@ -31,7 +33,9 @@ def parse(text: str) -> SlackSecret:
     if not isinstance(keys, dict):
         raise SecretError("Slack's secret is not a JSON object")
     token = _value(keys, "bot_token", BOT_TOKEN, "begins with xoxb- (a user's token, xoxp-, will not do)")
-    signing = _value(keys, "signing_secret", SIGNING_SECRET, "is on the app's page “Basic Information”, letters and digits")
+    signing = _value(
+        keys, "signing_secret", SIGNING_SECRET, "is on the app's page “Basic Information”, letters and digits"
+    )
     url = _value(keys, "webhook_url", WEBHOOK_URL, "begins with https://hooks.slack.com/")
     if token and url:
         raise SecretError("Slack's secret has both bot_token and webhook_url: leave one of them out")

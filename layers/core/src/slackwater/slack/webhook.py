@@ -33,7 +33,9 @@ class WebhookChannel:
         """
         if thread:
             raise ChannelRefusedError("a webhook has no threads")
-        answer = _tell(self._url, self._timeout_s, _without_buttons(post.message), unfurl_links=False, unfurl_media=False)
+        answer = _tell(
+            self._url, self._timeout_s, _without_buttons(post.message), unfurl_links=False, unfurl_media=False
+        )
         return Sent(channel=None, ts=None, ok=answer == OK)
 
     def find(self, post: Post, thread: Sent | None) -> Sent | None:  # noqa: ARG002 -- as the port has it

@@ -174,7 +174,11 @@ def _watchers(session: AwsSession) -> Mapping[str, Watcher]:
     from slackwater.aws.cleanup.efs.cleanup import EfsWatcher
     from slackwater.aws.cleanup.fsx.cleanup import FsxWatcher
 
-    return {Volume.KIND: EbsWatcher(session), EfsFileSystem.KIND: EfsWatcher(session), FsxFileSystem.KIND: FsxWatcher(session)}
+    return {
+        Volume.KIND: EbsWatcher(session),
+        EfsFileSystem.KIND: EfsWatcher(session),
+        FsxFileSystem.KIND: FsxWatcher(session),
+    }
 
 
 def _takers(deployed: Deployed, session: AwsSession, once: AwsSession) -> Mapping[str, BackupTaker]:

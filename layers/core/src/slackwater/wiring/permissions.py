@@ -104,13 +104,17 @@ OPERATE: Final = (
 
 def _reading(actions: frozenset[str]) -> frozenset[str]:
     """Those that change nothing."""
-    return frozenset(action for action in actions if action.partition(":")[2].startswith(("Describe", "Get", "List", "Lookup")))
+    return frozenset(
+        action for action in actions if action.partition(":")[2].startswith(("Describe", "Get", "List", "Lookup"))
+    )
 
 
 _RECORD: Final = documents.READ | regions.ACTIONS | cleanup_store.CLEANUP_READ | cleanup_store.CLEANUP_WRITE
 """The policy, and a clean-up's record with its finding."""
 _WATCHERS: Final = cleanup_ebs.WATCHER_ACTIONS | cleanup_efs.WATCHER_ACTIONS | cleanup_fsx.WATCHER_ACTIONS
-_TAKERS: Final = cleanup_ebs_snapshots.BACKUP_ACTIONS | recovery_points.BACKUP_ACTIONS | cleanup_fsx_backups.BACKUP_ACTIONS
+_TAKERS: Final = (
+    cleanup_ebs_snapshots.BACKUP_ACTIONS | recovery_points.BACKUP_ACTIONS | cleanup_fsx_backups.BACKUP_ACTIONS
+)
 _RECHECK: Final = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | _reading(_WATCHERS)
 _LISTS: Final = cleanup_store.LISTS_READ | cleanup_store.LISTS_WRITE
 """The lists of a clean-up that its record has no room for."""

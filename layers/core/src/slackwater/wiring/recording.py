@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from slackwater.model.resources import Target
 
 
-def recorded(audit: Audit, session: AwsSession, cache_dir: Path | None, writer: RecordingWriter, now: datetime) -> Audit:
+def recorded(
+    audit: Audit, session: AwsSession, cache_dir: Path | None, writer: RecordingWriter, now: datetime
+) -> Audit:
     """The same audit, which writes down all that it reads. `now` is the time that it judges as of."""
     today = clock().date()
     recorder = Recorder(writer, audit.policy, now, today, with_foundations)

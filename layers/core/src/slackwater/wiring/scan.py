@@ -63,11 +63,14 @@ def audit(
     from slackwater.aws.pricing.price_list import PriceList
 
     overrides = {
-        region: {item: Decimal(str(usd)) for item, usd in prices.items()} for region, prices in policy.prices.overrides.items()
+        region: {item: Decimal(str(usd)) for item, usd in prices.items()}
+        for region, prices in policy.prices.overrides.items()
     }
 
     pace = session.pace = (
-        None if session.simulated else Pace(policy.scan.calls_per_second, policy.scan.datapoints_per_second, share=share)
+        None
+        if session.simulated
+        else Pace(policy.scan.calls_per_second, policy.scan.datapoints_per_second, share=share)
     )
     spending = spending or LocalSpending(policy.scan.most_metrics_usd)
 
@@ -86,7 +89,9 @@ def audit(
     )
 
 
-def estimating(session: AwsSession | None, cache_dir: Path | None, default_region: str, regions: Collection[str]) -> Estimates:
+def estimating(
+    session: AwsSession | None, cache_dir: Path | None, default_region: str, regions: Collection[str]
+) -> Estimates:
     """Compose estimates with prices and instance types of a session's account; without one, the packaged ones."""
     from slackwater.app.estimates.estimates import Estimates
     from slackwater.aws.client.deadline import Deadline

@@ -66,7 +66,9 @@ def among_others(deployed: Deployed) -> Sharing:
     leases: Leases = DynamoLeases(aside, deployed.table_name, clock, LOGGER.warning)
 
     @contextmanager
-    def hold(policy: Policy, plan: AuditPlan, target: Target, holder: str) -> Iterator[tuple[Callable[[], float], Spending]]:
+    def hold(
+        policy: Policy, plan: AuditPlan, target: Target, holder: str
+    ) -> Iterator[tuple[Callable[[], float], Spending]]:
         ceiling = DynamoSpending(
             own,
             deployed.table_name,
@@ -151,7 +153,9 @@ def scanning(deployed: Deployed) -> Scanner:
                 spending=spending,
             )
 
-    return Scanner(documents=of_bucket.documents, policies=of_bucket, audit=of_policy, open_snapshot=open_snapshot, clock=clock)
+    return Scanner(
+        documents=of_bucket.documents, policies=of_bucket, audit=of_policy, open_snapshot=open_snapshot, clock=clock
+    )
 
 
 def publishing(deployed: Deployed) -> Publisher:

@@ -63,7 +63,9 @@ class Deployed:
                 member_external_id=environment.get("MEMBER_EXTERNAL_ID") or None,
             )
         except KeyError as error:
-            raise NotDeployedError(f"The environment lacks {error}: template.yaml sets it for every function") from error
+            raise NotDeployedError(
+                f"The environment lacks {error}: template.yaml sets it for every function"
+            ) from error
 
     @classmethod
     def of_stack(cls, outputs: Mapping[str, str]) -> Deployed:
@@ -94,7 +96,11 @@ def cache_dir(environment: Mapping[str, str]) -> Path | None:
 
     None without a home folder.
     """
-    for variable, below in (("XDG_CACHE_HOME", "slackwater"), ("HOME", ".cache/slackwater"), ("LOCALAPPDATA", "slackwater")):
+    for variable, below in (
+        ("XDG_CACHE_HOME", "slackwater"),
+        ("HOME", ".cache/slackwater"),
+        ("LOCALAPPDATA", "slackwater"),
+    ):
         if (base := Path(environment.get(variable) or "")).is_absolute():
             return base / below
     return None

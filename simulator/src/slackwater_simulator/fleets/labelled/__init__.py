@@ -30,7 +30,9 @@ def scenarios() -> dict[str, tuple[Scenario, ...]]:
     """Every detector's scenarios, by its id."""
     modules = {info.name: import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
     return {
-        name.replace("_", "-"): module.SCENARIOS for name, module in sorted(modules.items()) if hasattr(module, "SCENARIOS")
+        name.replace("_", "-"): module.SCENARIOS
+        for name, module in sorted(modules.items())
+        if hasattr(module, "SCENARIOS")
     }
 
 
@@ -41,7 +43,9 @@ def labelled_fleet(seed: int, *, troubles: int = 30, twins: int = 6, ordinary_of
     minute of the 45 days before the demo's. What is planted is the same whatever the other numbers are.
     """
     season = np.random.default_rng([seed, 0])
-    build = Builder(instant(NOW) // DAY * DAY - int(season.integers(_SEASON_DAYS * DAY // MINUTE)) * MINUTE, REGION, seed)
+    build = Builder(
+        instant(NOW) // DAY * DAY - int(season.integers(_SEASON_DAYS * DAY // MINUTE)) * MINUTE, REGION, seed
+    )
     for detector, ones in scenarios().items():
         positive = [one for one in ones if one.trouble]
         for place, one in enumerate(positive):

@@ -15,7 +15,9 @@ from slackwater_simulator.shapes import DAY_MINUTES
 from .rhythms import Random, cpu, published, runs, tags
 
 NITRO = tuple(
-    name for name, kind in TYPES.items() if kind.nitro and kind.ebs and kind.ebs.baseline_mbps == kind.ebs.maximum_mbps > 9_000
+    name
+    for name, kind in TYPES.items()
+    if kind.nitro and kind.ebs and kind.ebs.baseline_mbps == kind.ebs.maximum_mbps > 9_000
 )
 """They carry any one volume, always."""
 XEN = "c4.4xlarge"

@@ -223,7 +223,9 @@ SCENARIOS = (
     Scenario(name="overloaded", story="Always above its baseline.", plant=each(_overloaded), trouble=True),
     Scenario(name="since-yesterday", story="Gone since yesterday.", plant=each(_since_yesterday), trouble=True),
     Scenario(name="soon", story="Less every day, and soon gone.", plant=each(_soon), trouble=True),
-    Scenario(name="refilled-gp2", story="Half spent each night, and earned back.", plant=each(_refilled_gp2), also=_OUTDATED),
+    Scenario(
+        name="refilled-gp2", story="Half spent each night, and earned back.", plant=each(_refilled_gp2), also=_OUTDATED
+    ),
     Scenario(name="refilled-disk", story="The same on disks.", plant=each(_refilled_disk)),
     Scenario(name="weekly", story="Gone for hours once a week.", plant=each(_weekly)),
     Scenario(name="once", story="Gone for hours, once.", plant=each(_once)),

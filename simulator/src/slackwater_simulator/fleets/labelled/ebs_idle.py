@@ -178,7 +178,9 @@ def _heartbeat(random: Random, build: Builder, name: str) -> Volume:
     every = int(random.integers(5, 360))
     values = np.where(np.arange(MINUTES) % every == 0, 1.0, 0.0)
     size = 4 * KIB
-    work = Activity(shape=published(random, build, values), write=size * random.integers(1, 9) / MINUTE, write_size=size)
+    work = Activity(
+        shape=published(random, build, values), write=size * random.integers(1, 9) / MINUTE, write_size=size
+    )
     return _volume(random, build, name, activity=work)
 
 
@@ -243,7 +245,9 @@ SCENARIOS = (
     Scenario(name="done-with", story="Used until more than five weeks ago.", plant=each(_done_with), trouble=True),
     Scenario(name="looked-at", story="Somebody listed the devices.", plant=each(_looked_at), trouble=True),
     Scenario(name="restarted", story="Its instance was stopped for minutes.", plant=each(_restarted), trouble=True),
-    Scenario(name="stopped-for-days", story="Its instance was stopped for days.", plant=each(_stopped_for_days), trouble=True),
+    Scenario(
+        name="stopped-for-days", story="Its instance was stopped for days.", plant=each(_stopped_for_days), trouble=True
+    ),
     Scenario(name="since-weeks", story="Attached weeks ago, and idle since.", plant=each(_since_weeks), trouble=True),
     Scenario(name="shared", story="Two instances share it, none uses it.", plant=each(_shared_by_none), trouble=True),
     Scenario(name="shared-by-one", story="Of two that share it, one uses it.", plant=each(_shared_by_one)),

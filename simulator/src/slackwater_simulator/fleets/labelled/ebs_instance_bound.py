@@ -43,7 +43,9 @@ def _most_mib(host: Instance) -> float:
     return _limit(host).maximum_mbps * 1e6 / 8 / MIB
 
 
-def _busy(random: Random, build: Builder, mib_s: float, starts: list[int] | None = None, size: float = _SIZE) -> Activity:
+def _busy(
+    random: Random, build: Builder, mib_s: float, starts: list[int] | None = None, size: float = _SIZE
+) -> Activity:
     """So much for minutes a day, within the half hour that an instance has its maximum."""
     starts = starts or daily(random, build)
     values = runs(build, starts, random.uniform(4, 10), 1.0, 0.002) * np.minimum(wobble(random), 1.0)
@@ -104,7 +106,14 @@ def _together(random: Random, build: Builder, name: str) -> Instance:
         activity = _busy(random, build, min(0.3 * bought, most * 0.25 / count))
         iops = max(3_000, 4 * bought)
         _volume(
-            random, build, f"{name}-{number}", host, chr(ord("f") + number), throughput=bought, iops=iops, activity=activity
+            random,
+            build,
+            f"{name}-{number}",
+            host,
+            chr(ord("f") + number),
+            throughput=bought,
+            iops=iops,
+            activity=activity,
         )
     return host
 
@@ -145,7 +154,14 @@ def _by_turns(random: Random, build: Builder, name: str) -> Instance:
     for letter, starts in (("f", morning), ("g", [start - DAY // 2 for start in morning])):
         activity = _busy(random, build, bought * random.uniform(0.85, 1.0), starts)
         _volume(
-            random, build, f"{name}-{letter}", host, letter, throughput=bought, iops=max(3_000, 4 * bought), activity=activity
+            random,
+            build,
+            f"{name}-{letter}",
+            host,
+            letter,
+            throughput=bought,
+            iops=max(3_000, 4 * bought),
+            activity=activity,
         )
     return host
 
@@ -190,7 +206,9 @@ def _unpublished(random: Random, build: Builder, name: str) -> Instance:
 
 SCENARIOS = (
     Scenario(name="throughput", story="More MiB/s than the instance carries.", plant=each(_throughput), trouble=True),
-    Scenario(name="cannot-carry", story="Three times what it carries, unused.", plant=each(_cannot_carry), trouble=True),
+    Scenario(
+        name="cannot-carry", story="Three times what it carries, unused.", plant=each(_cannot_carry), trouble=True
+    ),
     Scenario(name="on-xen", story="The same on Xen.", plant=each(_on_xen), trouble=True),
     Scenario(name="operations", story="More IOPS than the instance carries.", plant=each(_operations), trouble=True),
     Scenario(name="together", story="Several volumes at rest, too fast together.", plant=each(_together), trouble=True),

@@ -32,7 +32,9 @@ def _host(random: Random, build: Builder, name: str, *, keep_root: bool = True, 
     return host
 
 
-def _stopped(random: Random, build: Builder, name: str, days: float, *, keep_root: bool = True, **more: object) -> Instance:
+def _stopped(
+    random: Random, build: Builder, name: str, days: float, *, keep_root: bool = True, **more: object
+) -> Instance:
     launched = build.ago(days + random.uniform(5, 300))
     stopped = build.ago(days)
     return _host(random, build, name, keep_root=keep_root, launched=launched, state="stopped", stopped=stopped, **more)

@@ -57,7 +57,9 @@ def _gp2(
     """A gp2 volume that is never faster than its baseline."""
     baseline, size = max(100, 3 * gib), spread(random, 16, 256)
     mib = min(most_mib, baseline * size / 1024) * random.uniform(0.1, 0.9)
-    return _volume(random, build, name, "gp2", gib, on, activity=carriers.work(random, build, values, mib, size), **more)
+    return _volume(
+        random, build, name, "gp2", gib, on, activity=carriers.work(random, build, values, mib, size), **more
+    )
 
 
 def _gib(random: Random) -> int:
@@ -219,18 +221,32 @@ SCENARIOS = (
     Scenario(name="gp2-large", story="gp2 with more IOPS than gp3 includes.", plant=each(_large), trouble=True),
     Scenario(name="gp2-fast", story="gp2 that needs its 250 MiB/s, and large.", plant=each(_fast), trouble=True),
     Scenario(name="io1", story="io1, and gp3 would carry it.", plant=each(_io1), trouble=True),
-    Scenario(name="magnetic-slow", story="Magnetic, and at its limit every night.", plant=each(_magnetic_slow), trouble=True),
-    Scenario(name="on-xen", story="gp2 on a Xen instance.", plant=each(_on_xen), trouble=True),
-    Scenario(name="restarted", story="gp2 whose instance was stopped and started.", plant=each(_restarted), trouble=True),
-    Scenario(name="attached-weeks-ago", story="Attached two to four weeks ago.", plant=each(_attached_weeks_ago), trouble=True),
     Scenario(
-        name="stopped-once", story="Its instance was stopped for days, weeks ago.", plant=each(_stopped_once), trouble=True
+        name="magnetic-slow", story="Magnetic, and at its limit every night.", plant=each(_magnetic_slow), trouble=True
+    ),
+    Scenario(name="on-xen", story="gp2 on a Xen instance.", plant=each(_on_xen), trouble=True),
+    Scenario(
+        name="restarted", story="gp2 whose instance was stopped and started.", plant=each(_restarted), trouble=True
+    ),
+    Scenario(
+        name="attached-weeks-ago",
+        story="Attached two to four weeks ago.",
+        plant=each(_attached_weeks_ago),
+        trouble=True,
+    ),
+    Scenario(
+        name="stopped-once",
+        story="Its instance was stopped for days, weeks ago.",
+        plant=each(_stopped_once),
+        trouble=True,
     ),
     Scenario(name="magnetic", story="Magnetic, with millions of I/O a month.", plant=each(_magnetic)),
     Scenario(name="nightly", story="gp2 of 200 GiB that needs 250 MiB/s every night.", plant=each(_nightly)),
     Scenario(name="weekly", story="The same once a week.", plant=each(_weekly)),
     Scenario(name="monthly", story="The same once a month.", plant=each(_monthly)),
-    Scenario(name="first-weekday", story="The same on the first Monday of the month, or so.", plant=each(_first_weekday)),
+    Scenario(
+        name="first-weekday", story="The same on the first Monday of the month, or so.", plant=each(_first_weekday)
+    ),
     Scenario(name="seconds", story="The same for seconds, which minutes hide.", plant=each(_seconds)),
     Scenario(name="shared", story="io1 shared by two instances.", plant=each(_shared)),
     Scenario(name="present", story="gp3, io2, st1 and sc1.", plant=each(_present)),

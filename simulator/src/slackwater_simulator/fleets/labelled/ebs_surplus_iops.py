@@ -192,7 +192,9 @@ def _stopped(random: Random, build: Builder, name: str) -> Volume:
 
 
 def _new(random: Random, build: Builder, name: str) -> Volume:
-    return _with(random, build, name, demand(random, build), _little(random), created=build.ago(random.uniform(0.1, 10)))
+    return _with(
+        random, build, name, demand(random, build), _little(random), created=build.ago(random.uniform(0.1, 10))
+    )
 
 
 def _holes(random: Random, build: Builder, name: str) -> Volume:
@@ -208,15 +210,25 @@ SCENARIOS = (
     Scenario(name="on-xen", story="The same on a Xen instance.", plant=each(_on_xen), trouble=True),
     Scenario(name="by-turns", story="Reads by day, writes by night.", plant=each(_by_turns), trouble=True),
     Scenario(name="restarted", story="Its instance was stopped and started.", plant=each(_restarted), trouble=True),
-    Scenario(name="attached-weeks-ago", story="Attached two to four weeks ago.", plant=each(_attached_weeks_ago), trouble=True),
     Scenario(
-        name="stopped-once", story="Its instance was stopped for days, weeks ago.", plant=each(_stopped_once), trouble=True
+        name="attached-weeks-ago",
+        story="Attached two to four weeks ago.",
+        plant=each(_attached_weeks_ago),
+        trouble=True,
+    ),
+    Scenario(
+        name="stopped-once",
+        story="Its instance was stopped for days, weeks ago.",
+        plant=each(_stopped_once),
+        trouble=True,
     ),
     Scenario(name="shared", story="Shared by two instances.", plant=each(_shared), trouble=True),
     Scenario(name="nightly", story="Used in full for minutes every night.", plant=each(_nightly)),
     Scenario(name="weekly", story="Used in full once a week.", plant=each(_weekly)),
     Scenario(name="monthly", story="Used in full for half an hour or more once a month.", plant=each(_monthly)),
-    Scenario(name="first-weekday", story="The same on the first Monday of the month, or so.", plant=each(_first_weekday)),
+    Scenario(
+        name="first-weekday", story="The same on the first Monday of the month, or so.", plant=each(_first_weekday)
+    ),
     Scenario(name="by-day", story="Used by day.", plant=each(_by_day)),
     Scenario(name="steady", story="Used always.", plant=each(_steady)),
     Scenario(name="seconds", story="Seconds at the limit, which minutes hide.", plant=each(_seconds)),

@@ -60,7 +60,9 @@ def _disk(random: Random, build: Builder, percents: Floats, key: str | None = No
     return Disk(used=Flow(published(random, build, np.clip(percents, 0, 100))), volume_key=name)  # type: ignore[arg-type]
 
 
-def _volume(random: Random, build: Builder, name: str, disk: Disk | None, on: Instance | None = None, **more: object) -> Volume:
+def _volume(
+    random: Random, build: Builder, name: str, disk: Disk | None, on: Instance | None = None, **more: object
+) -> Volume:
     """A data volume at ordinary work."""
     more.setdefault("tags", dict(tags(random)))
     size = more.pop("size", None) or int(spread(random, 60, 8_000))

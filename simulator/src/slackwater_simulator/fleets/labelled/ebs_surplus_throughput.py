@@ -48,7 +48,9 @@ def _size_kib(random: Random, bought: int, peak_mib: float) -> float:
     return spread(random, min(256, max(16, peak_mib * 1024 / _iops(bought))), 256)
 
 
-def _volume(random: Random, build: Builder, name: str, bought: int, on: Instance | None = None, **more: object) -> Volume:
+def _volume(
+    random: Random, build: Builder, name: str, bought: int, on: Instance | None = None, **more: object
+) -> Volume:
     more.setdefault("tags", dict(tags(random)))
     on = on or carriers.host(random, build, name)
     return build.volume(name, int(spread(random, 50, 8_000)), on=on, throughput=bought, iops=_iops(bought), **more)  # type: ignore[arg-type]
@@ -157,7 +159,9 @@ def _stopped(random: Random, build: Builder, name: str) -> Volume:
 
 
 def _new(random: Random, build: Builder, name: str) -> Volume:
-    return _with(random, build, name, demand(random, build), _little(random), created=build.ago(random.uniform(0.1, 10)))
+    return _with(
+        random, build, name, demand(random, build), _little(random), created=build.ago(random.uniform(0.1, 10))
+    )
 
 
 def _holes(random: Random, build: Builder, name: str) -> Volume:
@@ -173,15 +177,25 @@ SCENARIOS = (
     Scenario(name="on-xen", story="The same on a Xen instance.", plant=each(_on_xen), trouble=True),
     Scenario(name="by-turns", story="Reads by day, writes by night.", plant=each(_by_turns), trouble=True),
     Scenario(name="restarted", story="Its instance was stopped and started.", plant=each(_restarted), trouble=True),
-    Scenario(name="attached-weeks-ago", story="Attached two to four weeks ago.", plant=each(_attached_weeks_ago), trouble=True),
     Scenario(
-        name="stopped-once", story="Its instance was stopped for days, weeks ago.", plant=each(_stopped_once), trouble=True
+        name="attached-weeks-ago",
+        story="Attached two to four weeks ago.",
+        plant=each(_attached_weeks_ago),
+        trouble=True,
+    ),
+    Scenario(
+        name="stopped-once",
+        story="Its instance was stopped for days, weeks ago.",
+        plant=each(_stopped_once),
+        trouble=True,
     ),
     Scenario(name="idle", story="Attached, and idle: that says more.", plant=each(_idle), also=("ebs-idle",)),
     Scenario(name="nightly", story="Used in full for minutes every night.", plant=each(_nightly)),
     Scenario(name="weekly", story="Used in full once a week.", plant=each(_weekly)),
     Scenario(name="monthly", story="Used in full for half an hour or more once a month.", plant=each(_monthly)),
-    Scenario(name="first-weekday", story="The same on the first Monday of the month, or so.", plant=each(_first_weekday)),
+    Scenario(
+        name="first-weekday", story="The same on the first Monday of the month, or so.", plant=each(_first_weekday)
+    ),
     Scenario(name="by-day", story="Used by day.", plant=each(_by_day)),
     Scenario(name="steady", story="Used always.", plant=each(_steady)),
     Scenario(name="seconds", story="Seconds at the limit, which minutes hide.", plant=each(_seconds)),

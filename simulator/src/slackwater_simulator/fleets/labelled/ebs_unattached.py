@@ -36,7 +36,9 @@ def _volume(random: Random, build: Builder, name: str, **more: object) -> Volume
     more.setdefault("iops", min(3_000, max(100, size * 10)) if kind == "io1" else None)
     values = working_days(random, build) if chance(random, 0.5) else wobble(random) / 2
     activity = Activity(
-        shape=published(random, build, values), read=spread(random, 0.05, 50) * MIB, write=spread(random, 0.05, 50) * MIB
+        shape=published(random, build, values),
+        read=spread(random, 0.05, 50) * MIB,
+        write=spread(random, 0.05, 50) * MIB,
     )
     return build.volume(name, size, type=kind, activity=activity, **more)  # type: ignore[arg-type]
 
@@ -76,7 +78,9 @@ def _by_hand(random: Random, build: Builder, name: str) -> Volume:
 
 
 def _with_its_instance(random: Random, build: Builder, name: str) -> Volume:
-    return _terminated(random, build, name, random.uniform(10, 89), spread(random, 0.1, 60) if chance(random, 0.4) else 0)
+    return _terminated(
+        random, build, name, random.uniform(10, 89), spread(random, 0.1, 60) if chance(random, 0.4) else 0
+    )
 
 
 def _long_ago(random: Random, build: Builder, name: str) -> Volume:
@@ -239,17 +243,26 @@ def _on_a_stopped_one(random: Random, build: Builder, name: str) -> Volume:
 
 SCENARIOS = (
     Scenario(name="detached", story="Detached weeks ago.", plant=each(_by_hand), trouble=True),
-    Scenario(name="instance-terminated", story="Its instance was terminated.", plant=each(_with_its_instance), trouble=True),
+    Scenario(
+        name="instance-terminated", story="Its instance was terminated.", plant=each(_with_its_instance), trouble=True
+    ),
     Scenario(name="long-ago", story="Loose for longer than CloudTrail remembers.", plant=each(_long_ago), trouble=True),
     Scenario(name="never-attached", story="Made, and never attached.", plant=each(_never), trouble=True),
     Scenario(
-        name="moved-and-lost", story="Moved to another instance, and lost with it.", plant=each(_moved_and_lost), trouble=True
+        name="moved-and-lost",
+        story="Moved to another instance, and lost with it.",
+        plant=each(_moved_and_lost),
+        trouble=True,
     ),
     Scenario(name="claim-released", story="A Kubernetes claim let go of it.", plant=each(_claim), trouble=True),
-    Scenario(name="rotation-given-up", story="A weekly or monthly job that is no more.", plant=each(_given_up), trouble=True),
+    Scenario(
+        name="rotation-given-up", story="A weekly or monthly job that is no more.", plant=each(_given_up), trouble=True
+    ),
     Scenario(name="back-and-gone", story="Twice attached for weeks.", plant=each(_back_and_gone), trouble=True),
     Scenario(name="fresh", story="Detached within five days.", plant=each(_fresh)),
-    Scenario(name="fresh-terminated", story="Its instance ended within five days.", plant=each(_fresh_with_its_instance)),
+    Scenario(
+        name="fresh-terminated", story="Its instance ended within five days.", plant=each(_fresh_with_its_instance)
+    ),
     Scenario(name="new", story="Made within five days.", plant=each(_new)),
     Scenario(name="kept", story="Tagged keep.", plant=each(_kept)),
     Scenario(name="kept-until", story="Tagged keep-until, and the day is to come.", plant=each(_kept_until)),

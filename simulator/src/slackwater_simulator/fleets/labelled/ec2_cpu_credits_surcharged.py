@@ -133,7 +133,12 @@ def _resized(random: Random, build: Builder, name: str) -> Instance:
 def _cheapest(random: Random, build: Builder, name: str) -> Instance:
     """Charged all the time, and every other type would cost more."""
     kind, low, high = pick(
-        random, ("t3.micro", 25, 80), ("t3.small", 30, 75), ("t3.medium", 30, 70), ("t3.large", 34, 37), ("t3.xlarge", 43, 47)
+        random,
+        ("t3.micro", 25, 80),
+        ("t3.small", 30, 75),
+        ("t3.medium", 30, 70),
+        ("t3.large", 34, 37),
+        ("t3.xlarge", 43, 47),
     )
     return _instance(random, build, name, kind, random.uniform(low, high) * np.minimum(wobble(random), 2))
 
@@ -169,7 +174,9 @@ def _holes(random: Random, build: Builder, name: str) -> Instance:
 SCENARIOS = (
     Scenario(name="hot", story="So busy that a fixed processor costs less.", plant=each(_hot), trouble=True),
     Scenario(name="hot-for-weeks", story="The same for three to five weeks.", plant=each(_hot_for_weeks), trouble=True),
-    Scenario(name="weekly-batch", story="A batch a week far beyond its credits.", plant=each(_weekly_batch), trouble=True),
+    Scenario(
+        name="weekly-batch", story="A batch a week far beyond its credits.", plant=each(_weekly_batch), trouble=True
+    ),
     Scenario(name="pays-back", story="Borrows, and pays back.", plant=each(_pays_back)),
     Scenario(name="standard", story="Standard mode.", plant=each(_standard)),
     Scenario(name="incident", story="One runaway process, for days.", plant=each(_incident)),

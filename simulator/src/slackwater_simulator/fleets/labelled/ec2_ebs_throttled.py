@@ -23,7 +23,17 @@ from .scenario import Scenario, each
 
 _BURSTING = (
     *("t3.micro", "t3.small", "t3.medium", "t3.large", "t3.xlarge", "t4g.small", "t4g.large", "t3a.medium"),
-    *("m5.large", "m5.xlarge", "c5.large", "m6i.large", "m6i.xlarge", "c6i.large", "m7g.large", "r6i.large", "m8g.large"),
+    *(
+        "m5.large",
+        "m5.xlarge",
+        "c5.large",
+        "m6i.large",
+        "m6i.xlarge",
+        "c6i.large",
+        "m7g.large",
+        "r6i.large",
+        "m8g.large",
+    ),
 )
 _FLAT = ("m5.4xlarge", "c5.4xlarge", "r5.4xlarge")
 _A_VOLUME_MIB, _A_VOLUME_IOPS = 100.0, 2_400.0
@@ -62,7 +72,9 @@ def _host(random: Random, build: Builder, name: str, kind: str, **more: Any) -> 
     return build.instance(name, kind, cpu=cpu(random, build), tags=dict(tags(random)), **more)
 
 
-def _working(random: Random, build: Builder, name: str, kind: str, limit: _Limit, wanted: Floats, **more: Any) -> Instance:
+def _working(
+    random: Random, build: Builder, name: str, kind: str, limit: _Limit, wanted: Floats, **more: Any
+) -> Instance:
     """An instance whose volumes, as many as it takes, want so many bytes a second together, and do what it lets through."""
     host, top = _host(random, build, name, kind, **more), float(wanted.max())
     share, (asked, samples, *_) = random.uniform(0, 1), published(random, build, wanted / top).stats
@@ -183,7 +195,9 @@ def _resized(random: Random, build: Builder, name: str) -> Instance:
     ebs = TYPES[small].ebs or EbsLimit(0, 0, 0, 0)
     limit = _Limit(ebs.baseline_mbps * 125_000, ebs.maximum_mbps * 125_000, 256 * KIB)
     rate = limit.between(random.uniform(0.1, 0.33))
-    wanted = runs(build, daily(random, build), limit.lasts(rate) + random.uniform(120, 300), rate, limit.baseline * 0.02)
+    wanted = runs(
+        build, daily(random, build), limit.lasts(rate) + random.uniform(120, 300), rate, limit.baseline * 0.02
+    )
     started = build.ago(random.uniform(0.5, 5))
     credit = bursting(wanted, *instance_allowance(limit.baseline, limit.most))
     old = {
@@ -223,7 +237,9 @@ def _holes(random: Random, build: Builder, name: str) -> Instance:
         values[build.shapes.minute(day) : build.shapes.minute(day) + DAY // MINUTE] = np.nan
     checks = {check: given(build.shapes.signal(values), digits=0) for check in _CHECKS}
     limit = _limit(random, kind)
-    return _working(random, build, name, kind, limit, limit.baseline * 0.3 * np.minimum(wobble(random), 2), telemetry=checks)
+    return _working(
+        random, build, name, kind, limit, limit.baseline * 0.3 * np.minimum(wobble(random), 2), telemetry=checks
+    )
 
 
 SCENARIOS = (

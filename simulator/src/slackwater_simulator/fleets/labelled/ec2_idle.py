@@ -18,7 +18,17 @@ from slackwater_simulator.shapes import DAY_MINUTES, MINUTES
 from .rhythms import Random, chance, daily, first_weekday, monthly, published, runs, spread, tags, without_days, wobble
 from .scenario import Scenario, each
 
-_TYPES = ("t3.micro", "t3.medium", "t3.large", "t4g.small", "m5.large", "m6i.large", "m6i.2xlarge", "c6i.4xlarge", "r6i.xlarge")
+_TYPES = (
+    "t3.micro",
+    "t3.medium",
+    "t3.large",
+    "t4g.small",
+    "m5.large",
+    "m6i.large",
+    "m6i.2xlarge",
+    "c6i.4xlarge",
+    "r6i.xlarge",
+)
 _MB = 1e6
 
 

@@ -22,7 +22,9 @@ from .scenario import Scenario, each
 def _within_credits(random: Random, kind: str, burst_minutes: float, minutes: float) -> float:
     """A rate, bytes a second, that uses at most half of a full bucket in so many minutes and lets it fill within the day."""
     base, peak = TYPES[kind].baseline_bytes, TYPES[kind].peak_bytes
-    most = min(0.5 * burst_minutes * (peak - base) / minutes, 0.7 * base * (1_440 - minutes) / minutes, 0.8 * (peak - base))
+    most = min(
+        0.5 * burst_minutes * (peak - base) / minutes, 0.7 * base * (1_440 - minutes) / minutes, 0.8 * (peak - base)
+    )
     return base + max(0.5 * base, min(most, base * spread(random, 0.5, 20)))
 
 
@@ -42,7 +44,9 @@ def _weekdays(random: Random, build: Builder) -> Guest:
 
 def _working_days(random: Random, build: Builder) -> Guest:
     """Users who want up to twice the baseline in their busy hours; the nights and weekends pay it back."""
-    kind = pick(random, "t3.micro", "t3.small", "t3.medium", "t4g.small", "t3a.medium", "m5.large", "m6i.large", "c6i.large")
+    kind = pick(
+        random, "t3.micro", "t3.small", "t3.medium", "t4g.small", "t3a.medium", "m5.large", "m6i.large", "c6i.large"
+    )
     wants = working_days(random, build) * TYPES[kind].baseline_bytes * random.uniform(2.8, 3.4)
     return Guest(kind=kind, wants=wants, burst_minutes=random.uniform(40, 60), way=way(random), agent=agent(random))
 
@@ -99,7 +103,9 @@ def _resized(random: Random, build: Builder) -> Guest:
     guest = _every_day(random, build, kind=pick(random, "t3.micro", "t3.small", "t4g.small"))
     larger = pick(random, "m6i.8xlarge", "c6i.8xlarge", "c6gn.4xlarge", "m6i.4xlarge")
     more = {"launched": started, "running": ((build.ago(300), started - 900), (started, FOREVER))}
-    return Guest(kind=guest.kind, wants=guest.wants, burst_minutes=guest.burst_minutes, resized=(started, larger), more=more)
+    return Guest(
+        kind=guest.kind, wants=guest.wants, burst_minutes=guest.burst_minutes, resized=(started, larger), more=more
+    )
 
 
 def _new(random: Random, build: Builder) -> Guest:
@@ -123,16 +129,25 @@ def _holes(random: Random, build: Builder, name: str) -> Instance:
     for hour in random.integers(0, MINUTES // 60 - 12, int(random.integers(5, 60))).tolist():
         values[hour * 60 : (hour + int(random.integers(1, 12))) * 60] = np.nan
     flow = Flow(build.shapes.signal(values).coarsened(300))
-    return build.instance(name, kind, days=90, net_in=flow, net_out=flow, cpu=cpu(random, build), tags=dict(tags(random)))
+    return build.instance(
+        name, kind, days=90, net_in=flow, net_out=flow, cpu=cpu(random, build), tags=dict(tags(random))
+    )
 
 
 SCENARIOS = (
-    Scenario(name="every-day", story="An hour or more above it, every day.", plant=through_buckets(_every_day), trouble=True),
+    Scenario(
+        name="every-day", story="An hour or more above it, every day.", plant=through_buckets(_every_day), trouble=True
+    ),
     Scenario(name="weekdays", story="The same on weekdays.", plant=through_buckets(_weekdays), trouble=True),
     Scenario(
-        name="working-days", story="Its users live on credits by day.", plant=through_buckets(_working_days), trouble=True
+        name="working-days",
+        story="Its users live on credits by day.",
+        plant=through_buckets(_working_days),
+        trouble=True,
     ),
-    Scenario(name="restarted", story="Above it since a restart.", plant=through_buckets(_since_a_restart), trouble=True),
+    Scenario(
+        name="restarted", story="Above it since a restart.", plant=through_buckets(_since_a_restart), trouble=True
+    ),
     Scenario(name="weekly", story="A long transfer once a week.", plant=through_buckets(_weekly)),
     Scenario(name="once", story="A migration of one to three days.", plant=through_buckets(_once)),
     Scenario(name="short", story="Short bursts, often.", plant=through_buckets(_short)),

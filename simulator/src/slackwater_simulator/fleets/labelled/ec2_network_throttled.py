@@ -82,7 +82,9 @@ def _in_time(random: Random, build: Builder) -> Guest:
     starts = daily(random, build, every) if every < 30 else [build.ago(random.uniform(1, 12))]
     if every < 4:  # longer ones so often live on credits, and are another detector's trouble
         minutes = min(minutes, 20)
-    wants = runs(build, starts, max(minutes, 1), rate, base * random.uniform(0.001, 0.1)) * np.minimum(wobble(random), 1.3)
+    wants = runs(build, starts, max(minutes, 1), rate, base * random.uniform(0.001, 0.1)) * np.minimum(
+        wobble(random), 1.3
+    )
     return Guest(kind=kind, wants=wants, burst_minutes=burst, way=way(random), agent=agent(random))
 
 
@@ -102,7 +104,9 @@ def _peer(random: Random, build: Builder, share: float, **more: Any) -> Guest:
     base = TYPES[kind].baseline_bytes
     starts = daily(random, build, int(random.integers(1, 4)))
     head = runs(build, starts, 6, base * 3)
-    tail = runs(build, starts, random.uniform(60, 500), base * share, base * 0.01) * (1 + random.normal(0, 0.01, MINUTES))
+    tail = runs(build, starts, random.uniform(60, 500), base * share, base * 0.01) * (
+        1 + random.normal(0, 0.01, MINUTES)
+    )
     return Guest(kind=kind, wants=np.maximum(head, tail), burst_minutes=60, way=way(random), **more)
 
 
@@ -165,7 +169,9 @@ def _plain(random: Random, build: Builder) -> Guest:
 def _flat(random: Random, build: Builder) -> Guest:
     """Peak equals baseline: it is at its limit, and has no credits to lose."""
     kind = pick(random, *FLAT)
-    wants = runs(build, _starts(random, build), random.uniform(60, 600), TYPES[kind].peak_bytes * 2, 1e6) * wobble(random)
+    wants = runs(build, _starts(random, build), random.uniform(60, 600), TYPES[kind].peak_bytes * 2, 1e6) * wobble(
+        random
+    )
     return Guest(kind=kind, wants=wants, burst_minutes=0, way=way(random))
 
 
@@ -176,18 +182,29 @@ def _holes(random: Random, build: Builder, name: str) -> Instance:
     for hour in random.integers(0, MINUTES // 60 - 12, int(random.integers(5, 30))).tolist():
         values[hour * 60 : (hour + int(random.integers(1, 12))) * 60] = np.nan
     flow = Flow(build.shapes.signal(values).coarsened(300))
-    return build.instance(name, kind, days=90, net_in=flow, net_out=flow, cpu=cpu(random, build), tags=dict(tags(random)))
+    return build.instance(
+        name, kind, days=90, net_in=flow, net_out=flow, cpu=cpu(random, build), tags=dict(tags(random))
+    )
 
 
 SCENARIOS = (
     Scenario(name="overdrawn", story="Transfers outlast the credits.", plant=through_buckets(_overdrawn), trouble=True),
     Scenario(name="counted", story="The same, and an agent counts it.", plant=through_buckets(_counted), trouble=True),
-    Scenario(name="working-days", story="Its users want too much all day.", plant=through_buckets(_always_more), trouble=True),
-    Scenario(name="restarted", story="Throttled, restarted, throttled.", plant=through_buckets(_since_a_restart), trouble=True),
+    Scenario(
+        name="working-days", story="Its users want too much all day.", plant=through_buckets(_always_more), trouble=True
+    ),
+    Scenario(
+        name="restarted",
+        story="Throttled, restarted, throttled.",
+        plant=through_buckets(_since_a_restart),
+        trouble=True,
+    ),
     Scenario(name="in-time", story="Bursts that the credits carry.", plant=through_buckets(_in_time)),
     Scenario(name="settles-below", story="A burst, then its own lower rate.", plant=through_buckets(_settles_below)),
     Scenario(name="peer-elsewhere", story="A peer's limit below the baseline.", plant=through_buckets(_peer_elsewhere)),
-    Scenario(name="peer-at-baseline", story="A peer's limit; no packet held.", plant=through_buckets(_peer_at_baseline)),
+    Scenario(
+        name="peer-at-baseline", story="A peer's limit; no packet held.", plant=through_buckets(_peer_at_baseline)
+    ),
     Scenario(name="shaper", story="A shaper at the baseline, without bursts.", plant=through_buckets(_shaper)),
     Scenario(name="single-flow", story="One flow at 5 Gbps.", plant=through_buckets(_single_flow)),
     Scenario(name="resized", story="Throttled, until it was made larger.", plant=through_buckets(_resized)),

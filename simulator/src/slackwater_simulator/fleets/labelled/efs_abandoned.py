@@ -93,7 +93,14 @@ def _never(random: Random, build: Builder, name: str) -> ElasticFileSystem:
 
 def _gappy_zeros(random: Random, build: Builder, name: str) -> ElasticFileSystem:
     """Zeros and StorageBytes, some points of which are lost or late."""
-    names = ("MeteredIOBytes", "TotalIOBytes", "DataReadIOBytes", "DataWriteIOBytes", "MetadataIOBytes", "ClientConnections")
+    names = (
+        "MeteredIOBytes",
+        "TotalIOBytes",
+        "DataReadIOBytes",
+        "DataWriteIOBytes",
+        "MetadataIOBytes",
+        "ClientConnections",
+    )
     telemetry: dict[str, Track] = {
         metric: given(published(random, build, np.zeros(MINUTES), together=_POINT)) for metric in names
     }
@@ -148,7 +155,11 @@ def _hourly(random: Random, build: Builder, name: str) -> ElasticFileSystem:
     first, every = int(build.now - random.uniform(0.5, 3.5) * HOUR), random.uniform(1, 4)
     starts = [int(first - every * HOUR * number) for number in range(int(30 * 24 / every))]
     return _made(
-        random, build, name, days=random.uniform(1, 25), **_step(random, build, runs(build, starts, random.uniform(6, 40)))
+        random,
+        build,
+        name,
+        days=random.uniform(1, 25),
+        **_step(random, build, runs(build, starts, random.uniform(6, 40))),
     )
 
 
@@ -163,7 +174,9 @@ def _no_jobs(random: Random, build: Builder, name: str) -> ElasticFileSystem:
     start = build.now - int(random.uniform(7, 20) * HOUR)
     starts = [start - day * DAY for day in range(30)]
     work = _step(random, build, runs(build, starts, random.uniform(6, 60)))
-    return _made(random, build, name, days=random.uniform(40, 300), tags=dict(tags(random)), zones="ac", one_zone=None, **work)
+    return _made(
+        random, build, name, days=random.uniform(40, 300), tags=dict(tags(random)), zones="ac", one_zone=None, **work
+    )
 
 
 def _kept(random: Random, build: Builder, name: str) -> ElasticFileSystem:

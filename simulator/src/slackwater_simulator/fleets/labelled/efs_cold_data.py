@@ -73,7 +73,9 @@ def _library(random: Random, build: Builder, name: str) -> ElasticFileSystem:
 
 def _growing(random: Random, build: Builder, name: str) -> ElasticFileSystem:
     read, written = random.uniform(0.01, 0.1), random.uniform(0.05, 0.28)
-    shape = published(random, build, runs(build, daily(random, build), random.uniform(60, 300), 0.8, 0.01) * wobble(random))
+    shape = published(
+        random, build, runs(build, daily(random, build), random.uniform(60, 300), 0.8, 0.01) * wobble(random)
+    )
     return _made(random, build, name, shape, read=read, written=written)
 
 
@@ -124,7 +126,9 @@ def _busy(random: Random, build: Builder, name: str) -> ElasticFileSystem:
 
 
 def _rewritten(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    shape = published(random, build, runs(build, daily(random, build), random.uniform(120, 300), 0.8, 0.01) * wobble(random))
+    shape = published(
+        random, build, runs(build, daily(random, build), random.uniform(120, 300), 0.8, 0.01) * wobble(random)
+    )
     return _made(random, build, name, shape, read=0.1, written=random.uniform(0.75, 3))
 
 
@@ -182,13 +186,21 @@ def _half_dark(random: Random, build: Builder, name: str) -> ElasticFileSystem:
     """On some days nobody knows what was read."""
     read = given(build.shapes.signal(without_days(random, build, np.ones(MINUTES))), scale=1_000.0)
     return _made(
-        random, build, name, build.shapes.shape("office", 0), read=0.1, written=0.02, telemetry={"DataReadIOBytes": read}
+        random,
+        build,
+        name,
+        build.shapes.shape("office", 0),
+        read=0.1,
+        written=0.02,
+        telemetry={"DataReadIOBytes": read},
     )
 
 
 SCENARIOS = (
     Scenario(name="library", story="Kept for years, and hardly read.", plant=each(_library), trouble=True),
-    Scenario(name="growing", story="New files come every night; the old ones rest.", plant=each(_growing), trouble=True),
+    Scenario(
+        name="growing", story="New files come every night; the old ones rest.", plant=each(_growing), trouble=True
+    ),
     Scenario(name="homes", story="Home directories: everybody works on a few files.", plant=each(_homes), trouble=True),
     Scenario(name="untouched", story="Mounted, and nothing is read.", plant=each(_untouched), trouble=True),
     Scenario(name="only-back", story="A policy that only brings files back.", plant=each(_only_back), trouble=True),
@@ -202,7 +214,9 @@ SCENARIOS = (
     Scenario(name="young", story="Cold, and not a month old.", plant=each(_young)),
     Scenario(name="replica", story="A replica, which nobody reads.", plant=each(_replica)),
     Scenario(name="on-credits", story="It lives on the credits that its size earns.", plant=each(_on_credits)),
-    Scenario(name="large-bursts", story="Once a week it needs the burst that its size gives it.", plant=each(_large_bursts)),
+    Scenario(
+        name="large-bursts", story="Once a week it needs the burst that its size gives it.", plant=each(_large_bursts)
+    ),
     Scenario(name="dark", story="No metric at all.", plant=each(_dark), full=False),
     Scenario(name="half-dark", story="Days on which nobody knows what was read.", plant=each(_half_dark), full=False),
 )

@@ -246,13 +246,22 @@ def _holes(random: Random, build: Builder, name: str) -> ElasticFileSystem:
 
 
 SCENARIOS = (
-    Scenario(name="steady", story="More than its baseline day and night, for weeks.", plant=each(_steady), trouble=True),
     Scenario(
-        name="nightly-loss", story="A job takes more each night than the day earns.", plant=each(_nightly_loss), trouble=True
+        name="steady", story="More than its baseline day and night, for weeks.", plant=each(_steady), trouble=True
     ),
-    Scenario(name="weekly-loss", story="Each week takes more than its weekend earns.", plant=each(_weekly_loss), trouble=True),
+    Scenario(
+        name="nightly-loss",
+        story="A job takes more each night than the day earns.",
+        plant=each(_nightly_loss),
+        trouble=True,
+    ),
+    Scenario(
+        name="weekly-loss", story="Each week takes more than its weekend earns.", plant=each(_weekly_loss), trouble=True
+    ),
     Scenario(name="gone", story="No credits left, and more wanted than the baseline.", plant=each(_gone), trouble=True),
-    Scenario(name="every-night", story="Empty every night, and a little back by day.", plant=each(_every_night), trouble=True),
+    Scenario(
+        name="every-night", story="Empty every night, and a little back by day.", plant=each(_every_night), trouble=True
+    ),
     Scenario(name="below", story="Always below its baseline.", plant=each(_below)),
     Scenario(name="nightly-dip", story="A job takes by night what the day earns.", plant=each(_nightly_dip)),
     Scenario(name="weekly-dip", story="Working days take what the weekend earns.", plant=each(_weekly_dip)),

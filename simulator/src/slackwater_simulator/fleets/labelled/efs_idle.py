@@ -96,7 +96,14 @@ def _never(random: Random, build: Builder, name: str) -> ElasticFileSystem:
 
 
 def _gappy_zeros(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    names = ("MeteredIOBytes", "TotalIOBytes", "DataReadIOBytes", "DataWriteIOBytes", "MetadataIOBytes", "ClientConnections")
+    names = (
+        "MeteredIOBytes",
+        "TotalIOBytes",
+        "DataReadIOBytes",
+        "DataWriteIOBytes",
+        "MetadataIOBytes",
+        "ClientConnections",
+    )
     zeros: dict[str, Track] = {metric: given(published(random, build, np.zeros(MINUTES))) for metric in names}
     return _made(random, build, name, telemetry=zeros)
 
@@ -193,7 +200,9 @@ def _dark(random: Random, build: Builder, name: str) -> ElasticFileSystem:
 
 def _half_dark(random: Random, build: Builder, name: str) -> ElasticFileSystem:
     """CloudWatch has no point of anything for some days, and zeros before and after."""
-    stored = given(build.shapes.signal(without_days(random, build, np.ones(MINUTES))), scale=spread(random, 1, 500) * GIB)
+    stored = given(
+        build.shapes.signal(without_days(random, build, np.ones(MINUTES))), scale=spread(random, 1, 500) * GIB
+    )
     zeros = given(build.shapes.signal(without_days(random, build, np.zeros(MINUTES))))
     return _made(random, build, name, voice="dark", telemetry={"StorageBytes": stored, "MeteredIOBytes": zeros})
 
@@ -211,21 +220,31 @@ def _kept(random: Random, build: Builder, name: str) -> ElasticFileSystem:
 
 
 SCENARIOS = (
-    Scenario(name="killed-job", story="A job made it, worked for an hour, and was killed.", plant=each(_killed), trouble=True),
+    Scenario(
+        name="killed-job", story="A job made it, worked for an hour, and was killed.", plant=each(_killed), trouble=True
+    ),
     Scenario(name="moved-away", story="Used for months, until its users moved.", plant=each(_moved_away), trouble=True),
     Scenario(name="never-used", story="Made, and never mounted.", plant=each(_never), trouble=True),
     Scenario(name="gappy-zeros", story="Zeros, with missing and late points.", plant=each(_gappy_zeros), trouble=True),
     Scenario(
-        name="backup-only", story="AWS Backup walks it every night, and nobody else.", plant=each(_backed_up), trouble=True
+        name="backup-only",
+        story="AWS Backup walks it every night, and nobody else.",
+        plant=each(_backed_up),
+        trouble=True,
     ),
     Scenario(
-        name="small-files", story="AWS Backup walks its many small files every night.", plant=each(_small_files), trouble=True
+        name="small-files",
+        story="AWS Backup walks its many small files every night.",
+        plant=each(_small_files),
+        trouble=True,
     ),
     Scenario(name="monthly-by-date", story="Used for minutes on one day of the month.", plant=each(_calendar)),
     Scenario(name="monthly-by-weekday", story="Used on the first Monday, say, of the month.", plant=each(_weekday)),
     Scenario(name="weekly", story="Used for minutes once a week.", plant=each(_weekly)),
     Scenario(name="nightly", story="Used for minutes every night.", plant=each(_nightly)),
-    Scenario(name="now-and-then", story="Somebody looks something up, every ten days or so.", plant=each(_now_and_then)),
+    Scenario(
+        name="now-and-then", story="Somebody looks something up, every ten days or so.", plant=each(_now_and_then)
+    ),
     Scenario(name="mounted", story="Mounted, and not read for a month.", plant=each(_mounted)),
     Scenario(name="back-today", story="Quiet for weeks, and in use again.", plant=each(_back_today)),
     Scenario(name="young", story="Made days ago, and not used yet.", plant=each(_young)),

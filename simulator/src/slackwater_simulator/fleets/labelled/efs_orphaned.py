@@ -71,7 +71,9 @@ def _half_deleted(random: Random, build: Builder, name: str) -> ElasticFileSyste
         mode="bursting",
         active=(created, created + int(random.uniform(10, 240)) * MINUTE),
         voice="absent" if chance(random, 0.4) else "zeros",
-        activity=Activity(shape=published(random, build, wobble(random) / 2), read=60 * MIB, write=20 * MIB, write_size=MIB),
+        activity=Activity(
+            shape=published(random, build, wobble(random) / 2), read=60 * MIB, write=20 * MIB, write_size=MIB
+        ),
     )
 
 
@@ -156,7 +158,9 @@ def _kept(random: Random, build: Builder, name: str) -> ElasticFileSystem:
 
 
 SCENARIOS = (
-    Scenario(name="torn-down", story="Its mount targets went with their subnets.", plant=each(_torn_down), trouble=True),
+    Scenario(
+        name="torn-down", story="Its mount targets went with their subnets.", plant=each(_torn_down), trouble=True
+    ),
     Scenario(name="half-deleted", story="A job's deletion ended half way.", plant=each(_half_deleted), trouble=True),
     Scenario(name="never-mounted", story="Made, and never given a mount target.", plant=each(_never), trouble=True),
     Scenario(name="promoted", story="A replica whose replication was deleted.", plant=each(_promoted), trouble=True),

@@ -118,7 +118,9 @@ def _never_done(random: Random, build: Builder, name: str) -> ElasticFileSystem:
     """There is always more to write."""
     answer, writers = _answer_s(random, None), int(random.integers(1, 4))
     done = writers / answer * _jitter(random)
-    return _made(random, build, name, done, min(spread(random, 1, 24) * KIB, _MOST / 2 / (writers / answer)), one_zone=None)
+    return _made(
+        random, build, name, done, min(spread(random, 1, 24) * KIB, _MOST / 2 / (writers / answer)), one_zone=None
+    )
 
 
 def _large(random: Random, build: Builder, name: str) -> ElasticFileSystem:
@@ -136,7 +138,9 @@ def _few(random: Random, build: Builder, name: str) -> ElasticFileSystem:
 
 
 def _deployment(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    starts = [build.ago(day + random.uniform(0, 0.9)) for day in random.choice(13, int(random.integers(1, 9)), replace=False)]
+    starts = [
+        build.ago(day + random.uniform(0, 0.9)) for day in random.choice(13, int(random.integers(1, 9)), replace=False)
+    ]
     return _waiting(random, build, name, starts, random.uniform(2, 10), int(random.integers(1, 4)), offered=1.8)
 
 
@@ -171,7 +175,9 @@ def _near_permitted(random: Random, build: Builder, name: str) -> ElasticFileSys
     """Many writers, as fast as the network brings it: throughput counts, not the wait."""
     size = spread(random, 24, 60) * KIB
     per_s = random.uniform(30, 70) * MIB / size
-    done = runs(build, daily(random, build), random.uniform(60, 150), per_s, 0.5) * np.clip(noise(random, 0.02), 0.9, 1.1)
+    done = runs(build, daily(random, build), random.uniform(60, 150), per_s, 0.5) * np.clip(
+        noise(random, 0.02), 0.9, 1.1
+    )
     return _made(random, build, name, done, size, one_zone=None)
 
 
@@ -195,10 +201,16 @@ SCENARIOS = (
     Scenario(name="one-writer", story="One writer waits for each answer.", plant=each(_one_writer), trouble=True),
     Scenario(name="several-writers", story="Several writers wait.", plant=each(_several_writers), trouble=True),
     Scenario(
-        name="small-files", story="Workers copy small files, operation by operation.", plant=each(_small_files), trouble=True
+        name="small-files",
+        story="Workers copy small files, operation by operation.",
+        plant=each(_small_files),
+        trouble=True,
     ),
     Scenario(
-        name="uneven-workers", story="Workers, of whom fewer and fewer have work.", plant=each(_uneven_workers), trouble=True
+        name="uneven-workers",
+        story="Workers, of whom fewer and fewer have work.",
+        plant=each(_uneven_workers),
+        trouble=True,
     ),
     Scenario(name="never-done", story="There is always more to write.", plant=each(_never_done), trouble=True),
     Scenario(name="large-writes", story="Large writes.", plant=each(_large)),

@@ -155,8 +155,12 @@ def _dark(random: Random, build: Builder, name: str) -> ElasticFileSystem:
 SCENARIOS = (
     Scenario(name="always", story="One client, always.", plant=each(_always), trouble=True),
     Scenario(name="restarts", story="One client, which restarts now and then.", plant=each(_restarts), trouble=True),
-    Scenario(name="maintained", story="One client, away for an hour every night.", plant=each(_maintained), trouble=True),
-    Scenario(name="replaced", story="A group of one: each comes when the last is gone.", plant=each(_replaced), trouble=True),
+    Scenario(
+        name="maintained", story="One client, away for an hour every night.", plant=each(_maintained), trouble=True
+    ),
+    Scenario(
+        name="replaced", story="A group of one: each comes when the last is gone.", plant=each(_replaced), trouble=True
+    ),
     Scenario(name="several", story="Several clients.", plant=each(_several)),
     Scenario(name="nightly-second", story="More clients for minutes every night.", plant=each(_nightly_second)),
     Scenario(name="monthly-second", story="More clients on one day of the month.", plant=each(_monthly_second)),

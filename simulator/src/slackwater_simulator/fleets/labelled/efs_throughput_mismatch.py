@@ -38,7 +38,9 @@ def _provisioned(
     return made(random, build, name, gib, activity, mode="provisioned", provisioned_mibps=float(round(mibps)), **more)
 
 
-def _elastic(random: Random, build: Builder, name: str, gib: float, wanted: Floats, **more: object) -> ElasticFileSystem:
+def _elastic(
+    random: Random, build: Builder, name: str, gib: float, wanted: Floats, **more: object
+) -> ElasticFileSystem:
     return made(random, build, name, gib, work(random, build, wanted), mode="elastic", **more)
 
 
@@ -187,7 +189,9 @@ def _short_bursts(random: Random, build: Builder, name: str) -> ElasticFileSyste
 def _weekly_burst(random: Random, build: Builder, name: str) -> ElasticFileSystem:
     """At the limit of a burst for hours, once a week."""
     gib = spread(random, 300, 3_000)
-    wanted = _batch(random, build, random.uniform(60, 300), _burst(gib) * random.uniform(1.2, 2), 0.1 * _baseline(gib), 7)
+    wanted = _batch(
+        random, build, random.uniform(60, 300), _burst(gib) * random.uniform(1.2, 2), 0.1 * _baseline(gib), 7
+    )
     return _bursting(random, build, name, gib, wanted)
 
 
@@ -202,7 +206,9 @@ def _elastic_monthly(random: Random, build: Builder, name: str) -> ElasticFileSy
     """Faster than a burst for an hour or more once a month, at other times next to nothing."""
     gib = spread(random, 5, 300)
     rate = _burst(gib) * random.uniform(1.4, 4)
-    return _elastic(random, build, name, gib, runs(build, monthly(random, build), random.uniform(60, 240), rate, 0.0005 * rate))
+    return _elastic(
+        random, build, name, gib, runs(build, monthly(random, build), random.uniform(60, 240), rate, 0.0005 * rate)
+    )
 
 
 def _elastic_trickle(random: Random, build: Builder, name: str) -> ElasticFileSystem:
@@ -256,7 +262,9 @@ def _young(random: Random, build: Builder, name: str) -> ElasticFileSystem:
 
 
 SCENARIOS = (
-    Scenario(name="hardly-used", story="A sixth of what is provisioned at most.", plant=each(_hardly_used), trouble=True),
+    Scenario(
+        name="hardly-used", story="A sixth of what is provisioned at most.", plant=each(_hardly_used), trouble=True
+    ),
     Scenario(
         name="bought-for-more",
         story="Steady at half of what is provisioned, or less.",
@@ -266,18 +274,24 @@ SCENARIOS = (
     Scenario(name="for-minutes", story="Provisioned for minutes a day.", plant=each(_for_minutes), trouble=True),
     Scenario(name="elastic-calm", story="Elastic, where bursting would do.", plant=each(_elastic_calm), trouble=True),
     Scenario(name="elastic-always", story="Elastic, and a steady load.", plant=each(_elastic_always), trouble=True),
-    Scenario(name="at-its-amount", story="Hours a day at all that is provisioned.", plant=each(_at_its_amount), trouble=True),
+    Scenario(
+        name="at-its-amount", story="Hours a day at all that is provisioned.", plant=each(_at_its_amount), trouble=True
+    ),
     Scenario(name="at-its-burst", story="Hours a day at all that a burst is.", plant=each(_at_its_burst), trouble=True),
     Scenario(name="well-used", story="Steady near what is provisioned.", plant=each(_well_used)),
     Scenario(name="by-day", story="Working days near what is provisioned.", plant=each(_by_day)),
     Scenario(name="nightly", story="Hours a night near what is provisioned.", plant=each(_nightly)),
     Scenario(name="closing", story="Near what is provisioned once a month.", plant=each(_closing)),
     Scenario(name="briefly", story="At all that is provisioned for minutes a night.", plant=each(_briefly)),
-    Scenario(name="below-its-size", story="Less provisioned than its size earns, for nothing.", plant=each(_below_its_size)),
+    Scenario(
+        name="below-its-size", story="Less provisioned than its size earns, for nothing.", plant=each(_below_its_size)
+    ),
     Scenario(name="in-bursts", story="Bursting, below its limits.", plant=each(_in_bursts)),
     Scenario(name="short-bursts", story="At the limit of a burst for minutes a night.", plant=each(_short_bursts)),
     Scenario(name="weekly-burst", story="At the limit of a burst once a week.", plant=each(_weekly_burst)),
-    Scenario(name="elastic-spikes", story="Elastic, faster than a burst for minutes a day.", plant=each(_elastic_spikes)),
+    Scenario(
+        name="elastic-spikes", story="Elastic, faster than a burst for minutes a day.", plant=each(_elastic_spikes)
+    ),
     Scenario(name="elastic-monthly", story="Elastic, faster than a burst once a month.", plant=each(_elastic_monthly)),
     Scenario(name="elastic-trickle", story="Elastic, and next to nothing moves.", plant=each(_elastic_trickle)),
     Scenario(name="archive", story="Elastic, with data in Archive.", plant=each(_archive)),

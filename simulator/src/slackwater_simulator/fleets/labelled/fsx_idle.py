@@ -122,7 +122,8 @@ def _moved_away(random: Random, build: Builder, name: str) -> FsxFileSystem:
     rates = {metric: spread(random, 10, 1e4) for metric in _METRICS}
     nothing = build.shapes.signal(np.zeros(MINUTES))
     telemetry = {
-        metric: (*given(work, scale=rate, digits=0, until=left), *given(nothing, since=left)) for metric, rate in rates.items()
+        metric: (*given(work, scale=rate, digits=0, until=left), *given(nothing, since=left))
+        for metric, rate in rates.items()
     }
     return _made(random, build, name, days=random.uniform(300, 900), telemetry=telemetry)
 
@@ -141,7 +142,9 @@ def _probed(random: Random, build: Builder, name: str) -> FsxFileSystem:
 
 def _emptied(random: Random, build: Builder, name: str) -> FsxFileSystem:
     """ONTAP tiers the data of a file system that nobody uses to its capacity pool: its SSD empties."""
-    return _made(random, build, name, ("ONTAP",), used=random.uniform(0.02, 0.3), pool_gib=int(spread(random, 100, 20_000)))
+    return _made(
+        random, build, name, ("ONTAP",), used=random.uniform(0.02, 0.3), pool_gib=int(spread(random, 100, 20_000))
+    )
 
 
 def _calendar(random: Random, build: Builder, name: str) -> FsxFileSystem:
@@ -233,12 +236,16 @@ SCENARIOS = (
     Scenario(name="moved-away", story="Used for months, until its users moved.", plant=each(_moved_away), trouble=True),
     Scenario(name="gappy-zeros", story="Zeros, with missing and late points.", plant=each(_gappy_zeros), trouble=True),
     Scenario(name="probed", story="Metadata is asked for, and no client is there.", plant=each(_probed), trouble=True),
-    Scenario(name="tiered-away", story="ONTAP that nobody uses, its data in the pool.", plant=each(_emptied), trouble=True),
+    Scenario(
+        name="tiered-away", story="ONTAP that nobody uses, its data in the pool.", plant=each(_emptied), trouble=True
+    ),
     Scenario(name="monthly-by-date", story="Used for minutes on one day of the month.", plant=each(_calendar)),
     Scenario(name="monthly-by-weekday", story="Used on the first Monday, say, of the month.", plant=each(_weekday)),
     Scenario(name="weekly", story="Used for minutes once a week.", plant=each(_weekly)),
     Scenario(name="nightly", story="Used for minutes every night.", plant=each(_nightly)),
-    Scenario(name="now-and-then", story="Somebody looks something up, every ten days or so.", plant=each(_now_and_then)),
+    Scenario(
+        name="now-and-then", story="Somebody looks something up, every ten days or so.", plant=each(_now_and_then)
+    ),
     Scenario(name="backup-target", story="Written by a backup, and never read.", plant=each(_backup_target)),
     Scenario(name="mounted", story="Mounted, and not read for a month.", plant=each(_mounted)),
     Scenario(name="listed", story="ONTAP whose files are listed, and not read.", plant=each(_listed)),

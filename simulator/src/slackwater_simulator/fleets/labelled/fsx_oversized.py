@@ -60,7 +60,12 @@ def _zfs(
     gib = int(spread(random, low, high))
     space = _space(random, build, gib, share, "UsedStorageCapacity")
     return build.openzfs(
-        name, storage_gib=gib, throughput=throughput, deployment=deployment, telemetry=space, **_common(random, build, **more)
+        name,
+        storage_gib=gib,
+        throughput=throughput,
+        deployment=deployment,
+        telemetry=space,
+        **_common(random, build, **more),
     )
 
 
@@ -179,7 +184,9 @@ def _smallest(random: Random, build: Builder, name: str) -> FsxFileSystem:
 def _lustre(random: Random, build: Builder, name: str) -> FsxFileSystem:
     """Its throughput comes with its size."""
     work = _common(random, build, used=random.uniform(0.01, 0.15))
-    return build.server(name, "LUSTRE", "PERSISTENT_2", storage_gib=int(random.integers(1, 20)) * 2_400, throughput=250, **work)
+    return build.server(
+        name, "LUSTRE", "PERSISTENT_2", storage_gib=int(random.integers(1, 20)) * 2_400, throughput=250, **work
+    )
 
 
 def _young(random: Random, build: Builder, name: str) -> FsxFileSystem:
@@ -200,7 +207,9 @@ SCENARIOS = (
     Scenario(name="scratch", story="Scratch data that never fills it.", plant=each(_zfs_scratch), trouble=True),
     Scenario(name="copied-once", story="A little data, copied there once.", plant=each(_copied_once), trouble=True),
     Scenario(name="ontap-least", story="ONTAP's minimum for a little data.", plant=each(_ontap_least), trouble=True),
-    Scenario(name="ontap-large", story="ONTAP with far more SSD than its minimum.", plant=each(_ontap_large), trouble=True),
+    Scenario(
+        name="ontap-large", story="ONTAP with far more SSD than its minimum.", plant=each(_ontap_large), trouble=True
+    ),
     Scenario(name="windows", story="Windows with a little data.", plant=each(_windows_empty), trouble=True),
     Scenario(name="filled", story="A quarter to nine tenths full.", plant=each(_filled)),
     Scenario(name="ontap-least-filled", story="ONTAP's minimum, well filled.", plant=each(_ontap_least_filled)),

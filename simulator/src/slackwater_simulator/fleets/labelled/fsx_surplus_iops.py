@@ -113,7 +113,9 @@ def _holes(random: Random, build: Builder, name: str) -> FsxFileSystem:
 SCENARIOS = (
     Scenario(name="rarely-much", story="A third of them is used at most.", plant=each(_rarely_much), trouble=True),
     Scenario(name="hoped-for", story="Bought for users who are few.", plant=each(_hoped_for), trouble=True),
-    Scenario(name="nightly-little", story="A nightly job that hardly shows.", plant=each(_nightly_little), trouble=True),
+    Scenario(
+        name="nightly-little", story="A nightly job that hardly shows.", plant=each(_nightly_little), trouble=True
+    ),
     Scenario(name="nightly", story="Used in full for minutes every night.", plant=each(_nightly)),
     Scenario(name="weekly", story="Used in full once a week.", plant=each(_weekly)),
     Scenario(name="monthly", story="Used in full for an hour or more once a month.", plant=each(_monthly)),

@@ -139,7 +139,9 @@ def _holes(random: Random, build: Builder, name: str) -> FsxFileSystem:
 
 SCENARIOS = (
     Scenario(name="rarely-much", story="A fifth of it is moved at most.", plant=each(_rarely_much), trouble=True),
-    Scenario(name="nightly-little", story="A nightly job that hardly shows.", plant=each(_nightly_little), trouble=True),
+    Scenario(
+        name="nightly-little", story="A nightly job that hardly shows.", plant=each(_nightly_little), trouble=True
+    ),
     Scenario(name="hoped-for", story="Bought for users who are few.", plant=each(_sized_for_days), trouble=True),
     Scenario(name="nightly", story="Used in full for minutes every night.", plant=each(_nightly)),
     Scenario(name="weekly", story="Used in full once a week.", plant=each(_weekly)),

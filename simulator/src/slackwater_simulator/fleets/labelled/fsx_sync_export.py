@@ -87,7 +87,12 @@ def _starts(random: Random, build: Builder) -> list[int]:
 
 def _one_writer(random: Random, build: Builder, name: str) -> FsxVolume:
     work = _waiting(
-        random, build, _starts(random, build), random.uniform(75, 360), offered=random.uniform(1.1, 3), size=_small(random)
+        random,
+        build,
+        _starts(random, build),
+        random.uniform(75, 360),
+        offered=random.uniform(1.1, 3),
+        size=_small(random),
     )
     return _served(random, build, name, work, _sync(random), disk=random.uniform(2, 40))
 
@@ -117,7 +122,12 @@ def _fewer_writers(random: Random, build: Builder, name: str) -> FsxVolume:
 
 def _one_of_several(random: Random, build: Builder, name: str) -> FsxVolume:
     work = _waiting(
-        random, build, _starts(random, build), random.uniform(75, 360), offered=random.uniform(1.1, 3), size=_small(random)
+        random,
+        build,
+        _starts(random, build),
+        random.uniform(75, 360),
+        offered=random.uniform(1.1, 3),
+        size=_small(random),
     )
     others = (Export("*", ("ro", "crossmnt", "async")), Export("10.9.0.0/16", _ASYNC))
     return _served(random, build, name, work, others[0], _sync(random), others[1], disk=random.uniform(2, 40))
@@ -146,7 +156,12 @@ def _deployment(random: Random, build: Builder, name: str) -> FsxVolume:
 
 def _busy_disk(random: Random, build: Builder, name: str) -> FsxVolume:
     work = _waiting(
-        random, build, _starts(random, build), random.uniform(75, 360), offered=random.uniform(1.1, 3), size=_small(random)
+        random,
+        build,
+        _starts(random, build),
+        random.uniform(75, 360),
+        offered=random.uniform(1.1, 3),
+        size=_small(random),
     )
     return _served(random, build, name, work, _sync(random), disk=random.uniform(80, 99.5))
 
@@ -166,7 +181,9 @@ def _large(random: Random, build: Builder, name: str) -> FsxVolume:
 
 
 def _async(random: Random, build: Builder, name: str) -> FsxVolume:
-    writes = runs(build, _starts(random, build), random.uniform(75, 360), spread(random, 200, 4_000), 1.0) * wobble(random)
+    writes = runs(build, _starts(random, build), random.uniform(75, 360), spread(random, 200, 4_000), 1.0) * wobble(
+        random
+    )
     work = _writing(random, build, writes, _small(random))
     return _served(random, build, name, work, Export("*", _ASYNC), disk=random.uniform(5, 45))
 
@@ -193,14 +210,18 @@ def _no_disks(random: Random, build: Builder, name: str) -> FsxVolume:
     work = _waiting(random, build, daily(random, build), random.uniform(75, 360), offered=1.5, size=_small(random))
     names = ("DiskIopsUtilization", "FileServerDiskIopsUtilization", "FileServerDiskThroughputUtilization")
     nothing = build.shapes.signal(np.full_like(work.shape.stats.total, np.nan))
-    return _served(random, build, name, work, _sync(random), disk=5.0, telemetry={metric: given(nothing) for metric in names})
+    return _served(
+        random, build, name, work, _sync(random), disk=5.0, telemetry={metric: given(nothing) for metric in names}
+    )
 
 
 SCENARIOS = (
     Scenario(name="one-writer", story="One writer waits for each write.", plant=each(_one_writer), trouble=True),
     Scenario(name="several-writers", story="Several writers wait.", plant=each(_several_writers), trouble=True),
     Scenario(name="fewer-writers", story="Several writers wait, then fewer.", plant=each(_fewer_writers), trouble=True),
-    Scenario(name="one-of-several", story="Of three client entries one is sync.", plant=each(_one_of_several), trouble=True),
+    Scenario(
+        name="one-of-several", story="Of three client entries one is sync.", plant=each(_one_of_several), trouble=True
+    ),
     Scenario(name="more-iops", story="IOPS were bought, in vain.", plant=each(_more_iops), trouble=True),
     Scenario(name="hardly-written", story="Hardly written.", plant=each(_hardly)),
     Scenario(name="one-deployment", story="A few minutes of waiting, once.", plant=each(_deployment)),

@@ -22,7 +22,17 @@ from .scenario import Plant
 _AT_ONCE = 64
 BURSTING = tuple(name for name, kind in TYPES.items() if kind.peak_gbps >= 2 * kind.baseline_gbps)
 FLAT = tuple(name for name, kind in TYPES.items() if not kind.bursts)
-SMALL = ("t3.micro", "t3.small", "t3.medium", "t3.large", "t4g.small", "t3a.medium", "m5.large", "c6i.large", "r6i.large")
+SMALL = (
+    "t3.micro",
+    "t3.small",
+    "t3.medium",
+    "t3.large",
+    "t4g.small",
+    "t3a.medium",
+    "m5.large",
+    "c6i.large",
+    "r6i.large",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

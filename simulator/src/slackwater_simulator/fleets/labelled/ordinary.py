@@ -23,7 +23,11 @@ def file_system(random: Random, build: Builder, name: str) -> ElasticFileSystem:
     """A file system that several clients use, in several zones, in the throughput mode that suits it."""
     stored_gib = spread(random, 0.1, 2_000)
     if chance(random, 0.1):
-        mode, shape, metered = "elastic", _batches(random, build), random.uniform(130, 300) * max(1.0, stored_gib / 1_024)
+        mode, shape, metered = (
+            "elastic",
+            _batches(random, build),
+            random.uniform(130, 300) * max(1.0, stored_gib / 1_024),
+        )
     else:
         mode, shape = "bursting", build.shapes.shape(_SHAPES[int(random.integers(5))], int(random.integers(6)))
         earned = max(1.0, 50 * stored_gib / 1024) / float(shape.stats.total.mean())
@@ -96,7 +100,9 @@ def server(random: Random, build: Builder, name: str) -> FsxFileSystem:
         case 1:
             size = int(spread(random, 1_024, 20_000))
             volumes = ("home", "projects")[: int(random.integers(1, 3))]
-            return build.server(name, "ONTAP", "MULTI_AZ_1", storage_gib=size, throughput=512, volumes=volumes, **settings)
+            return build.server(
+                name, "ONTAP", "MULTI_AZ_1", storage_gib=size, throughput=512, volumes=volumes, **settings
+            )
         case 2:
             return build.server(
                 name, "WINDOWS", "MULTI_AZ_1", storage_gib=int(spread(random, 32, 8_000)), throughput=64, **settings

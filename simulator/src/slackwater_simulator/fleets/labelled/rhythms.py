@@ -23,7 +23,10 @@ def tags(random: Random) -> Tags:
     """An owner and an environment; one resource in eight has neither."""
     if random.random() < 1 / 8:
         return {}
-    return {"Owner": _OWNERS[int(random.integers(len(_OWNERS)))], "Env": "production" if random.random() < 0.75 else "staging"}
+    return {
+        "Owner": _OWNERS[int(random.integers(len(_OWNERS)))],
+        "Env": "production" if random.random() < 0.75 else "staging",
+    }
 
 
 def spread(random: Random, low: float, high: float) -> float:

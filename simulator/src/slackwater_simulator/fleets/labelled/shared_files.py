@@ -14,7 +14,9 @@ _COLD_FROM_GIB = 100
 _COLD = (("TransitionToIA", "AFTER_30_DAYS"),)
 
 
-def made(random: Random, build: Builder, name: str, stored_gib: float, activity: Activity, **more: object) -> ElasticFileSystem:
+def made(
+    random: Random, build: Builder, name: str, stored_gib: float, activity: Activity, **more: object
+) -> ElasticFileSystem:
     """A file system that holds so much in Standard."""
     cold = stored_gib >= _COLD_FROM_GIB
     settings: dict[str, object] = {

@@ -158,7 +158,11 @@ def test_the_mark_comes_and_goes_and_leaves_other_tags_alone(world) -> None:
     look = world.watcher.look(world.resource)
     for _ in range(2):
         world.watcher.add_tags(world.resource, look, {CLEANUP_TAG: "f-1", ACT_AFTER: "2026-12-01T00:00:00Z"})
-    assert world.watcher.look(world.resource).tags == {**VOLUME.tags, CLEANUP_TAG: "f-1", ACT_AFTER: "2026-12-01T00:00:00Z"}
+    assert world.watcher.look(world.resource).tags == {
+        **VOLUME.tags,
+        CLEANUP_TAG: "f-1",
+        ACT_AFTER: "2026-12-01T00:00:00Z",
+    }
     for _ in range(2):
         world.watcher.remove_tags(world.resource, (CLEANUP_TAG, ACT_AFTER))
     assert world.watcher.look(world.resource).tags == VOLUME.tags
@@ -333,7 +337,9 @@ def test_ec2_itself_refuses_what_is_attached(world) -> None:
 
 
 def test_a_wrong_state_that_is_no_deletion_is_an_error(world) -> None:
-    session = Answering(delete_volume=refused("IncorrectState", "DeleteVolume"), describe_volumes=described(State="creating"))
+    session = Answering(
+        delete_volume=refused("IncorrectState", "DeleteVolume"), describe_volumes=described(State="creating")
+    )
     with pytest.raises(AwsError, match="IncorrectState"):
         EbsRemover(session).remove(world.resource, world.part)
 
@@ -376,7 +382,9 @@ def test_the_sweeper_sees_backups_of_ours_and_no_other_snapshot(world) -> None:
 @pytest.mark.parametrize("tag", [None, "", "soon", "2026-11-01", "2026-11-01T00:00:00", "20261101"])
 def test_a_time_that_nobody_can_read_is_none_so_that_nothing_expires_by_it(world, tag) -> None:
     backup = world.backup()
-    begun = world.taker.start(world.resource, backup, {BACKUP_OF: world.arn} | ({} if tag is None else {EXPIRES_AT: tag}))
+    begun = world.taker.start(
+        world.resource, backup, {BACKUP_OF: world.arn} | ({} if tag is None else {EXPIRES_AT: tag})
+    )
     assert begun.expires_at is None
     assert [copy.expires_at for copy in world.sweeper.copies(world.fleet.account, REGION)] == [None]
 
@@ -429,7 +437,13 @@ def test_a_change_is_under_way_until_it_is_completed_and_goes_back_the_same_way(
 
 def test_a_gp2_volume_becomes_gp3_with_what_was_said_and_not_with_ec2s_defaults_and_back(of) -> None:
     world = of(
-        replace(VOLUME, type="gp2", iops=None, throughput=None, attachments=(Attachment(instance_id="i-1", since=NOW - DAY),))
+        replace(
+            VOLUME,
+            type="gp2",
+            iops=None,
+            throughput=None,
+            attachments=(Attachment(instance_id="i-1", since=NOW - DAY),),
+        )
     )
     world.changer.change(world.resource, SMALLER)
     world.sim.advance(2_000)
@@ -478,7 +492,8 @@ def test_four_changes_within_a_day_are_known_where_ec2_tells_of_them(world) -> N
     session = Answering(**answers)
     changer = EbsChanger(session, session, lambda: world.now)
     assert (
-        changer.refusal(world.resource, SMALLER) == "EC2 takes four changes in 24 hours: the next from 2026-11-16 10:07 UTC on"
+        changer.refusal(world.resource, SMALLER)
+        == "EC2 takes four changes in 24 hours: the next from 2026-11-16 10:07 UTC on"
     )
     changes.pop()
     assert changer.refusal(world.resource, SMALLER) is None

@@ -57,7 +57,12 @@ def test_a_look_names_what_has_to_go_access_points_first_and_the_file_system_las
 def test_what_is_not_there_is_none_and_what_cannot_be_read_is_an_error(world) -> None:
     assert world.watcher.look(replace(world.resource, id="fs-9")) is None
 
-    for action in ("DescribeFileSystems", "DescribeMountTargets", "DescribeAccessPoints", "DescribeReplicationConfigurations"):
+    for action in (
+        "DescribeFileSystems",
+        "DescribeMountTargets",
+        "DescribeAccessPoints",
+        "DescribeReplicationConfigurations",
+    ):
         world.sim.faults.deny(f"elasticfilesystem:{action}")
         with pytest.raises(AwsError, match=r"Not allowed"):
             world.watcher.look(world.resource)
@@ -196,7 +201,10 @@ def test_everything_that_a_restore_needs_is_recorded_as_json_holds_it(world) -> 
         "root_directory": POINT.root,
         "tags": {"Name": "web"},
     }
-    assert [(one["id"], one["availability_zone"]) for one in targets] == [("fsmt-1", f"{REGION}a"), ("fsmt-2", f"{REGION}c")]
+    assert [(one["id"], one["availability_zone"]) for one in targets] == [
+        ("fsmt-1", f"{REGION}a"),
+        ("fsmt-2", f"{REGION}c"),
+    ]
     assert targets[0]["subnet_id"].startswith("subnet-")
     assert (targets[0]["ip_address"], targets[0]["security_groups"]) == ("10.0.1.7", ["sg-1", "sg-2"])
 
@@ -221,7 +229,9 @@ def test_what_it_takes_to_remove_is_named_by_what_iam_asks_for(world) -> None:
     }
     assert set().union(*needed.values()) == REMOVER_ACTIONS
 
-    bare = replace(world.watcher.look(world.resource), parts=(SubResource(kind="file-system", id="fs-1", arn=world.arn),))
+    bare = replace(
+        world.watcher.look(world.resource), parts=(SubResource(kind="file-system", id="fs-1", arn=world.arn),)
+    )
     assert world.watcher.removal_actions(world.resource, bare) == {world.arn: {"elasticfilesystem:DeleteFileSystem"}}
 
 

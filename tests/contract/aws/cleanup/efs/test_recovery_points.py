@@ -178,7 +178,11 @@ class Told:
 
     def __init__(self, job: dict[str, Any], point: dict[str, Any] | None = None) -> None:
         arn = "arn:aws:backup:r:1:recovery-point:p"
-        made = {"CreationDate": WHEN, "ResourceArn": "arn:aws:elasticfilesystem:r:1:file-system/fs-1", "RecoveryPointArn": arn}
+        made = {
+            "CreationDate": WHEN,
+            "ResourceArn": "arn:aws:elasticfilesystem:r:1:file-system/fs-1",
+            "RecoveryPointArn": arn,
+        }
         self.job = made | {"BackupJobId": "j", "State": "COMPLETED"} | job
         self.point = None if point is None else made | {"Status": "COMPLETED", "BackupSizeInBytes": 5} | point
         self.asked: list[str] = []
@@ -299,7 +303,14 @@ def test_when_aws_backup_deletes_a_recovery_point_by_itself(world, point, at) ->
     ("point", "key"),
     [
         ({"IsEncrypted": True, "EncryptionKeyArn": "arn:aws:kms:r:1:key/k"}, "arn:aws:kms:r:1:key/k"),
-        ({"IsEncrypted": True, "EncryptionKeyArn": "arn:aws:kms:r:9:key/k", "EncryptionKeyType": "AWS_OWNED_KMS_KEY"}, None),
+        (
+            {
+                "IsEncrypted": True,
+                "EncryptionKeyArn": "arn:aws:kms:r:9:key/k",
+                "EncryptionKeyType": "AWS_OWNED_KMS_KEY",
+            },
+            None,
+        ),
         ({"IsEncrypted": False}, None),
         ({"IsEncrypted": True}, ""),
         ({}, ""),
@@ -358,7 +369,9 @@ def test_a_backup_in_the_vault_of_before_is_found_and_restored(world) -> None:
     assert copy.id == backup.id
     undo = world.undo(backup)
     world.delete()
-    restorer = EfsRestorer(world.reading, world.asking, vault="Default", role_arn=f"arn:aws:iam::{world.fleet.account}:role/b")
+    restorer = EfsRestorer(
+        world.reading, world.asking, vault="Default", role_arn=f"arn:aws:iam::{world.fleet.account}:role/b"
+    )
     assert restorer.restore(undo).state == "running"
 
 

@@ -33,9 +33,16 @@ def world(of) -> World:
 
 def settled(record):
     """A record without what is never the same: ids, and ARNs with them."""
-    points = [{k: v for k, v in one.items() if k not in {"id", "arn", "client_token"}} for one in record["access_points"]]
+    points = [
+        {k: v for k, v in one.items() if k not in {"id", "arn", "client_token"}} for one in record["access_points"]
+    ]
     targets = [{k: v for k, v in one.items() if k != "id"} for one in record["mount_targets"]]
-    return {**record, "access_points": points, "mount_targets": sorted(targets, key=itemgetter("subnet_id")), "policy": None}
+    return {
+        **record,
+        "access_points": points,
+        "mount_targets": sorted(targets, key=itemgetter("subnet_id")),
+        "policy": None,
+    }
 
 
 def only_policy(world: World, file_system_id: str = "fs-1") -> dict[str, object]:
@@ -169,7 +176,9 @@ def test_an_address_that_somebody_else_took_is_another_one_and_said(world) -> No
     restored = world.restored(cleanup)
     (target, _) = world.watcher.record(world.resource)["mount_targets"]
     assert restored.state == "done"
-    assert f"is {target['id']}, not fsmt-1, at {target['ip_address']} in the place of 10.0.1.7" in restored.differences[0]
+    assert (
+        f"is {target['id']}, not fsmt-1, at {target['ip_address']} in the place of 10.0.1.7" in restored.differences[0]
+    )
     assert target["security_groups"] == ["sg-1", "sg-2"]
 
 
@@ -258,7 +267,9 @@ def test_a_one_zone_file_system_comes_back_in_its_zone_with_its_key(of) -> None:
     zone, key = f"{REGION}c", f"arn:aws:kms:{REGION}:111122223333:key/k"
     target = MountTarget(id="fsmt-1", az=zone)
     world = of(
-        replace(SYSTEM, one_zone=zone, kms_key=key, mount_targets=(target,), given_points=(), lifecycle=(), mode="bursting")
+        replace(
+            SYSTEM, one_zone=zone, kms_key=key, mount_targets=(target,), given_points=(), lifecycle=(), mode="bursting"
+        )
     )
     cleanup = world.undo(world.backed_up())
     world.delete()

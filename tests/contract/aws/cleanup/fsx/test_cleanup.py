@@ -44,7 +44,9 @@ def world() -> Iterator[World]:
 
 
 def refusal(code: str, operation: str = "DescribeFileSystems") -> ClientError:
-    return ClientError({"Error": {"Code": code, "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": 400}}, operation)  # type: ignore[arg-type]
+    return ClientError(
+        {"Error": {"Code": code, "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": 400}}, operation
+    )  # type: ignore[arg-type]
 
 
 # --- Look
@@ -150,7 +152,9 @@ def test_what_a_program_manages_holds_what_it_hangs_on(world: World) -> None:
     look = world.watcher.look(tracked(ZFS.id))
 
     assert look is not None
-    assert look.held == f"its volume {ZFS_CHILD.id} is managed by CloudFormation stack films: it has to be changed there"
+    assert (
+        look.held == f"its volume {ZFS_CHILD.id} is managed by CloudFormation stack films: it has to be changed there"
+    )
 
 
 SYSTEM = {"FileSystemId": "fs-1", "FileSystemType": "OPENZFS", "Lifecycle": "AVAILABLE"}
@@ -167,9 +171,16 @@ def test_an_ordinary_one_is_not_held() -> None:
     ("volume", "why"),
     [
         ({"OpenZFSConfiguration": {"SourceSnapshotARN": "arn"}}, "is written by replication"),
-        ({"OpenZFSConfiguration": {"OriginSnapshot": {"CopyStrategy": "INCREMENTAL_COPY"}}}, "is written by replication"),
         (
-            {"AdministrativeActions": [{"AdministrativeActionType": "VOLUME_UPDATE_WITH_SNAPSHOT", "Status": "PENDING"}]},
+            {"OpenZFSConfiguration": {"OriginSnapshot": {"CopyStrategy": "INCREMENTAL_COPY"}}},
+            "is written by replication",
+        ),
+        (
+            {
+                "AdministrativeActions": [
+                    {"AdministrativeActionType": "VOLUME_UPDATE_WITH_SNAPSHOT", "Status": "PENDING"}
+                ]
+            },
             "under way on fsvol-1: VOLUME_UPDATE_WITH_SNAPSHOT",
         ),
     ],
@@ -386,7 +397,9 @@ def test_openzfs_is_removed_with_its_children_and_without_a_final_backup(world: 
 
 
 def test_removing_a_file_system_that_is_gone_is_fine(world: World) -> None:
-    world.remover.remove(tracked("fs-00000000000000000"), SubResource(kind="file-system", id="fs-00000000000000000", arn=None))
+    world.remover.remove(
+        tracked("fs-00000000000000000"), SubResource(kind="file-system", id="fs-00000000000000000", arn=None)
+    )
 
     assert world.asked("DeleteFileSystem") == 0
 

@@ -280,7 +280,9 @@ def test_the_mark_does_not_come_back() -> None:
 
 def test_a_volume_that_did_not_come_back_or_has_other_exports_is_named() -> None:
     exports = [{"ClientConfigurations": [{"Clients": "10.0.0.0/16", "Options": ["rw"]}]}]
-    recorded = {"volume_settings": {"/fsx": {}, "/fsx/home": {"NfsExports": exports}, "/fsx/old": {"RecordSizeKiB": 128}}}
+    recorded = {
+        "volume_settings": {"/fsx": {}, "/fsx/home": {"NfsExports": exports}, "/fsx/old": {"RecordSizeKiB": 128}}
+    }
     back = [
         {"OpenZFSConfiguration": {"VolumePath": "/fsx", "NfsExports": []}},
         {"OpenZFSConfiguration": {"VolumePath": "/fsx/home", "UserAndGroupQuotas": [{"Type": "USER", "Id": 1}]}},

@@ -32,7 +32,9 @@ def document(api: APIGatewayHttpResolver, event: APIGatewayProxyEventV2) -> dict
     context = event.request_context
     stage = "" if context.stage == "$default" else f"/{context.stage}"
     scheme = {"bearer": TOKEN} if context.authorizer.jwt_claim else {"sigv4": SIGNED}
-    description: dict[str, Any] = json.loads(api.get_openapi_json_schema(title=TITLE, version=VERSION, description=DESCRIPTION))
+    description: dict[str, Any] = json.loads(
+        api.get_openapi_json_schema(title=TITLE, version=VERSION, description=DESCRIPTION)
+    )
     description["servers"] = [{"url": f"https://{context.domain_name}{stage}"}]
     description["security"] = [{name: []} for name in scheme]
     description["components"]["securitySchemes"] = scheme

@@ -118,7 +118,9 @@ class Snooze(Request):
 class Dismiss(Request):
     """That a finding is not to be acted on, and why; until a time, or for good."""
 
-    why: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_WHY, pattern=r"\S"), AfterValidator(str.strip)]
+    why: Annotated[
+        str, StringConstraints(min_length=1, max_length=LONGEST_WHY, pattern=r"\S"), AfterValidator(str.strip)
+    ]
     until: Until | None = Field(default=None, description="A time to come; for good without it")
 
 
@@ -158,7 +160,9 @@ class Adopt(Request):
     )
     why: Annotated[Why, StringConstraints(min_length=1)]
     places: list[Annotated[str, StringConstraints(pattern=ID, max_length=64)]] = Field(
-        default=[], max_length=2, description="Where to restore it: the zone of a volume, the subnets of an FSx file system"
+        default=[],
+        max_length=2,
+        description="Where to restore it: the zone of a volume, the subnets of an FSx file system",
     )
     region: Annotated[str, StringConstraints(pattern=REGION, max_length=32)] | None = Field(
         default=None, description="Where it is; without it, every region of the account is looked at"
@@ -169,7 +173,9 @@ class Start(Request):
     """What to audit; what is left out is as the policy says."""
 
     regions: list[Annotated[str, StringConstraints(pattern=REGION, max_length=32)]] = Field(default=[], max_length=64)
-    detectors: list[Annotated[str, StringConstraints(pattern=DETECTOR, max_length=64)]] = Field(default=[], max_length=64)
+    detectors: list[Annotated[str, StringConstraints(pattern=DETECTOR, max_length=64)]] = Field(
+        default=[], max_length=64
+    )
     accounts: list[Annotated[str, StringConstraints(pattern=ACCOUNT)]] = Field(
         default=[], max_length=1_000, description="Of the organization's accounts that the policy names"
     )

@@ -33,6 +33,9 @@ def examined(
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = pool.map(lambda one: permission_checks.ask(one[0].action, one[1]), asked)
         checks = tuple(
-            Check(need=need, region=region, answer=answer) for (need, region), answer in zip(asked, answers, strict=True)
+            Check(need=need, region=region, answer=answer)
+            for (need, region), answer in zip(asked, answers, strict=True)
         )
-    return Examination(account=who.account, arn=who.arn, partition=who.partition, regions=tuple(in_regions), checks=checks)
+    return Examination(
+        account=who.account, arn=who.arn, partition=who.partition, regions=tuple(in_regions), checks=checks
+    )

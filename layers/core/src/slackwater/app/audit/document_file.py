@@ -76,7 +76,9 @@ class ScanFile:
         """Add a chunk. Findings are ranked; other lists are ordered by `place`, then by arrival. Thread-safe."""
         with self._lock:
             self._merger.add(part, place)
-            self._write("INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?)", (_row(one, place) for one in part["findings"]))
+            self._write(
+                "INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?)", (_row(one, place) for one in part["findings"])
+            )
             questions: dict[Listed, Sequence[object]] = {"unknown": part["unknown"], "unlisted": part["unlisted"]}
             for name, some in questions.items():
                 chunks = ((name, place, len(chunk), _pressed(chunk)) for chunk in batched(some, CHUNK, strict=False))
@@ -109,7 +111,9 @@ class ScanFile:
         long as the file exists.
         """
         doc = self.head()
-        doc["findings"] = cast("list[FindingDocument]", _OnDisk(self, "findings")) if most is None else [*self.findings(most)]
+        doc["findings"] = (
+            cast("list[FindingDocument]", _OnDisk(self, "findings")) if most is None else [*self.findings(most)]
+        )
         doc["unknown"] = cast("list[UnknownDocument]", _OnDisk(self, "unknown"))
         doc["unlisted"] = cast("list[UnlistedDocument]", _OnDisk(self, "unlisted"))
         return doc

@@ -111,7 +111,9 @@ class Planner:
         who = self.identity()
         accounts, targets, gaps = self._retried(who, before, policy) if before else self._named(who, policy, request)
         if not targets:
-            raise AuditRequestError("there is nothing to audit: none of the accounts has enabled any of the wanted regions")
+            raise AuditRequestError(
+                "there is nothing to audit: none of the accounts has enabled any of the wanted regions"
+            )
         return AuditPlan(
             audit_id=audit_id,
             now=self.clock().replace(second=0, microsecond=0),
@@ -137,7 +139,9 @@ class Planner:
         check_accounts(request, {account.id for account in selected.accounts})
         chosen = tuple(one for one in selected.accounts if one.id in request.accounts or not request.accounts)
         if not chosen:
-            raise AuditRequestError("the policy's organization section names no account: look at `organization` in the policy")
+            raise AuditRequestError(
+                "the policy's organization section names no account: look at `organization` in the policy"
+            )
         unknown = {gap.account: gap for gap in selected.gaps}
         targets, gaps = self._entered(who, [account.id for account in chosen], wanted, unknown)
         there = {target.account for target in targets}

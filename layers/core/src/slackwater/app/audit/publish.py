@@ -110,7 +110,9 @@ class Publisher:
     def _collect(self, plan: AuditPlan, record: AuditRecord, scan_file: ScanFile) -> list[TargetReport]:
         """Read the scans' documents into the scan file, and return a report for each target that was read."""
         trend = trend_of(self.audits, record)
-        organization = [AccountDocument(id=a.id, name=a.name, organizational_unit=a.organizational_unit) for a in plan.accounts]
+        organization = [
+            AccountDocument(id=a.id, name=a.name, organizational_unit=a.organizational_unit) for a in plan.accounts
+        ]
         reports = []
         for target in seen_targets(self.documents, plan):
             parts, whole = list[TargetReport](), True
@@ -129,12 +131,16 @@ class Publisher:
                 reports.append(joined(parts, whole=whole))
         return reports
 
-    def _came_to(self, record: AuditRecord, head: ScanDocument, seen: int, entries: Sequence[LedgerEntry]) -> AuditRecord:
+    def _came_to(
+        self, record: AuditRecord, head: ScanDocument, seen: int, entries: Sequence[LedgerEntry]
+    ) -> AuditRecord:
         if not seen:
             gap = head["scan"]["gaps"][0]
             return replace(record, state="failed", error=f"No target could be scanned: {gap['what']}: {gap['reason']}")
         if all("closed" in target for target in head["scan"]["targets"]):
-            return replace(record, state="failed", error=f"No target could be scanned: {head['scan']['gaps'][0]['reason']}")
+            return replace(
+                record, state="failed", error=f"No target could be scanned: {head['scan']['gaps'][0]['reason']}"
+            )
         outcome = _outcome(head, Counter(entry.happening for entry in entries))
         if not outcome.incomplete_targets:
             return replace(record, state="complete", outcome=outcome)
@@ -261,7 +267,9 @@ class Publisher:
 
     def _incomplete_before(self, record: AuditRecord) -> int:
         """Count the audits of this schedule that ended incomplete or failed since the last complete one."""
-        of_schedule = (one for one in ended_before(self.audits, record) if _schedule(one.request) == _schedule(record.request))
+        of_schedule = (
+            one for one in ended_before(self.audits, record) if _schedule(one.request) == _schedule(record.request)
+        )
         return sum(1 for _ in takewhile(lambda one: one.state != "complete", of_schedule))
 
 
@@ -275,7 +283,9 @@ def _write_changed_findings(scan_file: ScanFile, entries: Iterable[LedgerEntry],
                 out.write(",\n" if kept else "\n")
                 kept += 1
                 out.write(
-                    json.dumps(finding if kept <= MOST_WITH_EVIDENCE else {**finding, "evidence": []}, ensure_ascii=False)
+                    json.dumps(
+                        finding if kept <= MOST_WITH_EVIDENCE else {**finding, "evidence": []}, ensure_ascii=False
+                    )
                 )
         out.write("\n]\n")
 

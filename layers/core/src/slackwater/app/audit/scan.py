@@ -142,7 +142,9 @@ class Audit:
         required, optional = kinds_read(self._enabled())
         fleet, gaps = sources.inventory.read(target, required, optional)
         summed = summarize_gaps(target, required, gaps, sum(counted(fleet).values()))
-        scan, questions = self._judged(target, fleet, lambda: summed, sources.metrics, now, lambda done, total: (done, total))
+        scan, questions = self._judged(
+            target, fleet, lambda: summed, sources.metrics, now, lambda done, total: (done, total)
+        )
         self.progress(target, "done", questions, questions)
         return scan
 
@@ -171,7 +173,9 @@ class Audit:
         self.progress(target, "inventory", 0, 0)
         return self.sources(target).inventory.snapshot(target, *kinds_read(self._enabled()))
 
-    def parts(self, target: Target, now: datetime, snapshot: InventorySnapshot | None = None, first: int = 1) -> Iterator[Scan]:
+    def parts(
+        self, target: Target, now: datetime, snapshot: InventorySnapshot | None = None, first: int = 1
+    ) -> Iterator[Scan]:
         """Yield the scan of one target chunk by chunk. All but the last have `more` set.
 
         The `usage` of each chunk counts what was requested since the last, so that they add up.

@@ -92,7 +92,9 @@ class Scanner:
                 longest_s, began = max(longest_s, (now - began).total_seconds()), now
                 if more and left_s() < SLOWER * longest_s + TO_HAND_OVER_S:
                     if part == 1 and snapshot.file:
-                        self.documents.write_file(object_keys.snapshot(audit_id, target.account, target.region), snapshot.file)
+                        self.documents.write_file(
+                            object_keys.snapshot(audit_id, target.account, target.region), snapshot.file
+                        )
                     return Scanned(number + 1, complete)
         return Scanned(0, complete)
 

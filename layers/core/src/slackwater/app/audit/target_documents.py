@@ -49,7 +49,9 @@ def seen_targets(documents: Documents, plan: AuditPlan) -> Iterator[Iterator[Sca
     def begun(target: Target) -> Iterator[ScanDocument | Gap]:
         if gap := known.get((target.account, target.region)):
             return iter((gap,))
-        return _seen(_Ahead(documents, object_keys.target_scan(plan.audit_id, target.account, target.region)), plan, target)
+        return _seen(
+            _Ahead(documents, object_keys.target_scan(plan.audit_id, target.account, target.region)), plan, target
+        )
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for some in batched(plan.targets, AT_ONCE, strict=False):

@@ -78,7 +78,9 @@ class BackUp:
         if step != "verify" and (why := self.cases.objection(cleanup, self.cases.finding(cleanup), self.policy())):
             return self.cases.over(cleanup, why)
         if any(backup.installation is None for backup in cleanup.backups):
-            return self.cases.over(cleanup, self.cases.objection(cleanup, self.cases.finding(cleanup), self.policy()) or OLDER)
+            return self.cases.over(
+                cleanup, self.cases.objection(cleanup, self.cases.finding(cleanup), self.policy()) or OLDER
+            )
         match step:
             case "start":
                 return self._start(cleanup)
@@ -127,7 +129,9 @@ class BackUp:
             return GO
         first, now = min(under_way, key=lambda backup: backup.asked_at), self.cases.clock()
         if now - first.asked_at >= LONGEST_WAIT:
-            return self.cases.failed(cleanup, f"the backup of {first.subject.id} takes longer than {LONGEST_WAIT.days} days")
+            return self.cases.failed(
+                cleanup, f"the backup of {first.subject.id} takes longer than {LONGEST_WAIT.days} days"
+            )
         return wait_since(first.asked_at, now, LOOK_AT_BACKUP_S)
 
     def _ask(self, cleanup: Cleanup, backup: Backup) -> Cleanup:
@@ -162,7 +166,9 @@ class BackUp:
         verified = tuple(_verified(*both) for both in zip(prior, seen, strict=True))
         backups = (*verified, *(backup for backup in cleanup.backups if backup.final))
         if any(backup.state != "verified" for backup in prior):
-            ids = ", ".join(f"{backup.id} of {backup.subject.id}, until {backup.expires_at:%Y-%m-%d}" for backup in verified)
+            ids = ", ".join(
+                f"{backup.id} of {backup.subject.id}, until {backup.expires_at:%Y-%m-%d}" for backup in verified
+            )
             known = replace(cleanup, backups=backups, backed_up_at=self.cases.clock())
             self.cases.record_event(known, "backed-up", f"verified: {ids}")
         elif backups != cleanup.backups:
@@ -208,7 +214,9 @@ def made_for(backup: Backup, copies: Sequence[Copy], of_arn: str) -> list[Copy]:
     record needs no proof: AWS returned its id, or it was proven then.
     """
     mine = [one for one in copies if _recorded(one, backup) or identity_error(one, backup, of_arn) is None]
-    return sorted(mine, key=lambda one: (not _recorded(one, backup), one.state == "failed", one.made_at))[: backup.asked]
+    return sorted(mine, key=lambda one: (not _recorded(one, backup), one.state == "failed", one.made_at))[
+        : backup.asked
+    ]
 
 
 def verified_now(cleanup: Cleanup, taker: BackupTaker, keys: Keys, kept_from: datetime) -> str | None:
@@ -225,7 +233,9 @@ def verified_now(cleanup: Cleanup, taker: BackupTaker, keys: Keys, kept_from: da
         ):
             return f"the backup {backup.id} of {backup.subject.id} does not hold what it should: {why}"
         if _ends_before(copy, kept_from):
-            return f"the backup {backup.id} of {backup.subject.id} is kept until {copy.kept_until:%Y-%m-%d %H:%M} UTC only"
+            return (
+                f"the backup {backup.id} of {backup.subject.id} is kept until {copy.kept_until:%Y-%m-%d %H:%M} UTC only"
+            )
         if copy.key is not None and (why := keys.unusable(copy.key, cleanup.resource.region, kept_from)):
             return f"the backup {backup.id} of {backup.subject.id} may be of no use: {why}"
     return None

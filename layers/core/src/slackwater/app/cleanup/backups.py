@@ -101,7 +101,14 @@ class Backups:
         return BackupList(backups=tuple(found), installation=own, gaps=tuple(gaps))
 
     def adopt(
-        self, backup_id: str, *, who: str, why: str, places: Sequence[str] = (), regions: Collection[str] = (), now: datetime
+        self,
+        backup_id: str,
+        *,
+        who: str,
+        why: str,
+        places: Sequence[str] = (),
+        regions: Collection[str] = (),
+        now: datetime,
     ) -> Cleanup:
         """Record a backup that has no record here, so that a person can restore it. Restores nothing.
 

@@ -89,9 +89,8 @@ def failed_half_way(ahead: Cleanup) -> str | None:
     """
     if ahead.stage != "failed":
         return None
-    return (
-        f"the clean-up of finding {ahead.finding_id} failed half way: `slackwater cleanup status {ahead.finding_id}` says why"
-    )
+    command = f"slackwater cleanup status {ahead.finding_id}"
+    return f"the clean-up of finding {ahead.finding_id} failed half way: `{command}` says why"
 
 
 def cut(why: str) -> str:

@@ -13,7 +13,14 @@ from functools import cache
 from typing import Any, Final, Literal
 
 from slackwater.app.audit.target_documents import Sight, sight
-from slackwater.app.findings.findings import ATTEMPTS, ConflictError, Findings, NotAllowedError, NotFoundError, reason_given
+from slackwater.app.findings.findings import (
+    ATTEMPTS,
+    ConflictError,
+    Findings,
+    NotAllowedError,
+    NotFoundError,
+    reason_given,
+)
 from slackwater.app.policy.file import PolicyError
 from slackwater.app.telemetry import LOGGER
 from slackwater.engine.cleanup import (
@@ -77,7 +84,9 @@ class StoppedError(ConflictError):
 
     def __init__(self, stopped: ActorNote) -> None:
         """Create the error with who stopped them, when and why."""
-        super().__init__(f"nothing was begun: {stopped_words(stopped)}; `slackwater cleanup stop --all --lift` lets them go on")
+        super().__init__(
+            f"nothing was begun: {stopped_words(stopped)}; `slackwater cleanup stop --all --lift` lets them go on"
+        )
         self.stopped = stopped
 
 
@@ -214,7 +223,9 @@ class Cleanups:
             one = self._judged(finding, seen, policy.cleanup, now)
             arn = finding.sighting.resource.arn
             if one.state == "ready" and taken.setdefault(arn, finding.id) != finding.id:
-                one = replace(one, state="refused", why=f"finding {taken[arn]} is about the same resource, and comes first")
+                one = replace(
+                    one, state="refused", why=f"finding {taken[arn]} is about the same resource, and comes first"
+                )
             candidates.append(one)
         return tuple(candidates)
 
@@ -357,7 +368,9 @@ class Cleanups:
                 return replace(one, state="refused", why=self._held(one.finding) or "another run was faster")
             starter.start(cleanup.finding_id, cleanup.execution)
         except AwsError as error:
-            return replace(one, state="failed", why=f"it is not known to have started, and the next run starts it: {error}")
+            return replace(
+                one, state="failed", why=f"it is not known to have started, and the next run starts it: {error}"
+            )
         return replace(one, state="begun", why="", cleanup=cleanup)
 
     # -- Looking
@@ -715,7 +728,9 @@ def _touched(cleanup: Cleanup) -> bool:
 
 def _put_back(cleanup: Cleanup) -> bool:
     """Whether the resource itself was not deleted, and all of its sub-resources are restored."""
-    return cleanup.restored is not None and cleanup.restored.state == "done" and cleanup.restored.id == cleanup.resource.id
+    return (
+        cleanup.restored is not None and cleanup.restored.state == "done" and cleanup.restored.id == cleanup.resource.id
+    )
 
 
 def _restorable(cleanup: Cleanup) -> bool:

@@ -12,7 +12,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from slackwater.app.cleanup.back_up import UNTIL_DELETED, ended_final_backup, final_backup, tags, verified_now, with_backup
+from slackwater.app.cleanup.back_up import (
+    UNTIL_DELETED,
+    ended_final_backup,
+    final_backup,
+    tags,
+    verified_now,
+    with_backup,
+)
 from slackwater.app.cleanup.case import (
     BY_POLICY,
     GO,
@@ -93,7 +100,9 @@ class Delete:
         cleanup = self.cases.get(finding_id, execution)
         if cleanup.stage != "working" or not cleanup.deletes or not cleanup.parts:
             raise UnsafeError(f"the clean-up is {cleanup.stage}: it has nothing to delete")
-        if not cleanup.scratch and (not cleanup.backups or any(backup.state != "verified" for backup in cleanup.prior_backups)):
+        if not cleanup.scratch and (
+            not cleanup.backups or any(backup.state != "verified" for backup in cleanup.prior_backups)
+        ):
             raise UnsafeError("it has no verified backup")
         ends = self.cases.clock() + LONGEST_STEP
         for _ in range(MOST_PARTS):
@@ -121,7 +130,9 @@ class Delete:
             cleanup = self.cases.write(replace(cleanup, has_turn=True))
         return self._delete_checked(cleanup, finding, policy)
 
-    def _delete_checked(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> tuple[Cleanup, Answer | None]:
+    def _delete_checked(
+        self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy
+    ) -> tuple[Cleanup, Answer | None]:
         """Delete the next sub-resources if the resource is as it was found, and its backup is verified."""
         seen = self.rechecker.recheck(cleanup, policy)
         if seen.state == "gone":
@@ -215,7 +226,9 @@ class Delete:
         if why := failed_half_way(ahead):
             return self.cases.over(cleanup, why)
         if cleanup.waits_since is None:
-            why = f"for the clean-up of finding {ahead.finding_id}: one {cleanup.resource.type} is taken apart at a time"
+            why = (
+                f"for the clean-up of finding {ahead.finding_id}: one {cleanup.resource.type} is taken apart at a time"
+            )
             self.cases.record_event(replace(cleanup, waits_since=now), "queued", why)
         elif now - cleanup.waits_since >= LONGEST_WAIT:
             span = f"{LONGEST_WAIT.days} days"
@@ -248,7 +261,9 @@ class Delete:
             return wait(left_s)
         if not seen.use_unknown:
             return None
-        return self.cases.over(cleanup, f"whether it was used since its clean-up began is not known: {seen.use_unknown}")
+        return self.cases.over(
+            cleanup, f"whether it was used since its clean-up began is not known: {seen.use_unknown}"
+        )
 
     def _recorded_anew(self, cleanup: Cleanup, part: SubResource) -> Cleanup:
         """Return the clean-up with the newest record of what restores this sub-resource.
@@ -268,7 +283,9 @@ class Delete:
         """Remove sub-resources from the record whose deletion was not requested."""
         if not unasked:
             return cleanup
-        return self.cases.write(replace(cleanup, removals=tuple(one for one in cleanup.removals if one.part.id not in unasked)))
+        return self.cases.write(
+            replace(cleanup, removals=tuple(one for one in cleanup.removals if one.part.id not in unasked))
+        )
 
     def _on_record(self, cleanup: Cleanup, parts: Sequence[SubResource]) -> Cleanup:
         """Record that the deletion of these sub-resources is requested. The ledger gets an entry for the first."""

@@ -120,7 +120,9 @@ class Rechecker:
             return self._used_since(checked, cleanup, audit.sources(target).metrics, start, now)
         return checked
 
-    def _used_since(self, checked: Rechecked, cleanup: Cleanup, metrics: Metrics, start: datetime, now: datetime) -> Rechecked:
+    def _used_since(
+        self, checked: Rechecked, cleanup: Cleanup, metrics: Metrics, start: datetime, now: datetime
+    ) -> Rechecked:
         """Return "changed" if the file system was used since the clean-up began to work on it."""
         during = efs_use.period(cleanup, start, now)
         answer = metrics.fetch(efs_use.question(cleanup.resource.id, during.start, now))
@@ -138,7 +140,8 @@ class Rechecker:
         finding = next((found for found in scan.findings if found.id == cleanup.finding_id), None)
         if finding is None:
             why = next(
-                (str(one.reason) for one in scan.unlisted), f"{cleanup.detector} does not find it any more: it is in use"
+                (str(one.reason) for one in scan.unlisted),
+                f"{cleanup.detector} does not find it any more: it is in use",
             )
             return Rechecked(state="changed", why=why)
         if protected := change_blocker(finding.resource, fleet, deletes=cleanup.deletes):
@@ -219,7 +222,9 @@ class _MetricsUntil:
         return Series.of(series.start_s, series.period_s, [*series.optional()[:whole], *[None] * (len(series) - whole)])
 
 
-def part_objection(cleanup: Cleanup, part: SubResource, tags: Mapping[str, str], policy: Policy, now: datetime) -> str | None:
+def part_objection(
+    cleanup: Cleanup, part: SubResource, tags: Mapping[str, str], policy: Policy, now: datetime
+) -> str | None:
     """Return what the tags of one sub-resource have against its deletion; None if nothing."""
     name = f"{part.kind} {part.id}"
     if tags_exempt(tags, policy.exempt, now):

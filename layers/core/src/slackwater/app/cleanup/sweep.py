@@ -165,7 +165,11 @@ class Sweep:
 
     def _deleted(self, cleanup: Cleanup, copy: Copy, why: str, found: _Found) -> bool:
         """Delete a backup, and return whether it is gone. If AWS does not answer, the next sweep checks."""
-        account, region, sweeper = cleanup.resource.account, cleanup.resource.region, self.sweepers[cleanup.resource.type]
+        account, region, sweeper = (
+            cleanup.resource.account,
+            cleanup.resource.region,
+            self.sweepers[cleanup.resource.type],
+        )
         try:
             sweeper.delete(account, region, copy)
         except AwsError as error:

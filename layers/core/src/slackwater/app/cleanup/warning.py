@@ -49,7 +49,9 @@ class Warnings:
         if tagging is None or not cleanup.deletes:
             return cleanup
         if tagging.notice is None and tagging.delivered_at is None and not tagging.unwarned:
-            tagging = replace(tagging, notice=Notice(since=self.cases.clock()))  # marked before deliveries were on record
+            tagging = replace(
+                tagging, notice=Notice(since=self.cases.clock())
+            )  # marked before deliveries were on record
             cleanup = self.cases.write(replace(cleanup, marked=tagging))
         rule = self._rule(cleanup, finding, policy)
         cleanup = self._delivered(cleanup, tagging, policy, rule)
@@ -77,7 +79,11 @@ class Warnings:
             return self._written(cleanup, after, max(tagging.act_after, at + ahead), why, warned=notice.days)
         if post.nowhere:
             waits = not policy.cleanup.delete_without_warning
-            return cleanup if waits else self._written(cleanup, replace(tagging, notice=None, unwarned=True), tagging.act_after)
+            return (
+                cleanup
+                if waits
+                else self._written(cleanup, replace(tagging, notice=None, unwarned=True), tagging.act_after)
+            )
         if post.waits or now - post.created_at < LOOK_AGAIN or _too_late(tagging, notice, now):
             return cleanup
         to = now + ahead
@@ -126,7 +132,9 @@ class Warnings:
             return None
         return unattended(finding.sighting, look.tags if look else None, policy.cleanup)
 
-    def _written(self, cleanup: Cleanup, after: Tagging, to: datetime, why: str = "", *, warned: int | None = None) -> Cleanup:
+    def _written(
+        self, cleanup: Cleanup, after: Tagging, to: datetime, why: str = "", *, warned: int | None = None
+    ) -> Cleanup:
         """Store the warning state. If the date moved, update the tag first, add a ledger entry, and announce it again.
 
         `warned` is for how many days ahead a warning was just delivered.

@@ -55,7 +55,9 @@ from slackwater.ports.store import Documents
 
 type Going = Literal["load", "recheck", "mark", "grace", "approval", "begin", "preflight"]
 """Steps before the deletion or change. Each first checks whether a person or the policy objects."""
-type WatchStep = Literal[Going, "confirm", "record", "call_off", "fail", "not_put_back", "undo", "undone", "undo_failed"]
+type WatchStep = Literal[
+    Going, "confirm", "record", "call_off", "fail", "not_put_back", "undo", "undone", "undo_failed"
+]
 
 BY_RECORD: Final[tuple[WatchStep, ...]] = ("confirm", "record", "call_off", "fail", "not_put_back", "undo_failed")
 """Steps that need the record only. They work even if a list of the clean-up is lost, or too long to store."""
@@ -203,8 +205,12 @@ class Watch:
             watcher.add_tags(
                 resource, look, {CLEANUP_TAG: cleanup.finding_id, ACT_AFTER: f"{tagging.act_after:%Y-%m-%dT%H:%M:%SZ}"}
             )
-            then = "deleted" if cleanup.deletes else f"changed to {in_words(cleanup.setting)}" if cleanup.setting else ""
-            after = f" after {tagging.act_after:%Y-%m-%d %H:%M} UTC, unless it is used before" if cleanup.deletes else ""
+            then = (
+                "deleted" if cleanup.deletes else f"changed to {in_words(cleanup.setting)}" if cleanup.setting else ""
+            )
+            after = (
+                f" after {tagging.act_after:%Y-%m-%d %H:%M} UTC, unless it is used before" if cleanup.deletes else ""
+            )
             cleanup, finding = self.cases.record_event(
                 replace(cleanup, marked=replace(tagging, tagged=True)), "marked", f"to be {then}{after}"
             )
@@ -419,7 +425,9 @@ class Watch:
         if new:
             what = _with_rest(_what_failed(cleanup, error), cleanup)
             status: Status | None = "failed" if self.cases.finding(cleanup).status in {*WAITING, "cleaning"} else None
-            half = cleanup.has_turn and bool(cleanup.removals)  # who waits is called off by one that failed with its turn
+            half = cleanup.has_turn and bool(
+                cleanup.removals
+            )  # who waits is called off by one that failed with its turn
             failed = replace(cleanup, stage="failed", ended_at=self.cases.clock(), why=what, has_turn=half)
             cleanup, _ = self.cases.record_event(failed, "failed", what, status=status)
         self._remove_tags_if_possible(cleanup)
@@ -435,7 +443,9 @@ class Watch:
         missing = [one.part for one in cleanup.removals if one.part.id != cleanup.resource.id]
         if not missing or cleanup.why.startswith(NOT_PUT_BACK):
             return GO
-        gone = some([f"{one.kind} {one.id}" for one in missing], cleanup.removed - (len(cleanup.removals) - len(missing)))
+        gone = some(
+            [f"{one.kind} {one.id}" for one in missing], cleanup.removed - (len(cleanup.removals) - len(missing))
+        )
         again = "" if cleanup.not_restored else f"; `slackwater cleanup undo {cleanup.finding_id}` tries again"
         what = f"{NOT_PUT_BACK}: {gone}; {_what_failed(cleanup, error)}{again}"
         failed = replace(cleanup, stage="failed", ended_at=cleanup.ended_at or self.cases.clock(), why=what)
@@ -523,7 +533,9 @@ def done_words(cleanup: Cleanup) -> str:
         return f"{deleted} without a backup, as the policy says of its tag" if cleanup.removals else deleted
     kept = ", ".join(f"{one.id} until {one.expires_at:%Y-%m-%d}" for one in cleanup.backups if one.state != "failed")
     lost = next((one for one in cleanup.backups if one.final and one.state == "failed"), None)
-    without = f"; the final backup failed ({lost.why}): what was written since {_backed_up(cleanup)} is lost" if lost else ""
+    without = (
+        f"; the final backup failed ({lost.why}): what was written since {_backed_up(cleanup)} is lost" if lost else ""
+    )
     return f"{deleted}; its data is in {kept}{without}"
 
 
@@ -554,7 +566,9 @@ def _with_rest(why: str, cleanup: Cleanup) -> str:
     """Return why it ended, and what was done until then."""
     done = []
     if cleanup.backups:
-        done += [f"backup {one.state}: {one.id or NO_BACKUP.get(one.state, 'AWS names none')}" for one in cleanup.backups]
+        done += [
+            f"backup {one.state}: {one.id or NO_BACKUP.get(one.state, 'AWS names none')}" for one in cleanup.backups
+        ]
     if cleanup.removals:
         done.append(f"asked AWS to delete {_removed(cleanup)}")
     if cleanup.changed_at and cleanup.setting:

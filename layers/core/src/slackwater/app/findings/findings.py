@@ -101,7 +101,9 @@ class Findings:
         finding = self._get(id)
         return ShownFinding(finding=finding, ledger=tuple(self.store.ledger(id)), evidence=self._evidence(finding))
 
-    def decided(self, id: str, action: Action, *, who: str, why: str, until: datetime | None, now: datetime) -> TrackedFinding:
+    def decided(
+        self, id: str, action: Action, *, who: str, why: str, until: datetime | None, now: datetime
+    ) -> TrackedFinding:
         """Snooze, dismiss or reopen a finding, and return it. Repeating a decision changes nothing.
 
         Args:
@@ -121,7 +123,14 @@ class Findings:
         return self._written(id, lambda finding: _write(finding, action, decision))
 
     def decided_first(
-        self, id: str, action: Literal["snooze", "dismiss"], *, who: str, why: str, until: datetime | None, now: datetime
+        self,
+        id: str,
+        action: Literal["snooze", "dismiss"],
+        *,
+        who: str,
+        why: str,
+        until: datetime | None,
+        now: datetime,
     ) -> TrackedFinding:
         """Snooze or dismiss a finding that nobody has decided about, and return it. Arguments as in `decided`.
 

@@ -76,7 +76,9 @@ class PolicyError(Exception):
         super().__init__("\n".join(map(str, self.problems)))
 
 
-def load_policy(path: Path | None, registry: Registry, only: Collection[str] = (), regions: Collection[str] = ()) -> Policy:
+def load_policy(
+    path: Path | None, registry: Registry, only: Collection[str] = (), regions: Collection[str] = ()
+) -> Policy:
     """Return the policy in a TOML file, or the defaults without a file. Arguments as in `parse_policy`.
 
     Raises:
@@ -275,7 +277,9 @@ def _problem(name: str, lines: KeyLines, model: type[BaseModel], details: ErrorD
         case "extra_forbidden":
             noun = "detector" if where[:-1] == ("detectors",) else "section" if len(where) == 1 else "key"
             there_are = section_at(model, where[:-1]).model_fields
-            return Problem(*place, f"no such {noun}", did_you_mean(str(where[-1]), there_are, "slackwater policy schema"))
+            return Problem(
+                *place, f"no such {noun}", did_you_mean(str(where[-1]), there_are, "slackwater policy schema")
+            )
         case "missing":
             return Problem(name, lines[where], key_of(where[:-1]), f"{where[-1]} is missing")
         case "string_pattern_mismatch" if (pattern := details["ctx"]["pattern"]) in IDS:

@@ -36,7 +36,14 @@ from slackwater.model.policy import (
     SlackRoute,
     SlackSection,
 )
-from slackwater.model.price_queries import CREDIT_FAMILIES, EFS_USAGE, FSX_DEPLOYMENT, IOPS_USAGE, VOLUME_USAGE, query_for
+from slackwater.model.price_queries import (
+    CREDIT_FAMILIES,
+    EFS_USAGE,
+    FSX_DEPLOYMENT,
+    IOPS_USAGE,
+    VOLUME_USAGE,
+    query_for,
+)
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
 from slackwater.model.services import CALLS_PER_SECOND, IAM_PREFIXES
 
@@ -60,7 +67,9 @@ PRICE_ITEMS: Final = (
 
 def _known_item(item_id: str) -> str:
     if query_for(item_id) is None:
-        raise ValueError(f"no such price item; {did_you_mean(item_id, PRICE_ITEMS, 'the price_basis of a finding in JSON')}")
+        raise ValueError(
+            f"no such price item; {did_you_mean(item_id, PRICE_ITEMS, 'the price_basis of a finding in JSON')}"
+        )
     return item_id
 
 
@@ -78,7 +87,8 @@ class CheckedScan(ScanSection):
     """Where to look, what is worth saying, and how much may be asked."""
 
     calls_per_second: dict[
-        Annotated[str, AfterValidator(_known_service), Field(json_schema_extra=_SERVICES)], Annotated[float, Field(gt=0)]
+        Annotated[str, AfterValidator(_known_service), Field(json_schema_extra=_SERVICES)],
+        Annotated[float, Field(gt=0)],
     ] = Field(default={}, description=ScanSection.model_fields["calls_per_second"].description)
 
 
@@ -121,7 +131,9 @@ def _policy_model(limits: tuple[tuple[str, str, type[Limits]], ...]) -> Any:
         )
         for id_, title, base in limits
     }
-    of_detectors = create_model("detectors", __base__=Section, __doc__="One section a detector.", **_with_defaults(detectors))
+    of_detectors = create_model(
+        "detectors", __base__=Section, __doc__="One section a detector.", **_with_defaults(detectors)
+    )
     detector = _one_of("detector", detectors, LIST_DETECTORS)
     route = _narrowed(SlackRoute, detector=detector | None)
     checked = {

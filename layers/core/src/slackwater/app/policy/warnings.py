@@ -84,7 +84,11 @@ def _identity(who: str, where: KeyPath, pinned: Pinned) -> Iterator[tuple[str, s
     elif (session := SESSION.fullmatch(who)) and not session["role"].startswith(BY_IDENTITY_CENTER):
         is_pinned = pinned(session["account"], session["role"])
         if not is_pinned:
-            unless = ", unless its trust policy pins sts:RoleSessionName, which could not be read" if is_pinned is None else ""
+            unless = (
+                ", unless its trust policy pins sts:RoleSessionName, which could not be read"
+                if is_pinned is None
+                else ""
+            )
             yield (
                 f"does not identify one person: anyone who can assume {session['role']} chooses the session name{unless}",
                 "pin sts:RoleSessionName in the role's trust policy, or name a role that only this person can assume",
@@ -102,7 +106,11 @@ def _organization(policy: Policy, text: Mapping[str, Any]) -> Iterator[PolicyWar
     if where in text and not section.names_any:
         yield (where,), "names nobody: the service's own account is audited, and no other", ""
     if section.tags and section.accounts and not section.organizational_units:
-        yield (where, "tags"), "never applies: it narrows organizational_units; accounts are audited whatever they carry", ""
+        yield (
+            (where, "tags"),
+            "never applies: it narrows organizational_units; accounts are audited whatever they carry",
+            "",
+        )
     for key in ("organizational_units", "accounts", "except_accounts"):
         named: list[str] = getattr(section, key)
         yield from (((where, key, n), "is named twice", "") for n, one in enumerate(named) if one in named[:n])
@@ -143,7 +151,11 @@ class _Cleanup:
         if cleanup.unattended and not somebody:
             yield ("cleanup",), "it deletes by itself, and nobody may undo that", "name cleanup.approver_identities"
         if cleanup.delete_without_warning:
-            yield ("cleanup", "delete_without_warning"), "deletes without a warning where Slack has no channel for it", ""
+            yield (
+                ("cleanup", "delete_without_warning"),
+                "deletes without a warning where Slack has no channel for it",
+                "",
+            )
         elif cleanup.detectors and not self.policy.slack.channel:
             yield ("cleanup",), NOBODY_IS_WARNED, "set slack.channel"
         yield from self._detectors(cleanup)

@@ -103,7 +103,9 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
             for count, text in enumerate(file, start=1):
                 line = json.loads(text)
                 if count == 1 and (not isinstance(line, dict) or line.get("schema") != SCHEMA):
-                    raise RecordingError(f"{path} is not a {SCHEMA}: record it again, with the version that you replay it with")
+                    raise RecordingError(
+                        f"{path} is not a {SCHEMA}: record it again, with the version that you replay it with"
+                    )
                 if ended or not isinstance(line, dict):
                     raise RecordingError(f"{path} is damaged at line {count}: record it again")
                 if "end" in line:

@@ -52,7 +52,17 @@ LEFT_OUT: Final = "(text left out)"
 KNOWN_DIMENSIONS: Final = frozenset(
     {
         *("AutoScalingGroupName", "DestinationFileSystemId", "DiskId", "FileSystemId", "ImageId", "InstanceId"),
-        *("InstanceType", "StorageClass", "VolumeId", "device", "fstype", "path", "FileServer", "Aggregate", "StorageTier"),
+        *(
+            "InstanceType",
+            "StorageClass",
+            "VolumeId",
+            "device",
+            "fstype",
+            "path",
+            "FileServer",
+            "Aggregate",
+            "StorageTier",
+        ),
         *("StorageCapacityType", "DataType", "FileSystemType", "driver", "interface"),
     }
 )
@@ -81,7 +91,9 @@ class Pseudonyms:
         self._made: dict[tuple[str, str], str] = {}
         self._policy_keys: dict[str, str] = {}
         self._policy_values: dict[str, str] = {}
-        self._keep_until = {key.casefold() for key in (*ExemptSection().keep_until_tags, *policy.exempt.keep_until_tags)}
+        self._keep_until = {
+            key.casefold() for key in (*ExemptSection().keep_until_tags, *policy.exempt.keep_until_tags)
+        }
         for named in _tags_named_by(policy):
             key, equals, value = named.partition("=")
             if key not in PUBLIC_KEYS:
@@ -158,7 +170,10 @@ class Pseudonyms:
         if name in ("device", "interface"):
             return known, self._device(value)
         before, slash, id_ = value.rpartition("/")  # the agent writes aws://ZONE/vol-…
-        return known, f"{'aws://zone' if slash and before.startswith('aws://') else self.text(before)}{slash}{self.id(id_)}"
+        return (
+            known,
+            f"{'aws://zone' if slash and before.startswith('aws://') else self.text(before)}{slash}{self.id(id_)}",
+        )
 
     def _device(self, text: str) -> str:
         return text if not text or DEVICE.fullmatch(text) else self.text(text)

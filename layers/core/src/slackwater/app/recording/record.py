@@ -32,7 +32,9 @@ OF_EVERY_PART: Final = (InstanceType, OptimizerEnrollment)
 class Recorder:
     """Writes down a scan. Thread-safe. Wraps the ports of each target, and the prices."""
 
-    def __init__(self, writer: RecordingWriter, policy: Policy, now: datetime, today: date, foundations: Foundations) -> None:
+    def __init__(
+        self, writer: RecordingWriter, policy: Policy, now: datetime, today: date, foundations: Foundations
+    ) -> None:
         """`now` is the time that the scan judges as of; `today` the day of its prices."""
         self._writer, self._foundations, self._lock = writer, foundations, Lock()
         self._names = Pseudonyms(policy, now)

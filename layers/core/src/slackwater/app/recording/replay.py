@@ -75,7 +75,9 @@ class Recording:
             for line in every:
                 found._take(line)
         except (KeyError, TypeError, ValueError, StopIteration) as error:
-            raise RecordingError(f"{path} has a line that this version does not know ({error!r}): record it again") from error
+            raise RecordingError(
+                f"{path} has a line that this version does not know ({error!r}): record it again"
+            ) from error
         return found
 
     def policy_as_recorded(self, registry: Registry) -> Policy:
@@ -86,7 +88,9 @@ class Recording:
         """
         try:
             return Policy(
-                limits={id_: registry[id_].limits.model_validate(limits) for id_, limits in self.policy["limits"].items()},
+                limits={
+                    id_: registry[id_].limits.model_validate(limits) for id_, limits in self.policy["limits"].items()
+                },
                 scan=ScanSection.model_validate(self.policy["scan"]),
                 exempt=ExemptSection.model_validate(self.policy["exempt"]),
                 owners=OwnersSection.model_validate(self.policy["owners"]),
@@ -134,7 +138,9 @@ class Recording:
 class RecordedInventory:
     """The inventory of a recorded target."""
 
-    def __init__(self, recorded: RecordedTarget, foundations: Foundations, action_of: Callable[[type[Record]], str]) -> None:
+    def __init__(
+        self, recorded: RecordedTarget, foundations: Foundations, action_of: Callable[[type[Record]], str]
+    ) -> None:
         """`action_of` names the call that would read a kind."""
         self._recorded, self._foundations, self._action_of = recorded, foundations, action_of
 
@@ -147,7 +153,8 @@ class RecordedInventory:
         missing = wanted - recorded.kinds
         fleet = Fleet(
             (one for one in recorded.records if type(one) in wanted),
-            {kind: why for kind, why in recorded.unreadable.items() if kind in wanted} | dict.fromkeys(missing, NOT_RECORDED),
+            {kind: why for kind, why in recorded.unreadable.items() if kind in wanted}
+            | dict.fromkeys(missing, NOT_RECORDED),
             broken=[one for one in recorded.broken if one.kind in wanted],
         )
         optional_of: defaultdict[str, set[bool]] = defaultdict(set)
@@ -156,7 +163,8 @@ class RecordedInventory:
         gaps = [replace(gap, optional=all(optional_of[gap.what])) for gap in recorded.gaps if gap.what in optional_of]
         not_recorded = sorted({(self._action_of(kind), kind not in needed) for kind in missing})
         gaps += [
-            Gap(target.account, target.region, what, NOT_RECORDED, optional=is_optional) for what, is_optional in not_recorded
+            Gap(target.account, target.region, what, NOT_RECORDED, optional=is_optional)
+            for what, is_optional in not_recorded
         ]
         return fleet, gaps
 
@@ -241,7 +249,9 @@ class PolicyPrices:
         asked, own, factor = sorted(set(items)), self._policy.prices.overrides.get(region, {}), self._policy.discount
         table, gaps = self._inner.of([item for item in asked if item.id not in own], region)
         listed = {
-            item: price if factor == 1 else replace(price, usd=price.usd * factor, source=f"{price.source}, times {factor}")
+            item: price
+            if factor == 1
+            else replace(price, usd=price.usd * factor, source=f"{price.source}, times {factor}")
             for item, price in table.items()
         }
         return listed | {

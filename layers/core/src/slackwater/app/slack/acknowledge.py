@@ -18,7 +18,13 @@ from typing import Any, Final, Protocol
 from urllib.parse import parse_qs
 
 from slackwater.model.slack_requests import Asked, Asker, Command, Dismissal, Press, dumped
-from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, DeliveryUnknownError, NotSlackError, SignatureCheck
+from slackwater.ports.slack import (
+    ChannelBusyError,
+    ChannelRefusedError,
+    DeliveryUnknownError,
+    NotSlackError,
+    SignatureCheck,
+)
 from slackwater.views.slack import modals
 
 FORM: Final = "application/x-www-form-urlencoded"
@@ -116,7 +122,9 @@ class Acknowledger:
         if isinstance(asked, Press) and asked.action == "dismiss":
             # Here and now: a trigger is good for three seconds.
             try:
-                self.open_modal(sent.text("trigger_id"), modals.dismissal(asked.post, asked.about, asked.response_url or ""))
+                self.open_modal(
+                    sent.text("trigger_id"), modals.dismissal(asked.post, asked.about, asked.response_url or "")
+                )
                 return Reply(note="asked for the reason")
             except (ChannelBusyError, ChannelRefusedError, DeliveryUnknownError) as error:
                 asked = replace(asked, value=str(error))

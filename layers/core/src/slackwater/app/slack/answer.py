@@ -181,7 +181,9 @@ class Answerer:
         except NotFoundError as error:
             return answers.problem(str(error))
         except PolicyError:
-            return answers.problem("The policy cannot be read, so nobody may do anything. `slackwater policy check` says why.")
+            return answers.problem(
+                "The policy cannot be read, so nobody may do anything. `slackwater policy check` says why."
+            )
 
     # -- Decisions
 
@@ -191,7 +193,9 @@ class Answerer:
         return self._outcome(
             asked,
             lambda: answers.done(
-                self.findings.decided_first(asked.about, action, who=_who(asked.asker), why=why, until=until, now=asked.at)
+                self.findings.decided_first(
+                    asked.about, action, who=_who(asked.asker), why=why, until=until, now=asked.at
+                )
             ),
         )
 
@@ -203,7 +207,9 @@ class Answerer:
     def _approve(self, asked: Press, fingerprint: str) -> Message:
         return self._outcome(
             asked,
-            lambda: _approved(self.cleanups.approve(asked.about, who=_who(asked.asker), fingerprint=fingerprint, now=asked.at)),
+            lambda: _approved(
+                self.cleanups.approve(asked.about, who=_who(asked.asker), fingerprint=fingerprint, now=asked.at)
+            ),
         )
 
     def _stop(self, asked: Press) -> Message:
@@ -363,7 +369,9 @@ class Answerer:
         own = self.account()
         of_organization = policy.organization.names_any
         if accounts and accounts != [own] and not of_organization:
-            return answers.problem(f"Slackwater audits the account that it is deployed in, {own}: the policy names no other.")
+            return answers.problem(
+                f"Slackwater audits the account that it is deployed in, {own}: the policy names no other."
+            )
         chosen = tuple(accounts) if of_organization else ()
         request = AuditRequest(requested_by=_who(asked.asker), regions=tuple(regions), accounts=chosen)
         try:
@@ -405,7 +413,9 @@ def _approved(approved: Approved) -> Message:
     if one is None:
         return answers.approved(approved.finding, acts_after=None)
     acts = one.state in {"begun", "under-way"}
-    return answers.approved(approved.finding, acts_after=one.acts_after if acts else None, why_not="" if acts else one.why)
+    return answers.approved(
+        approved.finding, acts_after=one.acts_after if acts else None, why_not="" if acts else one.why
+    )
 
 
 def _who(asker: Asker) -> str:

@@ -90,7 +90,9 @@ class SlackCheck:
             yield Step(what="secret", state="good", said="it holds a bot token and a signing secret")
             yield from self._bot(self.bot(self.secret.bot_token), self.secret.signing_secret, only)
         else:
-            yield Step(what="secret", state="good", said="it holds a webhook's address: digests without threads and buttons")
+            yield Step(
+                what="secret", state="good", said="it holds a webhook's address: digests without threads and buttons"
+            )
             yield from self._posted(self.webhook(self.secret.webhook_url or ""), None)
 
     def _bot(self, bot: Bot, signing_secret: str, only: str | None) -> Iterator[Step]:
@@ -108,7 +110,9 @@ class SlackCheck:
         named = [self.slack.channel, self.slack.fallback_channel, *(route.channel for route in self.slack.routes)]
         channels = [only] if only else list(dict.fromkeys(filter(None, named)))
         if not channels:
-            yield Step(what="channel", state="bad", said='the policy names none: [slack] channel = "C…", or --channel for now')
+            yield Step(
+                what="channel", state="bad", said='the policy names none: [slack] channel = "C…", or --channel for now'
+            )
             return
         good = []
         for channel in channels:
@@ -124,7 +128,9 @@ class SlackCheck:
         except DeliveryUnknownError as error:
             return Step(what="endpoint", state="bad", said=f"{error}; is this machine kept from it?")
         if status == HTTPStatus.OK:
-            detail = "it takes what is signed with this secret; whether Slack signs with it, too, the first button will show"
+            detail = (
+                "it takes what is signed with this secret; whether Slack signs with it, too, the first button will show"
+            )
             return Step(what="endpoint", state="good", said=detail)
         detail = f"it answered {status}: the log of AcknowledgeFunction says why"
         return Step(what="endpoint", state="bad", said=ENDPOINT.get(status, detail))
@@ -154,7 +160,9 @@ class SlackCheck:
             return
         with _steps("found again") as steps:
             if channel.find(post, None):
-                steps.append(Step(what="found again", state="good", said="what is not answered is posted once all the same"))
+                steps.append(
+                    Step(what="found again", state="good", said="what is not answered is posted once all the same")
+                )
             else:
                 detail = "not yet: Slack's history may lag for a moment. Try again; if it stays so, say it to us"
                 steps.append(Step(what="found again", state="bad", said=detail))
@@ -165,7 +173,9 @@ def _scopes(headers: Mapping[str, str]) -> Step:
     detail = next((value for name, value in headers.items() if name.lower() == "x-oauth-scopes"), None)
     if detail is None:
         return Step(what="scopes", state="note", said="Slack does not say which the token has")
-    missing = [f"{scope} ({why})" for scope, why in SCOPES.items() if scope not in {one.strip() for one in detail.split(",")}]
+    missing = [
+        f"{scope} ({why})" for scope, why in SCOPES.items() if scope not in {one.strip() for one in detail.split(",")}
+    ]
     if not missing:
         return Step(what="scopes", state="good", said=", ".join(SCOPES))
     remedy = "add them on the app's page “OAuth & Permissions”, and install the app again"

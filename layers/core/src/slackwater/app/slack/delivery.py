@@ -337,4 +337,6 @@ def _moved(post: Post, channel: str, reason: str) -> Post:
     """Return a post for another channel. It says which channel it was meant for."""
     line = f"This is for <#{post.channel}> (`{post.channel}`), which did not take it: `{reason}`"
     message = Message(text=f"{line}\n{post.message.text}", blocks=(note(line), *post.message.blocks))
-    return replace(post, channel=channel, message=message, state="pending", why=f"{post.channel} did not take it: {reason}")
+    return replace(
+        post, channel=channel, message=message, state="pending", why=f"{post.channel} did not take it: {reason}"
+    )

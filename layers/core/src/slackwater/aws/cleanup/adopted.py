@@ -153,7 +153,11 @@ class FsxBackupLister:
         settings = {name: value for name, value in system.get(kind, {}).items() if name in SETTINGS}
         return {
             "system": {
-                **{name: system[name] for name in ("FileSystemType", "StorageCapacity", "StorageType") if name in system},
+                **{
+                    name: system[name]
+                    for name in ("FileSystemType", "StorageCapacity", "StorageType")
+                    if name in system
+                },
                 **({"KmsKeyId": copy.key} if copy.key else {}),
                 "SubnetIds": list(places),
                 "Tags": _name(copy),

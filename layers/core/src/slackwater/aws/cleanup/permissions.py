@@ -69,7 +69,9 @@ class SimulatedPermissions:
         ):
             if len(arns) == 1:
                 decisions[one["EvalActionName"], arns[0]] = one["EvalDecision"]
-            for each in one["ResourceSpecificResults"] if len(arns) > 1 else ():  # what is said of all is no more than a sum
+            for each in (
+                one["ResourceSpecificResults"] if len(arns) > 1 else ()
+            ):  # what is said of all is no more than a sum
                 decisions[one["EvalActionName"], each["EvalResourceName"]] = each["EvalResourceDecision"]
         asked = [(action, arn) for arn in arns for action in actions]
         if unsaid := [f"{action} is allowed on {arn}" for action, arn in asked if (action, arn) not in decisions]:

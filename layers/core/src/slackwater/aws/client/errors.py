@@ -127,9 +127,13 @@ def _translated(error: Exception) -> AwsError:
         case boto.InvalidRegionError() | boto.UnknownRegionError() | boto.NoRegionError():
             return UnreachableError(f"{said}: name a region with --region or AWS_REGION")
         case ValueError():  # botocore's own way to refuse a setting
-            return AwsError(f"An AWS setting cannot be used ({error}): check AWS_ENDPOINT_URL and the other AWS_ variables")
+            return AwsError(
+                f"An AWS setting cannot be used ({error}): check AWS_ENDPOINT_URL and the other AWS_ variables"
+            )
         case ResponseParserError() | KeyError():
-            return UnreachableError(f"What answers does not speak as AWS does ({said}): check AWS_ENDPOINT_URL and the proxy")
+            return UnreachableError(
+                f"What answers does not speak as AWS does ({said}): check AWS_ENDPOINT_URL and the proxy"
+            )
         case _:
             return AwsError(said)
 
@@ -137,7 +141,9 @@ def _translated(error: Exception) -> AwsError:
 def _refused(error: boto.ClientError, said: str) -> AwsError:
     code = error.response.get("Error", {}).get("Code", "")
     if code in EXPIRED:
-        return ExpiredCredentialsError(f"The credentials have expired: sign in again, for example by `aws sso login` ({said})")
+        return ExpiredCredentialsError(
+            f"The credentials have expired: sign in again, for example by `aws sso login` ({said})"
+        )
     if code in NOT_KNOWN:
         return NoCredentialsError(
             "AWS does not accept these credentials: check the profile or the keys, and the region, "

@@ -63,7 +63,14 @@ WANTED: Final[Mapping[str, Wanted]] = {
         "NextToken",
         Reservations=_all(
             Instances=_all(
-                *("InstanceId", "InstanceType", "LaunchTime", "StateTransitionReason", "RootDeviceName", "InstanceLifecycle"),
+                *(
+                    "InstanceId",
+                    "InstanceType",
+                    "LaunchTime",
+                    "StateTransitionReason",
+                    "RootDeviceName",
+                    "InstanceLifecycle",
+                ),
                 State=_all("Name"),
                 Operator=_all("Managed", "Principal"),
                 Monitoring=_all("State"),
@@ -257,7 +264,10 @@ def _reader(shape: Shape, wanted: Wanted, namespace: str, texts: dict[str, str])
     if shape.type_name == "structure":
         members = cast("StructureShape", shape).members
         fields = {
-            namespace + members[name].serialization.get("name", name): (name, _reader(members[name], below, namespace, texts))
+            namespace + members[name].serialization.get("name", name): (
+                name,
+                _reader(members[name], below, namespace, texts),
+            )
             for name, below in wanted.items()
         }
 

@@ -155,7 +155,9 @@ class AwsSession:
             meter.watch(own)
             if endpoint:
                 own.set_credentials(endpoint.access_key_id, endpoint.secret_access_key)
-            self.region: str | None = None if endpoint else os.environ.get("AWS_REGION") or own.get_config_variable("region")
+            self.region: str | None = (
+                None if endpoint else os.environ.get("AWS_REGION") or own.get_config_variable("region")
+            )
             self._session = own
             own.get_scoped_config()  # a profile that does not exist shows here
             # Which regions there are is in EC2's model: a tenth of a second of every start, for nothing where none is named.
@@ -268,7 +270,11 @@ class AwsSession:
 
         To `built` hooks everything that it registers there, and whoever counts, is registered already: most of its cost.
         """
-        options: dict[str, Any] = {"profile": self._profile, "event_hooks": hooks, "include_builtin_handlers": not built}
+        options: dict[str, Any] = {
+            "profile": self._profile,
+            "event_hooks": hooks,
+            "include_builtin_handlers": not built,
+        }
         if self._endpoint:
             no_files = dict.fromkeys(("config_file", "credentials_file"), (None, None, os.devnull, None))
             options |= {"profile": None, "session_vars": {"profile": (None, None, None, None), **no_files}}
@@ -296,7 +302,9 @@ class AwsSession:
         if self._endpoint or patience.max_attempts == 1 or "AWS_MAX_ATTEMPTS" not in os.environ:
             most = patience.max_attempts
             settings["retries"]["total_max_attempts"] = min(most, QUICK_ATTEMPTS.get(service, most))
-        if service == "s3":  # a link must name the bucket's own region, or it is redirected and its signature no longer fits
+        if (
+            service == "s3"
+        ):  # a link must name the bucket's own region, or it is redirected and its signature no longer fits
             settings["signature_version"] = "s3v4"
             settings["s3"] = {"addressing_style": "virtual", "us_east_1_regional_endpoint": "regional"}
         if self._endpoint:
@@ -324,6 +332,8 @@ class _AssumedRole(CredentialProvider):
     def load(self) -> DeferredRefreshableCredentials:
         source = self._source.get_credentials()
         if source is None:
-            raise NoCredentialsError("No AWS credentials found that could assume the role: name a profile with --profile")
+            raise NoCredentialsError(
+                "No AWS credentials found that could assume the role: name a profile with --profile"
+            )
         fetcher = AssumeRoleCredentialFetcher(self._create_sts, source, self._role_arn, extra_args=self._extra)
         return DeferredRefreshableCredentials(fetcher.fetch_credentials, self.METHOD)

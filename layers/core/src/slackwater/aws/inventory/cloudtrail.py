@@ -82,7 +82,9 @@ def attachment_event(
             break  # newest first
         name: EventName | None = next((one for one in EVENT_NAMES if one == event.get("EventName")), None)
         of_it = [
-            (at, one) for one in (_of(event, name) if name or "EventName" not in event else ()) if one.id in ("", volume_id)
+            (at, one)
+            for one in (_of(event, name) if name or "EventName" not in event else ())
+            if one.id in ("", volume_id)
         ]
         # Of two events in one second the detachment counts, as it does where all are read; what cannot be read may be either.
         last = sorted([*last, *of_it], key=_order)[:1]

@@ -43,7 +43,9 @@ def _listed[M: AgentMetric](
     session: AwsSession, target: Target, kind: type[M], names: Iterable[str], before: Earlier
 ) -> Iterator[ReadRecord[M]]:
     call = session.client("cloudwatch", target.region).list_metrics
-    found = ((name, metric) for name in names for metric in pages(call, "Metrics", Namespace=NAMESPACE, MetricName=name))
+    found = (
+        (name, metric) for name in names for metric in pages(call, "Metrics", Namespace=NAMESPACE, MetricName=name)
+    )
 
     def read(one: tuple[str, Any]) -> M | None:
         name, metric = one
@@ -60,7 +62,11 @@ def _listed[M: AgentMetric](
         )
 
     return records(
-        kind, found, read, id_of=lambda one: f"{one[0]} of {_instance_of(one)}", owners_of=lambda one: (_instance_of(one),)
+        kind,
+        found,
+        read,
+        id_of=lambda one: f"{one[0]} of {_instance_of(one)}",
+        owners_of=lambda one: (_instance_of(one),),
     )
 
 

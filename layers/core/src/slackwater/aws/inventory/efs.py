@@ -74,7 +74,11 @@ def replications(session: AwsSession, target: Target, before: Earlier) -> Iterat
 def _sides(found: Any) -> Iterator[Any]:
     """The source of a replication and its destinations. A replication without destinations has one that nobody can name."""
     destinations = found.get("Destinations") or [{}]
-    yield {"FileSystemId": found.get("SourceFileSystemId"), "Status": destinations[0].get("Status", ""), "Role": "source"}
+    yield {
+        "FileSystemId": found.get("SourceFileSystemId"),
+        "Status": destinations[0].get("Status", ""),
+        "Role": "source",
+    }
     for destination in destinations:
         yield {"Status": "", **destination, "Role": "destination"}
 
@@ -164,7 +168,9 @@ def _system_of(answer: _Answer) -> str:
 def _of(system: EfsFileSystem, call: Callable[..., Mapping[str, Any]], key: str) -> _Answer:
     """Everything under `key` about one file system. An answer that cannot be read is that file system's alone."""
     try:
-        return _Answer(system.id, list(pages(call, key, next_in="Marker", next_out="NextMarker", FileSystemId=system.id)))
+        return _Answer(
+            system.id, list(pages(call, key, next_in="Marker", next_out="NextMarker", FileSystemId=system.id))
+        )
     except ClientError as error:
         if code_of(error) != NOT_FOUND:
             raise
@@ -179,7 +185,9 @@ def _stored(size: Any) -> dict[EfsStorageClass, int]:
     Raises:
         BrokenAnswerError: two classes are not named, and the total leaves something for them.
     """
-    told: dict[EfsStorageClass, int | None] = {name: size.get(f"ValueIn{name}") for name in ("Standard", "IA", "Archive")}
+    told: dict[EfsStorageClass, int | None] = {
+        name: size.get(f"ValueIn{name}") for name in ("Standard", "IA", "Archive")
+    }
     if all(value is None for value in told.values()):  # answers from before there were storage classes
         return {"Standard": size["Value"], "IA": 0, "Archive": 0}
     missing = [name for name, value in told.items() if value is None]

@@ -67,16 +67,24 @@ READERS: Final[Mapping[type[Record], Reader]] = {
     EfsFileSystem: Reader("elasticfilesystem:DescribeFileSystems", inventory_efs.file_systems),
     FsxFileSystem: Reader("fsx:DescribeFileSystems", inventory_fsx.file_systems),
     FsxVolume: Reader("fsx:DescribeVolumes", inventory_fsx.volumes, heeds=(FsxFileSystem,)),
-    EfsLifecycle: Reader("elasticfilesystem:DescribeLifecycleConfiguration", inventory_efs.lifecycles, after=(EfsFileSystem,)),
-    EfsMountTarget: Reader("elasticfilesystem:DescribeMountTargets", inventory_efs.mount_targets, after=(EfsFileSystem,)),
+    EfsLifecycle: Reader(
+        "elasticfilesystem:DescribeLifecycleConfiguration", inventory_efs.lifecycles, after=(EfsFileSystem,)
+    ),
+    EfsMountTarget: Reader(
+        "elasticfilesystem:DescribeMountTargets", inventory_efs.mount_targets, after=(EfsFileSystem,)
+    ),
     DiskMetric: Reader("cloudwatch:ListMetrics", inventory_cloudwatch.disk_metrics, after=(Instance,)),
     InstanceType: Reader("ec2:DescribeInstanceTypes", inventory_types.instance_types, after=(Instance,)),
     EfsReplication: Reader(
         "elasticfilesystem:DescribeReplicationConfigurations", inventory_efs.replications, after=(EfsFileSystem,)
     ),
-    AttachmentEvent: Reader("cloudtrail:LookupEvents", inventory_cloudtrail.attachment_events, after=(Volume,), slow=True),
+    AttachmentEvent: Reader(
+        "cloudtrail:LookupEvents", inventory_cloudtrail.attachment_events, after=(Volume,), slow=True
+    ),
     AgentMetric: Reader("cloudwatch:ListMetrics", inventory_cloudwatch.agent_metrics, after=(Instance, InstanceType)),
-    OptimizerEnrollment: Reader("compute-optimizer:GetEnrollmentStatus", inventory_optimizer.enrollment, after=(Volume,)),
+    OptimizerEnrollment: Reader(
+        "compute-optimizer:GetEnrollmentStatus", inventory_optimizer.enrollment, after=(Volume,)
+    ),
     VolumeRecommendation: Reader(
         "compute-optimizer:GetEBSVolumeRecommendations",
         inventory_optimizer.volume_recommendations,
@@ -184,7 +192,9 @@ class AwsInventory:
         """Put the records of one kind where they belong, those read before it failed too; what could not be read."""
         broken = list[UnreadableRecord]()
         try:
-            earlier = shelf.earlier({kind: why for kind, one in _outcomes(before).items() if (why := _first_reason(one))})
+            earlier = shelf.earlier(
+                {kind: why for kind, one in _outcomes(before).items() if (why := _first_reason(one))}
+            )
             _hand_over(_usable(reader.read(self._session, target, earlier), broken), put)
         except StockError:
             raise
@@ -244,7 +254,9 @@ def _hand_over(records: Iterable[Record], put: Callable[[Sequence[Record]], None
         put(batch)
 
 
-def with_foundations(kinds: Iterable[type[Record]], readers: Mapping[type[Record], Reader] = READERS) -> set[type[Record]]:
+def with_foundations(
+    kinds: Iterable[type[Record]], readers: Mapping[type[Record], Reader] = READERS
+) -> set[type[Record]]:
     """These kinds, and those that must be read before them."""
     found = set[type[Record]]()
     for kind in kinds:

@@ -15,7 +15,13 @@ from botocore.exceptions import ClientError
 from slackwater.aws.client.pages import pages
 from slackwater.aws.inventory.records import ReadRecord, records
 from slackwater.aws.inventory.snapshot import is_any
-from slackwater.model.resources import IdleRecommendation, OptimizerEnrollment, Volume, VolumeOption, VolumeRecommendation
+from slackwater.model.resources import (
+    IdleRecommendation,
+    OptimizerEnrollment,
+    Volume,
+    VolumeOption,
+    VolumeRecommendation,
+)
 from slackwater.ports.errors import BrokenAnswerError
 
 if TYPE_CHECKING:
@@ -58,7 +64,9 @@ def enrollment(session: AwsSession, target: Target, before: Earlier) -> Iterator
         yield OptimizerEnrollment(id=target.account)
 
 
-def volume_recommendations(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[VolumeRecommendation]]:
+def volume_recommendations(
+    session: AwsSession, target: Target, before: Earlier
+) -> Iterator[ReadRecord[VolumeRecommendation]]:
     """Read one for each volume that was attached for 30 hours in a row; none where the account is not enrolled."""
     if is_any(before, OptimizerEnrollment):
         call = session.client(SERVICE, target.region).get_ebs_volume_recommendations
@@ -66,7 +74,9 @@ def volume_recommendations(session: AwsSession, target: Target, before: Earlier)
         yield from records(VolumeRecommendation, found, _volume, id_of=lambda one: _id(one.get("volumeArn")))
 
 
-def idle_recommendations(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[IdleRecommendation]]:
+def idle_recommendations(
+    session: AwsSession, target: Target, before: Earlier
+) -> Iterator[ReadRecord[IdleRecommendation]]:
     """Read the volumes and instances that it calls idle or unattached; none where the account is not enrolled."""
     if is_any(before, OptimizerEnrollment):
         call = session.client(SERVICE, target.region).get_idle_recommendations
@@ -89,7 +99,9 @@ def _paged(call: Callable[..., Mapping[str, Any]], key: str, **parameters: Any) 
     except ClientError as error:
         if error.response["Error"]["Code"] != NOT_ENROLLED:  # the account left meanwhile
             raise
-    yield from ({"resourceId": (named := error.get("identifier")), "volumeArn": named, REPORTED: error} for error in errors)
+    yield from (
+        {"resourceId": (named := error.get("identifier")), "volumeArn": named, REPORTED: error} for error in errors
+    )
 
 
 def _usable(found: Any) -> Any:

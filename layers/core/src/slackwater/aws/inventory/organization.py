@@ -89,7 +89,9 @@ class Organization:
         if not section.organizational_units:
             return SelectedAccounts(accounts=tuple(Account(id=number, name=number) for number in sorted(named)))
         below = {
-            entry.account.id: entry for entry in self._below(section.organizational_units) if entry.account.id not in spared
+            entry.account.id: entry
+            for entry in self._below(section.organizational_units)
+            if entry.account.id not in spared
         }
         with ThreadPoolExecutor(AT_ONCE) as pool:
             if section.tags:
@@ -103,7 +105,9 @@ class Organization:
         return SelectedAccounts(
             accounts=tuple(entry.account for entry in entries if entry.may_be_active),
             gaps=tuple(
-                Gap(entry.account.id, self._session.home, entry.action, NO_STATE) for entry in entries if entry.state == UNKNOWN
+                Gap(entry.account.id, self._session.home, entry.action, NO_STATE)
+                for entry in entries
+                if entry.state == UNKNOWN
             ),
             left_out=tuple(
                 f"{count} {'account is' if count == 1 else 'accounts are'} left out: {state} in AWS Organizations"
@@ -124,7 +128,9 @@ class Organization:
             with _explained(unit):
                 accounts = pages(self._client.list_accounts_for_parent, "Accounts", ParentId=unit)
                 entries = [_Entry.of(answer, path, LIST) for answer in accounts]
-                units_below = pages(self._client.list_organizational_units_for_parent, "OrganizationalUnits", ParentId=unit)
+                units_below = pages(
+                    self._client.list_organizational_units_for_parent, "OrganizationalUnits", ParentId=unit
+                )
                 waiting += [(answer["Id"], f"{path}/{answer.get('Name') or answer['Id']}") for answer in units_below]
             yield from entries
 

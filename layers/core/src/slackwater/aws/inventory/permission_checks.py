@@ -30,7 +30,9 @@ ANSWERS: Final = frozenset({"FileSystemNotFound", "OptInRequiredException", "Rep
 
 DENY: Final = re.compile(r"\bexplicit(ly)? den(y|ied)\b", re.IGNORECASE)
 LACK: Final = re.compile(r"\bbecause no\b", re.IGNORECASE)
-POLICY_TYPE: Final = re.compile(r"\b(?:in|by|because) (?:an?|no|the) ([\w -]+? policy|permissions boundary)\b", re.IGNORECASE)
+POLICY_TYPE: Final = re.compile(
+    r"\b(?:in|by|because) (?:an?|no|the) ([\w -]+? policy|permissions boundary)\b", re.IGNORECASE
+)
 """AWS IAM User Guide, "Troubleshooting access denied error messages"; not every service says so, or says so in these words."""
 
 
@@ -85,7 +87,9 @@ PROBES: Final[Mapping[str, Probe]] = {
         {"maxResults": 1},
         everywhere=False,
     ),
-    "compute-optimizer:GetEnrollmentStatus": Probe("compute-optimizer", "get_enrollment_status", "status", everywhere=False),
+    "compute-optimizer:GetEnrollmentStatus": Probe(
+        "compute-optimizer", "get_enrollment_status", "status", everywhere=False
+    ),
     "compute-optimizer:GetIdleRecommendations": Probe(
         "compute-optimizer", "get_idle_recommendations", "idleRecommendations", {"maxResults": 1}, everywhere=False
     ),

@@ -180,7 +180,9 @@ class Shelf:
             self._file.add(late.records)
             unreadable, gaps, broken = {**unreadable, **late.unreadable}, [*gaps, *late.gaps], [*broken, *late.broken]
         self._file.divide(self._part_records)
-        self._file.note(unreadable={kind.KIND: why for kind, why in unreadable.items()}, gaps=[astuple(gap) for gap in gaps])
+        self._file.note(
+            unreadable={kind.KIND: why for kind, why in unreadable.items()}, gaps=[astuple(gap) for gap in gaps]
+        )
         self._file.note(broken=[(one.kind.KIND, one.id, one.reason, one.owners) for one in broken])
         return ShelvedStock(self._file)
 

@@ -78,7 +78,9 @@ def _hint(hint: Any) -> _Hint:
     of, parts = get_origin(hint), get_args(hint)
     if of in (Union, UnionType):
         any_of = [_hint(part) for part in parts]
-        return _Hint(frozenset().union(*(one.types for one in any_of)), tuple(fits for one in any_of for fits in one.fits))
+        return _Hint(
+            frozenset().union(*(one.types for one in any_of)), tuple(fits for one in any_of for fits in one.fits)
+        )
     return _Hint(frozenset(), (_fits(hint, of, parts),))
 
 

@@ -75,7 +75,9 @@ class PriceCache:
 
 
 def _entry(answer: Price | NoPrice) -> Mapping[str, str]:
-    said = {"unknown": answer.reason} if isinstance(answer, NoPrice) else {"usd": str(answer.usd), "source": answer.source}
+    said = (
+        {"unknown": answer.reason} if isinstance(answer, NoPrice) else {"usd": str(answer.usd), "source": answer.source}
+    )
     return {**said, "as_of": answer.as_of.isoformat()}
 
 

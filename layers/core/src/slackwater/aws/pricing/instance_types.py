@@ -54,7 +54,9 @@ class DescribedTypes:
         if wanted and region not in self._refused:
             try:
                 call = self._session.client("ec2", region).describe_instance_types
-                filters: list[FilterTypeDef] = [{"Name": "instance-type", "Values": [f"{family}.*" for family in wanted]}]
+                filters: list[FilterTypeDef] = [
+                    {"Name": "instance-type", "Values": [f"{family}.*" for family in wanted]}
+                ]
                 self._deadline.check()
                 described = {}
                 for one in pages(call, "InstanceTypes", Filters=filters):

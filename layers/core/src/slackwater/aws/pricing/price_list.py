@@ -109,7 +109,9 @@ class PriceList:
                 answers |= live
                 cache.write(region, answers)
         answers |= {
-            id_: NoPrice(f"{id_}: not known to be in the price list", self._today) for id_, q in queries.items() if not q
+            id_: NoPrice(f"{id_}: not known to be in the price list", self._today)
+            for id_, q in queries.items()
+            if not q
         }
         unread = queries.keys() - answers.keys()
         # The snapshot stands in for a price list that cannot be read, never for one that answers something odd.

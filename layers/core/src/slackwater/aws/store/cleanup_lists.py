@@ -56,7 +56,9 @@ def _told(differences: tuple[str, ...], kept: Kept) -> tuple[str, ...]:
 
 
 def _with_differences(cleanup: Cleanup, differences: tuple[str, ...]) -> Cleanup:
-    return replace(cleanup, restored=replace(cleanup.restored, differences=differences)) if cleanup.restored else cleanup
+    return (
+        replace(cleanup, restored=replace(cleanup.restored, differences=differences)) if cleanup.restored else cleanup
+    )
 
 
 LISTS: Final[Mapping[str, _List]] = {
@@ -133,7 +135,9 @@ def packed(cleanup: Cleanup) -> Cleanup:
     """A short clean-up as its record has it: `kept` is within `recorded`."""
     if not cleanup.kept:
         return cleanup
-    return replace(cleanup, recorded={**(cleanup.recorded or {}), KEPT: _ALL_KEPT.dump_python(dict(cleanup.kept))}, kept={})
+    return replace(
+        cleanup, recorded={**(cleanup.recorded or {}), KEPT: _ALL_KEPT.dump_python(dict(cleanup.kept))}, kept={}
+    )
 
 
 def unpacked(cleanup: Cleanup) -> Cleanup:

@@ -101,7 +101,9 @@ class DynamoCleanups:
     def write_control(self, control: Control) -> bool:
         """Store it if its revision is one more than what is stored; False, and nothing stored, where it is not."""
         document = table.CONTROL.dump_json(control).decode()
-        return self._table.put(_put(key_of(CONTROL) | item(document=document, revision=control.revision), control.revision))
+        return self._table.put(
+            _put(key_of(CONTROL) | item(document=document, revision=control.revision), control.revision)
+        )
 
     def _hold(self, cleanup: Cleanup) -> tuple[Put, ...]:
         """What takes what it holds, keeps it, or lets it go; nothing where it was let go before.
@@ -110,7 +112,9 @@ class DynamoCleanups:
         """
         mine = {"holder": cleanup.finding_id}
         taken = [Put(key(HOLD, place) | item(holder=cleanup.finding_id), FREE_OR_MINE, mine) for place in cleanup.holds]
-        let_go = [Put(key(HOLD, place), MINE, mine) for place in cleanup.held if self.holder(place) == cleanup.finding_id]
+        let_go = [
+            Put(key(HOLD, place), MINE, mine) for place in cleanup.held if self.holder(place) == cleanup.finding_id
+        ]
         return (*taken, *let_go)
 
     def _load(self, pks: Iterable[str]) -> dict[str, Cleanup]:

@@ -50,7 +50,9 @@ class DynamoLeases:
         answer, the share is a half at most.
         """
         client = self._session.client("dynamodb", self._session.home)
-        lease = _Lease(client, self._table_name, f"{KIND}#{target.account}/{target.region}", holder, self._clock, self._warn)
+        lease = _Lease(
+            client, self._table_name, f"{KIND}#{target.account}/{target.region}", holder, self._clock, self._warn
+        )
         lease.share()
         try:
             yield lease.share
@@ -100,7 +102,9 @@ class _Lease:
             self._share = 1 / max(1, self._alive(now))
         except AwsError as error:
             self._share = min(self._share, UNSEEN)
-            self._warn(f"{self._share:.0%} of the calls a second, as other scans of {self._pk} are not to be seen: {error}")
+            self._warn(
+                f"{self._share:.0%} of the calls a second, as other scans of {self._pk} are not to be seen: {error}"
+            )
 
     def _put(self, until: datetime) -> None:
         item = {"pk": {"S": self._pk}, "sk": {"S": self._holder}, "expires_at": {"N": str(int(until.timestamp()))}}

@@ -125,7 +125,9 @@ def _kind(image: Mapping[str, Any]) -> str:
 
 def _check_format(image: Mapping[str, Any]) -> None:
     number = image.get(FORMAT)
-    if "sk" in image and (why := refusal(_kind(image), f"the item {image['pk']['S']}", number["N"] if number else None)):
+    if "sk" in image and (
+        why := refusal(_kind(image), f"the item {image['pk']['S']}", number["N"] if number else None)
+    ):
         raise FormatError(why)
 
 
@@ -227,7 +229,11 @@ class Table:
             "Item": put.item | item(**{FORMAT: current(_kind(put.item))}),
             "ConditionExpression": put.condition,
             **({"ExpressionAttributeNames": {f"#{name}": name for name in names}} if names else {}),
-            **({"ExpressionAttributeValues": {f":{name}": v for name, v in item(**put.values).items()}} if put.values else {}),
+            **(
+                {"ExpressionAttributeValues": {f":{name}": v for name, v in item(**put.values).items()}}
+                if put.values
+                else {}
+            ),
         }
 
     def _attempts(self) -> Iterator[int]:

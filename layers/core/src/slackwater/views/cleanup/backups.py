@@ -85,7 +85,9 @@ def listed_backup(
     }
 
 
-def backup_list(backups: Iterable[ListedBackupDocument], installation: str | None, gaps: Iterable[str]) -> BackupListDocument:
+def backup_list(
+    backups: Iterable[ListedBackupDocument], installation: str | None, gaps: Iterable[str]
+) -> BackupListDocument:
     """Backups, with their sum."""
     told, missing = list(backups), list(gaps)
     costs = [Decimal(one["monthly_usd"]) for one in told if one["monthly_usd"] is not None]

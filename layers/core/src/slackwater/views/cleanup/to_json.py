@@ -90,10 +90,13 @@ def cleanup(one: Cleanup, *, realised_monthly_usd: Decimal | None, undoable: boo
         "why": one.why,
         "marked": None
         if marked is None
-        else MarkedDocument(at=rfc3339(marked.at), act_after=rfc3339(marked.act_after), warned_days=list(marked.warned_days)),
+        else MarkedDocument(
+            at=rfc3339(marked.at), act_after=rfc3339(marked.act_after), warned_days=list(marked.warned_days)
+        ),
         "backups": [_backup(backup) for backup in one.backups],
         "removals": [
-            RemovalDocument(kind=gone.part.kind, id=gone.part.id, asked_at=rfc3339(gone.asked_at)) for gone in one.removals
+            RemovalDocument(kind=gone.part.kind, id=gone.part.id, asked_at=rfc3339(gone.asked_at))
+            for gone in one.removals
         ],
         "removed": one.removed,
         "stopped": said(one.stopped),

@@ -45,7 +45,13 @@ def _limits(id_: str, limits: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield from table(
         ("Limit", "Default", "Unit", "Allowed", "Why"),
         (
-            (f"`{name}`", text(_toml(limit["default"])), text(limit["unit"]), text(_bounds(limit)), text(limit["description"]))
+            (
+                f"`{name}`",
+                text(_toml(limit["default"])),
+                text(limit["unit"]),
+                text(_bounds(limit)),
+                text(limit["description"]),
+            )
             for name, limit in limits.items()
         ),
         right=("Default",),
@@ -86,7 +92,11 @@ def _cases(cases: Iterable[Case]) -> Iterator[str]:
     yield from table(
         ("Case", "Answer", "Says"),
         (
-            (f"{text(case.title)}{_with(case)}", case.expect.__name__.lower(), f"… {text(case.says)} …" if case.says else "")
+            (
+                f"{text(case.title)}{_with(case)}",
+                case.expect.__name__.lower(),
+                f"… {text(case.says)} …" if case.says else "",
+            )
             for case in cases
         ),
     )

@@ -126,7 +126,9 @@ def render_report(doc: ScanDocument, notice: str = "") -> str:
         unknown=reasons(doc["unknown"], NAMED),
         unlisted=reasons(doc["unlisted"], NAMED),
         wanted=_wanted(doc),
-        snapshot=any(basis["source"].startswith("snapshot") for finding in findings for basis in finding["price_basis"]),
+        snapshot=any(
+            basis["source"].startswith("snapshot") for finding in findings for basis in finding["price_basis"]
+        ),
         silent=[id_ for id_ in head["detectors"] if id_ not in totals["by_detector"]],
         details=Markup(details(findings, pictures)),  # noqa: S704 -- inert JSON
     )
@@ -320,7 +322,9 @@ def _shares(organization: Organization | None, findings: Iterable[FindingDocumen
     owners = {finding["owner"] or "" for finding in findings}
     units = {path for account in accounts for path in within(organization.units.get(account, ""))}
 
-    def table(filter: str, title: str, of: str, shares: Iterable[Share], shown: set[str], names: Mapping[str, str]) -> Table:
+    def table(
+        filter: str, title: str, of: str, shares: Iterable[Share], shown: set[str], names: Mapping[str, str]
+    ) -> Table:
         nobody = NOBODY if filter == "owner" else NOWHERE
         rows = (((one.key or nobody) if one.key in shown else "", names.get(one.key, one.key), one) for one in shares)
         return Table(filter, title, of, tuple(rows))
@@ -361,7 +365,8 @@ def _filters(
     if organization and organization.by_unit:
         found[UNIT] = Counter(path for one in by for path in within(one[UNIT]))
     return [
-        (name, LABELS.get(name, name.capitalize()), _choices(counts, names.get(name, {}))) for name, counts in found.items()
+        (name, LABELS.get(name, name.capitalize()), _choices(counts, names.get(name, {})))
+        for name, counts in found.items()
     ]
 
 
@@ -395,7 +400,9 @@ def clean(value: object) -> object:
 def _template() -> Template:
     from jinja2 import Environment, StrictUndefined  # a tenth of a second, for which only who wants a report shall wait
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, finalize=clean, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, finalize=clean, trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters |= {"usd": usd, "at": at, "counted": count}
     environment.globals |= {"KINDS": KINDS, "LONG": LONG, "NOUNS": NOUNS, "REASONS": REASONS, "SEVERITIES": SEVERITIES}
     environment.globals |= {"FAILURES": FAILURES, "NAMED": NAMED, "SHARES": SHARES, "FOLDED": FOLDED}

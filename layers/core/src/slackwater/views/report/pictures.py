@@ -97,10 +97,14 @@ def thinned(values: Sequence[float | None], most: int) -> list[tuple[int, float 
     if len(values) <= most:
         return list(enumerate(values))
     gaps = sum(value is None and (at == 0 or values[at - 1] is not None) for at, value in enumerate(values))
-    stretches = max((most - 2) // 2 - gaps, (most - 4) // 6)  # a gap takes two points, if each two picks have but one between
+    stretches = max(
+        (most - 2) // 2 - gaps, (most - 4) // 6
+    )  # a gap takes two points, if each two picks have but one between
     edges = [len(values) * i // stretches for i in range(stretches + 1)]
     kept = {at for start, end in pairwise(edges) for at in _extremes(values, start, end)} | {0, len(values) - 1}
-    missing = ([at for at in range(before + 1, after) if values[at] is None] for before, after in pairwise(sorted(kept)))
+    missing = (
+        [at for at in range(before + 1, after) if values[at] is None] for before, after in pairwise(sorted(kept))
+    )
     return [(at, values[at]) for at in sorted(kept.union(*(run[:1] + run[-1:] for run in missing)))]
 
 

@@ -42,7 +42,9 @@ def pictures(points: Sequence[TrendPointDocument]) -> list[Picture]:
     usd = [float(point["monthly_savings_usd"]) for point in points]
     return [
         _picture("USD a month", points, usd, [f"{value:,.2f}" for value in usd]),
-        _picture("Findings", points, [point["findings"] for point in points], [f"{point['findings']:,}" for point in points]),
+        _picture(
+            "Findings", points, [point["findings"] for point in points], [f"{point['findings']:,}" for point in points]
+        ),
     ]
 
 
@@ -51,7 +53,8 @@ def _picture(label: str, points: Sequence[TrendPointDocument], values: Sequence[
     places = list(zip(_across(points), (HEIGHT * (1 - max(value, 0) / top) for value in values), strict=True))
     dots = (Dot(round(x, 1), round(y, 1), not point["complete"]) for (x, y), point in zip(places, points, strict=True))
     told = (
-        f"{day(point)} {value}{'' if point['complete'] else ' (incomplete)'}" for point, value in zip(points, said, strict=True)
+        f"{day(point)} {value}{'' if point['complete'] else ' (incomplete)'}"
+        for point, value in zip(points, said, strict=True)
     )
     return Picture(label, _path(places), tuple(dots), said[0], said[-1], f"{label}: {', '.join(told)}")
 

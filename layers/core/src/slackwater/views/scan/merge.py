@@ -78,7 +78,9 @@ class Merger:
         self._usage.add(head["usage"])
         self._all.add(totals)
         self._counts.update(
-            kept=totals["kept"], below_minimum=totals["below_minimum"], unknown=totals.get("unknown", len(part["unknown"]))
+            kept=totals["kept"],
+            below_minimum=totals["below_minimum"],
+            unknown=totals.get("unknown", len(part["unknown"])),
         )
         by: dict[str, Mapping[str, SomeTotals]] = {
             "detector": totals["by_detector"],

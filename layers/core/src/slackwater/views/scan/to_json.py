@@ -78,7 +78,8 @@ def document(scan: Scan) -> ScanDocument:
             "detectors": sorted(scan.detectors),
             "policy": {"version": scan.policy.version, "sha256": scan.policy.sha256},
             "gaps": [
-                GapDocument(account=g.account, region=g.region, what=g.what, reason=g.reason, optional=g.optional) for g in gaps
+                GapDocument(account=g.account, region=g.region, what=g.what, reason=g.reason, optional=g.optional)
+                for g in gaps
             ],
             "resources": dict(sorted(resources.items())),
             "usage": _usage(scan.usage),

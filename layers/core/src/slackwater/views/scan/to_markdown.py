@@ -58,7 +58,13 @@ def _gaps(gaps: Iterable[GapDocument], title: str) -> Iterator[str]:
     yield from table(
         ("What", "Account", "Region", "Reason", "Required"),
         (
-            (text(g["what"]), text(g["account"]), text(g["region"]), text(g["reason"]), "no" if g["optional"] else "**yes**")
+            (
+                text(g["what"]),
+                text(g["account"]),
+                text(g["region"]),
+                text(g["reason"]),
+                "no" if g["optional"] else "**yes**",
+            )
             for g in gaps
         ),
     )
@@ -121,7 +127,9 @@ def _recommendation(number: int, to_do: RecommendationDocument) -> Iterator[str]
 
 
 def _price(basis: PriceBasisDocument) -> str:
-    dated = "" if A_YEAR.search(basis["source"]) else f", {basis['as_of']}"  # many sources say themselves from when they are
+    dated = (
+        "" if A_YEAR.search(basis["source"]) else f", {basis['as_of']}"
+    )  # many sources say themselves from when they are
     return f"{basis['item']}: {basis['usd']} USD per {basis['unit']} ({basis['source']}{dated})"
 
 

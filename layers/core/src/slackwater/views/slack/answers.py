@@ -87,7 +87,10 @@ def details(shown: TrackedFinding, evidence: FindingDocument | None, ledger: Seq
 
 def report(url: str, record: AuditRecord, minutes: int) -> Message:
     """The way to a report; the address is good for some minutes."""
-    where = (link(url, f"The report of {time(record.started_at)}"), run(f". The link works for {count(minutes, 'minute')}."))
+    where = (
+        link(url, f"The report of {time(record.started_at)}"),
+        run(f". The link works for {count(minutes, 'minute')}."),
+    )
     return said(paragraph(*where))
 
 
@@ -163,7 +166,9 @@ def not_allowed(key: str, user: str) -> Message:
     """That the policy does not name the user, and where it would: such as slack.deciders."""
     own = f"Your id is {mrkdwn(literal(user))}; whoever looks after the policy can add it."
     return said(
-        paragraph(run("Not allowed", "bold"), run(": the policy's "), run(literal(key), "code"), run(" does not name you.")),
+        paragraph(
+            run("Not allowed", "bold"), run(": the policy's "), run(literal(key), "code"), run(" does not name you.")
+        ),
         note(own),
     )
 
@@ -196,7 +201,9 @@ def _change(entry: LedgerEntry) -> tuple[str, str]:
 
 
 def _where(shown: TrackedFinding) -> str:
-    return f"{finding.place(shown.sighting.resource)} · {literal(shown.sighting.detector)} · finding {literal(shown.id)}"
+    return (
+        f"{finding.place(shown.sighting.resource)} · {literal(shown.sighting.detector)} · finding {literal(shown.id)}"
+    )
 
 
 def _runs(body: str) -> Iterator[Element]:

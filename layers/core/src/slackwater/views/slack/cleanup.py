@@ -200,7 +200,9 @@ def _failed(case: Case) -> Message:
     elif cleanup.changed_at:
         facts.append(f"To put the old one back: {_command('undo', case)}")
     else:
-        facts.append(f"Once what stood in the way is mended: slackwater findings reopen {_id(case)}, and approve it again.")
+        facts.append(
+            f"Once what stood in the way is mended: slackwater findings reopen {_id(case)}, and approve it again."
+        )
     facts.append(f"The whole story: {_command('status', case)}")
     return said(_title(case, title, _why(cleanup)), _list(facts), *_foot(case, over=True))
 
@@ -214,9 +216,8 @@ def _putting_back(case: Case) -> str:
         return why
     if (restored and restored.state == "failed") or case.cleanup.why.startswith(NOT_PUT_BACK):
         return f"What was taken off it is not all put back; to try again: {undo}"
-    return (
-        f"What was taken off it is put back next, if it itself stays; if that fails, another message says so. By hand: {undo}"
-    )
+    next_ = "What was taken off it is put back next, if it itself stays"
+    return f"{next_}; if that fails, another message says so. By hand: {undo}"
 
 
 def _not_restored(cleanup: Cleanup) -> str | None:
@@ -321,7 +322,10 @@ def _children(cleanup: Cleanup) -> list[str]:
     """What hangs on it, by what was recorded; by its parts, where that says nothing."""
     recorded = cleanup.recorded or {}
     found = [
-        f"{noun} {_child(one)}" for kind, noun in CHILDREN.items() for one in recorded.get(kind, ()) if isinstance(one, Mapping)
+        f"{noun} {_child(one)}"
+        for kind, noun in CHILDREN.items()
+        for one in recorded.get(kind, ())
+        if isinstance(one, Mapping)
     ]
     found += [f"volume {_child(one)}" for one in recorded.get("children", ()) if isinstance(one, Mapping)]
     return found or [f"{_kind(one)} {literal(one.id)}" for one in cleanup.parts if one.id != cleanup.resource.id]

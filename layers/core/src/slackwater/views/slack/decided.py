@@ -21,7 +21,9 @@ GOES_ON: Final[tuple[Status, ...]] = ("approved", "cleaning")
 """What a finding can be, beside open, while its clean-up goes on."""
 
 
-def decided(message: Message, findings: Mapping[str, TrackedFinding], stops: Mapping[str, ActorNote] | None = None) -> Message:
+def decided(
+    message: Message, findings: Mapping[str, TrackedFinding], stops: Mapping[str, ActorNote] | None = None
+) -> Message:
     """The message as it reads now, out of the one that was posted first.
 
     `findings` are by id. What became of one that is not open stands where its buttons were; one that is open has them back.

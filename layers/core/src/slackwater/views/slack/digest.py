@@ -244,7 +244,8 @@ def _thread(top: Sequence[FindingNews], rest: Sequence[FindingNews], accounts: M
     """The details of the findings in the digest, then a line for every other; what is too much is counted."""
     packed, left_out = _packed([finding.details(one.entry.evidence, one.found) for one in top], OF_DETAILS)
     tail = [
-        (block,) for block in finding.in_lines(finding.line(one.entry.evidence, _aside(one.entry), accounts) for one in rest)
+        (block,)
+        for block in finding.in_lines(finding.line(one.entry.evidence, _aside(one.entry), accounts) for one in rest)
     ]
     of_tail, too_much = _packed(tail, MESSAGES - len(packed))
     untold = max(0, len(rest) - finding.LINES * (len(tail) - too_much)) if too_much else 0

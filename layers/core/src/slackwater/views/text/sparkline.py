@@ -26,7 +26,9 @@ def sparkline(values: Sequence[float | None], width: int, top: float | None = No
     """
     parts = min(width, len(values))
     edges = [len(values) * i // parts for i in range(parts + 1)] if parts else []
-    peaks = [max((value for value in values[start:end] if value is not None), default=None) for start, end in pairwise(edges)]
+    peaks = [
+        max((value for value in values[start:end] if value is not None), default=None) for start, end in pairwise(edges)
+    ]
     present = [peak for peak in peaks if peak is not None]
     low, high = min([0, *present]), max([0, *present]) if top is None else top
     if top is None and is_logarithmic(values):

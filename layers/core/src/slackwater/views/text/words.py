@@ -81,7 +81,11 @@ def scale(fact: EvidenceDocument) -> str:
         how.append(f"full bar {measure(top, fact['unit'])}")
     elif series and is_logarithmic(series["values"]):
         how.append("logarithmic")
-    how += [f"{line['label']} {measure(line['value'], fact['unit'])}" for line in fact.get("lines", ()) if line["value"] != top]
+    how += [
+        f"{line['label']} {measure(line['value'], fact['unit'])}"
+        for line in fact.get("lines", ())
+        if line["value"] != top
+    ]
     return "; ".join(how)
 
 
@@ -194,7 +198,9 @@ def facts(doc: ScanDocument) -> list[str]:
 
 
 def _from_snapshot(doc: ScanDocument) -> bool:
-    return any(basis["source"].startswith("snapshot") for finding in doc["findings"] for basis in finding["price_basis"])
+    return any(
+        basis["source"].startswith("snapshot") for finding in doc["findings"] for basis in finding["price_basis"]
+    )
 
 
 def closed(targets: Iterable[tuple[str, str]]) -> list[str]:
@@ -221,7 +227,8 @@ def gaps_told(doc: ScanDocument) -> list[str]:
     """A line for each gap to list; those that are optional are marked where `gaps_title` does not say so of all."""
     mark = "" if doc["scan"]["complete"] else " (optional)"
     return [
-        one_line(f"{gap['region']}: {gap['what']}{mark if gap['optional'] else ''}: {gap['reason']}") for gap in not_read(doc)
+        one_line(f"{gap['region']}: {gap['what']}{mark if gap['optional'] else ''}: {gap['reason']}")
+        for gap in not_read(doc)
     ]
 
 

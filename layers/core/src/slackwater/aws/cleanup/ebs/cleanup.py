@@ -81,7 +81,8 @@ class EbsWatcher:
         """
         client = self._reading.client("ec2", resource.region)
         client.create_tags(
-            Resources=[part.id for part in look.parts], Tags=[{"Key": key, "Value": value} for key, value in tags.items()]
+            Resources=[part.id for part in look.parts],
+            Tags=[{"Key": key, "Value": value} for key, value in tags.items()],
         )
 
     @remedies()
@@ -224,7 +225,9 @@ class EbsChanger:
             ("Throughput", wanted.throughput_mib_s, WITH_THROUGHPUT),
         ):
             if (given is not None) != (wanted.volume_type in types):
-                raise AwsError(f"{wanted.volume_type} {'needs' if given is None else 'takes no'} {name}: it is not changed")
+                raise AwsError(
+                    f"{wanted.volume_type} {'needs' if given is None else 'takes no'} {name}: it is not changed"
+                )
             if given is not None:
                 chosen[name] = given
         client: Any = self._asking.client("ec2", resource.region)

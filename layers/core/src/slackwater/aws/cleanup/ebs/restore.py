@@ -115,7 +115,10 @@ class EbsRestorer:
             VolumeType=was["volume_type"],
             Size=was["size_gib"],
             TagSpecifications=[
-                {"ResourceType": "volume", "Tags": [{"Key": key, "Value": value} for key, value in sorted(tags.items())]}
+                {
+                    "ResourceType": "volume",
+                    "Tags": [{"Key": key, "Value": value} for key, value in sorted(tags.items())],
+                }
             ],
             ClientToken=sha256(words.encode()).hexdigest(),
             **{name: value for name, value in chosen.items() if value is not None},
@@ -133,7 +136,9 @@ class EbsRestorer:
             return replace(restored, state="failed", why=f"{id}: {why}")
         if found["State"] == "creating":
             return restored
-        return replace(restored, state="done", differences=tuple(_differences(cleanup.resource.id, was, found, snapshot)))
+        return replace(
+            restored, state="done", differences=tuple(_differences(cleanup.resource.id, was, found, snapshot))
+        )
 
 
 def _began(cleanup: Cleanup) -> datetime:
@@ -161,6 +166,8 @@ def _differences(was_id: str, was: Mapping[str, Any], found: Any, snapshot: str)
     if lost := sorted(
         key for key, value in was["tags"].items() if key not in {CLEANUP_TAG, ACT_AFTER} and tags.get(key) != value
     ):
-        reserved = " (AWS keeps names that begin with aws: to itself)" if any(key.startswith("aws:") for key in lost) else ""
+        reserved = (
+            " (AWS keeps names that begin with aws: to itself)" if any(key.startswith("aws:") for key in lost) else ""
+        )
         yield f"it lacks the tags {', '.join(lost)}{reserved}"
     yield f"it has a tag {RESTORED_FROM}"

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
     from slackwater.model.tracking import TrackedResource
 
-BACKUP_ACTIONS: Final = frozenset({"ec2:CreateSnapshot", "ec2:CreateTags", "ec2:DescribeSnapshots", "ec2:DescribeVolumes"})
+BACKUP_ACTIONS: Final = frozenset(
+    {"ec2:CreateSnapshot", "ec2:CreateTags", "ec2:DescribeSnapshots", "ec2:DescribeVolumes"}
+)
 """CreateTags as CreateSnapshot asks for it, of the snapshot, and to have it kept for longer."""
 SWEEPER_ACTIONS: Final = frozenset({"ec2:DeleteSnapshot", "ec2:DescribeSnapshots", "ec2:DescribeVolumes"})
 

@@ -82,7 +82,9 @@ class EfsChanger:
                 return "its performance mode maxIO does not go with elastic throughput"
             case EfsThroughputSetting(mode="bursting" | "provisioned") if archived:
                 return f"{archived:,} bytes of it are in Archive, which takes elastic throughput"
-            case EfsLifecycleSetting(transition_to_archive=str()) if mode != "elastic" or found.get("AvailabilityZoneName"):
+            case EfsLifecycleSetting(transition_to_archive=str()) if mode != "elastic" or found.get(
+                "AvailabilityZoneName"
+            ):
                 return "Archive takes elastic throughput, and more than one zone"
         return None
 
@@ -100,7 +102,9 @@ class EfsChanger:
                     case EfsThroughputSetting():
                         efs.update_file_system(FileSystemId=resource.id, **throughput(to.mode, to.provisioned_mib_s))
                     case EfsLifecycleSetting():
-                        efs.put_lifecycle_configuration(FileSystemId=resource.id, LifecyclePolicies=_lifecycle_policies(to))
+                        efs.put_lifecycle_configuration(
+                            FileSystemId=resource.id, LifecyclePolicies=_lifecycle_policies(to)
+                        )
                     case _:
                         raise AwsError(f"{to.kind} is no setting of an EFS file system")
             except ClientError as error:
@@ -124,7 +128,8 @@ class EfsChanger:
         sizes, one_zone = found["SizeInBytes"], "AvailabilityZoneName" in found
         elastic = found["ThroughputMode"] == "elastic"
         stored = {
-            name: efs_storage("IA" if name == "IA" else "Archive", one_zone=one_zone, elastic=elastic) for name, _, _ in COLDER
+            name: efs_storage("IA" if name == "IA" else "Archive", one_zone=one_zone, elastic=elastic)
+            for name, _, _ in COLDER
         }
         table = self._prices().of([*stored.values(), EFS_IA_READ], resource.region)[0] if self._prices else {}
         read = {"IA": _usd(table, EFS_IA_READ)}

@@ -85,7 +85,11 @@ class EfsWatcher:
         ends = monotonic() + LONGEST_S
         with remedies():
             for part in look.parts:
-                if part.kind == ACCESS_POINT and not part.going and not tags.items() <= (look.children[part.id] or {}).items():
+                if (
+                    part.kind == ACCESS_POINT
+                    and not part.going
+                    and not tags.items() <= (look.children[part.id] or {}).items()
+                ):
                     self._check_time(ends, resource)
                     unless_gone(efs.tag_resource, "AccessPointNotFound", ResourceId=part.id, Tags=listed)
             efs.tag_resource(ResourceId=resource.id, Tags=listed)  # type: ignore[arg-type]
@@ -108,7 +112,10 @@ class EfsWatcher:
                         continue
                     self._check_time(ends, resource)
                     unless_gone(
-                        efs.untag_resource, "AccessPointNotFound", ResourceId=found["AccessPointId"], TagKeys=sorted(keys)
+                        efs.untag_resource,
+                        "AccessPointNotFound",
+                        ResourceId=found["AccessPointId"],
+                        TagKeys=sorted(keys),
                     )
                 efs.untag_resource(ResourceId=resource.id, TagKeys=sorted(keys))
             except ClientError as error:
@@ -154,7 +161,9 @@ class EfsWatcher:
 
     def _check_time(self, ends: float, resource: TrackedResource) -> None:
         if monotonic() >= ends:
-            raise BusyError(f"{resource.id} has more access points than can be tagged in {LONGEST_S} s: the next try goes on")
+            raise BusyError(
+                f"{resource.id} has more access points than can be tagged in {LONGEST_S} s: the next try goes on"
+            )
 
     def removal_actions(self, resource: TrackedResource, look: CurrentState) -> Mapping[str, Collection[str]]:
         """IAM's names of what it takes, by ARN.
@@ -165,7 +174,9 @@ class EfsWatcher:
         _, partition, _, region, account, _ = resource.arn.split(":", 5)
         own = {"elasticfilesystem:DeleteFileSystem"}
         needed: dict[str, Collection[str]] = {
-            part.arn: {"elasticfilesystem:DeleteAccessPoint"} for part in look.parts if part.kind == ACCESS_POINT and part.arn
+            part.arn: {"elasticfilesystem:DeleteAccessPoint"}
+            for part in look.parts
+            if part.kind == ACCESS_POINT and part.arn
         }
         if any(part.kind == MOUNT_TARGET for part in look.parts):
             own.add("elasticfilesystem:DeleteMountTarget")
@@ -201,7 +212,9 @@ class EfsRemover:
                 case "file-system" if part.id == resource.id:
                     unless_gone(efs.delete_file_system, "FileSystemNotFound", FileSystemId=part.id)
                 case _:
-                    raise AwsError(f"{part.kind} {part.id} is no part of the file system {resource.id}: it was not deleted")
+                    raise AwsError(
+                        f"{part.kind} {part.id} is no part of the file system {resource.id}: it was not deleted"
+                    )
 
 
 def _look(efs: EFSClient, resource: TrackedResource, found: Mapping[str, Any]) -> CurrentState:
@@ -228,14 +241,19 @@ def _part(kind: str, id_: str, arn: str | None, found: Mapping[str, Any]) -> Sub
 
 
 def _held(
-    efs: EFSClient, found: Mapping[str, Any], points: Collection[Mapping[str, Any]], targets: Collection[Mapping[str, Any]]
+    efs: EFSClient,
+    found: Mapping[str, Any],
+    points: Collection[Mapping[str, Any]],
+    targets: Collection[Mapping[str, Any]],
 ) -> str | None:
     state = found["LifeCycleState"]
     if state in GONE:
         return None
     if state != "available":
         return f"its state is {state}"
-    if found.get("FileSystemProtection", {}).get("ReplicationOverwriteProtection") == "REPLICATING" or _replicates(efs, found):
+    if found.get("FileSystemProtection", {}).get("ReplicationOverwriteProtection") == "REPLICATING" or _replicates(
+        efs, found
+    ):
         return "it takes part in a replication"
     named = chain(
         ((f"access point {one['AccessPointId']}", one) for one in points),

@@ -57,7 +57,12 @@ class Hands:
             self._put("its tags", self.asking.tag_resource, ResourceId=self.id, Tags=_listed(lacking))
         if was["backed_up_daily"] not in {None, read.backed_up_daily(self.reading, self.id)}:
             status = "ENABLED" if was["backed_up_daily"] else "DISABLED"
-            self._put("its daily backups", self.asking.put_backup_policy, FileSystemId=self.id, BackupPolicy={"Status": status})
+            self._put(
+                "its daily backups",
+                self.asking.put_backup_policy,
+                FileSystemId=self.id,
+                BackupPolicy={"Status": status},
+            )
         protection = found.get("FileSystemProtection", {}).get("ReplicationOverwriteProtection")
         if was["overwrite_protection"] not in {None, protection}:
             self._put(
@@ -187,7 +192,9 @@ def not_heard(error: ClientError) -> bool:
 
 def _own(tags: Mapping[str, str]) -> dict[str, str]:
     """The owner's tags: without AWS's, which nobody else may write, and without the mark."""
-    return {key: value for key, value in tags.items() if not key.startswith("aws:") and key not in {CLEANUP_TAG, ACT_AFTER}}
+    return {
+        key: value for key, value in tags.items() if not key.startswith("aws:") and key not in {CLEANUP_TAG, ACT_AFTER}
+    }
 
 
 def _listed(tags: Mapping[str, str]) -> list[Any]:

@@ -47,7 +47,9 @@ def file_system(efs: EFSClient, file_system_id: str) -> Mapping[str, Any] | None
         if code_of(error) != "FileSystemNotFound":
             raise
         return None
-    return next((one for one in found if one["FileSystemId"] == file_system_id and one["LifeCycleState"] != "deleted"), None)
+    return next(
+        (one for one in found if one["FileSystemId"] == file_system_id and one["LifeCycleState"] != "deleted"), None
+    )
 
 
 def existing(efs: EFSClient, file_system_id: str) -> Mapping[str, Any]:
@@ -64,7 +66,9 @@ def existing(efs: EFSClient, file_system_id: str) -> Mapping[str, Any]:
 
 def access_points(efs: EFSClient, file_system_id: str) -> Iterator[Mapping[str, Any]]:
     """Its access points that are not gone yet, over all pages."""
-    found = pages(efs.describe_access_points, "AccessPoints", FileSystemId=file_system_id, MaxResults=ACCESS_POINTS_PAGE)
+    found = pages(
+        efs.describe_access_points, "AccessPoints", FileSystemId=file_system_id, MaxResults=ACCESS_POINTS_PAGE
+    )
     return (one for one in found if one["LifeCycleState"] != "deleted")
 
 

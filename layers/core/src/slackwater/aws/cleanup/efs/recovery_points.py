@@ -134,7 +134,11 @@ class EfsBackupTaker:
         """
         client = self._reading.client("backup", resource.region)
         with remedies():
-            jobs = [job for job in self._jobs(client, resource, backup) if job["BackupJobId"] == backup.job or on_demand(job)]
+            jobs = [
+                job
+                for job in self._jobs(client, resource, backup)
+                if job["BackupJobId"] == backup.job or on_demand(job)
+            ]
             found = [self._copy(client, job) for job in jobs]
             if backup.id and backup.id not in {copy.id for copy in found}:  # its job is forgotten
                 point = self._point(client, backup.id, backup.vault)
@@ -177,7 +181,9 @@ class EfsBackupTaker:
         return jobs
 
     def _point(self, client: Any, arn: str, vault: str | None = None) -> Mapping[str, Any] | None:
-        return unless_unknown(client.describe_recovery_point, BackupVaultName=vault or self._vault, RecoveryPointArn=arn)
+        return unless_unknown(
+            client.describe_recovery_point, BackupVaultName=vault or self._vault, RecoveryPointArn=arn
+        )
 
     def _copy(self, client: Any, job: Mapping[str, Any]) -> Copy:
         """What a job makes: its recovery point tells what it holds, and the job whether that is everything."""
@@ -192,7 +198,9 @@ class EfsBackupTaker:
         )
         if point:
             of_point = copy_of(client, point)
-            copy = replace(copy, expires_at=of_point.expires_at, token=of_point.token, tags=of_point.tags, vault=of_point.vault)
+            copy = replace(
+                copy, expires_at=of_point.expires_at, token=of_point.token, tags=of_point.tags, vault=of_point.vault
+            )
             if state == "COMPLETED" and job.get("MessageCategory") in IS_WHOLE:
                 copy = replace(of_point, made_at=copy.made_at)
         why = f"{state}: {job.get('StatusMessage') or 'its recovery point is not there'}"
@@ -220,7 +228,11 @@ class EfsSweeper:
             vaults = [one["BackupVaultName"] for one in every] if self._vault is None else [self._vault]
             points = [point for vault in vaults for point in _points(client, vault) if on_demand(point)]
             mine = [(point, tags_of(client, point["RecoveryPointArn"])) for point in points]
-            return [copy_of(client, point, tags) for point, tags in mine if BACKUP_OF in tags and point["Status"] != "DELETING"]
+            return [
+                copy_of(client, point, tags)
+                for point, tags in mine
+                if BACKUP_OF in tags and point["Status"] != "DELETING"
+            ]
 
     def look(self, account: str, region: str, copy: Copy) -> Copy | None:  # noqa: ARG002 -- a session is one account's
         """A recovery point as it is now; None where it is gone.

@@ -21,23 +21,26 @@ if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
     from slackwater.model.cleanup import Backup, Cleanup
 
-RESTORER_ACTIONS: Final = read.ACTIONS | {
-    "backup:DescribeRecoveryPoint",
-    "backup:DescribeRestoreJob",
-    "backup:StartRestoreJob",
-    "ec2:CreateNetworkInterface",  # with the two below: CreateMountTarget makes its network interface in the caller's name
-    "ec2:DescribeNetworkInterfaces",
-    "ec2:DescribeSubnets",
-    "elasticfilesystem:CreateAccessPoint",
-    "elasticfilesystem:CreateMountTarget",
-    "elasticfilesystem:PutBackupPolicy",
-    "elasticfilesystem:PutFileSystemPolicy",
-    "elasticfilesystem:PutLifecycleConfiguration",
-    "elasticfilesystem:TagResource",
-    "elasticfilesystem:UpdateFileSystem",
-    "elasticfilesystem:UpdateFileSystemProtection",
-    "iam:PassRole",  # to AWS Backup, of the role that makes the file system
-}
+RESTORER_ACTIONS: Final = (
+    read.ACTIONS
+    | {
+        "backup:DescribeRecoveryPoint",
+        "backup:DescribeRestoreJob",
+        "backup:StartRestoreJob",
+        "ec2:CreateNetworkInterface",  # with the two below: CreateMountTarget makes its network interface in the caller's name
+        "ec2:DescribeNetworkInterfaces",
+        "ec2:DescribeSubnets",
+        "elasticfilesystem:CreateAccessPoint",
+        "elasticfilesystem:CreateMountTarget",
+        "elasticfilesystem:PutBackupPolicy",
+        "elasticfilesystem:PutFileSystemPolicy",
+        "elasticfilesystem:PutLifecycleConfiguration",
+        "elasticfilesystem:TagResource",
+        "elasticfilesystem:UpdateFileSystem",
+        "elasticfilesystem:UpdateFileSystemProtection",
+        "iam:PassRole",  # to AWS Backup, of the role that makes the file system
+    }
+)
 
 LONGEST_S: Final = 600
 """For access points, which take a call each: a step has fifteen minutes."""
@@ -102,12 +105,13 @@ class EfsRestorer:
             return Restored(state="running", job=before.job)
         if status != "COMPLETED":
             left = f"; it leaves {made}" if made else ""
-            why = (
-                f"AWS Backup's restore job {before.job} is {status}: {told.get('StatusMessage') or 'it does not say why'}{left}"
-            )
+            message = told.get("StatusMessage") or "it does not say why"
+            why = f"AWS Backup's restore job {before.job} is {status}: {message}{left}"
             return Restored(state="failed", job=before.job, why=why)
         if made is None:
-            raise BrokenAnswerError(f"AWS Backup's restore job {before.job} is complete, and names nothing that it made")
+            raise BrokenAnswerError(
+                f"AWS Backup's restore job {before.job} is complete, and names nothing that it made"
+            )
         return Restored(state="running", id=id_, arn=made, job=before.job)
 
     def _start(self, cleanup: Cleanup, backup: Backup) -> Restored:
@@ -121,7 +125,9 @@ class EfsRestorer:
             vault = backup.vault or self._vault
             return Restored(state="failed", why=f"its backup {backup.id} is not in the vault {vault} any more")
         if POINT_STATES.get(point["Status"]) != "complete" or point["ResourceArn"] != resource.arn:
-            return Restored(state="failed", why=f"its backup {backup.id} is {point['Status']}, of {point['ResourceArn']}")
+            return Restored(
+                state="failed", why=f"its backup {backup.id} is {point['Status']}, of {point['ResourceArn']}"
+            )
         undo = cleanup.undone.at.isoformat() if cleanup.undone else ""
         same = token(cleanup.execution, undo, backup.id or "")
         metadata = {

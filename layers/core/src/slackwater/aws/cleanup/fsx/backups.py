@@ -100,7 +100,9 @@ class FsxBackupTaker:
         made = _listed(self._reading, resource.region, {NO_FILE_SYSTEM}, Filters=[subject, OURS])
         found = {one.id: one for one in made if one.token == backup.token}
         if backup.id and backup.id not in found:
-            found |= {one.id: one for one in _listed(self._reading, resource.region, {NO_BACKUP}, BackupIds=[backup.id])}
+            found |= {
+                one.id: one for one in _listed(self._reading, resource.region, {NO_BACKUP}, BackupIds=[backup.id])
+            }
         return tuple(found.values())
 
     @remedies()

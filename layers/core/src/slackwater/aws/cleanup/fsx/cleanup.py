@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from slackwater.model.tracking import TrackedResource
 
 WATCHER_ACTIONS: Final = LOOK_ACTIONS | {"ec2:DescribeNetworkInterfaces", "fsx:TagResource", "fsx:UntagResource"}
-REMOVER_ACTIONS: Final = frozenset({"fsx:CreateBackup", "fsx:DeleteFileSystem", "fsx:DescribeFileSystems", "fsx:TagResource"})
+REMOVER_ACTIONS: Final = frozenset(
+    {"fsx:CreateBackup", "fsx:DeleteFileSystem", "fsx:DescribeFileSystems", "fsx:TagResource"}
+)
 """CreateBackup and TagResource as DeleteFileSystem asks for them, for the final backup (Service Authorization Reference)."""
 
 REFUSED: Final = frozenset({"BadRequest", "IncompatibleParameterError"})
@@ -86,7 +88,9 @@ class FsxWatcher:
         client = self._reading.client("fsx", resource.region)
         for part in look.parts:
             if part.arn and not part.going:
-                client.tag_resource(ResourceARN=part.arn, Tags=[{"Key": key, "Value": value} for key, value in tags.items()])
+                client.tag_resource(
+                    ResourceARN=part.arn, Tags=[{"Key": key, "Value": value} for key, value in tags.items()]
+                )
 
     @remedies()
     def remove_tags(self, resource: TrackedResource, keys: Collection[str]) -> None:
@@ -141,7 +145,9 @@ class FsxWatcher:
         if not interfaces:
             return []
         client: Any = self._reading.client("ec2", resource.region)
-        found = list(pages(client.describe_network_interfaces, "NetworkInterfaces", NetworkInterfaceIds=sorted(interfaces)))
+        found = list(
+            pages(client.describe_network_interfaces, "NetworkInterfaces", NetworkInterfaceIds=sorted(interfaces))
+        )
         return sorted({group["GroupId"] for one in found for group in one["Groups"]})
 
 
@@ -153,7 +159,9 @@ class FsxRemover:
         self._reading, self._asking = reading, asking
 
     @remedies()
-    def remove(self, resource: TrackedResource, part: SubResource, final_tags: Mapping[str, str] | None = None) -> str | None:
+    def remove(
+        self, resource: TrackedResource, part: SubResource, final_tags: Mapping[str, str] | None = None
+    ) -> str | None:
         """Ask FSx once to delete the file system. With `final_tags` FSx backs it up once more before; the id of that backup.
 
         Raises:
@@ -169,7 +177,10 @@ class FsxRemover:
         if why := not_deletable(system):
             raise AwsError(f"{part.id} is not deleted: {why}")
         client: Any = self._asking.client("fsx", resource.region)
-        whole: dict[str, Any] = {"SkipFinalBackup": final_tags is None, "Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"]}
+        whole: dict[str, Any] = {
+            "SkipFinalBackup": final_tags is None,
+            "Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"],
+        }
         if final_tags is not None:
             whole["FinalBackupTags"] = [{"Key": key, "Value": value} for key, value in final_tags.items()]
         try:

@@ -19,7 +19,15 @@ from slackwater.model.units import GIB
 if TYPE_CHECKING:
     from slackwater.aws.cleanup.fsx.sub_resources import FsxParts
 
-SYSTEM_WORDS: Final = ("FileSystemType", "StorageCapacity", "StorageType", "SubnetIds", "KmsKeyId", "NetworkType", "DNSName")
+SYSTEM_WORDS: Final = (
+    "FileSystemType",
+    "StorageCapacity",
+    "StorageType",
+    "SubnetIds",
+    "KmsKeyId",
+    "NetworkType",
+    "DNSName",
+)
 SETTINGS: Final = (
     "AutomaticBackupRetentionDays",
     "CopyTagsToBackups",
@@ -64,7 +72,9 @@ def recorded(parts: FsxParts, security_group_ids: Sequence[str]) -> dict[str, An
             {"id": one["VolumeId"], "name": one.get("Name", ""), "path": path_of(one), "size_bytes": _quota_bytes(one)}
             for one in parts.children
         ],
-        "volume_settings": {path_of(one): _kept(one.get("OpenZFSConfiguration", {}), VOLUME_SETTINGS) for one in parts.volumes},
+        "volume_settings": {
+            path_of(one): _kept(one.get("OpenZFSConfiguration", {}), VOLUME_SETTINGS) for one in parts.volumes
+        },
     }
 
 

@@ -58,12 +58,16 @@ def ask(call: Callable[..., Any], key: str, **parameters: Any) -> Any:
     except ClientError as error:
         if code_of(error) not in FINAL:
             raise
-        raise (NoBackupError if code_of(error) == NO_BACKUP else LostError)(f"FSx will not make it: {reason(error)}") from error
+        raise (NoBackupError if code_of(error) == NO_BACKUP else LostError)(
+            f"FSx will not make it: {reason(error)}"
+        ) from error
 
 
 def token(cleanup: Cleanup, what: str, given_up: str = "") -> str:
     """The same whenever a clean-up asks for the same again, of fewer than the 64 characters that FSx does not take."""
-    own = "/".join(one.token for one in cleanup.backups)  # two installations have clean-ups of the same finding and attempt
+    own = "/".join(
+        one.token for one in cleanup.backups
+    )  # two installations have clean-ups of the same finding and attempt
     words = f"{cleanup.finding_id}/{cleanup.attempt}/{own}/{what}/{given_up}"
     return f"slackwater-{sha256(words.encode()).hexdigest()[:40]}"
 
@@ -100,7 +104,9 @@ def system_request(recorded: Mapping[str, Any], backup: str) -> dict[str, Any]:
 
 def tags_request(tags: Mapping[str, str], backup: str) -> list[dict[str, str]]:
     """Tags as they were, without the mark and what AWS keeps to itself, and the one by which it is known again."""
-    kept = {key: value for key, value in tags.items() if key not in {CLEANUP_TAG, ACT_AFTER} and not key.startswith("aws:")}
+    kept = {
+        key: value for key, value in tags.items() if key not in {CLEANUP_TAG, ACT_AFTER} and not key.startswith("aws:")
+    }
     return [{"Key": key, "Value": value} for key, value in (kept | {RESTORED_FROM: backup}).items()]
 
 

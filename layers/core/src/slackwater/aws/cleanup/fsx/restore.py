@@ -96,7 +96,9 @@ class FsxRestorer:
         if recorded is None:
             raise LostError("what it was like was not recorded")
         if not backups:
-            raise LostError("it was deleted without a backup" if cleanup.scratch else "there is no verified backup of it")
+            raise LostError(
+                "it was deleted without a backup" if cleanup.scratch else "there is no verified backup of it"
+            )
         of = cleanup.restored.of if cleanup.restored else None
         made = self._made(cleanup)
         if made is None:

@@ -62,7 +62,9 @@ def parts_of(session: AwsSession, resource: TrackedResource) -> FsxParts | None:
     if going(system) or not_deletable(system):
         return FsxParts(system)
     volumes = volumes_of(session, resource)
-    return FsxParts(system, tuple(sorted(volumes, key=lambda one: (-path_of(one).count("/"), path_of(one), one["VolumeId"]))))
+    return FsxParts(
+        system, tuple(sorted(volumes, key=lambda one: (-path_of(one).count("/"), path_of(one), one["VolumeId"])))
+    )
 
 
 def volumes_of(session: AwsSession, resource: TrackedResource) -> list[Any]:
@@ -133,7 +135,10 @@ def _objections(parts: FsxParts) -> Iterator[str]:
             yield f"its {name} is {one['Lifecycle'].lower()}"
         if owner := managed_by(tags_of(one.get("Tags"))):
             yield f"its {name} is managed by {owner}: it has to be changed there"
-        if settings.get("SourceSnapshotARN") or settings.get("OriginSnapshot", {}).get("CopyStrategy") == "INCREMENTAL_COPY":
+        if (
+            settings.get("SourceSnapshotARN")
+            or settings.get("OriginSnapshot", {}).get("CopyStrategy") == "INCREMENTAL_COPY"
+        ):
             yield f"its {name} is written by replication"
 
 
@@ -153,7 +158,9 @@ def access_points(session: AwsSession, resource: TrackedResource) -> list[str]:
 def under_way(described: Any) -> str | None:
     """The type of an administrative action that has not ended; None where there is none."""
     actions: Sequence[Any] = described.get("AdministrativeActions") or ()
-    return next((one.get("AdministrativeActionType", "of no name") for one in actions if one.get("Status") not in OVER), None)
+    return next(
+        (one.get("AdministrativeActionType", "of no name") for one in actions if one.get("Status") not in OVER), None
+    )
 
 
 def going(described: Any) -> bool:
