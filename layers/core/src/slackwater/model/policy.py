@@ -133,7 +133,8 @@ class OwnersSection(Section):
             default=[],
             description=(
                 'Tags by which you know what a program manages, such as "ManagedBy=terraform", or "terraform" with'
-                " whatever value; case does not matter. Slackwater names the tag in its advice and never changes or deletes what carries it."
+                " whatever value; case does not matter. Slackwater names the tag in its advice"
+                " and never changes or deletes what carries it."
             ),
         )
     )
