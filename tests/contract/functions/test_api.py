@@ -597,7 +597,7 @@ def test_an_estimate_is_for_the_region_that_is_named(api) -> None:
 
 
 def test_prices_and_types_that_may_not_be_read_are_packaged_and_said(api, prices) -> None:
-    asked = TERABYTE | {"needed_rate": "90MB/s", "families": ["c6i"]}
+    asked = TERABYTE | {"needed_rate": "90MB/s", "families": ["c6i"], "region": "us-east-1"}
     for action in ("pricing:GetProducts", "ec2:DescribeInstanceTypes"):
         prices.faults.deny(action)
     status, _, told = api("POST", "/estimates/network-transfer", asked)

@@ -125,4 +125,9 @@ def test_an_optional_source_that_is_denied_loses_no_finding_that_another_can_sho
 
     assert done.complete
     assert [(gap.what, gap.optional) for target in done.targets for gap in target.gaps] == [(action, True)]
-    assert {one[:2] for one in found(done)} == {one[:2] for one in found(healthy) if one[0] not in blind}
+    before, after = ({one[:2] for one in found(scan)} for scan in (healthy, done))
+    assert {one for one in before if one[0] not in blind} <= after
+    # Without prices nobody can tell that a change would cost more: the finding is shown, and says so.
+    more = [f for target in done.targets for f in target.findings if (f.detector, f.resource.id) in after - before]
+    assert all(one.monthly_savings_usd is None and "no price is known" in " ".join(one.caveats) for one in more)
+    assert not more or action == "pricing:GetProducts"

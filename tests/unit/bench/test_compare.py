@@ -87,9 +87,9 @@ def id_of(world, name):
 def compared(bench, world, policy, ours=(), theirs=(), besides=None):
     """The row of one question; nobody answers the others."""
     answers = bench["answers"]
-    nothing = {one.policy: answers.ActorNote(frozenset()) for one in answers.QUESTIONS}
-    mine = answers.ActorNote(frozenset(ours), besides or {})
-    rows = answers.compared(world, nothing | {policy: mine}, nothing | {policy: answers.ActorNote(frozenset(theirs))})
+    nothing = {one.policy: answers.Said(frozenset()) for one in answers.QUESTIONS}
+    mine = answers.Said(frozenset(ours), besides or {})
+    rows = answers.compared(world, nothing | {policy: mine}, nothing | {policy: answers.Said(frozenset(theirs))})
     titles = {one.policy: one.title for one in answers.QUESTIONS}
     return next(row for row in rows if row.title == titles[policy])
 
@@ -159,7 +159,7 @@ def test_answers_are_read_from_what_the_two_wrote(bench, world, tmp_path):
         ],
     }
     ours = answers.ours(document, world)
-    assert ours["gp2-volumes"] == answers.ActorNote(frozenset({data}), {at_rest: "unknown: no point on n of n days"})
+    assert ours["gp2-volumes"] == answers.Said(frozenset({data}), {at_rest: "unknown: no point on n of n days"})
     assert ours["sync-exports"].flagged == {export.file_system_id}
     assert ours["idle-volumes"].besides == {new: "kept by a tag"}
     for one in answers.QUESTIONS[1:]:

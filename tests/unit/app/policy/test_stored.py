@@ -129,22 +129,47 @@ def test_a_file_has_a_hash_and_no_version(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    "deep",
+    ("text", "why"),
     [
-        f"a = {'[' * 50_000}",
-        f"a = {'[' * 400}{']' * 400}",
-        f"a = {'{b=' * 50_000}1",
-        f"{'.'.join('a' * 5_000)} = 1",
-        f"[{'.'.join('a' * 5_000)}]",
-        f"{GOOD}[prices.overrides]\n{'.'.join('a' * 17)} = 1",
+        *(
+            (deep, "nests more than 16 levels of tables and lists")
+            for deep in [
+                f"a = {'[' * 50_000}",
+                f"a = {'[' * 400}{']' * 400}",
+                f"a = {'{b=' * 50_000}1",
+                f"{'.'.join('a' * 5_000)} = 1",
+                f"[{'.'.join('a' * 5_000)}]",
+                f"{GOOD}[prices.overrides]\n{'.'.join('a' * 17)} = 1",
+            ]
+        ),
+        *(
+            (huge, "has an integer of more than 64 bits")
+            for huge in [
+                f"a = {'1' * 5_000}",
+                f"[scan]\nmost_running_audits = 0x{'f' * 9_000}",
+                f"[scan]\nmost_running_audits = -{2**65}",
+            ]
+        ),
     ],
-    ids=["open-lists", "lists", "inline-tables", "dotted-key", "section", "in-a-known-section"],
+    ids=[
+        "open-lists",
+        "lists",
+        "inline-tables",
+        "dotted-key",
+        "section",
+        "in-a-known-section",
+        "digits",
+        "hexadecimal",
+        "negative",
+    ],
 )
-def test_a_policy_that_nests_too_deeply_is_refused_as_any_other_wrong_one(bucket, policies, deep: str) -> None:
-    """Whatever stops a clean-up without a policy expects a PolicyError, and no RecursionError."""
-    bucket.write("policy/slackwater.toml", deep)
+def test_a_policy_that_nests_too_deeply_or_has_a_huge_integer_is_refused_as_any_other_wrong_one(
+    bucket, policies, text: str, why: str
+) -> None:
+    """Whatever stops a clean-up without a policy expects a PolicyError, and no RecursionError or ValueError."""
+    bucket.write("policy/slackwater.toml", text)
 
-    for refused in (policies.current, lambda: policies.push(deep, "slackwater.toml")):
-        with pytest.raises(PolicyError, match="nests more than 16 levels of tables and lists"):
+    for refused in (policies.current, lambda: policies.push(text, "slackwater.toml")):
+        with pytest.raises(PolicyError, match=why):
             refused()
     assert len(bucket.texts) == 1

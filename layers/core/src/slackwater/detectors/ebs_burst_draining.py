@@ -103,7 +103,9 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
     least = by_hour.since(attached.timestamp())
     if not least.present:
         return Unknown("BurstBalance has no point since it was attached")
-    shortage = _draining(least, limits) or _falling(least, limits)
+    missing = least.since(started.timestamp()).missing
+    few_missing = missing <= limits.missing_hours  # a projection from fewer points may miss a rhythm
+    shortage = (_draining(least, limits) or _falling(least, limits)) if few_missing else None
     low = _low(least, limits)
     on_days = len({hours_ago // A_DAY for hours_ago, is_low in enumerate(low) if is_low})
     if on_days >= limits.empty_days or sum(takewhile(bool, low)) >= limits.gone_hours:
@@ -114,8 +116,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
         look = ebs_peaks.Look(volume=volume, measure=measure, seen=seen, limits=ebs_peaks.PeakLimits(), xen=xen)
         seen.read(*look.needs)
         return _flag(volume, least, shortage, look, limits)
-    missing = least.since(started.timestamp()).missing
-    if missing > limits.missing_hours or all(map(isnan, least.values[-6:])):
+    if not few_missing or all(map(isnan, least.values[-6:])):
         return Unknown(f"BurstBalance has no point in {missing} hours")
     if any(low):
         return Fine(f"its credits ran out in {sum(low)} hours on {on_days} of 7 days: too short or too seldom")

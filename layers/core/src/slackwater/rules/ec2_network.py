@@ -102,7 +102,7 @@ def options(instance: Instance, traffic: Series, needed_bytes_per_s: float, when
         kind="network-transfer",
         inputs={
             "instance_type": instance.instance_type,
-            "needed_rate": f"{needed_bytes_per_s:.0f}B/s",
+            "needed_rate": f"{max(1.0, needed_bytes_per_s):.0f}B/s",  # a rate of 0 means no need
             "bytes": f"{monthly_gib:.3f}GiB",
         },
         advise=partial(_advice, instance, monthly_gib, when),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -333,9 +334,16 @@ def test_what_efs_is_known_not_to_take_is_said_before(of, system, to, says) -> N
     assert of(SYSTEM).changer.refusal(world.resource, to) is None
 
 
+class VirginiaPrices(PackagedPrices):
+    """The packaged prices of us-east-1, for every region: they include Infrequent Access."""
+
+    def of(self, items: Any, _region: str) -> Any:
+        return super().of(items, "us-east-1")
+
+
 def test_a_lifecycle_that_is_put_back_leaves_files_where_they_are_and_says_what_that_costs(of) -> None:
     world = of(replace(SYSTEM, mode="bursting", ia_bytes=30 * GIB, archive_bytes=2 * GIB))
-    changer = EfsChanger(world.reading, world.asking, PackagedPrices)
+    changer = EfsChanger(world.reading, world.asking, VirginiaPrices)
     (cold, archived) = changer.left_behind(world.resource, TIERED, NEVER)
     assert cold.startswith("30 GiB stay in Infrequent Access, at $")
     assert re.search(r"at \$0\.\d+ \(as of \d{4}-\d\d-\d\d\) a GiB-month and .* for each GiB that is read back", cold)

@@ -17,6 +17,8 @@ from slackwater.ports.store import AuditStore
 
 TO_START: Final = timedelta(minutes=5)
 """How long an audit counts as running while Step Functions does not know its execution."""
+LEAST_USD: Final = Decimal("0.01")
+"""Less than this is shown as nothing, and pays for no audit."""
 SPARE_ATTEMPTS: Final = 10
 """Attempts to register an audit while others start or end, in addition to one for each running audit."""
 DIED: Final = "its execution ended without putting that on record; Step Functions says why"
@@ -72,7 +74,7 @@ class AuditLimits:
             running = self.audits.running()
             if audit_id in running.since:
                 return
-            if not (allowance := self.allowance(scan, ())).left_usd:
+            if (allowance := self.allowance(scan, ())).left_usd < LEAST_USD:
                 raise SpentError(allowance)
             since = {id_: at for id_, at in running.since.items() if self._is_running(id_, at)}
             if len(since) >= scan.most_running_audits:

@@ -45,6 +45,8 @@ IDS: Final = {
 """By an id's pattern: whose it is, and what it looks like."""
 DEEPEST: Final = 16
 """How many levels of tables and lists a policy may nest. The deepest key, a price override, is on the fourth."""
+INTEGER_BITS: Final = 64
+TOO_LARGE: Final = f"has an integer of more than {INTEGER_BITS} bits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,10 +227,10 @@ def policy_text(path: Path) -> str:
 
 
 def _parsed(name: str, text: str) -> dict[str, Any]:
-    """Parse a policy text. Refuse one that is nested too deeply for recursive functions.
+    """Parse a policy text. Refuse what Python cannot handle: deep nesting, and integers of thousands of digits.
 
     Raises:
-        PolicyError: The text is not TOML, or is nested too deeply.
+        PolicyError: The text is not TOML, is nested too deeply, or has an integer of more than 64 bits.
     """
     too_deep = f"nests more than {DEEPEST} levels of tables and lists"
     try:
@@ -237,9 +239,14 @@ def _parsed(name: str, text: str) -> dict[str, Any]:
         raise PolicyError([_broken(name, text, error)]) from error
     except RecursionError:
         raise PolicyError([Problem(name, None, "", too_deep)]) from None
+    except ValueError:  # int() refuses so many digits
+        raise PolicyError([Problem(name, None, "", TOO_LARGE)]) from None
     for key, value in data.items():
-        if any(depth > DEEPEST for depth, _ in _nested(value)):
-            raise PolicyError([Problem(name, None, key, too_deep)])
+        for depth, one in _nested(value):
+            if depth > DEEPEST:
+                raise PolicyError([Problem(name, None, key, too_deep)])
+            if isinstance(one, int) and one.bit_length() > INTEGER_BITS:
+                raise PolicyError([Problem(name, None, key, TOO_LARGE)])
     return data
 
 
