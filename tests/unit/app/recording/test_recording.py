@@ -365,3 +365,10 @@ def test_what_remains_is_listed_to_the_last_string(tmp_path: Path) -> None:
     assert not any("shop" in text for text in (*found.words, *found.placeholders))
     every = {text for line in lines(tmp_path / "a.recording") for text in json.dumps(line).split('"')[1::2]}
     assert every <= {*found.words, *found.placeholders}
+
+
+@pytest.mark.parametrize("name", ["payroll-prod-2", "netflix-eu", "backup-vault-4711", "i-love-it", "acme-0a1b2c3d"])
+def test_only_an_id_of_aws_keeps_its_kind(name: str) -> None:
+    names = Pseudonyms(RULES, NOW)
+    assert names.id(name).startswith("x-")
+    assert names.id("vol-0a1b2c3d4e5f60718").startswith("vol-")

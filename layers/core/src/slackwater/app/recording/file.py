@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import secrets
 import zlib
 from array import array
 from collections.abc import Iterator, Mapping
@@ -58,8 +59,8 @@ class RecordingWriter:
             OSError: it cannot be created.
         """
         self.path = path.resolve()
-        self._draft = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        self._raw = os.fdopen(os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY), "wb")
+        self._draft = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}")
+        self._raw = os.fdopen(os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "wb")
         self._gzip = gzip.GzipFile(filename="", mode="wb", compresslevel=LEVEL, fileobj=self._raw, mtime=0)
         self._lock = Lock()
         self._lines = 0

@@ -36,7 +36,10 @@ WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,47}|(?:snapshot \d{4}-\d\d-
 NAMES_SOMETHING: Final = re.compile(r"\d{12}|(?:[a-z]+-)?[0-9a-f]{8,}")
 """What looks like the id of an account or a resource, wherever it stands."""
 
-ID: Final = re.compile(r"([a-z]{1,8}-)[0-9A-Za-z-]+")
+ID: Final = re.compile(
+    r"((?:ami|aki|ari|backup|eni|fs|fsap|fsmt|fsvol|fsvolsnap|i|sg|snap|subnet|svm|vol|vpc)-)[0-9a-f]{6,32}"
+)
+"""The ids of AWS, whose kind stays. Any other name may say whose it is."""
 DEVICE: Final = re.compile(r"(?:/dev/)?(?:xvd|sd|nvme|hd)[a-z0-9]{0,6}")
 ADDRESSED: Final = re.compile(r"(arn:[a-z-]+:[a-z0-9-]*:[a-z0-9-]*):(\d*):(.*)")
 OPTION: Final = re.compile(
