@@ -22,7 +22,8 @@ its disks idle ("Your network I/O credits are zero!", 2023-12-06).
 - The burst shows what the load could use. It may need more.
 - A plateau without CPU credits is not flagged. Neither is one from before the last start, when the instance may have
   had another type.
-- An instance that was out of credits for the whole window is not flagged: its budget is not in the window.
+- An instance that is out of credits for most of the window may not be flagged. Its budget is not in the window, or a
+  few idle hours a day never earn credits for 5 minutes of burst: a t3.micro needs about five idle hours for that.
 
 ## What to do
 A nightly transfer that ends in time needs no change. If the slow hours hurt, take the smallest type whose baseline
