@@ -60,7 +60,15 @@ SAML = {"Principal": {"Federated": "arn:aws:iam::123456789012:saml-provider/idp"
     [
         (trusts(ROOT), False),
         (trusts(ROOT | PINNED), True),
-        (trusts(ROOT | {"Condition": {"StringLike": {"STS:rolesessionname": ["ada-*"]}}}), True),
+        (trusts(ROOT | {"Condition": {"StringLike": {"STS:rolesessionname": ["ada"]}}}), True),
+        (trusts(ROOT | {"Condition": {"StringLike": {"sts:RoleSessionName": "ada-*"}}}), False),
+        (trusts(ROOT | {"Condition": {"StringLike": {"sts:RoleSessionName": "?*a?*"}}}), False),
+        (trusts(ROOT | {"Condition": {"StringEquals": {"sts:RoleSessionName": ["ada", "bob"]}}}), False),
+        (
+            trusts(ROOT | {"Condition": {"StringEquals": {"sts:RoleSessionName": ["${aws:username}", "${saml:sub}"]}}}),
+            True,
+        ),
+        (trusts(ROOT | {"Condition": {"StringEquals": {"sts:RoleSessionName": []}}}), False),
         (trusts(ROOT | {"Condition": {"StringLike": {"sts:RoleSessionName": "*"}}}), False),
         (trusts(ROOT | {"Condition": {"StringLike": {"sts:RoleSessionName": ["ada", "?*"]}}}), False),
         (trusts(ROOT | {"Condition": {"StringEquals": {"sts:ExternalId": "tide"}}}), False),

@@ -100,6 +100,20 @@ def test_one_that_could_not_be_started_leaves_its_place(service: Service, monkey
     assert service.audits.start(ANYBODY)
 
 
+def test_a_request_that_is_repeated_while_its_audit_runs_does_not_free_its_place(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable(*_: object) -> None:
+        raise UnreachableError("states")
+
+    started = service.audits.start(ANYBODY, "monday")
+    monkeypatch.setattr(Service, "start", unreachable)
+    with pytest.raises(UnreachableError):
+        service.audits.start(ANYBODY, "monday")
+
+    assert set(service.records.places.since) == {started}
+
+
 @pytest.mark.parametrize(("minutes", "has_room"), [(4, False), (6, True)])
 def test_a_place_without_an_execution_is_free_after_five_minutes(
     service: Service, minutes: int, has_room: bool

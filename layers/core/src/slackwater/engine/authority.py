@@ -49,7 +49,8 @@ def _may(who: str, names: Collection[str]) -> bool:
 def pins_session_name(trust: Mapping[str, Any]) -> bool:
     """Whether a role's trust policy lets nobody choose the name of the session.
 
-    Each statement that lets people in must have a condition on `sts:RoleSessionName` that is not any name at all.
+    Each statement that lets people in must have a condition on `sts:RoleSessionName` that leaves no choice: one fixed name, or
+    names made of a variable such as `${aws:username}`.
     """
     return all(
         _pinned(statement)
@@ -71,8 +72,8 @@ def _by_caller(statement: Mapping[str, Any]) -> bool:
 def _pinned(statement: Mapping[str, Any]) -> bool:
     return any(
         operator.rpartition(":")[2] in {"StringEquals", "StringEqualsIgnoreCase", "StringLike"}
-        and values
-        and all(value.strip("*?") for value in values)
+        and not any("*" in value or "?" in value for value in values)
+        and (len(values) == 1 or (values and all("${" in value for value in values)))
         for operator, values in _conditions(statement)
     )
 

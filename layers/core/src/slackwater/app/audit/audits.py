@@ -62,11 +62,12 @@ class Audits:
         if request.detectors:
             check_detectors(request, self.registry())
         audit_id = keyed_id(request.requested_by, key) if key else new_id(self.clock())
-        self.limits.admit(audit_id, self._scan_section())
+        is_new = self.limits.admit(audit_id, self._scan_section())
         try:
             self.starter.start(audit_id, request)
         except AwsError:
-            self.limits.leave(audit_id)  # should it have started all the same, its first state takes a place again
+            if is_new:  # else an earlier request started it, and it may be running
+                self.limits.leave(audit_id)
             raise
         return audit_id
 

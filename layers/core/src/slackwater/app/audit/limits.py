@@ -59,8 +59,11 @@ class AuditLimits:
     spent_usd: Callable[[datetime], Decimal]
     clock: Clock
 
-    def admit(self, audit_id: str, scan: ScanSection) -> None:
+    def admit(self, audit_id: str, scan: ScanSection) -> bool:
         """Register an audit as running, or refuse it. One that is already registered, or has ended, is accepted.
+
+        Returns:
+            Whether it was registered by this call.
 
         Raises:
             SpentError: The day's budget for metrics is spent.
@@ -69,11 +72,11 @@ class AuditLimits:
         """
         record = self.audits.get(audit_id)
         if record and record.state != "running":
-            return
+            return False
         for _ in range(scan.most_running_audits + SPARE_ATTEMPTS):
             running = self.audits.running()
             if audit_id in running.since:
-                return
+                return False
             if (allowance := self.allowance(scan, ())).left_usd < LEAST_USD:
                 raise SpentError(allowance)
             since = {id_: at for id_, at in running.since.items() if self._is_running(id_, at)}
@@ -81,7 +84,7 @@ class AuditLimits:
                 raise TooManyAuditsError(since, scan.most_running_audits)
             taken = RunningAudits(since=since | {audit_id: self.clock()}, revision=running.revision + 1)
             if self.audits.write_running(taken):
-                return
+                return True
         raise ConflictError("others keep starting audits: try again")
 
     def leave(self, audit_id: str) -> None:
