@@ -18,7 +18,7 @@ from slackwater.app.findings.findings import ConflictError
 from slackwater.aws.metrics.spending import BLOCK, DynamoDays, DynamoSpending, LocalSpending, refusal
 from slackwater.aws.store.audits import DynamoAudits
 from slackwater.model.audits import AuditRecord, AuditRequest, RunningAudits
-from slackwater.model.findings import CEILING, HELD_BACK
+from slackwater.model.findings import CEILING, DAY_CEILING, HELD_BACK
 from slackwater.model.money import USD_PER_METRIC
 from slackwater.model.policy import ScanSection
 from slackwater.ports.errors import AccessDeniedError
@@ -263,6 +263,18 @@ def test_an_account_cannot_use_up_what_the_others_need(scan, stored) -> None:
         with scan(0.8, account=name, accounts=4) as modest:
             assert 500 * [modest.take(500) for _ in range(30)].count(None) == 10_000
     assert sum(counted(stored).values()) == 80_000
+
+
+def test_a_day_that_cannot_pay_the_audit_is_what_accounts_share(scan, stored) -> None:
+    with scan(1.6, account="greedy", accounts=4, day_usd=0.8) as greedy:
+        assert 500 * [greedy.take(500) for _ in range(200)].count(None) == 50_000
+        why = greedy.take(500)
+    assert why.startswith(DAY_CEILING)
+    assert HELD_BACK.fullmatch(why)["kept"]
+    for name in ("a", "b", "c"):
+        with scan(1.6, account=name, accounts=4, day_usd=0.8) as modest:
+            assert 500 * [modest.take(500) for _ in range(30)].count(None) == 10_000
+    assert counted(stored)["SPEND#day/2026-11-16"] == 80_000
 
 
 def test_what_one_account_leaves_of_its_share_stays_its_own_and_the_rest_is_for_all(scan, stored) -> None:

@@ -826,3 +826,10 @@ def test_a_pace_above_what_aws_allows_is_doubtful() -> None:
     assert doubtful("[scan]\ndatapoints_per_second = 396_001\n") == [
         f"mine.toml:2: scan.datapoints_per_second: {said.format('396,000')}"
     ]
+    assert doubtful("[scan]\nmost_metrics_usd = 50\n") == []
+    assert doubtful("[scan]\nmost_metrics_usd = 100\n") == [
+        (
+            "mine.toml:2: scan.most_metrics_usd: is more than scan.most_metrics_usd_per_day, 50 USD, which counts first;"
+            " raise the day's ceiling as well"
+        )
+    ]

@@ -129,6 +129,9 @@ def _rates(scan: ScanSection) -> Iterator[PolicyWarning]:
             yield ("scan", "calls_per_second", service), too_fast.format(most), ""
     if scan.datapoints_per_second > POINTS_AWS_ALLOWS:
         yield ("scan", "datapoints_per_second"), too_fast.format(POINTS_AWS_ALLOWS), ""
+    if scan.most_metrics_usd > scan.most_metrics_usd_per_day:
+        day = f"is more than scan.most_metrics_usd_per_day, {scan.most_metrics_usd_per_day:g} USD, which counts first"
+        yield ("scan", "most_metrics_usd"), day, "raise the day's ceiling as well"
 
 
 @dataclass(frozen=True, slots=True)

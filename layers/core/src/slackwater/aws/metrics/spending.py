@@ -101,9 +101,14 @@ class DynamoSpending:
             accounts: How many accounts the audit scans.
         """
         self._session, self._table_name, self._audit_id = session, table_name, audit_id
-        self._most_usd, self._day_usd, self._clock, self._warn = most_usd, day_usd, clock, warn
-        share = int(_most(most_usd) * KEPT_FOR_SHARES / accounts) if accounts > 1 else 0
-        common = _Purse(audit_id, _most(most_usd) - share * accounts)
+        self._day_usd, self._clock, self._warn = day_usd, clock, warn
+        # What the day cannot pay is nobody's share.
+        self._most_usd, self._ceiling = most_usd, CEILING
+        if day_usd is not None and day_usd < most_usd:
+            self._most_usd, self._ceiling = day_usd, DAY_CEILING
+        most = _most(self._most_usd)
+        share = int(most * KEPT_FOR_SHARES / accounts) if accounts > 1 else 0
+        common = _Purse(audit_id, most - share * accounts)
         self._purses = (_Purse(f"{audit_id}/{account}", share), common) if share else (common,)
         self._lock = threading.Lock()
         self._asked = self._left = 0
@@ -168,7 +173,7 @@ class DynamoSpending:
             self._give_back(count, counted)
             raise
         self._give_back(count, counted)
-        return refusal(self._most_usd, spent_of_all, kept=len(self._purses) > 1)
+        return refusal(self._most_usd, spent_of_all, self._ceiling, kept=len(self._purses) > 1)
 
     def _give_back(self, count: int, ids: Iterable[str]) -> None:
         for id_ in ids:
