@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.engine.evaluation import Enabled, EvaluationQueue
+from slackwater.engine.evaluation import Enabled, EvaluationQueue, silence
 from slackwater.engine.plan import MetricCall, MetricQuery
 from slackwater.model.detector import CASE_NOW, Detector, Limits, Seen
 from slackwater.model.findings import CEILING
@@ -374,3 +374,18 @@ def test_each_verdict_counts_as_evaluated() -> None:
     assert queue.evaluated == 3
     assert [one.resource.id for one in queue.flagged] == ["vol-0"]
     assert [one.resource.id for one in queue.unknown] == ["vol-2"]
+
+
+def test_a_detector_can_tell_an_optional_metric_that_failed_from_silence() -> None:
+    optional = replace(READ, optional=True).need(("VolumeId", "vol-1"), period_s=DAY_S, days=14)
+    told: list[bool] = []
+
+    def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
+        seen.read(optional)
+        told.append(seen.could_not_read(optional))
+        return FLAG
+
+    for answer in (lambda _query: "InternalError", silence):
+        drain(EvaluationQueue(Fleet([VOLUME]), [enabled(judge)], CASE_NOW), answer)
+
+    assert told == [True, False]

@@ -63,12 +63,15 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
     if why := efs.exempt(file_system, seen, limits.minimum_age_days):
         return Fine(why)
     window = max(limits.look_back_days, limits.quiet_days)
-    clients, metered, stored = seen.read(*efs.daily(file_system, window, CLIENTS, METERED, STORED))
+    needs = efs.daily(file_system, window, CLIENTS, METERED, STORED)
+    clients, metered, stored = seen.read(*needs)
     newest = clients.since(seen.now.timestamp() - limits.quiet_days * DAY_S)
     if minutes := sum(newest.present):
         connected = f"{minutes:,.0f} minutes in {limits.quiet_days} days"
         return Fine(f"clients were connected for {connected}, so it had a mount target")
     doubt = _doubt(metered, seen.finished(stored, file_system.created_at))
+    if not doubt and seen.could_not_read(*needs):
+        doubt = "CloudWatch did not return all of its metrics"
     return Flagged(
         summary=f"{efs.describe(file_system)} that nothing can mount: it has no mount target",
         confidence="medium",

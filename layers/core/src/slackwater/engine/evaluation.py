@@ -62,11 +62,15 @@ class _Question:
 
 @dataclass(slots=True, eq=False)
 class _ResourceGroup:
-    """The open questions about resources that share metrics; `waiting` counts the queries on their way."""
+    """The open questions about resources that share metrics.
+
+    `waiting` counts the queries on their way; `unread` are optional metrics that failed, and were answered without points.
+    """
 
     open: list[_Question]
     answered: dict[Need, Series] = field(default_factory=dict)
     failed: dict[Need, str] = field(default_factory=dict)
+    unread: set[Need] = field(default_factory=set)
     waiting: int = 0
 
 
@@ -147,6 +151,7 @@ class EvaluationQueue:
             group.failed[need] = failed[query]
             return
         group.failed.pop(need, None)
+        (group.unread.add if query in failed else group.unread.discard)(need)
         answer = silence(query) if query in failed else series[query]
         start_s = window_of(need, self._now).start_s
         group.answered[need] = answer if answer.start_s == start_s else answer.since(start_s)
@@ -179,7 +184,9 @@ class EvaluationQueue:
             return unread
         detector, limits = question.enabled.detector, question.enabled.limits
         try:
-            verdict = detector.judge(question.resource, Seen(self._now, self.fleet, group.answered), limits)
+            verdict = detector.judge(
+                question.resource, Seen(self._now, self.fleet, group.answered, group.unread), limits
+            )
             return self._resolved(question, verdict) if isinstance(verdict, Flagged) else verdict
         except MetricsNeededError as needed:
             return self._ask(question, needed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -55,11 +55,14 @@ class MetricsNeededError(Exception):
 class Seen:
     """What a detector can use to judge: the current time, the fleet and the metrics."""
 
-    def __init__(self, now: datetime, fleet: Fleet, answered: Mapping[Need, Series]) -> None:
-        """`answered` holds the series that the engine has collected in all rounds so far."""
+    def __init__(
+        self, now: datetime, fleet: Fleet, answered: Mapping[Need, Series], unread: Collection[Need] = ()
+    ) -> None:
+        """`answered` holds the series that the engine has collected in all rounds so far; of `unread` ones the call failed."""
         self.now = now
         self.fleet = fleet
         self._answered = answered
+        self._unread = unread
 
     def read(self, *needs: Need) -> tuple[Series, ...]:
         """Return the series of each need, in order. A series may hold no point at all.
@@ -70,6 +73,10 @@ class Seen:
         if missing := tuple(need for need in needs if need not in self._answered):
             raise MetricsNeededError(missing)
         return tuple(self._answered[need] for need in needs)
+
+    def could_not_read(self, *needs: Need) -> bool:
+        """Return whether a call for any of these optional metrics failed. Its series has no points then."""
+        return any(need in self._unread for need in needs)
 
     def finished(self, series: Series, since: datetime) -> Series:
         """Return the points of a series whose whole period is between `since` and now."""
