@@ -64,7 +64,7 @@ class World:
         both, role = (self.reading, self.asking), f"arn:aws:iam::{self.fleet.account}:role/backup"
         self.watcher, self.remover, self.changer = EfsWatcher(self.reading), EfsRemover(self.asking), EfsChanger(*both)
         self.taker = EfsBackupTaker(*both, vault=VAULT, role_arn=role)
-        self.restorer = EfsRestorer(*both, vault=VAULT, role_arn=role)
+        self.restorer = EfsRestorer(*both, vault=VAULT, role_arn=role, clock=lambda: self.now)
         self.sweeper = EfsSweeper(*both, vault=VAULT)
         return self
 

@@ -137,7 +137,7 @@ class Throttled(NamedTuple):
 
 
 def throttled(
-    demand: Floats, baseline: float, peak: float, burst_minutes: float, *, retried: bool = False
+    demand: Floats, baseline: float, peak: float, burst_minutes: float, *, level: float = 1.0, retried: bool = False
 ) -> Throttled:
     """Pass demand through network credits: a full bucket lasts `burst_minutes` at the peak, and fills at the baseline.
 
@@ -146,10 +146,11 @@ def throttled(
         baseline: Without credits.
         peak: The most with them.
         burst_minutes: What a full bucket allows at the peak.
+        level: What the bucket holds at first, as a fraction of a full one.
         retried: Whether what is held back waits, as a transfer's bytes do; else it is lost.
     """
     capacity = burst_minutes * (peak - baseline)
-    tokens, queue = capacity, 0.0
+    tokens, queue = capacity * level, 0.0
     passed, held = [], []
     for offered in demand.tolist():
         wanted = offered + queue

@@ -142,6 +142,11 @@ class Faults:
         """Answer so many seconds later."""
         self._limited["slow"][action] = _Limited(times, {"seconds": seconds})
 
+    @property
+    def slows(self) -> bool:
+        """Whether any answer comes late."""
+        return bool(self.latency_ms or self._limited["slow"])
+
     def short_pages(self, items: int, points: int) -> None:
         """Give no more items a page, and points a page of GetMetricData, than this. No fault: AWS may always give fewer."""
         self._pages = items, points

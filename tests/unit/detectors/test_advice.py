@@ -33,7 +33,7 @@ def case(detector_id: str, title: str) -> Case:
 
 
 def deletes(verdict: Flagged) -> bool:
-    return any("delete-volume" in (advice.command or "") for advice in verdict.advice)
+    return any(advice.deletes for advice in verdict.advice)
 
 
 def test_no_command_deletes_what_kubernetes_made_or_what_has_tags_that_nobody_read() -> None:

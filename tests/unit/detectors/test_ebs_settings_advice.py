@@ -363,9 +363,9 @@ def test_on_xen_the_confidence_is_low_and_it_says_why(detector: AnyDetector, tit
 
 
 def test_scattered_and_late_points_are_usual_and_many_may_hide_what_was_needed() -> None:
-    title, usual = "reads by day and writes by night, each below the line", 3 + 10_080 // 200
+    title, usual = "reads and writes in turns within an hour", 3 + 10_080 // 200
     for lost, apart, verdict in ((usual, 10, Flagged), (usual + 1, 10, Unknown), (3, 1, Flagged), (4, 1, Unknown)):
-        values, night = list(case(IOPS, title).metrics[READS.peak, FIVE_MINUTES_S]), 20 * 288 + 144
+        values, night = list(case(IOPS, title).metrics[READS.peak, FIVE_MINUTES_S]), 20 * 288 + 6
         for i in range(lost):
             values[night + apart * i] = None
         answer = played(IOPS, title, metrics=metrics(IOPS, title, {(READS.peak, FIVE_MINUTES_S): values}))
@@ -456,13 +456,36 @@ def test_io1_has_two_ways_and_io2_is_one_only_where_it_saves() -> None:
     assert few.cheapest_first
 
 
-def test_a_magnetic_volume_is_slow_and_what_gp3_costs_in_its_place_is_not_known() -> None:
-    verdict = flagged(TYPE, SLOW)
+def test_a_magnetic_volume_is_slow_and_its_requests_are_priced() -> None:
+    billed = metrics(TYPE, SLOW, {(READS.total, DAY_S): [4e6] * 35 + [1e9], (WRITES.total, DAY_S): [None] + [2e6] * 35})
+    verdict = flagged(TYPE, SLOW, metrics=billed)
 
     assert verdict.kind == "performance"
-    assert [one.changes for one in verdict.advice] == [None]
-    assert any("does not know whether it costs more" in caveat for caveat in verdict.caveats)
+    assert [(one.item.id, round(one.quantity, 3)) for one in verdict.advice[0].changes or ()] == [
+        ("ebs.standard.storage", 200),
+        ("ebs.gp3.storage", -200),
+        ("ebs.standard.requests", round(Decimal((35 * 4 + 34 * 2) / 35 * 730 / 24), 3)),
+    ]
+    assert any("The saving assumes as many I/O requests" in caveat for caveat in verdict.caveats)
     assert command(verdict) == "gp3 --iops 3000 --throughput 125"
+
+
+@pytest.mark.parametrize(("millions", "verdict"), [(39, Fine), (41, Flagged)])
+def test_a_magnetic_volume_with_few_requests_costs_less_than_gp3(millions: float, verdict: type[Verdict]) -> None:
+    title = "magnetic, and a million I/O requests a month"  # 200 GiB
+    a_day = {(READS.total, DAY_S): [millions * 1e6 * 24 / 730] * 36}
+
+    assert isinstance(played(TYPE, title, metrics=metrics(TYPE, title, a_day)), verdict)
+
+
+def test_a_silent_bucket_is_doubted_only_on_days_with_io() -> None:
+    title = "gp2 without I/O and BurstBalance for six days"
+    moved = list(case(TYPE, title).metrics[READ_BYTES.peak, DAY_S])
+    moved[-5] = 1.0
+    doubted = flagged(TYPE, title, metrics=metrics(TYPE, title, {(READ_BYTES.peak, DAY_S): moved}))
+
+    assert flagged(TYPE, title).confidence == "high"
+    assert "may have run out of credits" in doubted.summary
 
 
 @pytest.mark.parametrize(("days", "verdict"), [(2, Fine), (3, Flagged)])

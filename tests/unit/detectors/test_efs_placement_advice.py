@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
-from math import ceil
+from math import ceil, nan
 from random import Random
 from typing import Any
 
@@ -153,14 +153,27 @@ def test_where_nothing_is_read_no_fee_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("read", "written", "expected"), [(399, 0, Flagged), (200, 199, Flagged), (401, 0, Fine), (200, 201, Fine)]
+    ("read", "written", "expected"), [(599, 0, Flagged), (300, 299, Flagged), (601, 0, Fine), (300, 301, Fine)]
 )
-def test_half_of_it_has_to_be_untouched(read: float, written: float, expected: type[Verdict]) -> None:
+def test_a_quarter_of_it_has_to_be_untouched(read: float, written: float, expected: type[Verdict]) -> None:
     assert isinstance(verdict(COLD, LITTLE, metrics=moved(read, written)), expected)
 
 
+@pytest.mark.parametrize(("percent_a_day", "confidence"), [(1, "medium"), (2, "low")])
+def test_reading_one_or_two_percent_a_day_still_saves_in_the_worst_case(percent_a_day: float, confidence: str) -> None:
+    read_gib = 8.0 * percent_a_day  # of 800 GiB, a day
+    found = flagged(COLD, LITTLE, metrics=moved(37 * read_gib, 0))
+    changed = units(found.advice[0])
+
+    assert found.confidence == confidence
+    assert changed["efs.standard.storage"] == pytest.approx(Decimal(800 - 37 * read_gib))
+    saved = savings(found.advice[0], US_EAST_1)
+    assert saved is not None
+    assert saved > Decimal("0.2") * changed["efs.standard.storage"]  # of 0.275 USD a GiB; the rest pays for reads
+
+
 def test_today_counts_too() -> None:
-    metrics = {**moved(1, 1), (READ, DAY_S): [0.0] * 36 + [401.0 * GIB]}
+    metrics = {**moved(1, 1), (READ, DAY_S): [0.0] * 36 + [601.0 * GIB]}
 
     assert isinstance(verdict(COLD, LITTLE, metrics=metrics), Fine)
 
@@ -196,7 +209,10 @@ def test_elastic_may_go_on_to_archive_and_one_zone_may_not() -> None:
     elastic = {"throughput_mode": "elastic"}
     archive = flagged(COLD, LITTLE, elastic).advice[1]
 
-    assert archive.changes is None
+    changed = units(archive)
+    assert changed["efs.archive.storage"] == -changed["efs.standard.storage"]
+    assert changed["efs.archive.read"] == pytest.approx(-37 / Decimal(36) * Decimal(365) / 12, rel=Decimal("0.01"))
+    assert changed["efs.archive.tiering"] == pytest.approx(2 * changed["efs.archive.read"])
     assert "TransitionToIA=AFTER_30_DAYS TransitionToArchive=AFTER_90_DAYS TransitionToPrimary" in (
         archive.command or ""
     )
@@ -417,7 +433,7 @@ def test_what_was_not_seen_whole_is_of_low_confidence() -> None:
 # --- serial writes -----------------------------------------------------------------------------------------------------------
 
 NIGHTLY = "two hours of 8 KiB writes every night, one after the other"
-writing = efs_serial_small_writes.writing
+writing = partial(efs_serial_small_writes.writing, metadata_per_s=200)  # so that half a writer waits at any rate
 
 
 def nights(*spell: float, rest: float = 2) -> list[float]:
@@ -457,6 +473,15 @@ WELL_BELOW = partial(writing, nights(*[340] * 24))
     ],
 )
 def test_the_edges_of_what_waits(metrics: Metrics, expected: type[Verdict]) -> None:
+    assert isinstance(verdict(SERIAL, NIGHTLY, metrics=metrics), expected)
+
+
+@pytest.mark.parametrize(
+    ("metadata_per_s", "expected"), [(126, Flagged), (124, Fine), (nan, Unknown)]
+)  # 0.5 writers at 2.7 ms are 185 operations a second
+def test_half_a_writer_has_to_wait(metadata_per_s: float, expected: type[Verdict]) -> None:
+    metrics = writing(nights(*[60] * 24), metadata_per_s=metadata_per_s)
+
     assert isinstance(verdict(SERIAL, NIGHTLY, metrics=metrics), expected)
 
 

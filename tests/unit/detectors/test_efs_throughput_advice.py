@@ -16,8 +16,9 @@ from slackwater.engine.registry import documentation
 from slackwater.model.detector import CASE_NOW, AnyDetector, Case
 from slackwater.model.metrics import Metric
 from slackwater.model.money import EFS_ELASTIC_READ, EFS_ELASTIC_WRITE, EFS_PROVISIONED_THROUGHPUT, PriceItem
+from slackwater.model.quantities import duration_words
 from slackwater.model.units import DAY_S, GIB, HOUR_S, MIB
-from slackwater.model.verdicts import Advice, Fine, Flagged, Verdict
+from slackwater.model.verdicts import Advice, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import efs
 from slackwater.rules.efs_throughput import METADATA_READ
 
@@ -136,7 +137,7 @@ def test_the_bill_of_elastic_is_stated_at_its_most_when_going_there_and_at_its_l
     assert float(came[EFS_ELASTIC_WRITE]) == pytest.approx(written * 32 / 24 + metadata * 0.25)
 
 
-PERMITTED = {(mismatch.PERMITTED, 300): [5120.0 * MIB] * (36 * 288)}
+PERMITTED = {(mismatch.LEAST_PERMITTED, HOUR_S): [5120.0 * MIB] * (36 * 24)}
 
 
 def test_metadata_that_is_not_told_apart_counts_as_the_dearer_one_or_the_cheaper_one() -> None:
@@ -279,7 +280,7 @@ def test_nothing_more_is_asked_where_a_burst_is_too_slow_and_nothing_else_is_che
     said, queries = play_with_queries(MODE, peaks)
 
     assert isinstance(said, Fine)
-    assert len(queries) == 3
+    assert len(queries) == 12
 
 
 @pytest.mark.parametrize(("provisioned", "said"), [(91, Flagged), (89, Fine)])
@@ -320,16 +321,59 @@ def test_one_client_cannot_move_more_than_500_mib_a_second_outside_elastic() -> 
     assert "500 MiB/s" in said.reason
 
 
-@pytest.mark.parametrize(("missing", "known"), [(11, True), (12, False)])
-def test_an_hour_without_points_is_a_hole_and_less_is_not(missing: int, known: bool) -> None:
+@pytest.mark.parametrize(
+    ("missing", "confidence"), [((11,), "high"), ((29,), "medium"), ((36,), "medium"), ((37,), None), ((33,) * 8, None)]
+)
+def test_a_hole_of_three_hours_lowers_the_confidence_and_is_named(
+    missing: tuple[int, ...], confidence: str | None
+) -> None:
     metered = list(case(MODE, CALM).metrics[mismatch.METERED, 300])
-    metered[-800 : -800 + missing] = [None] * missing
+    for day, points in enumerate(missing, 1):
+        metered[-250 * day : -250 * day + points] = [None] * points
     said = verdict(MODE, CALM, metrics={**case(MODE, CALM).metrics, (mismatch.METERED, 300): metered})
 
-    assert isinstance(said, Flagged) is known
+    assert (said.confidence if isinstance(said, Flagged) else None) == confidence
+    if confidence == "medium" and isinstance(said, Flagged):
+        assert (
+            f"MeteredIOBytes has no point for {duration_words(missing[0] * 300)} of the last 14 days" in said.caveats[0]
+        )
 
 
-@pytest.mark.parametrize(("title", "metrics"), [(CALM, 11), (AT_LIMIT, 3), ("bursting, and calm", 2), ("a replica", 0)])
+def test_a_hole_that_no_other_week_covers_is_unknown() -> None:
+    metered = list(case(MODE, CALM).metrics[mismatch.METERED, 300])
+    for weeks in range(3):
+        first = -800 - weeks * 7 * 288
+        metered[first : first + 24] = [None] * 24
+    said = verdict(MODE, CALM, metrics={**case(MODE, CALM).metrics, (mismatch.METERED, 300): metered})
+
+    assert isinstance(said, Unknown)
+
+
+def test_what_the_same_time_of_another_week_needed_counts_for_a_hole() -> None:
+    metered = list(case(MODE, CALM).metrics[mismatch.METERED, 300])
+    at = -800
+    metered[at - 2016 : at - 2016 + 3] = [150.0 * MIB * 300] * 3
+    metered[at : at + 24] = [None] * 24
+    said = flagged(MODE, CALM, metrics={**case(MODE, CALM).metrics, (mismatch.METERED, 300): metered})
+
+    assert "150 MiB/s" in said.summary
+
+
+@pytest.mark.parametrize(("mib_s", "five_minutes"), [(1.3, 0), (1.5, 1)])
+def test_calm_hours_settle_it_without_five_minutes(mib_s: float, five_minutes: int) -> None:
+    calm = replace(case(MODE, CALM), metrics=moving((mib_s, 1440), permitted=256))
+    said, queries = play_with_queries(MODE, calm)
+
+    assert isinstance(said, Flagged)
+    assert said.advice[0].action == "change-to-bursting"
+    assert said.confidence == "high"
+    assert ("at most" in said.summary) is not five_minutes
+    assert sum(query.period_s == 300 for query in queries) == five_minutes
+
+
+@pytest.mark.parametrize(
+    ("title", "metrics"), [(CALM, 12), (AT_LIMIT, 12), ("bursting, and calm", 3), ("a replica", 0)]
+)
 def test_a_mode_is_settled_by_so_many_metrics(title: str, metrics: int) -> None:
     assert len(play_with_queries(MODE, case(MODE, title))[1]) == metrics
 

@@ -130,6 +130,23 @@ def test_what_a_program_manages_is_changed_there() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("detector", "title", "kind"),
+    [
+        (detector, title, kind)
+        for detector, title in ((THROUGHPUT, QUIET), (IOPS, TENTH))
+        for kind in ("ONTAP", "OPENZFS")
+    ],
+)
+def test_any_two_changes_of_ontap_lie_six_hours_apart(detector: AnyDetector, title: str, kind: str) -> None:
+    """In a single Availability Zone, where OpenZFS changes its throughput at any time."""
+    deployed = {"file_system_type": kind, "deployment_type": "SINGLE_AZ_1", "throughput_mb_s": 2_048}
+    resource = replace(case(detector, title).resource, **deployed)
+    (caveat,) = flagged(detector, title, resource=resource).caveats
+
+    assert ("any two changes of SSD storage, IOPS or throughput" in caveat) == (kind == "ONTAP")
+
+
 def test_a_file_server_without_burst_is_not_asked_for_credits() -> None:
     metrics = {key: values for key, values in case(THROUGHPUT, QUIET).metrics.items() if "Balance" not in key[0].name}
     resource = replace(case(THROUGHPUT, QUIET).resource, throughput_mb_s=2_560)

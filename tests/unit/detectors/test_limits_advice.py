@@ -220,7 +220,7 @@ YOUNG = "a little less every day since it was attached four days ago"
 def test_gp2_moves_to_gp3_with_the_iops_of_its_burst() -> None:
     (move,) = moves(flagged(DRAINING, NIGHTLY))
 
-    assert settings(move)["vol-0123456789abcdef1"] == ("volume-type=gp3", "iops=3000", "throughput=128")
+    assert settings(move)["vol-0fedcba9876543210"] == ("volume-type=gp3", "iops=3000", "throughput=128")
     assert move.changes == (
         Change(ebs_storage("gp2"), 100),
         Change(ebs_storage("gp3"), -100),
@@ -236,8 +236,8 @@ def test_less_will_do_only_where_it_was_never_out_of_credits_and_its_busiest_min
     unknown = {key: values for key, values in case(DRAINING, SOON).metrics.items() if key[0].name == "BurstBalance"}
     known, unseen = flagged(DRAINING, SOON), flagged(DRAINING, SOON, metrics=unknown)
 
-    assert [settings(one)["vol-0123456789abcdef1"][2] for one in moves(known)] == ["throughput=125", "throughput=128"]
-    assert [settings(one)["vol-0123456789abcdef1"][2] for one in moves(unseen)] == ["throughput=128"]
+    assert [settings(one)["vol-0fedcba9876543210"][2] for one in moves(known)] == ["throughput=125", "throughput=128"]
+    assert [settings(one)["vol-0fedcba9876543210"][2] for one in moves(unseen)] == ["throughput=128"]
     assert any("MiB/s" in evidence.unit for evidence in known.evidence)
     assert not any("MiB/s" in evidence.unit for evidence in unseen.evidence)
     assert any("Its throughput is unknown" in caveat for caveat in unseen.caveats)
@@ -257,11 +257,11 @@ def test_an_st1_moves_or_grows_and_what_has_grown_does_not_shrink() -> None:
     verdict = flagged(DRAINING, SCANS)
     grow = advised(verdict, "grow-st1")
 
-    assert settings(grow) == {"vol-0123456789abcdef1": ("volume-type=st1", "size=6400")}
+    assert settings(grow) == {"vol-0fedcba9876543210": ("volume-type=st1", "size=6400")}
     assert grow.changes == (Change(ebs_storage("st1"), 1_024 - 6_400),)
     assert not grow.reversible
     assert settings(advised(verdict, "move-to-gp3")) == {
-        "vol-0123456789abcdef1": ("volume-type=gp3", "iops=3000", "throughput=250")
+        "vol-0fedcba9876543210": ("volume-type=gp3", "iops=3000", "throughput=250")
     }
     assert verdict.cheapest_first
 
@@ -270,7 +270,7 @@ def test_an_sc1_may_become_an_st1_of_its_size() -> None:
     cold = replace(case(DRAINING, SCANS).resource, volume_type="sc1")  # type: ignore[call-arg]
     move = advised(flagged(DRAINING, SCANS, resource=cold), "move-to-st1")
 
-    assert settings(move) == {"vol-0123456789abcdef1": ("volume-type=st1",)}
+    assert settings(move) == {"vol-0fedcba9876543210": ("volume-type=st1",)}
     assert move.reversible
 
 

@@ -6,11 +6,14 @@ from random import Random
 
 import pytest
 
-from slackwater.engine.cases import play, words
+from slackwater.engine.cases import answer, play, words
+from slackwater.engine.evaluation import Enabled, EvaluationQueue
 from slackwater.engine.registry import registry
-from slackwater.model.detector import AnyDetector, Case
+from slackwater.model.detector import CASE_NOW, AnyDetector, Case
+from slackwater.model.fleet import Fleet, UnreadableRecord
 from slackwater.model.metrics import Metric
-from slackwater.model.verdicts import Flagged
+from slackwater.model.resources import AgentMetric
+from slackwater.model.verdicts import Fine, Flagged
 from support.effort import effort
 
 type Values = Mapping[tuple[Metric, int], list[float | None]]
@@ -55,3 +58,19 @@ def test_missing_points_never_make_a_finding_of_an_innocent_case(detector: AnyDe
         verdict = play(detector, silenced(case, random))
 
         assert not isinstance(verdict, Flagged), words(verdict)
+
+
+def test_a_counter_that_cannot_be_read_lets_the_others_not_say_that_nothing_was_held_back() -> None:
+    """Nor does it make the verdict unknown: it is an optional witness."""
+    detector = registry()["ec2-network-throttled"]
+    case = next(one for one in detector.cases if one.title == "the ENA driver held nothing back")
+    broken = UnreadableRecord(AgentMetric, "odd", "a dimension has no name", (case.resource.id,))
+    queue = EvaluationQueue(
+        Fleet([case.resource, *case.records], broken=[broken]), [Enabled("x", detector, detector.limits())], CASE_NOW
+    )
+    while call := queue.next_call(idle=True):
+        queue.receive({query: answer(query, case) for query in call.queries}, {})
+
+    assert isinstance(play(detector, case), Fine)
+    assert [one.resource.id for one in queue.flagged] == [case.resource.id]
+    assert (queue.unknown, queue.flagged[0].verdict.confidence) == ([], "medium")

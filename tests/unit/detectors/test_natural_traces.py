@@ -9,13 +9,13 @@ from typing import Final
 import numpy as np
 import pytest
 
-from slackwater.aws.inventory.types import snapshot
+from slackwater.aws.pricing.packaged import type_snapshot as snapshot
 from slackwater.detectors.ec2_network_throttled import CREDIT_BALANCE, SURPLUS_BALANCE
 from slackwater.engine.cases import play, words
 from slackwater.engine.registry import registry
 from slackwater.model.detector import Case
 from slackwater.model.units import FIVE_MINUTES_S, bytes_per_s_of_gbps
-from slackwater.model.verdicts import Fine, Flagged, Verdict
+from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
 from slackwater.performance import network
 from slackwater.rules import examples
 from slackwater.rules.ec2_network import OUT
@@ -85,7 +85,7 @@ LIMITED: Final = (natural_traces.capped, natural_traces.waiting)
 def false_alarms(traces: Iterator[tuple[str, Floats, str]]) -> list[str]:
     verdicts = [(title, judged(rates, instance_type)) for title, rates, instance_type in traces]
     assert verdicts
-    return [f"{title}: {words(verdict)}" for title, verdict in verdicts if not isinstance(verdict, Fine)]
+    return [f"{title}: {words(verdict)}" for title, verdict in verdicts if isinstance(verdict, Flagged)]
 
 
 @by_kind
@@ -112,10 +112,10 @@ def test_many_traces_with_a_limit_of_the_application_raise_no_false_alarm(kind: 
 
 
 @cache
-def throttled(kind: Kind, seed: int) -> Verdict | None:
-    """The verdict on natural demand that its credits do not carry. None if they do.
+def throttled(kind: Kind, seed: int, level: float = 1.0) -> Verdict | None:
+    """The verdict on natural demand that its credits do not carry, from a bucket with this share at first.
 
-    The bucket is full at first, so that its budget is in the window; an instance without credits all the time has none.
+    None if they carry it.
     """
     random, demand = drawn(kind, 1_000 + seed)
     instance_type = BURSTING[int(random.integers(len(BURSTING)))]
@@ -127,12 +127,28 @@ def throttled(kind: Kind, seed: int) -> Verdict | None:
         1.0,
         peak / baseline,
         shortest * (longest / shortest) ** random.random(),
+        level=level,
         retried=bool(random.integers(2)),
     )
     held = through.held.reshape(-1, natural_traces.TOGETHER).all(axis=1)
     if _longest(held) < THROTTLED_POINTS:
         return None
     return judged(natural_traces.metered(through.passed, random), instance_type)
+
+
+@pytest.mark.parametrize("level", [0.0, 0.5, 1.0])
+def test_no_throttled_trace_is_fine_however_full_the_bucket_was(level: float) -> None:
+    verdicts = [verdict for kind in KINDS for seed in range(4) if (verdict := throttled(kind, seed, level))]
+
+    assert len(verdicts) >= 20
+    assert [words(verdict) for verdict in verdicts if isinstance(verdict, Fine)] == []
+
+
+@by_kind
+def test_few_natural_traces_near_a_baseline_are_unknown(kind: Kind) -> None:
+    verdicts = [judged(rates, instance_type) for _, rates, instance_type in near_the_baseline(kind, 3)]
+
+    assert sum(isinstance(verdict, Unknown) for verdict in verdicts) <= 1
 
 
 def _bandwidth(instance_type: str) -> tuple[float | None, float | None]:

@@ -346,7 +346,7 @@ def test_one_client_all_day_is_a_hundred_percent() -> None:
 
 
 def test_a_loose_volume_shows_the_days_it_was_on_an_instance_and_none_before() -> None:
-    title = "attached for a night every week, until two months ago"
+    title = "attached every week, until two months ago"
     picture = the_picture(flagged("ebs-unattached", title), "Idle on a running instance, per day")
 
     assert picture.series is not None

@@ -1,14 +1,11 @@
 """Volumes that nobody uses: what the advice says where a wrong word would hurt, and where each limit lies."""
 
 import json
-import os
 import shlex
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +24,7 @@ from slackwater.rules.series import hole_words
 IDLE_TIME = Metric("AWS/EBS", "VolumeIdleTime", "Sum", "seconds")
 READS = Metric("AWS/EBS", "VolumeReadOps", "Sum", "operations")
 WRITES = Metric("AWS/EBS", "VolumeWriteOps", "Sum", "operations")
+SAMPLES = Metric("AWS/EBS", "VolumeWriteOps", "SampleCount", "points")
 USED = Metric("CWAgent", "disk_used_percent", "Maximum", "percent", optional=True)
 CLAIM = {
     "CSIVolumeName": "pvc-1",
@@ -118,33 +116,14 @@ def test_a_hole_is_among_the_newest_or_after_it_began(values: list[float | None]
 LONG_GONE = AttachmentEvent(
     id="vol-0123456789abcdef0", at=CASE_NOW - timedelta(days=40), instance_id="i-1", event_name="DetachVolume"
 )
-AWS = """#!/bin/sh
-echo "$*" >> calls
-case "$2" in
-  create-snapshot) [ "$SNAPSHOT" = refused ] && exit 254; echo snap-1 ;;
-  wait) [ "$SNAPSHOT" = completed ] && [ "$(grep -c ' wait ' calls)" -gt 3 ] || exit 255 ;;
-esac
-"""
 
 
-@pytest.mark.parametrize(
-    ("snapshot", "waits", "deleted"),
-    [("completed", 4, True), ("error", 144, False), ("refused", 0, False)],
-)
-def test_a_loose_volume_is_deleted_only_after_its_snapshot_is_complete(
-    tmp_path: Path, snapshot: str, waits: int, deleted: bool
-) -> None:
-    command = flagged(*LOOSE, records=(LONG_GONE,)).advice[0].command or ""
-    (tmp_path / "aws").write_text(AWS)
-    (tmp_path / "aws").chmod(0o755)
-    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "SNAPSHOT": snapshot, "id": "snap-of-yesterday"}
+def test_the_command_for_a_loose_volume_only_creates_a_snapshot() -> None:
+    first = flagged(*LOOSE, records=(LONG_GONE,)).advice[0]
 
-    ended = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment, check=False)
-    calls = (tmp_path / "calls").read_text().splitlines()
-
-    assert [call.split()[1] for call in calls] == ["create-snapshot", *["wait"] * waits, *["delete-volume"] * deleted]
-    assert all(call.endswith("--snapshot-ids snap-1") for call in calls if " wait " in call)
-    assert (ended.returncode == 0) is deleted
+    assert first.deletes
+    assert (first.command or "").startswith("aws ec2 create-snapshot ")
+    assert "delete-volume" not in (first.command or "")
 
 
 @pytest.mark.parametrize("name", ["old, but {good}", "it's=cmd|'/c calc'!A1 $(reboot) `id`", "n" * 255, "ü\n2"])
@@ -207,7 +186,7 @@ def test_what_was_attached_for_weeks_is_in_no_rotation() -> None:
 
 
 def deletes(verdict: Flagged) -> bool:
-    return any("delete-volume" in (advice.command or "") for advice in verdict.advice)
+    return any(advice.deletes for advice in verdict.advice)
 
 
 @pytest.mark.parametrize(
@@ -255,10 +234,7 @@ def test_the_last_instance_is_named_where_it_is_known() -> None:
         return next(one.value for one in flagged("ebs-unattached", title).evidence if one.label == "Last instance")
 
     assert last("detached three weeks ago") == "i-0aaaaaaaaaaaaaaaa"
-    assert (
-        last("attached by hand, and its instance was terminated: it published until a month ago")
-        == "i-0aaaaaaaaaaaaaaaa"
-    )
+    assert last("attached, and its instance was terminated") == "i-0aaaaaaaaaaaaaaaa"
     assert last("no event; it last published a month ago") == "unknown"
 
 
@@ -294,9 +270,7 @@ def test_a_root_volume_goes_with_its_instance_or_not_at_all() -> None:
         assert "One image is for all volumes of the instance" in verdict.advice[0].summary
 
 
-@pytest.mark.parametrize(
-    "title", ["shared by two instances, both stopped", "shared by two stopped instances, as an unknown device"]
-)
+@pytest.mark.parametrize("title", ["shared by two stopped instances", "the same, as an unknown device"])
 def test_nobody_makes_an_image_of_one_of_two_instances(title: str) -> None:
     shared = flagged("ebs-on-stopped-instance", title)
 
@@ -318,7 +292,7 @@ def test_started_and_stopped_again_is_another_case() -> None:
 
 
 def operations(writes: Sequence[float | None], reads: Sequence[float | None] = (0.0,) * 36) -> dict[str, Any]:
-    return {"metrics": {(WRITES, DAY_S): writes, (READS, DAY_S): reads}}
+    return {"metrics": {(WRITES, DAY_S): writes, (READS, DAY_S): reads, (SAMPLES, DAY_S): [1_440.0] * len(writes)}}
 
 
 def test_one_operation_a_day_on_average_is_use() -> None:
@@ -330,9 +304,7 @@ def test_one_operation_a_day_on_average_is_use() -> None:
 
 def test_two_weeks_are_enough_and_five_are_sure() -> None:
     def attached(days: float) -> Verdict:
-        since = Attachment(
-            instance_id="i-0eeeeeeeeeeeeeeee", device="/dev/sdf", attached_at=CASE_NOW - timedelta(days=days)
-        )
+        since = Attachment(instance_id=host(*IDLE).id, device="/dev/sdf", attached_at=CASE_NOW - timedelta(days=days))
         points = [0.0] * min(36, int(days + 1))
         return judged(*IDLE, resource=volume(*IDLE, attachments=(since,)), **operations(points, points))
 
@@ -360,7 +332,7 @@ def test_the_advice_is_to_wait_before_anything_is_deleted() -> None:
     assert "wait a week" in first.summary
     assert "by hand" in first.summary
     assert (first.command or "").startswith(
-        "aws ec2 create-snapshot --region ap-northeast-1 --volume-id vol-0123123123123123a "
+        f"aws ec2 create-snapshot --region ap-northeast-1 --volume-id {volume(*IDLE).id} "
     )
     assert "day" not in first.summary
 
@@ -431,7 +403,7 @@ def told(path: str = "/data", device: str = "nvme1n1", kind: str = "xfs", volume
 
 
 def test_a_device_that_was_renamed_at_a_reboot_is_the_same_disk() -> None:
-    before, after = (told(device=device, volume_id="vol-0abcabcabcabcabca") for device in ("nvme1n1", "nvme2n1"))
+    before, after = (told(device=device, volume_id=volume(*EMPTY).id) for device in ("nvme1n1", "nvme2n1"))
     days = {before: [10.0] * 20 + [None] * 16, after: [None] * 19 + [12.0] * 17}
 
     def now(days: dict[DiskMetric, list[float | None]]) -> Verdict:

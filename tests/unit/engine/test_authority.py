@@ -2,7 +2,7 @@
 
 import pytest
 
-from slackwater.engine.authority import may_audit, may_decide, may_view, pins_session_name
+from slackwater.engine.authority import may_audit, may_decide, may_view, named, pins_session_name
 from slackwater.model.policy import ApiSection, CleanupSection, Policy, SlackSection
 
 ROLE = "arn:aws:sts::123456789012:assumed-role/Storage"
@@ -18,6 +18,10 @@ ADA = "ada@example.com"
         (ADA, [], False),  # a token of the audience is not enough
         ("7d1f-subject", [], False),
         (ADA, [ADA], True),
+        (ADA, ["Ada@Example.com"], True),  # e-mail addresses differ by more than case
+        ("ADA@example.com", [ADA], True),
+        ("7D1F-SUBJECT", ["7d1f-subject"], False),
+        (f"{ROLE}/Ada@example.com", [f"{ROLE}/ada@example.com"], False),
         (ADA, [f"{ROLE}/ada"], False),
         (f"{ROLE}/ada", [ROLE], True),
         (f"{ROLE}/ada", [f"{ROLE}/ada"], True),
@@ -88,3 +92,8 @@ SAML = {"Principal": {"Federated": "arn:aws:iam::123456789012:saml-provider/idp"
 )
 def test_a_trust_policy_pins_the_name_where_every_way_in_does(trust: dict, pinned: bool) -> None:
     assert pins_session_name(trust) is pinned
+
+
+def test_two_addresses_that_only_look_alike_are_two() -> None:
+    assert named("Ada@Example.com", ["ada@example.com"])
+    assert not named("gross@example.com", ["groß@example.com"])

@@ -13,7 +13,16 @@ from slackwater.model.detector import CASE_NOW, Detector, Limits, Seen
 from slackwater.model.findings import CEILING
 from slackwater.model.fleet import Fleet, Late, Rest, UnreadableRecord
 from slackwater.model.metrics import Metric, Need, Series
-from slackwater.model.resources import Attachment, DiskMetric, Instance, Target, Volume
+from slackwater.model.resources import (
+    AgentMetric,
+    Attachment,
+    AttachmentEvent,
+    DiskMetric,
+    Instance,
+    Record,
+    Target,
+    Volume,
+)
 from slackwater.model.units import DAY_S, HOUR_S, MINUTE_S
 from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
 
@@ -103,18 +112,29 @@ def test_a_record_that_could_not_be_read_makes_those_unknown_that_need_it_and_no
     assert not queue.failures
 
 
-@pytest.mark.parametrize("needs", [{"reads": (DiskMetric,)}, {"reads_if_allowed": (DiskMetric,)}])
-def test_what_belongs_to_a_resource_and_could_not_be_read_makes_it_unknown(needs: dict[str, Any]) -> None:
-    broken = UnreadableRecord(DiskMetric, "disk", "a dimension has no name", ("vol-1",))
+@pytest.mark.parametrize(
+    ("kind", "needs", "unknown"),
+    [
+        (DiskMetric, "reads", True),
+        (AttachmentEvent, "reads", True),
+        (AttachmentEvent, "reads_if_allowed", True),
+        (DiskMetric, "reads_if_allowed", False),
+        (AgentMetric, "reads_if_allowed", False),
+    ],
+)
+def test_what_belongs_to_a_resource_and_could_not_be_read_makes_it_unknown_but_for_an_agents_metrics(
+    kind: type[Record], needs: str, unknown: bool
+) -> None:
+    broken = UnreadableRecord(kind, "disk", "a dimension has no name", ("vol-1",))
     fine = enabled(lambda *_: Fine("it is"))
     queue = EvaluationQueue(
         Fleet([VOLUME, replace(VOLUME, id="vol-2")], broken=[broken]),
-        [replace(fine, detector=replace(fine.detector, **needs))],
+        [replace(fine, detector=replace(fine.detector, **{needs: (kind,)}))],
         CASE_NOW,
     )
     drain(queue)
 
-    assert [(one.resource.id, one.reason) for one in queue.unknown] == [("vol-1", str(broken))]
+    assert [(one.resource.id, one.reason) for one in queue.unknown] == ([("vol-1", str(broken))] if unknown else [])
 
 
 def test_a_metric_that_could_not_be_read_is_unknown_with_the_reason_and_a_failure() -> None:

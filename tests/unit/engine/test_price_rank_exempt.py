@@ -160,6 +160,12 @@ def test_keep_tags_protect_and_a_date_nobody_can_read_protects(tags: dict[str, s
     assert is_exempt(replace(VOLUME, tags=tags), ExemptSection(), CASE_NOW) is kept
 
 
+@pytest.mark.parametrize("key", ["HandsOff", "handsoff", "Spare-Until", "SPARE-UNTIL"])
+def test_the_policys_own_tags_protect_whatever_their_case(key: str) -> None:
+    exempt = ExemptSection(keep_tags=["HandsOff"], keep_until_tags=["Spare-Until"])
+    assert is_exempt(replace(VOLUME, tags={key: "for good"}), exempt, CASE_NOW)
+
+
 @pytest.mark.parametrize(
     ("tags", "owner"),
     [

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slackwater.app.estimates.estimates import Estimated, EstimateError
-from slackwater.aws.inventory.types import snapshot
+from slackwater.aws.pricing.packaged import type_snapshot as snapshot
 from slackwater.estimates.ebs_transfer import EbsTransferred
 from slackwater.model.money import ec2_hour
 from slackwater.model.units import MIB

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slackwater.app.estimates.estimates import Estimated, EstimateError
-from slackwater.aws.inventory.types import snapshot
+from slackwater.aws.pricing.packaged import type_snapshot as snapshot
 from slackwater.estimates.network_transfer import ESTIMATE, Transfer
 from slackwater.model.estimates import InputError, Known
 from slackwater.model.money import VPC_ENDPOINT_GIB, VPC_ENDPOINT_HOUR, Change, ec2_hour

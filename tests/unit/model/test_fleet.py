@@ -101,6 +101,8 @@ def test_what_belongs_to_an_instance_is_not_known_where_one_of_it_could_not_be_r
     with pytest.raises(UnreadableRecordError):
         of(fleet, "i-1")
     assert not of(fleet, "i-2")
+    with pytest.raises(UnreadableRecordError):  # it may belong to any instance
+        of(Fleet([HOST], broken=[UnreadableRecord(kind, "x", "it lacks 'State'", None)]), "i-2")
     assert fleet.broken_of(HOST, {kind}) == broken(kind, "x", "i-1")
     assert fleet.broken_of(HOST, {Instance}) is None
 

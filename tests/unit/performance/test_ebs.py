@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slackwater.aws.inventory.types import snapshot
+from slackwater.aws.pricing.packaged import type_snapshot as snapshot
 from slackwater.model.resources import Target, Volume
 from slackwater.model.units import GIB, KIB, MIB, TIB
 from slackwater.performance import ebs

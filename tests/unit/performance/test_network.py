@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slackwater.aws.inventory.types import snapshot
+from slackwater.aws.pricing.packaged import type_snapshot as snapshot
 from slackwater.model.metrics import Series
 from slackwater.performance import network
 from slackwater.performance.unpublished import UnpublishedError
@@ -151,82 +151,3 @@ def test_credits_are_drawn_above_the_baseline_and_come_back_below_it() -> None:
     assert network.drawn_s(by_five_minutes(200, 50, 200), 100e6, 500e6) == pytest.approx(112.5)
     assert network.drawn_s(by_five_minutes(200, None, 200), 100e6, 500e6) == pytest.approx(75)
     assert network.drawn_s(by_five_minutes(100, 20), 100e6, 500e6) == 0
-
-
-def stuck(*ratios: float | None, peak: float = 4) -> list[int]:
-    """How many points each plateau has, of rates over a baseline of 100 MB/s. A full bucket has 3 to 36 points at the peak."""
-    series = by_five_minutes(*(None if ratio is None else 100 * ratio for ratio in ratios))
-    found = network.plateaus(series, 100e6, peak * 100e6, min_points=6, max_spread=0.05, max_gap_s=1_800)
-    return [one.points for one in found]
-
-
-def test_the_shortest_plateau_must_be_the_flattest() -> None:
-    uneven = [1.03, 0.95, 1.02, 0.96, 1.02, 0.95]
-
-    assert stuck(4, *[0.99] * 6, 0.2) == [6]
-    assert stuck(4, *uneven, 0.2) == []
-    assert stuck(4, *uneven * 2, 0.2) == [12]
-
-
-def test_a_rate_that_falls_through_the_baseline_sticks_to_nothing() -> None:
-    falling = [1.03, 1.02, 1.0, 0.99, 0.98, 0.97, 0.96, 0.95, 0.94, 0.93, 0.92, 0.91]
-
-    assert stuck(4, *falling, 0.8) == []
-    assert stuck(4, *sorted(falling[:6] * 2), 0.8) == [12]
-
-
-def test_a_point_or_two_on_the_way_through_do_not_carry_a_burst_on() -> None:
-    assert stuck(4, 1.2, 1.2, 1.2, 1.04, 1.2, 1.2, 1.2, *[0.99] * 12, 0.5) == []
-    assert stuck(4, *[0.99] * 3, 0.88, *[0.99] * 12, 0.5) == [12]
-
-
-def test_the_burst_spends_what_five_to_sixty_minutes_at_the_peak_would() -> None:
-    plateau = [0.99] * 12
-
-    assert stuck(3.3, *plateau) == [12]  # 2.3 points of 3, which five minutes at the peak spend
-    assert stuck(3.2, *plateau) == []
-    assert stuck(3.3, *plateau, peak=4.1) == []
-    assert stuck(*[4] * 14, *plateau) == [12]  # 42 points of 36, which an hour at the peak spends
-    assert stuck(*[4] * 16, *plateau) == []
-
-
-def test_the_credits_that_were_spent_are_those_since_the_bucket_was_last_full() -> None:
-    series = by_five_minutes(300, 0, 0, 0, 400, 50, 400, *[99] * 6)
-
-    (found,) = network.plateaus(series, 100e6, 400e6, min_points=6, max_spread=0.05, max_gap_s=1_800)
-
-    assert found.spent_bytes == pytest.approx((300 - 50 + 300) * 1e6 * 300)
-
-
-def test_the_bucket_was_not_empty_if_another_burst_spent_more() -> None:
-    plateau, idle = [0.99] * 12, [0.0] * 30
-
-    assert stuck(4, 4, 4, *idle, 4, 4.3, *plateau) == []
-    assert stuck(4, 4, 4, *idle, 4, 4, 3, *plateau) == [12]
-    assert stuck(4, 4.3, *plateau, *idle, 4, 4, 4) == []
-
-
-def test_credits_that_came_back_would_have_been_used_before_the_plateau() -> None:
-    plateau = [0.99] * 12
-
-    assert stuck(4, 0.8, *plateau) == [12]
-    assert stuck(4, 0.7, *plateau) == []
-    assert stuck(4, 4, 1.2, 0.7, *plateau) == [12]
-    assert stuck(4, 4, None, *plateau) == [12]
-    assert stuck(4, *plateau, 0.7, *plateau) == [12]
-
-
-def test_after_a_plateau_only_the_credits_that_came_back_can_be_used() -> None:
-    plateau = [0.99] * 12
-
-    assert stuck(4, *plateau, 1.2) == [12]
-    assert stuck(4, *plateau, 1.3) == []
-    assert stuck(4, *plateau, *[1.07] * 4) == []
-    assert stuck(4, *plateau, 0.1, 0.1, 2.9) == [12]
-    assert stuck(4, *plateau, 0.1, 0.1, 3.1) == []
-    assert stuck(4, *plateau, None, None, 2.9) == []  # nobody knows whether credits came back
-
-
-@pytest.mark.parametrize(("mean", "is_level"), [(0.93, False), (0.95, True), (1.01, True), (1.03, False)])
-def test_a_plateau_is_as_high_as_the_baseline_within_what_the_metrics_leave_out(mean: float, is_level: bool) -> None:
-    assert stuck(4, *[mean] * 12, 0.2) == ([12] if is_level else [])

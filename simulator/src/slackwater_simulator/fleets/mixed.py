@@ -139,7 +139,7 @@ class _Mixed:
 
     def _instances(self) -> None:
         troubled, twins = round(self.instances * _TROUBLES), round(self.instances * _TWINS)
-        for numbers in batched(range(troubled), _CHUNK, strict=False):
+        for numbers in batched(range(troubled), _CHUNK):
             self._throttled(list(numbers))
         for number in range(0, twins, 5):
             self._shaped(number)

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 import pytest
+from botocore.exceptions import ClientError
 
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.inventory.inventory import READERS, AwsInventory
@@ -455,12 +456,28 @@ def test_a_volume_in_use_on_nothing_is_read_again_by_its_id(session: AnsweringSe
         ]
 
 
-def test_a_record_that_is_gone_when_it_is_read_again_is_no_gap(session: AnsweringSession) -> None:
+def test_a_volume_that_a_filter_does_not_find_again_is_a_gap(session: AnsweringSession) -> None:
+    """EC2 is eventually consistent, so a filter that finds nothing does not say that the volume is gone."""
     listing = LISTINGS[0]
     good = whole(item_shape(operation("ec2", "DescribeVolumes"), "Volumes"), listing.own(0))
     session.answer = lambda _, params: {"Volumes": [] if params.get("Filters") else [{**good, "Attachments": []}]}
     found, gaps = AwsInventory(session).read(HERE, {kinds.Volume}, set())
-    assert (found.all(kinds.Volume), gaps) == ([], [])
+    assert found.all(kinds.Volume) == []
+    assert [gap.reason for gap in gaps] == ["vol-0: BrokenAnswerError: vol-0 is in use, and on nothing"]
+
+
+def test_a_file_system_that_does_not_exist_when_it_is_read_again_is_no_gap(session: AnsweringSession) -> None:
+    """FSx says of an id that it does not exist."""
+    shape = item_shape(operation("fsx", "DescribeFileSystems"), "FileSystems")
+
+    def answer(_: Any, params: Mapping[str, Any]) -> Any:
+        if params.get("FileSystemIds"):
+            raise ClientError({"Error": {"Code": "FileSystemNotFound", "Message": "no"}}, "DescribeFileSystems")
+        return {"FileSystems": [{**whole(shape, {"FileSystemId": "fs-0"}), "CreationTime": EMPTY}]}
+
+    session.answer = answer
+    found, gaps = AwsInventory(session).read(HERE, {kinds.FsxFileSystem}, set())
+    assert (found.all(kinds.FsxFileSystem), gaps) == ([], [])
 
 
 def test_many_records_with_one_reason_are_one_gap(session: AnsweringSession) -> None:

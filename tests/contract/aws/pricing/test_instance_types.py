@@ -9,9 +9,11 @@ from botocore.session import Session
 from slackwater.aws.client.deadline import Deadline
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import AwsSession, Endpoint
-from slackwater.aws.inventory.types import instance_type, snapshot
+from slackwater.aws.inventory.types import instance_type
 from slackwater.aws.pricing import instance_types
-from slackwater.aws.pricing.instance_types import DescribedTypes, PackagedTypes
+from slackwater.aws.pricing.instance_types import DescribedTypes
+from slackwater.aws.pricing.packaged import PackagedTypes
+from slackwater.aws.pricing.packaged import type_snapshot as snapshot
 from slackwater.engine.evaluation import Enabled, EvaluationQueue
 from slackwater.engine.registry import registry
 from slackwater.model.detector import CASE_NOW
@@ -101,7 +103,7 @@ def test_a_family_is_not_another_that_begins_alike(account):
 
 
 def test_types_that_are_newer_than_the_snapshot_are_known_where_there_is_an_account(account, monkeypatch):
-    monkeypatch.setattr(instance_types, "snapshot", lambda: (TYPES["m5.large"],))
+    monkeypatch.setattr(instance_types, "type_snapshot", lambda: (TYPES["m5.large"],))
     found, gaps = described(account, "t3")
     assert gaps == []
     assert {"m5.large", "t3.micro", "t3.2xlarge"} <= set(found)

@@ -12,11 +12,14 @@ from slackwater.aws.client.deadline import Deadline
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import AwsSession, Endpoint
 from slackwater.aws.pricing import cache as price_cache
-from slackwater.aws.pricing.price_list import PackagedPrices, PriceList, packaged_regions, snapshot
+from slackwater.aws.pricing.packaged import PackagedPrices, packaged_regions, snapshot
+from slackwater.aws.pricing.price_list import PriceList
 from slackwater.model.findings import Gap
 from slackwater.model.money import (
     EBS_GP3_THROUGHPUT,
     EBS_SNAPSHOT_STORAGE,
+    EFS_ARCHIVE_READ,
+    EFS_ARCHIVE_TIERING,
     EFS_ELASTIC_READ,
     EFS_ELASTIC_WRITE,
     EFS_IA_READ,
@@ -67,7 +70,7 @@ def test_every_item_that_detectors_may_name_has_one_live_price(account, region):
         *(efs_storage(c, one_zone=False, elastic=e) for c in ("Standard", "IA", "Archive") for e in (True, False)),
         *(efs_storage(c, one_zone=True, elastic=False) for c in ("Standard", "IA")),
         *(EBS_GP3_THROUGHPUT, EBS_SNAPSHOT_STORAGE, EFS_PROVISIONED_THROUGHPUT, VPC_ENDPOINT_HOUR, VPC_ENDPOINT_GIB),
-        *(EFS_ELASTIC_READ, EFS_ELASTIC_WRITE, EFS_IA_READ, EFS_IA_TIERING),
+        *(EFS_ELASTIC_READ, EFS_ELASTIC_WRITE, EFS_IA_READ, EFS_IA_TIERING, EFS_ARCHIVE_READ, EFS_ARCHIVE_TIERING),
         *(ec2_hour(t) for t in ("t3.micro", "m6i.large")),
         *(ec2_cpu_credits(family) for family in ("t2", "t3", "t3a", "t4g")),
     ]

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from slackwater.aws.pricing.price_list import snapshot
+from slackwater.aws.pricing.packaged import snapshot
 from slackwater.aws.pricing.records import UnknownPriceError, quote
 from slackwater.model.money import EBS_GP3_THROUGHPUT, EBS_SNAPSHOT_STORAGE, VPC_ENDPOINT_GIB, ebs_storage
 from slackwater.model.price_queries import query_for

@@ -2,19 +2,17 @@
 
 ## What it finds
 An attached gp2, st1 or sc1 volume that runs out of burst credits. Its BurstBalance was gone for an hour or more on at
-least three of seven days, or has been gone for nine hours, or will be gone within 24 hours. Slackwater projects that
-from the same hours of the two days before. Otherwise it uses a fall of half a day without a break, with low confidence.
+least three of seven days, or has been gone for nine hours, or will be gone within 24 hours: projected from the same
+hours of the two days before, or from a fall of half a day without a break (with low confidence).
 
 ## Why it matters
 Without credits a volume falls from its burst to its baseline: a 100 GiB gp2 from 3,000 IOPS to 300, a 1 TiB st1 from
 250 MiB/s to 40. Nothing fails, but everything waits.
 
 ## When it is wrong
-- A nightly batch that uses half of the credits is fine, and so is one that uses all of them once a week.
 - Work that ends earlier than the projection leaves credits. A weekly rhythm shows only in eight days of points; without
   them the confidence is low.
-- Without credits a volume does what its baseline allows, not what the work wants. The proposal has all of its burst
-  then.
+- Without credits a volume does what its baseline allows, not what the work wants. The proposal has all of its burst.
 - On st1 and sc1, small I/O that EBS cannot merge costs a credit of 1 MiB each. Larger I/O makes the credits last.
 
 ## What to do
@@ -34,19 +32,21 @@ from typing import Final, Literal
 
 from slackwater.model.detector import Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Series
-from slackwater.model.money import difference, size_class
+from slackwater.model.money import size_class
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.settings import VolumeSetting
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import ebs as formulas
 from slackwater.rules import ebs, ebs_peaks, examples
-from slackwater.rules.examples import Cases, Metrics, Points, days_ago, peaks
+from slackwater.rules.ebs import BALANCE
+from slackwater.rules.ebs_peaks import READS, WRITES
+from slackwater.rules.examples import ON_NITRO, ON_XEN, Cases, Metrics, Points, days_ago, peaks
 from slackwater.rules.series import FEW, baseline_and_burst, filled
 
-LEAST = Metric("AWS/EBS", "BurstBalance", "Minimum", "percent")
 MEAN = Metric("AWS/EBS", "BurstBalance", "Average", "percent")
 
+DONE = ((READS.total, HOUR_S), (WRITES.total, HOUR_S))
 A_DAY: Final = 24
 A_WEEK: Final = 7 * A_DAY
 
@@ -90,7 +90,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
         return Fine(f"{volume.volume_type} has no burst credits")
     if not formulas.volume_limits(volume.volume_type, volume.size_gib).credits:
         return Fine("its baseline equals its burst: it needs no credits")
-    kind = ebs_peaks.carrier(volume, seen)
+    kind = ebs.carrier(volume, seen)
     if not isinstance(kind, InstanceType):
         return kind
     attached = ebs.attached_at(volume)
@@ -99,28 +99,52 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
     if seen.age(started) < timedelta(hours=2):
         return Fine("it has been in use for less than two hours")
 
-    (by_hour,) = seen.read(*ebs.needs(volume, HOUR_S, limits.window_days, LEAST))
+    look = ebs_peaks.Look(volume, ebs_peaks.BYTES, seen, ebs_peaks.PeakLimits(), kind)
+    (by_day,) = seen.read(*ebs.daily(volume, look.limits.window_days, BALANCE))
+    if _lasts(by_day.since(attached.timestamp() - DAY_S).values[-limits.window_days - 1 :], limits):
+        return Fine("its credits last, and come back")
+    (by_hour, *_) = seen.read(*ebs.needs(volume, HOUR_S, limits.window_days, BALANCE), *look.needs)
     least = by_hour.since(attached.timestamp())
-    if not least.present:
-        return Unknown("BurstBalance has no point since it was attached")
-    missing = least.since(started.timestamp()).missing
-    few_missing = missing <= limits.missing_hours  # a projection from fewer points may miss a rhythm
-    shortage = (_draining(least, limits) or _falling(least, limits)) if few_missing else None
-    low = _low(least, limits)
+    low, since = _low(least, limits), least.since(started.timestamp())
     on_days = len({hours_ago // A_DAY for hours_ago, is_low in enumerate(low) if is_low})
-    if on_days >= limits.empty_days or sum(takewhile(bool, low)) >= limits.gone_hours:
-        (mean,) = seen.read(*ebs.needs(volume, FIVE_MINUTES_S, limits.window_days, MEAN))
-        shortage = _gone(mean.since(attached.timestamp()), limits) or shortage
+    often = on_days >= limits.empty_days or sum(takewhile(bool, low)) >= limits.gone_hours
+    means = ebs.needs(volume, FIVE_MINUTES_S, limits.window_days, MEAN) if often else []
+    maybe_missing = since.missing > limits.missing_hours or all(map(isnan, least.values[-6:]))
+    done = ebs.needs(volume, HOUR_S, limits.window_days, READS.total, WRITES.total) if maybe_missing else []
+    seen.read(*means, *done)
+    active = _in_use(since, seen.read(*done)) if done else since
+    if not least.present:
+        return Unknown("BurstBalance has no point since it was attached") if active.missing else Fine("it had no I/O")
+
+    few_missing = active.missing <= limits.missing_hours  # a projection from fewer points may miss a rhythm
+    shortage = (_draining(least, limits) or _falling(least, limits)) if few_missing else None
+    if often:
+        shortage = _gone(seen.read(*means)[0].since(attached.timestamp()), limits) or shortage
     if shortage:
-        xen, measure = kind.hypervisor == "xen", ebs_peaks.BYTES
-        look = ebs_peaks.Look(volume=volume, measure=measure, seen=seen, limits=ebs_peaks.PeakLimits(), xen=xen)
-        seen.read(*look.needs)
         return _flag(volume, least, shortage, look, limits)
-    if not few_missing or all(map(isnan, least.values[-6:])):
-        return Unknown(f"BurstBalance has no point in {missing} hours")
+    if not few_missing or all(map(isnan, active.values[-6:])):
+        return Unknown(f"BurstBalance has no point in {active.missing} hours")
     if any(low):
         return Fine(f"its credits ran out in {sum(low)} hours on {on_days} of 7 days: too short or too seldom")
     return Fine("its credits last, and come back")
+
+
+def _lasts(days: Sequence[float], limits: BurstLimits) -> bool:
+    """Whether each day's least shows by itself that credits are neither gone nor soon gone. False if a day is missing.
+
+    `_draining` needs a day whose least is at most as high as it fell since the day before, so at most half. `_falling`
+    needs a fall from at most 100 % in `fall_hours` that reaches 0 in another day.
+    """
+    soon = max(50, 100 * A_DAY / (A_DAY + limits.fall_hours))
+    return all(day >= limits.empty_percent for day in days) and all(day > soon for day in days[-3:]) and len(days) > 1
+
+
+def _in_use(balance: Series, done: Sequence[Series]) -> Series:
+    """The balance, 100 instead of missing in hours without an operation: EBS publishes it only while there is I/O."""
+    both = zip(*(one.between(balance.start_s, balance.end_s).values for one in done), strict=True)
+    quiet = (sum(row) == 0 for row in both)  # False for a missing point
+    known = [100.0 if isnan(left) and idle else left for left, idle in zip(balance.values, quiet, strict=True)]
+    return Series.of(balance.start_s, HOUR_S, known)
 
 
 def _low(series: Series, limits: BurstLimits) -> list[bool]:
@@ -258,28 +282,22 @@ def _options(
 
 
 def _gp3(volume: Volume, to: formulas.Gp3) -> Advice:
-    return Advice(
-        action="move-to-gp3",
-        summary=f"gp3 with {to.iops:,} IOPS and {to.mib_s:,} MiB/s, which needs no credits.",
-        changes=difference(formulas.monthly_units(volume), formulas.units("gp3", volume.size_gib, to.iops, to.mib_s)),
-        risk=f"Work that wants more stays limited until you raise the setting. {ebs.ONLINE}",
-        reversible=True,
-        command=ebs.modify_command(volume, ebs.gp3(to.iops, to.mib_s)),
-    )
+    summary = f"gp3 with {to.iops:,} IOPS and {to.mib_s:,} MiB/s, which needs no credits."
+    risk = "Work that wants more stays limited until you raise the setting."
+    return ebs.modify(volume, ebs.gp3(to.iops, to.mib_s), "move-to-gp3", summary, risk, by_person=True)
 
 
 def _disk(volume: Volume, size_gib: int, what: str) -> Advice:
     """An st1 volume of its size or larger."""
     grows = size_gib > volume.size_gib
-    risk = "You cannot shrink a volume again." if grows else "It has burst credits too, but more of them."
-    command = ebs.modify_command(volume, VolumeSetting(volume_type="st1", iops=None, throughput_mib_s=None))
-    return Advice(
-        action="grow-st1" if grows else "move-to-st1",
-        summary=f"st1 of {size_gib:,} GiB, {what}.",
-        changes=difference(formulas.monthly_units(volume), formulas.units("st1", size_gib, 0, 0)),
-        risk=f"{risk} {ebs.ONLINE}",
-        reversible=not grows,
-        command=f"{command} --size {size_gib}" if grows else command,
+    return ebs.modify(
+        volume,
+        VolumeSetting(volume_type="st1", iops=None, throughput_mib_s=None),
+        "grow-st1" if grows else "move-to-st1",
+        f"st1 of {size_gib:,} GiB, {what}.",
+        "You cannot shrink a volume again." if grows else "It has burst credits too, but more of them.",
+        by_person=True,
+        gib=size_gib if grows else 0,
     )
 
 
@@ -300,7 +318,14 @@ def balance(*days: Points) -> Metrics:
     """Days by the hour, the last of which ends now, and full before. The volume moves 80 MiB/s."""
     hours = [*FULL * (8 - len(days)), *chain.from_iterable(days)]
     by_five_minutes = [level for level in hours for _ in range(12)]
-    return {(LEAST, HOUR_S): hours, (MEAN, FIVE_MINUTES_S): by_five_minutes, **peaks(read_mib_s=40, written_mib_s=40)}
+    calendar_days = (hours[max(0, start) : start + A_DAY] for start in range(-9, len(hours), A_DAY))
+    least = [min((one for one in day if one is not None), default=None) for day in calendar_days]
+    return {
+        BALANCE: least,
+        (BALANCE, HOUR_S): hours,
+        (MEAN, FIVE_MINUTES_S): by_five_minutes,
+        **peaks(read_mib_s=40, written_mib_s=40),
+    }
 
 
 def by_five_minutes(*runs: tuple[float | None, int]) -> Metrics:
@@ -308,11 +333,7 @@ def by_five_minutes(*runs: tuple[float | None, int]) -> Metrics:
     return {(MEAN, FIVE_MINUTES_S): [level for level, points in runs for _ in range(points)]}
 
 
-BUILDS = examples.instance(tags={"Name": "builds"})
-M5 = examples.instance_type("m5.large", ebs_mbps=(650, 4_750), ebs_iops=(3_600, 18_750))
-HOST, STOPPED, XEN = (BUILDS, M5), (replace(BUILDS, state="stopped"), M5), (BUILDS, replace(M5, hypervisor="xen"))
-ANY = examples.volume(BUILDS, id="vol-0123456789abcdef1", volume_type="gp2")
-GP2 = replace(ANY, size_gib=100, iops=300, throughput_mib_s=None)
+GP2 = examples.volume(examples.instance(), volume_type="gp2", size_gib=100, iops=300, throughput_mib_s=None)
 HOUR_OLD, FOUR_DAYS = (replace(GP2.attachments[0], attached_at=days_ago(age)) for age in (1 / 24, 4))
 UNSEEN: Final[list[float | None]] = [None] * A_DAY
 NIGHTLY, DOWN = [dip(0, 2)] * 7, (down(100, 70), down(70, 40), down(40, 10))
@@ -325,11 +346,13 @@ ENDS_EMPTY = {**balance(*[dip(0, 1)] * 8), **by_five_minutes(*[(100.0, 80), (0.0
 LOST_HOUR: Final[list[Points]] = [[*FULL[1:], None], *[FULL] * 4, *DOWN]
 SEVEN_DAYS: Final[list[Points]] = [UNSEEN, *[FULL] * 4, *DOWN]
 WEEKDAYS = (down(40, 20), FULL, FULL, FULL, down(100, 80), down(80, 60), down(60, 40), down(40, 20))
+NO_WORK = dict.fromkeys(DONE, [9.0] * 72 + [0.0] * 48 + [9.0] * 72)
+IDLE_DAYS = {**balance(UNSEEN, UNSEEN, *[dip(60, 3)] * 3), **NO_WORK}
 TWO_DAYS = ([0.0] * 20 + [100.0] * 4, FULL, [0.0] * 20 + [100.0] * 4, FULL)
 
-gp2 = Cases(GP2, records=HOST)
-young = Cases(replace(GP2, attachments=(FOUR_DAYS,)), records=HOST)
-st1 = Cases(replace(GP2, volume_type="st1", size_gib=1_024, iops=None), records=HOST)
+gp2 = Cases(GP2, records=ON_NITRO)
+young = Cases(replace(GP2, attachments=(FOUR_DAYS,)), records=ON_NITRO)
+st1 = Cases(replace(GP2, volume_type="st1", size_gib=1_024, iops=None), records=ON_NITRO)
 
 DETECTOR = Detector(
     title="EBS volume that runs out of burst credits",
@@ -350,19 +373,19 @@ DETECTOR = Detector(
         gp2("a little less every day, of which seven are known", Flagged, "about 8 more", metrics=balance(*SEVEN_DAYS)),
         gp2("a little less every day", Flagged, "about 8 more hours", metrics=DRAINING),
         young("a little less every day since it was attached four days ago", Flagged, "8 more", metrics=DRAINING),
-        gp2("on a Xen instance", Flagged, records=XEN, metrics=balance(*NIGHTLY)),
+        gp2("on a Xen instance", Flagged, records=ON_XEN, metrics=balance(*NIGHTLY)),
+        gp2("a nightly batch that takes three tenths of them", Fine, "last", metrics=balance(*[dip(70, 3)] * 8)),
         gp2("a nightly batch that takes four tenths of them", Fine, "come back", metrics=balance(*[dip(60, 3)] * 8)),
         gp2("a nightly batch whose last ten minutes have none", Fine, "in 7 hours on 7 of 7", metrics=ENDS_EMPTY),
         gp2("gone for six hours once a week", Fine, "in 6 hours on 1 of 7", metrics=balance(dip(0, 6), *[FULL] * 6)),
         gp2("less from day to day in the working week, and full after it", Fine, metrics=balance(*WEEKDAYS)),
         gp2("a batch that has just begun", Fine, metrics=balance([100.0] * 22 + [60.0, 20.0])),
+        gp2("two days without I/O and metrics", Fine, "come back", metrics=IDLE_DAYS),
         gp2("two days without metrics", Unknown, "in 48 hours", metrics=balance(UNSEEN, UNSEEN, *[dip(60, 3)] * 3)),
         gp2("no metrics", Unknown, "no point"),
         gp2("a gp2 of 1,000 GiB, whose baseline is its burst", Fine, "needs no credits", size_gib=1_000, iops=3_000),
         gp2("gp3", Fine, "no burst credits", volume_type="gp3", iops=3_000, throughput_mib_s=125),
         gp2("attached an hour ago", Fine, "two hours", attachments=(HOUR_OLD,)),
-        gp2("on a stopped instance", Fine, "stopped", records=STOPPED),
-        gp2("on no instance", Fine, "not attached", attachments=()),
-        gp2("its instance could not be read", Unknown, "denied", records=(), unreadable={Instance: "denied"}),
+        *examples.without_io(gp2),
     ),
 )

@@ -4,8 +4,9 @@
 A data volume on a running instance with less than one operation a day, reads and writes together, on average over the
 last 35 days. That is longer than any month, so a monthly job shows. CloudWatch must have recorded each of the last 14
 days, and every day since the instance was last started and CloudWatch's first point. Days before that may be missing,
-because a stopped instance publishes nothing. The confidence is high only if all days were recorded and there was not
-one operation. On a Multi-Attach volume the operations of all instances count.
+because a stopped instance publishes nothing. If a day has fewer points than the fullest one, the answer is unknown: the
+job may have run in that hour. The confidence is high only if all days were recorded and there was not one operation. On
+a Multi-Attach volume the operations of all instances count.
 
 ## Why it matters
 AWS bills the size, the provisioned IOPS and the throughput of a volume, used or not. A volume from a migration, or from
@@ -29,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from math import isnan
 from typing import Final
 
@@ -39,11 +40,13 @@ from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import Instance, Volume
 from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.rules import advice, ebs, examples
+from slackwater.rules.ebs_peaks import READS, WRITES
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
 from slackwater.rules.series import hole_words
 
-READ = Metric("AWS/EBS", "VolumeReadOps", "Sum", "operations")
-WRITTEN = Metric("AWS/EBS", "VolumeWriteOps", "Sum", "operations")
+READ, WRITTEN = READS.total, WRITES.total
+SAMPLES = Metric("AWS/EBS", "VolumeWriteOps", "SampleCount", "points")
+"""How many points CloudWatch has of a day (on Nitro). A day with fewer than the fullest lacks data."""
 
 STEPS: Final = (
     "Ask the owner. Unmount it, remove it from the file system table, detach it and wait a week. Then take a snapshot,"
@@ -63,15 +66,9 @@ class IdleLimits(Limits):
 
 def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
     """Flag a data volume on a running instance that CloudWatch recorded doing nothing."""
-    if not volume.attachments:
-        return Fine("it is not attached")
-    instances = [seen.fleet.get(Instance, attachment.instance_id) for attachment in volume.attachments]
-    known = [instance for instance in instances if instance]
-    if len(known) < len(instances):
-        return Unknown("one of its instances is not in the inventory")
-    running = [instance for instance in known if instance.state == "running"]
-    if not running:
-        return Fine(f"its instance {known[0].id} is {known[0].state}")
+    running = ebs.running(volume, seen)
+    if isinstance(running, Fine | Unknown):
+        return running
     if (root := is_root(volume, seen.fleet)) is not False:
         return Fine("an instance boots from it") if root else Unknown("whether an instance boots from it is unknown")
     attached = ebs.attached_at(volume)
@@ -88,10 +85,16 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
     both = [w + r for w, r in zip(writes.values, reads.values, strict=True)]  # missing if one of them is
     operations = Series.of(writes.start_s, writes.period_s, both)
     finished = seen.finished(operations, operations.start)
-    if words := hole_words(finished, limits.least_days, max(attached, *(one.launched_at for one in running))):
+    began = max(attached, *(one.launched_at for one in running))
+    if words := hole_words(finished, limits.least_days, began):
         return Unknown(f"VolumeReadOps or VolumeWriteOps {words}: CloudWatch did not record, or it is idle on Xen")
     if seen.now.hour and isnan(operations.values[-1]):
         return Unknown("CloudWatch has no point of today yet")
+    (samples,) = seen.read(*ebs.daily(volume, window, SAMPLES))
+    partial, counted = _partial(samples, operations, seen, began)
+    if partial:
+        return Unknown(f"CloudWatch recorded only a part of {partial} of {counted} days: there may have been I/O")
+    stopped, _ = _partial(samples, operations, seen, operations.start)
 
     known_days, done = len(finished) - finished.missing, sum(operations.present)
     attached_to = ", ".join(f"{one.instance_id} as {one.device or 'unknown device'}" for one in volume.attachments)
@@ -100,7 +103,7 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
             f"{ebs.billed_words(volume)} on {' and '.join(instance.name for instance in running)},"
             f" {f'{done:,.0f} operations' if done else 'not one operation'} in {known_days} days"
         ),
-        confidence="medium" if done or finished.missing else "high",
+        confidence="medium" if done or finished.missing or stopped else "high",
         evidence=(
             Evidence(label="Reads and writes", value=done, unit="operations", series=operations),
             Evidence(label="Recorded days", value=known_days, unit="days"),
@@ -109,7 +112,7 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
         ),
         advice=(ebs.snapshot_and_delete(volume, STEPS, may_delete=False), ebs.keep_as_snapshot(volume)),
         gist=(volume.volume_type, volume.size_gib, *(attachment.instance_id for attachment in volume.attachments)),
-        caveats=(*advice.protection(volume), *ebs.managed_instances(running), *_uncertain(done, finished)),
+        caveats=(*advice.protection(volume), *ebs.managed_instances(running), *_uncertain(done, finished, stopped)),
     )
 
 
@@ -119,7 +122,14 @@ def _used(series: Sequence[Series], limits: IdleLimits) -> bool:
     return sum(sum(one.present) for one in series) >= limits.operations_per_day * max(1, watched)
 
 
-def _uncertain(done: float, finished: Series) -> list[str]:
+def _partial(samples: Series, operations: Series, seen: Seen, since: datetime) -> tuple[int, int]:
+    """The finished days with operations since then that have fewer points than the fullest, and how many there are."""
+    counts, known = (seen.finished(one, since) for one in (samples, operations))
+    counted = [count for count, done in zip(counts.values, known.values, strict=True) if not isnan(done)]
+    return sum(count != max(counted) for count in counted), len(counted)  # a missing count is not equal
+
+
+def _uncertain(done: float, finished: Series, stopped: int) -> list[str]:
     """The reasons for medium confidence."""
     found = []
     if done:
@@ -127,14 +137,16 @@ def _uncertain(done: float, finished: Series) -> list[str]:
     if finished.missing:
         days = f"{len(finished) - finished.missing} of {len(finished)} days"
         found.append(f"CloudWatch recorded only {days}. A monthly job may be missing.")
+    if stopped:
+        found.append(f"Before its instance last started, CloudWatch recorded only a part of {stopped} days.")
     return found
 
 
-HOST = examples.instance(id="i-0eeeeeeeeeeeeeeee", tags={"Name": "reports"}, instance_type="m6i.large")
+HOST = examples.instance(tags={"Name": "reports"})
 PEER = replace(HOST, id="i-0ffffffffffffffff", tags={"Name": "reports-standby"})
-NAMELESS, STOPPED = replace(HOST, root_device=""), replace(HOST, state="stopped")
-RESTARTED = replace(HOST, launched_at=days_ago(20))
-STAGING = examples.volume(HOST, id="vol-0123123123123123a", tags={"Name": "reports-staging"})
+TODAY = replace(HOST, launched_at=days_ago(0.1))
+NAMELESS, RESTARTED = replace(HOST, root_device=""), replace(HOST, launched_at=days_ago(20))
+STAGING = examples.volume(HOST)
 ON_HOST = STAGING.attachments[0]
 AS_ROOT, ON_PEER = replace(ON_HOST, device="/dev/xvda"), replace(ON_HOST, instance_id=PEER.id)
 YOUNG, OLDER = (replace(ON_HOST, attached_at=days_ago(age)) for age in (10, 21.5))
@@ -147,7 +159,9 @@ def wrote(days_ago: int | range, operations: float | None) -> Metrics:
     return {WRITTEN: days(0.0, {days_ago: operations})}
 
 
-idle = Cases(STAGING, {READ: 0.0, WRITTEN: 0.0}, records=(HOST,))
+LOST_HOUR = days(1_440.0, {7: 1_380.0})
+idle = Cases(STAGING, {READ: 0.0, WRITTEN: 0.0, SAMPLES: 1_440.0}, records=(HOST,))
+shared = Cases(replace(STAGING, multi_attach=True, attachments=(ON_HOST, ON_PEER)), records=(HOST, PEER))
 bare = Cases(STAGING, records=(HOST,))
 
 DETECTOR = Detector(
@@ -162,41 +176,24 @@ DETECTOR = Detector(
         idle("five weeks of zeros", Flagged, "500 GiB gp3 on reports, not one operation in 35 days"),
         idle("twenty reads when someone listed its devices", Flagged, "20 op", metrics={READ: days(0.0, {15: 20.0})}),
         idle("thirty writes on one day", Flagged, "30 operations in 35 days", metrics=wrote(15, 30.0)),
-        idle(
-            "its instance was stopped for a week, three weeks ago",
-            Flagged,
-            "not one operation in 28 days",
-            records=(RESTARTED,),
-            metrics=OFF,
-        ),
+        idle("its instance was stopped for a week", Flagged, "one operation in 28", records=(RESTARTED,), metrics=OFF),
         idle("written every night", Fine, "it is written", metrics={WRITTEN: 900.0}),
         idle("read, and never written", Fine, "read or written", metrics={READ: 3_000.0}),
         idle("a copy on the first Monday, almost five weeks ago", Fine, "it is written", metrics=wrote(33, 40_000.0)),
         idle("in use since this morning", Fine, "it is written", metrics=wrote(0, 500.0)),
         idle("a day without metrics", Unknown, "no point on 1 of the last 14 days", metrics=wrote(7, None)),
+        idle("a day without metrics four weeks ago", Unknown, "1 of the 35 days since", metrics=wrote(28, None)),
+        idle("an hour without metrics last week", Unknown, "a part of 1 of 35 days", metrics={SAMPLES: LOST_HOUR}),
         idle(
-            "a day without metrics four weeks ago, while its instance ran",
-            Unknown,
-            "no point on 1 of the 35 days since 2026-10-12",
-            metrics=wrote(28, None),
+            "restarted today, an hour lost", Flagged, "operation in 35", records=(TODAY,), metrics={SAMPLES: LOST_HOUR}
         ),
         idle("no point of today, when a job may have begun", Unknown, "no point of today", metrics=wrote(0, None)),
         bare("no point at all, as an idle volume on Xen may have it", Unknown, "no point on 14 of the last 14 days"),
         idle("attached ten days ago", Fine, "attached less than 14 whole days ago", attachments=(YOUNG,)),
         idle("attached three weeks ago, and nothing since", Flagged, "in 21 days", attachments=(OLDER,), metrics=NEW),
-        idle(
-            "shared by two instances: the operations of both count",
-            Fine,
-            multi_attach=True,
-            attachments=(ON_HOST, ON_PEER),
-            records=(HOST, PEER),
-            metrics={WRITTEN: 50.0},
-        ),
+        shared("shared by two instances: the operations of both count", Fine, "written", metrics={WRITTEN: 50.0}),
         idle("a root volume", Fine, "boots from it", attachments=(AS_ROOT,)),
         idle("the root device of its instance is unknown", Unknown, "boots from it is unknown", records=(NAMELESS,)),
-        bare("on a stopped instance", Fine, "is stopped", records=(STOPPED,)),
-        bare("on no instance", Fine, "not attached", state="available", attachments=()),
-        bare("its instance is being terminated", Unknown, "not in the inventory", records=()),
-        bare("instances could not be read", Unknown, "denied", records=(), unreadable={Instance: "denied"}),
+        *examples.without_io(bare),
     ),
 )

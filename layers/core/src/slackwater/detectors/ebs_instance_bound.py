@@ -32,15 +32,14 @@ from math import ceil
 from typing import Final
 
 from slackwater.model.detector import Detector, Limits, Seen, limit
-from slackwater.model.money import Change, difference, size_class
+from slackwater.model.money import difference, size_class
 from slackwater.model.resources import Instance, InstanceType, Record, Volume
-from slackwater.model.settings import VolumeSetting
 from slackwater.model.units import MIB
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import ebs as formulas
 from slackwater.performance.ebs import Allowance
 from slackwater.rules import ebs, ebs_peaks, ec2, examples
-from slackwater.rules.ebs_peaks import Look, Measure, PeakLimits
+from slackwater.rules.ebs_peaks import Look, Measure
 from slackwater.rules.examples import Cases, peaks
 from slackwater.rules.series import baseline_and_burst
 
@@ -56,61 +55,36 @@ class BoundLimits(Limits):
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """What a volume is set to. `mib_s` is None if its type has no throughput setting."""
-
-    volume: Volume
-    iops: int
-    mib_s: int | None
-
-    @property
-    def words(self) -> str:
-        """`4,000 IOPS and 567 MiB/s`."""
-        return f"{self.iops:,} IOPS" + (f" and {self.mib_s:,} MiB/s" if self.mib_s else "")
-
-    @property
-    def units(self) -> tuple[Change, ...]:
-        """What AWS bills for it a month."""
-        return formulas.units(self.volume.volume_type, self.volume.size_gib, self.iops, self.mib_s or 0)
-
-    @property
-    def command(self) -> str:
-        """The command that sets it."""
-        to = VolumeSetting(volume_type=self.volume.volume_type, iops=self.iops, throughput_mib_s=self.mib_s)
-        return ebs.modify_command(self.volume, to)
-
-
-@dataclass(frozen=True, slots=True)
 class Kind:
-    """IOPS or throughput: AWS sets, bills and limits them separately."""
+    """IOPS or throughput. Volumes pay for each separately, and instances limit each separately."""
 
     measure: Measure
 
-    def of(self, setting: Setting) -> int:
+    def of(self, volume: Volume) -> int:
         """How much of it a volume is set to."""
-        return setting.iops if self is IOPS else setting.mib_s or 0
+        return (volume.iops if self is IOPS else volume.throughput_mib_s) or 0
 
-    def lowered(self, setting: Setting, to: float) -> Setting:
+    def lowered(self, volume: Volume, to: float) -> Volume:
         """The same volume with at most so much of it."""
-        value = min(ceil(to), self.of(setting))
-        return replace(setting, iops=value) if self is IOPS else replace(setting, mib_s=value)
+        value = min(ceil(to), self.of(volume))
+        return replace(volume, iops=value) if self is IOPS else replace(volume, throughput_mib_s=value)
 
     def reached(self, allowance: Allowance) -> float:
         """How much of it an instance can reach."""
         return allowance.iops if self is IOPS else allowance.bytes_per_s / MIB
 
-    def least(self, setting: Setting, most: Allowance) -> int:
+    def least(self, volume: Volume, most: Allowance) -> int:
         """What a volume keeps: what is included, and the IOPS that its reachable throughput requires."""
         if self is THROUGHPUT:
             return formulas.GP3_INCLUDED_MIB_S
-        type_ = setting.volume.volume_type
-        included = formulas.included_mib_s(type_, setting.iops)
-        return formulas.least_iops(type_, setting.mib_s or min(included, THROUGHPUT.reached(most)))
+        included = formulas.included_mib_s(volume.volume_type, IOPS.of(volume))
+        mib_s = volume.throughput_mib_s or min(included, THROUGHPUT.reached(most))
+        return formulas.least_iops(volume.volume_type, mib_s)
 
-    def is_billed(self, setting: Setting) -> bool:
+    def is_billed(self, volume: Volume) -> bool:
         """Whether AWS bills some of it."""
         free = formulas.GP3_INCLUDED_IOPS if self is IOPS else formulas.GP3_INCLUDED_MIB_S
-        return self.of(setting) > (free if setting.volume.volume_type == "gp3" else 0)
+        return self.of(volume) > (free if volume.volume_type == "gp3" else 0)
 
 
 IOPS: Final = Kind(ebs_peaks.CONSUMED)
@@ -142,8 +116,8 @@ class Host:
 
 def judge(instance: Instance, seen: Seen, limits: BoundLimits) -> Verdict:
     """Flag an instance whose volumes pay for more than it can ever reach."""
-    settings = [setting for volume in seen.fleet.volumes_of(instance.id) if (setting := _setting(volume))]
-    if not settings:
+    volumes = [one for one in seen.fleet.volumes_of(instance.id) if _is_provisioned(one)]
+    if not volumes:
         return Fine("none of its volumes has provisioned performance")
     if instance.state != "running":
         return Fine(f"it is {instance.state}")
@@ -152,66 +126,61 @@ def judge(instance: Instance, seen: Seen, limits: BoundLimits) -> Verdict:
         return Unknown(f"EC2 publishes no EBS limits of {instance.instance_type}")
 
     host = Host(instance, type_)
-    each = {one.volume.id: host.most(one.volume.volume_type) or most for one in settings}
-    alone = [_lowered_alone(one, each[one.volume.id], limits) for one in settings]
+    each = {one.id: host.most(one.volume_type) or most for one in volumes}
+    alone = [_lowered_alone(one, each[one.id], limits) for one in volumes]
     kinds = [kind for kind in KINDS if _are_beyond([one for one in alone if kind.is_billed(one)], kind, most, limits)]
     by_itself: Verdict = Fine("it can reach what its volumes pay for")
-    if alone != settings:
-        by_itself = _flag(host, settings, alone, each, seen, {})
+    if alone != volumes:
+        by_itself = _flag(host, volumes, alone, each, seen, {})
     elif kinds:
         by_itself = Fine("its volumes take turns: each needs what it pays for, but not at once")
     if not kinds:
         return by_itself
-    xen, window = type_.hypervisor == "xen", PeakLimits()
     looks = {
-        (kind, one.volume.id): Look(volume=one.volume, measure=kind.measure, seen=seen, limits=window, xen=xen)
+        (kind, one.id): Look(one, kind.measure, seen, ebs_peaks.PeakLimits(), type_)
         for kind in kinds
         for one in alone
         if kind.is_billed(one)
     }
     seen.read(*(need for look in looks.values() for need in look.needs))
     if gaps := [f"{look.volume.id}: {look.unknown.reason}" for look in looks.values() if look.unknown]:
-        return by_itself if alone != settings else Unknown(f"its volumes may take turns: {gaps[0]}")
+        return by_itself if alone != volumes else Unknown(f"its volumes may take turns: {gaps[0]}")
     shared = alone
     for kind in kinds:
         shared = _shared(shared, kind, most, looks, limits)
-    if shared == alone:
-        return by_itself
-    return _flag(host, settings, shared, dict.fromkeys(each, most), seen, looks)
+    return by_itself if shared == alone else _flag(host, volumes, shared, dict.fromkeys(each, most), seen, looks)
 
 
-def _setting(volume: Volume) -> Setting | None:
-    """What a volume is set to. None if it pays for its size only, or has several instances."""
-    if len(volume.attachments) > 1 or volume.volume_type not in {"gp3", "io1", "io2"}:
-        return None
-    setting = Setting(volume, volume.iops or 0, volume.throughput_mib_s if volume.volume_type == "gp3" else None)
-    return setting if any(kind.is_billed(setting) for kind in KINDS) else None
+def _is_provisioned(volume: Volume) -> bool:
+    """Whether a volume pays for more than its size, and has one instance only."""
+    is_one = len(volume.attachments) < 2 and volume.volume_type in {"gp3", "io1", "io2"}
+    return is_one and any(kind.is_billed(volume) for kind in KINDS)
 
 
 def _is_beyond(value: float, most: float, limits: BoundLimits) -> bool:
     return value > most * (1 + limits.beyond_percent / 100)
 
 
-def _are_beyond(settings: Sequence[Setting], kind: Kind, most: Allowance, limits: BoundLimits) -> bool:
+def _are_beyond(volumes: Sequence[Volume], kind: Kind, most: Allowance, limits: BoundLimits) -> bool:
     """Several volumes together. One alone keeps what its throughput requires."""
-    return len(settings) > 1 and _is_beyond(sum(map(kind.of, settings)), kind.reached(most), limits)
+    return len(volumes) > 1 and _is_beyond(sum(map(kind.of, volumes)), kind.reached(most), limits)
 
 
-def _lowered_alone(setting: Setting, most: Allowance, limits: BoundLimits) -> Setting:
+def _lowered_alone(volume: Volume, most: Allowance, limits: BoundLimits) -> Volume:
     """One volume, with no more than the instance reaches while all others rest."""
     for kind in KINDS:
-        if _is_beyond(kind.of(setting), kind.reached(most), limits):
-            setting = kind.lowered(setting, max(kind.least(setting, most), kind.reached(most)))
-    return setting
+        if _is_beyond(kind.of(volume), kind.reached(most), limits):
+            volume = kind.lowered(volume, max(kind.least(volume, most), kind.reached(most)))
+    return volume
 
 
-def _shared(settings: list[Setting], kind: Kind, most: Allowance, looks: Looks, limits: BoundLimits) -> list[Setting]:
+def _shared(volumes: list[Volume], kind: Kind, most: Allowance, looks: Looks, limits: BoundLimits) -> list[Volume]:
     """Several volumes, with no more than the instance reaches with all of them at once.
 
     Each keeps its busiest minute. The rest is shared in proportion to what else they have. If their busiest minutes
     together exceed the instance, they take turns and stay as they are.
     """
-    billed = {one.volume.id: one for one in settings if kind.is_billed(one)}
+    billed = {one.id: one for one in volumes if kind.is_billed(one)}
     busy = {
         id_: min(kind.of(one), formulas.with_headroom(looks[kind, id_].most, limits.headroom_percent))
         for id_, one in billed.items()
@@ -219,34 +188,38 @@ def _shared(settings: list[Setting], kind: Kind, most: Allowance, looks: Looks, 
     keeps = {id_: max(busy[id_], min(kind.of(one), kind.least(one, most))) for id_, one in billed.items()}
     above = sum(map(kind.of, billed.values())) - sum(keeps.values())
     if sum(busy.values()) > kind.reached(most) or not above:
-        return settings
+        return volumes
     share = max(0.0, (kind.reached(most) - sum(keeps.values())) / above)
     return [
-        kind.lowered(one, int(keep + (kind.of(one) - keep) * share)) if (keep := keeps.get(one.volume.id)) else one
-        for one in settings
+        kind.lowered(one, int(keep + (kind.of(one) - keep) * share)) if (keep := keeps.get(one.id)) else one
+        for one in volumes
     ]
+
+
+def _words(volume: Volume) -> str:
+    """`4,000 IOPS and 567 MiB/s`."""
+    return " and ".join(f"{kind.of(volume):,} {kind.measure.unit}" for kind in (IOPS, THROUGHPUT) if kind.of(volume))
 
 
 def _flag(
     host: Host,
-    before: Sequence[Setting],
-    after: Sequence[Setting],
+    before: Sequence[Volume],
+    after: Sequence[Volume],
     most: Mapping[str, Allowance],
     seen: Seen,
     looks: Looks,
 ) -> Flagged:
     """`most` is by volume. `looks` is empty if the configuration is enough."""
     changed = [(was, will) for was, will in zip(before, after, strict=True) if was != will]
+    volumes = [was for was, _ in changed]
     saved = {kind: sum(kind.of(was) - kind.of(will) for was, will in changed) for kind in KINDS}
-    kinds = [kind for kind in KINDS if any(kind.of(was) != kind.of(will) for was, will in changed)]
-    volumes = [was.volume for was, _ in changed]
     sentences = []
-    for kind in kinds:
+    for kind in filter(saved.get, KINDS):
         lowered = [was for was, will in changed if kind.of(was) != kind.of(will)]
-        where = lowered[0].volume.name if len(lowered) == 1 else f"{len(lowered)} volumes"
+        where = lowered[0].name if len(lowered) == 1 else f"{len(lowered)} volumes"
         sentences.append(
             f"{sum(map(kind.of, lowered)):,} {kind.measure.unit} provisioned on {where}, but {host.type_.id} reaches"
-            f" at most {min(kind.reached(most[one.volume.id]) for one in lowered):,.0f}: {saved[kind]:,} are never"
+            f" at most {min(kind.reached(most[one.id]) for one in lowered):,.0f}: {saved[kind]:,} are never"
             f" usable{' at once' if looks else ''}"
         )
     busiest = ", ".join(f"{look.most:,.0f} {kind.measure.unit} of {volume}" for (kind, volume), look in looks.items())
@@ -255,9 +228,9 @@ def _flag(
         summary="; ".join(sentences),
         confidence="medium" if looks else "high",
         evidence=(
-            *(Evidence(label=f"Provisioned on {was.volume.name}", value=was.words, unit="words") for was, _ in changed),
-            *ebs_peaks.carried(host.type_),
-            *(_chart(kind, before, looks, host) for kind in kinds if any(one is kind for one, _ in looks)),
+            *(Evidence(label=f"Provisioned on {one.name}", value=_words(one), unit="words") for one in volumes),
+            *ebs.carried(host.type_),
+            *(_chart(kind, before, looks, host) for kind in KINDS if saved[kind] and any(kind is k for k, _ in looks)),
         ),
         advice=_options(host, before, changed, seen),
         gist=(host.type_.id, *sorted(volume.id for volume in volumes), *(size_class(saved[kind]) for kind in KINDS)),
@@ -269,10 +242,10 @@ def _flag(
     )
 
 
-def _chart(kind: Kind, settings: Sequence[Setting], looks: Looks, host: Host) -> Evidence:
+def _chart(kind: Kind, volumes: Sequence[Volume], looks: Looks, host: Host) -> Evidence:
     """The busiest minutes of each day, as if they came at once."""
-    billed = [one for one in settings if (kind, one.volume.id) in looks]
-    together = ebs_peaks.added([looks[kind, one.volume.id].by_day for one in billed])
+    billed = [one for one in volumes if (kind, one.id) in looks]
+    together = ebs_peaks.added([looks[kind, one.id].by_day for one in billed])
     limits = formulas.instance_limits(host.type_, "gp3") or formulas.UNBOUND
     levels = (kind.reached(host.weighted(one)) for one in (limits.baseline, limits.burst))
     return Evidence(
@@ -285,18 +258,20 @@ def _chart(kind: Kind, settings: Sequence[Setting], looks: Looks, host: Host) ->
 
 
 def _options(
-    host: Host, settings: Sequence[Setting], changed: Sequence[tuple[Setting, Setting]], seen: Seen
+    host: Host, volumes: Sequence[Volume], changed: Sequence[tuple[Volume, Volume]], seen: Seen
 ) -> tuple[Advice, ...]:
-    before, after = ([unit for one in side for unit in one.units] for side in zip(*changed, strict=True))
+    before, after = (
+        [unit for one in side for unit in formulas.monthly_units(one)] for side in zip(*changed, strict=True)
+    )
     lower = Advice(
         action="lower-to-what-the-instance-carries",
-        summary=f"Set {'; '.join(f'{will.volume.name} to {will.words}' for _, will in changed)}.",
+        summary=f"Set {'; '.join(f'{will.name} to {_words(will)}' for _, will in changed)}.",
         changes=difference(before, after),
         risk=f"A larger instance is not faster until you raise them again. {ebs.ONLINE}",
         reversible=True,
-        command=" && ".join(will.command for _, will in changed),
+        command=" && ".join(ebs.modify_command(will, ebs.setting_of(will)) for _, will in changed),
     )
-    needed = Allowance(sum(one.mib_s or 0 for one in settings) * MIB, sum(one.iops for one in settings))
+    needed = Allowance(sum(map(THROUGHPUT.of, volumes)) * MIB, sum(map(IOPS.of, volumes)))
     when, what = "If you want that speed", "all that is provisioned"
     larger = ec2.larger(host.instance, host.type_, needed, seen, when=when, what=what)
     return (lower, larger) if larger else (lower,)
@@ -304,7 +279,7 @@ def _options(
 
 WORKER = examples.instance(id="i-0fffffffffffffff0", tags={"Name": "worker"})
 TYPES = (
-    examples.instance_type("m5.large", ebs_mbps=(650, 4_750), ebs_iops=(3_600, 18_750)),
+    examples.M5_LARGE,
     examples.instance_type("m5.4xlarge", ebs_mbps=(4_750, 4_750), ebs_iops=(18_750, 18_750)),
     examples.instance_type("m5.12xlarge", ebs_mbps=(9_500, 9_500), ebs_iops=(40_000, 40_000)),
     examples.instance_type("t3.micro", ebs_mbps=(87, 2_085), ebs_iops=(500, 11_800)),

@@ -1,9 +1,8 @@
 """EBS volumes of instances that have been stopped for a month or longer.
 
 ## What it finds
-A volume whose instances have all been stopped for at least 30 days. The answer is unknown if EC2 does not return since
-when an instance is stopped. For a volume that was attached to a stopped instance, the days count from then on. Root
-volumes count too: an instance that nobody starts again costs nothing but its volumes.
+A volume whose instances have all been stopped for at least 30 days, and that has been attached for as long. Root
+volumes count too. The answer is unknown if EC2 does not return since when an instance is stopped.
 
 ## Why it matters
 A stop ends the bill of the instance. AWS still bills the size, the provisioned IOPS and the throughput of its volumes.
@@ -11,16 +10,14 @@ A stop ends the bill of the instance. AWS still bills the size, the provisioned 
 ## When it is wrong
 - Someone stopped the instance on purpose: a machine for the yearly close, a cold standby, a license server. Tag its
   volumes `keep`.
-- A hibernated instance keeps its memory on its root volume. You lose it with the volume. Start the instance once before
-  you create its image.
+- A hibernated instance keeps its memory on its root volume. Start it once before you create its image.
 - A stopped instance of an Auto Scaling group is a warm pool, and its volumes are not flagged.
 
 ## What to do
 Ask the owner. If only the data matters, take a snapshot, wait until it is complete, detach the volume by hand and
 delete it. If you may need the instance, create an image, which contains all of its volumes, and terminate the instance.
-One image serves all findings of an instance. AWS bills its snapshots; the price assumes that every block is in use. A
-volume that several instances share is never a root volume, and there is no image of it. No command here detaches,
-deletes or terminates anything.
+One image serves all findings of an instance. AWS bills its snapshots; the price assumes that every block is in use.
+There is no image of a volume that several instances share. No command here detaches, deletes or terminates anything.
 """
 
 from __future__ import annotations
@@ -127,6 +124,9 @@ OTHER = replace(QA, id="i-0dddddddddddddddd", tags={"Name": "qa-linux"})
 DATA = examples.volume(QA, id="vol-0aaaabbbbccccdddd", size_gib=120, created_at=days_ago(300))
 DISK = DATA.attachments[0]
 ON_BOTH = (DISK, replace(DISK, instance_id=OTHER.id))
+AS_ROOT, LAST_WEEK = replace(DISK, device="/dev/xvda"), replace(DISK, attached_at=days_ago(6))
+LATER, STARTED = replace(OTHER, stopped_at=days_ago(40)), replace(OTHER, state="running", stopped_at=None)
+NAMELESS = tuple(replace(one, device="") for one in ON_BOTH)
 TIMELESS, FOUR_WEEKS = replace(QA, stopped_at=None), replace(QA, stopped_at=days_ago(28))
 WARM, RUNNING = replace(QA, tags={AUTO_SCALING_TAG: "render"}), replace(QA, state="running", stopped_at=None)
 
@@ -143,37 +143,12 @@ DETECTOR = Detector(
     outranks=("ebs-idle", "ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-size", "ebs-surplus-throughput"),
     cases=(
         stopped("its instance was stopped 76 days ago", Flagged, "120 GiB gp3 on qa-windows, stopped for 76 days"),
-        stopped(
-            "the root volume of that instance",
-            Flagged,
-            "stopped for 76 days",
-            attachments=(replace(DISK, device="/dev/xvda"),),
-        ),
-        shared(
-            "shared by two instances, both stopped",
-            Flagged,
-            "on qa-windows and qa-linux, stopped for 40 days",
-            records=(QA, replace(OTHER, stopped_at=days_ago(40))),
-        ),
-        shared(
-            "shared by two stopped instances, as an unknown device",
-            Flagged,
-            "on qa-windows and qa-linux, stopped for 76 days",
-            attachments=tuple(replace(one, device="") for one in ON_BOTH),
-        ),
-        shared(
-            "shared by two instances, one of which runs",
-            Fine,
-            "is running",
-            records=(QA, replace(OTHER, state="running", stopped_at=None)),
-        ),
+        stopped("the root volume of that instance", Flagged, "stopped for 76 days", attachments=(AS_ROOT,)),
+        shared("shared by two stopped instances", Flagged, "and qa-linux, stopped for 40 days", records=(QA, LATER)),
+        shared("the same, as an unknown device", Flagged, "and qa-linux, stopped for 76 days", attachments=NAMELESS),
+        shared("shared by two instances, one of which runs", Fine, "is running", records=(QA, STARTED)),
         stopped("stopped four weeks ago", Fine, "less than 30 days", records=(FOUR_WEEKS,)),
-        stopped(
-            "attached last week to an instance that has long been stopped",
-            Fine,
-            "less than 30 days",
-            attachments=(replace(DISK, attached_at=days_ago(6)),),
-        ),
+        stopped("attached to it last week", Fine, "less than 30 days", attachments=(LAST_WEEK,)),
         stopped("in a warm pool", Fine, "warm pool of Auto Scaling group render", records=(WARM,)),
         stopped("the time of the stop is unknown", Unknown, "did not return since", records=(TIMELESS,)),
         stopped("its instance runs", Fine, "is running", records=(RUNNING,)),

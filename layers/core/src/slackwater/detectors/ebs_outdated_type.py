@@ -9,16 +9,18 @@ EBS counts an operation above 256 KiB once per 256 KiB, and CloudWatch may count
 sum of both. CloudWatch must have recorded each of the last 14 days, and every day since the volume was attached and its
 instance started. The confidence is medium if it recorded less than the window, or no exceeded checks or BurstBalance.
 
-A magnetic volume (`standard`) is reported as slow if it had 200 IOPS or 90 MiB/s, the most that the type can do, on
-several days. Whether gp3 costs less for others is unknown: it costs more per GiB and nothing per I/O.
+A magnetic volume (`standard`) is reported if gp3 costs less: it costs more per GiB and nothing per I/O request. A day
+that CloudWatch missed counts as one without requests. It is reported as slow if it had 200 IOPS or 90 MiB/s, the most
+that the type can do, on several days.
 
 ## Why it matters
 gp3 costs a fifth less per GiB than gp2, and its performance does not depend on the size. AWS bills every IOPS of io1. A
 volume keeps the type that it was created with, and people copy templates for years.
 
 ## When it is wrong
-- The metrics show what the volume did, not what it wanted. A gp2 volume that ran out of credits or has missing days of
-  BurstBalance, or any volume that raised an exceeded check, gets all that its burst has.
+- The metrics show what the volume did, not what it wanted. A gp2 volume that ran out of credits or lacks BurstBalance
+  on a day with I/O, or any volume that raised an exceeded check, gets all that its burst has.
+- The busiest minutes of reads and of writes count together if they are in the same hour.
 - One-minute sums hide shorter bursts. The exceeded checks report seconds at the current limit, not between it and the
   proposal.
 - A quarterly job needs more than 35 days. Set `window_days` to up to 60.
@@ -34,23 +36,22 @@ it. EBS cannot change the type of a volume with Multi-Attach, and gp3 does not s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 from slackwater.model.detector import Detector, Seen, limit
-from slackwater.model.metrics import Metric, Need
-from slackwater.model.money import difference, size_class
+from slackwater.model.metrics import Need, Series
+from slackwater.model.money import EBS_MAGNETIC_REQUESTS, Change, amount, size_class
 from slackwater.model.resources import Instance, InstanceType, Volume
-from slackwater.model.settings import VolumeSetting
-from slackwater.model.units import FIVE_MINUTES_S, MIB, MINUTE_S
-from slackwater.model.verdicts import Advice, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
+from slackwater.model.units import FIVE_MINUTES_S, HOUR_S, HOURS_PER_MONTH, MIB, MINUTE_S
+from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import ebs as formulas
-from slackwater.rules import advice, ebs, ebs_peaks, examples
-from slackwater.rules.ebs_peaks import BYTES, IOPS_EXCEEDED, READ_BYTES, THROUGHPUT_EXCEEDED, WRITTEN_BYTES, Look
-from slackwater.rules.examples import Cases, Metrics, days, days_ago, peaks
+from slackwater.rules import ebs, ebs_peaks, examples
+from slackwater.rules.ebs import BALANCE
+from slackwater.rules.ebs_peaks import BYTES, READ_BYTES, READS, WRITES, WRITTEN_BYTES, Look
+from slackwater.rules.examples import ON_NITRO, ON_XEN, Cases, Metrics, days, days_ago, in_turns, peaks
 
-BALANCE: Final = Metric("AWS/EBS", "BurstBalance", "Minimum", "percent")
 GONE_PERCENT: Final = 1
 """A lower balance was empty for a moment."""
 AT_LIMIT: Final = 0.95
@@ -79,14 +80,14 @@ def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
         return Fine(f"{type_} is a current type")
     if type_ == "io1" and volume.iops is None:
         return Unknown("EC2 did not return its IOPS")
-    kind = ebs_peaks.carrier(volume, seen)
+    kind = ebs.carrier(volume, seen)
     if not isinstance(kind, InstanceType):
         return kind
     if volume.multi_attach:
         return _shared(volume)
-    look = Look(volume=volume, measure=BYTES, seen=seen, limits=limits, xen=kind.hypervisor == "xen")
+    look = Look(volume, BYTES, seen, limits, kind)
     if type_ == "standard":
-        return _magnetic(volume, look, limits)
+        return _magnetic(look, limits)
 
     now = formulas.volume_limits(type_, volume.size_gib, volume.iops if type_ == "io1" else None)
     had = Had(now.burst.rate(now.largest_operation_bytes) / MIB, now.burst.iops)
@@ -97,30 +98,50 @@ def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
     kept = 1 + limits.headroom_percent / 100
     free = (formulas.GP3_INCLUDED_MIB_S, formulas.GP3_INCLUDED_IOPS)
     looks = [  # read and write peaks may be hours apart: look closer if that changes the price
-        look.in_detail() if look.most * kept > included and look.least * kept < most else look
+        look.by(HOUR_S) if look.most * kept > included and look.least * kept < most else look
         for look, included, most in zip(looks, free, had, strict=False)
     ]
-    metrics = (THROUGHPUT_EXCEEDED, IOPS_EXCEEDED)[: len(looks)]
-    checks = ebs_peaks.checks(volume, limits, *metrics, xen=look.xen)
+    checks = ebs_peaks.checks(look, *(ebs_peaks.THROUGHPUT_EXCEEDED, ebs_peaks.IOPS_EXCEEDED)[: len(looks)])
     balance = ebs.daily(volume, limits.window_days, BALANCE) if now.credits else []
     _read(looks, *checks, *balance)
-    known = ebs_peaks.answered(checks, seen) and (not balance or ebs_peaks.answered(tuple(balance), seen))
-    confidence = min((one.confidence(checked=known) for one in looks), key=("low", "medium", "high").index)
-    return _flag(volume, looks, had, _limited(look, checks, balance), confidence, ebs_peaks.carried(kind))
+    credits_left = [look.while_active(series) for series in seen.read(*balance)]
+    limited = _limited(look, checks, credits_left)
+    if not limited and _is_open(looks, had):
+        looks = [look.by(FIVE_MINUTES_S) if look.period_s == HOUR_S else look for look in looks]
+        _read(looks)
+    checked = ebs_peaks.answered(checks, seen) and not any(
+        seen.finished(one, one.start).missing for one in credits_left
+    )
+    return _flag(looks, had, limited, checked=checked)
 
 
-def _read(looks: Iterable[Look], *besides: Need) -> Unknown | None:
+def _is_open(looks: Sequence[Look], had: Had) -> bool:
+    """Whether gp3 costs less than gp2 in the best case within what is known, but not in the worst."""
+    volume = looks[0].volume
+    worst, best = (_setting(looks, had, most=most) for most in (True, False))
+    cheaper = [formulas.costs_less_than_gp2(volume.size_gib, one) for one in (worst, best) if one]
+    return volume.volume_type == "gp2" and cheaper == [False, True]
+
+
+def _setting(looks: Sequence[Look], had: Had, *, most: bool = True) -> formulas.Gp3 | None:
+    """What the busiest minute needs with headroom, at most what the volume had."""
+    volume, percent = looks[0].volume, looks[0].limits.headroom_percent
+    peaks = [formulas.with_headroom(look.most if most else look.least, percent) for look in looks]
+    mib_s, iops = [*peaks, 0][:2]
+    return formulas.gp3_for(volume.size_gib, min(iops, had.iops), min(mib_s, had.mib_s))
+
+
+def _read(looks: Sequence[Look], *besides: Need) -> Unknown | None:
     """Read the metrics of all, and `besides`. Return why the metrics do not count, if so."""
-    looks = [*looks]
     looks[0].seen.read(*(need for look in looks for need in look.needs), *besides)
     return next((look.unknown for look in looks if look.unknown), None)
 
 
-def _limited(look: Look, checks: Iterable[Need], balance: Iterable[Need]) -> str:
+def _limited(look: Look, checks: Sequence[Need], credits_left: Sequence[Series]) -> str:
     """Why it may have wanted more than it got. Empty if it did not."""
     if ebs_peaks.raised(checks, look.seen):
         return "reached its limit"
-    for series in look.seen.read(*balance):
+    for series in credits_left:
         if min(series.present, default=100) < GONE_PERCENT:
             return "ran out of credits"
         if look.hole(series):
@@ -128,13 +149,11 @@ def _limited(look: Look, checks: Iterable[Need], balance: Iterable[Need]) -> str
     return ""
 
 
-def _flag(
-    volume: Volume, looks: Sequence[Look], had: Had, limited: str, sure: Confidence, carried: tuple[Evidence, ...]
-) -> Verdict:
-    type_, moved, whole_days = volume.volume_type, looks[0], min(look.days for look in looks)
-    mib_s, iops = [*(formulas.with_headroom(look.most, look.limits.headroom_percent) for look in looks), 0][:2]
+def _flag(looks: Sequence[Look], had: Had, limited: str, *, checked: bool) -> Verdict:
+    moved, volume = looks[0], looks[0].volume
+    type_, days = volume.volume_type, min(look.days for look in looks)
     whole = formulas.gp3_for(volume.size_gib, had.iops, had.mib_s)
-    setting = whole if limited else formulas.gp3_for(volume.size_gib, min(iops, had.iops), min(mib_s, had.mib_s))
+    setting = whole if limited else _setting(looks, had)
     if setting is None or whole is None:
         return Fine("gp3 does not reach its performance")
     why = f"all that its burst has, because it {limited}" if limited else "the busiest minute with headroom"
@@ -143,16 +162,15 @@ def _flag(
         why = "all that the volume can do now, for a load that the window did not show"
         options.append(_to_gp3(volume, whole, "move-to-gp3-as-fast", why))
     if type_ == "io1" and (volume.iops or 0) > formulas.IO2_TIER_IOPS[0]:
-        to = VolumeSetting(volume_type="io2", iops=volume.iops, throughput_mib_s=None)
         why = "io2 with the same IOPS. It costs less above 32,000 IOPS, and is more durable and steadier."
-        options.append(_to_io2(volume, why, to))
+        options.append(_to_io2(volume, why, "None for the data."))
     did = limited or f"moved at most {moved.most:,.1f} MiB/s"
     return Flagged(
         summary=(
-            f"{volume.size_gib:,} GiB {type_} that {did} in {whole_days} days: gp3 with {setting.iops:,} IOPS and"
+            f"{volume.size_gib:,} GiB {type_} that {did} in {days} days: gp3 with {setting.iops:,} IOPS and"
             f" {setting.mib_s:,} MiB/s is enough"
         ),
-        confidence=sure,
+        confidence=min((look.confidence(checked=checked) for look in looks), key=("low", "medium", "high").index),
         evidence=(
             Evidence(label="Size", value=volume.size_gib, unit="GiB"),
             Evidence(label=f"Limit of this {type_}", value=round(had.mib_s), unit="MiB/s"),
@@ -162,7 +180,7 @@ def _flag(
                 for look, most, proposed in zip(looks, had, (setting.mib_s, setting.iops), strict=False)
             ),
             *((Evidence(label="At its limit", value=f"it {limited}", unit="words"),) if limited else ()),
-            *carried,
+            *ebs.carried(moved.kind),
         ),
         advice=tuple(options),
         gist=(type_, size_class(setting.iops), size_class(setting.mib_s)),
@@ -172,29 +190,14 @@ def _flag(
 
 
 def _to_gp3(volume: Volume, to: formulas.Gp3, action: str, why: str) -> Advice:
-    setting = ebs.gp3(to.iops, to.mib_s)
+    summary = f"gp3 with {to.iops:,} IOPS and {to.mib_s:,} MiB/s: {why}."
     evenly = "gp3 delivers its IOPS 99 % of the time, io1 99.9 %. " if volume.volume_type == "io1" else ""
-    return Advice(
-        action=action,
-        summary=f"gp3 with {to.iops:,} IOPS and {to.mib_s:,} MiB/s: {why}.",
-        changes=difference(formulas.monthly_units(volume), formulas.units("gp3", volume.size_gib, to.iops, to.mib_s)),
-        risk=f"{evenly}During the change, the performance is between that of the two types. {ebs.ONLINE}",
-        reversible=True,
-        command=ebs.modify_command(volume, setting),
-        setting=advice.by_program(volume, setting),
-    )
+    risk = f"{evenly}During the change, the performance is between that of the two types."
+    return ebs.modify(volume, ebs.gp3(to.iops, to.mib_s), action, summary, risk)
 
 
-def _to_io2(volume: Volume, summary: str, to: VolumeSetting | None) -> Advice:
-    return Advice(
-        action="move-to-io2",
-        summary=summary,
-        changes=difference(formulas.monthly_units(volume), formulas.units("io2", volume.size_gib, volume.iops or 0, 0)),
-        risk=f"None for the data. {ebs.ONLINE}" if to else "The cluster is stopped during the change.",
-        reversible=True,
-        command=ebs.modify_command(volume, to) if to else None,
-        setting=advice.by_program(volume, to) if to else None,
-    )
+def _to_io2(volume: Volume, summary: str, risk: str) -> Advice:
+    return ebs.modify(volume, replace(ebs.setting_of(volume), volume_type="io2"), "move-to-io2", summary, risk)
 
 
 def _shared(volume: Volume) -> Verdict:
@@ -206,6 +209,7 @@ def _shared(volume: Volume) -> Verdict:
         "EBS cannot change the type of a volume with Multi-Attach. Take a snapshot while nothing writes, create an io2"
         " volume with Multi-Attach and the same IOPS from it, and attach that instead. It costs less above 32,000 IOPS."
     )
+    by_hand = replace(_to_io2(volume, steps, ""), risk="The cluster is stopped meanwhile.", command=None, setting=None)
     return Flagged(
         summary=f"{iops:,} IOPS on an io1 volume with Multi-Attach: io2 costs less",
         confidence="high",
@@ -214,87 +218,105 @@ def _shared(volume: Volume) -> Verdict:
             Evidence(label="Provisioned IOPS", value=iops, unit="IOPS"),
             Evidence(label="Instances", value=len(volume.attachments), unit="count"),
         ),
-        advice=(_to_io2(volume, steps, None),),
+        advice=(by_hand,),
         gist=("io1", iops),
     )
 
 
-def _magnetic(volume: Volume, look: Look, limits: OutdatedTypeLimits) -> Verdict:
+def _magnetic(look: Look, limits: OutdatedTypeLimits) -> Verdict:
     """gp3 is many times faster and costs more per GiB: flag a volume that was at its limit."""
-    most = formulas.most_of(volume)
+    most = formulas.most_of(look.volume)
     tops = {ebs_peaks.OPERATIONS: most.iops, BYTES: most.bytes_per_s / MIB}
     looks = [replace(look, measure=measure) for measure in tops]
     if unknown := _read(looks):
         return unknown
     # Read and write peaks may be hours apart.
-    looks = [one.in_detail() if one.most >= tops[one.measure] * AT_LIMIT else one for one in looks]
-    _read(looks)
+    looks = [one.by(FIVE_MINUTES_S) if one.most >= tops[one.measure] * AT_LIMIT else one for one in looks]
+    needs = ebs.daily(look.volume, limits.window_days, READS.total, WRITES.total)
+    _read(looks, *needs)
+    by_day = [look.seen.finished(series, series.start) for series in look.seen.read(*needs)]
+    # A missing day counts as one without requests: then gp3 saves the least.
+    millions = sum(sum(series.present) for series in by_day) / len(by_day[0]) / 24 * HOURS_PER_MONTH / 1e6
     for one in looks:
         top = tops[one.measure]
         if (limited := one.days_at(top * AT_LIMIT)) >= limits.limited_days:
-            return _flag_magnetic(volume, one, top, limited)
-    return Fine("whether gp3 costs less depends on the price of its I/O, which is unknown")
+            slow = f"Magnetic (standard), at its limit of {top:,.0f} {one.measure.unit} on {limited} of {one.days} days"
+            return replace(_flag_magnetic(one, top, millions, slow), kind="performance", severity="low")
+    if millions < formulas.MAGNETIC_MILLIONS_PER_GIB * look.volume.size_gib:
+        return Fine(f"gp3 costs more than {millions:,.1f} million I/O requests a month")
+    paid = f"{look.volume.size_gib:,} GiB magnetic (standard) with {millions:,.0f} million billed I/O requests a month"
+    return _flag_magnetic(looks[0], tops[ebs_peaks.OPERATIONS], millions, paid)
 
 
-def _flag_magnetic(volume: Volume, look: Look, top: float, limited: int) -> Flagged:
+def _flag_magnetic(look: Look, top: float, millions: float, summary: str) -> Flagged:
     gp3 = formulas.Gp3(formulas.GP3_INCLUDED_IOPS, formulas.GP3_INCLUDED_MIB_S)
-    # The price is unknown, and EBS may not change it back to magnetic: a person decides.
-    change = replace(_to_gp3(volume, gp3, "move-to-gp3", "many times as fast"), changes=None, setting=None)
+    change = _to_gp3(look.volume, gp3, "move-to-gp3", "many times as fast, and nothing for I/O requests")
+    changes = (*(change.changes or ()), Change(EBS_MAGNETIC_REQUESTS, amount(millions)))
     return Flagged(
-        summary=f"Magnetic (standard), at its limit of {top:,.0f} {look.measure.unit} on {limited} of {look.days} days",
-        kind="performance",
-        severity="low",
+        summary=summary,
         confidence=look.confidence(checked=False),
         evidence=(
-            Evidence(label="Size", value=volume.size_gib, unit="GiB"),
+            Evidence(label="Size", value=look.volume.size_gib, unit="GiB"),
+            Evidence(label="I/O requests a month", value=round(millions, 1), unit="million requests"),
             look.evidence(top, Line("Magnetic at most", top)),
         ),
-        advice=(change,),
+        # EBS may not change it back to magnetic: a person decides.
+        advice=(replace(change, changes=changes, setting=None),),
         gist=("standard",),
-        caveats=("gp3 costs more per GiB and nothing per I/O. Slackwater does not know whether it costs more.",),
+        caveats=("The saving assumes as many I/O requests as in the window. AWS may bill large ones several times.",),
     )
 
 
 def reading(mib_s: float, iops: float) -> Metrics:
     """Reads only, all day."""
     rates = {"read_mib_s": mib_s, "written_mib_s": 0, "reads": iops, "writes": 0}
-    return {**peaks(**rates), **peaks(range(288), **rates), THROUGHPUT_EXCEEDED: 0.0, IOPS_EXCEEDED: 0.0}
+    return {
+        **peaks(**rates),
+        **peaks(range(288), **rates),
+        ebs_peaks.THROUGHPUT_EXCEEDED: 0.0,
+        ebs_peaks.IOPS_EXCEEDED: 0.0,
+    }
 
 
 def operations(reads: float, writes: float, points: range, write_points: range | None = None) -> Metrics:
     """Operations of 16 KiB, in these five minutes of each day."""
     mib_s = {"read_mib_s": reads * 16 / 1024, "written_mib_s": writes * 16 / 1024}
-    each = peaks(points, reads=reads, **mib_s), peaks(write_points or points, writes=writes)
-    return {**peaks(reads=reads, writes=writes, **mib_s), **each[0], **each[1]}
+    return in_turns(points, write_points or points, reads=reads, writes=writes, **mib_s)
 
 
-ERP = examples.instance(instance_type="m5.4xlarge")
-M5 = examples.instance_type("m5.4xlarge", vcpus=16, ebs_mbps=(4_750, 4_750), ebs_iops=(18_750, 18_750))
-HOST, STOPPED, XEN = (ERP, M5), (replace(ERP, state="stopped"), M5), (ERP, replace(M5, hypervisor="xen"))
-GP2 = examples.volume(ERP, id="vol-0111122223333aaaa", volume_type="gp2", iops=1_500, throughput_mib_s=None)
+GP2 = examples.volume(examples.instance(), volume_type="gp2", iops=1_500, throughput_mib_s=None)
 FOUR_DAYS_AGO = replace(GP2.attachments[0], attached_at=days_ago(4))
 READ, WRITTEN = 40.0 * MIB * MINUTE_S, 20.0 * MIB * MINUTE_S
-CALM = {READ_BYTES.peak: READ, WRITTEN_BYTES.peak: WRITTEN, THROUGHPUT_EXCEEDED: 0.0, BALANCE: 90.0}
+CALM = {READ_BYTES.peak: READ, WRITTEN_BYTES.peak: WRITTEN, ebs_peaks.THROUGHPUT_EXCEEDED: 0.0, BALANCE: 90.0}
 LOST_NIGHT, ONE_DAY = {WRITTEN_BYTES.peak: days(WRITTEN, {27: None})}, {BALANCE: days(None, {range(2): 90.0})}
 AT_128 = peaks(read_mib_s=128, written_mib_s=0)
 DAY, NIGHT, RAISED = range(6), range(144, 150), days(0.0, {0: 1.0})
 ONCE, LOST = {READ_BYTES.peak: days(READ, {27: 6.2 * READ})}, {READ_BYTES.peak: days(READ, {7: None})}
 
-EXCEEDED = {**reading(40, 1_000), IOPS_EXCEEDED: RAISED}
-BY_TURNS = {**peaks(read_mib_s=100, written_mib_s=90), **peaks(DAY, read_mib_s=100), **peaks(NIGHT, written_mib_s=90)}
-ON_XEN = {
+WITHIN_AN_HOUR = in_turns(range(3), range(6, 9), read_mib_s=100, written_mib_s=100)
+FREE = {**operations(60, 30, range(288)), READS.total: 30_000.0, WRITES.total: 0.0}
+BILLED = {**FREE, READS.total: 60 * 86_400.0, WRITES.total: 30 * 86_400.0}
+SILENT = {
+    READ_BYTES.peak: days(READ, {range(3, 9): 0.0}),
+    WRITTEN_BYTES.peak: days(WRITTEN, {range(3, 9): 0.0}),
+    BALANCE: days(90.0, {range(3, 9): None}),
+}
+EXCEEDED = {**reading(40, 1_000), ebs_peaks.IOPS_EXCEEDED: RAISED}
+BY_TURNS = in_turns(DAY, NIGHT, read_mib_s=100, written_mib_s=90)
+BY_FIVE_MINUTES = {
     (READ_BYTES.total, FIVE_MINUTES_S): 30.0 * MIB * FIVE_MINUTES_S,
-    (ebs_peaks.READS.total, FIVE_MINUTES_S): 120.0 * FIVE_MINUTES_S,
-    (ebs_peaks.WRITES.total, FIVE_MINUTES_S): 0.0,
+    (READS.total, FIVE_MINUTES_S): 120.0 * FIVE_MINUTES_S,
+    (WRITES.total, FIVE_MINUTES_S): 0.0,
     BALANCE: 100.0,
 }
 
-gp2 = Cases(GP2, CALM, records=HOST)
-large = Cases(replace(GP2, size_gib=3_000, iops=9_000), records=HOST)
-io1 = Cases(replace(GP2, volume_type="io1", iops=10_000), records=HOST)
-shared = Cases(replace(GP2, volume_type="io1", iops=10_000, multi_attach=True), records=HOST)
-magnetic = Cases(replace(GP2, volume_type="standard", size_gib=200, iops=None), records=HOST)
-bare = Cases(GP2, records=HOST)
+gp2 = Cases(GP2, CALM, records=ON_NITRO)
+small = Cases(replace(GP2, size_gib=200, iops=600), CALM, records=ON_NITRO)
+large = Cases(replace(GP2, size_gib=3_000, iops=9_000), records=ON_NITRO)
+io1 = Cases(replace(GP2, volume_type="io1", iops=10_000), records=ON_NITRO)
+shared = Cases(replace(GP2, volume_type="io1", iops=10_000, multi_attach=True), records=ON_NITRO)
+magnetic = Cases(replace(GP2, volume_type="standard", size_gib=200, iops=None), records=ON_NITRO)
+bare = Cases(GP2, records=ON_NITRO)
 
 DETECTOR = Detector(
     title="Volume of an earlier type",
@@ -309,9 +331,16 @@ DETECTOR = Detector(
         gp2("gp2 at 170 MiB/s", Flagged, "3,000 IOPS and 204 MiB/s", metrics=peaks(read_mib_s=170, written_mib_s=0)),
         gp2("gp2 at full speed once a month", Flagged, "250 MiB/s", metrics=ONCE),
         gp2("gp2 that reads by day and writes by night", Flagged, "100.0 MiB/s in 35 days", metrics=BY_TURNS),
+        small("200 GiB gp2, reads and writes in turns within an hour", Flagged, "125 MiB/s", metrics=WITHIN_AN_HOUR),
+        gp2("gp2 without I/O and BurstBalance for six days", Flagged, "and 125 MiB/s is", metrics=SILENT),
         gp2("gp2 that ran out of credits", Flagged, "and 250 MiB/s is", metrics={BALANCE: days(90.0, {15: 0.0})}),
         gp2("gp2 without BurstBalance", Flagged, "may have run out of credits", metrics={BALANCE: None}),
-        gp2("gp2 whose throughput exceeded check raised once", Flagged, "250", metrics={THROUGHPUT_EXCEEDED: RAISED}),
+        gp2(
+            "gp2 whose throughput exceeded check raised once",
+            Flagged,
+            "250",
+            metrics={ebs_peaks.THROUGHPUT_EXCEEDED: RAISED},
+        ),
         gp2("100 GiB gp2 at its 128 MiB/s", Flagged, "IOPS and 128 MiB/s", size_gib=100, iops=300, metrics=AT_128),
         large("3,000 GiB gp2 that uses 5,000 of 9,000 IOPS", Flagged, "6,192 IOPS and 125", metrics=reading(40, 5_000)),
         large("3,000 GiB gp2 whose IOPS exceeded check raised once", Flagged, "9,000 IOPS and 250", metrics=EXCEEDED),
@@ -323,14 +352,19 @@ DETECTOR = Detector(
         gp2("a busy night four weeks ago, without a point", Unknown, "on 1 of the 35 days since", metrics=LOST_NIGHT),
         magnetic("magnetic, and at its limit every night", Flagged, "200 IOPS on 35", metrics=operations(120, 80, DAY)),
         magnetic("magnetic, reads by day and writes by night", Fine, "I/O", metrics=operations(120, 120, DAY, NIGHT)),
-        magnetic("magnetic, and millions of I/O a month", Fine, "unknown", metrics=operations(60, 30, range(288))),
+        magnetic("magnetic, and 237 million I/O requests a month", Flagged, "with 237 million", metrics=BILLED),
+        magnetic("magnetic, and a million I/O requests a month", Fine, "gp3 costs more", metrics=FREE),
         magnetic("magnetic, and no metrics", Unknown, "14 of the last 14 days"),
-        bare("on a Xen instance, by five-minute means", Flagged, "at most 30.0 MiB/s", records=XEN, metrics=ON_XEN),
+        bare(
+            "on a Xen instance, by five-minute means",
+            Flagged,
+            "at most 30.0 MiB/s",
+            records=ON_XEN,
+            metrics=BY_FIVE_MINUTES,
+        ),
         gp2("a day without metrics", Unknown, "1 of the last 14 days", metrics=LOST),
         gp2("attached four days ago", Unknown, "less than 14 whole days ago", attachments=(FOUR_DAYS_AGO,)),
-        bare("on a stopped instance", Fine, "stopped", records=STOPPED),
-        bare("on no instance", Fine, "not attached", attachments=()),
-        bare("its instance could not be read", Unknown, "denied", records=(), unreadable={Instance: "denied"}),
+        *examples.without_io(bare),
         bare("gp3", Fine, "current type", volume_type="gp3", iops=3_000, throughput_mib_s=125),
         io1("io2", Fine, "current type", volume_type="io2"),
         bare("st1", Fine, "current type", volume_type="st1", iops=None),

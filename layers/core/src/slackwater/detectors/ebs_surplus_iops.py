@@ -3,7 +3,7 @@
 ## What it finds
 An attached gp3 volume with more than the 3,000 included IOPS, or an io1 or io2 volume, that used less than 40 % of its
 IOPS in the busiest minute of the last 35 days. The *peak* counts, reads and writes together: a percentile would miss a
-ten-minute batch at night.
+nightly batch.
 
 EBS counts an operation above 256 KiB once per 256 KiB, and CloudWatch may count it once. For io1 and io2, both the
 operations and the bytes in units of 256 KiB must stay below 40 %, and the proposal has room for the sum of both.
@@ -13,8 +13,8 @@ started. Its exceeded checks must not have been raised. The confidence is medium
 no exceeded checks.
 
 ## Why it matters
-AWS bills provisioned IOPS every month, used or not. On io1 and io2 they cost more than the storage. People buy them for
-a migration, a load test or a guess, and do not lower them again.
+AWS bills provisioned IOPS, used or not. On io1 and io2 they cost more than the storage. People buy them for a migration
+or a load test, and do not lower them again.
 
 ## When it is wrong
 - A quarterly job needs more than 35 days. Set `window_days` to up to 60.
@@ -34,36 +34,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slackwater.model.detector import Detector, Seen, limit
-from slackwater.model.money import difference, size_class
+from slackwater.model.detector import Detector, Seen
+from slackwater.model.money import size_class
 from slackwater.model.resources import Instance, InstanceType, Volume
-from slackwater.model.settings import VolumeSetting
-from slackwater.model.units import FIVE_MINUTES_S, KIB, MIB, MINUTE_S
-from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
+from slackwater.model.units import FIVE_MINUTES_S, MIB, MINUTE_S
+from slackwater.model.verdicts import Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import ebs as formulas
-from slackwater.rules import advice, ebs, ebs_peaks, examples
-from slackwater.rules.ebs_peaks import (
-    BYTES,
-    CONSUMED,
-    IOPS_EXCEEDED,
-    OPERATIONS,
-    READ_BYTES,
-    READS,
-    THROUGHPUT_EXCEEDED,
-    WRITES,
-    WRITTEN_BYTES,
-    Look,
-)
-from slackwater.rules.examples import Cases, Metrics, days, every_day
+from slackwater.rules import ebs, ebs_peaks, examples
+from slackwater.rules.ebs_peaks import IOPS_EXCEEDED, READS, THROUGHPUT_EXCEEDED, WRITES, Look, SurplusLimits
+from slackwater.rules.examples import ON_NITRO, ON_XEN, Cases, Metrics, days, in_turns, peaks
 
 
-class SurplusIopsLimits(ebs_peaks.PeakLimits):
-    """How far below its IOPS a volume must stay."""
-
-    peak_percent: float = limit(40, unit="percent", gt=0, lt=100, why="a load that doubles still fits")
-
-
-def judge(volume: Volume, seen: Seen, limits: SurplusIopsLimits) -> Verdict:
+def judge(volume: Volume, seen: Seen, limits: SurplusLimits) -> Verdict:
     """Flag a volume whose busiest minute stayed far below its provisioned IOPS."""
     type_, iops, gp3 = volume.volume_type, volume.iops, volume.volume_type == "gp3"
     if type_ not in {"gp3", "io1", "io2"}:
@@ -73,62 +55,56 @@ def judge(volume: Volume, seen: Seen, limits: SurplusIopsLimits) -> Verdict:
     required = formulas.least_iops(type_, (volume.throughput_mib_s or formulas.GP3_INCLUDED_MIB_S) if gp3 else 0)
     if iops <= required:
         return Fine(_no_fewer(type_, iops))
-    kind = ebs_peaks.carrier(volume, seen)
+    kind = ebs.carrier(volume, seen)
     if not isinstance(kind, InstanceType):
         return kind
 
     # The cheapest metrics first: operations by the day, then bytes by the day, then both by five minutes.
-    xen, ceiling = kind.hypervisor == "xen", iops * limits.peak_percent / 100
-    exceeded = (IOPS_EXCEEDED,) if gp3 else (IOPS_EXCEEDED, THROUGHPUT_EXCEEDED)
-    checks = ebs_peaks.checks(volume, limits, *exceeded, xen=xen)
-    look = Look(volume=volume, measure=OPERATIONS, seen=seen, limits=limits, xen=xen)
-    for measure, besides in ((OPERATIONS, ()),) if gp3 else ((OPERATIONS, ()), (CONSUMED, checks)):
-        look = replace(look, measure=measure)
-        seen.read(*look.needs, *besides)
-        if look.unknown:
-            return look.unknown
-        if look.least >= ceiling:
-            return Fine("it used its IOPS")
-    if look.counted >= ceiling:  # the peaks of reads and writes may be hours apart
-        look = look.in_detail()
-    seen.read(*look.needs, *checks)
-    if look.counted >= ceiling:
-        return Fine("it used its IOPS, reads and writes together") if look.least >= ceiling else look.undecided
-    if ebs_peaks.raised(checks, seen):
-        return Fine("CloudWatch saw it exceed its IOPS or its throughput")
-
-    moved = 0 if gp3 else replace(look, measure=BYTES).most
+    look, ceiling = Look(volume, ebs_peaks.OPERATIONS, seen, limits, kind), iops * limits.peak_percent / 100
+    checks = ebs_peaks.checks(look, IOPS_EXCEEDED, *(() if gp3 else (THROUGHPUT_EXCEEDED,)))
+    if not gp3:
+        if why := ebs_peaks.above(look, ceiling):
+            return why
+        look = replace(look, measure=ebs_peaks.CONSUMED)
+        if why := ebs_peaks.above(look, ceiling, *checks):
+            return why
+    found = ebs_peaks.below(look, ceiling, checks, *(ebs_peaks.CLOSER_S if gp3 else (FIVE_MINUTES_S,)))
+    if not isinstance(found, Look):
+        return found
+    moved = 0 if gp3 else replace(found, measure=ebs_peaks.BYTES).most
     if not gp3:
         required = formulas.least_iops(type_, formulas.with_headroom(moved, limits.headroom_percent))
-    target = max(required, formulas.with_headroom(look.most, limits.headroom_percent))
+    target = max(required, formulas.with_headroom(found.most, limits.headroom_percent))
     if target >= iops:
         return Fine("with headroom, it needs its IOPS")
-    return _flag(volume, iops, target, look, moved, kind, checked=ebs_peaks.answered(checks, seen))
+    return _flag(volume, iops, target, found, moved, checked=ebs_peaks.answered(checks, seen))
 
 
 def _no_fewer(type_: str, iops: int) -> str:
     """Why the IOPS cannot be lower."""
     if type_ != "gp3":
         return f"it has the fewest IOPS that {type_} allows"
-    if iops <= formulas.GP3_INCLUDED_IOPS:
-        return "it has only the included IOPS"
-    return "its throughput requires its IOPS"
+    return "it has only the included IOPS" if iops <= formulas.GP3_INCLUDED_IOPS else "its throughput requires its IOPS"
 
 
-def _flag(
-    volume: Volume, iops: int, target: int, look: Look, moved: float, kind: InstanceType, *, checked: bool
-) -> Flagged:
-    type_, fewer = volume.volume_type, replace(volume, iops=target)
+def _flag(volume: Volume, iops: int, target: int, look: Look, moved: float, *, checked: bool) -> Flagged:
+    type_ = volume.volume_type
     throughput = (volume.throughput_mib_s or formulas.GP3_INCLUDED_MIB_S) if type_ == "gp3" else None
-    to = VolumeSetting(volume_type=type_, iops=target, throughput_mib_s=throughput)
-    then = formulas.volume_limits(type_, volume.size_gib, target)
     if throughput:
         moves = Evidence(label="Provisioned throughput", value=throughput, unit="MiB/s")
         keeps = f"Its throughput stays {throughput:,} MiB/s."
     else:
         moves = Evidence(label="Highest throughput", value=round(moved, 1), unit="MiB/s")
+        then = formulas.volume_limits(type_, volume.size_gib, target)
         mib_s = then.baseline.rate(then.largest_operation_bytes) / MIB
         keeps = f"They provide up to {mib_s:,.0f} MiB/s; it used at most {moved:,.1f}."
+    lower = ebs.modify(
+        volume,
+        replace(ebs.setting_of(volume), iops=target, throughput_mib_s=throughput),
+        "lower-iops",
+        f"Set {target:,} IOPS: the peak with headroom, and what its throughput requires. {keeps}",
+        ebs.LOWERED,
+    )
     # EBS cannot modify an io1 volume with Multi-Attach (Amazon EBS User Guide, "Requirements when modifying volumes").
     fixed = volume.multi_attach and type_ == "io1"
     return Flagged(
@@ -141,19 +117,9 @@ def _flag(
             Evidence(label="Provisioned IOPS", value=iops, unit="IOPS"),
             look.evidence(iops, Line("Provisioned", iops), Line("Proposed", target)),
             moves,
-            *ebs_peaks.carried(kind),
+            *ebs.carried(look.kind),
         ),
-        advice=(
-            Advice(
-                action="lower-iops",
-                summary=f"Set {target:,} IOPS: the peak with headroom, and what its throughput requires. {keeps}",
-                changes=difference(formulas.monthly_units(volume), formulas.monthly_units(fewer)),
-                risk=f"A load that comes less often than the window is slower until you raise them again. {ebs.ONLINE}",
-                reversible=True,
-                command=None if fixed else ebs.modify_command(volume, to),
-                setting=None if fixed else advice.by_program(volume, to),
-            ),
-        ),
+        advice=(replace(lower, command=None, setting=None) if fixed else lower,),
         gist=(type_, iops, size_class(target)),
         caveats=(*look.lowering_caveats, *_caveats(volume, fixed=fixed)),
     )
@@ -169,13 +135,10 @@ def _caveats(volume: Volume, *, fixed: bool) -> tuple[str, ...]:
     return ()
 
 
-def by_minute(reads: float, writes: float, read_kib: float = 0, written_kib: float = 0) -> Metrics:
+def by_minute(reads: float, writes: float, kib: float = 0) -> Metrics:
     """The same busiest minute every day: operations a second, and the size of each if bytes matter."""
-    operations = {READS.peak: reads * MINUTE_S, WRITES.peak: writes * MINUTE_S}
-    if not read_kib and not written_kib:
-        return operations
-    read, written = reads * MINUTE_S * read_kib * KIB, writes * MINUTE_S * written_kib * KIB
-    return {**operations, READ_BYTES.peak: read, WRITTEN_BYTES.peak: written}
+    mib_s = {"read_mib_s": reads * kib / 1024, "written_mib_s": writes * kib / 1024} if kib else {}
+    return peaks(reads=reads, writes=writes, **mib_s)
 
 
 def closer(metrics: Metrics) -> Metrics:
@@ -183,64 +146,47 @@ def closer(metrics: Metrics) -> Metrics:
     return {**metrics, **{(metric, FIVE_MINUTES_S): value for metric, value in metrics.items()}}
 
 
-SERVER = examples.instance(id="i-0dddddddddddddddd", instance_type="r6i.2xlarge")
-R6I = examples.instance_type("r6i.2xlarge", vcpus=8, ebs_mbps=(2_500, 10_000), ebs_iops=(12_000, 40_000))
-XEN = (SERVER, replace(R6I, hypervisor="xen"))
-GP3 = examples.volume(SERVER, id="vol-0aaaabbbbccccdddd", size_gib=800, iops=12_000)
+GP3 = examples.volume(examples.instance(), size_gib=800, iops=12_000)
 IO2 = replace(GP3, volume_type="io2", throughput_mib_s=None)
 SHARED = (IO2.attachments[0], replace(IO2.attachments[0], instance_id="i-2"))
+IO1 = replace(IO2, volume_type="io1", iops=64_000, size_gib=2_000)
 READING, WRITING = 900.0 * MINUTE_S, 600.0 * MINUTE_S
+AT_700, LOST_NIGHT = peaks(read_mib_s=400, written_mib_s=300), {WRITES.peak: days(WRITING, {27: None})}
+MEANS = {(READS.total, FIVE_MINUTES_S): 150_000.0, (WRITES.total, FIVE_MINUTES_S): 30_000.0}
 RAISED_ONCE = days(0.0, {15: 1.0})
+IN_AN_HOUR = in_turns(range(3), range(6, 9), reads=4_000, writes=3_000)
+BY_TURNS = in_turns(range(6), range(144, 150), reads=4_000, writes=3_000)
 
-gp3 = Cases(GP3, {**by_minute(900, 600), IOPS_EXCEEDED: 0.0}, records=(SERVER, R6I))
-io2 = Cases(IO2, {**by_minute(900, 600, 8, 8), IOPS_EXCEEDED: 0.0, THROUGHPUT_EXCEEDED: 0.0}, records=(SERVER, R6I))
-bare = Cases(GP3, records=(SERVER, R6I))
+gp3 = Cases(GP3, {**by_minute(900, 600), IOPS_EXCEEDED: 0.0}, records=ON_NITRO)
+io2 = Cases(IO2, {**by_minute(900, 600, 8), IOPS_EXCEEDED: 0.0, THROUGHPUT_EXCEEDED: 0.0}, records=ON_NITRO)
+io1 = Cases(IO1, io2.metrics, records=ON_NITRO)
+bare = Cases(GP3, records=ON_NITRO)
 
 DETECTOR = Detector(
     title="IOPS nobody uses",
     kind="waste",
     resource=Volume,
-    limits=SurplusIopsLimits,
+    limits=SurplusLimits,
     reads=(Instance, InstanceType),
     judge=judge,
     cases=(
         gp3("12,000 IOPS on gp3, 1,500 used", Flagged, "1,500 used in the busiest minute of 35 days: 3,000 are"),
         io2("12,000 IOPS on io2, 1,500 operations of 8 KiB used", Flagged, "at most 1,547 used"),
-        io2("few operations of a MiB each on io2", Fine, "its IOPS", metrics=closer(by_minute(900, 600, 1024, 1024))),
+        io2("few operations of a MiB each on io2", Fine, "its IOPS", metrics=closer(by_minute(900, 600, 1024))),
         gp3("a ten-minute batch of 10,000 IOPS every night", Fine, "used its IOPS", metrics=by_minute(900, 10_000)),
         gp3("one busy night four weeks ago", Fine, metrics={READS.peak: days(READING, {27: 10 * READING})}),
-        gp3(
-            "reads by day and writes by night, each below the line",
-            Flagged,
-            "at most 4,000 used in the busiest minute of 35 days: 4,800 are",
-            metrics={
-                **by_minute(4_000, 3_000),
-                (READS.peak, FIVE_MINUTES_S): every_day(0.0, {range(6): 4_000.0 * MINUTE_S}, FIVE_MINUTES_S),
-                (WRITES.peak, FIVE_MINUTES_S): every_day(0.0, {range(144, 150): 3_000.0 * MINUTE_S}, FIVE_MINUTES_S),
-            },
-        ),
+        gp3("reads by day and writes by night, each below the line", Flagged, "4,000 used in", metrics=BY_TURNS),
+        gp3("reads and writes in turns within an hour", Flagged, "4,000 used in", metrics=IN_AN_HOUR),
         gp3("reads and writes at once, above the limit", Fine, "together", metrics=closer(by_minute(4_000, 3_000))),
         gp3("an exceeded check was raised once", Fine, "exceed", metrics={IOPS_EXCEEDED: RAISED_ONCE}),
         io2("the throughput check of io2 was raised once", Fine, "exceed", metrics={THROUGHPUT_EXCEEDED: RAISED_ONCE}),
         bare("4,000 IOPS, which 1,000 MiB/s require", Fine, "requires its IOPS", iops=4_000, throughput_mib_s=1_000),
         gp3("6,000 IOPS, of which 1,000 MiB/s require 4,000", Flagged, "4,000 are", iops=6_000, throughput_mib_s=1_000),
-        io2(
-            "io1 with 64,000 IOPS, of which 700 MiB/s require 53,760",
-            Flagged,
-            "53,760 are",
-            volume_type="io1",
-            iops=64_000,
-            size_gib=2_000,
-            metrics={READ_BYTES.peak: 400.0 * MIB * MINUTE_S, WRITTEN_BYTES.peak: 300.0 * MIB * MINUTE_S},
-        ),
+        io1("64,000 IOPS, of which 700 MiB/s require 53,760", Flagged, "53,760", metrics=AT_700),
         gp3("a day without reads", Unknown, "1 of the last 14 days", metrics={READS.peak: days(READING, {7: None})}),
-        gp3(
-            "an older day without writes", Unknown, "1 of the 35 days", metrics={WRITES.peak: days(WRITING, {27: None})}
-        ),
+        gp3("an older day without writes", Unknown, "1 of the 35 days", metrics=LOST_NIGHT),
         bare("no metrics at all", Unknown, "14 of the last 14 days"),
-        io2(
-            "operations of 256 KiB, counted once", Flagged, "at most 6,000 used", metrics=by_minute(3_000, 0, 256, 256)
-        ),
+        io2("operations of 256 KiB, counted once", Flagged, "at most 6,000 used", metrics=by_minute(3_000, 0, 256)),
         io2("100 IOPS on io2", Fine, "fewest IOPS that io2", metrics=dict.fromkeys(io2.metrics), iops=100),
         io2(
             "on two instances, without exceeded checks",
@@ -248,19 +194,12 @@ DETECTOR = Detector(
             "at most 3,094 used",  # twice as many: CloudWatch's maximum may be that of one instance
             multi_attach=True,
             attachments=SHARED,
-            records=(SERVER, R6I, replace(SERVER, id="i-2")),
+            records=(*ON_NITRO, replace(ON_NITRO[0], id="i-2")),
             metrics={IOPS_EXCEEDED: None, THROUGHPUT_EXCEEDED: None},
         ),
-        bare(
-            "on a Xen instance, by five-minute means",
-            Flagged,
-            "at most 600 used in the busiest five minutes of 35 days",
-            records=XEN,
-            metrics={(READS.total, FIVE_MINUTES_S): 150_000.0, (WRITES.total, FIVE_MINUTES_S): 30_000.0},
-        ),
-        bare("on a Xen instance without points", Unknown, "five-minute points", records=XEN),
-        bare("on a stopped instance", Fine, "stopped", records=(replace(SERVER, state="stopped"), R6I)),
-        bare("its instance could not be read", Unknown, "denied", records=(), unreadable={Instance: "denied"}),
+        bare("on a Xen instance, by five-minute means", Flagged, "at most 600 used", records=ON_XEN, metrics=MEANS),
+        bare("on a Xen instance without points", Unknown, "five-minute points", records=ON_XEN),
+        *examples.without_io(bare),
         bare("3,000 IOPS, as every gp3", Fine, "included IOPS", iops=3_000),
         bare("gp2", Fine, "gp2 has no provisioned IOPS", volume_type="gp2", throughput_mib_s=None),
     ),

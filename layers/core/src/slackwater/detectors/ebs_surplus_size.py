@@ -6,27 +6,25 @@ A data volume with a file system that was less than 40 % full, as the CloudWatch
 have reported each of the last 14 days, and every day since the agent, the volume or the instance began.
 
 The agent names the volume of a file system if it is configured to append `VolumeId`. Without that, the volume must be
-the only data volume of its instance. File systems on the disk of `/` do not count then. There is no finding if a file
-system may span disks (zfs), or if its device does not name its disk (LVM, RAID).
+the only data volume of its instance. There is no finding then if a file system may span disks (zfs), or if its device
+does not name its disk (LVM, RAID).
 
 A file system that fills up gets room for half a year: at the pace of the window, but at most twice that of the last
 week. A single copy is not growth. A volume without an agent is not judged.
 
 ## Why it matters
-AWS bills the size of a volume, however empty it is. EFS bills what is stored: One Zone costs about as much as a volume
-of twice the stored size ("Can Amazon EFS replace EBS?", 2025-02-19).
+AWS bills the size of a volume, however empty it is. EFS One Zone bills what is stored, and costs about as much as a
+volume of twice that size ("Can Amazon EFS replace EBS?", 2025-02-19).
 
 ## When it is wrong
 - Someone keeps the space for a restore or a migration. Tag the volume `keep`.
-- An export that comes less often than once a month does not show.
-- Data outside of a file system does not show.
+- An export that is rarer than once a month does not show, nor does data outside of a file system.
 - If the agent names no volume, the file system may be on a local disk of the instance. The confidence is medium then.
 
 ## What to do
-You cannot shrink a volume. Create a smaller one, copy the data, swap the two, and delete the old one after a week. The
-smaller one has the same IOPS and throughput. If they depend on the size, as with gp2, it is a gp3 volume. A new volume
-has neither the old one's encryption key nor its tags unless you name them. Or move to EFS One Zone, if the data suits a
-shared file system.
+You cannot shrink a volume. Create a smaller one that is as fast (gp3 instead of a type whose speed depends on its
+size), copy the data, swap the two, and delete the old one after a week. Name the encryption key and the tags, or the
+new one has neither. Or move to EFS One Zone, if the data suits a shared file system.
 """
 
 from __future__ import annotations
@@ -50,7 +48,7 @@ from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unk
 from slackwater.performance import ebs as formulas
 from slackwater.rules import ebs, examples
 from slackwater.rules.examples import Cases, days, days_ago
-from slackwater.rules.series import hole_words
+from slackwater.rules.series import greatest, hole_words
 
 FILE_SYSTEMS: Final = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "jfs", "reiserfs"})
 """File systems on one device."""
@@ -60,7 +58,6 @@ ELSEWHERE: Final = NETWORKED | {"devtmpfs", "efivarfs", "iso9660", "overlay", "r
 DISK: Final = re.compile(r"(?P<disk>nvme\d+n\d+|(?:xv|s|h)d[a-z]+)(?:p?\d+)?")
 """A device that names its disk, and the partition: `nvme0n1p1`, `xvdf`. `dm-0`, `mapper/data` and `md0` do not."""
 USUAL_ROOT_DISKS: Final = frozenset({"nvme0n1", "xvda", "sda"})
-SYSTEM_PATHS: Final = ("/", "/boot")
 WEEK: Final = 7
 
 
@@ -79,11 +76,9 @@ def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
     """Flag a data volume whose file system has long been nearly empty and does not fill up."""
     if why := _exempt(volume, limits):
         return Fine(why)
-    instance = seen.fleet.get(Instance, volume.attachments[0].instance_id)
-    if instance is None:
-        return Unknown(f"its instance {volume.attachments[0].instance_id} is not in the inventory")
-    if instance.state != "running":
-        return Fine(f"its instance is {instance.state}: no agent reports")
+    running = ebs.running(volume, seen)
+    if isinstance(running, Fine | Unknown):
+        return running
     if is_root(volume, seen.fleet) is not False:
         return Fine("its instance boots from it, or may do so")
     disks = _disks(volume, seen.fleet)
@@ -101,7 +96,7 @@ def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
     if fullest.present and max(fullest.present) >= limits.used_percent:
         return Fine(f"it was {max(fullest.present):.0f} % full")
     finished = seen.finished(fullest, fullest.start)
-    if words := hole_words(finished, limits.least_days, max(attached, instance.launched_at)):
+    if words := hole_words(finished, limits.least_days, max(attached, running[0].launched_at)):
         return Unknown(f"disk_used_percent {words}")
     use = Use(fullest, finished, limits.growth_days)
     if use.peak + use.growth >= limits.used_percent:
@@ -111,7 +106,7 @@ def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
     smaller = _smaller(volume, max(wanted, limits.least_gib))
     if smaller.size_gib >= volume.size_gib:
         return Fine("a volume with what it needs is as large")
-    return _flag(volume, smaller, use, disks, _caveats(volume, instance, disks, use, limits))
+    return _flag(volume, smaller, use, disks, _caveats(volume, running, disks, use, limits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +142,7 @@ class Use:
 
 
 def _caveats(
-    volume: Volume, instance: Instance, disks: Sequence[DiskMetric], use: Use, limits: SurplusSizeLimits
+    volume: Volume, running: Sequence[Instance], disks: Sequence[DiskMetric], use: Use, limits: SurplusSizeLimits
 ) -> tuple[str, ...]:
     caveats, days = [], use.finished
     if not disks[0].volume_id:
@@ -156,16 +151,16 @@ def _caveats(
         caveats.append(f"Only {len(days.present)} of {len(days)} days have a point. A monthly job may be missing.")
     if use.peak + use.later >= limits.used_percent:
         caveats.append(f"It rose by {use.rise:.0f} % of the volume, but hardly in the last week, as after a copy.")
-    return (*caveats, *(() if volume.managed_by else ebs.managed_instances([instance])))
+    return (*caveats, *(() if volume.managed_by else ebs.managed_instances(running)))
 
 
 def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric], caveats: tuple[str, ...]) -> Flagged:
-    used_gib = use.peak / 100 * volume.size_gib
-    proposed = round(smaller.size_gib / volume.size_gib * 100, 2)
+    used_gib, gib = use.peak / 100 * volume.size_gib, smaller.size_gib
+    proposed = round(gib / volume.size_gib * 100, 2)
     return Flagged(
         summary=(
             f"{volume.size_gib:,} GiB {volume.volume_type}, at most {used_gib:,.1f} GiB ({use.peak:.0f} %) used in"
-            f" {len(use.finished.present)} days: {smaller.size_gib:,} GiB are enough"
+            f" {len(use.finished.present)} days: {gib:,} GiB are enough"
         ),
         confidence="high" if disks[0].volume_id and not use.finished.missing else "medium",
         evidence=(
@@ -175,10 +170,7 @@ def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric]
                 unit="percent",
                 series=use.fullest,
                 scale=100,
-                lines=(
-                    Line(f"Provisioned ({volume.size_gib:,} GiB)", 100),
-                    Line(f"Proposed ({smaller.size_gib:,} GiB)", proposed),
-                ),
+                lines=(Line(f"Provisioned ({volume.size_gib:,} GiB)", 100), Line(f"Proposed ({gib:,} GiB)", proposed)),
             ),
             Evidence(label="Highest use", value=round(used_gib, 1), unit="GiB"),
             Evidence(label=f"Growth in {use.growth_days} days", value=round(use.growth, 1), unit="percent"),
@@ -186,7 +178,7 @@ def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric]
             Evidence(label="Instance", value=volume.attachments[0].instance_id, unit="words"),
         ),
         advice=(_copy(volume, smaller), _efs(volume, used_gib)),
-        gist=(volume.size_gib, size_class(smaller.size_gib)),
+        gist=(volume.size_gib, size_class(gib)),
         caveats=caveats,
     )
 
@@ -238,7 +230,7 @@ def _on_data_disks(disks: Sequence[DiskMetric]) -> Sequence[DiskMetric] | Fine:
 
 
 def _is_system(disk: DiskMetric) -> bool:
-    return disk.path in SYSTEM_PATHS or disk.path.startswith("/boot/")
+    return disk.path in {"/", "/boot"} or disk.path.startswith("/boot/")
 
 
 def _disk_name(disk: DiskMetric) -> str | None:
@@ -255,14 +247,9 @@ def _fullest(reported: Iterable[tuple[str, Series]]) -> Series:
     by_path: defaultdict[str, list[Series]] = defaultdict(list)
     for path, series in reported:
         by_path[path].append(series)
-    first = next(iter(by_path.values()))[0]
-    paths = [[_most(values) for values in zip(*(one.values for one in same), strict=True)] for same in by_path.values()]
-    by_day = zip(*paths, strict=True)
-    return Series.of(first.start_s, DAY_S, [nan if any(map(isnan, values)) else max(values) for values in by_day])
-
-
-def _most(values: Sequence[float]) -> float:
-    return max((value for value in values if not isnan(value)), default=nan)
+    paths = [greatest(same) for same in by_path.values()]
+    by_day = zip(*(one.values for one in paths), strict=True)
+    return Series.of(paths[0].start_s, DAY_S, [nan if any(map(isnan, row)) else max(row) for row in by_day])
 
 
 def _smaller(volume: Volume, gib: int) -> Volume:
@@ -314,8 +301,8 @@ def _efs(volume: Volume, used_gib: float) -> Advice:
     )
 
 
-HOST = examples.instance(id="i-0123454321234543a", instance_type="m6i.large", launched_at=days_ago(200))
-ARCHIVE = examples.volume(HOST, id="vol-0abcabcabcabcabca", tags={"Name": "archive-data"}, size_gib=1_000)
+HOST = examples.instance(launched_at=days_ago(200))
+ARCHIVE = examples.volume(HOST, size_gib=1_000)
 SECOND = replace(ARCHIVE, id="vol-0bcdbcdbcdbcdbcdb")
 USED = Metric("CWAgent", "disk_used_percent", "Maximum", "percent", optional=True)
 
@@ -373,11 +360,8 @@ DETECTOR = Detector(
         bare("no agent", Fine, "no agent"),
         bare("the agent's metrics could not be listed", Unknown, "denied", unreadable={DiskMetric: "denied"}),
         empty("a root volume", Fine, "boots from it", attachments=(AS_ROOT,), records=(HOST, disk("/", ARCHIVE.id))),
-        empty("on a stopped instance", Fine, "is stopped", records=(replace(HOST, state="stopped"), NAMED)),
         empty("as small as a root volume", Fine, "8 GiB", size_gib=8),
         empty("IOPS that need its size", Fine, "as large", volume_type="io1", iops=50_000),
-        bare("on no instance", Fine, "not attached", state="available", attachments=()),
-        bare("its instance is being terminated", Unknown, "not in the inventory", records=()),
-        bare("instances could not be read", Unknown, "denied", records=(), unreadable={Instance: "denied"}),
+        *examples.without_io(bare),
     ),
 )

@@ -2,8 +2,7 @@
 
 ## What it finds
 An attached gp3 volume with more than the included 125 MiB/s that used less than 40 % of its throughput in the busiest
-minute of the last 35 days. The *peak* counts, reads and writes together: a percentile would miss a ten-minute batch at
-night, and two weeks a monthly job.
+minute of the last 35 days. The *peak* counts, reads and writes together: a percentile would miss a nightly batch.
 
 CloudWatch must have recorded each of the last 14 days, and every day since the volume was attached and its instance
 started. Its exceeded check must not have been raised. The confidence is medium if it recorded less than the window, or
@@ -28,26 +27,19 @@ raise it again the same way. If you bought IOPS above 3,000 only for the through
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal
 
-from slackwater.model.detector import Detector, Seen, limit
-from slackwater.model.money import EBS_GP3_THROUGHPUT, Change, size_class
+from slackwater.model.detector import Detector, Seen
+from slackwater.model.money import size_class
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import FIVE_MINUTES_S, MIB, MINUTE_S
-from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
+from slackwater.model.verdicts import Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import ebs as formulas
-from slackwater.rules import advice, ebs, ebs_peaks, examples
-from slackwater.rules.ebs_peaks import BYTES, READ_BYTES, READS, THROUGHPUT_EXCEEDED, WRITES, WRITTEN_BYTES, Look
-from slackwater.rules.examples import Cases, Metrics, days, days_ago, peaks
+from slackwater.rules import ebs, ebs_peaks, examples
+from slackwater.rules.ebs_peaks import READ_BYTES, READS, WRITES, WRITTEN_BYTES, Look, SurplusLimits
+from slackwater.rules.examples import Cases, Metrics, days, days_ago, in_turns, peaks
 
 
-class SurplusThroughputLimits(ebs_peaks.PeakLimits):
-    """How far below its throughput a volume must stay."""
-
-    peak_percent: float = limit(40, unit="percent", gt=0, lt=100, why="a load that doubles still fits")
-
-
-def judge(volume: Volume, seen: Seen, limits: SurplusThroughputLimits) -> Verdict:
+def judge(volume: Volume, seen: Seen, limits: SurplusLimits) -> Verdict:
     """Flag a gp3 volume whose busiest minute stayed far below its provisioned throughput."""
     provisioned = volume.throughput_mib_s
     if volume.volume_type != "gp3":
@@ -56,62 +48,47 @@ def judge(volume: Volume, seen: Seen, limits: SurplusThroughputLimits) -> Verdic
         return Unknown("EC2 did not return its throughput")
     if provisioned <= formulas.GP3_INCLUDED_MIB_S:
         return Fine("it has only the included throughput")
-    kind = ebs_peaks.carrier(volume, seen)
+    kind = ebs.carrier(volume, seen)
     if not isinstance(kind, InstanceType):
         return kind
-    xen, ceiling = kind.hypervisor == "xen", provisioned * limits.peak_percent / 100
-    look = Look(volume=volume, measure=BYTES, seen=seen, limits=limits, xen=xen)
-    seen.read(*look.needs)
-    if look.unknown:
-        return look.unknown
-    if look.least >= ceiling:
-        return Fine("it used its throughput")
-    if look.most >= ceiling:  # the peaks of reads and writes may be hours apart
-        look = look.in_detail()
-    checks = ebs_peaks.checks(volume, limits, THROUGHPUT_EXCEEDED, xen=xen)
-    seen.read(*look.needs, *checks)
-    if look.most >= ceiling:
-        return Fine("it used its throughput, reads and writes together") if look.least >= ceiling else look.undecided
-    if ebs_peaks.raised(checks, seen):
-        return Fine("CloudWatch saw it exceed its throughput")
-    target = formulas.gp3_throughput_for(look.most, limits.headroom_percent)
+    look = Look(volume, ebs_peaks.BYTES, seen, limits, kind)
+    checks = ebs_peaks.checks(look, ebs_peaks.THROUGHPUT_EXCEEDED)
+    found = ebs_peaks.below(look, provisioned * limits.peak_percent / 100, checks, *ebs_peaks.CLOSER_S)
+    if not isinstance(found, Look):
+        return found
+    target = formulas.gp3_throughput_for(found.most, limits.headroom_percent)
     if target >= provisioned:
         return Fine("with headroom, it needs its throughput")
 
     iops, required = volume.iops or formulas.GP3_INCLUDED_IOPS, formulas.least_iops("gp3", provisioned)
-    to = ebs.gp3(iops, target)
     other = ebs.BOTH if iops > required else ebs.AFTERWARDS
     return Flagged(
         summary=(
-            f"{provisioned:,} MiB/s provisioned, at most {look.most:,.1f} used in the busiest {look.span}:"
+            f"{provisioned:,} MiB/s provisioned, at most {found.most:,.1f} used in the busiest {found.span}:"
             f" {target:,} are enough"
         ),
-        confidence=look.confidence(checked=ebs_peaks.answered(checks, seen)),
+        confidence=found.confidence(checked=ebs_peaks.answered(checks, seen)),
         evidence=(
             Evidence(label="Provisioned throughput", value=provisioned, unit="MiB/s"),
-            look.evidence(provisioned, Line("Provisioned", provisioned), Line("Proposed", target)),
+            found.evidence(provisioned, Line("Provisioned", provisioned), Line("Proposed", target)),
             Evidence(label="Provisioned IOPS", value=iops, unit="IOPS"),
-            *ebs_peaks.carried(kind),
+            *ebs.carried(kind),
         ),
         advice=(
-            Advice(
-                action="lower-throughput",
-                summary=f"Set {target:,} MiB/s: the peak and {limits.headroom_percent:g} % more. IOPS stay {iops:,}.",
-                changes=(Change(EBS_GP3_THROUGHPUT, Decimal(provisioned - target)),),
-                risk=f"A load that comes less often than the window is slower until you raise it again. {ebs.ONLINE}",
-                reversible=True,
-                command=ebs.modify_command(volume, to),
-                setting=advice.by_program(volume, to),
+            ebs.modify(
+                volume,
+                ebs.gp3(iops, target),
+                "lower-throughput",
+                f"Set {target:,} MiB/s: the peak and {limits.headroom_percent:g} % more. IOPS stay {iops:,}.",
+                ebs.LOWERED,
             ),
         ),
         gist=(provisioned, size_class(target)),
-        caveats=(*look.lowering_caveats, *((other,) if iops > formulas.GP3_INCLUDED_IOPS else ())),
+        caveats=(*found.lowering_caveats, *((other,) if iops > formulas.GP3_INCLUDED_IOPS else ())),
     )
 
 
-HOST = examples.instance()
-M5 = examples.instance_type("m5.large", ebs_mbps=(650, 4_750), ebs_iops=(3_600, 18_750))
-RUNNING, XEN = (HOST, M5), (HOST, replace(M5, hypervisor="xen"))
+HOST, M5 = examples.ON_NITRO
 RESTARTED = (replace(HOST, launched_at=days_ago(21)), M5)
 FAST = examples.volume(HOST, iops=4_000, throughput_mib_s=1_000)
 HOUR_OLD, FOUR_DAYS_OLD, OLD = (replace(FAST.attachments[0], attached_at=days_ago(age)) for age in (1 / 24, 4, 21))
@@ -119,13 +96,15 @@ READ, WRITTEN = 40.0 * MIB * MINUTE_S, 20.0 * MIB * MINUTE_S
 LOST, LOST_NIGHT = {READ_BYTES.peak: days(READ, {7: None})}, {WRITTEN_BYTES.peak: days(WRITTEN, {27: None})}
 STOPPED_WEEK = {READ_BYTES.peak: days(READ, {range(22, 27): None})}
 TOGETHER, DAY, NIGHT = peaks(read_mib_s=300, written_mib_s=200), range(6), range(144, 150)
-BY_TURNS = {**TOGETHER, **peaks(DAY, read_mib_s=300), **peaks(NIGHT, written_mib_s=200)}
+BY_TURNS = in_turns(DAY, NIGHT, read_mib_s=300, written_mib_s=200)
 AT_ONCE = {**TOGETHER, **peaks(range(288), read_mib_s=300, written_mib_s=200)}
 QUIET = {
     (READ_BYTES.total, FIVE_MINUTES_S): 30.0 * MIB * FIVE_MINUTES_S,
     (READS.total, FIVE_MINUTES_S): 120.0 * FIVE_MINUTES_S,
     (WRITES.total, FIVE_MINUTES_S): 0.0,
 }
+FEW_DAYS, NO_BYTES = {key: [value] * (15 * 288) for key, value in QUIET.items()}, {next(iter(QUIET)): None}
+METAL = (HOST, replace(M5, hypervisor="other"))
 TEN_MINUTES: Metrics = {
     (WRITTEN_BYTES.total, FIVE_MINUTES_S): [None] * 7_000 + [900.0 * MIB * FIVE_MINUTES_S] * 2 + [None] * 3_078,
     (WRITES.total, FIVE_MINUTES_S): [0.0] * 7_000 + [3_600.0 * FIVE_MINUTES_S] * 2 + [0.0] * 3_078,
@@ -137,15 +116,15 @@ def once(days_ago: int) -> Metrics:
     return {WRITTEN_BYTES.peak: days(WRITTEN, {days_ago: 35 * WRITTEN})}
 
 
-gp3 = Cases(FAST, {**peaks(read_mib_s=40, written_mib_s=20), THROUGHPUT_EXCEEDED: 0.0}, records=RUNNING)
-xen = Cases(FAST, QUIET, records=XEN)
-bare = Cases(FAST, records=RUNNING)
+gp3 = Cases(FAST, {**peaks(read_mib_s=40, written_mib_s=20), ebs_peaks.THROUGHPUT_EXCEEDED: 0.0}, records=(HOST, M5))
+xen = Cases(FAST, QUIET, records=examples.ON_XEN)
+bare = Cases(FAST, records=(HOST, M5))
 
 DETECTOR = Detector(
     title="gp3 throughput nobody uses",
     kind="waste",
     resource=Volume,
-    limits=SurplusThroughputLimits,
+    limits=SurplusLimits,
     reads=(Instance, InstanceType),
     judge=judge,
     cases=(
@@ -153,44 +132,27 @@ DETECTOR = Detector(
         gp3("a ten-minute batch at full throughput every night", Fine, "used its", metrics=peaks(read_mib_s=980)),
         gp3("one busy night in two weeks", Fine, metrics=once(5)),
         gp3("one busy night a month, four weeks ago", Fine, metrics=once(27)),
-        gp3("the exceeded check raised once", Fine, "exceed", metrics={THROUGHPUT_EXCEEDED: days(0.0, {0: 1.0})}),
+        gp3(
+            "the exceeded check raised once",
+            Fine,
+            "exceed",
+            metrics={ebs_peaks.THROUGHPUT_EXCEEDED: days(0.0, {0: 1.0})},
+        ),
         gp3("reads by day and writes by night, each below the line", Flagged, "300.0 used", metrics=BY_TURNS),
         gp3("reads and writes in the same minute, above the line", Fine, "together", metrics=AT_ONCE),
         gp3("a day without metrics", Unknown, "no point on 1 of the last 14 days", metrics=LOST),
         gp3("a busy night four weeks ago, without a point", Unknown, "1 of the 35 days since", metrics=LOST_NIGHT),
-        gp3(
-            "its instance was stopped for five days, three weeks ago",
-            Flagged,
-            "minute of 30 days",
-            records=RESTARTED,
-            metrics=STOPPED_WEEK,
-        ),
+        gp3("its instance was stopped for five days", Flagged, "of 30 days", records=RESTARTED, metrics=STOPPED_WEEK),
         gp3("attached three weeks ago", Flagged, "minute of 20 days", attachments=(OLD,)),
         bare("no metrics at all", Unknown, "14 of the last 14 days"),
         gp3("attached four days ago", Unknown, "less than 14 whole days ago", attachments=(FOUR_DAYS_OLD,)),
         xen("on a Xen instance, by five-minute means", Flagged, "five minutes"),
-        xen(
-            "on a Xen instance, watched for 15 days",
-            Flagged,
-            "five minutes of 15 days",
-            metrics={key: [value] * (15 * 288) for key, value in QUIET.items()},
-        ),
+        xen("on a Xen instance, watched for 15 days", Flagged, "five minutes of 15 days", metrics=FEW_DAYS),
         xen("on a Xen instance for an hour", Unknown, "attached less than 14 days ago", attachments=(HOUR_OLD,)),
         xen("on a Xen instance, busy for ten minutes", Fine, "used its", metrics=TEN_MINUTES),
-        xen(
-            "on a Xen instance, and bytes are missing while there were operations",
-            Unknown,
-            "five-minute points",
-            metrics={(READ_BYTES.total, FIVE_MINUTES_S): None},
-        ),
-        gp3(
-            "on bare metal, which publishes peaks as Nitro does",
-            Flagged,
-            "busiest minute",
-            records=(HOST, replace(M5, hypervisor="other")),
-        ),
-        bare("on a stopped instance", Fine, "stopped", records=(replace(HOST, state="stopped"), M5)),
-        bare("its instance could not be read", Unknown, "denied", records=(), unreadable={Instance: "denied"}),
+        xen("on a Xen instance, without bytes of operations", Unknown, "five-minute points", metrics=NO_BYTES),
+        gp3("on bare metal, which publishes as Nitro does", Flagged, "busiest minute", records=METAL),
+        *examples.without_io(bare),
         bare("125 MiB/s, as every gp3", Fine, "included", throughput_mib_s=125),
     ),
 )

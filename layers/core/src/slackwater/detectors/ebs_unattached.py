@@ -1,14 +1,12 @@
 """EBS volumes that no instance has had for a week.
 
 ## What it finds
-A volume in state `available` that has been on no instance for at least a week. Two sources can show that: CloudTrail's
-last `DetachVolume` or `AttachVolume` of the volume, read once for the whole region, and the last day of its metric
-`VolumeIdleTime`, which EBS publishes only on a running instance. The later one counts, because a volume leaves a
-terminated instance without an event of its own. `TerminateInstances` names no volumes, so Slackwater does not read it.
+A volume in state `available` that has been on no instance for at least a week. CloudTrail's last `DetachVolume` or
+`AttachVolume` of the volume shows that, and the last day of its metric `VolumeIdleTime`, which EBS publishes only on a
+running instance. The later one counts, because a volume leaves a terminated instance without an event of its own.
 
-A volume that someone attaches again and again for hours or days, as for a weekly copy or a monthly restore test, is in
-use. The same 90 days of `VolumeIdleTime` show that. It is flagged once this pause is clearly longer than the longest
-one before.
+A volume that someone attaches again and again, as for a weekly copy, is in use. 90 days of `VolumeIdleTime` show that.
+It is flagged once this pause is clearly longer than the longest one before.
 
 ## Why it matters
 AWS bills the size, the provisioned IOPS and the throughput of a volume whether or not an instance has it.
@@ -16,17 +14,15 @@ AWS bills the size, the provisioned IOPS and the throughput of a volume whether 
 ## When it is wrong
 - A volume may wait on purpose: for a rare restore test, as a backup, or between two uses of a Kubernetes claim. Tag it
   `keep`.
-- If neither source has the volume (detached more than 90 days ago, never attached, or attached only to an instance that
-  did not run), the time is unknown and the confidence is low.
+- If neither source has the volume (detached more than 90 days ago, or never attached), the time is unknown and the
+  confidence is low.
 - If only CloudWatch has it, its instance may have been stopped that day and terminated much later, even yesterday. The
-  confidence is medium, and the finding says since when the volume was on no *running* instance.
-
-The command deletes the volume only if a `DetachVolume` is the last that is known of it, `deletable_days` have passed,
-no program manages it, and it was not in rotation before.
+  confidence is medium.
 
 ## What to do
 Ask the owner. Take a snapshot, wait until it is complete, and delete the volume. Delete what Kubernetes or
-CloudFormation created there.
+CloudFormation created there. Slackwater deletes only if a `DetachVolume` is the last that is known of the volume,
+`deletable_days` have passed, no program manages it, and it was not in rotation before.
 """
 
 from __future__ import annotations
@@ -104,10 +100,8 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
 
     days, known, by_event = seen.age(left.at).days, left.confidence != "low", left.source == "event"
     may_delete = by_event and days >= limits.deletable_days and not advice.is_protected(volume) and not pause_days
-    if by_event:
-        since = f"for {days} days"
-    else:
-        since = "now" if known else f"for an unknown time (created {volume.created_at:%Y-%m-%d})"
+    unknown = f"for an unknown time (created {volume.created_at:%Y-%m-%d})"
+    since = f"for {days} days" if by_event else "now" if known else unknown
     return Flagged(
         summary=f"{ebs.billed_words(volume)} on no instance {since}: {left.how}",
         severity=None if known else "low",
@@ -124,10 +118,7 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
             Evidence(label="Created", value=f"{volume.created_at:%Y-%m-%d}", unit="date"),
             *_chart(idle_time, attached_days),
         ),
-        advice=(
-            ebs.snapshot_and_delete(volume, STEPS, may_delete=may_delete),
-            ebs.keep_as_snapshot(volume),
-        ),
+        advice=(ebs.snapshot_and_delete(volume, STEPS, may_delete=may_delete), ebs.keep_as_snapshot(volume)),
         # A volume that was in use in between is another finding. An unknown time moves with the window.
         gist=(volume.volume_type, volume.size_gib, volume.managed_by or "", f"{left.at:%Y-%m-%d}" if known else ""),
         caveats=(*advice.protection(volume), *_caveats(left, pause_days)),
@@ -148,11 +139,12 @@ def _left(volume: Volume, seen: Seen, event: AttachmentEvent | None, idle: Serie
         last = f" (last attached to {attached_to})" if attached_to else ""
         how = f"on no running instance since {until:%Y-%m-%d}, when its VolumeIdleTime ended{last}"
         return Left(until, "medium", how, attached_to, "metric")
-    oldest = max(volume.created_at, idle.start, event.at if event else volume.created_at)
+    oldest = max(volume.created_at, idle.start)
     if event:
-        to = event.instance_id or "an instance"
-        how = f"attached to {to} on {event.at:%Y-%m-%d}, and detached at an unknown time"
-        return Left(oldest, "low", how, event.instance_id)
+        how = (
+            f"attached to {event.instance_id or 'an instance'} on {event.at:%Y-%m-%d}, and detached at an unknown time"
+        )
+        return Left(max(oldest, event.at), "low", how, event.instance_id)
     trail = "CloudTrail could not be read" if unreadable else "no event in CloudTrail"
     return Left(oldest, "low", f"no sign of an instance ({trail}, no metric)")
 
@@ -206,7 +198,8 @@ def attached(*spans: tuple[int, int]) -> Metrics:
 
 
 HOLIDAY, ONCE_MORE = attached(*[(2, 5)] * 8, (2, 12)), attached((30, 30), (1, 15))
-MONTH_AGO, THREE_DAYS_AGO = attached((60, 30)), attached((60, 3))
+MONTH_AGO, THREE_DAYS_AGO, CALENDAR = attached((60, 30)), attached((60, 3)), attached((1, 27), (1, 35))
+WEEKLY, BY_HAND = attached((1, 6), (1, 6), (1, 60)), event(50, "AttachVolume")
 
 old = Cases(OLD)
 
@@ -220,39 +213,16 @@ DETECTOR = Detector(
     outranks=("ebs-idle", "ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-size", "ebs-surplus-throughput"),
     cases=(
         old("detached three weeks ago", Flagged, "for 21 days: detached from i-0aaaaaaaaaaaaaaaa", records=event(21)),
-        old(
-            "attached by hand, and its instance was terminated: it published until a month ago",
-            Flagged,
-            "on no running instance since",
-            records=event(50, "AttachVolume"),
-            metrics=MONTH_AGO,
-        ),
+        old("attached, and its instance was terminated", Flagged, "on no running", records=BY_HAND, metrics=MONTH_AGO),
         old("attached to an instance that never ran", Flagged, "aaaa on 2026-10-07", records=event(40, "AttachVolume")),
         old("attached again, and terminated three days ago", Fine, "7 days", records=event(60), metrics=THREE_DAYS_AGO),
         old("detached two days ago", Fine, "DetachVolume less than 7 days", records=event(2)),
         old("no event; it last published a month ago", Flagged, "on no running instance since", metrics=MONTH_AGO),
-        old(
-            "its instance was stopped two months ago and terminated yesterday, without an event of the volume",
-            Flagged,
-            "on no instance now: on no running instance since 2026-09-18",
-            metrics=attached((30, 60)),
-        ),
+        old("its instance was stopped two months ago", Flagged, "now: on no running", metrics=attached((30, 60))),
         old("no event; it last published three days ago", Fine, "less than 7 days", metrics=THREE_DAYS_AGO),
-        old(
-            "attached for a day every month; the last time five weeks ago, as the calendar has it",
-            Fine,
-            "again and again, with pauses of up to 28 days",
-            records=event(34.5),
-            metrics=attached((1, 27), (1, 35)),
-        ),
+        old("attached every month; last five weeks ago", Fine, "up to 28 days", records=event(34.5), metrics=CALENDAR),
         old("attached every week, except on a holiday", Fine, "again and again", records=event(11.5), metrics=HOLIDAY),
-        old(
-            "attached for a night every week, until two months ago",
-            Flagged,
-            "for 59 days",
-            records=event(59.5),
-            metrics=attached((1, 6), (1, 6), (1, 60)),
-        ),
+        old("attached every week, until two months ago", Flagged, "for 59 days", records=event(59.5), metrics=WEEKLY),
         old("attached for weeks, and once more for a day", Flagged, "14 days", records=event(14.5), metrics=ONCE_MORE),
         old("neither event nor point in 90 days", Flagged, "no sign of an instance"),
         old("created 20 days ago, and no sign of an instance", Flagged, "no sign", created_at=days_ago(20)),

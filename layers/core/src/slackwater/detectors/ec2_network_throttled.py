@@ -3,14 +3,16 @@
 ## What it finds
 An instance of a type that bursts (its peak is above its baseline). In one direction, all of this holds:
 
-- Budget: the bytes above the baseline, less what came back since, are what credits for 5 to 60 minutes at the peak carry
-  (a quarter less or more). AWS says that bursts usually last so long. Nothing else in the window used more credits.
-- Plateau: within half an hour, before credits came back, the traffic stuck to the baseline for at least six five-minute
-  points: flat, with a mean of 94 to 102 % of it.
+- Plateau: the traffic stuck to the baseline for an hour in all, in pieces of at least six five-minute points: flat, with
+  a mean of 94 to 103 % of it, and all at the same rate.
+- Budget: within half an hour after a burst, the credits were used up. Either the bytes above the baseline are what credits
+  for 5 to 60 minutes at the peak carry (a quarter less or more), as AWS says that bursts last so long. Or all the
+  credits that came back since the plateau before were used.
 - Afterwards, nothing exceeds the baseline by more than the credits that came back meanwhile.
 
-The CloudWatch agent's ENA counters (ethtool_bw_*_allowance_exceeded) confirm the finding or take it back. Without them
-the confidence is at most medium, because a rate limit of the same speed looks the same.
+If only the budget is missing, for example because the instance had no credits when the window began, the result is
+unknown. The CloudWatch agent's ENA counters (ethtool_bw_*_allowance_exceeded) decide where they are present. Without
+them the confidence is at most medium, because a rate limit of the same speed looks the same.
 
 ## Why it matters
 AWS has no metric for network credits. A t3.micro proxy moves 350 MB/s and then 8, while its CPU credits are full and
@@ -22,8 +24,7 @@ its disks idle ("Your network I/O credits are zero!", 2023-12-06).
 - The burst shows what the load could use. It may need more.
 - A plateau without CPU credits is not flagged. Neither is one from before the last start, when the instance may have
   had another type.
-- An instance that is out of credits for most of the window may not be flagged. Its budget is not in the window, or a
-  few idle hours a day never earn credits for 5 minutes of burst: a t3.micro needs about five idle hours for that.
+- An instance that is out of credits for the whole window has no budget: unknown, unless ENA counters decide.
 
 ## What to do
 A nightly transfer that ends in time needs no change. If the slow hours hurt, take the smallest type whose baseline
@@ -43,10 +44,10 @@ from typing import Any, NamedTuple
 from slackwater.model.detector import Case, Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import AgentMetric, Instance, InstanceType
-from slackwater.model.units import FIVE_MINUTES_S, HOUR_S, MINUTE_S
+from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MINUTE_S
 from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
-from slackwater.performance import network
-from slackwater.performance.network import Plateau
+from slackwater.performance import network, network_credits
+from slackwater.performance.network_credits import Budget, Plateau
 from slackwater.rules import ec2, ec2_network, examples
 from slackwater.rules.ec2_network import DIRECTIONS, IN, OUT, Direction, Traffic
 from slackwater.rules.examples import Cases, Metrics, a_day, and_hourly, days_ago
@@ -62,7 +63,7 @@ class ThrottledLimits(Limits):
     plateau_minutes: int = limit(30, unit="minutes", ge=15, le=1440, why="shorter ones do no harm and may be chance")
     # Standard deviation or drift, over mean. The shortest plateau has half of it.
     plateau_spread_percent: float = limit(
-        1, unit="percent", gt=0, le=20, why="of the mean; natural traffic varies more"
+        2, unit="percent", gt=0, le=20, why="of the mean; natural traffic varies more"
     )
     after_burst_minutes: int = limit(30, unit="minutes", ge=5, le=240, why="the burst causes the plateau after it")
     screen_percent: float = limit(25, unit="percent", gt=0, le=27, why="of an hour at baseline; a plateau leaves more")
@@ -81,6 +82,11 @@ class Stuck(NamedTuple):
         first, end = (self.traffic.start_s + i * FIVE_MINUTES_S for i in (self.plateau.first, self.plateau.end))
         return first, end
 
+    def overlaps(self, other: Stuck) -> bool:
+        """Whether both are of one direction and share a point."""
+        mine, its = self.plateau, other.plateau
+        return self.direction is other.direction and mine.first < its.end and its.first < mine.end
+
 
 def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     """Flag an instance that burst and then stuck to its baseline."""
@@ -89,45 +95,94 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
         return found
     if not found.by_five_minutes:
         return Fine("no hour came near its baseline")
-    stuck = _stuck(found, limits)
-    if not stuck:
+    counters = {way: _counters(instance, way, seen, limits) for way in found.by_five_minutes}
+    least = limits.plateau_minutes * MINUTE_S // FIVE_MINUTES_S
+    near = [
+        Stuck(way, traffic, plateau)
+        for way, traffic in found.by_five_minutes.items()
+        if counters[way]
+        for plateau in network_credits.near_baseline(traffic, network.baseline(found.instance_type), min_points=least)
+    ]
+    stuck = _stuck(instance, found, limits, least)
+    if not near and not stuck:
         return Fine("it never stuck to its baseline after a burst")
 
     cpu = (CREDIT_BALANCE, SURPLUS_BALANCE) if network.has_cpu_credits(found.instance_type.id) else ()
     balances = ec2.needs(instance, FIVE_MINUTES_S, limits.window_days, *cpu)
-    counters = {one.direction: _counters(instance, one.direction, seen, limits) for one in stuck}
-    seen.read(*balances, *(need for needs in counters.values() for need in needs))
-    if balances:
-        gone = [(one, _cpu_was_out_of_credits(one, *seen.read(*balances))) for one in stuck]
-        stuck = [one for one, out in gone if out is False]
-        if not stuck and any(out is None for _, out in gone):
-            return Unknown("CPUCreditBalance has no point while it was slow, so the CPU may have been the limit")
-        if not stuck:
+    seen.read(
+        *(balances if near or _proven(stuck, least, limits) else ()),  # otherwise the answer is unknown with them, too
+        *(need for one in near for need in counters[one.direction]),
+    )
+    held = [(one, _held_back(one, seen.read(*counters[one.direction]))) for one in near]
+    free = [one for one, packets in held if packets is False]
+    stuck = [one for one in stuck if not any(one.overlaps(other) for other in free)]
+    confirmed = [one for one, packets in held if packets]
+    if not stuck and not confirmed:
+        nothing = "its ENA driver held nothing back while it was slow: the limit is elsewhere"
+        return Fine(nothing if free else "it never stuck to its baseline after a burst")
+    if balances and (confirmed or _proven(stuck, least, limits)):
+        gone = [(one, _cpu_was_out_of_credits(one, *seen.read(*balances))) for one in (*confirmed, *stuck)]
+        if all(out for _, out in gone):
             return Fine("it had no CPU credits while it was slow: the CPU was the limit")
-    held = [(one, _held_back(one, seen.read(*counters[one.direction]))) for one in stuck]
-    stuck = [one for one, packets in held if packets is not False]
-    if not stuck:
-        return Fine("its ENA driver held nothing back while it was slow: the limit is elsewhere")
-    return _flag(instance, found.instance_type, stuck, confirmed=[one for one, packets in held if packets])
+        if not any(out is False for _, out in gone):
+            return Unknown("CPUCreditBalance has no point while it was slow, so the CPU may have been the limit")
+        able = [one for one, out in gone if out is False]
+        confirmed, stuck = ([one for one in ones if one in able] for ones in (confirmed, stuck))
+    if confirmed:
+        return _flag(instance, found.instance_type, _with_budgets(confirmed, stuck), confirmed=True)
+    if sure := _proven(stuck, least, limits):
+        return _flag(instance, found.instance_type, sure, confirmed=False)
+    slow = sum(one.plateau.points for one in stuck) * FIVE_MINUTES_S / HOUR_S
+    if slow * HOUR_S < 2 * limits.plateau_minutes * MINUTE_S:
+        return Fine("it hardly ever stuck to its baseline, and no burst had used up its credits")
+    return Unknown(
+        f"it was at its network baseline for {slow:,.1f} hours, but its credits before that are unknown: a rate limit"
+        " of the same speed looks the same. The CloudWatch agent's ENA counters would tell them apart"
+    )
 
 
-def _stuck(found: Traffic, limits: ThrottledLimits) -> list[Stuck]:
+def _stuck(instance: Instance, found: Traffic, limits: ThrottledLimits, least: int) -> list[Stuck]:
+    """The plateaus that the bucket of credits explains."""
+    kind = found.instance_type
     return [
         Stuck(way, traffic, plateau)
         for way, traffic in found.by_five_minutes.items()
-        for plateau in network.plateaus(
+        for plateau in network_credits.plateaus(
             traffic,
-            network.baseline(found.instance_type),
-            network.peak(found.instance_type),
-            min_points=limits.plateau_minutes * MINUTE_S // FIVE_MINUTES_S,
+            network.baseline(kind),
+            network.peak(kind),
+            min_points=least,
             max_spread=limits.plateau_spread_percent / 100,
-            max_gap_s=limits.after_burst_minutes * MINUTE_S,
+            max_gap_points=limits.after_burst_minutes * MINUTE_S // FIVE_MINUTES_S,
+            full_at_start=traffic.start_s >= instance.launched_at.timestamp() - FIVE_MINUTES_S
+            and len(traffic) < limits.window_days * DAY_S // FIVE_MINUTES_S,
         )
     ]
 
 
+def _proven(stuck: Sequence[Stuck], least: int, limits: ThrottledLimits) -> list[Stuck]:
+    """All plateaus of a direction in which enough have a budget and follow a burst."""
+    spread = limits.plateau_spread_percent / 100
+    by_way = {way: [one for one in stuck if one.direction is way] for way in DIRECTIONS}
+    return [
+        one
+        for ones in by_way.values()
+        if network_credits.proven([one.plateau for one in ones], min_points=2 * least, max_spread=spread)
+        for one in ones
+    ]
+
+
+def _with_budgets(confirmed: Sequence[Stuck], stuck: Sequence[Stuck]) -> list[Stuck]:
+    """The confirmed plateaus, each with the budget that its traffic shows, if any."""
+    return [next((other for other in stuck if one.overlaps(other)), one) for one in confirmed]
+
+
 def _counters(instance: Instance, direction: Direction, seen: Seen, limits: ThrottledLimits) -> list[Need]:
-    """The ENA counters that the CloudWatch agent publishes for the instance."""
+    """The ENA counters that the CloudWatch agent publishes for the instance. None if one of them cannot be read: the others
+    cannot say that nothing was held back.
+    """
+    if seen.fleet.broken_of(instance, {AgentMetric}):
+        return []
     return [
         _counter(found.namespace, direction).need(*found.dimensions, period_s=FIVE_MINUTES_S, days=limits.window_days)
         for found in seen.fleet.all(AgentMetric)
@@ -168,17 +223,19 @@ def _held_back(stuck: Stuck, counters: Sequence[Series]) -> bool | None:
     return None if sum(known) < points / 2 else sum(rose) >= points / 2
 
 
-def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], confirmed: Sequence[Stuck]) -> Flagged:
+def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], *, confirmed: bool) -> Flagged:
     by_direction: defaultdict[Direction, list[Stuck]] = defaultdict(list)
-    for one in confirmed or stuck:
+    for one in stuck:
         by_direction[one.direction].append(one)
     worst = max(by_direction.values(), key=lambda ones: sum(one.plateau.points for one in ones))
     longest = max(worst, key=lambda one: one.plateau.points)
     traffic, plateau = longest.traffic, longest.plateau
     directions = " and ".join(dict.fromkeys(one.direction.word for one in stuck))
-    burst_mb_s, stuck_mb_s = plateau.burst_bytes_per_s / 1e6, plateau.mean_bytes_per_s / 1e6
-    spent_s, (least, most) = plateau.spent_bytes / (network.peak(kind) - network.baseline(kind)), network.BURST_MINUTES
-    slow_hours = network.seconds_of((one.plateau for one in worst), FIVE_MINUTES_S) / HOUR_S
+    budget = max((one.plateau for one in worst), key=lambda one: (one.budget is not Budget.UNKNOWN, one.spent_bytes))
+    burst_mb_s, stuck_mb_s = budget.burst_bytes_per_s / 1e6, plateau.mean_bytes_per_s / 1e6
+    (least, most), full = network.BURST_MINUTES, network.peak(kind) - network.baseline(kind)
+    slow_hours = sum(one.plateau.points for one in worst) * FIVE_MINUTES_S / HOUR_S
+    after = f", after a burst at {burst_mb_s:,.0f} MB/s" if burst_mb_s else ""
     near_one_flow = abs((kind.network_baseline_gbps or 0) / network.SINGLE_FLOW_GBPS - 1) < 0.1
     ambiguous = not confirmed and (ec2_network.may_differ(instance, kind) or near_one_flow)
     counted = "The ENA driver held packets back meanwhile." if confirmed else "No ENA counter confirms it."
@@ -187,8 +244,8 @@ def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], confir
     span = traffic.start_s + plateau.burst * FIVE_MINUTES_S, longest.span[1]
     return Flagged(
         summary=(
-            f"{slow_hours:,.1f} hours at {stuck_mb_s:,.1f} MB/s ({directions}), its network baseline, after a burst at"
-            f" {burst_mb_s:,.0f} MB/s: its network credits were used up"
+            f"{slow_hours:,.1f} hours at {stuck_mb_s:,.1f} MB/s ({directions}), its network baseline"
+            f"{after}: its network credits were used up"
         ),
         severity="high" if confirmed and slow_hours >= 1 else "medium",
         confidence="high" if confirmed else "low" if ambiguous else "medium",
@@ -196,20 +253,25 @@ def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], confir
             ec2_network.chart(label, round(stuck_mb_s, 2), traffic, span, kind),
             ec2_network.baseline_of(kind),
             Evidence(label="Burst before it", value=round(burst_mb_s, 1), unit="MB/s"),
-            Evidence(label="Budget: credits used before it", value=round(plateau.spent_bytes / 1e9, 1), unit="GB"),
+            Evidence(label="Budget: credits used before it", value=round(budget.spent_bytes / 1e9, 1), unit="GB"),
             Evidence(
                 label=f"Budget, as a burst at its peak (usually {least} to {most} minutes)",
-                value=round(spent_s / MINUTE_S, 1),
+                value=round(budget.spent_bytes / full / MINUTE_S, 1),
                 unit="minutes",
             ),
+            Evidence(label="Budget, in words", value=budget.budget.value, unit="words"),
             Evidence(label="Time at the baseline", value=round(slow_hours, 2), unit="hours"),
             Evidence(label="Variation at the baseline", value=round(plateau.spread * 100, 2), unit="percent"),
             Evidence(label="Other causes", value=causes, unit="words"),
         ),
         advice=(),
-        gist=(kind.id, bool(confirmed)),
-        caveats=_caveats(kind, ambiguous=ambiguous, confirmed=bool(confirmed)),
-        remedies=(ec2_network.options(instance, traffic, plateau.burst_bytes_per_s, "If the slow hours hurt"),),
+        gist=(kind.id, confirmed),
+        caveats=_caveats(kind, ambiguous=ambiguous, confirmed=confirmed),
+        remedies=(
+            ec2_network.options(
+                instance, traffic, max(budget.burst_bytes_per_s, plateau.mean_bytes_per_s), "If the slow hours hurt"
+            ),
+        ),
     )
 
 
@@ -295,7 +357,7 @@ DETECTOR = Detector(
         counted("the ENA driver counted what it held back", Flagged, metrics={**INWARD, OUT_SHAPED: ROSE}),
         counted("the ENA driver held nothing back", Fine, "nothing back", metrics={IN_SHAPED: None, OUT_SHAPED: 7}),
         counted("the ENA driver held back in the other direction only", Fine, "nothing back", metrics={OUT_SHAPED: 0}),
-        pinned("steady at its baseline, never a burst", Fine, "never stuck to its baseline", metrics=always(8)),
+        pinned("steady at its baseline, never a burst", Unknown, "credits before that are unknown", metrics=always(8)),
         last("a quarter above the baseline is no burst", Fine, (10, 60), (7.9, 540)),
         last("the burst was two hours before", Fine, BURST, (0, 120), (7.9, 540)),
         last("a peak of ten minutes spent too little: less than four minutes of credits", Fine, (220, 10), (7.9, 540)),

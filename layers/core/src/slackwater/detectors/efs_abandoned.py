@@ -141,6 +141,8 @@ EVERY_15_MINUTES: list[float | None] = [None, None, 32.0 * GIB] * 24
 LATE = {CLIENTS: [0.0] * 69 + [None] * 3, STORED: [*EVERY_15_MINUTES[:66], *[None] * 6]}
 LEFT_BEHIND = examples.efs(tags={"Name": "encode-job-4711", "Job": "encode"}, created_at=days_ago(31 / 24))
 SILENT: Metrics = {STORED: EVERY_15_MINUTES, CLIENTS: [0.0] * 72, METERED: [0.0] * 72}
+NO_ZEROS, WRITTEN = {CLIENTS: None, METERED: None}, {CLIENTS: None, METERED: 9.0 * MIB}
+TWENTY_MINUTES = {CLIENTS: [0.0] * 28 + [None] * 4 + [0.0] * 40}
 AN_HOUR_LOST = {STORED: [*EVERY_15_MINUTES[:24], *[None] * 12, *EVERY_15_MINUTES[:36]], CLIENTS: None, METERED: None}
 
 job = Cases(LEFT_BEHIND, SILENT, limits={"tag": "Job"}, period_s=FIVE_MINUTES_S)
@@ -157,9 +159,7 @@ DETECTOR = Detector(
     cases=(
         job("six hours of zeros", Flagged, "of a job (Job=encode), and no client in 6 hours"),
         job("the key and its value", Flagged, limits={"tag": "Job=encode"}),
-        job(
-            "six hours without points, while CloudWatch was recording", Flagged, metrics={CLIENTS: None, METERED: None}
-        ),
+        job("six hours without points, while CloudWatch was recording", Flagged, metrics=NO_ZEROS),
         job("the last points are late", Flagged, metrics=LATE),
         job("only AWS Backup reads it", Flagged, metrics={METERED: [0.0] * 70 + [5.0 * MIB, 9.0 * MIB]}),
         untagged("no tag is named", Fine, "the policy names no tag"),
@@ -170,27 +170,10 @@ DETECTOR = Detector(
         job("a job that waits: its client left an hour ago", Fine, metrics={CLIENTS: [5.0] * 60 + [0.0] * 12}),
         job("a client that came this minute", Fine, metrics={CLIENTS: [0.0] * 71 + [1.0]}),
         job("created five hours ago", Fine, "younger than 6 hours", created_at=days_ago(5 / 24)),
-        job("being deleted", Fine, "deleting", state="deleting"),
-        job(
-            "the source of a replication",
-            Fine,
-            "source of a replication",
-            records=(EfsReplication(id=LEFT_BEHIND.id, role="source", status="ENABLED"),),
-        ),
-        job("replications could not be read", Unknown, "AccessDenied", unreadable={EfsReplication: "AccessDenied"}),
+        *examples.exempt_efs(job),
         job("no metric at all", Unknown, "CloudWatch was not recording", metrics=dict.fromkeys(SILENT)),
-        job(
-            "zeros, and twenty minutes without a point",
-            Unknown,
-            "no point for 20 minutes",
-            metrics={CLIENTS: [0.0] * 28 + [None] * 4 + [0.0] * 40},
-        ),
+        job("zeros, and twenty minutes without a point", Unknown, "no point for 20 minutes", metrics=TWENTY_MINUTES),
         job("an hour that CloudWatch did not record", Unknown, "no point for 70 minutes", metrics=AN_HOUR_LOST),
-        job(
-            "something writes, and connections are not published",
-            Unknown,
-            "the client is unknown",
-            metrics={CLIENTS: None, METERED: 9.0 * MIB},
-        ),
+        job("something writes, and connections are not published", Unknown, "client is unknown", metrics=WRITTEN),
     ),
 )

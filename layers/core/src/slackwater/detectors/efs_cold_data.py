@@ -1,9 +1,10 @@
 """EFS file systems that keep untouched data in the Standard class.
 
 ## What it finds
-A file system of 30 days or more with at least 100 GiB in Standard and no lifecycle policy, at least half of which was
-neither read nor written in the last 36 days. EFS does not publish the age of files, so the answer is a lower bound:
-each byte that was read or written may be another one, and the rest of the data was untouched. More of it may be cold.
+A file system of 30 days or more with at least 100 GiB in Standard and no lifecycle policy, at least a quarter of which
+was neither read nor written in the last 36 days: one that reads 2 % of its data a day still qualifies. EFS does not
+publish the age of files, so the answer is the worst case: each byte that was read or written is another one, and each
+read of a month is of data in Infrequent Access. That saves about 25 times as much as these reads cost.
 
 If lifecycle would take throughput that the file system uses, it is not flagged: its burst, and the throughput that its
 price includes, depend on the data in Standard.
@@ -15,7 +16,8 @@ Infrequent Access costs about a tenth of Standard. Without a policy, no file eve
 - Files move whole. If a few huge files are read in part, less moves, and the saving is lower. It is lower too if files
   are smaller than 128 KiB, because each is billed as 128 KiB.
 - Data that is needed once a year is slower then: tens of milliseconds to the first byte, and a charge per GiB.
-- A file system that reads as much in a month as it stores may be cold too. It is not found.
+- If less than half was untouched, the confidence is low. A file system that reads as much in a month as it stores may
+  be cold too. It is not found.
 - CloudWatch may publish nothing instead of zeros while no client is connected. If it never publishes anything, that
   counts as zero if `StorageBytes` shows that CloudWatch was recording. The confidence is then medium.
 
@@ -34,18 +36,29 @@ from typing import Final, NamedTuple
 
 from slackwater.model.detector import Detector, Limits, Seen, limit
 from slackwater.model.metrics import Need, Series
-from slackwater.model.money import EFS_IA_READ, EFS_IA_TIERING, Change, amount, difference, size_class
+from slackwater.model.money import (
+    EFS_ARCHIVE_READ,
+    EFS_ARCHIVE_TIERING,
+    EFS_IA_READ,
+    EFS_IA_TIERING,
+    Change,
+    PriceItem,
+    amount,
+    difference,
+    size_class,
+)
 from slackwater.model.quantities import binary_rate_words
-from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsReplication
+from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsReplication, EfsStorageClass
 from slackwater.model.settings import EfsLifecycleSetting
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, MIB, TIB
-from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import efs as formulas
 from slackwater.rules import advice, efs, examples
 from slackwater.rules.efs import METERED, READ, STORED, WRITTEN
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
 
 DAYS_PER_MONTH: Final = 365 / 12
+MOSTLY_COLD: Final = 0.5
 
 LEFT_BYTES: Final = formulas.LEAST_BYTES_PER_S / formulas.EARNED_BYTES_PER_S_PER_GIB * GIB
 """What earns the lowest baseline: a file system may be no faster after its cold files have moved."""
@@ -61,7 +74,7 @@ class ColdDataLimits(Limits):
     standard_gib: int = limit(100, unit="GiB", ge=EfsLifecycle.LEAST_STANDARD_GIB, why="below, policies are not read")
     window_days: int = limit(36, unit="days", ge=31, le=60, why="covers a job on the first Monday of every month")
     quiet_days: int = limit(30, unit="days", ge=30, le=60, why="without a missing day: the 30 days of the policy")
-    cold_percent: float = limit(50, unit="percent", gt=0, le=100, why="files move whole, so the bound needs room")
+    cold_percent: float = limit(25, unit="percent", gt=0, le=100, why="files move whole, so the bound needs room")
     headroom_percent: float = limit(20, unit="percent", ge=0, le=400, why="above the throughput that it uses")
 
 
@@ -192,7 +205,7 @@ def _flag(file_system: EfsFileSystem, lifecycle: EfsLifecycle, touched: Touched,
             f"At least {cold} of {all_} GiB in Standard were neither read nor written in {touched.days} days, and no"
             " lifecycle policy moves them"
         ),
-        confidence="high" if touched.sure and not touched.total_bytes else "medium",
+        confidence=_confidence(touched, cold_bytes / standard),
         evidence=(
             Evidence(label="In Standard", value=round(standard / GIB, 1), unit="GiB"),
             Evidence(label="Untouched, at least", value=round(cold_bytes / GIB, 1), unit="GiB"),
@@ -206,19 +219,36 @@ def _flag(file_system: EfsFileSystem, lifecycle: EfsLifecycle, touched: Touched,
     )
 
 
+def _confidence(touched: Touched, cold_share: float) -> Confidence:
+    """Low if so much was touched that whole files, and not single bytes, decide how much moves."""
+    if cold_share < MOSTLY_COLD:
+        return "low"
+    return "high" if touched.sure and not touched.total_bytes else "medium"
+
+
 def _baseline_words(standard_bytes: float, metered: Series) -> str:
     now, least = (binary_rate_words(formulas.baseline_bytes_per_s(size)) for size in (standard_bytes, 0))
     used = binary_rate_words(sum(metered.present) / metered.period_s / max(1, len(metered.present)))
     return f"Its baseline falls from {now} to as little as {least}. It used {used} on average."
 
 
+def _changes(
+    file_system: EfsFileSystem, to: EfsStorageClass, cold: int, read: PriceItem, moved: PriceItem, read_gib: float
+) -> tuple[Change, ...]:
+    """What a month costs less if so many bytes are in a colder class. All reads come from it, and move files both ways."""
+    stored = file_system.stored_bytes
+    after = {**stored, "Standard": stored["Standard"] - cold, to: stored.get(to, 0) + cold}
+    saved = difference(
+        formulas.monthly_units(file_system), formulas.monthly_units(replace(file_system, stored_bytes=after))
+    )
+    charged = Change(read, -amount(read_gib)), Change(moved, -amount(2 * read_gib))
+    return (*saved, *(one for one in charged if one.quantity))
+
+
 def _advice(
     file_system: EfsFileSystem, lifecycle: EfsLifecycle, cold_bytes: float, monthly_read_gib: float, *, slower: str
 ) -> Iterator[Advice]:
-    stored, cold = file_system.stored_bytes, round(cold_bytes)
-    after = {**stored, "Standard": stored["Standard"] - cold, "IA": stored.get("IA", 0) + cold}
-    tiered = replace(file_system, stored_bytes=after)
-    charged = Change(EFS_IA_READ, -amount(monthly_read_gib)), Change(EFS_IA_TIERING, -amount(2 * monthly_read_gib))
+    cold = round(cold_bytes)
     to = EfsLifecycleSetting(
         transition_to_ia="AFTER_30_DAYS",
         transition_to_archive=lifecycle.transition_to_archive,
@@ -227,10 +257,7 @@ def _advice(
     yield Advice(
         action="tier-to-infrequent-access",
         summary="Move files that nobody touches for 30 days to Infrequent Access, and back when someone reads them.",
-        changes=(
-            *difference(formulas.monthly_units(file_system), formulas.monthly_units(tiered)),
-            *(one for one in charged if one.quantity),
-        ),
+        changes=_changes(file_system, "IA", cold, EFS_IA_READ, EFS_IA_TIERING, monthly_read_gib),
         risk=(
             "AWS charges per GiB once for the move, and again for each read. The first byte of a cold file takes tens"
             f" of milliseconds.{slower} The command replaces the whole lifecycle configuration."
@@ -242,12 +269,14 @@ def _advice(
     if file_system.throughput_mode == "elastic" and file_system.availability_zone is None:
         yield Advice(
             action="tier-to-archive-too",
-            summary="The same, and move what nobody touches for 90 days to Archive. How much that is, is unknown.",
-            changes=None,
+            summary=(
+                "The same, and move what nobody touches for 90 days to Archive. The saving assumes that all cold data"
+                " moves there, and that all reads of a month come from there."
+            ),
+            changes=_changes(file_system, "Archive", cold, EFS_ARCHIVE_READ, EFS_ARCHIVE_TIERING, monthly_read_gib),
             risk=(
-                "AWS bills Archive for at least 90 days, and reads from it cost about three times as much. With data in"
-                " Archive, the throughput mode must stay Elastic. The command replaces the whole lifecycle"
-                " configuration."
+                "AWS bills Archive for at least 90 days, and reads from it cost more. With data in Archive, the"
+                " throughput mode must stay Elastic. The command replaces the whole lifecycle configuration."
             ),
             reversible=True,
             command=efs.put_command(file_system, replace(to, transition_to_archive="AFTER_90_DAYS")),
@@ -285,7 +314,6 @@ FILES = examples.efs(
 NO_POLICY = EfsLifecycle(id=FILES.id, transition_to_ia=None, transition_to_archive=None, transition_to_primary=None)
 MOVES = replace(NO_POLICY, transition_to_ia="AFTER_60_DAYS")
 BRINGS_BACK = replace(NO_POLICY, transition_to_primary="AFTER_1_ACCESS")
-SOURCE = EfsReplication(id=FILES.id, role="source", status="ENABLED")
 SIX_TIB = in_standard(6 * TIB // GIB)
 ONE_NIGHT = {READ: days(0.0, {34: 800.0 * GIB})}
 DARK_DAYS = {METERED: days(MIB, {range(4, 7): None})}
@@ -294,6 +322,10 @@ WEEKLY = {**five_minutes(0), (METERED, FIVE_MINUTES_S): [*A_WEEK * 5, *[MIB] * 2
 
 little = Cases(FILES, moving(1, 0.5), records=(NO_POLICY,))
 bare = Cases(FILES, records=(NO_POLICY,))
+paid = Cases(
+    examples.efs(throughput_mode="provisioned", provisioned_mib_s=64.0, availability_zone=None, stored_bytes=SIX_TIB),
+    records=(replace(NO_POLICY, id=examples.efs().id),),
+)
 
 DETECTOR = Detector(
     title="EFS file system that keeps cold data in Standard",
@@ -306,6 +338,9 @@ DETECTOR = Detector(
         little("800 GiB of which 55 were touched", Flagged, "At least 744 of 800 GiB in Standard were neither"),
         bare("nothing published, while CloudWatch was recording", Flagged, "800 of 800", metrics={STORED: 800.0 * GIB}),
         bare("nothing published at all", Unknown, "and StorageBytes has no point"),
+        little(
+            "2 % of it is read a day: the worst case saves", Flagged, "At least 208 of 800", metrics=moving(15.9, 0.1)
+        ),
         little("a day without a point", Unknown, "DataReadIOBytes has no point on 1 of 30", metrics=lost_day(16)),
         little("a day without a point, five weeks ago", Flagged, metrics=lost_day(35)),
         little("read from end to end on one night of the month", Fine, "reads so much", metrics=ONE_NIGHT),
@@ -316,19 +351,11 @@ DETECTOR = Detector(
         little("three weeks old", Fine, "younger than 30 days", created_at=days_ago(21)),
         bare("being deleted", Fine, "deleting", state="deleting"),
         little("a replica", Fine, "destination of a replication", is_replica=True),
-        little("the source of a replication", Flagged, records=(NO_POLICY, SOURCE)),
+        little("the source of a replication", Flagged, records=(NO_POLICY, examples.replicated(FILES))),
         little("lists its directories all day", Fine, "it uses 5 MiB/s, with credits", metrics=moving(1, 0.5, 5)),
         bare("6 TiB, and ten minutes a week at 400 MiB/s", Fine, "faster", metrics=WEEKLY, stored_bytes=SIX_TIB),
         bare("6 TiB, never fast", Flagged, metrics=five_minutes(0.2), stored_bytes=SIX_TIB),
-        bare(
-            "less provisioned than its size earns, and needed",
-            Fine,
-            "bursts faster",
-            throughput_mode="provisioned",
-            provisioned_mib_s=64.0,
-            stored_bytes=SIX_TIB,
-            metrics=five_minutes(60),
-        ),
+        paid("less provisioned than its size earns, and needed", Fine, "bursts faster", metrics=five_minutes(60)),
         little("its need of throughput is unknown", Unknown, "its need is unknown", metrics=DARK_DAYS),
         little("Elastic: no credits to lose", Flagged, throughput_mode="elastic", metrics=moving(1, 0.5, 5)),
         little("its policy is not among what was read", Unknown, "not read", records=()),

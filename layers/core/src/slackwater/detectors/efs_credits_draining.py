@@ -15,30 +15,27 @@ system starts with 2.1 TiB of credits, so it is fast for weeks and then slow ("C
 
 ## When it is wrong
 - A load that began within the last three days may end, and one that ended after several days still counts for a day.
-- The date is found in two ways: by the balance a week (or a day) before, and by the metered rate above the baseline. If
-  they differ by more than a quarter, it is a range; trust the earlier date. A load that ends or grows changes the date.
+- The date is found by the balance a week (or a day) before, and by the metered rate above the baseline. If the two
+  differ by more than a quarter, it is a range; trust the earlier date.
 - Below 20 GiB, AWS does not say whether credits are earned at 1 MiB/s or by size. The balance is more reliable there.
 - Without credits, metrics show the baseline and not the demand. The busiest hour of the week is only a first step.
-- With less than 16 days of points, the week before is unknown. A week that drained on three days or more is assumed to
-  repeat, with low confidence; if it drained on fewer, the answer is unknown.
+- With less than 16 days of points, a week that drained on three days or more is assumed to repeat, with low
+  confidence. If it drained on fewer, the answer is unknown.
 
 ## What to do
-Change online to Elastic, or to Provisioned in steps. Two other ideas do not help:
-- Dummy data raises the baseline, but 1 MiB/s takes 20 GiB in Standard. AWS bills them every month, and you must write
-  them at the rate that is too slow.
+Change online to Elastic, or to Provisioned in steps. Jobs that need a fast file system for hours may create one each,
+with its own credits, and delete it afterwards. Two other ideas do not help:
+- Dummy data raises the baseline, but 1 MiB/s takes 20 GiB in Standard, and you write them at the rate that is too slow.
 - One Zone has the same credits and the same baseline.
-
-Jobs that need a fast file system for hours may create one each, with its own credits, and delete it afterwards.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
-from math import ceil, isnan
-from typing import Final
+from math import ceil, inf, isnan
+from typing import Final, NamedTuple
 
 from slackwater.model.detector import Case, Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Series
@@ -81,8 +78,7 @@ class DrainingLimits(Limits):
     least_hours: int = limit(24, unit="hours", ge=24, le=168, why="every job drains; a day shows whether it ends")
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
+class Course(NamedTuple):
     """Credits by the hour, as shares of all; the newest last, NaN if there is no point."""
 
     shares: Sequence[float]
@@ -108,19 +104,16 @@ class Course:
     def ahead(self, rhythm: int) -> Iterator[float]:
         """What will be left, for a week by the hour, if the last `rhythm` hours repeat. Nothing if they took little."""
         lost, last = self.lost(rhythm), self.shares[-rhythm:]
-        if lost is None or lost < LOSES:
-            return
-        for hour in range(WEEK):
+        for hour in range(WEEK if lost and lost >= LOSES else 0):
             rounds, phase = divmod(hour, rhythm)
-            yield last[phase] - lost * (rounds + 1)
+            yield last[phase] - (lost or 0) * (rounds + 1)
 
     def empty_after(self, rhythm: int) -> int | None:
         """In how many hours nothing is left then; None for never."""
         return next((hour for hour, left in enumerate(self.ahead(rhythm), 1) if left <= 0), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Going:
+class Going(NamedTuple):
     """In how many hours the credits are gone if the last `rhythm` hours repeat, and whether they did before."""
 
     course: Course
@@ -129,8 +122,7 @@ class Going:
     repeated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """A week by the hour: credits in bytes, and the metered and permitted bytes per second.
 
     `slow` says, by the hour and for whole days, whether it had no credits and used all of the baseline.
@@ -186,8 +178,9 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits) -> Ver
     if min(week.present) > empty and not isinstance(going, Going):
         return going
 
-    metered, permitted = seen.read(*efs.needs(file_system, HOUR_S, HOURLY_DAYS, METERED, PERMITTED))
-    state = _state(file_system, week, metered, permitted, empty)
+    state = _state(
+        file_system, week, empty, *seen.read(*efs.needs(file_system, HOUR_S, HOURLY_DAYS, METERED, PERMITTED))
+    )
     if not state.last_day.present:
         return Unknown("MeteredIOBytes has no point on the last day: whether anyone waits is unknown")
     gone = week.present[-1] <= empty
@@ -201,7 +194,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits) -> Ver
     return _flag_going(seen, state, going, None if isinstance(moved, Unknown) else moved)
 
 
-def _state(file_system: EfsFileSystem, week: Series, metered: Series, permitted: Series, empty: float) -> State:
+def _state(file_system: EfsFileSystem, week: Series, empty: float, metered: Series, permitted: Series) -> State:
     baseline = formulas.baseline_bytes_per_s(file_system.standard_bytes)
     rates = metered.since(week.start_s).over(HOUR_S)
     slow = [
@@ -224,13 +217,11 @@ def _going(shares: Sequence[float], limits: DrainingLimits) -> Going | Fine | Un
         return Unknown(f"BurstCreditBalance has too few points of the last day, or of a {name} before")
     if hours is None or hours > horizon:
         return Fine(f"its credits last, if the last {name} repeats")
-    if rhythm == DAY:
-        if course.fell_daily:
-            return Going(course, hours, DAY, repeated=False)
-        return Unknown("it drains, and is known for too short a time to say whether that continues")
-    before = course.lost(WEEK, ago=WEEK + DAY)
+    before = course.lost(WEEK, ago=WEEK + DAY) if rhythm == WEEK else None
     if course.fell_daily or (before is not None and before >= LOSES):
-        return Going(course, hours, WEEK, repeated=True)
+        return Going(course, hours, rhythm, repeated=rhythm == WEEK)
+    if rhythm == DAY:
+        return Unknown("it drains, and is known for too short a time to say whether that continues")
     if before is not None:
         return Fine("what drained it is over, and did not happen the week before")
     if course.days_that_took >= DAILY:
@@ -256,9 +247,10 @@ def _evidence(state: State, going: Going | None = None) -> list[Evidence]:
 
 
 def _flag_gone(state: State, *, gone: bool) -> Flagged:
-    hours, today, often = sum(state.slow), sum(state.slow[-DAY:]), f"on {state.slow_days} of the last 7 days"
-    used = f"{today} of the last {DAY} hours" if gone and today else f"{sum(state.slow)} hours {often}"
-    confirmed = bool(state.permitted.present) and min(state.permitted.present) <= state.baseline / AT_LIMIT
+    hours, today = sum(state.slow), sum(state.slow[-DAY:])
+    often = f"{hours} hours on {state.slow_days} of the last 7 days"
+    used = f"{today} of the last {DAY} hours" if gone and today else often
+    confirmed = min(state.permitted.present, default=inf) <= state.baseline / AT_LIMIT
     reached = HEADROOM * max(state.metered.present)
     return Flagged(
         summary=(
@@ -283,7 +275,7 @@ def _flag_going(seen: Seen, state: State, going: Going, moved: Month | None) -> 
     rates = (sum(one.present) / len(one.present) for one in (state.last_day, state.metered))
     seconds = (formulas.seconds_to_empty(left, rate, standard) for rate in rates)
     by_rate = next((one / HOUR_S for one in seconds if one is not None), None)
-    both = sorted([going.hours, *([by_rate] if by_rate is not None else [])])
+    both = sorted([going.hours, going.hours if by_rate is None else by_rate])
     agree = by_rate is not None and both[-1] <= both[0] * (1 + APART)
     first, last = (f"{seen.now + timedelta(hours=hours):%Y-%m-%d}" for hours in (both[0], both[-1]))
     when = f"around {first}" if agree or first == last else f"between {first} and {last}"
@@ -321,9 +313,8 @@ def _options(state: State, moved: Month | None) -> tuple[Advice, ...]:
         return efs_throughput.more_throughput(file_system, burst, HEADROOM)
     mib_s = min(formulas.PROVISIONED_MIB_S[1], ceil(busiest * HEADROOM / MIB))
     provisioned = efs_throughput.to_amount(file_system, mib_s, "the busiest hour of the week and a fifth more")
-    if file_system.performance_mode != efs_throughput.GENERAL_PURPOSE:
-        return (provisioned,)
-    return efs_throughput.to_elastic(file_system, moved), provisioned
+    general = file_system.performance_mode == efs_throughput.GENERAL_PURPOSE
+    return (*((efs_throughput.to_elastic(file_system, moved),) if general else ()), provisioned)
 
 
 ALL: Final = formulas.full_credits_bytes(0)
@@ -333,23 +324,20 @@ SHARE = examples.efs(created_at=days_ago(90), availability_zone=None, stored_byt
 def by_hour(mib_s: Sequence[float], start: float = 1.0) -> Mapping[tuple[Metric, int], Sequence[float | None]]:
     """What 40 GiB (a baseline of 2 MiB/s) publish if clients need so much by the hour, the newest last."""
     baseline, held = formulas.baseline_bytes_per_s(40 * GIB), start * ALL
-    balance, metered, permitted = [], [], []
+    balance, metered = [], []
     for needed in mib_s:
         rate = min(needed * MIB, baseline + held / HOUR_S)
         held = min(ALL, held + (baseline - rate) * HOUR_S)
         balance.append(held)
         metered.append(rate * HOUR_S)
-        permitted.append(100 * MIB if held > 0 else baseline)
     days = [sum(metered[max(0, end - DAY) : end]) for end in range(len(metered), 0, -DAY)][::-1]
-    read, written, size = [1.5 * moved for moved in days], [0.5 * moved for moved in days], 256 * KIB
-    counts = [one / size for one in read], [one / size for one in written]
-    metadata = ([value for _ in days] for value in (100.0 * MIB, 25_600.0, 60.0 * MIB))
-    moved = zip(MOVED, (read, counts[0], written, counts[1], *metadata), strict=True)
+    parts = (1.5, 1.5 / 256 / KIB, 0.5, 0.5 / 256 / KIB)  # of what was metered: read, reads, written and writes
+    moved = [*([part * day for day in days] for part in parts), *([n] * len(days) for n in (1e8, 25_600.0, 6e7))]
     return {
         (BALANCE, HOUR_S): balance,
         (METERED, HOUR_S): metered,
-        (PERMITTED, HOUR_S): permitted,
-        **{(metric, DAY_S): values for metric, values in moved},
+        (PERMITTED, HOUR_S): [100 * MIB if held > 0 else baseline for held in balance],
+        **{(metric, DAY_S): values for metric, values in zip(MOVED, moved, strict=True)},
     }
 
 
@@ -363,6 +351,7 @@ gone = Cases(SHARE, by_hour([12.0] * (15 * DAY), start=0.5), period_s=HOUR_S)
 WORKDAY, WEEKEND, NIGHT = [5.0] * 12 + [1.0] * 12, [0.2] * (2 * DAY), [0.5] * 20 + [8.0] * 3 + [0.5]
 LESS_BACK = [0.2] * DAY + [*(WORKDAY * 5), *WEEKEND] * 2 + WORKDAY
 ONE_WEEK = [5.0] * DAY + WEEKEND + [6.0] * (5 * DAY) + WEEKEND
+TEN_DAYS = "ten days old, drained from Monday to Friday, and seen at the end of the weekend"
 WITHIN_A_DAY = [0.5] * (5 * DAY) + [90.0] * 5 + [0.5] * (5 * DAY - 5)
 REFILLED = [*(([4.5] * 12 + [0.2] * 12) * 5), *WEEKEND] * 2 + [4.5] * 12
 IMPORT = [0.5] * (12 * DAY) + [90.0] * 5 + [0.5] * (4 * DAY - 5)
@@ -385,13 +374,7 @@ DETECTOR = Detector(
         share("faster of late: the two ways to the date differ", Flagged, "are gone between 2026-11-", FASTER),
         share("less comes back at each weekend than each week takes", Flagged, "If the last week", LESS_BACK, 0.25),
         share("five days old, and draining since it was created", Flagged, "If the last day", [5.0] * (5 * DAY), age=5),
-        share(
-            "ten days old, drained from Monday to Friday, and seen at the end of the weekend",
-            Flagged,
-            "If the last week repeats",
-            ONE_WEEK,
-            age=10,
-        ),
+        share(TEN_DAYS, Flagged, "If the last week repeats", ONE_WEEK, age=10),
         share("ten days old, and filled within a day", Unknown, "whether it did the week before", WITHIN_A_DAY, age=10),
         share("drained by day from Monday to Friday, and full again at the weekend", Fine, "at the lowest", REFILLED),
         share("a batch every night that is earned again by day", Fine, "left at the lowest", NIGHT * 15),

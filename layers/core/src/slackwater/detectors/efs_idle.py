@@ -49,11 +49,7 @@ class IdleLimits(Limits):
         30, unit="days", ge=7, le=450, why="recorded without a missing day; CloudWatch keeps 455 days"
     )
     look_back_days: int = limit(
-        36,
-        unit="days",
-        ge=7,
-        le=450,
-        why="any client counts; a monthly job can pause for 35 days and start late",
+        36, unit="days", ge=7, le=450, why="any client counts; a monthly job can pause for 35 days and start late"
     )
     minimum_age_days: int = limit(7, unit="days", ge=1, why="a new file system may wait for its first client")
 
@@ -167,14 +163,6 @@ DETECTOR = Detector(
         idle("three days old", Fine, "younger than 7 days", created_at=days_ago(3)),
         idle("quiet since it was created two weeks ago", Flagged, "13 days", created_at=days_ago(14)),
         idle("used on the day it was created, five weeks ago", Fine, created_at=days_ago(34), metrics=used(34)),
-        idle("being deleted", Fine, "deleting", state="deleting"),
-        idle("a replica", Fine, "destination of a replication", is_replica=True),
-        idle(
-            "the source of a replication",
-            Fine,
-            "source of a replication",
-            records=(EfsReplication(id=examples.efs().id, role="source", status="ENABLED"),),
-        ),
-        idle("replications could not be read", Unknown, "AccessDenied", unreadable={EfsReplication: "AccessDenied"}),
+        *examples.exempt_efs(idle),
     ),
 )

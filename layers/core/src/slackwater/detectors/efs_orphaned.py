@@ -34,7 +34,7 @@ from slackwater.model.money import size_class
 from slackwater.model.quantities import size_words
 from slackwater.model.resources import EfsFileSystem, EfsReplication
 from slackwater.model.units import DAY_S, GIB, KIB, MIB
-from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Fine, Flagged, Verdict
 from slackwater.rules import advice, efs, examples
 from slackwater.rules.examples import Cases, days, days_ago
 
@@ -102,6 +102,7 @@ orphan = Cases(UNUSED, {STORED: 48.0 * GIB, CLIENTS: 0.0, METERED: 0.0})
 unpublished = Cases(UNUSED, {STORED: 48.0 * GIB})
 bare = Cases(UNUSED)
 THIS_WEEK = {CLIENTS: days(0.0, {3: 90.0}), METERED: days(0.0, {3: 90.0 * MIB})}
+A_LOST_DAY = {STORED: days(48.0 * GIB, {30: None})}
 MONTHLY = {METERED: days(0.0, {35: 90.0 * MIB})}
 
 DETECTOR = Detector(
@@ -116,11 +117,7 @@ DETECTOR = Detector(
         orphan("no mount target", Flagged, "48.0 GiB (Regional) that nothing can mount"),
         unpublished("CloudWatch was recording, and published no zeros", Flagged),
         bare("no metric at all: nothing deletes it", Flagged),
-        orphan(
-            "a day that CloudWatch did not record: nothing deletes it",
-            Flagged,
-            metrics={STORED: days(48.0 * GIB, {30: None})},
-        ),
+        orphan("a day that CloudWatch did not record: nothing deletes it", Flagged, metrics=A_LOST_DAY),
         orphan("AWS Transfer Family comes once a month: nothing deletes it", Flagged, metrics=MONTHLY),
         orphan("it lost its mount target this week", Fine, "clients were connected for 90 minutes", metrics=THIS_WEEK),
         orphan("its mount target was deleted this morning", Fine, metrics={CLIENTS: days(0.0, {0: 1.0})}),
@@ -129,14 +126,6 @@ DETECTOR = Detector(
         bare("one mount target", Fine, "its mount targets: 1", mount_targets=1),
         bare("six days old", Fine, "younger than 7 days", created_at=days_ago(6)),
         bare("being created", Fine, "creating", state="creating"),
-        bare("being deleted", Fine, "deleting", state="deleting"),
-        bare("a replica", Fine, "destination of a replication", is_replica=True),
-        bare(
-            "the source of a replication",
-            Fine,
-            "source of a replication",
-            records=(EfsReplication(id=UNUSED.id, role="source", status="ENABLED"),),
-        ),
-        bare("replications could not be read", Unknown, "AccessDenied", unreadable={EfsReplication: "AccessDenied"}),
+        *examples.exempt_efs(bare),
     ),
 )

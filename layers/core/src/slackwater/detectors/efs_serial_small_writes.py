@@ -5,8 +5,11 @@ In the last 14 days, half an hour or more with at least 50 small writes a second
 that hardly varied. They used less than a fifth of the permitted throughput and were far from the limit on operations.
 One of two patterns must fit:
 - A job: the rate came within minutes, to twice or more of the rate before, stayed, and was not higher later for more
-  than ten minutes. Such a job has more to write than it can, because each write waits for the answer to the one before.
+  than ten minutes. It has more to write than it can, because each write waits for the answer to the one before.
 - A rate that never varies, not from hour to hour either.
+
+And at least half a writer must be waiting on average: writes and metadata operations a second, times the documented
+2.7 ms of an answer (Little's law). With fewer, nobody waits for EFS for most of the time.
 
 ## Why it matters
 EFS answers a write when more than one zone has stored it, after about 2.7 ms (1.6 ms on One Zone). A writer that waits
@@ -16,7 +19,7 @@ and 11 with four parallel writers ("The speed of EFS at small capacity", 2021-07
 ## When it is wrong
 - A program that chooses to send so many writes a second looks the same, so the confidence is never high. It is low if
   the rate never varies: that mostly is a program's own rate.
-- A rate that rises and falls over hours is the demand of many clients. It is not flagged, even if it reaches a limit.
+- Sizes, throughput and metadata are averages of the hour. A rate that rises and falls over hours is not flagged.
 
 ## What to do
 Use parallel writers, larger writes and fewer fsyncs. Or use a storage that answers sooner: One Zone, FSx for OpenZFS,
@@ -25,7 +28,7 @@ an EBS volume. More throughput does not help.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -45,10 +48,9 @@ from slackwater.performance import ebs, fsx, nfs
 from slackwater.performance import efs as formulas
 from slackwater.rules import efs, examples
 from slackwater.rules.efs import METERED, WRITTEN
-from slackwater.rules.efs_throughput import GENERAL_PURPOSE, WRITES
-from slackwater.rules.examples import Cases
+from slackwater.rules.efs_throughput import GENERAL_PURPOSE, LEAST_PERMITTED, METADATA_OPERATIONS, WRITES
+from slackwater.rules.examples import Cases, Metrics, Points
 
-PERMITTED = Metric("AWS/EFS", "PermittedThroughput", "Minimum", "bytes/s")
 IO_LIMIT = Metric("AWS/EFS", "PercentIOLimit", "Maximum", "percent")
 
 A_DAY_OF_WAITING_HOURS: Final = 24
@@ -61,8 +63,8 @@ MOST: Final = 0.5
 """The part of the points at half of that rate or more that must be at one rate."""
 AT_REST, USUAL = 0.5, 1.5
 REST_POINTS, BEGINS = 3, 2
-"""A job comes after 3 points that are not busy, or at most 1.5 times the median, and below half of its rate. Up to 2
-more points below half may lie between, while it begins."""
+"""A job comes after 3 points that are not busy, or at most 1.5 times the median, and below half of its rate. Up to 2 more
+may lie between, while it begins."""
 BRIDGED: Final = 2
 """So many points missing in a row are assumed to lie between their neighbors."""
 FASTER_POINTS: Final = 2
@@ -84,6 +86,7 @@ class SerialSmallWritesLimits(Limits):
     permitted_percent: float = limit(20, unit="percent", gt=0, le=100, why="above it, throughput may be the limit")
     io_percent: float = limit(50, unit="percent", gt=0, le=100, why="PercentIOLimit; above, operations limit it")
     most_writers: float = limit(16, unit="writers", ge=1, why="more are parallel already")
+    least_writers: float = limit(0.5, unit="writers", ge=0, le=16, why="waiting on average; fewer do something else")
 
     @property
     def flat_points(self) -> int:
@@ -92,10 +95,11 @@ class SerialSmallWritesLimits(Limits):
 
 
 class Writes(NamedTuple):
-    """By five minutes: writes a second and their average size. NaN if a point is missing."""
+    """By five minutes: writes a second and, by the hour, their average size and the hour's place. NaN if missing."""
 
     per_s: Sequence[float]
     mean_bytes: Sequence[float]
+    hours: Sequence[int]
     start_s: int
 
 
@@ -111,18 +115,21 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
     if not _is_busy(by_hour, limits):
         return Fine("it is never written so often for so long")
 
-    writes = _writes(*seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, WRITES, WRITTEN)))
+    hourly = partial(efs.needs, file_system, HOUR_S, limits.window_days)
+    count = efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, WRITES)
+    written, counts = seen.read(*hourly(WRITTEN), *count)
+    writes = _writes(by_hour, written, counts)
     always = _never_varies(writes, limits)
     runs = [always] if always else _runs(writes, limits)
     if not runs:
         return Fine("no small writes began at once and stayed at one rate")
 
-    metrics = (PERMITTED, METERED, *((IO_LIMIT,) if file_system.performance_mode == GENERAL_PURPOSE else ()))
-    others = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, *metrics))
+    metrics = (LEAST_PERMITTED, METERED, *((IO_LIMIT,) if file_system.performance_mode == GENERAL_PURPOSE else ()))
+    metadata, *others = seen.read(*hourly(METADATA_OPERATIONS, *metrics))
     longest, unrecorded, points = 0, False, list[int]()
     for run in runs:
-        known = [i for i in run if not any(isnan(series.values[i]) for series in others)]
-        far = [i for i in known if _is_far(i, others, limits)]
+        known = [i for i in run if not any(isnan(series.values[writes.hours[i]]) for series in others)]
+        far = [i for i in known if _is_far(writes, i, written, others, limits)]
         if len(far) >= limits.flat_points:
             longest, points = max(longest, len(run)), [*points, *far]
         unrecorded = unrecorded or len(run) - len(known) >= limits.flat_points
@@ -130,10 +137,16 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
         if unrecorded:
             return Unknown("PermittedThroughput, MeteredIOBytes or PercentIOLimit has no point during these writes")
         return Fine("throughput or operations may have been the limit")
-    rate = fmean(writes.per_s[i] for i in points)
-    if nfs.waiting_writers(rate, one_zone=file_system.availability_zone is not None) > limits.most_writers:
+    rate, one_zone = fmean(writes.per_s[i] for i in points), file_system.availability_zone is not None
+    operations = rate + fmean(metadata.values[writes.hours[i]] for i in points) / HOUR_S  # each waits for its answer
+    waiting, at_most = (nfs.waiting_writers(per_s, one_zone=one_zone) for per_s in (rate, operations))
+    if waiting > limits.most_writers:
         return Fine(f"{rate:,.0f} writes a second come from many parallel writers already")
-    return _flag(file_system, writes, points, longest, others, always=bool(always))
+    if waiting < limits.least_writers and isnan(operations):
+        return Unknown("MetadataIOBytes has no point during these writes, which alone keep no writer waiting")
+    if max(waiting, at_most) < limits.least_writers:
+        return Fine(f"{operations:,.0f} operations a second keep no writer waiting for most of its time")
+    return _flag(file_system, writes, points, longest, (written, *others), always=bool(always))
 
 
 def _is_busy(by_hour: Series, limits: SerialSmallWritesLimits) -> bool:
@@ -144,15 +157,17 @@ def _is_busy(by_hour: Series, limits: SerialSmallWritesLimits) -> bool:
     return any(sum(values[i : i + hours]) >= least for i in range(len(values)))
 
 
-def _writes(count: Series, size: Series) -> Writes:
+def _writes(by_hour: Series, size: Series, count: Series) -> Writes:
+    """Writes by five minutes, with the average size of their hour; the present hour is like the one before."""
+    means = [both / one if one else nan for one, both in zip(by_hour.values, size.values, strict=True)]
+    first = (count.start_s - by_hour.start_s) // FIVE_MINUTES_S
+    hours = [min((first + i) // AN_HOUR, len(by_hour) - 1) for i in range(len(count))]
     per_s = [one / FIVE_MINUTES_S for one in count.values]
-    mean_bytes = [both / one if one else nan for one, both in zip(count.values, size.values, strict=True)]
     for before, after in pairwise([i for i, rate in enumerate(per_s) if not isnan(rate)]):
         for i in range(before + 1, after if after - before <= BRIDGED + 1 else 0):
             share = (i - before) / (after - before)
-            for values in (per_s, mean_bytes):
-                values[i] = values[before] * (1 - share) + values[after] * share
-    return Writes(per_s, mean_bytes, count.start_s)
+            per_s[i] = per_s[before] * (1 - share) + per_s[after] * share
+    return Writes(per_s, [means[hour] for hour in hours], hours, count.start_s)
 
 
 def _rested(per_s: Sequence[float], i: int, rest: float) -> bool:
@@ -210,21 +225,28 @@ def _never_varies(writes: Writes, limits: SerialSmallWritesLimits) -> Sequence[i
     return () if faster or slower > SCATTERED * len(hours) else usual
 
 
-def _is_far(i: int, others: Sequence[Series], limits: SerialSmallWritesLimits) -> bool:
+def _used(writes: Writes, i: int, written: Series, metered: Series) -> float:
+    """Metered bytes a second at a point: its writes, and the other I/O of its hour, as if that was even."""
+    other_bytes = metered.values[writes.hours[i]] - written.values[writes.hours[i]]
+    return writes.per_s[i] * writes.mean_bytes[i] + max(0.0, other_bytes) / HOUR_S
+
+
+def _is_far(writes: Writes, i: int, written: Series, others: Sequence[Series], limits: SerialSmallWritesLimits) -> bool:
     """Whether neither throughput nor operations were near their limit."""
-    permitted, metered, *io_limits = (series.values[i] for series in others)
-    throughput_far = metered / FIVE_MINUTES_S < limits.permitted_percent / 100 * permitted
-    return throughput_far and all(percent < limits.io_percent for percent in io_limits)
+    permitted, metered, *io_limits = others
+    hour, share = writes.hours[i], limits.permitted_percent / 100
+    is_slow = _used(writes, i, written, metered) < share * permitted.values[hour]
+    return is_slow and all(series.values[hour] < limits.io_percent for series in io_limits)
 
 
 def _flag(
     fs: EfsFileSystem, writes: Writes, points: Sequence[int], longest: int, others: Sequence[Series], *, always: bool
 ) -> Flagged:
     """`points` had small writes at one rate and no other limit, up to `longest` in a row."""
-    one_zone, (permitted, metered, *io_limits) = fs.availability_zone is not None, others
+    one_zone, (written, permitted, metered, *io_limits) = fs.availability_zone is not None, others
     rate = fmean(writes.per_s[i] for i in points)
     kib = sum(writes.per_s[i] * writes.mean_bytes[i] for i in points) / sum(writes.per_s[i] for i in points) / KIB
-    used = max(metered.values[i] / FIVE_MINUTES_S / permitted.values[i] for i in points)
+    used = max(_used(writes, i, written, metered) / permitted.values[writes.hours[i]] for i in points)
     writers = nfs.waiting_writers(rate, one_zone=one_zone)
     hours, longest_s = len(points) * FIVE_MINUTES_S / HOUR_S, longest * FIVE_MINUTES_S
     line = Line("One writer that waits for each answer", round(rate / writers, 1))
@@ -232,13 +254,9 @@ def _flag(
     chart = Series.of(writes.start_s + around[0] * FIVE_MINUTES_S, FIVE_MINUTES_S, writes.per_s[slice(*around)])
     lasts = "all the time" if always else f"for up to {duration_words(longest_s)} in a row"
     storage = "efs-one-zone" if one_zone else "efs-regional"
-    inputs = {  # each write as a file of its own: only the ratio of the speeds is used
-        "files": max(1, round(rate * longest_s)),
-        "bytes": f"{kib * rate * longest_s:.0f}KiB",
-        "workers": max(1, round(writers)),
-        "storage": storage,
-    }
-    busiest = [max(series.values[i] for i in points) for series in io_limits]
+    files, workers = max(1, round(rate * longest_s)), max(1, round(writers))  # only the ratio of the speeds is used
+    inputs = {"files": files, "bytes": f"{kib * rate * longest_s:.0f}KiB", "workers": workers, "storage": storage}
+    busiest = [max(series.values[writes.hours[i]] for i in points) for series in io_limits]
     return Flagged(
         summary=(
             f"{rate:,.0f} writes a second of {kib:,.0f} KiB {lasts}, at a rate that hardly varies and at most"
@@ -251,7 +269,9 @@ def _flag(
             Evidence(label="Average size of a write", value=round(kib, 1), unit="KiB"),
             Evidence(label="Time at this rate", value=round(hours, 1), unit="hours"),
             Evidence(label="Longest time in a row", value=round(longest_s / HOUR_S, 1), unit="hours"),
-            Evidence(label="Most of the permitted throughput used", value=round(100 * used, 1), unit="percent"),
+            Evidence(
+                label="Most of the permitted throughput used, by the hour", value=round(100 * used, 1), unit="percent"
+            ),
             Evidence(label="Writers that wait in turn for each answer", value=round(writers, 1), unit="writers"),
             *(Evidence(label="Most of the I/O limit used", value=round(one, 1), unit="percent") for one in busiest),
         ),
@@ -269,10 +289,7 @@ def _advice(file_system: EfsFileSystem, option: str, found: Alternative) -> Advi
     if option == "more-workers":
         return Advice(
             action="write-in-parallel",
-            summary=(
-                f"Change the clients: {found.summary}, for small files, if the work can be divided. Larger writes and"
-                " fewer fsyncs help too."
-            ),
+            summary=f"Divide the work: {found.summary}, for small files. Larger writes and fewer fsyncs help too.",
             changes=(),
             risk="None for the data, if no two writers write the same file.",
             reversible=True,
@@ -295,16 +312,14 @@ def _advice(file_system: EfsFileSystem, option: str, found: Alternative) -> Advi
         )
     least, most = ebs.VOLUME_TYPES["gp3"].gib
     gib = max(least, ceil(file_system.total_bytes / GIB * ROOM))
-    return (
-        None
-        if gib > most
-        else _move(
-            file_system,
-            "move-to-gp3",
-            f"If only one instance needs it, move to a gp3 volume of {gib:,} GiB: {found.summary} (roughly).",
-            ebs.units("gp3", gib, ebs.GP3_INCLUDED_IOPS, ebs.GP3_INCLUDED_MIB_S),
-            "No other instance or zone can read it. It needs snapshots, and you grow it yourself.",
-        )
+    if gib > most:
+        return None
+    return _move(
+        file_system,
+        "move-to-gp3",
+        f"If only one instance needs it, move to a gp3 volume of {gib:,} GiB: {found.summary} (roughly).",
+        ebs.units("gp3", gib, ebs.GP3_INCLUDED_IOPS, ebs.GP3_INCLUDED_MIB_S),
+        "No other instance or zone can read it. It needs snapshots, and you grow it yourself.",
     )
 
 
@@ -315,19 +330,19 @@ def _move(file_system: EfsFileSystem, action: str, summary: str, units: tuple[Ch
     return Advice(action=action, summary=summary, changes=changes, risk=risk, reversible=True)
 
 
-def writing(
-    rates: Sequence[float], kib: float = 8, *, metered_mib_s: float = 0, permitted_mib_s: float = 100, io: float = 3
-) -> Mapping[tuple[Metric, int], Sequence[float | None]]:
-    """Writes a second by five minutes; `metered_mib_s` is other I/O."""
+def writing(rates: Sequence[float], kib: float = 8, **other: float) -> dict[tuple[Metric, int], Points]:
+    """Writes a second by five minutes, and what else the hours have."""
+    other = {"metered_mib_s": 0, "permitted_mib_s": 100, "io": 3, "metadata_per_s": 10, **other}
     counts = [rate * FIVE_MINUTES_S for rate in rates]
-    other = metered_mib_s * MIB * FIVE_MINUTES_S
+    hours = [sum(counts[i : i + AN_HOUR]) for i in range(0, len(counts), AN_HOUR)]
     return {
-        (WRITES, HOUR_S): [sum(counts[i : i + AN_HOUR]) for i in range(0, len(counts), AN_HOUR)],
+        (WRITES, HOUR_S): hours,
         (WRITES, FIVE_MINUTES_S): counts,
-        (WRITTEN, FIVE_MINUTES_S): [count * kib * KIB for count in counts],
-        (PERMITTED, FIVE_MINUTES_S): [permitted_mib_s * MIB] * len(counts),
-        (METERED, FIVE_MINUTES_S): [count * kib * KIB + other for count in counts],
-        (IO_LIMIT, FIVE_MINUTES_S): [io] * len(counts),
+        (WRITTEN, HOUR_S): [count * kib * KIB for count in hours],
+        (METADATA_OPERATIONS, HOUR_S): [other["metadata_per_s"] * HOUR_S] * len(hours),
+        (LEAST_PERMITTED, HOUR_S): [other["permitted_mib_s"] * MIB] * len(hours),
+        (METERED, HOUR_S): [count * kib * KIB + other["metered_mib_s"] * MIB * HOUR_S for count in hours],
+        (IO_LIMIT, HOUR_S): [other["io"]] * len(hours),
     }
 
 
@@ -336,15 +351,13 @@ def nightly(rate: float, points: int = 24, rest: float = 2) -> list[float]:
     return ([rest] * 36 + [rate] * points + [rest] * (252 - points)) * 14
 
 
-def unrecorded(first: int) -> Mapping[tuple[Metric, int], Sequence[float | None]]:
+def unrecorded(first: int) -> Metrics:
     """Two five-minute points of each day without writes."""
-    return {
-        (metric, period): [
-            None if period == FIVE_MINUTES_S and metric in (WRITES, WRITTEN) and first <= i % 288 < first + 2 else value
-            for i, value in enumerate(values)
-        ]
-        for (metric, period), values in writing(nightly(340, points=8)).items()
-    }
+    all_ = writing(nightly(340, points=8))
+    values = list(all_[WRITES, FIVE_MINUTES_S])
+    for day in range(0, len(values), 288):
+        values[day + first : day + first + 2] = [None, None]
+    return {**all_, (WRITES, FIVE_MINUTES_S): values}
 
 
 SHARED = Cases(examples.efs(availability_zone=None, stored_bytes={"Standard": 60 * GIB}), writing(nightly(340)))
@@ -384,6 +397,8 @@ DETECTOR = Detector(
         case("a rate that swings by day", Fine, "began at once", SWING),
         case("200 writes a second by night, and 300 by day", Fine, "began at once", TWO_RATES),
         case("the same all day, and faster for an hour", Fine, "began at once", AN_HOUR_FASTER),
+        case("60 writes a second: nobody waits for most of the time", Fine, "keep no writer waiting", nightly(60)),
+        case("60 files a second, of many operations each", Flagged, "60 writes", nightly(60), metadata_per_s=400),
         case("large writes", Fine, "no small writes", nightly(340), kib=256),
         case("forty writes a second", Fine, "no small", nightly(40)),
         case("a deployment of ten minutes", Fine, "stayed at one rate", nightly(340, points=2)),
@@ -397,7 +412,7 @@ DETECTOR = Detector(
         case("out of burst credits", Fine, "may have been the limit", nightly(340), permitted_mib_s=3),
         case("near the limit on operations", Fine, "operations may have been", nightly(340), io=90),
         case("many parallel writers already", Fine, "parallel writers already", nightly(6_400), kib=2),
-        SHARED("no PermittedThroughput", Unknown, "PermittedThroughput", metrics={(PERMITTED, FIVE_MINUTES_S): None}),
+        SHARED("no PermittedThroughput", Unknown, "PermittedThroughput", metrics={(LEAST_PERMITTED, HOUR_S): None}),
         unread("no metrics", Unknown, "no point in 14 days"),
         unread("a replica", Fine, "replication", is_replica=True),
         unread("being deleted", Fine, "deleting", state="deleting"),

@@ -2,9 +2,8 @@
 
 ## What it finds
 A file system with all data in Standard that never had more than one client in the last 36 days, and had one in at least
-90 % of the minutes. `ClientConnections` has only a sum. The daily sum decides most cases. The others are read by five
-minutes, where five connection-minutes are one client. The proposed volume fits the stored data, and the bytes and
-operations of the busiest five minutes.
+90 % of the minutes. The daily sum of `ClientConnections` decides most cases, the sum of five minutes the others. The
+proposed volume fits the stored data, and the bytes and operations of the busiest five minutes.
 
 ## Why it matters
 EFS costs more because clients in all zones share it and it has no fixed size. EBS bills the allocated size, EFS the
@@ -13,23 +12,20 @@ used one: One Zone costs about as much as an EBS volume of twice the used size (
 EFS at small capacity", 2021-07-26).
 
 ## When it is wrong
-- One client at a time may not be the same one. Instances that take turns, a Lambda function or a Fargate task cannot
-  use a volume.
+- It may not always be the same client. Instances that take turns, Lambda and Fargate cannot use a volume.
 - Two mounts on one host count as two clients, and such a host is not found. Two clients for two minutes, and none for
   the next three, look like one. A standby that mounts only at a failover is not seen.
 - Five-minute averages hide shorter peaks, and the I/O of metadata on a volume is unknown.
-- EBS has no class as cheap as Infrequent Access or Archive, so file systems with such data are left out. So are those
-  of a replication.
+- EBS has no colder class, so file systems with data in one are left out. So are those of a replication.
 
 ## What to do
-If one instance uses it for good, create a gp3 volume in the zone of that instance, copy the data, and mount it. The
-zone may differ from that of the file system. You lose access from other instances and zones, and automatic growth. A
-volume does not survive its zone, so take snapshots.
+If one instance uses it for good, create a gp3 volume in the zone of that instance, copy the data, and mount it. You
+lose access from other instances and zones, and automatic growth. A volume does not survive its zone: take snapshots.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil, isnan
 from typing import Final, NamedTuple
@@ -46,7 +42,7 @@ from slackwater.performance import efs as formulas
 from slackwater.rules import efs, examples
 from slackwater.rules.efs import CLIENTS, READ, WRITTEN
 from slackwater.rules.efs_throughput import READS, WRITES
-from slackwater.rules.examples import Cases, days_ago
+from slackwater.rules.examples import Cases, Points, days_ago
 
 DAYS_PER_MONTH: Final = 365 / 12
 A_DAY, FIVE_MINUTES = DAY_S // MINUTE_S, FIVE_MINUTES_S // MINUTE_S
@@ -54,6 +50,7 @@ A_DAY, FIVE_MINUTES = DAY_S // MINUTE_S, FIVE_MINUTES_S // MINUTE_S
 
 SCATTERED: Final = 0.01
 """The share of five-minute points that may be missing: CloudWatch loses some, and the last ones come late."""
+PEAK: Final = "Busiest five minutes"
 
 
 class SingleClientLimits(Limits):
@@ -116,7 +113,9 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) ->
     if isinstance(setting, Fine):
         return setting
     sure = len(whole) == len(clients) and whole.missing <= SCATTERED * len(whole)
-    return _flag(file_system, connected, days, work, setting, sure=sure, watched_days=limits.watched_days)
+    often = f"connected {connected:.0%} of {limits.watched_days} days"
+    share = Evidence(label="Connected", value=round(100 * connected, 1), unit="percent of the time")
+    return _flag(file_system, often, replace(share, series=days.over(A_DAY / 100)), work, setting, sure=sure)
 
 
 def _newest(series: Series, limits: SingleClientLimits) -> Series:
@@ -163,32 +162,29 @@ def _setting(file_system: EfsFileSystem, work: Work, limits: SingleClientLimits)
 
 
 def _flag(
-    file_system: EfsFileSystem,
-    connected: float,
-    clients: Series,
-    work: Work,
-    setting: Setting,
-    *,
-    sure: bool,
-    watched_days: int,
+    file_system: EfsFileSystem, often: str, share: Evidence, work: Work, setting: Setting, *, sure: bool
 ) -> Flagged:
     used_bytes, zone = file_system.total_bytes, file_system.availability_zone
     peaks = ((work.peak_mib_s, 1, "MiB/s"), (work.peak_iops, None, "operations/s"))
-    share = Evidence(label="Connected", value=round(100 * connected, 1), unit="percent of the time")
+    inputs = {
+        "used": f"{used_bytes / GIB:.9f}GiB",
+        "allocated": f"{setting.gib}GiB",
+        "efs": "one-zone" if zone else "regional",
+    }
     return Flagged(
         summary=(
             f"{used_bytes / GIB:,.1f} GiB on EFS {'One Zone' if zone else 'Regional'}, and never more than one client,"
-            f" connected {connected:.0%} of {watched_days} days: a gp3 volume of {setting.gib:,} GiB is enough"
+            f" {often}: a gp3 volume of {setting.gib:,} GiB is enough"
         ),
         confidence="medium" if sure else "low",
         evidence=(
             Evidence(label="Most clients at once", value=1, unit="count"),
-            replace(share, series=clients.over(A_DAY / 100)),
+            share,
             Evidence(label="Stored", value=round(used_bytes / GIB, 3), unit="GiB"),
             *(
-                Evidence(label="Busiest five minutes", value=round(peak, digits), unit=unit)
-                for peak, digits, unit in peaks
-                if peak is not None
+                Evidence(label=PEAK, value=round(one, digits), unit=unit)
+                for one, digits, unit in peaks
+                if one is not None
             ),
             Evidence(label="Mount targets", value=file_system.mount_targets, unit="count"),
         ),
@@ -199,15 +195,7 @@ def _flag(
             efs.one_way_caveat("efs-single-client"),
         ),
         remedies=(
-            Remedy(
-                kind="efs-vs-ebs",
-                inputs={
-                    "used": f"{used_bytes / GIB:.9f}GiB",
-                    "allocated": f"{setting.gib}GiB",
-                    "efs": "one-zone" if zone else "regional",
-                },
-                advise=lambda way: _volume(file_system, way, setting, work),
-            ),
+            Remedy(kind="efs-vs-ebs", inputs=inputs, advise=lambda way: _volume(file_system, way, setting, work)),
         ),
     )
 
@@ -230,9 +218,8 @@ def _volume(file_system: EfsFileSystem, way: Alternative, setting: Setting, work
         ),
         changes=way.changes and (*way.changes, *_throughput(file_system, work), *faster),
         risk=(
-            "Other instances and other zones cannot read it. You cannot attach it in another zone than its own. You"
-            " must grow a full volume by hand. The copy reads all data once. AWS bills both until you delete the file"
-            f" system.{unseen}"
+            "Other instances cannot read it, and you cannot attach it in another zone. You must grow a full volume by"
+            f" hand. The copy reads all data once. AWS bills both until you delete the file system.{unseen}"
         ),
         reversible=True,
     )
@@ -240,22 +227,18 @@ def _volume(file_system: EfsFileSystem, way: Alternative, setting: Setting, work
 
 def _throughput(file_system: EfsFileSystem, work: Work) -> tuple[Change, ...]:
     """What EFS bills for throughput. For Elastic, a lower bound: data without metadata."""
+    units: tuple[Change, ...] = ()
     if file_system.throughput_mode == "elastic":
         units = formulas.elastic_units(work.monthly_read_bytes, work.monthly_written_bytes)
     elif file_system.provisioned_mib_s:
-        standard = file_system.stored_bytes.get("Standard", 0)
-        units = (formulas.provisioned_units(file_system.provisioned_mib_s, standard),)
-    else:
-        units = ()
+        units = (formulas.provisioned_units(file_system.provisioned_mib_s, file_system.standard_bytes),)
     return tuple(unit for unit in units if unit.quantity)
 
 
 POINTS: Final = 36 * 288
 
-type PointsByMetric = Mapping[tuple[Metric, int], Sequence[float | None]]
 
-
-def connected(points: Sequence[float | None], mib_s: float = 4, kib: float = 64) -> PointsByMetric:
+def connected(points: Points, mib_s: float = 4, kib: float = 64) -> dict[tuple[Metric, int], Points]:
     """36 days of connection-minutes by five minutes, with reads of `mib_s` in operations of `kib`.
 
     The day that is not over has 108 points.
@@ -296,9 +279,9 @@ WIKI = examples.efs(
 )
 COLD = {"Standard": 80 * GIB, "IA": 4 * KIB, "Archive": 0}
 HUGE = {"Standard": 60_000 * GIB, "IA": 0, "Archive": 0}
-SOURCE = EfsReplication(id=WIKI.id, role="source", status="ENABLED")
 
 alone = Cases(WIKI, ALWAYS)
+regional = Cases(replace(WIKI, availability_zone=None, mount_targets=3), ALWAYS)
 bare = Cases(WIKI)
 
 DETECTOR = Detector(
@@ -310,14 +293,7 @@ DETECTOR = Detector(
     judge=judge,
     cases=(
         alone("one client, always", Flagged, "connected 100% of 30 days: a gp3 volume of 120 GiB is enough"),
-        alone(
-            "one client, which restarts every week",
-            Flagged,
-            "EFS Regional",
-            availability_zone=None,
-            mount_targets=3,
-            metrics=REBOOTS,
-        ),
+        regional("one client, which restarts every week", Flagged, "EFS Regional", metrics=REBOOTS),
         alone("one client, which reads for an hour a day", Flagged, metrics=NOW_AND_THEN),
         alone("one client, and operations that are not published", Flagged, metrics=NO_OPERATIONS),
         alone("one client that does more than a volume can", Fine, "no gp3 volume is as fast", metrics=TOO_FAST),
@@ -334,10 +310,7 @@ DETECTOR = Detector(
         bare("data in Infrequent Access", Fine, "colder class", stored_bytes=COLD),
         bare("no mount target", Fine, "nothing can mount", mount_targets=0),
         alone("two weeks old", Fine, "younger than 30 days", created_at=days_ago(14)),
-        bare("being made", Fine, "creating", state="creating"),
-        bare("a replica", Fine, "destination of a replication", is_replica=True),
-        bare("the source of a replication", Fine, "source of a replication", records=(SOURCE,)),
         alone("too large for a volume", Fine, "no gp3 volume is as large", stored_bytes=HUGE),
-        bare("replications could not be read", Unknown, "denied", unreadable={EfsReplication: "denied"}),
+        *examples.exempt_efs(bare),
     ),
 )

@@ -104,8 +104,8 @@ ONLY = EfsMountTarget(
     subnet_id="subnet-0c3d4e5f607182930",
     state="available",
 )
+NO_ZONE = replace(ONLY, availability_zone=None)
 SECOND = replace(ONLY, id="fsmt-1", availability_zone="ap-northeast-1a")
-SOURCE = EfsReplication(id=CACHE.id, role="source", status="ENABLED")
 
 mounted = Cases(CACHE, records=(ONLY,))
 
@@ -124,16 +124,9 @@ DETECTOR = Detector(
         mounted("another mount target was made since", Fine, "mount targets: 2", records=(ONLY, SECOND)),
         mounted("its mount target is being made", Fine, "creating", records=(replace(ONLY, state="creating"),)),
         mounted("its mount target is gone", Unknown, "was deleted", records=()),
-        mounted(
-            "in a zone that EFS does not name",
-            Unknown,
-            "did not return the zone",
-            records=(replace(ONLY, availability_zone=None),),
-        ),
+        mounted("in a zone that EFS does not name", Unknown, "did not return the zone", records=(NO_ZONE,)),
         mounted("four days old", Fine, "younger than 7 days", created_at=days_ago(4)),
-        mounted("a replica", Fine, "destination of a replication", is_replica=True),
-        mounted("the source of a replication", Fine, "source of a replication", records=(ONLY, SOURCE)),
-        mounted("being made", Fine, "creating", state="creating"),
+        *examples.exempt_efs(mounted),
         mounted("targets could not be read", Unknown, "denied", records=(), unreadable={EfsMountTarget: "denied"}),
     ),
 )

@@ -1,32 +1,32 @@
 """EFS file systems whose throughput mode or amount does not suit their load.
 
 ## What it finds
-- Provisioned throughput, if a lower amount, bursting or Elastic is enough and costs less.
-- Elastic throughput, if bursting or a provisioned amount is enough and costs less.
+- Provisioned or Elastic throughput, if another mode or a lower amount is enough and costs less.
 - A performance issue: a file system at its limit (95 % of the permitted throughput) for an hour or more on 5 of 14
   days, or at its provisioned throughput for 24 hours in total or for the last 6.
 
 The other mode must carry the busiest five minutes of two weeks with 20 % more. Burst credits are simulated by five
-minutes, and by the day over 36 days: bursting is proposed only if a quarter of the credits always stay.
+minutes, and by the day over 36 days: bursting is proposed only if a quarter of the credits always stay. Hours are read
+first. If a burst carries the busiest one even if all of it moved in one minute, the five minutes are not read.
 
 ## Why it matters
-AWS bills provisioned throughput by the hour, used or not. Elastic bills each GiB, at least 32 KiB per operation, and
-reads get no discount. Bursting is free ("Can Amazon EFS replace EBS?", 2025-02-19). At a limit, metrics show the limit
-and not the demand, so one such point is enough to propose nothing that costs less.
+AWS bills provisioned throughput by the hour, used or not. Elastic bills each GiB, at least 32 KiB per operation.
+Bursting is free ("Can Amazon EFS replace EBS?", 2025-02-19). At a limit, metrics show the limit and not the demand, so
+one such point is enough to propose nothing that costs less.
 
 ## When it is wrong
 - Five-minute averages hide shorter peaks. The confidence is high only if five times as much fits too.
-- A load that comes less often than every 36 days is not visible. Five-minute peaks before the last two weeks are
-  visible only if that day moved over a fifth more than the busiest of the two weeks.
+- A load that comes less often than every 36 days is not visible. Peaks before the last two weeks are visible only if
+  that day moved over a fifth more than the busiest of the two weeks.
+- A hole of up to three hours (5 % of the points in all) is assumed to be like the same time of another week. The
+  finding names it and has less confidence.
 - Credits are counted as earned by size alone, without the minimum of 1 MiB/s that throughput has.
-- Elastic's bill depends on the sizes of operations: a future bill is stated at its highest, the present one at its
-  lowest.
+- Elastic's bill depends on the sizes of operations: a future bill is the highest possible, the present one the lowest.
 - Data in Archive needs Elastic, and a replication moves the bytes of a replica. Neither is judged.
 
 ## What to do
-Change the mode or the amount online, and watch BurstCreditBalance or the bill for a week. You can leave Provisioned, or
-lower it, 24 hours after its last change. Raise a file system at its limit in steps, until the metered throughput stays
-below it.
+Change the mode or the amount online, and watch BurstCreditBalance or the bill for a week. You can leave or lower
+Provisioned 24 hours after its last change. Raise a limit in steps, until the metered throughput stays below it.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from math import isnan
 from typing import Final
 
@@ -48,19 +49,18 @@ from slackwater.performance import efs as formulas
 from slackwater.performance.efs import EfsMode
 from slackwater.rules import efs, efs_throughput, examples
 from slackwater.rules.efs import METERED
-from slackwater.rules.efs_throughput import BALANCE, LOOK_BACK_DAYS, MOVED, PERMITTED, Demand, Month, change_to
+from slackwater.rules.efs_throughput import BALANCE, LEAST_PERMITTED, LOOK_BACK_DAYS, MOVED, Demand, Month, change_to
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
 
 OPERATIONS = Metric("AWS/EFS", "MeteredIOBytes", "SampleCount", "operations")
 
 LESS_BELOW_GIB, MORE_ABOVE_GIB = 80, 125
-"""GiB written a month for which Elastic surely costs less, or more, than 1 MiB/s provisioned. That costs as much as 100
-GiB written, and a GiB read half as much (us-east-1; 103 GiB and 57 % in Tokyo; Amazon EFS pricing)."""
+"""GiB written a month for which Elastic surely costs less, or more, than 1 MiB/s provisioned, which costs as much as 100.
+A GiB read costs half (us-east-1; 103 GiB and 57 % in Tokyo; Amazon EFS pricing)."""
 LATE: Final = 3
 """The newest five-minute points that may not be there yet."""
 BUSY: Final = 0.25
 """In an hour with less than this part of what its limit allows, the file system was not at the limit for long."""
-POINTS_A_DAY: Final = DAY_S // FIVE_MINUTES_S
 AT_LIMIT: Final = "at its limit"
 """Stored fingerprints hash it: never change it."""
 SHORTER: Final = (
@@ -114,40 +114,55 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
         return Unknown(f"MeteredIOBytes has no point on {recent.missing} of the last {len(recent)} days")
     if elastic and efs_throughput.a_month(by_day) < limits.least_gib * GIB:
         return Fine(f"less than {limits.least_gib:g} GiB are metered per month")
-    if not elastic and not paid and not _may_be_at_limit(file_system, seen, limits, recent, ceiling):
+    free = not elastic and not paid
+    long_bytes = ceiling * limits.at_limit_percent / 100 * limits.at_limit_minutes * MINUTE_S
+    if free and sum(moved >= long_bytes for moved in recent.present) + recent.missing < limits.at_limit_days:
         return Fine(FREE)
 
+    back = efs_throughput.days_back(by_day, limits.window_days, limits.times)
+    hours = efs.needs(file_system, HOUR_S, max(efs_throughput.HOURLY_DAYS, back), METERED, LEAST_PERMITTED)
     operations = efs.daily(file_system, LOOK_BACK_DAYS, OPERATIONS) if elastic else ()
-    demand = efs_throughput.demand(file_system, seen, by_day, limits.window_days, limits.times, *operations)
+    by_hour, permitted, *_ = seen.read(*hours, *operations)
+    if free and not _may_be_at_limit(by_hour, limits, ceiling, long_bytes):
+        return Fine(FREE)
+    demand_of = partial(efs_throughput.demand, file_system, seen, by_day, limits.window_days, back, permitted)
+    demand = demand_of(by_hour)
+    if free or isinstance(demand, Unknown) or not _is_calm(demand, limits):
+        month = [] if free else efs_throughput.month_needs(file_system, *(() if elastic else (BALANCE,)))
+        demand = demand_of(seen.read(*efs.needs(file_system, FIVE_MINUTES_S, back, METERED), *month)[0])
     if isinstance(demand, Unknown):
         return demand
     if not elastic and (at_limit_s := _at_limit_s(demand, limits, ceiling, paid=paid > 0)) is not None:
         return _flag_limit(demand, limits.window_days, ceiling, at_limit_s)
-    if not elastic and not paid:
+    if free:
         return Fine(FREE)
     if limited := demand.at_limit(limits.at_limit_percent / 100).count(True):
-        why = f"for {duration_words(limited * FIVE_MINUTES_S)}, so its demand is unknown"
+        why = f"for {duration_words(limited * demand.metered.period_s)}, so its demand is unknown"
         return Unknown(f"it was at a limit {why}") if elastic else Fine(f"it used all of its throughput {why}")
     return _judge_cost(demand, seen, limits, ceiling, paid)
 
 
-def _may_be_at_limit(fs: EfsFileSystem, seen: Seen, limits: MismatchLimits, recent: Series, ceiling: float) -> bool:
-    """Whether enough days moved as much as the limit allows for long, by the day and then by the hour."""
-    long_bytes = ceiling * limits.at_limit_percent / 100 * limits.at_limit_minutes * MINUTE_S
-    if sum(moved >= long_bytes for moved in recent.present) + recent.missing < limits.at_limit_days:
-        return False
-    back = max(efs_throughput.HOURLY_DAYS, limits.window_days)
-    (by_hour,) = seen.read(*efs.needs(fs, HOUR_S, back, METERED))
+def _may_be_at_limit(by_hour: Series, limits: MismatchLimits, ceiling: float, long_bytes: float) -> bool:
+    """Whether enough days moved as much in busy hours as the limit allows for long."""
     full = ceiling * HOUR_S  # a missing hour may have moved as much
     busy = [full if isnan(moved) else moved if moved >= BUSY * full else 0.0 for moved in by_hour.values]
     return sum(sum(busy[i : i + 24]) >= long_bytes for i in range(0, len(busy), 24)) >= limits.at_limit_days
 
 
+def _is_calm(by_hour: Demand, limits: MismatchLimits) -> bool:
+    """Whether bursting carries it even if all of any hour moved in one minute, which is less than was permitted."""
+    permitted = min(by_hour.permitted.present) * limits.at_limit_percent / 100
+    burst = formulas.metered_ceiling("bursting", by_hour.file_system)
+    calm = max(by_hour.metered.present) / MINUTE_S * limits.times <= min(permitted, burst)
+    return calm and by_hour.bursting_carries(limits.times, limits.spare_credits_percent)
+
+
 def _at_limit_s(demand: Demand, limits: MismatchLimits, ceiling: float, *, paid: bool) -> list[int] | None:
     """The seconds at its limit, for each day on which that was long. None if it was too rarely at its limit."""
+    period_s, day = demand.metered.period_s, DAY_S // demand.metered.period_s
     at_limit = demand.at_limit(limits.at_limit_percent / 100, ceiling * limits.at_limit_percent / 100)
-    window, newest = (at_limit[-n:] for n in (limits.window_days * POINTS_A_DAY, limits.now_at_provisioned_hours * 12))
-    each = [window[i : i + POINTS_A_DAY].count(True) * FIVE_MINUTES_S for i in range(0, len(window), POINTS_A_DAY)]
+    window, newest = at_limit[-limits.window_days * day :], at_limit[-limits.now_at_provisioned_hours * day // 24 :]
+    each = [window[i : i + day].count(True) * period_s for i in range(0, len(window), day)]
     long = [seconds for seconds in each if seconds >= limits.at_limit_minutes * MINUTE_S]
     now = False not in newest and newest.count(None) <= LATE
     if len(long) >= limits.at_limit_days or (paid and (now or sum(long) >= limits.at_provisioned_hours * HOUR_S)):
@@ -161,7 +176,7 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
     bursting = demand.bursting_carries(limits.times, limits.spare_credits_percent)
     amount = formulas.provisioned_for(file_system, demand.peak * limits.times)
     most = (file_system.provisioned_mib_s or 0) * (1 - limits.lower_percent / 100)
-    if amount is not None and (_surely_costs_more(demand, seen, amount) if elastic else amount > most):
+    if demand.at_most or (amount and (_surely_costs_more(demand, seen, amount) if elastic else amount > most)):
         amount = None
     general = file_system.performance_mode == efs_throughput.GENERAL_PURPOSE
     to_elastic = not elastic and general and demand.month_gib < MORE_ABOVE_GIB * paid
@@ -169,8 +184,7 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
     if not bursting and amount is None and not to_elastic:
         return Fine(suits)
 
-    credit_needs = efs.daily(file_system, LOOK_BACK_DAYS, BALANCE) if bursting and not elastic else []
-    *_, last = seen.read(*efs_throughput.month_needs(file_system), *credit_needs)
+    *_, last = seen.read(*efs_throughput.month_needs(file_system, *(() if elastic else (BALANCE,))))
     moved = efs_throughput.month(file_system, seen, limits.window_days)
     if isinstance(moved, Unknown):
         return moved
@@ -179,7 +193,7 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
     carried, options = [minute], dict[EfsMode, Advice]()
     if bursting and "bursting" not in slow:
         carried.append(formulas.metered_ceiling("bursting", file_system))
-        held = last.since(last.end_s - 3 * DAY_S).present if credit_needs else ()
+        held = () if elastic else last.since(last.end_s - 3 * DAY_S).present
         options["bursting"] = _to_bursting(demand, limits, bill, held, sure=minute <= carried[-1])
     too_little = LESS_BELOW_GIB * formulas.paid_mib_s(file_system, amount or 0)
     peak = f"the busiest five minutes and {limits.headroom_percent:g} % more"
@@ -193,10 +207,11 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
         return Fine(next(iter(slow.values()), suits))
     flagged = _flag_cost(demand, options, moved, amount)
     if elastic:
-        return flagged
+        return replace(flagged, confidence="low" if demand.holes else "medium", caveats=demand.holes)
     shorter = (SHORTER.format(binary_rate_words(minute)),) if minute > min(carried) else ()
-    sure = not shorter and not demand.by_day.missing and len(demand.by_day) >= LOOK_BACK_DAYS
-    return replace(flagged, confidence="high" if sure else "medium", caveats=(*shorter, efs_throughput.WAIT))
+    doubt = shorter or demand.holes or demand.by_day.missing or len(demand.by_day) < LOOK_BACK_DAYS
+    caveats = (*demand.holes, *shorter, efs_throughput.WAIT)
+    return replace(flagged, confidence="medium" if doubt else "high", caveats=caveats)
 
 
 def _surely_costs_more(demand: Demand, seen: Seen, amount: int) -> bool:
@@ -230,18 +245,22 @@ def _to_bursting(
 def _mode_and_peaks(demand: Demand, scale: float | None, *lines: Line) -> tuple[Evidence, Evidence]:
     """Evidence: the mode, and a chart of the busiest five minutes of each day."""
     rates, peak = demand.metered.over(FIVE_MINUTES_S * MIB), round(demand.peak / MIB, 2)
-    each = [rates.values[i : i + POINTS_A_DAY] for i in range(0, len(rates), POINTS_A_DAY)]
+    points = DAY_S // rates.period_s
+    each = [rates.values[i : i + points] for i in range(0, len(rates), points)]
     chart = Series.of(rates.start_s, DAY_S, [max((one for one in day if not isnan(one)), default=None) for day in each])
     return (
         Evidence(label="Throughput mode", value=_mode_words(demand.file_system), unit="words"),
-        Evidence(label=PEAK, value=peak, unit="MiB/s", series=chart, scale=scale, lines=lines),
+        Evidence(label=PEAK + demand.at_most, value=peak, unit="MiB/s", series=chart, scale=scale, lines=lines),
     )
 
 
 def _mode_words(file_system: EfsFileSystem) -> str:
-    if file_system.throughput_mode == "provisioned" and file_system.provisioned_mib_s:
-        return f"{binary_rate_words(file_system.provisioned_mib_s * MIB)} provisioned"
-    return f"{file_system.throughput_mode.capitalize()} throughput"
+    mib_s = file_system.provisioned_mib_s if file_system.throughput_mode == "provisioned" else None
+    return (
+        f"{binary_rate_words(mib_s * MIB)} provisioned"
+        if mib_s
+        else f"{file_system.throughput_mode.capitalize()} throughput"
+    )
 
 
 def _flag_cost(demand: Demand, options: Mapping[EfsMode, Advice], moved: Month, amount: int | None) -> Flagged:
@@ -250,13 +269,16 @@ def _flag_cost(demand: Demand, options: Mapping[EfsMode, Advice], moved: Month, 
     burst = round(formulas.metered_ceiling("bursting", file_system) / MIB, 2) if "bursting" in options else None
     levels = (("Provisioned", present), ("Proposed", proposed), ("Bursting at most", burst))
     names = {"bursting": "bursting", "provisioned": f"{amount} MiB/s provisioned", "elastic": "Elastic throughput"}
-    enough, window = " or ".join(names[mode] for mode in options), len(demand.metered) // POINTS_A_DAY
+    enough, window = (
+        " or ".join(names[mode] for mode in options),
+        (demand.metered.end_s - demand.metered.start_s) // DAY_S,
+    )
     operations = read.operations + written.operations
     mean_kib = (read.size_bytes + written.size_bytes) / operations / KIB if operations else 0
     mean = Evidence(label="Average size of a read or write", value=round(mean_kib, 1), unit="KiB")
     return Flagged(
         summary=(
-            f"{_mode_words(file_system)}, and the busiest five minutes of {window} days metered"
+            f"{_mode_words(file_system)}, and the busiest five minutes of {window} days metered{demand.at_most}"
             f" {demand.peak / MIB:,.3g} MiB/s: {enough} is enough"
         ),
         confidence="medium",
@@ -298,7 +320,7 @@ def moving(
 ) -> Metrics:
     """The same (MiB/s metered, minutes) every day, in operations of so many KiB; `older_tib` more three weeks ago."""
     day = [rate * MIB * FIVE_MINUTES_S for rate, minutes in spans for _ in range(minutes // 5)]
-    metered, first = day * 36, 15 * POINTS_A_DAY
+    metered, first = day * 36, 15 * 288
     metered[first : first + 36] = [older_tib * TIB / 36] * 36 if older_tib else day[:36]
     by_hour = [sum(metered[i : i + 12]) for i in range(0, len(metered), 12)]
     written, size = sum(day) * (1 - read_share), kib * KIB
@@ -308,7 +330,7 @@ def moving(
         METERED: days(sum(day), {20: sum(day) + older_tib * TIB}),
         (METERED, HOUR_S): by_hour,
         (METERED, FIVE_MINUTES_S): metered,
-        (PERMITTED, FIVE_MINUTES_S): permitted * MIB,
+        (LEAST_PERMITTED, HOUR_S): permitted * MIB,
         OPERATIONS: (read + written) / size,
         **dict(zip(MOVED, moved, strict=True)),
         BALANCE: [float(formulas.full_credits_bytes(0))] * 3,
@@ -317,29 +339,34 @@ def moving(
 
 def changed(days_ago: int, before: tuple[float, float], since: tuple[float, float]) -> Metrics:
     """MiB/s metered and permitted, by five minutes, before and since a day."""
-    spans = ((before, (36 - days_ago) * POINTS_A_DAY), (since, days_ago * POINTS_A_DAY))
+    spans = ((before, (36 - days_ago) * 24), (since, days_ago * 24))
+    hours = [one[0] * MIB * HOUR_S for one, count in spans for _ in range(count)]
     return {
-        (METERED, FIVE_MINUTES_S): [one[0] * MIB * FIVE_MINUTES_S for one, count in spans for _ in range(count)],
-        (PERMITTED, FIVE_MINUTES_S): [one[1] * MIB for one, count in spans for _ in range(count)],
+        (METERED, HOUR_S): hours,
+        (METERED, FIVE_MINUTES_S): [hour / 12 for hour in hours for _ in range(12)],
+        (LEAST_PERMITTED, HOUR_S): [one[1] * MIB for one, count in spans for _ in range(count)],
     }
 
 
-SHARE = examples.efs(
-    throughput_mode="provisioned", provisioned_mib_s=256, availability_zone=None, stored_bytes={"Standard": 300 * GIB}
-)
+OF_300 = {"availability_zone": None, "stored_bytes": {"Standard": 300 * GIB}}
+SHARE = examples.efs(throughput_mode="provisioned", provisioned_mib_s=256, **OF_300)
 CALM, NIGHTLY, STEADY = ((4.0, 600), (8.0, 480), (4.0, 360)), ((0.5, 120), (200.0, 10), (0.5, 1310)), (60.0, 1440)
 FORTY_MINUTES = moving((100.0, 40), (5.0, 1400), permitted=100)
 SMALL = moving((1.0, 1380), (40.0, 60), permitted=5120, read_share=0.1, kib=4)
 MORE_SMALL = moving((1.0, 1380), (99.0, 60), permitted=5120, read_share=0.0, kib=4)
 MONTHLY = moving((30.0, 1440), older_tib=1.9)
 NEWLY_ELASTIC = changed(3, (0.99, 1.0), (9.0, 5120))
-LARGE = {"Standard": 3_000 * GIB}
+FOUR_DAYS, TWENTY = changed(4, (3.0, 64), (64.0, 64)), moving((256.0, 20), (3.0, 1420))
+ONE = moving((1.0, 1440))
+FULL_BURST = "at full burst for two hours every day, with credits left"
+TWO_HOURS = moving((100.0, 120), (1.0, 1320), permitted=100)
 
 paid = Cases(SHARE, moving(*CALM))
 paid64 = Cases(replace(SHARE, provisioned_mib_s=64), moving((64.0, 180), (3.0, 1260), permitted=64))
 paid512 = Cases(replace(SHARE, provisioned_mib_s=512), moving(STEADY, permitted=512))
-bursting = Cases(replace(SHARE, throughput_mode="bursting", provisioned_mib_s=None), moving(*CALM, permitted=100))
-elastic = Cases(replace(SHARE, throughput_mode="elastic", provisioned_mib_s=None), moving(*CALM, permitted=5120))
+bursting = Cases(examples.efs(**OF_300), moving(*CALM, permitted=100))
+elastic = Cases(examples.efs(throughput_mode="elastic", **OF_300), moving(*CALM, permitted=5120))
+large = Cases(examples.efs(throughput_mode="elastic", availability_zone=None, stored_bytes={"Standard": 3_000 * GIB}))
 
 DETECTOR = Detector(
     title="EFS throughput mode that does not suit the load",
@@ -349,43 +376,23 @@ DETECTOR = Detector(
     judge=judge,
     cases=(
         paid("256 MiB/s provisioned, and 8 used", Flagged, "metered 8 MiB/s: bursting or Elastic throughput is enough"),
+        paid("256 MiB/s provisioned, and 1 used", Flagged, "metered, at most 12 MiB/s: bursting", metrics=ONE),
         paid512("512 MiB/s provisioned, and a steady 60 used", Flagged, "metered 60 MiB/s: 72 MiB/s provisioned is"),
         paid("256 MiB/s provisioned for ten minutes a night", Flagged, "200 MiB/s: Elastic", metrics=moving(*NIGHTLY)),
         paid64("64 MiB/s provisioned, and a steady 60 used", Fine, "suits", metrics=moving(STEADY, permitted=68)),
         paid("provisioned, and a monthly job that needs it", Fine, "suits", metrics=MONTHLY),
         paid64("at what is provisioned for hours every night", Flagged, "(provisioned) for 1 d 18 h on 14 of 14 days"),
-        paid64(
-            "at what is provisioned day and night for the last four days",
-            Flagged,
-            "limit of 64 MiB/s (provisioned) for 4 d on 4 of 14 days",
-            metrics=changed(4, (3.0, 64), (64.0, 64)),
-        ),
-        paid(
-            "at what is provisioned for twenty minutes every night: nothing can be sized",
-            Fine,
-            "used all of its throughput for 4 h 40 min",
-            metrics=moving((256.0, 20), (3.0, 1420)),
-        ),
+        paid64("at what is provisioned for the last four days", Flagged, "for 4 d on 4 of 14 days", metrics=FOUR_DAYS),
+        paid("at what is provisioned twenty minutes a night: of no known size", Fine, "for 4 h 40 min", metrics=TWENTY),
         paid("less provisioned than its size earns: it bursts, and pays nothing", Fine, "costs", provisioned_mib_s=10),
         bursting("bursting, and calm", Fine, "costs nothing"),
-        bursting(
-            "at full burst for two hours every day, with credits left",
-            Flagged,
-            "limit of 100 MiB/s (burst) for 1 d 4 h",
-            metrics=moving((100.0, 120), (1.0, 1320), permitted=100),
-        ),
+        bursting(FULL_BURST, Flagged, "limit of 100 MiB/s (burst) for 1 d 4 h", metrics=TWO_HOURS),
         bursting("a batch of forty minutes at full burst", Fine, "costs nothing", metrics=FORTY_MINUTES),
         elastic("Elastic, and so calm that bursting carries it", Flagged, "metered 8 MiB/s: bursting is enough"),
         elastic("Elastic, and always the same", Flagged, "72 MiB/s provisioned is", metrics=moving(STEADY)),
         elastic("Elastic, and minutes a day that are faster than a burst", Fine, "less", metrics=moving(*NIGHTLY)),
         elastic("Elastic, and more writes a second than bursting allows", Flagged, "40 MiB/s: 48 MiB/s", metrics=SMALL),
-        elastic(
-            "Elastic, and more writes a second than any other mode allows",
-            Fine,
-            "operations/s",
-            stored_bytes=LARGE,
-            metrics=MORE_SMALL,
-        ),
+        large("Elastic, and more writes a second than any other mode allows", Fine, "operations/s", metrics=MORE_SMALL),
         elastic("Elastic, and hardly anything moves", Fine, "less than 10 GiB", metrics=moving((0.003, 1440))),
         elastic("Elastic for three days, and out of burst credits before", Unknown, "limit", metrics=NEWLY_ELASTIC),
         elastic("Elastic, with data in Archive", Fine, "Archive", stored_bytes={"Standard": 50 * GIB, "Archive": GIB}),
@@ -393,7 +400,7 @@ DETECTOR = Detector(
         paid("a week old", Fine, "younger than 14 days", created_at=days_ago(7)),
         paid("being created", Fine, "creating", state="creating"),
         paid("a day without metrics", Unknown, "1 of the last 14 days", metrics={METERED: days(GIB, {6: None})}),
-        paid("no PermittedThroughput", Unknown, "no point for 14 d", metrics={(PERMITTED, FIVE_MINUTES_S): None}),
+        paid("no PermittedThroughput", Unknown, "no point for 14 d", metrics={(LEAST_PERMITTED, HOUR_S): None}),
         paid("no number of operations", Unknown, "MetadataIOBytes has no point on 14", metrics={MOVED[5]: None}),
         Cases(SHARE)("no metrics", Unknown, "no point in 14 days"),
     ),

@@ -95,7 +95,9 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
             ),
         ),
         gist=(iops, needed),
-        caveats=("FSx needs at least 6 hours between two changes of IOPS or storage.",),
+        caveats=(
+            fsx.change_interval(file_system, "FSx needs at least 6 hours between two changes of IOPS or storage."),
+        ),
     )
 
 

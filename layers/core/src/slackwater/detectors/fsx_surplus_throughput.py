@@ -134,7 +134,10 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
         ),
         gist=(present, least),
         caveats=(
-            "In several Availability Zones, FSx needs at least 6 hours between two changes of throughput or IOPS.",
+            fsx.change_interval(
+                file_system,
+                "In several Availability Zones, FSx needs at least 6 hours between two changes of throughput or IOPS.",
+            ),
         ),
     )
 

@@ -14,6 +14,10 @@ WordPress content on FSx for OpenZFS", 2025-03).
 - The application may not want to write faster. A demand that rises and falls is not flagged, but a steady demand looks
   like a wait. Ask whether anyone waits.
 - Other volumes of the same file system use the same disks. Times at which the disks were busy do not count.
+- AWS does not say whether it publishes operations by volume. If a volume has none, Slackwater judges the writes of its
+  file system since the volume was created. A volume that has been deleted since may have made them. If several volumes
+  are exported, one finding names them all and does not recommend `async`. A volume without operations is inconclusive
+  if another volume of its file system has them.
 
 ## What to do
 Start at the clients, which costs nothing: more writers in parallel, larger writes, `nconnect`, fewer fsync calls. Only
@@ -27,6 +31,8 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from itertools import batched
 from math import isnan
@@ -34,7 +40,8 @@ from typing import Final
 
 from slackwater.model.detector import Detector, Limits, Seen, limit
 from slackwater.model.estimates import Alternative
-from slackwater.model.metrics import Metric, Series
+from slackwater.model.fleet import Fleet
+from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import FsxFileSystem, FsxVolume, NfsClients
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, KIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
@@ -67,20 +74,24 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
     """Flag a volume with many small writes at a ceiling through a sync export while its disks are not busy."""
     if volume.volume_type != "OPENZFS":
         return Fine(f"it is {volume.volume_type}, not OpenZFS")
-    if not any(entry.is_sync for entry in volume.nfs_export):
+    if not _waiting(volume):
         return Fine("no entry of its NFS export is sync")
     on_server = ("FileSystemId", volume.file_system_id)
-    of_volume, days = (on_server, ("VolumeId", volume.id)), limits.window_days
+    dimensions, days, others = _of(volume), limits.window_days, tuple[FsxVolume, ...]()
 
-    (by_hour,) = seen.read(WRITES.need(*of_volume, period_s=HOUR_S, days=days))
+    (by_hour,) = seen.read(WRITES.need(*dimensions, period_s=HOUR_S, days=days))
     busy, needed = limits.busy_writes_per_s * FIVE_MINUTES_S, limits.busy_minutes * MINUTE_S // FIVE_MINUTES_S
     if not by_hour.present:
-        return Unknown(f"DataWriteOperations has no point in {days} days")
+        dimensions, others = (on_server,), _other_exports(volume, seen.fleet)
+        found = _by_file_system(volume, others, seen, days)
+        if not isinstance(found, Series):
+            return found
+        by_hour, days = found, min(days, seen.age(volume.created_at).days)
     if not _may_hold(by_hour.present, busy, needed):
         return Fine("it has few writes")
 
     five_minutes = seen.read(
-        *(metric.need(*of_volume, period_s=FIVE_MINUTES_S, days=days) for metric in (WRITES, WRITTEN)),
+        *(metric.need(*dimensions, period_s=FIVE_MINUTES_S, days=days) for metric in (WRITES, WRITTEN)),
         *(metric.need(on_server, period_s=FIVE_MINUTES_S, days=days) for metric in DISKS),
     )
     writes, written, *disks = five_minutes
@@ -105,7 +116,90 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
         missing = [sum(isnan(one.values[i]) for i in held) for one in disks]
         name = DISKS[missing.index(max(missing))].name
         return Unknown(f"{name} has no point in {max(missing)} of {len(held)} busy five minutes")
-    return _flag(volume, seen.fleet.get(FsxFileSystem, volume.file_system_id), five_minutes, waited)
+    flagged = _flag(volume, seen.fleet.get(FsxFileSystem, volume.file_system_id), five_minutes, waited)
+    return flagged if dimensions == _of(volume) else _attributed(flagged, volume, others)
+
+
+def _waiting(volume: FsxVolume) -> list[NfsClients]:
+    """The entries of its export whose clients wait for each write. Clients of a read-only entry do not write."""
+    return [entry for entry in volume.nfs_export if entry.is_sync and "ro" not in entry.options]
+
+
+def _of(volume: FsxVolume) -> tuple[tuple[str, str], ...]:
+    return ("FileSystemId", volume.file_system_id), ("VolumeId", volume.id)
+
+
+def _other_exports(volume: FsxVolume, fleet: Fleet) -> tuple[FsxVolume, ...]:
+    """The other volumes of its file system that clients can write to through an export of their own.
+
+    A volume without an export is written through one that has an export.
+
+    Raises:
+        UnreadableRecordError: A volume of the file system could not be read.
+    """
+    return tuple(
+        one
+        for one in fleet.fsx_volumes_of(volume.file_system_id)
+        if one.id != volume.id and any("ro" not in entry.options for entry in one.nfs_export)
+    )
+
+
+def _by_file_system(volume: FsxVolume, others: Sequence[FsxVolume], seen: Seen, days: int) -> Series | Fine | Unknown:
+    """The hourly writes of a volume's file system, for a volume without a series of its own.
+
+    AWS publishes no operations by volume, or none for this volume. If another volume has a series, the writes of the
+    file system may all be that volume's. If none has one, only the oldest child volume is judged, for one finding.
+    """
+    if why := seen.fleet.unreadable.get(FsxVolume):
+        return Unknown(f"{WRITES.name} has no point by volume, and the list of volumes is incomplete: {why}")
+    since_created = min(days, seen.age(volume.created_at).days)
+    judged = min((one for one in (volume, *others) if _waiting(one)), key=_age_rank)
+    if judged != volume:
+        (own,) = seen.read(WRITES.need(*_of(judged), period_s=HOUR_S, days=days))
+        if own.present:  # judged by its own series, so the writes of this volume are in no verdict
+            return Unknown(f"{WRITES.name} has no point in {days} days")
+        return Fine(f"{WRITES.name} has no point by volume: the writes of its file system are judged at {judged.id}")
+    if not since_created:
+        return Unknown(f"{WRITES.name} has no point in {days} days")
+
+    def hourly(*dimensions: tuple[str, str], days: int) -> Need:
+        return WRITES.need(*dimensions, period_s=HOUR_S, days=days)
+
+    by_file_system, *by_volume = seen.read(
+        hourly(("FileSystemId", volume.file_system_id), days=since_created),
+        *(hourly(*_of(one), days=days) for one in others),
+    )
+    if not by_file_system.present or any(one.present for one in by_volume):
+        return Unknown(f"{WRITES.name} has no point in {days} days")
+    return by_file_system
+
+
+def _age_rank(volume: FsxVolume) -> tuple[bool, datetime, str]:
+    """The oldest first, and the root volume last: data is rarely in it."""
+    return volume.path == "/fsx", volume.created_at, volume.id
+
+
+def _attributed(flagged: Flagged, volume: FsxVolume, others: Sequence[FsxVolume]) -> Flagged:
+    """The finding, judged by the writes of the file system: which volumes they may be of."""
+    if not others:
+        source = f"file system {volume.file_system_id}, which has no other export that clients can write to"
+        return replace(flagged, evidence=(*flagged.evidence, Evidence(label="Writes of", value=source, unit="words")))
+    candidates = sorted((volume, *others), key=lambda one: one.id)
+    names = [f"{one.id} ({one.path})" for one in candidates]
+    shown = ", ".join(names[:NAMED_CANDIDATES])
+    more = f" and {len(names) - NAMED_CANDIDATES} more" if len(names) > NAMED_CANDIDATES else ""
+    return replace(
+        flagged,
+        summary=f"{flagged.summary}; one of {len(candidates)} volumes, because CloudWatch has no writes by volume",
+        confidence="medium",
+        evidence=(*flagged.evidence, Evidence(label="Volumes that may be meant", value=", ".join(names), unit="words")),
+        gist=(*flagged.gist, *(one.id for one in candidates)),
+        caveats=(
+            f"The writes may be those of any of these volumes: {shown}{more}. Check at the clients.",
+            MORE_DOES_NOT_HELP,
+        ),
+        remedies=(),  # async on the wrong volume risks its data and speeds up nothing
+    )
 
 
 def _may_hold(hours: Iterable[float], least: float, points: int) -> bool:
@@ -135,7 +229,7 @@ def _flag(
     hours = len(waited) * FIVE_MINUTES_S / HOUR_S
     busiest_s = writes.start_s + max(waited, key=lambda i: writes.values[i]) * FIVE_MINUTES_S
     its_day = writes.between(busiest_s - DAY_S / 2, busiest_s + DAY_S / 2)
-    clients = [entry.clients for entry in volume.nfs_export if entry.is_sync]
+    clients = [entry.clients for entry in _waiting(volume)]
     iops = file_system.iops if file_system else None
     return Flagged(
         summary=(
@@ -161,7 +255,7 @@ def _flag(
         advice=(AT_THE_CLIENTS,),
         gist=tuple(sorted(clients)),
         covers=(volume.file_system_id,),
-        caveats=(nfs.ASYNC_CAVEAT, "More IOPS or throughput do not help while the export is sync."),
+        caveats=(nfs.ASYNC_CAVEAT, MORE_DOES_NOT_HELP),
         remedies=(
             Remedy(
                 kind="small-files",
@@ -176,6 +270,9 @@ def _flag(
     )
 
 
+NAMED_CANDIDATES: Final = 5
+"""How many volumes a caveat names. The evidence names all of them."""
+MORE_DOES_NOT_HELP: Final = "More IOPS or throughput do not help while the export is sync."
 AT_THE_CLIENTS: Final = Advice(
     action="client-side-first",
     summary=(
@@ -215,7 +312,7 @@ def nightly(per_s: Sequence[float], *, kib: float = 4, disk_percent: float = 8) 
     """So many writes a second of each night, by five minutes; one a second for the rest of the day."""
     counts = [rate * FIVE_MINUTES_S for rate in ([*per_s] + [1.0] * (288 - len(per_s))) * 14]
     return {
-        (WRITES, HOUR_S): [sum(hour) for hour in batched(counts, 12, strict=True)],
+        (WRITES, HOUR_S): [sum(hour) for hour in batched(counts, 12)],
         (WRITES, FIVE_MINUTES_S): counts,
         (WRITTEN, FIVE_MINUTES_S): [count * kib * KIB for count in counts],
         **{(metric, FIVE_MINUTES_S): [disk_percent] * len(counts) for metric in DISKS},
@@ -226,6 +323,10 @@ SYNC = NfsClients(clients="10.0.0.0/16", options=("rw", "crossmnt", "no_root_squ
 ASYNC = NfsClients(clients="10.1.0.0/16", options=("async", "rw", "crossmnt"))
 TWO_HOURS = [342.0] * 24
 RISES_AND_FALLS = [100 + 300 * (1 - abs(i - 144) / 144) for i in range(288)]
+
+OTHER = examples.fsx_volume(id="fsvol-0123456789abcdef1", path="/fsx/cache", nfs_export=(ASYNC,))
+READ_ONLY = replace(OTHER, nfs_export=(replace(SYNC, options=("ro", "crossmnt")),))
+BY_VOLUME = ("VolumeId",)
 
 waits = Cases(examples.fsx_volume(nfs_export=(SYNC,)), nightly(TWO_HOURS))
 unread = Cases(waits.resource)
@@ -261,6 +362,21 @@ DETECTOR = Detector(
         ),
         waits("busy hours without five-minute points", Unknown, "show when", metrics={(WRITES, FIVE_MINUTES_S): None}),
         unread("no metrics", Unknown, "no point in 14 days"),
+        waits(
+            "operations by file system only, and no other export to write to",
+            Flagged,
+            "clients 10.0.0.0/16 made 342 writes",
+            records=(READ_ONLY,),
+            unpublished=BY_VOLUME,
+        ),
+        waits(
+            "operations by file system only, and two exports",
+            Flagged,
+            "one of 2 volumes",
+            records=(OTHER,),
+            unpublished=BY_VOLUME,
+        ),
+        unread("sync for clients that only read", Fine, "no entry", nfs_export=READ_ONLY.nfs_export),
         unread("an ONTAP volume", Fine, "ONTAP", volume_type="ONTAP", nfs_export=()),
         unread("no export", Fine, "no entry", nfs_export=()),
     ),

@@ -20,9 +20,17 @@ NAMES_SESSION: Final = ("sts:assumerole", "sts:assumerolewithwebidentity")
 
 
 def named(who: str, identities: Collection[str]) -> bool:
-    """Whether identities name somebody. An assumed role's ARN may be named without its session's name."""
+    """Whether identities name somebody.
+
+    An assumed role's ARN may be named without its session's name. E-mail addresses are compared without case.
+    """
     role = who.rpartition("/")[0] if ":assumed-role/" in who else who
-    return who in identities or role in identities
+    return not {_comparable(who), role}.isdisjoint(map(_comparable, identities))
+
+
+def _comparable(who: str) -> str:
+    # ASCII only: casefold makes one address of groß@ and gross@.
+    return who.lower() if "@" in who and who.isascii() and not who.startswith(SIGNED) else who
 
 
 def may_decide(who: str, policy: Policy) -> bool:

@@ -33,7 +33,7 @@ def play_with_queries(detector: AnyDetector, case: Case) -> tuple[Verdict, list[
     queries: list[MetricQuery] = []
     while call := queue.next_call(idle=True):
         queries += call.queries
-        queue.receive({query: _answer(query, case) for query in call.queries}, {})
+        queue.receive({query: answer(query, case) for query in call.queries}, {})
     for reason in (*(one.reason for one in queue.unknown), *(reason for _, reason, _ in queue.failures)):
         return Unknown(reason), queries
     return queue.flagged[0].verdict if queue.flagged else verdicts[-1], queries
@@ -50,6 +50,8 @@ def words(verdict: Verdict) -> str:
             return ""
 
 
-def _answer(query: MetricQuery, case: Case) -> Series:
-    values = list(case.metrics.get((query.metric, query.period_s), ()))[-query.points :]
+def answer(query: MetricQuery, case: Case) -> Series:
+    """Return the points that a case gives for a query, the newest last; None before them."""
+    published = not any(name in case.unpublished for name, _ in query.dimensions)
+    values = list(case.metrics.get((query.metric, query.period_s), ()) if published else ())[-query.points :]
     return Series.of(query.window.start_s, query.period_s, [None] * (query.points - len(values)) + values)

@@ -20,7 +20,7 @@ from slackwater.model.detector import MAX_ROUNDS, AnyDetector, Limits, MetricsNe
 from slackwater.model.findings import HELD_BACK, UnknownVerdict
 from slackwater.model.fleet import Fleet, UnreadableRecordError
 from slackwater.model.metrics import Need, Series
-from slackwater.model.resources import InstanceType, Record, Resource
+from slackwater.model.resources import AgentMetric, InstanceType, Record, Resource
 from slackwater.model.verdicts import FindingKind, Flagged, Unknown, Verdict
 from slackwater.performance.unpublished import UnpublishedError
 
@@ -214,7 +214,7 @@ class EvaluationQueue:
             if kind in self.fleet.unreadable:
                 return Unknown(f"{kind.KIND} records could not be read: {self.fleet.unreadable[kind]}")
         if self.fleet.broken:
-            others = looked_at(question.enabled.detector) - {question.enabled.detector.resource}
+            others = _needed_whole(question.enabled.detector)
             if broken := self.fleet.broken_of(question.resource, others):
                 return Unknown(str(broken))
         for need in question.asked:
@@ -273,6 +273,15 @@ def silence(query: MetricQuery) -> Series:
 def looked_at(detector: AnyDetector) -> frozenset[type[Record]]:
     """Return the kinds of record that a detector reads."""
     return frozenset({detector.resource, *detector.reads, *detector.reads_if_allowed})
+
+
+def _needed_whole(detector: AnyDetector) -> set[type[Record]]:
+    """Return the kinds of record of which each must be readable that belongs to the resource.
+
+    What an agent may report beside it is not one of them: a detector that looks at it sees that one is broken.
+    """
+    optional = (kind for kind in detector.reads_if_allowed if not issubclass(kind, AgentMetric))
+    return {*detector.reads, *optional} - {detector.resource}
 
 
 def _by_resource_group(fleet: Fleet, enabled: Iterable[Enabled]) -> dict[str, list[_Question]]:

@@ -96,6 +96,7 @@ class Case:
         says: Text that the verdict must contain.
         metrics: Values by metric and period in seconds, the newest last. They end at the end of the window; earlier
             points, and None, are missing.
+        unpublished: Names of dimensions: a metric that is read by one of them has no points.
     """
 
     title: str
@@ -106,6 +107,7 @@ class Case:
     records: tuple[Record, ...] = ()
     unreadable: Mapping[type[Record], str] = field(default_factory=dict)
     limits: Mapping[str, Any] = field(default_factory=dict)
+    unpublished: tuple[str, ...] = ()
 
 
 CASE_NOW: Final = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from slackwater.model.findings import Gap
-from slackwater.model.resources import DiskMetric, Instance, Record, Volume
+from slackwater.model.resources import DiskMetric, FsxVolume, Instance, Record, Volume
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,10 @@ class Fleet:
         for one in broken:
             raise UnreadableRecordError(str(one))
 
+    def _require_all_of(self, kind: type[Record], owner: str) -> None:
+        """Refuse if a record of this kind could not be read that belongs to the owner, or may belong to it."""
+        self._require(one for one in self.broken if one.kind is kind and (one.owners is None or owner in one.owners))
+
     @property
     def awaited(self) -> frozenset[type[Record]]:
         """The kinds that are still being read. This fleet has none of their records."""
@@ -154,7 +158,7 @@ class Fleet:
         Raises:
             UnreadableRecordError: One of them could not be read.
         """
-        self._require(one for one in self.broken if one.kind is Volume and instance_id in (one.owners or ()))
+        self._require_all_of(Volume, instance_id)
         return self._volumes.get(instance_id, ())
 
     @cached_property
@@ -165,13 +169,29 @@ class Fleet:
                 found.setdefault(attachment.instance_id, []).append(volume)
         return found
 
+    def fsx_volumes_of(self, file_system_id: str) -> Sequence[FsxVolume]:
+        """Return the volumes of an FSx file system.
+
+        Raises:
+            UnreadableRecordError: One of them could not be read.
+        """
+        self._require_all_of(FsxVolume, file_system_id)
+        return self._fsx_volumes.get(file_system_id, ())
+
+    @cached_property
+    def _fsx_volumes(self) -> Mapping[str, Sequence[FsxVolume]]:
+        found: dict[str, list[FsxVolume]] = {}
+        for volume in self.all(FsxVolume):
+            found.setdefault(volume.file_system_id, []).append(volume)
+        return found
+
     def disks_of(self, instance_id: str) -> Sequence[DiskMetric]:
         """Return the file systems that an instance's CloudWatch agent reports.
 
         Raises:
             UnreadableRecordError: One of them could not be read.
         """
-        self._require(one for one in self.broken if one.kind is DiskMetric and instance_id in (one.owners or ()))
+        self._require_all_of(DiskMetric, instance_id)
         return self._disks.get(instance_id, ())
 
     @cached_property

@@ -13,6 +13,9 @@ from typing import Final
 
 from slackwater.model.money import (
     EBS_GP3_THROUGHPUT,
+    EBS_MAGNETIC_REQUESTS,
+    EFS_ARCHIVE_READ,
+    EFS_ARCHIVE_TIERING,
     EFS_BACKUP_STORAGE,
     EFS_ELASTIC_READ,
     EFS_ELASTIC_WRITE,
@@ -46,6 +49,7 @@ ONE: Final = Decimal(1)
 GIB_MONTHS: Final = {"GB-Mo": ONE, "GB-month": ONE}
 MIBPS_MONTHS: Final = {"MiBps-Mo": ONE, "MiBps-mo": ONE, "GiBps-mo": Decimal(1024), "GiBps-Mo": Decimal(1024)}
 IOPS_MONTHS: Final = {"IOPS-Mo": ONE}
+MILLION_REQUESTS: Final = {"IOs": Decimal("0.000001")}
 HOURS: Final = {"Hrs": ONE}
 VCPU_HOURS: Final = {"vCPU-Hours": ONE}
 GIBS: Final = {"GB": ONE}
@@ -79,6 +83,8 @@ EFS_ACCESS: Final = {
     EFS_ELASTIC_WRITE.id: ("Write", "ETDataAccess-Bytes"),
     EFS_IA_READ.id: ("Read", "IADataAccess-Bytes"),
     EFS_IA_TIERING.id: ("Write", "IADataAccess-Bytes"),
+    EFS_ARCHIVE_READ.id: ("Read", "ArchiveDataAccess-Bytes"),
+    EFS_ARCHIVE_TIERING.id: ("Write", "ArchiveDataAccess-Bytes"),
 }
 CREDIT_FAMILIES: Final = ("t2", "t3", "t3a", "t4g")
 FSX_DEPLOYMENT: Final = {
@@ -119,6 +125,8 @@ def _ebs(rest: str) -> PriceQuery | None:
     if f"ebs.{rest}" == EBS_GP3_THROUGHPUT.id:
         filters = {"productFamily": "Provisioned Throughput", "volumeApiName": "gp3"}
         return _ec2(filters, r"EBS:VolumeP-Throughput\.gp3", MIBPS_MONTHS)
+    if f"ebs.{rest}" == EBS_MAGNETIC_REQUESTS.id:
+        return _ec2({"productFamily": "System Operation"}, r"EBS:VolumeIOUsage", MILLION_REQUESTS)
     if rest in IOPS_USAGE:
         volume_type, usage = IOPS_USAGE[rest]
         return _ec2(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Series
 from slackwater.model.money import Change
 from slackwater.model.settings import Setting
+
+if TYPE_CHECKING:  # it takes pydantic, which the command line does without until it has to
+    from slackwater.model.estimates import Alternative
 
 type Severity = Literal["high", "medium", "low", "info"]
 type Confidence = Literal["high", "medium", "low"]

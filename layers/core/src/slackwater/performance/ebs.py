@@ -83,6 +83,8 @@ HDD_MIB_S: Final[Mapping[str, tuple[tuple[int, int], tuple[int, int]]]] = {
     "sc1": ((12, 192), (80, 250)),
 }
 """Baseline and burst of a hard disk volume: MiB/s for each TiB, and their maximum."""
+MAGNETIC_MILLIONS_PER_GIB: Final = 0.2
+"""With fewer I/O requests a month, gp3 costs more. In us-east-1 it costs more up to 0.6 million: the prices decide."""
 MAGNETIC_MIB_S: Final = 40
 """A magnetic volume has 40 to 90 MiB/s, and 40 to 200 IOPS. The lower ends count here."""
 
@@ -355,6 +357,15 @@ def gp3_for(size_gib: int, iops: float, mib_s: float) -> Gp3 | None:
     kind, throughput = VOLUME_TYPES["gp3"], max(GP3_INCLUDED_MIB_S, ceil(mib_s))
     wanted = max(least_iops("gp3", throughput), ceil(iops))
     return Gp3(wanted, throughput) if wanted <= kind.most_iops(size_gib) and throughput <= kind.most_mib_s else None
+
+
+def costs_less_than_gp2(size_gib: int, to: Gp3) -> bool:
+    """Return whether gp3 with these settings costs less than gp2 of the same size.
+
+    With the prices of us-east-1 and Tokyo of September 2026: a GiB of gp2 costs a quarter more than one of gp3, and one
+    of gp3 as much as 2 MiB/s or 16 IOPS.
+    """
+    return size_gib / 4 > (to.mib_s - GP3_INCLUDED_MIB_S) / 2 + (to.iops - GP3_INCLUDED_IOPS) / 16
 
 
 def monthly_units(volume: Volume) -> tuple[Change, ...]:

@@ -61,9 +61,7 @@ def full_credits_bytes(standard_bytes: float) -> int:
 
 
 def metered_bytes(written_bytes: float, read_bytes: float) -> float:
-    """Return how these bytes are metered: what they cost in credits, and count under a throughput limit. Also for
-    rates.
-    """
+    """Return what these bytes (or rates) cost in credits, and count under a throughput limit."""
     return written_bytes + read_bytes / READ_DISCOUNT
 
 
@@ -79,9 +77,7 @@ def seconds_to_fill(credits_bytes: float, earned_bytes_per_s: float) -> float | 
 
 
 def burst_s_a_day(standard_bytes: float, ceiling_bytes_per_s: float) -> float:
-    """Return for how many seconds a day's credits last at `ceiling_bytes_per_s`, which a Region may set below the full
-    burst.
-    """
+    """Return for how many seconds a day's credits last at this rate. A Region may set it below the full burst."""
     return DAY_S * min(1.0, earned_bytes_per_s(standard_bytes) / ceiling_bytes_per_s)
 
 
@@ -146,18 +142,19 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a mode allows, independent of the size. Elastic's operations are those before a quota increase."""
+    """What a mode allows, independent of the size. Elastic's operations are those before a quota increase.
+
+    `client_bytes_per_s` is for one client, reads and writes together.
+    """
 
     read_ms: float
     write_ms: float
     operations: Allowance
     client_bytes_per_s: float
-    """For one client, reads and writes together."""
 
 
 def limits(mode: EfsMode, *, one_zone: bool) -> Limits:
-    """Return latencies, operations a second, and the throughput of one client ("Amazon EFS performance", summary
-    table).
+    """Return what a mode allows ("Amazon EFS performance", summary table).
 
     Elastic's reads are of frequently used data (else 90,000 a second). Its 1,500 MiB/s for one client require
     amazon-efs-utils 2.0 or later, or the EFS CSI driver. With anything older it is 500.
@@ -186,19 +183,16 @@ HIGH: Final[Mapping[EfsMode, Allowance]] = {
     "provisioned": Allowance(10 * GIB, 3.33 * GIB),
     "elastic": Allowance(60 * GIB, 5 * GIB),
 }
-ELSEWHERE: Final[Mapping[EfsMode, Allowance]] = {
-    "bursting": Allowance(3 * GIB, GIB),
-    "provisioned": Allowance(3 * GIB, GIB),
-    "elastic": Allowance(20 * GIB, GIB),
-}
-IN_ONE_ZONE: Final = Allowance(3 * GIB, GIB)
+ELSEWHERE: Final = Allowance(3 * GIB, GIB)
+"""In other Regions, and for One Zone in each Region and mode."""
+ELASTIC_ELSEWHERE: Final = Allowance(20 * GIB, GIB)
 
 
 def region_allows(mode: EfsMode, region: str, *, one_zone: bool) -> Allowance:
     """Return the throughput of all clients of a file system together in a Region, in bytes a second."""
     if one_zone:
-        return IN_ONE_ZONE
-    return (HIGH if region in HIGH_REGIONS[mode] else ELSEWHERE)[mode]
+        return ELSEWHERE
+    return HIGH[mode] if region in HIGH_REGIONS[mode] else ELASTIC_ELSEWHERE if mode == "elastic" else ELSEWHERE
 
 
 def allows(
@@ -222,8 +216,7 @@ def is_bursting(provisioned_bytes_per_s: float, standard_bytes: float) -> bool:
 PROVISIONED_MIB_S: Final = (1, 3_414)
 """The least and the most that can be provisioned (Amazon EFS API, UpdateFileSystem, ProvisionedThroughputInMibps)."""
 INCLUDED_GIB_PER_MIB_S: Final = 20
-"""Provisioned throughput includes 1 MiB/s for each 20 GiB in Standard (Amazon EFS pricing, "Provisioned Throughput").
-"""
+"""What the price of Standard includes (Amazon EFS pricing, "Provisioned Throughput")."""
 
 LEAST_DATA_BYTES: Final = 32 * KIB
 LEAST_METADATA_BYTES: Final = 4 * KIB
@@ -290,19 +283,15 @@ def as_written_gib(elastic: tuple[Change, ...]) -> float:
 def elastic_for(
     usd: Decimal, cost: Callable[..., Decimal | None], operation_bytes: float | None = None
 ) -> Allowance | None:
-    """Return the bytes that Elastic throughput transfers for this money; None if a price is unknown. `cost` is
-    `Known.usd`.
-    """
-    read, write = elastic_units(GIB, GIB, operation_bytes)
-    read_usd, write_usd = cost(read), cost(write)
+    """Return the bytes that Elastic moves for this money; None if a price is unknown. `cost` is `Known.usd`."""
+    read_usd, write_usd = map(cost, elastic_units(GIB, GIB, operation_bytes))
     return Allowance(GIB * float(usd / read_usd), GIB * float(usd / write_usd)) if read_usd and write_usd else None
 
 
 def break_even_share(
     provisioned_usd: Decimal, elastic_usd_per_gib: Decimal, metered_per_byte: float, hours_per_month: Decimal
 ) -> float:
-    """Return the average use of provisioned throughput above which Elastic costs more, as a share of what is
-    provisioned.
+    """Return the average use, as a share of what is provisioned, above which Elastic costs more.
 
     Args:
         provisioned_usd: For 1 MiB/s for a month.
@@ -400,17 +389,12 @@ def fits(
         "elastic": elastic_units(load.read_bytes, load.write_bytes, load.operation_bytes) if load.moved_bytes else None,
     }
     bursting = {"bursting": True, "provisioned": is_bursting(provisioned_mib_s * MIB, standard_bytes), "elastic": False}
+    of = {"standard_bytes": standard_bytes, "provisioned_bytes_per_s": provisioned_mib_s * MIB}
     return {
         mode: _fit(
             load,
             throughput,
-            allows(
-                mode,
-                region,
-                one_zone=one_zone,
-                standard_bytes=standard_bytes,
-                provisioned_bytes_per_s=provisioned_mib_s * MIB,
-            ),
+            allows(mode, region, one_zone=one_zone, **of),
             limits(mode, one_zone=one_zone).operations,
             bursts_on=standard_bytes if bursting[mode] else None,
         )
@@ -423,11 +407,8 @@ def cheapest(modes: Mapping[EfsMode, Fit], cost: Callable[..., Decimal | None]) 
 
     Storage costs the same in all modes, so its price is not needed.
     """
-    known = {
-        mode: usd
-        for mode, fit in modes.items()
-        if fit.carries and fit.units is not None and (usd := cost(*fit.units)) is not None
-    }
+    bills = {mode: cost(*fit.units) for mode, fit in modes.items() if fit.carries and fit.units is not None}
+    known = {mode: usd for mode, usd in bills.items() if usd is not None}
     return min(known, key=lambda mode: known[mode], default=None)
 
 
@@ -471,9 +452,7 @@ def bursts(file_system: EfsFileSystem) -> bool:
 
 
 def metered_ceiling(mode: EfsMode, file_system: EfsFileSystem, provisioned_mib_s: float = 0) -> float:
-    """Return the most that is metered, in bytes a second, if this file system is in that mode; with credits if it
-    bursts.
-    """
+    """Return the most that is metered in that mode, in bytes a second; with credits if it bursts."""
     return allows(
         mode,
         file_system.target.region,
@@ -505,7 +484,6 @@ def monthly_units(file_system: EfsFileSystem) -> tuple[Change, ...]:
     units = [
         Change(efs_storage(storage_class, one_zone=one_zone, elastic=elastic), amount(size / GIB))
         for storage_class, size in file_system.stored_bytes.items()
-        if size
     ]
     if file_system.provisioned_mib_s:
         units.append(provisioned_units(file_system.provisioned_mib_s, file_system.standard_bytes))

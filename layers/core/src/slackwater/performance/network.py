@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from math import inf, isnan
-from statistics import fmean, pstdev
 from typing import Final
 
 from slackwater.model.metrics import Series
@@ -33,34 +31,6 @@ BRIDGED_POINTS: Final = 2
 """So many missing or low points do not end a time above the baseline."""
 PLATEAU_RATIOS: Final = (0.90, 1.05)
 """A point of a throttled rate is the baseline less protocol overhead. Above 1.05, it still uses credits."""
-LEVEL_RATIOS: Final = (0.94, 1.02)
-"""The mean of a throttled rate. The metrics may leave out frame headers: 5% of a frame of 1,500 bytes."""
-BUDGET_ERROR: Final = 0.25
-"""As a fraction of the bucket. AWS says only "typically", and metered bytes may lack headers."""
-BALANCE_ERROR: Final = 0.25
-"""As a fraction of a point at the baseline. The first and last point of a plateau are only partly at the baseline."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plateau:
-    """A run of points at the baseline after a burst, as indexes of the series. `end` is exclusive."""
-
-    first: int
-    end: int
-    mean_bytes_per_s: float
-    spread: float
-    """Standard deviation, as a fraction of the mean."""
-    burst_bytes_per_s: float
-    """The highest rate of the burst before it."""
-    burst: int
-    """The index of the last point of that burst."""
-    spent_bytes: float
-    """Credits used when it begins: bytes above the baseline since the bucket was last full, less the credits that came back."""
-
-    @property
-    def points(self) -> int:
-        """The number of points."""
-        return self.end - self.first
 
 
 def can_burst(instance_type: InstanceType) -> bool:
@@ -77,103 +47,9 @@ def transfer_s(size_bytes: float, baseline_bytes_per_s: float, burst_bytes_per_s
     return burst_s + (size_bytes - in_burst) / baseline_bytes_per_s
 
 
-def plateaus(
-    sums: Series,
-    baseline_bytes_per_s: float,
-    peak_bytes_per_s: float,
-    *,
-    min_points: int,
-    max_spread: float,
-    max_gap_s: int,
-) -> list[Plateau]:
-    """Return where the rate stays at the baseline because a burst used up the credits.
-
-    A bucket of C bytes pays for what is above the baseline b, up to the peak p, and fills below it. A burst lasts
-    "typically from 5 to 60 minutes, depending on the instance size" (EC2 User Guide, "Amazon EC2 instance network
-    bandwidth"). Let spent(t) be the bytes above b, less those below it, since the bucket was last full. The bucket is
-    empty at t only if all of this holds:
-
-    - 5 min * (p - b) <= spent(t) = C <= 60 min * (p - b), and no other time has more than C spent (within
-      `BUDGET_ERROR`).
-    - From t on, the rate is b (flat, and within `LEVEL_RATIOS`). No credits came back between the burst and t, because
-      they would have been used first.
-    - From the plateau's end v until any later u, at most b * (u - v) bytes pass (within `BALANCE_ERROR`). More would
-      use credits that are not there.
-
-    A demand that slowly passes through the baseline looks flat for a while. So the shortest run must be twice as flat
-    as `max_spread`; a run of twice `min_points` only that flat. The first and last point of a run are only partly at
-    the baseline, and are left out if the run is long enough.
-
-    Args:
-        sums: Bytes per period in one direction. A missing point counts as idle in the budget. After a plateau, no credits
-            come back in it.
-        baseline_bytes_per_s: The rate without credits.
-        peak_bytes_per_s: The rate with credits.
-        min_points: The shortest run.
-        max_spread: How much the rate may vary (standard deviation), or drift from the first third to the last, as a
-            fraction of the mean.
-        max_gap_s: The longest time, in seconds, between a burst and its plateau.
-    """
-    rates = [value / sums.period_s / baseline_bytes_per_s for value in sums.values]
-    runs = [(*run, _pinned(rates, *run, min_points, max_spread)) for run in _runs(rates, *PLATEAU_RATIOS)]
-    net = [rate - 1 for rate in rates]
-    for first, end, pinned in runs:
-        if pinned:
-            net[first:end] = [0.0] * (end - first)  # metered bytes lack headers; no credits come back here
-    spent = _spent(-1 if isnan(used) else used for used in net)
-    low, high = LEVEL_RATIOS
-    balance = [0.0, *accumulate(0 if isnan(rate) or low <= rate <= high else rate - 1 for rate in rates)]
-    highest_from = list(accumulate(reversed(balance), max))[::-1]
-    full = (peak_bytes_per_s / baseline_bytes_per_s - 1) * 60 / sums.period_s  # a minute at the peak
-    shortest, longest = (minutes * full for minutes in BURST_MINUTES)
-    least, most = max(shortest, *spent) * (1 - BUDGET_ERROR), longest * (1 + BUDGET_ERROR)
-
-    found: list[Plateau] = []
-    last_end, last_burst, max_gap = -1, None, max_gap_s // sums.period_s
-    for first, end, pinned in runs:
-        burst = _burst_before(rates, first, BURST_RATIO, max_gap)
-        since = last_end if burst is None else burst + 1
-        if burst is None and last_burst is not None and first - last_end <= max_gap:
-            burst = last_burst  # one low or missing point does not end the plateau
-        if burst is None or _came_back(rates[since:first]) > BALANCE_ERROR:
-            continue
-        if end - first >= min_points // 2:  # fewer may be a rate on its way through the baseline
-            last_end, last_burst = end, burst
-        is_empty = least <= spent[first] <= most and highest_from[end] - balance[end] <= BALANCE_ERROR
-        if pinned and is_empty:
-            (mean, spread), top = pinned, max(_run_back(rates, burst, BURST_RATIO))
-            mean, top, used = (ratio * baseline_bytes_per_s for ratio in (mean, top, spent[first] * sums.period_s))
-            found.append(Plateau(first, end, mean, spread, top, burst, used))
-    return found
-
-
-def _pinned(
-    rates: Sequence[float], first: int, end: int, min_points: int, max_spread: float
-) -> tuple[float, float] | None:
-    """Return the mean of a run and its standard deviation over the mean; None unless it is long, flat and at the baseline."""
-    if end - first < min_points:
-        return None
-    trim = 1 if end - first >= min_points + 2 else 0
-    inner = rates[first + trim : end - trim]
-    mean, flat = fmean(inner), max_spread * min(1, (end - first) / (2 * min_points))
-    spread = pstdev(inner) / mean
-    low, high = LEVEL_RATIOS
-    return (mean, spread) if low <= mean <= high and max(spread, _drift(inner)) < flat else None
-
-
 def _spent(net: Iterable[float]) -> list[float]:
     """Return the credits used before each period and after the last one, of a bucket that is full at the start."""
     return list(accumulate(net, lambda gone, used: max(0.0, gone + used), initial=0.0))
-
-
-def _came_back(rates: Iterable[float]) -> float:
-    return sum(1 - rate for rate in rates if not isnan(rate))
-
-
-def _drift(rates: Sequence[float]) -> float:
-    """Return the difference between the last and the first third of a run, as a fraction of its mean."""
-    third = max(1, len(rates) // 3)
-    return abs(fmean(rates[-third:]) - fmean(rates[:third])) / fmean(rates)
 
 
 def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[range]:
@@ -187,20 +63,10 @@ def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[r
         baseline_gbps: The instance's baseline, in Gbps.
         min_points: The smallest number of points.
     """
-    """Return the runs whose rate needs credits, as indexes of `sums`, with at least `min_points` points above the
-    baseline.
-
-    One or two missing or low points do not end a run, and do not count.
-
-    Args:
-        sums: Bytes per period in one direction.
-        baseline_gbps: The instance's baseline, in Gbps.
-        min_points: The smallest number of points.
-    """
     rates = [value / sums.period_s for value in sums.values]
     above = PLATEAU_RATIOS[1] * bytes_per_s_of_gbps(baseline_gbps)
     bridged: list[range] = []
-    for first, end in _runs(rates, above, inf):
+    for first, end in runs_within(rates, above, inf):
         if bridged and first - bridged[-1].stop <= BRIDGED_POINTS:
             bridged[-1] = range(bridged[-1].start, end)
         else:
@@ -223,7 +89,8 @@ def drawn_s(sums: Series, baseline_bytes_per_s: float, peak_bytes_per_s: float) 
     return max(_spent(net)) / (peak_bytes_per_s - baseline_bytes_per_s)
 
 
-def _runs(rates: Sequence[float], low: float, high: float) -> Iterator[tuple[int, int]]:
+def runs_within(rates: Sequence[float], low: float, high: float) -> Iterator[tuple[int, int]]:
+    """Yield the first index of each run of rates from `low` to `high`, and the index after its last."""
     first = None
     for i, rate in enumerate(rates):
         inside = low <= rate <= high  # NaN, a missing point, is never inside
@@ -234,24 +101,6 @@ def _runs(rates: Sequence[float], low: float, high: float) -> Iterator[tuple[int
             first = None
     if first is not None:
         yield first, len(rates)
-
-
-def _burst_before(rates: Sequence[float], first: int, threshold: float, max_gap: int) -> int | None:
-    return next((i for i in range(first - 1, max(-1, first - 2 - max_gap), -1) if rates[i] >= threshold), None)
-
-
-def _run_back(rates: Sequence[float], last: int, threshold: float) -> list[float]:
-    run = []
-    for i in range(last, -1, -1):
-        if isnan(rates[i]) or rates[i] < threshold:
-            break
-        run.append(rates[i])
-    return run
-
-
-def seconds_of(points: Iterable[Plateau], period_s: int) -> int:
-    """Return the total duration of plateaus, in seconds."""
-    return sum(plateau.points for plateau in points) * period_s
 
 
 GENERAL_FAMILIES: Final = {False: "m6i", True: "m7g"}

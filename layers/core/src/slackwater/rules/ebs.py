@@ -6,19 +6,24 @@ Sources: Amazon EC2 API Reference, "ModifyVolume"; Amazon EBS User Guide, "How A
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from shlex import quote
 from typing import Final
 
+from slackwater.model.detector import Seen
 from slackwater.model.metrics import Metric, Need
-from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change
-from slackwater.model.resources import Instance, Volume
+from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change, difference
+from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.settings import VolumeSetting
-from slackwater.model.units import DAY_S
-from slackwater.model.verdicts import Advice
+from slackwater.model.units import DAY_S, MIB
+from slackwater.model.verdicts import Advice, Evidence, Fine, Unknown
 from slackwater.performance import ebs
+from slackwater.rules import advice
+
+BALANCE: Final = Metric("AWS/EBS", "BurstBalance", "Minimum", "percent")
+"""EBS publishes it only while the volume is active (Amazon EBS User Guide, "Amazon CloudWatch metrics")."""
 
 ONLINE: Final = "EBS makes the change online within hours, and accepts at most four changes of a volume in 24 hours."
 
@@ -27,6 +32,7 @@ BOTH: Final = (
     " of each one keeps the current value of the other."
 )
 
+LOWERED: Final = "A load that comes less often than the window is slower until you raise the setting again."
 AFTERWARDS: Final = "The throughput requires some of the IOPS. Check ebs-surplus-iops again after the change."
 
 
@@ -45,9 +51,61 @@ def attached_at(volume: Volume) -> datetime:
     return max([volume.created_at, *(one.attached_at for one in volume.attachments if one.attached_at)])
 
 
+def running(volume: Volume, seen: Seen) -> Sequence[Instance] | Fine | Unknown:
+    """The running instances that have the volume, or the verdict if there is none."""
+    if not volume.attachments:
+        return Fine("it is not attached")
+    found = [(one.instance_id, seen.fleet.get(Instance, one.instance_id)) for one in volume.attachments]
+    if lost := next((id_ for id_, instance in found if instance is None), None):
+        return Unknown(f"its instance {lost} is not in the inventory")
+    instances = [instance for _, instance in found if instance]
+    if there := [instance for instance in instances if instance.state == "running"]:
+        return there
+    return Fine(f"its instance is {instances[0].state}: there is no I/O to judge")
+
+
+def carrier(volume: Volume, seen: Seen) -> InstanceType | Fine | Unknown:
+    """The type of the running instance that has the volume, or the verdict if there is none."""
+    instances = running(volume, seen)
+    if isinstance(instances, Fine | Unknown):
+        return instances
+    name = instances[0].instance_type
+    return seen.fleet.get(InstanceType, name) or Unknown(f"its instance's type {name} is not in the inventory")
+
+
+def carried(kind: InstanceType) -> tuple[Evidence, ...]:
+    """The maximum of an instance type, if EC2 publishes it."""
+    limits = ebs.instance_limits(kind, "gp3")
+    if limits is None:
+        return ()
+    reached = ((round(limits.burst.bytes_per_s / MIB, 1), "MiB/s"), (limits.burst.iops, "IOPS"))
+    return tuple(Evidence(label=f"Limit of {kind.id}", value=value, unit=unit) for value, unit in reached)
+
+
 def gp3(iops: int, mib_s: int) -> VolumeSetting:
     """A setting of a gp3 volume."""
     return VolumeSetting(volume_type="gp3", iops=iops, throughput_mib_s=mib_s)
+
+
+def setting_of(volume: Volume) -> VolumeSetting:
+    """What a volume is set to."""
+    return VolumeSetting(volume_type=volume.volume_type, iops=volume.iops, throughput_mib_s=volume.throughput_mib_s)
+
+
+def modify(
+    volume: Volume, to: VolumeSetting, action: str, summary: str, risk: str, *, by_person: bool = False, gib: int = 0
+) -> Advice:
+    """Recommend to change a volume online, to `gib` GiB if it grows. Slackwater never does what is `by_person`."""
+    then = ebs.units(to.volume_type, gib or volume.size_gib, to.iops or 0, to.throughput_mib_s or 0)
+    return Advice(
+        action=action,
+        summary=summary,
+        changes=difference(ebs.monthly_units(volume), then),
+        risk=f"{risk} {ONLINE}",
+        reversible=not gib,
+        command=modify_command(volume, to) + (f" --size {gib}" if gib else ""),
+        setting=None if by_person else advice.by_program(volume, to),
+    )
 
 
 def modify_command(volume: Volume, to: VolumeSetting) -> str:
@@ -60,13 +118,6 @@ def modify_command(volume: Volume, to: VolumeSetting) -> str:
         f"aws ec2 modify-volume --volume-id {volume.id} --region {volume.target.region} --volume-type {to.volume_type}"
         + "".join(f" --{name} {rate}" for name, rate in rates if rate is not None)
     )
-
-
-MOST_WAITS: Final = 144
-"""`aws ec2 wait snapshot-completed` gives up after 10 minutes (40 checks, 15 seconds apart); these waits take a day.
-
-The first snapshot of a large volume takes hours. All waits for a failed snapshot end at once.
-"""
 
 
 def billed_words(volume: Volume) -> str:
@@ -94,22 +145,14 @@ def snapshot_command(volume: Volume) -> str:
 
 
 def snapshot_and_delete(volume: Volume, steps: str, *, may_delete: bool) -> Advice:
-    """Recommend a snapshot and a deletion. Without `may_delete`, the command only creates the snapshot."""
-    region = f"--region {volume.target.region}"
-    whole = (
-        f"id=$({snapshot_command(volume)} --query SnapshotId --output text)"
-        f" && for n in $(seq {MOST_WAITS})"
-        f'; do aws ec2 wait snapshot-completed {region} --snapshot-ids "$id" && break; done'
-        f" && aws ec2 delete-volume {region} --volume-id {volume.id}"
-    )
-    waits = " The command waits up to a day for the snapshot and then deletes the volume."
+    """Recommend a snapshot and a deletion. The command only creates the snapshot: a pasted line must never delete data."""
     return Advice(
         action="snapshot-and-delete",
-        summary=steps + waits if may_delete else steps,
+        summary=f"{steps} The command only creates the snapshot.",
         changes=ebs.monthly_units(volume),
         risk="AWS bills the snapshot for its used blocks while you keep it. A volume from the snapshot has another ID.",
         reversible=True,
-        command=whole if may_delete else snapshot_command(volume),
+        command=snapshot_command(volume),
         deletes=may_delete,
     )
 

@@ -17,19 +17,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import batched, chain, groupby
-from math import isnan
+from math import inf, isnan, nan
 from typing import Final
 
 from slackwater.model.detector import Limits, Seen, limit
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import Instance, InstanceType, Volume
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, KIB, MIB, MINUTE_S
+from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Confidence, Evidence, Fine, Line, Unknown
 from slackwater.rules import ebs
-from slackwater.rules.series import hole_words
+from slackwater.rules.series import greatest, hole_words
 
 IOPS_EXCEEDED: Final = Metric("AWS/EBS", "VolumeIOPSExceededCheck", "Maximum", "0 or 1")
 THROUGHPUT_EXCEEDED: Final = Metric("AWS/EBS", "VolumeThroughputExceededCheck", "Maximum", "0 or 1")
+
+CLOSER_S: Final = (HOUR_S, FIVE_MINUTES_S)
+"""By which periods to look closer, after the day."""
 
 SECONDS: Final = "One-minute averages hide shorter bursts above the proposed limit."
 
@@ -47,6 +50,12 @@ class PeakLimits(Limits):
         14, unit="days", ge=7, le=60, why="two weekly rhythms; with fewer than the window the confidence is medium"
     )
     headroom_percent: float = limit(20, unit="percent", ge=0, le=400, why="kept above the busiest minute")
+
+
+class SurplusLimits(PeakLimits):
+    """How far below its setting a volume must stay."""
+
+    peak_percent: float = limit(40, unit="percent", gt=0, lt=100, why="a load that doubles still fits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +82,12 @@ class Measure:
     """What a volume does per second.
 
     Attributes:
+        name: What AWS calls it.
         unit: Its unit.
         ways: The ways to count it. Each adds reads and writes, and is never too high. Their sum is never too low.
     """
 
+    name: str
     unit: str
     ways: tuple[tuple[Part, Part], ...]
 
@@ -91,15 +102,15 @@ WRITTEN_BYTES: Final = Part("VolumeWriteBytes", "bytes", MIB)
 READS: Final = Part("VolumeReadOps", "operations", 1)
 WRITES: Final = Part("VolumeWriteOps", "operations", 1)
 
-BYTES: Final = Measure("MiB/s", ((READ_BYTES, WRITTEN_BYTES),))
-OPERATIONS: Final = Measure("IOPS", ((READS, WRITES),))
+BYTES: Final = Measure("throughput", "MiB/s", ((READ_BYTES, WRITTEN_BYTES),))
+OPERATIONS: Final = Measure("IOPS", "IOPS", ((READS, WRITES),))
 CONSUMED: Final = Measure(
-    "IOPS", ((READS, WRITES), (replace(READ_BYTES, per=256 * KIB), replace(WRITTEN_BYTES, per=256 * KIB)))
+    "IOPS", "IOPS", ((READS, WRITES), (replace(READ_BYTES, per=256 * KIB), replace(WRITTEN_BYTES, per=256 * KIB)))
 )
 """Operations as EBS counts them, a large one once per 256 KiB."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Look:
     """A measure of a volume over the window. Read its `needs` before you use anything else.
 
@@ -108,29 +119,34 @@ class Look:
         measure: What to look at.
         seen: The metrics.
         limits: The window, and the days that CloudWatch must have recorded.
-        xen: Whether its instance is on Xen.
-        detailed: Whether to look at the busiest minute of every five minutes too.
+        kind: The type of its instance.
+        period_s: On Nitro, of which the busiest minute counts: a day, an hour or five minutes. On Xen five minutes.
     """
 
     volume: Volume
     measure: Measure
     seen: Seen
     limits: PeakLimits
-    xen: bool
-    detailed: bool = False
+    kind: InstanceType
+    period_s: int = DAY_S
+
+    @property
+    def xen(self) -> bool:
+        """Whether its instance is on Xen."""
+        return self.kind.hypervisor == "xen"
 
     @property
     def needs(self) -> tuple[Need, ...]:
         """The metrics."""
         if self.xen:
-            metrics = dict.fromkeys(part.total for part in (*self.measure.parts, READS, WRITES))
-            return tuple(self._need(metric, FIVE_MINUTES_S) for metric in metrics)
-        periods = (DAY_S, FIVE_MINUTES_S) if self.detailed else (DAY_S,)
-        return tuple(self._need(part.peak, period_s) for period_s in periods for part in self.measure.parts)
+            parts = dict.fromkeys((*self.measure.parts, READS, WRITES))
+            return tuple(dict.fromkeys(self._need(part, FIVE_MINUTES_S) for part in parts))
+        periods = dict.fromkeys((DAY_S, self.period_s))
+        return tuple(self._need(part, period_s) for period_s in periods for part in self.measure.parts)
 
-    def in_detail(self) -> Look:
-        """The same by five minutes."""
-        return replace(self, detailed=not self.xen)
+    def by(self, period_s: int) -> Look:
+        """The same by shorter periods. On Xen it is as it is."""
+        return self if self.xen else replace(self, period_s=period_s)
 
     @property
     def unknown(self) -> Unknown | None:
@@ -145,8 +161,6 @@ class Look:
     @property
     def counted(self) -> float:
         """The most that its busiest minute had, counted in one of the ways. EBS may count more."""
-        if len(self.measure.ways) == 1:
-            return self.most
         return max(max(self._sum(way).present, default=0) for way in self.measure.ways)
 
     @property
@@ -165,42 +179,46 @@ class Look:
 
     @cached_property
     def _at_least(self) -> Series:
-        """The least that it had, per second: by day the higher part, in detail or on Xen the sum.
+        """The least that it had, per second: by day or hour the higher part, by five minutes the sum.
 
         The maximum of a Multi-Attach volume may be that of all its instances.
         """
-        if self.xen and len(self.measure.ways) == 1:
-            return self.together
-        if self.xen or self.detailed:
-            ways = ([(part, self._by_five_minutes(part)) for part in way] for way in self.measure.ways)
-            return _greatest([self._added(way) for way in ways])
-        return _greatest([self._added([(part, self._by_day(part))]) for part in self.measure.parts])
+        if not self.xen and self.period_s > FIVE_MINUTES_S:
+            return greatest([self._added([(part, self._read(part, DAY_S))]) for part in self.measure.parts])
+        ways = ([(part, self._read(part, FIVE_MINUTES_S)) for part in way] for way in self.measure.ways)
+        return greatest([self._added(way) for way in ways])
 
     def _sum(self, parts: Sequence[Part]) -> Series:
         """The sum of these parts, never too low: the maximum of a Multi-Attach volume may be that of one instance."""
-        instances = len(self.volume.attachments) if self.volume.multi_attach else 1
         if self.xen:
-            return self._added([(part, self._by_five_minutes(part)) for part in parts])
-        if not self.detailed:
-            return self._added([(part, self._by_day(part)) for part in parts], instances)
-        bounded = [(part, _bounded(self._by_five_minutes(part), self._by_day(part))) for part in parts]
-        return self._added(bounded, instances)
+            return self._added([(part, self._read(part, FIVE_MINUTES_S)) for part in parts])
+        series = [(part, self._read(part, DAY_S)) for part in parts]
+        if self.period_s < DAY_S:
+            series = [(part, _bounded(self._read(part, self.period_s), by_day)) for part, by_day in series]
+        return self._added(series, len(self.volume.attachments) if self.volume.multi_attach else 1)
 
     @property
     def undecided(self) -> Unknown:
         """The answer if a limit is between `least` and `counted`, in detail."""
         if self.volume.multi_attach:
             return Unknown(f"{self._names} may cover only one of its instances, and all together may have needed more")
-        missing = max(self._by_five_minutes(part).missing for part in self.measure.parts)
+        missing = max(self._read(part, FIVE_MINUTES_S).missing for part in self.measure.parts)
         return Unknown(f"{self._names} lacks {missing:,} five-minute points, and it may have needed more there")
 
     @property
     def days(self) -> int:
         """How many whole days CloudWatch recorded. On Xen, about as many."""
-        if self.xen:
-            points = min(len(self._recorded(self._by_five_minutes(part)).present) for part in (READS, WRITES))
-            return round(points * FIVE_MINUTES_S / DAY_S)
-        return min(len(self._recorded(self._by_day(part)).present) for part in self.measure.parts)
+        parts, period_s = ((READS, WRITES), FIVE_MINUTES_S) if self.xen else (self.measure.parts, DAY_S)
+        points = min(len(self._recorded(self._read(part, period_s)).present) for part in parts)
+        return round(points * period_s / DAY_S)
+
+    def while_active(self, by_day: Series) -> Series:
+        """A metric that has points only while there is I/O: infinite, instead of missing, on days without I/O."""
+        active = replace(self, measure=OPERATIONS).together if self.xen else self.together
+        starts = range(by_day.start_s, by_day.end_s, DAY_S)
+        quiet = (max(active.between(start_s, start_s + DAY_S).present, default=nan) == 0 for start_s in starts)
+        known = [inf if isnan(value) and idle else value for value, idle in zip(by_day.values, quiet, strict=True)]
+        return Series.of(by_day.start_s, DAY_S, known)
 
     def hole(self, by_day: Series) -> str | None:
         """Words for missing days of a metric, if they may hide what matters."""
@@ -229,28 +247,20 @@ class Look:
 
     def evidence(self, scale: float, *lines: Line) -> Evidence:
         """The busiest minute of each day, on a chart up to `scale` with these levels."""
-        return Evidence(
-            label=f"Busiest {self.span}",
-            value=round(self.most, 1),
-            unit=self.measure.unit,
-            series=self.by_day,
-            scale=scale,
-            lines=lines,
-        )
+        value, label = round(self.most, 1), f"Busiest {self.span}"
+        return Evidence(label=label, value=value, unit=self.measure.unit, series=self.by_day, scale=scale, lines=lines)
 
     @property
     def by_day(self) -> Series:
         """The most of each day."""
         return _daily(self.together)
 
-    def _need(self, metric: Metric, period_s: int) -> Need:
+    def _need(self, part: Part, period_s: int) -> Need:
+        metric = part.total if self.xen else part.peak
         return metric.need(("VolumeId", self.volume.id), period_s=period_s, days=self.limits.window_days)
 
-    def _by_day(self, part: Part) -> Series:
-        return self.seen.read(self._need(part.peak, DAY_S))[0]
-
-    def _by_five_minutes(self, part: Part) -> Series:
-        return self.seen.read(self._need(part.total if self.xen else part.peak, FIVE_MINUTES_S))[0]
+    def _read(self, part: Part, period_s: int) -> Series:
+        return self.seen.read(self._need(part, period_s))[0]
 
     def _recorded(self, series: Series) -> Series:
         return self.seen.finished(series, ebs.attached_at(self.volume))
@@ -270,7 +280,7 @@ class Look:
     @property
     def _unknown_by_day(self) -> Unknown | None:
         for part in self.measure.parts:
-            by_day = self._by_day(part)
+            by_day = self._read(part, DAY_S)
             if len(self._recorded(by_day)) < self._required_days:
                 return Unknown(f"it was attached less than {self._required_days} whole days ago")
             if words := self.hole(by_day):
@@ -283,8 +293,8 @@ class Look:
         if ebs.attached_at(self.volume) > newest:
             return Unknown(f"it was attached less than {self._required_days} days ago")
         window = self.seen.now - timedelta(days=self.limits.window_days)
-        began = max(window, self._started_at, *(_first_at(self._by_five_minutes(part)) for part in (READS, WRITES)))
-        for since in (newest, min(newest, began)):
+        firsts = (_first_at(self._read(part, FIVE_MINUTES_S)) for part in (READS, WRITES))
+        for since in (newest, min(newest, max(window, self._started_at, *firsts))):
             lost, points = self._lost_on_xen(since)
             if lost > LOST * points + LATE:
                 return Unknown(f"{self._names} lacks {lost:,} of {points:,} five-minute points")
@@ -292,11 +302,11 @@ class Look:
 
     def _lost_on_xen(self, since: datetime) -> tuple[int, int]:
         """How many points are missing since then, and of how many. Bytes count only if there were operations."""
-        reads, writes = (self._by_five_minutes(part).since(since.timestamp()) for part in (READS, WRITES))
+        reads, writes = (self._read(part, FIVE_MINUTES_S).since(since.timestamp()) for part in (READS, WRITES))
         lost = max(reads.missing, writes.missing)
         for part in self.measure.parts:
             operations = reads if part.name in {READS.name, READ_BYTES.name} else writes
-            moved = self._by_five_minutes(part).since(since.timestamp())
+            moved = self._read(part, FIVE_MINUTES_S).since(since.timestamp())
             if moved.missing > lost:
                 lost = max(lost, sum(isnan(m) and o > 0 for m, o in zip(moved.values, operations.values, strict=True)))
         return lost, len(reads)
@@ -313,33 +323,47 @@ class Look:
         return Series(first.start_s, first.period_s, _totals(columns))
 
 
+def below(look: Look, ceiling: float, needs: tuple[Need, ...], *periods_s: int) -> Look | Fine | Unknown:
+    """Show that the busiest minute stayed below a ceiling: in as much detail as that takes, or why it did not.
+
+    Args:
+        look: The measure.
+        ceiling: In its unit.
+        needs: The exceeded checks. None must have been raised.
+        *periods_s: By which to look closer, the longest first: the peaks of reads and writes may be hours apart.
+    """
+    if why := above(look, ceiling):
+        return why
+    for period_s in periods_s:
+        if look.counted >= ceiling:
+            look = look.by(period_s)
+            look.seen.read(*look.needs, *needs)
+        if raised(needs, look.seen):
+            return Fine("CloudWatch saw it exceed its limit")
+    if look.counted < ceiling:
+        return look
+    used = Fine(f"it used its {look.measure.name}, reads and writes together")
+    return used if look.least >= ceiling else look.undecided
+
+
+def above(look: Look, ceiling: float, *besides: Need) -> Fine | Unknown | None:
+    """The verdict if too little was recorded, or if reads or writes alone reached a ceiling. Reads `besides` too."""
+    look.seen.read(*look.needs, *besides)
+    return look.unknown or (Fine(f"it used its {look.measure.name}") if look.least >= ceiling else None)
+
+
 def added(all_: Sequence[Series]) -> Series:
     """Point by point the sum, as if all came at once. A missing point counts as 0."""
     return Series(all_[0].start_s, all_[0].period_s, _totals([one.values for one in all_]))
 
 
-def carrier(volume: Volume, seen: Seen) -> InstanceType | Fine | Unknown:
-    """The type of the running instance that has the volume, or the verdict if there is none."""
-    if not volume.attachments:
-        return Fine("it is not attached")
-    found = [(one.instance_id, seen.fleet.get(Instance, one.instance_id)) for one in volume.attachments]
-    for id_, instance in found:
-        if instance is None:
-            return Unknown(f"its instance {id_} is not in the inventory")
-    instances = [instance for _, instance in found if instance]
-    running = [instance for instance in instances if instance.state == "running"]
-    if not running:
-        return Fine(f"its instance is {instances[0].state}: there is no I/O to judge")
-    kind = seen.fleet.get(InstanceType, running[0].instance_type)
-    return kind or Unknown(f"its instance's type {running[0].instance_type} is not in the inventory")
-
-
-def checks(volume: Volume, limits: PeakLimits, *metrics: Metric, xen: bool) -> tuple[Need, ...]:
+def checks(look: Look, *metrics: Metric) -> tuple[Need, ...]:
     """CloudWatch's exceeded checks, on each instance. Multi-Attach volumes and Xen have none."""
-    if volume.multi_attach or xen:
+    volume, days = look.volume, look.limits.window_days
+    if volume.multi_attach or look.xen:
         return ()
     return tuple(
-        metric.need(("InstanceId", one.instance_id), ("VolumeId", volume.id), period_s=DAY_S, days=limits.window_days)
+        metric.need(("InstanceId", one.instance_id), ("VolumeId", volume.id), period_s=DAY_S, days=days)
         for metric in metrics
         for one in volume.attachments
     )
@@ -350,20 +374,9 @@ def raised(needs: Iterable[Need], seen: Seen) -> bool:
     return any(max(series.present, default=0) >= 1 for series in seen.read(*needs))
 
 
-def answered(needs: tuple[Need, ...], seen: Seen) -> bool:
+def answered(needs: Sequence[Need], seen: Seen) -> bool:
     """Whether there are checks, and each has a point for every day."""
     return bool(needs) and not any(seen.finished(series, series.start).missing for series in seen.read(*needs))
-
-
-def carried(kind: InstanceType) -> tuple[Evidence, ...]:
-    """The maximum of an instance type, if EC2 publishes it."""
-    if kind.ebs_maximum_mbps is None or kind.ebs_maximum_iops is None:
-        return ()
-    mib_s = kind.ebs_maximum_mbps * 1e6 / 8 / MIB
-    return (
-        Evidence(label=f"Limit of {kind.id}", value=round(mib_s, 1), unit="MiB/s"),
-        Evidence(label=f"Limit of {kind.id}", value=kind.ebs_maximum_iops, unit="IOPS"),
-    )
 
 
 def _totals(columns: Sequence[Sequence[float]]) -> array[float]:
@@ -376,26 +389,19 @@ def _totals(columns: Sequence[Sequence[float]]) -> array[float]:
     return totals
 
 
-def _greatest(all_: list[Series]) -> Series:
-    """The highest present value, point by point."""
-    first = all_[0]
-    rows = ([value for value in row if not isnan(value)] for row in zip(*(one.values for one in all_), strict=True))
-    return Series.of(first.start_s, first.period_s, [max(row, default=None) for row in rows])
-
-
-def _bounded(five_minutes: Series, by_day: Series) -> Series:
-    """Five-minute peaks. The peak of the day, which is never too low, replaces missing points.
+def _bounded(finer: Series, by_day: Series) -> Series:
+    """Peaks of shorter periods. The peak of the day, which is never too low, replaces missing points.
 
     A few scattered or late points stay missing.
     """
-    days = [(five_minutes.start_s + i * FIVE_MINUTES_S - by_day.start_s) // DAY_S for i in range(len(five_minutes))]
+    days = [(finer.start_s + i * finer.period_s - by_day.start_s) // DAY_S for i in range(len(finer))]
     peaks = [by_day.values[day] for day in days]
-    lost = [isnan(value) and not isnan(peak) for value, peak in zip(five_minutes.values, peaks, strict=True)]
+    lost = [isnan(value) and not isnan(peak) for value, peak in zip(finer.values, peaks, strict=True)]
     many = sum(lost) > LOST * len(lost) + LATE
     runs = ((missing, len([*run])) for missing, run in groupby(lost))
     replaced = chain.from_iterable([missing and (many or length > LATE)] * length for missing, length in runs)
-    values = (peak if fill else value for value, peak, fill in zip(five_minutes.values, peaks, replaced, strict=True))
-    return Series.of(five_minutes.start_s, FIVE_MINUTES_S, values)
+    values = (peak if fill else value for value, peak, fill in zip(finer.values, peaks, replaced, strict=True))
+    return Series.of(finer.start_s, finer.period_s, values)
 
 
 def _first_at(series: Series) -> datetime:
@@ -405,6 +411,6 @@ def _first_at(series: Series) -> datetime:
 
 def _daily(series: Series) -> Series:
     """The highest value of each day."""
-    days = batched(series.values, DAY_S // series.period_s, strict=False)
+    days = batched(series.values, DAY_S // series.period_s)
     highest = [max((value for value in day if not isnan(value)), default=None) for day in days]
     return Series.of(series.start_s, DAY_S, highest)

@@ -23,10 +23,11 @@ from slackwater.performance.efs import EfsMode, Load, Moved
 from slackwater.rules import efs
 from slackwater.rules.advice import by_program
 from slackwater.rules.efs import METERED, READ, WRITTEN
-from slackwater.rules.series import longest_gap
+from slackwater.rules.series import bridged, longest_gap
 
 BALANCE: Final = Metric("AWS/EFS", "BurstCreditBalance", "Minimum", "bytes")
 PERMITTED: Final = Metric("AWS/EFS", "PermittedThroughput", "Average", "bytes a second")
+LEAST_PERMITTED: Final = Metric("AWS/EFS", "PermittedThroughput", "Minimum", "bytes a second")
 READS: Final = Metric("AWS/EFS", "DataReadIOBytes", "SampleCount", "operations")
 WRITES: Final = Metric("AWS/EFS", "DataWriteIOBytes", "SampleCount", "operations")
 METADATA: Final = Metric("AWS/EFS", "MetadataIOBytes", "Sum", "bytes")
@@ -52,12 +53,9 @@ WAIT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """What moved in a month.
+    """The data that was read and written in a month, and the metadata, both ways.
 
     Attributes:
-        read: Data that was read.
-        written: Data that was written.
-        metadata: Metadata, read and written.
         metadata_read_share: The part of the metadata's bytes that was read. None if CloudWatch does not separate them.
     """
 
@@ -70,19 +68,13 @@ class Month:
     def elastic_at_least(self) -> tuple[Change, ...]:
         """What Elastic throughput bills if all operations are of one size."""
         share = 1.0 if self.metadata_read_share is None else self.metadata_read_share
-        metadata = self.metadata.billed_at_least
-        return formulas.elastic_units(
-            self.read.billed_at_least + metadata * share, self.written.billed_at_least + metadata * (1 - share)
-        )
+        return _elastic(share, *(one.billed_at_least for one in (self.read, self.written, self.metadata)))
 
     @property
     def elastic_at_most(self) -> tuple[Change, ...]:
         """What Elastic throughput bills at most, whatever the sizes. Writes cost more than reads."""
         share = self.metadata_read_share or 0.0
-        metadata = self.metadata.billed_at_most
-        return formulas.elastic_units(
-            self.read.billed_at_most + metadata * share, self.written.billed_at_most + metadata * (1 - share)
-        )
+        return _elastic(share, *(one.billed_at_most for one in (self.read, self.written, self.metadata)))
 
     def load(self, peak_metered_bytes_per_s: float) -> Load:
         """The month with a peak of this metered rate. The peak has the month's mix of reads, writes and operations."""
@@ -99,9 +91,13 @@ class Month:
         )
 
 
-def month_needs(file_system: EfsFileSystem) -> list[Need]:
-    """The daily metrics that `month` reads."""
-    return efs.daily(file_system, LOOK_BACK_DAYS, *MOVED)
+def _elastic(share: float, read: float, written: float, metadata: float) -> tuple[Change, ...]:
+    return formulas.elastic_units(read + metadata * share, written + metadata * (1 - share))
+
+
+def month_needs(file_system: EfsFileSystem, *more: Metric) -> list[Need]:
+    """The daily metrics that `month` reads, and `more`."""
+    return efs.daily(file_system, LOOK_BACK_DAYS, *MOVED, *more)
 
 
 def month(
@@ -142,18 +138,27 @@ HOLE, SCATTERED = 12, 0.02
 class Demand:
     """What a file system moved: metered bytes by the day and by five minutes, and the permitted bytes per second.
 
-    The points by five minutes reach back over the window, or over 36 days if an older day was busier.
+    Attributes:
+        metered: Over the window, or over 36 days if an older day was busier. By the hour if that settles the verdict.
+        permitted: By the hour, the least of it. Throughput was at a limit rather too often by it than too rarely.
+        holes: What was missing, and is taken from the same time of another week.
     """
 
     file_system: EfsFileSystem
     by_day: Series
     metered: Series
     permitted: Series
+    holes: tuple[str, ...] = ()
 
     @property
     def peak(self) -> float:
-        """Bytes per second in the busiest five minutes."""
+        """Bytes per second in the busiest five minutes; at most, if only hours are known."""
         return max(self.metered.present) / FIVE_MINUTES_S
+
+    @property
+    def at_most(self) -> str:
+        """How to qualify the peak."""
+        return ", at most" if self.metered.period_s > FIVE_MINUTES_S else ""
 
     @property
     def month_gib(self) -> float:
@@ -162,9 +167,12 @@ class Demand:
 
     def at_limit(self, share: float, least_permitted: float = 0) -> list[bool | None]:
         """At which points it used this share of what was permitted, if at least so much was. None if missing."""
+        metered, hours = self.metered, self.permitted.values
+        offset_s, last = metered.start_s - self.permitted.start_s, len(hours) - 1  # the present hour: as the last one
+        least = [hours[min(last, max(0, (offset_s + i * metered.period_s) // HOUR_S))] for i in range(len(metered))]
         return [
-            None if isnan(used + most) else most >= least_permitted and used >= most * share * FIVE_MINUTES_S
-            for used, most in zip(self.metered.values, self.permitted.values, strict=True)
+            None if isnan(used + most) else most >= least_permitted and used >= most * share * metered.period_s
+            for used, most in zip(metered.values, least, strict=True)
         ]
 
     def bursting_carries(self, times: float, spare_percent: float) -> bool:
@@ -190,24 +198,39 @@ class Demand:
         return {mode: fit.too_fast[0] for mode, fit in fits.items() if fit.too_fast}
 
 
-def demand(
-    file_system: EfsFileSystem, seen: Seen, by_day: Series, window_days: int, times: float, *more: Need
-) -> Demand | Unknown:
-    """Read the window by five minutes, or 36 days if an older day moved so many times as much; and `more` with it."""
+def days_back(by_day: Series, window_days: int, times: float) -> int:
+    """How far back to read: over the window, or 36 days if an older day moved so many times as much."""
     recent = by_day.since(by_day.end_s - window_days * DAY_S)
     older = by_day.between(by_day.start_s, recent.start_s)
     busier = max(older.present, default=0) > max(recent.present) * times
-    length = LOOK_BACK_DAYS if busier else window_days + 1  # the first whole day begins earlier
-    series = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, length, METERED, PERMITTED), *more)
-    metered, permitted = (seen.finished(one, file_system.created_at) for one in series[:2])
-    for one, metric in ((metered, METERED), (permitted, PERMITTED)):
-        window = one.since(one.end_s - window_days * DAY_S)
-        if longest_gap(window) >= HOLE or window.missing > SCATTERED * len(window):
-            lost = duration_words(window.missing * FIVE_MINUTES_S)
-            return Unknown(f"{metric.name} has no point for {lost} of the last {window_days} days")
-    if not busier:
-        metered, permitted = metered.since(recent.start_s), permitted.since(recent.start_s)
-    return Demand(file_system, by_day, metered, permitted)
+    return LOOK_BACK_DAYS if busier else window_days + 1  # the first whole day begins earlier
+
+
+def demand(
+    file_system: EfsFileSystem,
+    seen: Seen,
+    by_day: Series,
+    window_days: int,
+    back: int,
+    permitted: Series,
+    metered: Series,
+) -> Demand | Unknown:
+    """The demand, from what was permitted by the hour, and metered by five minutes or by the hour, so many days `back`."""
+    known, lost = list[Series](), list[str]()
+    for one, metric, pick in ((metered, METERED, max), (permitted, LEAST_PERMITTED, min)):
+        whole = seen.finished(one, file_system.created_at)
+        window = whole.since(whole.end_s - window_days * DAY_S)
+        few = longest_gap(window) * one.period_s < HOLE * FIVE_MINUTES_S and window.missing <= SCATTERED * len(window)
+        filled = whole if few else bridged(whole, pick)
+        missing = f"{metric.name} has no point for {duration_words(window.missing * one.period_s)} of the last"
+        if filled is None:
+            return Unknown(f"{missing} {window_days} days")
+        known.append(filled)
+        lost += [] if few else [f"{missing} {window_days} days. The same time of another week stands for it."]
+    metered, permitted = known
+    if back <= window_days + 1:
+        metered = metered.since(by_day.end_s - window_days * DAY_S)
+    return Demand(file_system, by_day, metered, permitted, tuple(lost))
 
 
 def change_to(

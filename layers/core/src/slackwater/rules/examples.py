@@ -17,6 +17,7 @@ from slackwater.model.metrics import Metric
 from slackwater.model.resources import (
     Attachment,
     EfsFileSystem,
+    EfsReplication,
     FsxFileSystem,
     FsxVolume,
     Instance,
@@ -27,7 +28,7 @@ from slackwater.model.resources import (
     Volume,
 )
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, MINUTE_S
-from slackwater.model.verdicts import Verdict
+from slackwater.model.verdicts import Fine, Unknown, Verdict
 from slackwater.rules.ebs_peaks import READ_BYTES, READS, WRITES, WRITTEN_BYTES
 
 HERE: Final = Target("123456789012", "ap-northeast-1")
@@ -60,15 +61,25 @@ def every_day(rest: float | None, different: Mapping[range, float | None], perio
 def peaks(points: range | None = None, /, **rates: float) -> Metrics:
     """A volume's busiest minute of each day, per second: `reads`, `writes`, `read_mib_s` and `written_mib_s`.
 
-    With `points`, the busiest minute of every five minutes: the rate in this range of points of each day, else 0.
+    With `points`, that of every hour and five minutes: the rate in this range of five minutes of each day, else 0.
     """
     parts = {"reads": READS, "writes": WRITES, "read_mib_s": READ_BYTES, "written_mib_s": WRITTEN_BYTES}
     values = {parts[name].peak: rate * parts[name].per * MINUTE_S for name, rate in rates.items()}
     if points is None:
         return values
+    hours = range(points.start // 12, -(-points.stop // 12))
     return {
-        (metric, FIVE_MINUTES_S): every_day(0.0, {points: value}, FIVE_MINUTES_S) for metric, value in values.items()
+        (metric, period_s): every_day(0.0, {span: value}, period_s)
+        for period_s, span in ((HOUR_S, hours), (FIVE_MINUTES_S, points))
+        for metric, value in values.items()
     }
+
+
+def in_turns(reading: range, writing: range, **rates: float) -> Metrics:
+    """The same peaks, those of reads in one range of five minutes of each day, and those of writes in another."""
+    reads = {name: rate for name, rate in rates.items() if name.startswith("read")}
+    writes = {name: rate for name, rate in rates.items() if name not in reads}
+    return {**peaks(**rates), **peaks(reading, **reads), **peaks(writing, **writes)}
 
 
 def a_day(rest: float | None, *levels: tuple[float | None, int], period_s: int = FIVE_MINUTES_S) -> list[float | None]:
@@ -79,7 +90,7 @@ def a_day(rest: float | None, *levels: tuple[float | None, int], period_s: int =
 
 def and_hourly(metric: Metric, points: Points) -> dict[tuple[Metric, int], Points]:
     """The five-minute sums of a metric, and its hourly ones. An hour without a point has no sum."""
-    hours = ([value for value in hour if value is not None] for hour in batched(points, 12, strict=False))
+    hours = ([value for value in hour if value is not None] for hour in batched(points, 12))
     return {(metric, FIVE_MINUTES_S): points, (metric, HOUR_S): [sum(hour) if hour else None for hour in hours]}
 
 
@@ -113,6 +124,7 @@ class Cases:
         records: tuple[Record, ...] | None = None,
         limits: Mapping[str, Any] | None = None,
         unreadable: Mapping[type[Record], str] | None = None,
+        unpublished: tuple[str, ...] = (),
         **fields: Any,
     ) -> Case:
         """Make a case.
@@ -125,6 +137,7 @@ class Cases:
             records: All other records of the fleet, if they differ.
             limits: Limits that differ.
             unreadable: Kinds of record that could not be read, with the reason.
+            unpublished: Names of dimensions by which CloudWatch has no points.
             **fields: Fields of the resource that differ.
         """
         return Case(
@@ -134,6 +147,7 @@ class Cases:
             records=self.records if records is None else records,
             limits={**self.limits, **(limits or {})},
             unreadable=unreadable or {},
+            unpublished=unpublished,
             expect=expect,
             says=says,
         )
@@ -149,6 +163,23 @@ class Cases:
             for (metric, period_s), values in metrics.items()
             if values is not None
         }
+
+
+def replicated(file_system: Resource) -> EfsReplication:
+    """The record of a replication from this file system."""
+    return EfsReplication(id=file_system.id, role="source", status="ENABLED")
+
+
+def exempt_efs(cases: Cases) -> tuple[Case, ...]:
+    """The file systems that `rules.efs.exempt` leaves out, but for young ones."""
+    records = (*cases.records, replicated(cases.resource))
+    denied: dict[type[Record], str] = {EfsReplication: "AccessDenied"}
+    return (
+        cases("being deleted", Fine, "deleting", state="deleting"),
+        cases("a replica", Fine, "destination of a replication", is_replica=True),
+        cases("the source of a replication", Fine, "source of a replication", records=records),
+        cases("replications could not be read", Unknown, "AccessDenied", unreadable=denied),
+    )
 
 
 def efs(**fields: Any) -> EfsFileSystem:
@@ -182,6 +213,17 @@ def volume(on: Instance | None = None, *, device: str = "/dev/sdf", **fields: An
         there = (Attachment(instance_id=on.id, device=device, attached_at=made.created_at),)
         made = replace(made, state="in-use", attachments=there)
     return replace(made, arn=_arn(made, "ec2", "volume"))
+
+
+def without_io(bare: Cases) -> tuple[Case, ...]:
+    """The cases of a volume that has no I/O to judge."""
+    stopped = tuple(replace(one, state="stopped") if isinstance(one, Instance) else one for one in bare.records)
+    return (
+        bare("on a stopped instance", Fine, "is stopped", records=stopped),
+        bare("on no instance", Fine, "not attached", state="available", attachments=()),
+        bare("its instance is being terminated", Unknown, "not in the inventory", records=()),
+        bare("its instance could not be read", Unknown, "denied", records=(), unreadable={Instance: "denied"}),
+    )
 
 
 def instance_type(
@@ -283,6 +325,11 @@ _VOLUME: Final = Volume(
     availability_zone="ap-northeast-1a",
     multi_attach=False,
 )
+
+M5_LARGE: Final = instance_type("m5.large", ebs_mbps=(650, 4_750), ebs_iops=(3_600, 18_750))
+ON_NITRO: Final = (instance(), M5_LARGE)
+ON_XEN: Final = (instance(), replace(M5_LARGE, hypervisor="xen"))
+"""The instance of `instance()` and its type."""
 
 BURSTING: Final = (
     instance_type("t3.micro", network_gbps=(0.064, 5)),

@@ -145,6 +145,19 @@ def update(file_system: FsxFileSystem, setting: str) -> str:
     )
 
 
+def change_interval(file_system: FsxFileSystem, otherwise: str) -> str:
+    """The caveat about how far two changes lie apart; `otherwise` is that of types other than ONTAP.
+
+    Source: FSx for ONTAP User Guide, "File system storage capacity and IOPS".
+    """
+    if file_system.file_system_type != "ONTAP":
+        return otherwise
+    return (
+        "FSx for ONTAP needs at least 6 hours between any two changes of SSD storage, IOPS or throughput, in a single"
+        " Availability Zone too."
+    )
+
+
 def interruption(file_system: FsxFileSystem) -> str:
     """What a change of the throughput capacity does to clients. Only OpenZFS in a single zone can lack a standby."""
     if file_system.file_system_type == "OPENZFS" and file_system.deployment_type in ("SINGLE_AZ_1", "SINGLE_AZ_2"):

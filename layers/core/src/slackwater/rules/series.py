@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import batched, groupby, takewhile
 from math import isnan
 from typing import Final, NamedTuple
 
 from slackwater.model.metrics import Series
-from slackwater.model.units import HOUR_S
+from slackwater.model.units import DAY_S, HOUR_S
 from slackwater.model.verdicts import Line
 
 
@@ -54,6 +54,12 @@ def longest_gap(series: Series) -> int:
     return max((len(list(run)) for missing, run in groupby(series.values, isnan) if missing), default=0)
 
 
+def greatest(all_: Sequence[Series]) -> Series:
+    """The highest present value, point by point. A point is missing only if that of every series is."""
+    rows = ([value for value in row if not isnan(value)] for row in zip(*(one.values for one in all_), strict=True))
+    return Series.of(all_[0].start_s, all_[0].period_s, [max(row, default=None) for row in rows])
+
+
 FEW: Final = 3
 """CloudWatch may lose this many points in a row. What happened in a longer gap is unknown."""
 
@@ -64,6 +70,25 @@ def filled(series: Series) -> Series:
     for missing, run in groupby(series.values, isnan):
         points = list(run)
         values += [values[-1]] * len(points) if missing and values and len(points) <= FEW else points
+    return Series.of(series.start_s, series.period_s, values)
+
+
+MOST_MISSING, LONGEST_HOLE_S = 0.05, 3 * HOUR_S
+
+
+def bridged(series: Series, pick: Callable[[Iterable[float]], float] = max) -> Series | None:
+    """Fill holes with what `pick` makes of the same time in other weeks, for advice that lowers a setting.
+
+    None if more than 5 % of the points are missing, or three hours in one piece, or no other week has the point.
+    """
+    if series.missing > MOST_MISSING * len(series) or longest_gap(series) * series.period_s > LONGEST_HOLE_S:
+        return None
+    values, week = list(series.values), 7 * DAY_S // series.period_s
+    for i in [i for i, value in enumerate(values) if isnan(value)]:
+        others = [value for value in series.values[i % week :: week] if not isnan(value)]
+        if not others:
+            return None
+        values[i] = pick(others)
     return Series.of(series.start_s, series.period_s, values)
 
 
@@ -81,6 +106,6 @@ def complete_at_end(series: Series) -> int:
 
 def by_hour(points: Series, pick: Callable[[Sequence[float]], float]) -> Series:
     """One point per hour for a chart: what `pick` makes of its points. Findings store series, so they must be short."""
-    hours = batched(points.values, HOUR_S // points.period_s, strict=False)
+    hours = batched(points.values, HOUR_S // points.period_s)
     present = ([value for value in hour if not isnan(value)] for hour in hours)
     return Series.of(points.start_s, HOUR_S, [pick(hour) if hour else None for hour in present])

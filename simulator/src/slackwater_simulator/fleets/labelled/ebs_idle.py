@@ -14,7 +14,7 @@ from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.instance_types import TYPES
 from slackwater_simulator.resources import KIB, MIB, Activity, Instance, Tags, Volume, given
 from slackwater_simulator.series import DAY, FOREVER, MINUTE, Floats, Track
-from slackwater_simulator.shapes import MINUTES
+from slackwater_simulator.shapes import DAY_MINUTES, MINUTES
 
 from .rhythms import (
     Random,
@@ -63,10 +63,12 @@ def _never(random: Random, build: Builder, name: str) -> Volume:
     return _volume(random, build, name)
 
 
-def _watched(random: Random, build: Builder, name: str) -> Volume:
-    """Zeros of which CloudWatch loses some points, or has the last ones late."""
-    zeros: Track = given(published(random, build, np.zeros(MINUTES)))
-    return _volume(random, build, name, telemetry=dict.fromkeys(_METRICS, zeros))
+def _gappy(random: Random, build: Builder, name: str) -> Volume:
+    """Zeros, of which CloudWatch lost some hours of a day: a job may have run then."""
+    values = np.zeros(MINUTES)
+    last = (build.now - build.shapes.origin) // MINUTE - int(random.uniform(1, 12) * DAY_MINUTES)
+    values[max(0, last - int(random.integers(10, 600))) : last] = np.nan
+    return _volume(random, build, name, telemetry=dict.fromkeys(_METRICS, given(build.shapes.signal(values))))
 
 
 def _on_xen(random: Random, build: Builder, name: str) -> Volume:
@@ -240,7 +242,6 @@ def _hidden(random: Random, build: Builder, name: str) -> Volume:
 
 SCENARIOS = (
     Scenario(name="never-used", story="Attached, and never used.", plant=each(_never), trouble=True),
-    Scenario(name="gappy-zeros", story="Zeros, with points lost or late.", plant=each(_watched), trouble=True),
     Scenario(name="on-xen", story="The same on a Xen instance.", plant=each(_on_xen), trouble=True),
     Scenario(name="done-with", story="Used until more than five weeks ago.", plant=each(_done_with), trouble=True),
     Scenario(name="looked-at", story="Somebody listed the devices.", plant=each(_looked_at), trouble=True),
@@ -264,5 +265,6 @@ SCENARIOS = (
     Scenario(name="kept", story="Tagged keep.", plant=each(_kept)),
     Scenario(name="dark", story="No metrics: nobody knows.", plant=each(_dark), full=False),
     Scenario(name="holes", story="Days without metrics: nobody knows.", plant=each(_holes), full=False),
+    Scenario(name="gappy-zeros", story="Zeros, with hours of a day lost.", plant=each(_gappy), full=False),
     Scenario(name="hidden", story="A monthly job on days that CloudWatch lost.", plant=each(_hidden), full=False),
 )

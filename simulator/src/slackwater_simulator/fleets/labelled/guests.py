@@ -56,7 +56,7 @@ def through_buckets(draw: Draw) -> Plant:
     """Instances whose traffic goes through their credits; many at once, because time is stepped."""
 
     def plant(build: Builder, randoms: Mapping[str, Random]) -> Iterator[Instance]:
-        for some in batched(randoms.items(), _AT_ONCE, strict=False):
+        for some in batched(randoms.items(), _AT_ONCE):
             guests = [draw(random, build) for _, random in some]
             baseline, peak = (
                 np.array([getattr(TYPES[g.kind], rate) for g in guests]) for rate in ("baseline_bytes", "peak_bytes")

@@ -55,6 +55,7 @@ def file_systems(session: AwsSession, target: Target, _: Earlier, **only: Any) -
         partial(_file_system, target=target),
         id_of=named("FileSystemId"),
         again=settled(session, one_by_one(lambda id_: found(FileSystemId=id_), NOT_FOUND)),
+        says_gone=True,
     )
 
 

@@ -39,6 +39,7 @@ def file_systems(session: AwsSession, target: Target, _: Earlier, **only: Any) -
         partial(_file_system, target=target),
         id_of=named("FileSystemId"),
         again=settled(session, one_by_one(lambda id_: found(FileSystemIds=[id_]), "FileSystemNotFound")),
+        says_gone=True,
     )
 
 
@@ -58,6 +59,7 @@ def volumes(session: AwsSession, target: Target, before: Earlier, **only: Any) -
         id_of=named("VolumeId"),
         owners_of=lambda volume: (volume["FileSystemId"],),
         again=settled(session, one_by_one(lambda id_: found(VolumeIds=[id_]), "VolumeNotFound")),
+        says_gone=True,
     )
 
 

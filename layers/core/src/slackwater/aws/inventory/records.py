@@ -48,6 +48,7 @@ def records[R: Record](
     id_of: Callable[[Any], str],
     owners_of: Callable[[Any], tuple[str, ...] | None] = lambda _: (),
     again: Again | None = None,
+    says_gone: bool = False,
 ) -> Iterator[ReadRecord[R]]:
     """Read each item by itself.
 
@@ -58,6 +59,8 @@ def records[R: Record](
         id_of: An item's id, or an empty string.
         owners_of: The ids of the resources that an item belongs to, or None if the item does not say.
         again: Reads items again by their ids; without it nothing is read again.
+        says_gone: Whether AWS says of an id that it does not exist. Otherwise an item that is left out the second time
+            stays unreadable: EC2's filters are eventually consistent, too.
 
     Yields:
         The records, each checked against its types; then those that could not be read.
@@ -79,7 +82,8 @@ def records[R: Record](
         except Exception:  # noqa: BLE001 -- the first answer's reason stands
             second = None
         if second is not None:
-            broken = [one for one in broken if one.id not in ids]
+            answered = ids if says_gone else second
+            broken = [one for one in broken if one.id not in answered]
             for one in second.values():
                 if isinstance(one, UnreadableRecord):
                     broken.append(one)
@@ -151,7 +155,7 @@ def by_filter(ask: Callable[[list[dict[str, Any]]], Iterable[Any]], name: str) -
     """Read items by a filter of EC2, where an id that does not exist is no error."""
 
     def again(ids: Sequence[str]) -> Iterator[Any]:
-        for some in batched(ids, FILTER_VALUES, strict=False):
+        for some in batched(ids, FILTER_VALUES):
             yield from ask([{"Name": name, "Values": [*some]}])
 
     return again

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from datetime import date
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from slackwater.aws.client.pages import pages
 from slackwater.aws.inventory.records import ReadRecord, by_filter, named, records
+from slackwater.aws.pricing.packaged import type_snapshot
 from slackwater.model.resources import Instance, InstanceType
 from slackwater.performance.network import GENERAL_FAMILIES
 
@@ -32,32 +29,11 @@ def instance_types(session: AwsSession, target: Target, before: Earlier) -> Iter
         return
     families = {name.partition(".")[0] for name in used} | {*GENERAL_FAMILIES.values()}
     # First, so that what EC2 answers takes their place in the fleet.
-    yield from (kind for kind in snapshot() if kind.family in families)
+    yield from (kind for kind in type_snapshot() if kind.family in families)
     call = session.client("ec2", target.region).describe_instance_types
     # By a filter: asked by name, one type that the region does not have fails the whole call.
     found = by_filter(lambda filters: pages(call, "InstanceTypes", Filters=filters), "instance-type")(used)
     yield from records(InstanceType, found, instance_type, id_of=named("InstanceType"))
-
-
-@cache
-def snapshot() -> tuple[InstanceType, ...]:
-    """The packaged instance types; each says the date of the snapshot as its source."""
-    data = _packaged()
-    source = f"snapshot {snapshot_date()}"
-    return tuple(
-        InstanceType(id=name, source=source, **dict(zip(data["columns"], row, strict=True)))
-        for name, row in data["types"].items()
-    )
-
-
-def snapshot_date() -> date:
-    """When the packaged instance types were put down."""
-    return date.fromisoformat(_packaged()["as_of"])
-
-
-@cache
-def _packaged() -> Any:
-    return json.loads(files("slackwater.aws").joinpath("data/instance_types.json").read_text("utf-8"))
 
 
 def instance_type(found: Any) -> InstanceType:

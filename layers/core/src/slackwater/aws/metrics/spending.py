@@ -18,6 +18,8 @@ from slackwater.model.money import USD_PER_METRIC
 from slackwater.ports.errors import AwsError
 
 if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
     from slackwater.aws.client.session import AwsSession
 
 ACTIONS: Final = frozenset({"dynamodb:UpdateItem"})
@@ -67,8 +69,8 @@ class DynamoSpending:
 
     A scan takes blocks, as large as what it has asked so far, and gives back at its end what it did not ask. Where the table
     does not answer, nothing is asked. A scan that dies gives nothing back. A call that the SDK repeats counts once; a scan that
-    is tried again asks AWS again, which bills it again. An answer that is lost on the way may count a block twice, taken or
-    given back.
+    is tried again asks AWS again, which bills it again. A block that is taken may count twice if an answer is lost.
+    It is given back with a single request: sent again, it could be given back twice, and a ceiling would be exceeded.
 
     Of an audit of several accounts, half of the ceiling is kept for them in equal shares. An account uses its own share first,
     then the other half, which is for all. So one account cannot use up what the others need.
@@ -101,6 +103,7 @@ class DynamoSpending:
             accounts: How many accounts the audit scans.
         """
         self._session, self._table_name, self._audit_id = session, table_name, audit_id
+        self._once = session.without_retries()
         self._day_usd, self._clock, self._warn = day_usd, clock, warn
         # What the day cannot pay is nobody's share.
         self._most_usd, self._ceiling = most_usd, CEILING
@@ -178,7 +181,7 @@ class DynamoSpending:
     def _give_back(self, count: int, ids: Iterable[str]) -> None:
         for id_ in ids:
             try:
-                self._update(id_, -count)
+                self._update(self._once.client("dynamodb", self._session.home), id_, -count)
             except AwsError as error:
                 self._warn(f"{count} metrics that were not asked stay counted for the audit {self._audit_id}: {error}")
 
@@ -186,9 +189,10 @@ class DynamoSpending:
         """Count metrics in a purse; how many are counted, and nothing changed, where they do not fit."""
         if count > purse.most:
             return 0 if purse.id not in self._from else min(self._asked + self._left, purse.most)
-        return self._update(purse.id, count, purse.most - count)
+        client = self._session.client("dynamodb", self._session.home)
+        return self._update(client, purse.id, count, purse.most - count)
 
-    def _update(self, id: str, count: int, beside: int | None = None) -> int | None:
+    def _update(self, client: DynamoDBClient, id: str, count: int, beside: int | None = None) -> int | None:
         """Count metrics, where no more than `beside` are counted; how many are, and nothing changed, where there are more."""
         condition: dict[str, Any] = (
             {} if beside is None else {"ConditionExpression": "attribute_not_exists(#metrics) OR #metrics <= :beside"}
@@ -197,7 +201,7 @@ class DynamoSpending:
         values = {":count": count, ":expires_at": expires_at} | ({} if beside is None else {":beside": beside})
         with remedies():
             try:
-                self._session.client("dynamodb", self._session.home).update_item(
+                client.update_item(
                     TableName=self._table_name,
                     Key={"pk": {"S": f"{KIND}#{id}"}, "sk": {"S": KIND}},
                     UpdateExpression="ADD #metrics :count SET expires_at = :expires_at",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from slackwater.aws.client.errors import reason
 from slackwater.aws.client.pages import pages
-from slackwater.aws.inventory.types import instance_type, snapshot
-from slackwater.aws.pricing.price_list import NOT_ASKED
+from slackwater.aws.inventory.types import instance_type
+from slackwater.aws.pricing.packaged import type_snapshot
 from slackwater.model.findings import Gap
 
 if TYPE_CHECKING:
@@ -20,15 +20,6 @@ if TYPE_CHECKING:
     from slackwater.model.resources import InstanceType
 
 ACTIONS: Final = frozenset({"ec2:DescribeInstanceTypes"})
-
-
-class PackagedTypes:
-    """The packaged snapshot alone."""
-
-    def of(self, families: Iterable[str], region: str) -> tuple[Iterable[InstanceType], list[Gap]]:  # noqa: ARG002
-        """Every packaged type; that AWS was not asked of these families is an optional gap."""
-        asked = [Gap("", "", "ec2:DescribeInstanceTypes", NOT_ASKED, optional=True)] if [*families] else []
-        return snapshot(), asked
 
 
 FAMILY: Final = re.compile("[a-z0-9-]{1,32}")
@@ -49,7 +40,7 @@ class DescribedTypes:
 
         What could not be read is an optional gap, and the region is not asked again.
         """
-        found = {one.id: one for one in snapshot()}
+        found = {one.id: one for one in type_snapshot()}
         wanted = sorted({family for family in families if FAMILY.fullmatch(family)})
         if wanted and region not in self._refused:
             try:

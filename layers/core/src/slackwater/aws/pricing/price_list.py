@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections.abc import Iterable, Mapping
@@ -10,8 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -19,6 +16,7 @@ from slackwater.aws.client.deadline import TookTooLongError
 from slackwater.aws.client.errors import is_final, reason
 from slackwater.aws.client.pages import pages
 from slackwater.aws.pricing.cache import NoPrice, PriceCache
+from slackwater.aws.pricing.packaged import snapshot
 from slackwater.aws.pricing.records import Quote, UnknownPriceError, quote
 from slackwater.model.findings import Gap
 from slackwater.model.money import Price, PriceItem, PriceTable
@@ -162,38 +160,3 @@ class PriceList:
     def _price(self, found: Quote) -> Price:
         effective = f", effective {found.effective}" if found.effective else ""
         return Price(found.usd, f"AWS Price List, SKU {found.sku}{effective}", self._today)
-
-
-class PackagedPrices:
-    """The packaged snapshot alone."""
-
-    def of(self, items: Iterable[PriceItem], region: str) -> tuple[PriceTable, list[Gap]]:
-        """Every price that is packaged; that AWS was not asked is an optional gap."""
-        packaged = snapshot(region)
-        table = {item: packaged[item.id] for item in items if item.id in packaged}
-        return table, [Gap("", "", "pricing:GetProducts", NOT_ASKED, optional=True)]
-
-
-NOT_ASKED: Final = "not asked: what is packaged stands in"
-
-
-def snapshot(region: str) -> Mapping[str, Price]:
-    """The packaged list prices of a region by item id; each names its source and date. Empty for most regions."""
-    return _packaged().get(region, {})
-
-
-def packaged_regions() -> list[str]:
-    """The regions that have packaged prices."""
-    return sorted(_packaged())
-
-
-@cache
-def _packaged() -> Mapping[str, Mapping[str, Price]]:
-    data = json.loads(files("slackwater.aws").joinpath("data/prices.json").read_text("utf-8"))
-    return {
-        region: {
-            id_: Price(Decimal(entry["usd"]), f"snapshot: {entry['source']}", date.fromisoformat(entry["as_of"]))
-            for id_, entry in entries.items()
-        }
-        for region, entries in data["regions"].items()
-    }
