@@ -92,6 +92,14 @@ KINDS: Final[tuple[tuple[Any, ...], ...]] = (
 """Detector, kind, severity, type of resource, how its id begins, name, summary, saving."""
 
 
+FIXES: Final = {
+    "ebs-unattached": "Ask the owner; back it up, wait until the backup is completed, delete it.",
+    "efs-idle": "Ask the owner; make a recovery point, then delete the file system.",
+    "ec2-network-throttled": "Change it to m6i.large, which has no burst.",
+    "fsx-oversized": "Move the files to a file system of 160 GiB.",
+}
+"""The first recommendation of each detector."""
+
 SIZES: Final = {"ebs-volume": 500 << 30, "efs-file-system": 1 << 40, "fsx-file-system": 1 << 40}
 """Bytes of what is cleaned up, as their summaries have them."""
 
@@ -171,7 +179,7 @@ def found(seen: FindingRecord) -> FindingDocument:
         "recommendations": [
             {
                 "action": "back-up-and-delete",
-                "summary": "Ask the owner; back it up, wait until the backup is completed, delete it.",
+                "summary": FIXES.get(seen.detector, FIXES["ebs-unattached"]),
                 "monthly_savings_usd": usd,
                 "risk": "The backup is billed as long as it is kept; what is made of it has a new id.",
                 "reversible": True,
@@ -320,6 +328,14 @@ def gone() -> tuple[LedgerEntry, ...]:
     return tuple(
         entry(sighting(number), why, happening="resolved", was="open", now="resolved", revision=2)
         for number, why in enumerate(whys, start=100)
+    )
+
+
+def resolved() -> tuple[LedgerEntry, ...]:
+    """More findings that are gone."""
+    return tuple(
+        entry(sighting(number), "no longer flagged", happening="resolved", was="open", now="resolved", revision=2)
+        for number in range(110, 114)
     )
 
 
@@ -620,6 +636,10 @@ def kinds() -> dict[str, tuple[str, object]]:
         "digest-everything": (
             "New, changed and gone findings of an incomplete audit, some told to other channels",
             digest(news(12, changed=changed, gone=gone(), others=3, **incomplete()), POST),
+        ),
+        "digest-owners": (
+            "Owners whom the policy maps to people, and more resolved findings than the digest names",
+            digest(news(12, people={"video": "U0VIDEO", "platform": "S0PLATFORM"}, gone=gone() + resolved()), POST),
         ),
         "digest-organization": (
             "1,000 accounts of an organization, of which some could not be entered",

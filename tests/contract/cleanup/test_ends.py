@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.app.cleanup.case import BY_POLICY, NotMineError
+from slackwater.app.cleanup.case import BY_POLICY, NotMineError, UnsafeError
 from slackwater.app.policy.file import PolicyError, Problem
 from slackwater.model.policy import UnattendedTag
 from slackwater_simulator.resources import GIB
@@ -286,6 +286,22 @@ class TestHeld:
             faults.allow("elasticfilesystem:DescribeFileSystems")
             assert there.undone(kind).status == "SUCCEEDED"
             assert sub_resources(there.account, id_) == before
+
+    def test_an_undo_that_fails_says_what_is_still_missing(self) -> None:
+        with world("efs") as there:
+            id_, faults = there.finding("efs").sighting.resource.id, there.simulator.faults
+            faults.deny("elasticfilesystem:CreateAccessPoint")
+            there.simulator.before("elasticfilesystem:DeleteMountTarget", lambda: there.account.tag(id_, "keep", ""))
+            assert there.cleaned("efs").error == "NotPutBack"
+            faults.deny("elasticfilesystem:DescribeFileSystems")
+            assert there.undone("efs").status == "FAILED"
+            why = there.cleanup("efs").why
+            assert why.startswith("not put back: access-point ")
+            assert "the undo failed: " in why
+            assert why.count("not put back") == 1
+            payload = {"finding_id": there.finding("efs").id, "execution": there.cleanup("efs").undo_execution}
+            with pytest.raises(UnsafeError):  # a late duplicate of a step restores nothing that nobody asked for
+                there.functions["RestoreFunction"](payload)
 
     def test_a_denied_look_before_any_part_was_removed_says_nothing_of_missing_parts(self) -> None:
         with world("efs") as there:

@@ -246,12 +246,6 @@ REVERTED: Final[dict[str, tuple[str, tuple[str, ...], tuple[str, str], Patches]]
         ("I1", "deleted/written-since-its-backup"),
         ((delete, "_final_of", lambda *_: ()),),
     ),
-    "everything is checked again after the backup: the mark": (
-        "ebs",
-        ("RecheckBackedUp",),
-        ("I2", "acted/its-mark-was-taken-off"),
-        ((Rechecker, "recheck", recheck_once),),
-    ),
     "everything is checked again after the backup: attachments": (
         "ebs",
         ("BackUp",),

@@ -161,6 +161,18 @@ def test_copies_that_people_make_are_neither_taken_for_a_backup_nor_swept(kind: 
         assert backup_ids(there) == {*copies}
 
 
+@pytest.mark.parametrize("kind", ["ebs", "openzfs"])  # AWS Backup has an expiry of its own
+def test_a_later_date_in_its_tag_keeps_a_backup(kind: str) -> None:
+    with world(kind) as there:
+        assert there.cleaned(kind).status == "SUCCEEDED"
+        ids = [one.id for one in there.cleanup(kind).backups]
+        for id_ in ids:
+            there.account.tag(id_, EXPIRES_AT, "2028-01-01T00:00:00Z")
+        there.simulator.advance(400 * DAY)
+        assert deleted(there) == []
+        assert backup_ids(there) == {*ids}
+
+
 def test_a_request_that_was_heard_twice_leaves_a_spare_that_is_swept_with_it() -> None:
     with world("ebs") as there:
         there.simulator.faults.lost_answer(CREATE["ebs"], times=1)
@@ -187,6 +199,36 @@ def test_a_backup_whose_clean_up_was_stopped_before_its_id_was_on_record_is_swep
         there.simulator.advance(400 * DAY)
         deleted(there)
         assert backup_ids(there) == set()
+
+
+def test_a_backup_without_a_recorded_id_is_swept_although_another_attempt_began() -> None:
+    with world("ebs") as there:
+        there.simulator.faults.lost_answer(CREATE["ebs"], times=1)
+        before(there, "BackUpFunction", "look", there.stop)
+        there.cleaned("ebs")
+        (lost,) = there.cleanup("ebs").backups
+        assert lost.id is None
+        there.cleanups.control_ = replace(there.cleanups.control_, stopped=None)
+        there.simulator.advance(DAY)
+        (made,) = backup_ids(there)
+        assert there.cleaned("ebs").status == "SUCCEEDED"
+        assert there.cleanup("ebs").earlier == (lost,)
+        there.simulator.advance(400 * DAY)
+        assert made in deleted(there)
+        assert there.cleanup("ebs").earlier == ()
+
+
+def test_a_request_that_aws_never_received_is_not_kept_on_record_for_ever() -> None:
+    with world("ebs") as there:
+        there.simulator.faults.drop(CREATE["ebs"], times=1)
+        before(there, "BackUpFunction", "look", there.stop)
+        there.cleaned("ebs")
+        there.cleanups.control_ = replace(there.cleanups.control_, stopped=None)
+        assert there.cleaned("ebs").status == "SUCCEEDED"
+        assert len(there.cleanup("ebs").earlier) == 1
+        there.simulator.advance(9 * DAY)
+        deleted(there)
+        assert there.cleanup("ebs").earlier == ()
 
 
 def test_what_an_earlier_attempt_left_is_swept_on_its_day() -> None:

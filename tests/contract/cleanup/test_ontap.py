@@ -292,6 +292,7 @@ def test_an_undo_that_an_older_version_began_fails_and_names_the_backups(there: 
     assert there.execution(only(there)).run().status == "FAILED"
 
     assert record(there).stage == "failed"
-    assert record(there).why.startswith(f"the undo failed: {RESTORES_NOTHING}")
+    assert record(there).why.startswith("not put back: fsx-volume ")
+    assert f"; the undo failed: {RESTORES_NOTHING}" in record(there).why
     assert str(not_undoable(record(there))).startswith(RESTORES_NOTHING)
     nothing_was_done(there)

@@ -11,7 +11,7 @@ import pytest
 
 from slackwater.model.cleanup import CLEANUP_TAG
 from slackwater_simulator.resources import MountTarget
-from support.cleanup_world import DELETED, World, world
+from support.cleanup_world import APPROVER, DELETED, World, world
 
 NEW: Final = "fsmt-0123456789abcdef0"
 """The mount target that somebody makes."""
@@ -200,3 +200,61 @@ def test_in_the_very_last_moment_ec2_itself_refuses(kind: str) -> None:
         assert there.account.exists(id_)
         assert execution.status in {"FAILED", "SUCCEEDED"}
         assert there.finding(kind).status != "resolved"
+
+
+def test_an_older_second_answer_does_not_hide_a_veto() -> None:
+    with world("ebs") as there:
+        id_, delete = there.finding("ebs").sighting.resource.id, there.functions["DeleteFunction"]
+        looks = list[str]()
+
+        def look() -> None:
+            looks.append("")
+            if len(looks) == 2:  # all later answers are as old as this one
+                there.simulator.faults.lagging("ec2:DescribeVolumes")
+
+        def deleting(payload: Any) -> Any:
+            kept(there, id_)
+            there.simulator.before("ec2:DescribeVolumes", look)
+            return delete(payload)
+
+        there.functions = {**there.functions, "DeleteFunction": deleting}
+        there.cleaned("ebs")
+        assert len(looks) >= 1
+        assert "ec2:DeleteVolume" not in there.simulator.calls
+        assert there.account.exists(id_)
+        assert there.cleanup("ebs").stage == "called-off"
+
+
+def kept_until(there: World, id_: str) -> None:
+    there.account.tag(id_, "keep-until", "2099-01-01")
+
+
+def one_stopped(there: World, _: str) -> None:
+    there.people.stop(there.finding("ebs").id, who=APPROVER, now=there.now())
+
+
+def disallowed(there: World, _: str) -> None:
+    there.change_policy(replace(there.policy, cleanup=there.policy.cleanup.model_copy(update={"regions": []})))
+
+
+@pytest.mark.parametrize("race", [kept_until, stopped, one_stopped, disallowed])
+def test_who_objects_while_the_last_check_runs_is_heard(race: Race) -> None:
+    with world("ebs") as there:
+        id_, delete = there.finding("ebs").sighting.resource.id, there.functions["DeleteFunction"]
+        raced = list[str]()
+
+        def once() -> None:
+            if not raced:
+                raced.append(id_)
+                race(there, id_)
+
+        def deleting(payload: Any) -> Any:
+            there.simulator.before("cloudtrail:LookupEvents", once)
+            return delete(payload)
+
+        there.functions = {**there.functions, "DeleteFunction": deleting}
+        there.cleaned("ebs")
+        assert raced
+        assert "ec2:DeleteVolume" not in there.simulator.calls
+        assert there.account.exists(id_)
+        assert there.cleanup("ebs").stage == "called-off"

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from slackwater.model.cleanup import ActorNote
+from slackwater.model.cleanup import CLEANUP_TAG, ActorNote
 from slackwater_simulator.resources import instant
 from support.asl import Execution
 from support.cleanup_world import ACCOUNT, NOW, REGION, World
@@ -140,6 +140,7 @@ def test_a_turn_that_nobody_can_let_go_any_more_does_not_stop_the_others_for_eve
         there.cleanups.write(
             replace(off, stage="working", why="", ended_at=None, waits_since=None, revision=off.revision + 1)
         )
+        there.account.tag(off.resource.id, CLEANUP_TAG, off.finding_id)
         finding = there.findings.findings[off.finding_id]
         there.findings.findings[off.finding_id] = replace(finding, status="cleaning")
         if end == "deleted by hand":

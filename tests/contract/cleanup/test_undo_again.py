@@ -103,3 +103,17 @@ def test_what_its_owner_deletes_between_two_looks_of_the_deleting_step_can_be_un
         assert len(looks) >= 2
         assert "ec2:DeleteVolume" not in there.simulator.calls
         assert (there.cleanup("ebs").stage, not_undoable(there.cleanup("ebs"))) == ("done", None)
+
+
+def test_a_backup_of_what_was_restored_and_deleted_again_stays_and_no_second_undo_is_promised() -> None:
+    with world("ebs") as there:
+        assert there.cleaned("ebs").status == "SUCCEEDED"
+        assert there.undone("ebs").status == "SUCCEEDED"
+        there.account.remove(there.cleanup("ebs").restored.id)
+        there.simulator.advance(400 * DAY_S)
+        swept = there.sweep.sweep()
+        assert swept.deleted == ()
+        ((id_, why),) = swept.kept
+        assert id_ == there.cleanup("ebs").backups[0].id
+        assert why.endswith(": restore it, or delete it yourself")
+        assert not_undoable(there.cleanup("ebs"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
@@ -185,4 +186,14 @@ def test_a_breach_of_the_cap_is_told_once_a_day_for_the_same_run(told) -> None:
     assert [post.id.rpartition(".")[0] for post in posts] == [
         "cleanup.cap.20261116", "cleanup.cap.20261116", "cleanup.cap.20261117"
     ]  # fmt: skip
-    assert all(post.findings == () and "nothing at all was cleaned up" in post.message.text for post in posts)
+    assert all(post.findings == () and "nothing was cleaned up" in post.message.text for post in posts)
+
+
+@pytest.mark.parametrize("what", ["marked", "warned", "asked", "called-off", "done", "failed", "undone"])
+def test_only_warnings_mention_the_owner_and_only_the_right_one(told: Told, what: str) -> None:
+    people = {FINDING.sighting.owner: "U0OWNER", "somebody-else": "U0ELSE"}
+    policy = replace(POLICY, slack=POLICY.slack.model_copy(update={"people": people}))
+    blocks = json.dumps(told.announce(what, policy=policy).message.blocks)
+
+    assert blocks.count("<@U0OWNER>") == (what in {"marked", "warned", "asked"})
+    assert "U0ELSE" not in blocks

@@ -1,14 +1,15 @@
-"""What one look at a resource has against cleaning it up, as far as it is about who manages it."""
+"""What the state of a resource has against its clean-up."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from slackwater.app.cleanup.recheck import objection
-from slackwater.model.cleanup import Cleanup, CurrentState, SubResource
+from slackwater.model.cleanup import CLEANUP_TAG, Backup, Cleanup, CurrentState, Subject, SubResource, Tagging
 from slackwater.model.policy import OwnersSection, Policy
 from slackwater.model.settings import EfsLifecycleSetting
 from slackwater.model.tracking import TrackedResource
@@ -20,21 +21,23 @@ FILES = TrackedResource(
 EMR, CSI = {"aws:elasticmapreduce:job-flow-id": "j-1"}, {"efs.csi.aws.com/cluster": "true"}
 
 
+DELETION = Cleanup(
+    finding_id="f-1", attempt=1, execution="f-1-1", detector="efs-idle", resource=FILES, owner=None, fingerprint="abc",
+    setting=None, requested_by="ada", started_at=NOW, promised_monthly_usd=Decimal(1), revision=1,
+)  # fmt: skip
+CHANGE = replace(DELETION, setting=EfsLifecycleSetting(transition_to_ia="AFTER_30_DAYS"))
+PARTS = (
+    SubResource(kind="access-point", id="fsap-1", arn=None),
+    SubResource(kind="file-system", id="fs-1", arn=None),
+)
+
+
 def said(
     tags: Mapping[str, str], child: Mapping[str, str], *, deletes: bool, managed_tags: list[str] | None = None
 ) -> Any:
-    cleanup = Cleanup(
-        finding_id="f-1", attempt=1, execution="f-1-1", detector="efs-idle", resource=FILES, owner=None, fingerprint="abc",
-        setting=None if deletes else EfsLifecycleSetting(transition_to_ia="AFTER_30_DAYS"), requested_by="ada",
-        started_at=NOW, promised_monthly_usd=Decimal(1), revision=1,
-    )  # fmt: skip
-    parts = (
-        SubResource(kind="access-point", id="fsap-1", arn=None),
-        SubResource(kind="file-system", id="fs-1", arn=None),
-    )
-    look = CurrentState(born_at=NOW, tags=tags, parts=parts, held=None, size_bytes=0, children={"fsap-1": child})
+    look = CurrentState(born_at=NOW, tags=tags, parts=PARTS, held=None, size_bytes=0, children={"fsap-1": child})
     policy = Policy(limits={}, owners=OwnersSection(managed_tags=managed_tags or []))
-    return objection(cleanup, look, policy, NOW)
+    return objection(DELETION if deletes else CHANGE, look, policy, NOW)
 
 
 @pytest.mark.parametrize("deletes", [True, False])
@@ -55,3 +58,52 @@ def test_what_has_something_on_it_that_another_service_manages_is_not_deleted() 
     assert said({}, CSI, deletes=True) == says.format("Kubernetes")
     assert said({}, {"x": "y"}, deletes=True, managed_tags=["x=y"]) == says.format("the program that its tag x=y names")
     assert said({}, CSI, deletes=False) is None, "a setting of the file system leaves its access points as they are"
+
+
+MARKED = replace(
+    DELETION,
+    born_at=NOW,
+    parts=PARTS,
+    marked=Tagging(at=NOW, act_after=NOW, tagged=True),
+    backups=(Backup(subject=Subject(id="fs-1", size_bytes=10), token="f-1-1-1", asked_at=NOW, expires_at=NOW),),
+)
+AS_FOUND = CurrentState(
+    born_at=NOW, tags={CLEANUP_TAG: "f-1"}, parts=PARTS, held=None, size_bytes=10, children={"fsap-1": {}}
+)
+KEPT = {"keep": ""}
+NEW = SubResource(kind="mount-target", id="fsmt-9", arn=None)
+FOR_BOTH: dict[str, dict[str, Any]] = {
+    "it is another resource of the same id": {"born_at": NOW + timedelta(seconds=1)},
+    "a tag keeps it": {"tags": {CLEANUP_TAG: "f-1", **KEPT}},
+    "or its tags could not be read": {"tags": None},
+    "a tag keeps fsap-1": {"children": {"fsap-1": KEPT}},
+    "somebody took its mark off": {"tags": {}},
+}
+FOR_DELETIONS: dict[str, dict[str, Any]] = {
+    "it is attached": {"held": "it is attached"},
+    "something new hangs on it: fsmt-9": {"parts": (NEW, *PARTS)},
+    "something new hangs on it: fsvol-9": {"children": {"fsap-1": {}, "fsvol-9": {}}},
+    "it holds 11 bytes, and its backup was made of 10": {"size_bytes": 11},
+}
+
+
+def checked(cleanup: Cleanup, **changes: Any) -> Any:
+    return objection(cleanup, replace(AS_FOUND, **changes), Policy(limits={}), NOW)
+
+
+@pytest.mark.parametrize(("why", "changes"), [*FOR_BOTH.items(), *FOR_DELETIONS.items()])
+def test_nothing_is_deleted_that_is_not_as_it_was_found(why: str, changes: dict[str, Any]) -> None:
+    assert checked(MARKED) is None
+    assert why in checked(MARKED, **changes)
+
+
+def test_a_tag_of_another_clean_up_is_no_mark() -> None:
+    assert "somebody took its mark off" in checked(MARKED, tags={CLEANUP_TAG: "f-2"})
+
+
+@pytest.mark.parametrize(("why", "changes"), FOR_BOTH.items())
+def test_nothing_is_changed_that_is_not_as_it_was_found(why: str, changes: dict[str, Any]) -> None:
+    changing = replace(MARKED, setting=CHANGE.setting, backups=())
+
+    assert checked(changing) is None
+    assert why in checked(changing, **changes)

@@ -373,7 +373,7 @@ def test_a_stop_is_on_record_shown_in_the_message_and_confirmed(who: Asker, stat
     assert (stopped.who, stopped.why, stopped.at) == (f"slack:{who.user}", "", NOW)
     assert f"Stopped by <@{who.user}> on 2026-11-16." in world.seen
     assert f"Stopped by <@{who.user}> on 2026-11-16." in told
-    assert "Its next step calls it off" in told
+    assert "Its next step cancels it" in told
     assert world.buttons() == (["details", "snooze", "dismiss"] if status == "open" else [])
 
 
@@ -477,7 +477,7 @@ def test_an_approval_is_for_what_was_seen_and_lapses() -> None:
         ("approved", "open", "approved", "slack:U0JANE")
     ]
     assert "Approved by <@U0JANE> until 2026-12-23" in world.seen
-    assert "Nothing was begun: clean-up is not enabled here" in told
+    assert "Nothing started: clean-up is not enabled here" in told
 
 
 def enabled(**changes: Any) -> World:
@@ -491,7 +491,7 @@ def test_an_approval_begins_the_clean_up_and_says_when_it_deletes() -> None:
 
     assert world.started == [("f00d", "f00d-1")]
     assert world.cleanups["f00d"].requested_by == "slack:U0JANE"
-    assert "deleted after 2026-12-16 09:07 UTC, unless it is used before; it is backed up first" in told
+    assert "backs it up and deletes it after 2026-12-16 09:07 UTC, unless someone uses it before" in told
     assert "slackwater cleanup stop f00d" in told
     assert world.store.findings["f00d"].status == "approved"
 
@@ -506,7 +506,8 @@ def test_an_approval_of_a_change_begins_it_and_says_how_to_put_the_old_setting_b
     assert decision
     assert decision.setting == setting == world.cleanups["f00d"].setting
     assert (
-        "It is changed to gp3, 3,000 IOPS, 125 MiB/s. To put the old setting back: slackwater cleanup undo f00d" in told
+        "Slackwater changes it to gp3, 3,000 IOPS, 125 MiB/s. To restore the old setting: slackwater cleanup undo f00d"
+        in told
     )
 
 
@@ -524,7 +525,7 @@ def test_an_approval_whose_clean_up_did_not_begin_the_first_time_begins_it_the_s
     world = enabled()
     world.starter.down = True
     told = world.answer(approve())
-    assert "Nothing was begun: it is not known to have started, and the next run starts it" in told
+    assert "Nothing started: it is not known to have started, and the next run starts it" in told
     world.starter.down = False
     world.told.clear()
     world.answer(approve())
@@ -539,7 +540,7 @@ def test_an_approval_stands_though_the_cap_lets_nothing_begin() -> None:
 
     assert world.started == []
     assert world.store.findings["f00d"].status == "approved"
-    assert "Nothing was begun: 12.30 USD a month: the policy's cleanup.most_monthly_usd is 1.00" in told
+    assert "Nothing started: 12.30 USD a month: the policy's cleanup.most_monthly_usd is 1.00" in told
 
 
 def test_a_pressed_button_reads_the_policy_once() -> None:
@@ -567,7 +568,7 @@ def test_an_approval_of_before_stands_whatever_the_policy_says_by_now_but_begins
 
     assert world.started == []
     assert world.store.findings["f00d"].status == "approved"
-    assert "Nothing was begun: the policy's cleanup.approvers does not name U0JANE" in told
+    assert "Nothing started: the policy's cleanup.approvers does not name U0JANE" in told
 
 
 def test_the_button_carries_what_an_approval_is_for() -> None:
@@ -1086,14 +1087,16 @@ def test_where_viewers_are_named_others_may_not_read() -> None:
 
 
 def test_of_a_hundred_audits_asked_for_in_slack_three_run_and_the_others_are_told_why() -> None:
-    world = World()
-    told = [world.answer(command("audit", id=f"t-{number}")) for number in range(100)]
+    members = [replace(JANE, user=f"U0{number}") for number in range(5)]
+    slack = POLICY.slack.model_copy(update={"auditors": [one.user for one in members]})
+    world = World(policy=replace(POLICY, slack=slack))
+    told = [world.answer(command("audit", members[number % 5], f"t-{number}")) for number in range(100)]
 
     assert len(world.runs.started) == 3
     assert [one for one in told[:3] if "No audit was started" in one] == []
     assert {one.split(": ")[1] for one in told[3:]} == {told[3].split(": ")[1]}
     assert all(id_ in told[99] for id_ in world.runs.started)
-    assert world.answer(command("audit", id="t-0")) == told[0]  # Lambda delivers it twice
+    assert world.answer(command("audit", members[0], "t-0")) == told[0]  # Lambda delivers it twice
 
 
 def test_top_tells_as_many_as_asked_for() -> None:

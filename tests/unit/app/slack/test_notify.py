@@ -95,7 +95,7 @@ def test_a_digest_and_its_thread_are_recorded_and_sent(world) -> None:
     assert told(world) == Notified(waiting=0, wait_s=0)
     assert world.channel.ids == ["a.0.0", "a.0.1"]
     (digest, _), (_, thread) = world.channel.sent
-    assert "2 new findings: 111.30 USD a month" in digest.message.text
+    assert "2 new findings: $111.30 a month" in digest.message.text
     assert thread == Sent(channel="C0DEFAULT", ts="1.000000")
     assert post(world).state == post(world, "a.0.1").state == "sent"
     assert post(world).sent == thread
@@ -107,7 +107,7 @@ def test_what_the_whole_audit_comes_to_is_the_waste_of_its_scan_document(world) 
     world.audit("a", entry(sighting("f-1")), waste=waste)
     told(world)
 
-    assert "In all 3 findings in 1 target: 1,234.50 USD a month could be saved (2 unpriced)." in texts(world)[0]
+    assert "In all 3 findings in 1 target: $1,234.50 a month can be saved (2 unpriced)." in texts(world)[0]
 
 
 def test_an_audit_that_failed_before_it_wrote_down_what_is_new_is_told_all_the_same(world) -> None:
@@ -155,7 +155,7 @@ def test_its_buttons_are_of_the_findings_that_the_digest_shows(world) -> None:
 OPENED = entry(sighting("f-1"))
 NEW = "1 new finding"
 CHANGED = "1 finding changed"
-GONE = "Gone since"
+GONE = "Resolved"
 NOTHING = "Nothing new"
 
 
@@ -257,8 +257,18 @@ def test_each_channel_hears_of_its_own_and_how_much_others_heard(world) -> None:
 
     assert world.channel.ids == ["a.0.0", "a.0.1", "a.1.0", "a.1.1"]
     assert "f-1" not in texts(world)[0]
-    assert "1 change told to other channels" in json.dumps(post(world).message.blocks)
-    assert "2 changes told to other channels" in json.dumps(post(world, "a.1.0").message.blocks)
+    assert "1 change posted to other channels" in json.dumps(post(world).message.blocks)
+    assert "2 changes posted to other channels" in json.dumps(post(world, "a.1.0").message.blocks)
+
+
+def test_the_people_of_the_policy_are_mentioned_in_their_channel_alone(world) -> None:
+    world.policy(f'{ROUTES}[slack.people]\nstorage = "S0STORAGE"\nothers = "U0OTHER"\n')
+    world.audit("a", entry(sighting("f-1", owner="storage")), entry(sighting("f-2")))
+    told(world)
+
+    assert "S0STORAGE" not in json.dumps(post(world).message.blocks)
+    assert json.dumps(post(world, "a.1.0").message.blocks).count('"usergroup_id": "S0STORAGE"') == 1
+    assert "U0OTHER" not in json.dumps([one.message.blocks for one in world.outbox.posts.values()])
 
 
 @pytest.mark.parametrize(
@@ -286,7 +296,7 @@ def test_a_channel_with_nothing_new_hears_how_much_others_heard(world) -> None:
     world.audit("a", entry(sighting("f-1", owner="storage")))
     told(world)
 
-    assert texts(world)[0].startswith("Nothing new here. 1 change told to other channels.")
+    assert texts(world)[0].startswith("Nothing new here. 1 change posted to other channels.")
 
 
 def test_silence_is_of_the_whole_audit_where_only_others_have_news(world) -> None:
@@ -321,10 +331,10 @@ def test_what_an_audit_changed_before_it_failed_is_told_below_the_line_that_says
     told(world)
 
     assert world.channel.ids == ["a.0.0", "a.0.1", "a.1.0", "a.1.1"]
-    for text, usd in ((texts(world)[0], "900.00"), (texts(world, "C0BOTH")[0], "12.30")):
+    for text, usd in ((texts(world)[0], "$900.00"), (texts(world, "C0BOTH")[0], "$12.30")):
         failed, whole, *_ = text.split("\n")
         assert "failed: States." in failed
-        assert whole == f"Incomplete: at least 1 new finding: {usd} USD a month could be saved"
+        assert whole == f"Incomplete: at least 1 new finding: {usd} a month can be saved"
     assert post(world).findings == ("f-1",)
     assert weight(post(world).message.blocks) <= ROOM + 1_000
 

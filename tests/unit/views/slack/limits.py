@@ -2,7 +2,7 @@
 
 - https://docs.slack.dev/reference/block-kit/blocks (50 blocks in a message, 100 in a modal) and its pages: actions-block (25
   elements), context-block (10), header-block (150 characters, plain_text), input-block (label 2,000), rich-text-block,
-  section-block (text 3,000); block_id 255 characters, unique in a message.
+  section-block (text 3,000; 10 fields of 2,000); block_id 255 characters, unique in a message.
 - https://docs.slack.dev/reference/block-kit/block-elements and its pages: button-element (text 75, value 2,000, action_id 255,
   accessibility_label 75), select-menu-element (placeholder 150, 100 options), plain-text-input-element (max_length 3,000).
 - https://docs.slack.dev/reference/block-kit/composition-objects and its pages: text-object (1 to 3,000 characters),
@@ -21,7 +21,9 @@ from typing import Any
 from slack_sdk.models.blocks import Block
 from slack_sdk.models.views import View
 
-MENTION = re.compile(r"<@[UW][A-Z0-9]{2,}>")
+MENTION = re.compile(r"<@[UW][A-Z0-9]{2,}>|<!subteam\^S[A-Z0-9]{2,}>")
+LABEL = re.compile(r"^\*[A-Z][a-z ]+\*\n")
+"""The label of a field, in bold."""
 PARSED = {
     "mention, link or date": re.compile(r"<[^>]*>|[<>]"),
     "no entity": re.compile(r"&(?!amp;|lt;|gt;)"),
@@ -81,6 +83,11 @@ def _block(block: Mapping[str, Any], where: str) -> Iterator[str]:
     match block:
         case {"type": "header", "text": text}:
             yield from _plain(text, 150, where)
+        case {"type": "section", "fields": fields}:
+            if not 1 <= len(fields) <= 10:
+                yield f"{where}: {len(fields)} fields"
+            for one in fields:
+                yield from _text({**one, "text": LABEL.sub("", one["text"])}, 2_000, where)
         case {"type": "section", "text": text}:
             yield from _text(text, 3_000, where)
         case {"type": "context", "elements": elements}:
@@ -113,6 +120,8 @@ def _rich(part: Mapping[str, Any], where: str) -> Iterator[str]:
             if not elements:
                 yield f"{where}: an empty {part['type']}"
             for one in elements:
+                if one["type"] in {"user", "usergroup"}:
+                    continue
                 if one["type"] not in {"text", "link"}:
                     yield f"{where}: {one['type']} in rich text"
                 if not 1 <= len(one["text"]) <= 3_000:

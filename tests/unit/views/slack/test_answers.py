@@ -35,9 +35,9 @@ def test_the_status_tells_of_the_last_audit_what_is_open_and_what_runs() -> None
 
     assert said == (
         "Last audit: 2026-11-16 09:00 UTC, incomplete. In all 54 findings in 4 targets.\n"
-        "Not seen: 1 of 4 targets could not be seen whole, and findings there may be missing:"
+        "Could not read: 1 of 4 targets incomplete, and findings there may be missing:"
         " eu-west-1/123456789012 (ec2:DescribeVolumes: UnauthorizedOperation).\n"
-        "Open now: 8 findings: 845.28 USD a month could be saved (2 unpriced), 2 performance troubles\n"
+        "Open now: 8 findings: $845.28 a month can be saved (2 unpriced), 2 performance issues\n"
         "Running: the audit of 2026-11-16 09:00 UTC"
     )
 
@@ -92,12 +92,12 @@ def test_details_hold_the_evidence_the_decision_and_the_last_changes() -> None:
         assert part in said
     assert [number for number in range(9) if f"opened by <@U0123ABCDEF>: change {number}" in said] == [4, 5, 6, 7, 8]
     assert said.splitlines()[-1].endswith(f"ebs-unattached · finding {SEEN.id}")
-    assert "no longer kept" in answers.details(SNOOZED, None).text
+    assert "has expired" in answers.details(SNOOZED, None).text
 
 
 def test_who_was_faster_is_told_and_when() -> None:
     assert answers.already_decided(SNOOZED).text.splitlines() == [
-        "Nothing was changed: scratch-00 (vol-00000000000000001) is decided already. That was on 2026-11-16 10:00 UTC.",
+        "Nothing was changed: scratch-00 (vol-00000000000000001) is already decided. That was on 2026-11-16 10:00 UTC.",
         "Snoozed until 2026-12-16 by <@U0123ABCDEF>: moves in spring",
     ]
 
@@ -130,8 +130,8 @@ def test_an_approval_that_begins_a_deletion_says_when_and_how_to_stop_it() -> No
         "Approved by <@U0123ABCDEF> until 2026-11-23, for what it was on 2026-11-16.",
     ]
     assert told[2] == (
-        "It is marked, and deleted after 2026-12-16 09:00 UTC, unless it is used before; it is backed up first. To stop it:"
-        f" Stop in the message of its mark, or slackwater cleanup stop {SEEN.id}"
+        "Slackwater backs it up and deletes it after 2026-12-16 09:00 UTC, unless someone uses it before. To stop this, press Stop in the message about its tag, or run:"
+        f" slackwater cleanup stop {SEEN.id}"
     )
 
 
@@ -142,8 +142,8 @@ def test_a_stop_says_who_stopped_it_and_what_comes_of_it() -> None:
         "scratch-00 (vol-00000000000000001)",
         "Stopped by <@U0123ABCDEF> on 2026-11-16.",
         (
-            "Its next step calls it off: at once where it works, within a day where it waits."
-            " Cleaning it up after all takes a new approval."
+            "Its next step cancels it: at once if it is working, within a day if it is waiting."
+            " To clean it up later, approve it again."
         ),
     ]
     assert "next step" not in answers.stopped(replace(stopped, stage="called-off")).text
@@ -155,19 +155,19 @@ def test_an_approval_that_begins_a_change_says_to_what_and_how_to_put_it_back() 
     told = answers.approved(changed, acts_after=invented.NOW).text.splitlines()
 
     assert told[2] == (
-        f"It is changed to gp3, 3,000 IOPS, 125 MiB/s. To put the old setting back: slackwater cleanup undo {SEEN.id}"
+        f"Slackwater changes it to gp3, 3,000 IOPS, 125 MiB/s. To restore the old setting: slackwater cleanup undo {SEEN.id}"
     )
 
 
 def test_an_approval_that_begins_nothing_says_so_and_why() -> None:
     not_enabled = answers.approved(APPROVED, acts_after=None).text.replace("\u2060", "")
     assert not_enabled.endswith(
-        "Nothing was begun: clean-up is not enabled here (CleanupEnabled), and nothing acts on approvals."
+        "Nothing started: clean-up is not enabled here (CleanupEnabled), and nothing acts on approvals."
     )
     over = answers.approved(
         APPROVED, acts_after=invented.NOW, why_not="nothing was begun: 11 resources: the cap is 10"
     ).text
-    assert over.endswith("Nothing was begun: 11 resources: the cap is 10")
+    assert over.endswith("Nothing started: 11 resources: the cap is 10")
     assert "deleted after" not in over
 
 

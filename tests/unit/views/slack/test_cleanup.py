@@ -53,14 +53,15 @@ def test_a_mark_says_what_becomes_of_it_when_whose_it_is_and_what_is_backed_up_f
 
     for part in (
         "Marked for clean-up: scratch-00 (vol-00000000000000001)",
-        "No approval of it stands: it is deleted after 2026-12-16 10:00 UTC only if somebody approves it, and it is not used",
-        " until then. It saves 54.00 USD a month.",
+        "Not approved. If someone approves it and it stays unused, Slackwater deletes it after 2026-12-16 10:00 UTC.",
+        " 10:00 UTC. It saves $54.00 a month.",
         "Owner: video",
-        "Backed up first: a snapshot of 500 GiB, kept for 90 days. Way back: a volume made of the snapshot; it gets a new id.",
-        f"use it, tag it keep, snooze or dismiss the finding, press Stop, or slackwater cleanup stop {SEEN.id}.",
+        "Backup: First a snapshot of 500 GiB, kept for 90 days. To get it back: a volume made of the snapshot; it gets a new id.",
+        "Deletes on: after 2026-12-16 10:00 UTC",
+        f"To keep it: Use it, tag it keep, snooze or dismiss the finding, press Stop, or slackwater cleanup stop {SEEN.id}",
     ):
         assert part in told_of
-    assert "Owner: nobody is named" in text("marked", owner=None)
+    assert "Owner: no owner tag" in text("marked", owner=None)
     assert "tag it" not in text("marked", policy={"keep_tag": None})
     assert "kept for 7 days" in text("marked", policy={"backup_days": 7})
 
@@ -70,7 +71,7 @@ def test_a_mark_of_what_is_approved_says_so_and_offers_only_to_look_and_to_stop_
     message = said("marked", SEEN, approved)
 
     assert (
-        "It is approved, and deleted after 2026-12-16 10:00 UTC, if it is not used until then and its backup holds."
+        "Approved. If it stays unused and its backup is verified, Slackwater deletes it after 2026-12-16 10:00 UTC."
         in message.text.replace("\u2060", "")
     )
     assert "snooze or dismiss" not in message.text
@@ -83,10 +84,13 @@ def test_a_mark_of_what_is_approved_says_so_and_offers_only_to_look_and_to_stop_
 def test_what_needs_no_approval_and_no_backup_is_said_to_in_so_many_words() -> None:
     message = said("marked", unattended=True, scratch=True)
 
-    assert "It needs no approval: the policy says so of its tag. It is deleted after" in message.text
-    assert "if it is not used until then." in message.text
-    assert "Not backed up" in message.text
-    assert "Nothing brings it back." in message.text
+    assert (
+        "The policy allows this for its tag, without an approval. If it stays unused, Slackwater deletes it after"
+        in message.text
+    )
+    assert "If it stays unused, Slackwater deletes it" in message.text
+    assert "Backup: None" in message.text
+    assert "You cannot get it back." in message.text
     assert "Backed up first" not in message.text
     assert buttons(message) == ["details", "snooze", "dismiss", "stop"]
 
@@ -141,12 +145,13 @@ def test_what_hangs_on_it_is_listed() -> None:
     }
     openzfs = {"children": [{"id": "fsvol-1", "name": "home", "path": "/home", "size_bytes": 1 << 30}]}
 
-    assert "Goes with it: access point fsap-1 (/press), access point fsap-2, mount target fsmt-1 (10.0.0.7)" in text(
-        "marked", recorded=efs
+    assert (
+        "Slackwater also deletes: access point fsap-1 (/press), access point fsap-2, mount target fsmt-1 (10.0.0.7)"
+        in text("marked", recorded=efs)
     )
-    assert "Goes with it: volume fsvol-1 (home, /home, 1 GiB)" in text("marked", recorded=openzfs)
+    assert "Slackwater also deletes: volume fsvol-1 (home, /home, 1 GiB)" in text("marked", recorded=openzfs)
     by_parts = (TARGET.part, VOLUME.part)
-    assert "Goes with it: mount target fsmt-1\n" in text("marked", parts=by_parts)
+    assert "Slackwater also deletes: mount target fsmt-1\n" in text("marked", parts=by_parts)
     assert "Goes with it" not in text("marked", parts=(VOLUME.part,), recorded={"tags": {}})
 
 
@@ -168,16 +173,18 @@ def test_a_warning_says_how_many_days_are_left() -> None:
 def test_what_waits_for_an_approval_says_until_when_and_that_nothing_happens_without_one() -> None:
     told_of = text("asked")
 
-    assert "Waits for an approval" in told_of
-    assert "It is deleted once somebody approves it until 2026-12-23 10:00 UTC; after that nothing happens." in told_of
-    assert "No use was seen since 2026-11-16 10:00 UTC." in told_of
+    assert "Waiting for approval" in told_of
+    assert (
+        "If someone approves it by 2026-12-23 10:00 UTC, Slackwater deletes it. Otherwise nothing happens." in told_of
+    )
+    assert "Nobody used it since 2026-11-16 10:00 UTC." in told_of
 
 
 def test_a_change_says_to_what_and_that_its_data_stay() -> None:
     told_of = text("marked", DATED)
 
-    assert "It is changed to gp3, 3,000 IOPS, 125 MiB/s, once somebody approves it." in told_of
-    assert "the old setting can be put back" in told_of
+    assert "Not approved. If someone approves it, Slackwater changes it to gp3, 3,000 IOPS, 125 MiB/s." in told_of
+    assert "an undo restores the old setting" in told_of
     for never in ("deleted", "Backed up", "use it"):
         assert never not in told_of
     approved = invented.tracked(DATED, invented.decision("approved", days=7))
@@ -190,13 +197,13 @@ def test_a_change_says_to_what_and_that_its_data_stay() -> None:
 def test_what_was_called_off_says_why_and_that_nothing_was_done() -> None:
     told_of = text("called-off", stage="called-off", why="it is attached to i-1")
 
-    assert "Called off: scratch-00" in told_of
+    assert "Cancelled: scratch-00" in told_of
     assert "Why: it is attached to i-1" in told_of
     assert "Nothing was deleted." in told_of
     assert "Nothing was changed." in text("called-off", DATED, stage="called-off", why="x")
     swept = text("called-off", backups=(SNAPSHOT,), why="x")
     assert "Backup of vol-00000000000000001: snap-1, verified, kept until 2027-03-16" in swept
-    assert "The sweeper deletes what is left over" in swept
+    assert "The sweeper deletes its backup" in swept
 
 
 def test_what_was_called_off_with_a_part_gone_never_says_that_nothing_was_done() -> None:
@@ -216,23 +223,23 @@ def test_what_was_deleted_says_where_its_data_are_until_when_how_to_undo_it_and_
 
     for part in (
         "Deleted: scratch-00 (vol-00000000000000001)",
-        "It saves 54.00 USD a month, less 25.00 USD a month for its backup until 2027-03-16: 29.00 USD a month until then.",
+        "It saves $54.00 a month, less $25.00 a month for its backup until 2027-03-16: $29.00 a month until then.",
         "Backup of vol-00000000000000001: snap-1, verified, kept until 2027-03-16",
         f"To undo it: slackwater cleanup undo {SEEN.id}",
         "Approved by <@U0123ABCDEF>.",
     ):
         assert part in told_of
-    assert "less what its backup costs until 2027-03-16: that price is not known here." in text("done", **done)
+    assert "less the cost of its backup until 2027-03-16, which is unknown." in text("done", **done)
     unpriced = text("done", **done, promised_monthly_usd=None, backup_monthly_usd=Decimal(1))
-    assert "What it saves is not known, less 1.00 USD a month for its backup until 2027-03-16." in unpriced
+    assert "Its saving is unknown, less $1.00 a month for its backup until 2027-03-16." in unpriced
 
 
 def test_scratch_that_was_deleted_has_no_way_back_and_says_so() -> None:
     told_of = text("done", stage="done", scratch=True, unattended=True, backup_monthly_usd=Decimal(0))
 
-    assert "it cannot be undone" in told_of
+    assert "You cannot undo this" in told_of
     assert "cleanup undo" not in told_of
-    assert "It saves 54.00 USD a month." in told_of
+    assert "It saves $54.00 a month." in told_of
 
 
 def test_what_was_changed_says_from_what_to_what_and_how_to_put_it_back() -> None:
@@ -261,7 +268,7 @@ def test_what_was_changed_says_from_what_to_what_and_how_to_put_it_back() -> Non
             [
                 "AWS was asked to delete mount target fsmt-1; whether it is gone is to be seen in AWS.",
                 "vol-00000000000000001 itself was not deleted.",
-                "What was taken off it is put back next, if it itself stays; if that fails, another message says so.",
+                "If the resource itself still exists, Slackwater now restores the parts that it had removed. If that fails, you get another message.",
                 "snap-1, verified, kept until",
                 f"slackwater cleanup undo {SEEN.id}",
             ],
@@ -289,7 +296,7 @@ def test_a_change_that_failed_says_whether_aws_was_asked() -> None:
     asked = text("failed", DATED, stage="failed", changed_at=invented.NOW, was=GP2, why="it has gp2")
 
     assert "AWS was asked to change it to gp3, 3,000 IOPS, 125 MiB/s; whether it did is to be seen in AWS." in asked
-    assert f"To put the old one back: slackwater cleanup undo {SEEN.id}" in asked
+    assert f"To restore the old setting: slackwater cleanup undo {SEEN.id}" in asked
     assert "Nothing was changed." in text("failed", DATED, stage="failed", why="x")
 
 
@@ -298,8 +305,10 @@ def test_a_failure_says_how_far_what_was_taken_off_is_back() -> None:
 
     assert "fsmt-2; whether each of them is gone is to be seen in AWS." in text("failed", **half)
     back = text("failed", **half, restored=Restored(state="done", id=SEEN.resource.id))
-    assert "What was taken off it is put back.\n" in back
-    again = f"What was taken off it is not all put back; to try again: slackwater cleanup undo {SEEN.id}"
+    assert "Slackwater restored the parts that it had removed.\n" in back
+    again = (
+        f"Slackwater could not restore all parts that it had removed. To try again: slackwater cleanup undo {SEEN.id}"
+    )
     assert again in text("failed", **half, restored=Restored(state="failed"))
     assert again in text("failed", **half, why=f"{NOT_PUT_BACK}: mount-target fsmt-1; x")
 
@@ -321,15 +330,15 @@ def test_an_undo_says_what_came_back_and_what_is_not_as_it_was() -> None:
 
     for part in (
         "Undone: scratch-00",
-        "It came back as vol-2.",
-        "Not as it was: it has a new id",
-        "Not as it was: it is slow at first",
+        "It is restored as vol-2.",
+        "Different now: it has a new id",
+        "Different now: it is slow at first",
         "<@U0123ABCDEF> asked for it: the press office wants it",
     ):
         assert part in told_of
     same = text("undone", undone=ASKED, restored=Restored(state="done", id=SEEN.resource.id))
-    assert "What had been taken off it was put back." in same
-    assert "Nothing is known that is not as it was." in same
+    assert "Slackwater restored the parts that it had removed." in same
+    assert "Restored. No differences found." in same
     assert "It was changed back to gp2." in text("undone", DATED, was=GP2, undone=ASKED)
     assert "Nothing had been changed." in text("undone", DATED, undone=ASKED)
     assert "Nothing had been removed." in text("undone", undone=ASKED)
@@ -369,10 +378,10 @@ def test_an_undo_that_failed_says_how_to_go_on_and_what_came_back() -> None:
 
     assert told_of.startswith("🔴 Undo failed: scratch-00")
     assert "snap-1, verified, kept until 2027-03-16" in told_of
-    assert "Nothing is known to have come back." in told_of
-    assert f"To go on from where it is: slackwater cleanup undo {SEEN.id}" in told_of
+    assert "Nothing is known to be restored." in told_of
+    assert f"To continue the undo: slackwater cleanup undo {SEEN.id}" in told_of
     half = text("failed", **given, restored=Restored(state="failed", id="vol-2"))
-    assert "What came back so far: vol-2." in half
+    assert "Restored so far: vol-2." in half
 
 
 # -- Of no one finding
@@ -382,7 +391,7 @@ def test_a_run_over_the_cap_says_that_nothing_at_all_was_done(limits) -> None:
     message = over_cap("11 resources: the policy's cleanup.most_resources is 10", 11)
 
     assert message.text.replace("\u2060", "").startswith(
-        "🔴 Over the cap: nothing at all was cleaned up\nA run was to begin 11 clean-ups."
+        "🔴 Over the cap: nothing was cleaned up\nA run would have started 11 clean-ups."
     )
     assert "11 resources: the policy's cleanup.most_resources is 10." in message.text.replace("\u2060", "")
     assert problems(message, limits) == []
@@ -439,4 +448,23 @@ def test_a_setting_that_was_put_back_says_what_stays_as_the_change_made_it() -> 
     told_of = text("undone", DATED, setting=GP3, was=GP2, stage="undone", restored=stays)
 
     assert "It was changed back to gp2." in told_of
-    assert "Not as it was: 30.0 GiB stay in Infrequent Access" in told_of
+    assert "Different now: 30.0 GiB stay in Infrequent Access" in told_of
+
+
+@pytest.mark.parametrize("person", ["U0123ABCDEF", "S0123ABCDEF"])
+def test_a_warning_mentions_its_owner_once_where_the_policy_names_a_person(person: str, limits) -> None:
+    mention = f"<!subteam^{person}>" if person.startswith("S") else f"<@{person}>"
+    for what in ("marked", "warned", "asked"):
+        message = said(what, policy={"person": person})
+
+        assert json.dumps(message.blocks).count(mention) == 1
+        assert f"Owner: {mention}" in message.text
+        assert problems(message, limits) == []
+
+
+@pytest.mark.parametrize("owner", ["*bold*", "<!channel>", "<@U0123ABCDEF>", "w" * 3_000, None])
+def test_whatever_an_owner_is_called_a_field_mentions_nobody(owner: str | None, limits) -> None:
+    message = said("marked", replace(SEEN, owner=owner))
+
+    assert problems(message, limits) == []
+    assert "<@" not in json.dumps(message.blocks)

@@ -16,8 +16,9 @@ from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting,
 from slackwater.model.tracking import LedgerEntry
 from slackwater.views.slack.blocks import ROOM, header, weight
 from slackwater.views.slack.digest import digest, nothing, unseen
-from slackwater.views.slack.finding import LINE, WAYS_BACK, line
+from slackwater.views.slack.finding import FIX, LINE, WAYS_BACK, Listed, by_owner, line
 from slackwater.views.slack.news import News
+from slackwater.views.text.words import count
 from support.effort import effort
 
 POST = invented.POST
@@ -55,10 +56,10 @@ def test_the_digest_says_what_is_new_and_what_it_costs() -> None:
 
     assert (
         first.blocks[0]["text"]["text"]
-        == "4 new findings: 422.64 USD a month could be saved (1 unpriced), 1 performance trouble"
+        == "4 new findings: $422.64 a month can be saved (1 unpriced), 1 performance issue"
     )
     assert (
-        "Audit of 2026-11-16 09:00 UTC · In all 4 findings in 4 targets: 422.64 USD a month could be saved (1 unpriced)."
+        "Audit of 2026-11-16 09:00 UTC · In all 4 findings in 4 targets: $422.64 a month can be saved (1 unpriced)."
         in first.text
     )
 
@@ -72,7 +73,7 @@ def test_a_resource_counts_once_in_the_headline() -> None:
     twin = replace(one, id="twin", detector="ebs-outdated-type", monthly_savings_usd=Decimal("10.00"))
     first, *_ = digest(invented.news(0, new=(invented.finding_news(one), invented.finding_news(twin))), POST)
 
-    assert first.blocks[0]["text"]["text"] == "2 new findings: 54.00 USD a month could be saved"
+    assert first.blocks[0]["text"]["text"] == "2 new findings: $54.00 a month can be saved"
 
 
 def test_a_headline_counts_the_best_way_out_as_the_scan_document_does() -> None:
@@ -84,15 +85,15 @@ def test_a_headline_counts_the_best_way_out_as_the_scan_document_does() -> None:
         way["monthly_savings_usd"] = "-7.00"
     first, *_ = digest(invented.news(0, new=(one, unpriced, costs)), POST)
 
-    assert first.blocks[0]["text"]["text"] == "3 new findings: 55.00 USD a month could be saved (1 unpriced)"
-    assert "saves 54.00 USD a month" in first.text, "a finding's saving is its first recommendation's"
+    assert first.blocks[0]["text"]["text"] == "3 new findings: $55.00 a month can be saved (1 unpriced)"
+    assert "saves $54.00 a month" in first.text, "a finding's saving is its first recommendation's"
 
 
 def test_a_headline_is_of_what_is_new_and_not_of_what_changed_too() -> None:
     changed = (invented.finding_news(invented.sighting(4), "it has changed"),)
     first, *_ = digest(invented.news(1, changed=changed), POST)
 
-    assert first.blocks[0]["text"]["text"] == "1 new finding: 54.00 USD a month could be saved"
+    assert first.blocks[0]["text"]["text"] == "1 new finding: $54.00 a month can be saved"
 
 
 @pytest.mark.parametrize(("usd", "says"), [("-3.00", "no saving"), (None, "saving unknown")])
@@ -105,7 +106,7 @@ def test_a_headline_of_waste_that_saves_nothing_says_so(usd: str | None, says: s
 
 def test_what_the_whole_audit_comes_to_is_its_waste() -> None:
     assert (
-        "in 4 targets: 9.50 USD a month could be saved."
+        "in 4 targets: $9.50 a month can be saved."
         in nothing(invented.news(0, waste_usd=Decimal("9.5"), waste_unpriced=0)).text
     )
     assert nothing(invented.news(0, waste_usd=Decimal(0), waste_unpriced=0)).text.endswith(
@@ -117,14 +118,14 @@ def test_what_the_whole_audit_comes_to_is_its_waste() -> None:
 
 
 def test_what_costs_more_is_said_to_cost() -> None:
-    assert " · costs 61.32 USD a month · ec2-network-throttled" in line(invented.sighting(2))
+    assert " · costs $61.32 a month more · ec2-network-throttled" in line(invented.sighting(2))
 
 
 def test_trouble_is_no_saving() -> None:
     waste, slow = invented.sighting(0), replace(invented.sighting(2), monthly_savings_usd=Decimal("9.00"))
     first, *_ = digest(invented.news(0, new=tuple(map(invented.finding_news, (waste, slow)))), POST)
 
-    assert first.blocks[0]["text"]["text"] == "2 new findings: 54.00 USD a month could be saved, 1 performance trouble"
+    assert first.blocks[0]["text"]["text"] == "2 new findings: $54.00 a month can be saved, 1 performance issue"
 
 
 def test_the_longest_line_is_whole() -> None:
@@ -134,9 +135,17 @@ def test_the_longest_line_is_whole() -> None:
     usd = Decimal("1234567890.12")
     seen = replace(seen, resource=resource, owner=longest, detector=longest, monthly_savings_usd=usd)
 
-    assert line(seen, longest).endswith("w…")
-    assert line(seen, f"{'x' * 59}y{longest}").endswith(f"{'x' * 59}…")
-    assert len(line(seen, longest)) < LINE
+    listed = [
+        Listed(seen, "f" * FIX, longest),
+        Listed(replace(seen, owner=None, resource=invented.sighting(1).resource), "", ""),
+    ]
+    told = next(by_owner(listed))[0].strip().splitlines()
+
+    assert line(seen).endswith("w…")
+    assert len(line(seen)) < LINE
+    assert told[0].startswith("Owner: www")
+    assert told[1].endswith("w…")
+    assert len(told[1]) < LINE
 
 
 def test_a_finding_is_told_with_all_that_a_decision_needs() -> None:
@@ -144,7 +153,10 @@ def test_a_finding_is_told_with_all_that_a_decision_needs() -> None:
 
     assert texts(first.blocks[2:4]) == [
         "🟠 scratch-00 (vol-00000000000000001)",
-        " · saves 54.00 USD a month\n500 GiB gp3 on no instance for 36 days",
+        (
+            " · saves $54.00 a month\n500 GiB gp3 on no instance for 36 days"
+            "\nFix: Ask the owner; back it up, wait until the backup is completed, delete it."
+        ),
         "Medium severity · medium confidence · owner video · EBS volume · eu-west-1, account 123456789012 · ebs-unattached",
     ]
 
@@ -200,7 +212,7 @@ def test_the_confirmation_names_resource_saving_backup_and_way_back(
     for part in (
         name[:20],
         seen.resource.id,
-        "saves 1,234,567.89 USD a month",
+        "saves $1,234,567.89 a month",
         f"Backup, first: {backup}.",
         f"Way back: {way_back}.",
         parts[0],
@@ -236,7 +248,7 @@ def test_the_confirmation_of_a_change_says_to_what_and_that_it_can_be_put_back(s
 
     does = "may be" if grace_days is None else "is then"
     asked = confirm["text"]["text"]
-    assert f"{does} changed to {words}: saves 1,234,567.89 USD a month. Way back: slackwater cleanup undo." in asked
+    assert f"{does} changed to {words}: saves $1,234,567.89 a month. Way back: slackwater cleanup undo." in asked
     assert ("Nothing acts on it yet" in asked) == (grace_days is None)
     assert "style" not in confirm
     assert not asked.endswith("…")
@@ -254,7 +266,7 @@ def test_what_cannot_be_undone_is_said_so() -> None:
     one = invented.finding_news(invented.sighting(0))
     one.found["recommendations"][0]["reversible"] = False
 
-    assert "(saves 54.00 USD a month; cannot be undone)" in digest(invented.news(0, new=(one,)), POST)[1].text
+    assert "(saves $54.00 a month; cannot be undone)" in digest(invented.news(0, new=(one,)), POST)[1].text
 
 
 def test_the_weight_of_blocks_counts_what_holds_the_text_and_leaves_slack_room() -> None:
@@ -281,7 +293,7 @@ def test_what_is_gone_is_told_with_what_it_saved_apart_from_what_is_only_told_no
     first, *_ = digest(invented.news(1, gone=invented.gone()), POST)
 
     assert re.search(
-        r"Gone since: 2 findings, 422\.64 USD a month saved: scratch-100 \(vol-\w+\), archive-101 \(fs-\w+\);"
+        r"Resolved: 2 findings, \$422\.64 a month saved: scratch-100 \(vol-\w+\), archive-101 \(fs-\w+\);"
         r" no longer listed: 1 kept by a tag\.",
         first.text,
     )
@@ -291,7 +303,7 @@ def test_of_what_is_gone_three_are_named() -> None:
     gone = tuple(invented.entry(invented.sighting(4 * n), "no longer flagged") for n in range(5))
     first, *_ = digest(invented.news(1, gone=gone), POST)
 
-    assert "Gone since: 5 findings, 270.00 USD a month saved: scratch-00" in first.text
+    assert "Resolved: 5 findings, $270.00 a month saved: scratch-00" in first.text
     assert re.search(r"scratch-08 \(vol-\w+\) and 2 more\.", first.text)
 
 
@@ -299,11 +311,11 @@ def test_what_could_not_be_seen_is_said_plainly() -> None:
     first, *_ = digest(invented.news(1, **invented.incomplete()), POST)
 
     assert first.blocks[0]["text"]["text"].startswith("Incomplete: at least 1 new finding: ")
-    assert texts(first.blocks[2])[0] == "Not seen"
+    assert texts(first.blocks[2])[0] == "Could not read"
     assert texts(first.blocks[2])[1] == (
-        ": 1 of 4 targets could not be seen whole, and findings there may be missing: eu-west-1/123456789012"
-        " (ec2:DescribeVolumes: UnauthorizedOperation: not authorized to perform this operation). It is audit 3 in a row."
-        " 1 required call failed. 1 call failed that the audit can do without. 17 questions without an answer."
+        ": 1 of 4 targets incomplete, and findings there may be missing: eu-west-1/123456789012"
+        " (ec2:DescribeVolumes: UnauthorizedOperation: not authorized to perform this operation). This is incomplete audit 3 in a row."
+        " 1 required call failed. 1 call failed that the audit does not require. 17 inconclusive checks."
     )
 
 
@@ -311,7 +323,7 @@ def test_a_required_gap_is_said_even_where_no_target_is_incomplete() -> None:
     gap = Gap("123456789012", "eu-west-1", "sts:AssumeRole", "AccessDenied")
     first, *_ = digest(invented.news(1, gaps=(gap, gap)), POST)
 
-    assert texts(first.blocks[2]) == ["Not seen", ": 2 required calls failed: sts:AssumeRole: AccessDenied."]
+    assert texts(first.blocks[2]) == ["Could not read", ": 2 required calls failed: sts:AssumeRole: AccessDenied."]
 
 
 HELD = Gap("123456789012", "us-east-1", "cloudwatch:GetMetricData", f"{CEILING}: 24.99 of 25 USD were spent (7 times)")
@@ -332,7 +344,7 @@ def test_what_the_ceiling_held_back_did_not_fail_and_what_raises_it_is_said_once
     first, *_ = digest(invented.news(1, **incomplete(HELD, elsewhere)), POST)
 
     assert texts(first.blocks[2])[1] == (
-        ": 2 of 4 targets could not be seen whole, and findings there may be missing: us-east-1/123456789012 (the ceiling on"
+        ": 2 of 4 targets incomplete, and findings there may be missing: us-east-1/123456789012 (the ceiling on"
         f" metrics), eu-west-1/123456789012 (the ceiling on metrics). {REACHED}"
     )
 
@@ -343,7 +355,7 @@ def test_a_ceiling_that_is_reached_hides_no_call_that_failed() -> None:
     first, *_ = digest(invented.news(1, **incomplete(HELD, optional, failed)), POST)
 
     assert texts(first.blocks[2])[1] == (
-        ": 2 of 4 targets could not be seen whole, and findings there may be missing: us-east-1/123456789012 (the ceiling on"
+        ": 2 of 4 targets incomplete, and findings there may be missing: us-east-1/123456789012 (the ceiling on"
         f" metrics), eu-west-1/123456789012 (ec2:DescribeVolumes: UnauthorizedOperation). 1 required call failed. {REACHED}"
     )
 
@@ -351,7 +363,7 @@ def test_a_ceiling_that_is_reached_hides_no_call_that_failed() -> None:
 def test_a_ceiling_that_held_back_only_what_is_optional_is_told_too() -> None:
     first, *_ = digest(invented.news(1, gaps=(replace(HELD, optional=True),)), POST)
 
-    assert texts(first.blocks[2]) == ["Not seen", f": {REACHED}"]
+    assert texts(first.blocks[2]) == ["Could not read", f": {REACHED}"]
 
 
 def test_the_ceiling_is_told_by_the_record_of_an_audit_alone() -> None:
@@ -367,13 +379,13 @@ def test_regions_that_a_service_control_policy_closes_are_said_once_and_not_coun
     )
 
     assert texts(first.blocks[2])[1] == (
-        ": eu-south-1 is closed by a service control policy in 312 accounts: nothing is known of what is there."
-        " 1 call failed that the audit can do without."
+        ": A service control policy disables eu-south-1 in 312 accounts: Slackwater read nothing there."
+        " 1 call failed that the audit does not require."
     )
 
 
 def test_where_everything_was_seen_nothing_is_said_of_it() -> None:
-    assert "Not seen" not in digest(invented.news(1), POST)[0].text
+    assert "Could not read" not in digest(invented.news(1), POST)[0].text
 
 
 def test_changed_findings_follow_the_new_ones_and_say_why() -> None:
@@ -387,11 +399,11 @@ def test_changed_findings_follow_the_new_ones_and_say_why() -> None:
 def test_a_digest_of_changes_alone_says_so() -> None:
     first, *_ = digest(invented.news(0, changed=(invented.finding_news(invented.sighting(0), "it has changed"),)), POST)
 
-    assert first.blocks[0]["text"]["text"] == "1 finding changed: 54.00 USD a month could be saved"
+    assert first.blocks[0]["text"]["text"] == "1 finding changed: $54.00 a month can be saved"
 
 
 def test_other_channels_are_counted() -> None:
-    assert "3 changes told to other channels." in digest(invented.news(1, others=3), POST)[0].text
+    assert "3 changes posted to other channels." in digest(invented.news(1, others=3), POST)[0].text
 
 
 def test_the_thread_has_evidence_commands_and_caveats() -> None:
@@ -403,8 +415,8 @@ def test_the_thread_has_evidence_commands_and_caveats() -> None:
     for part in (
         "Evidence",
         "Operations by day: 0 operations",
-        "(saves 54.00 USD a month; can be undone)",
-        "Mind",
+        "(saves $54.00 a month; can be undone)",
+        "Before you act",
         "not published yet.",
     ):
         assert part in said
@@ -424,7 +436,7 @@ def test_a_command_is_shown_as_it_is_or_not_at_all(command: str) -> None:
 def test_a_finding_that_the_scan_does_not_have_is_told_all_the_same() -> None:
     one = replace(invented.finding_news(invented.sighting(0)), found=None)
 
-    assert "Its evidence is no longer kept." in digest(invented.news(0, new=(one,)), POST)[1].text
+    assert "Its evidence has expired." in digest(invented.news(0, new=(one,)), POST)[1].text
 
 
 @pytest.mark.parametrize("buttons", [True, False])
@@ -435,17 +447,13 @@ def test_every_finding_is_told_once_or_counted(many: int, buttons: bool, limits)
     assert len(messages) <= 6
     assert [problem for message in messages for problem in limits.of_message(as_json(message))] == []
     in_digest = re.findall(r"[🔴🟠🟡⚪] \S+ \((\S+)\)$", "\n".join(texts(first.blocks)), re.MULTILINE)
-    lines = [
-        each
-        for text in texts([m.blocks for m in thread])
-        for each in text.splitlines()
-        if " · owner " in each or "/1234" in each
-    ]
+    lines = [each for text in texts([m.blocks for m in thread]) for each in text.splitlines() if "· Fix: " in each]
     in_tail = [re.search(r"\((\S+)\)", each)[1] for each in lines]
     counted = re.findall(r"^([\d,]+) more: slackwater", whole(thread), re.MULTILINE)
     more = int(counted[0].replace(",", "")) if counted else 0
 
     assert len(in_digest) == min(many, 5)
+    assert ("ec2-network-throttled" in whole([first])) == (many > 2)
     assert not {*in_digest} & {*in_tail}
     assert len({*in_tail}) == len(in_tail)
     assert len(in_digest) + len(in_tail) + more == many
@@ -479,7 +487,9 @@ def test_where_findings_are_long_the_digest_has_fewer_and_the_thread_says_what_i
     assert 3 <= told < 10
     assert f"Details and {40 - told} more are in the thread." in whole(messages[:1])
     assert whole(messages[1:]).count(", medium · ") == 40 - told
-    assert f"Details of {told - 3} findings more: slackwater findings list and the report have all." in whole(messages)
+    assert f"Details of {count(told - 3, 'finding')} more: slackwater findings list and the report have all." in whole(
+        messages
+    )
 
 
 def test_nothing_new_is_one_line_that_says_what_is_gone_and_what_was_not_seen() -> None:
@@ -487,8 +497,8 @@ def test_nothing_new_is_one_line_that_says_what_is_gone_and_what_was_not_seen() 
 
     assert len(said.blocks) == 1
     assert "\n" not in said.text
-    assert said.text.startswith("Nothing new. Gone since: 2 findings, 422.64 USD a month saved")
-    assert "1 of 4 targets could not be seen whole" in said.text
+    assert said.text.startswith("Nothing new. Resolved: 2 findings, $422.64 a month saved")
+    assert "1 of 4 targets incomplete" in said.text
     assert digest(invented.news(0), POST) == (nothing(invented.news(0)),)
 
 
@@ -504,7 +514,7 @@ def test_a_failed_audit_says_why_and_nothing_else() -> None:
 def test_the_text_says_what_the_blocks_say_and_ends_before_slack_would_split_it() -> None:
     first, details, tail = digest(invented.news(49), POST)
 
-    for part in ("49 new findings", "archive-01", "368.64 USD a month", "High severity", "not one client in 37 days"):
+    for part in ("49 new findings", "archive-01", "$368.64 a month", "High severity", "not one client in 37 days"):
         assert part in first.text
     assert "scratch" in tail.text
     assert len(details.text) <= 3_000
@@ -580,3 +590,89 @@ def test_whatever_the_error_slack_takes_it(error: str | None, limits) -> None:
     failed = replace(invented.failed(), error=error)
 
     assert limits.of_message(as_json(nothing(invented.news(0, audit=failed)))) == []
+
+
+def owned(count_: int, owners: int) -> tuple:
+    seen = (replace(invented.sighting(n), owner=f"team-{n % owners}") for n in range(count_))
+    return tuple(map(invented.finding_news, seen))
+
+
+def mentioned(messages) -> list[str]:
+    return re.findall(r'"(?:user|usergroup)_id": "([^"]+)"', json.dumps([as_json(message) for message in messages]))
+
+
+def test_a_digest_lists_each_owner_once_with_the_findings_below() -> None:
+    tail = whole(digest(invented.news(0, new=owned(40, 4), top=1), POST)[-1:])
+
+    assert [each.split(" · ")[0] for each in tail.splitlines() if each.startswith("Owner: ")] == [
+        "Owner: team-1", "Owner: team-0", "Owner: team-3", "Owner: team-2"
+    ]  # fmt: skip
+    assert "owner team" not in tail
+
+
+def test_a_place_that_all_share_is_said_once() -> None:
+    here = tuple(one for one in owned(40, 3) if one.entry.evidence.resource.region == "eu-west-1")
+    tail = whole(digest(invented.news(0, new=here, top=1), POST)[2:])
+
+    assert tail.count("eu-west-1/123456789012") == 1
+    assert tail.startswith("All in eu-west-1/123456789012:")
+
+
+def test_one_place_is_for_the_gravest_performance_issue() -> None:
+    seen = [*(invented.sighting(4 * n) for n in range(8)), invented.sighting(2)]
+    news = invented.news(0, new=tuple(map(invented.finding_news, seen)))
+
+    assert [i for i, one in enumerate(actions(digest(news, POST)[0])[:5]) if seen[8].id in one["block_id"]] == [4]
+    assert seen[8].id not in json.dumps(as_json(digest(replace(news, top=1), POST)[0]))
+
+
+def test_what_is_resolved_is_listed_in_the_thread_where_the_digest_names_only_some() -> None:
+    resolved = tuple(
+        invented.entry(invented.sighting(n), "no longer flagged", happening="resolved", was="open", now="resolved")
+        for n in range(100, 130)
+    )
+    thread = whole(digest(invented.news(6, gone=resolved), POST)[1:])
+
+    assert "Resolved since the last audit:\nscratch-100 (" in thread
+    assert thread.count(" · efs-idle\n") == 5
+    assert "\n10 more" in thread
+    assert "Resolved since" not in whole(digest(invented.news(6, gone=resolved[:3]), POST)[1:])
+
+
+def test_owners_of_new_findings_are_mentioned_once_in_the_digest_and_never_in_its_thread() -> None:
+    news = invented.news(0, new=owned(12, 3), people={"team-0": "U0ZERO", "team-1": "S0GROUP", "Team-2": "U0OTHER"})
+    first, *thread = digest(news, POST)
+
+    assert mentioned([first]) == ["U0ZERO", "S0GROUP"]
+    assert mentioned(thread) == []
+    assert "For <@U0ZERO> (4), <!subteam^S0GROUP> (4)" in first.text
+
+
+def test_what_changed_or_is_resolved_mentions_nobody() -> None:
+    new, *changed = owned(4, 4)
+    people = {f"team-{n}": f"U{n}AA" for n in range(4)}
+    news = invented.news(0, new=(new,), changed=tuple(changed), gone=(changed[0].entry,), people=people)
+
+    assert mentioned(digest(news, POST)) == ["U0AA"]
+
+
+@settings(max_examples=effort(40, 10), deadline=None)
+@given(data=st.data())
+def test_of_a_thousand_findings_and_a_hundred_owners_no_mention_is_wrong(data, limits) -> None:
+    owners = st.sampled_from([f"team-{n}" for n in range(100)])
+    people = data.draw(st.dictionaries(owners, st.sampled_from([f"U{n:03}" for n in range(60)])))
+    random = data.draw(st.randoms(use_true_random=False))
+    new = tuple(
+        invented.finding_news(
+            replace(invented.sighting(n), owner=random.choice([f"team-{n % 100}", f"TEAM-{n % 100}", None]))
+        )
+        for n in range(1_000)
+    )
+    messages = digest(invented.news(0, new=new, people=people), POST)
+    right = {people[one.entry.evidence.owner] for one in new if one.entry.evidence.owner in people}
+
+    told = mentioned(messages)
+    assert {*told} <= right
+    assert len(told) == len({*told}) == min(len(right), 10)
+    assert (f" and {len(right) - 10:,} other owner" in messages[0].text) == (len(right) > 10)
+    assert [problem for message in messages for problem in limits.of_message(as_json(message))] == []

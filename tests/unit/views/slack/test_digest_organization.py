@@ -11,7 +11,7 @@ from slackwater.model.findings import CEILING, Gap
 from slackwater.views.scan.organization import Unseen
 from slackwater.views.slack.blocks import ROOM, weight
 from slackwater.views.slack.digest import digest, nothing
-from slackwater.views.slack.finding import LINE, line
+from slackwater.views.slack.finding import FIX, LINE, Listed, by_owner
 
 POST = invented.POST
 
@@ -28,7 +28,7 @@ def test_it_says_in_how_many_accounts_and_what_became_of_it() -> None:
     first, *_ = digest(told(), POST)
 
     assert (
-        "Audit of 2026-11-16 09:00 UTC · In all 76 findings in 38 of 1,000 accounts: 88,730.00 USD a month could be saved."
+        "Audit of 2026-11-16 09:00 UTC · In all 76 findings in 38 of 1,000 accounts: $88,730.00 a month can be saved."
         " Since the audit of 2026-11-09: +3 findings, −120.00 USD a month (this one is incomplete)."
     ) in first.text
 
@@ -37,22 +37,22 @@ def test_the_units_where_most_could_be_saved_are_named_the_dearest_first() -> No
     first, *_ = digest(told(), POST)
 
     assert (
-        "Most could be saved in: Root/Media/Production (23,800.00 USD a month), Root/Media/Staging (22,900.00 USD a month), "
-        "Root/Research (21,420.00 USD a month)\n"
+        "Highest savings in: Root/Media/Production ($23,800.00 a month), Root/Media/Staging ($22,900.00 a month), "
+        "Root/Research ($21,420.00 a month)\n"
     ) in first.text
 
 
 def test_accounts_are_called_by_their_names_in_the_digest_and_in_its_thread() -> None:
     assert "eu-west-1, account media-live (123456789012)" in whole(digest(told(), POST)[:1])
     many = invented.news(40, **invented.organization())
-    assert "eu-west-1/media-live (123456789012) · owner video" in whole(digest(many, POST)[1:])
+    assert "eu-west-1/media-live (123456789012) · " in whole(digest(many, POST)[1:])
 
 
 def test_five_accounts_that_were_not_seen_whole_are_named_the_rest_counted_and_what_they_share_said_once() -> None:
     first, *_ = digest(told(), POST)
 
     assert (
-        "Not seen: 7 of 1,000 accounts could not be seen whole, and findings there may be missing: team-000 (300000000000) (all of"
+        "Could not read: 7 of 1,000 accounts incomplete, and findings there may be missing: team-000 (300000000000) (all of"
         " it), team-001 (300000000001) (all of it), team-002 (300000000002) (all of it), team-003 (300000000003) (all of it),"
         " team-004 (300000000004) (all of it) and 2 more; sts:AssumeRole: AccessDenied: not authorized to perform: sts:AssumeRole."
         " 7 required calls failed.\n"
@@ -91,7 +91,7 @@ def test_accounts_where_the_ceiling_on_metrics_held_back_what_it_did_are_alike()
 def test_nothing_new_is_told_of_accounts_too() -> None:
     said = nothing(invented.news(0, **invented.organization())).text
 
-    assert "7 of 1,000 accounts could not be seen whole" in said
+    assert "7 of 1,000 accounts incomplete" in said
     assert "In all 76 findings in 38 of 1,000 accounts: " in said
 
 
@@ -127,5 +127,8 @@ def test_the_longest_line_with_a_name_is_whole() -> None:
         detector=longest, monthly_savings_usd=Decimal("1234567890.12"),
     )  # fmt: skip
 
-    assert line(seen, f"{'x' * 59}y{longest}", {longest: "n" * 300}).endswith(f"{'x' * 59}…")
-    assert len(line(seen, longest, {longest: "n" * 300})) < LINE
+    ((_, _), (told, findings)) = by_owner([Listed(seen, "f" * FIX, f"{'x' * 59}y{longest}")], {longest: "n" * 300})
+
+    assert findings == 1
+    assert told.endswith(f"{'x' * 59}…")
+    assert len(told.splitlines()[-1]) < LINE

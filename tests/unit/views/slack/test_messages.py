@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import slack_messages
+import slack_pictures
 
 DOCS = Path(__file__).parents[4] / "docs/slack/messages"
 FILES = sorted(DOCS.glob("*.json"))
@@ -41,3 +42,12 @@ def test_names_that_would_like_to_do_harm_are_in_them_and_do_none() -> None:
     assert "<img src=x onerror=alert(1)>" in written
     for harm in ("<!channel>", "@here", "<@U0123ABCDEF>", "\u202e", "n" * 201, "\x1b"):
         assert harm not in json.loads(json.dumps(written))
+
+
+def test_the_pictures_show_the_messages_as_they_are() -> None:
+    for name, (file, place) in slack_pictures.PICTURES.items():
+        stored = json.loads((DOCS / f"{file}.json").read_text())
+        drawn = slack_pictures.picture(stored[place] if isinstance(stored, list) else stored)
+
+        assert (DOCS.parent / f"{name}.svg").read_text() == drawn, "run 'make docs'"
+        assert "Fix: " in drawn or "To keep it: " in drawn

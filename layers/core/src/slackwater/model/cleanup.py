@@ -207,8 +207,13 @@ class Backup:
 
     @property
     def is_there(self) -> bool:
-        """Whether any of them may still exist."""
+        """Whether any backup on record may still exist."""
         return bool(self.spares) or (self.id is not None and self.gone_at is None)
+
+    @property
+    def is_unnamed(self) -> bool:
+        """Whether AWS may have made it, although its id is not on record."""
+        return self.id is None and self.state == "asked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -463,7 +468,7 @@ class Cleanup:
 
 def left_by(last: Cleanup | None) -> tuple[Backup, ...]:
     """Return the backups that a clean-up passes on to the next attempt, whose record replaces it."""
-    return tuple(one for one in (*last.earlier, *last.backups) if one.is_there) if last else ()
+    return tuple(one for one in (*last.earlier, *last.backups) if one.is_there or one.is_unnamed) if last else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

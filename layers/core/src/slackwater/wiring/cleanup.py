@@ -126,11 +126,12 @@ def restoring(deployed: Deployed) -> Restore:
     from slackwater.aws.store.documents import S3Documents
 
     session, once = _sessions()
+    backup = _of_backup(deployed)
     return Restore(
         cases=_cases(Table(session, deployed.table_name), S3Documents(session, deployed.bucket_name)),
         restorers={
             Volume.KIND: EbsRestorer(session, once),
-            EfsFileSystem.KIND: EfsRestorer(session, once, **_of_backup(deployed)),
+            EfsFileSystem.KIND: EfsRestorer(session, once, backup["vault"], backup["role_arn"]),
             FsxFileSystem.KIND: FsxRestorer(session, once),
         },
         takers=_takers(deployed, session, once),

@@ -277,6 +277,17 @@ def test_only_a_completed_snapshot_is_complete(world, state, comes_to) -> None:
     assert copy.why == (f"EC2 says: {state}; because" if comes_to == "failed" else None)
 
 
+@pytest.mark.parametrize("archived", [{"StorageTier": "archive"}, {"RestoreExpiryTime": "2026-12-01T00:00:00Z"}])
+def test_a_snapshot_that_somebody_archived_is_no_backup_to_delete_for(world, archived) -> None:
+    found = {"SnapshotId": "snap-1", "VolumeId": ID, "State": "completed", "VolumeSize": 8, "StartTime": world.now}
+    tags = [{"Key": TOKEN, "Value": "f-1-1-0"}]
+    session = Answering(
+        describe_snapshots={"Snapshots": [{"StorageTier": "standard", **found, **archived, "Tags": tags}]}
+    )
+    (copy,) = EbsBackupTaker(session, session).copies(world.resource, world.backup())
+    assert (copy.state, copy.why) == ("failed", "EC2 says: completed; archived")
+
+
 def test_a_snapshot_is_kept_for_longer_by_its_tag_and_never_for_less(world) -> None:
     backup = world.backup()
     begun = world.taker.start(world.resource, backup, world.tags(backup))

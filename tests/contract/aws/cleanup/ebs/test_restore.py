@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from slackwater.aws.cleanup.ebs.restore import KEY_ACTIONS, RESTORER_ACTIONS
-from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, Restored
+from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, RESTORED_FROM, Restored
 from slackwater.ports.errors import AwsError
 from support.ebs_world import ID, KEY, REGION, VOLUME, World
 
@@ -135,6 +135,16 @@ def test_one_that_was_made_is_found_even_where_the_token_is_forgotten(world) -> 
     world.account.forget("ec2-volume-tokens", next(iter(world.account.shelf("ec2-volume-tokens"))))
     assert world.restorer.restore(cleanup) == first
     assert len(world.volumes) == 1
+
+
+def test_a_volume_to_which_somebody_copied_the_tag_is_not_taken_for_the_restored_one(world) -> None:
+    cleanup = world.deleted(world.backed_up())
+    other = replace(
+        VOLUME, id="vol-0dddddddddddddddd", tags={RESTORED_FROM: cleanup.backups[0].id}, snapshot_id="snap-1"
+    )
+    world.account.put(other)
+
+    assert world.restorer.restore(cleanup).id != other.id
 
 
 def test_it_is_not_done_while_it_is_being_made(world) -> None:

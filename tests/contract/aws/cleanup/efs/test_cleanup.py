@@ -14,7 +14,7 @@ import pytest
 
 from slackwater.aws.cleanup.efs.change import CHANGER_ACTIONS, EfsChanger
 from slackwater.aws.cleanup.efs.cleanup import REMOVER_ACTIONS, WATCHER_ACTIONS
-from slackwater.aws.pricing.price_list import PackagedPrices
+from slackwater.aws.pricing.packaged import PackagedPrices
 from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, SubResource
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, VolumeSetting
 from slackwater.ports.errors import AwsError, BusyError

@@ -12,7 +12,7 @@ from operator import itemgetter
 import pytest
 
 from slackwater.aws.cleanup.efs.restore import RESTORER_ACTIONS
-from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, RESTORED_FROM, ActorNote, Restored
+from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, RESTORED_FROM, ActorNote, Removal, Restored
 from slackwater.ports.errors import AwsError
 from slackwater_simulator import AccessPoint, ElasticFileSystem, MountTarget
 from support.efs_world import REGION, SYSTEM, World
@@ -362,12 +362,46 @@ def test_a_restore_that_fails_says_why_and_another_undo_begins_anew(world) -> No
     assert (failed.state, failed.id, failed.job) == ("failed", None, begun.job)
     assert f"restore job {begun.job} is FAILED: File system {made.id} does not exist." in failed.why
 
-    same = world.restorer.restore(replace(cleanup, restored=failed))
-    assert same.job == begun.job, "asked again in the same undo, it is the same job"
     later = ActorNote(who="slack:U1", why="again", at=cleanup.undone.at + timedelta(hours=1))
     again = replace(cleanup, undone=later, restored=failed)
     assert world.restorer.restore(again).job != begun.job
     assert world.restored(again).state == "done"
+    assert world.sim.calls["backup:StartRestoreJob"] == 3
+    assert len(world.account.fleet.efs) == 1, "the second and third request have the same token"
+
+
+def test_a_refused_undo_does_not_forget_the_job_that_had_failed(world) -> None:
+    cleanup = world.undo(world.backed_up())
+    world.delete()
+    begun = world.restorer.restore(cleanup)
+    failed = replace(begun, state="failed", why="its job failed")
+    world.sim.faults.deny("backup:StartRestoreJob")
+    refused = world.restorer.restore(replace(cleanup, restored=failed))
+    world.sim.faults.clear()
+
+    assert (refused.state, refused.job) == ("failed", begun.job)
+    assert world.restorer.restore(replace(cleanup, restored=refused)).job != begun.job
+
+
+def test_an_undo_that_dies_before_its_job_is_on_record_does_not_restore_twice(world) -> None:
+    cleanup = world.undo(world.backed_up())
+    world.delete()
+    begun = world.restorer.restore(cleanup)
+    later = ActorNote(who="slack:U1", why="again", at=cleanup.undone.at + timedelta(hours=1))
+    again = replace(cleanup, undone=later)
+    assert world.restorer.restore(again).job == begun.job
+    assert world.restored(again).state == "done"
+    assert len(world.account.fleet.efs) == 1
+
+
+def test_a_list_that_still_shows_a_deleted_access_point_is_not_believed(world) -> None:
+    looked, point = world.watcher.look(world.resource), world.watcher.look(world.resource).parts[0]
+    cleanup = world.undo(removals=(Removal(part=point, asked_at=world.now),))
+    world.remover.remove(world.resource, point)
+    world.sim.faults.lagging("elasticfilesystem:DescribeAccessPoints", times=1)
+    assert world.restorer.restore(cleanup).state == "running"
+    assert world.restored(cleanup).state == "done"
+    assert len(world.watcher.look(world.resource).parts) == len(looked.parts)
 
 
 def test_without_a_backup_that_holds_it_nothing_is_restored(world) -> None:
@@ -434,6 +468,20 @@ def test_a_restored_file_system_that_somebody_deleted_comes_back_once_more(world
     again = world.restored(replace(cleanup, undone=later, restored=restored))
     assert again.state == "done"
     assert again.id != restored.id
+
+
+def test_a_restored_file_system_that_somebody_deletes_at_once_is_not_waited_for(world) -> None:
+    cleanup = world.undo(world.backed_up())
+    world.delete()
+    begun = world.restorer.restore(cleanup)
+    world.sim.advance(1_600)
+    (made,) = world.account.fleet.efs
+    world.account.remove(made.id)
+    ended = world.restored(replace(cleanup, restored=begun))
+    assert (ended.state, ended.id) == ("failed", made.id)
+    assert f"restored {made.id}, and EFS does not list it: somebody deleted it; another undo" in ended.why
+    assert world.sim.calls["backup:StartRestoreJob"] == 1
+    assert world.restored(replace(cleanup, restored=ended)).id not in {None, made.id}
 
 
 def test_files_that_may_be_in_archive_need_elastic_throughput_first(of) -> None:

@@ -26,13 +26,14 @@ from slackwater.app.cleanup.case import (
     LONGEST_WAIT,
     Answer,
     Cases,
+    MovedError,
     UnsafeError,
     failed_half_way,
     some,
     wait,
     wait_since,
 )
-from slackwater.app.cleanup.recheck import Rechecked, Rechecker, part_objection
+from slackwater.app.cleanup.recheck import Rechecked, Rechecker, objection, part_objection
 from slackwater.engine.cleanup import merge_recorded, unattended
 from slackwater.engine.efs_use import PUBLISHED_WITHIN
 from slackwater.model.cleanup import Backup, Cleanup, CurrentState, Removal, SubResource
@@ -124,6 +125,9 @@ class Delete:
         finding = self.cases.finding(cleanup)
         if why := self.cases.objection(cleanup, finding, policy):
             return cleanup, self.cases.over(cleanup, why)
+        # AWS may answer the next question with an older state, so this answer's objection counts as well.
+        if why := objection(cleanup, look, policy, self.cases.clock()):
+            return cleanup, self.cases.over(cleanup, why)
         if cleanup.turn and not cleanup.has_turn:
             if ahead := self.cases.ahead(cleanup):
                 return cleanup, self._wait_for(ahead, cleanup)
@@ -149,8 +153,29 @@ class Delete:
             return cleanup, self._wait_for_aws(cleanup)
         if (fence := self._fence(cleanup, parts[0], seen)) is not None:
             return cleanup, fence
-        cleanup, why = self._remove(self._recorded_anew(cleanup, parts[0]), parts, policy)
+        cleanup = self._recorded_anew(cleanup, parts[0])
+        if why := self._late_objection(cleanup):
+            return cleanup, self.cases.over(cleanup, why)
+        cleanup, why = self._remove(cleanup, parts, policy)
         return cleanup, self.cases.over(cleanup, why) if why else None
+
+    def _late_objection(self, cleanup: Cleanup) -> str | None:
+        """Return what somebody has objected to while the checks ran; None if nothing.
+
+        CloudTrail and CloudWatch may take minutes to answer. Everything that is quick to read is read again after them.
+
+        Raises:
+            MovedError: The clean-up was changed meanwhile, for example stopped.
+        """
+        if not self.cases.store.unchanged(cleanup):
+            raise MovedError(f"the clean-up of finding {cleanup.finding_id} was changed by others")
+        policy, finding = self.policy(), self.cases.finding(cleanup)
+        if why := self.cases.objection(cleanup, finding, policy):
+            return why
+        look = self.rechecker.watchers[cleanup.resource.type].look(cleanup.resource)
+        if look is None:
+            return None  # deleting what is gone changes nothing
+        return objection(cleanup, look, policy, self.cases.clock()) or _not_let(cleanup, finding, look, policy)
 
     def _gone(self, cleanup: Cleanup, taker: BackupTaker) -> Answer:
         """Wait for the final backup of a deleted file system, if there is one. The other backups are verified in any

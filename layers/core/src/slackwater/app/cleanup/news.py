@@ -21,6 +21,8 @@ from slackwater.views.slack.cleanup import Case, What, over_cap, told
 __all__ = ["CleanupNews", "What"]
 
 ENDS: Final[tuple[What, ...]] = ("called-off", "done", "failed", "undone")
+MENTIONS: Final[tuple[What, ...]] = ("marked", "warned", "asked")
+"""Posts that mention the owner."""
 TRIED_FOR: Final = timedelta(days=14)
 """How long a post about the end of a clean-up is tried, because it is not repeated. A warning is announced again after
 a day.
@@ -51,6 +53,8 @@ class CleanupNews:
             may_approve=bool(policy.cleanup.approvers) and approval_blocker(finding.sighting, policy.cleanup) is None,
             may_stop=bool(policy.cleanup.approvers or policy.slack.deciders),
         )
+        if what in MENTIONS and finding.sighting.owner:
+            case = replace(case, person=policy.slack.people.get(finding.sighting.owner))
         channel = route(finding.sighting, policy.slack) or default(policy.slack)
         self._record(id_, channel, told(what, case), finding.id, tried_for=TRIED_FOR if what in ENDS else None)
 

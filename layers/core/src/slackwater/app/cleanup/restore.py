@@ -41,6 +41,8 @@ class Restore:
         undoing = cleanup.stage == "undoing"
         if not cleanup.deletes or not (undoing or cleanup.stage in {"called-off", "failed"}):
             raise UnsafeError(f"the clean-up is {cleanup.stage}: there is nothing to bring back")
+        if cleanup.undone and not undoing:
+            raise UnsafeError("its last undo has failed: nothing more is restored until somebody asks again")
         if cleanup.restored and cleanup.restored.state == "done":
             return GO
         if why := cleanup.not_restored:

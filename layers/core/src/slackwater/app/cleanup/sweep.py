@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from slackwater.app.cleanup.back_up import made_for
-from slackwater.app.cleanup.case import Cases, MovedError, UnsafeError
+from slackwater.app.cleanup.case import LONGEST_WAIT, Cases, MovedError, UnsafeError
 from slackwater.engine.cleanup import expiry_reason
 from slackwater.model.cleanup import Backup, Cleanup, Copy
 from slackwater.model.listing import MAX_PAGE
@@ -35,19 +35,21 @@ class Swept:
 class _Held:
     """A finding, and the ids of the backups on its record: those that may exist, and those that no longer do.
 
-    `unnamed` are tokens of backups that were requested, but whose id is not on record.
+    `unnamed` are tokens of backups that were requested, but whose id is not on record. `never_made` says that AWS never
+    made one of an earlier attempt.
     """
 
     finding_id: str
     there: tuple[str, ...]
     gone: tuple[str, ...]
     unnamed: tuple[str, ...] = ()
+    never_made: bool = False
 
     def is_as_listed(self, listed: Mapping[str, Copy], installation: str | None, now: datetime) -> bool:
         """Whether there is nothing to delete, and nothing new to record."""
         kept = all(id_ in listed and expiry_reason(listed[id_], installation, now) is None for id_ in self.there)
         named = not any(copy.token in self.unnamed for copy in listed.values())
-        return kept and named and not any(id_ in listed for id_ in self.gone)
+        return kept and named and not self.never_made and not any(id_ in listed for id_ in self.gone)
 
 
 @dataclass(slots=True)
@@ -103,10 +105,12 @@ class Sweep:
                 every = (*one.backups, *one.earlier)
                 gone = tuple(backup.id for backup in every if backup.id and backup.gone_at)
                 there = tuple(id_ for backup in every for id_ in backup.ids if id_ not in gone)
-                unnamed = tuple(backup.token for backup in one.backups if one.ended and _is_unnamed(backup))
+                ended = every if one.ended else one.earlier
+                unnamed = tuple(backup.token for backup in ended if backup.is_unnamed)
                 if there or gone or unnamed:
                     place = (one.resource.type, one.resource.account, one.resource.region)
-                    places.setdefault(place, []).append(_Held(one.finding_id, there, gone, unnamed))
+                    never_made = any(_was_never_made(backup, self.cases.clock()) for backup in one.earlier)
+                    places.setdefault(place, []).append(_Held(one.finding_id, there, gone, unnamed, never_made))
             cursor = page.cursor
             if cursor is None:
                 return places
@@ -134,13 +138,11 @@ class Sweep:
 
     def _named(self, cleanup: Cleanup, listed: Mapping[str, Copy]) -> Cleanup:
         """Record the id of a backup that AWS made, if the clean-up ended before AWS's answer was recorded."""
-        backups = tuple(
-            _found(backup, [copy for copy in listed.values() if copy.token == backup.token], cleanup.resource.arn)
-            if cleanup.ended and _is_unnamed(backup)
-            else backup
-            for backup in cleanup.backups
-        )
-        return cleanup if backups == cleanup.backups else self.cases.write(replace(cleanup, backups=backups))
+        of_arn = cleanup.resource.arn
+        named = replace(cleanup, earlier=tuple(_found(one, listed, of_arn) for one in cleanup.earlier))
+        if cleanup.ended:
+            named = replace(named, backups=tuple(_found(one, listed, of_arn) for one in cleanup.backups))
+        return cleanup if named == cleanup else self.cases.write(named)
 
     def _now(self, cleanup: Cleanup, backup: Backup, listed: Copy, now: datetime) -> Copy | None:
         """Return a listed backup, read again if that matters, because the list may be older than the record; None if
@@ -157,8 +159,12 @@ class Sweep:
         if copy.id is None or why is None:
             return None
         if self._is_the_only_copy(cleanup, self.sweepers[cleanup.resource.type]):
+            undo = "restore" if cleanup.stage == "undone" else "undo"  # there is no second undo of what was restored
             found.kept.append(
-                (copy.id, f"{why}, and it may be all there is of {cleanup.resource.id}: undo it, or delete it yourself")
+                (
+                    copy.id,
+                    f"{why}, and it may be all there is of {cleanup.resource.id}: {undo} it, or delete it yourself",
+                )
             )
             return None
         return why
@@ -196,7 +202,11 @@ class Sweep:
     ) -> Cleanup:
         """Record which backups are gone, or exist again. The ledger names those that somebody else deleted early."""
         backups = tuple(_as_seen(backup, gone, now) for backup in cleanup.backups) if cleanup.ended else cleanup.backups
-        earlier = tuple(one for backup in cleanup.earlier if (one := _as_seen(backup, gone, now)).is_there)
+        earlier = tuple(
+            one
+            for backup in cleanup.earlier
+            if (one := _as_seen(backup, gone, now)).is_there or (one.is_unnamed and not _was_never_made(one, now))
+        )
         seen = replace(cleanup, backups=backups, earlier=earlier, lost_at=self._lost_at(cleanup, backups, now))
         if seen == cleanup:
             return cleanup
@@ -221,13 +231,16 @@ class Sweep:
         return now if born_at is None or cleanup.born_at not in {None, born_at} else None
 
 
-def _is_unnamed(backup: Backup) -> bool:
-    """Whether AWS may have made it although its id is not on record."""
-    return backup.id is None and backup.state == "asked"
+def _was_never_made(backup: Backup, now: datetime) -> bool:
+    """Whether AWS would list the backup by now if it had received the request."""
+    return backup.is_unnamed and now - (backup.asked_again_at or backup.asked_at) >= LONGEST_WAIT
 
 
-def _found(backup: Backup, copies: Sequence[Copy], of_arn: str) -> Backup:
-    """Return the backup with the ids of what AWS made of the request."""
+def _found(backup: Backup, listed: Mapping[str, Copy], of_arn: str) -> Backup:
+    """Return the backup with the ids of what AWS made of the request, if they are not on record."""
+    if not backup.is_unnamed:
+        return backup
+    copies = [copy for copy in listed.values() if copy.token == backup.token]
     ids = [copy.id for copy in made_for(backup, copies, of_arn) if copy.id]
     return replace(backup, id=ids[0], spares=tuple(sorted({*backup.spares, *ids[1:]}))) if ids else backup
 

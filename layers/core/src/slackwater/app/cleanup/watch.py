@@ -440,14 +440,11 @@ class Watch:
         """Record which sub-resources were deleted and not restored, because that failed or AWS does not say what is
         missing.
         """
-        missing = [one.part for one in cleanup.removals if one.part.id != cleanup.resource.id]
-        if not missing or cleanup.why.startswith(NOT_PUT_BACK):
+        gone = _not_put_back(cleanup)
+        if not gone or cleanup.why.startswith(NOT_PUT_BACK):
             return GO
-        gone = some(
-            [f"{one.kind} {one.id}" for one in missing], cleanup.removed - (len(cleanup.removals) - len(missing))
-        )
         again = "" if cleanup.not_restored else f"; `slackwater cleanup undo {cleanup.finding_id}` tries again"
-        what = f"{NOT_PUT_BACK}: {gone}; {_what_failed(cleanup, error)}{again}"
+        what = f"{gone}; {_what_failed(cleanup, error)}{again}"
         failed = replace(cleanup, stage="failed", ended_at=cleanup.ended_at or self.cases.clock(), why=what)
         cleanup, _ = self.cases.record_event(failed, "failed", what, status="failed")
         self._announce("failed", cleanup, self.cases.finding(cleanup))
@@ -498,7 +495,8 @@ class Watch:
         """Record a failed undo. A new request continues from there."""
         new = cleanup.stage == "undoing"
         if new:
-            what = f"the undo failed: {_what_failed(cleanup, error)}"
+            why = f"the undo failed: {_what_failed(cleanup, error)}"
+            what = f"{gone}; {why}" if (gone := _not_put_back(cleanup)) else why
             failed = replace(cleanup, stage="failed", ended_at=self.cases.clock(), why=what)
             cleanup, _ = self.cases.record_event(failed, "failed", what)
         self._remove_tags_if_possible(cleanup)
@@ -560,6 +558,15 @@ def _what_failed(cleanup: Cleanup, error: StepError | None) -> str:
     message = error_text(error) if error and ON_RECORD not in error.get("Cause", "") else ""
     words = (cleanup.why, "" if message in cleanup.why else message)
     return "; ".join(one for one in words if one) or "for a reason that nobody gave"
+
+
+def _not_put_back(cleanup: Cleanup) -> str:
+    """Return which sub-resources were deleted and are not restored; empty if there are none."""
+    missing = [one.part for one in cleanup.removals if one.part.id != cleanup.resource.id]
+    if not missing or (cleanup.restored and cleanup.restored.state == "done"):
+        return ""
+    of = cleanup.removed - (len(cleanup.removals) - len(missing))
+    return f"{NOT_PUT_BACK}: {some([f'{one.kind} {one.id}' for one in missing], of)}"
 
 
 def _with_rest(why: str, cleanup: Cleanup) -> str:

@@ -24,7 +24,8 @@ from slackwater.app.findings.findings import (
     NotAllowedError,
     NotFoundError,
 )
-from slackwater.app.policy.file import LIST_DETECTORS, PolicyError
+from slackwater.app.policy.file import PolicyError
+from slackwater.app.policy.names import LIST_DETECTORS
 from slackwater.app.telemetry import LOGGER
 from slackwater.engine.authority import may_view
 from slackwater.engine.registry import Registry, documentation

@@ -202,6 +202,7 @@ class Notifier:
                 grace_days=policy.cleanup.grace_days if self.cleans_up else None,
                 organization=organization,
                 trend=trend,
+                people=policy.slack.people,
             )
             for channel in channels
         ]

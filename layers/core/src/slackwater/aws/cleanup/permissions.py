@@ -50,7 +50,7 @@ class SimulatedPermissions:
         return [
             denied
             for (wanted, _), arns in alike.items()
-            for some in batched(arns, A_CALL, strict=False)
+            for some in batched(arns, A_CALL)
             for denied in self._denied(some, wanted, tags)
         ]
 

@@ -22,10 +22,10 @@ from slackwater.views.slack.text import SENTENCE, literal, mrkdwn
 from slackwater.views.text.words import allowance, count
 
 COMMANDS: Final = {
-    "/slackwater status": "The last audit, what it found, and what it could not see.",
-    "/slackwater top [n]": "The open findings that cost most; 5, or as many as you say, up to 20.",
-    "/slackwater audit [account] [region]": "Start an audit, for those whom the policy names.",
-    "/slackwater explain <detector>": "What a detector finds, when it is wrong, and what to do.",
+    "/slackwater status": "The last audit, what it found, and what it could not read.",
+    "/slackwater top [n]": "The open findings with the highest savings: 5, or up to 20.",
+    "/slackwater audit [account] [region]": "Start an audit, if the policy names you.",
+    "/slackwater explain <detector>": "What a detector finds, when it can be wrong, and what to do.",
 }
 
 TOP: Final = 20
@@ -49,7 +49,7 @@ def status(
     """The last audit that ended, the open findings (the dearest page of them), the audit that runs, and what is left."""
     parts = [section(run("Last audit", "bold"), run(f": {_ended(last)}"))]
     if last and (not_seen := unseen(last, (), 0)):
-        parts.append(section(run("Not seen", "bold"), run(f": {not_seen}")))
+        parts.append(section(run("Could not read", "bold"), run(f": {not_seen}")))
     parts.append(section(run("Open now", "bold"), run(f": {_open(findings)}")))
     if running:
         parts.append(section(run("Running", "bold"), run(f": the audit of {time(running.started_at)}")))
@@ -65,7 +65,8 @@ def top(findings: Page[TrackedFinding]) -> Message:
         return said(paragraph(run("No finding is open.")))
     more = findings.cursor is not None or len(findings.items) > len(told)
     note_of_more = [small("There are more: slackwater findings list has all.")] if more else []
-    return said(*finding.in_lines(finding.line(one.sighting) for one in told), *note_of_more)
+    listed = finding.in_lines((finding.line(one.sighting), 1) for one in told)
+    return said(*(block for block, _ in listed), *note_of_more)
 
 
 def explain(id: str, title: str, documentation: str) -> Message:
@@ -119,13 +120,15 @@ def approved(shown: TrackedFinding, *, acts_after: datetime | None, why_not: str
     setting, id_ = shown.sighting.setting, literal(shown.id)
     if why_not or acts_after is None:
         why = (why_not or NOT_ENABLED).removeprefix("nothing was begun: ")
-        next_ = f"Nothing was begun: {literal(why, SENTENCE)}"
+        next_ = f"Nothing started: {literal(why, SENTENCE)}"
     elif setting is not None:
-        next_ = f"It is changed to {in_words(setting)}. To put the old setting back: slackwater cleanup undo {id_}"
+        next_ = (
+            f"Slackwater changes it to {in_words(setting)}. To restore the old setting: slackwater cleanup undo {id_}"
+        )
     else:
         next_ = (
-            f"It is marked, and deleted after {time(acts_after)}, unless it is used before; it is backed up first. To stop it:"
-            f" Stop in the message of its mark, or slackwater cleanup stop {id_}"
+            f"Slackwater backs it up and deletes it after {time(acts_after)}, unless someone uses it before."
+            f" To stop this, press Stop in the message about its tag, or run: slackwater cleanup stop {id_}"
         )
     message = done(shown)
     return said(*message.blocks, small(next_))
@@ -137,12 +140,12 @@ def stopped(cleanup: Cleanup) -> Message:
     next_ = (
         "The clean-up ended."
         if cleanup.ended
-        else "Its next step calls it off: at once where it works, within a day where it waits."
+        else "Its next step cancels it: at once if it is working, within a day if it is waiting."
     )
     return said(
         paragraph(run(finding.named(cleanup.resource), "bold")),
         note(f"Stopped{by}."),
-        small(f"{next_} Cleaning it up after all takes a new approval."),
+        small(f"{next_} To clean it up later, approve it again."),
     )
 
 
@@ -151,20 +154,20 @@ def already_decided(shown: TrackedFinding) -> Message:
     decision = shown.decision
     at = f" That was on {time(decision.at)}." if decision else ""
     about = paragraph(
-        run("Nothing was changed", "bold"), run(f": {finding.named(shown.sighting.resource)} is decided already.{at}")
+        run("Nothing was changed", "bold"), run(f": {finding.named(shown.sighting.resource)} is already decided.{at}")
     )
     return said(about, note(*became(shown))) if shown.status != "open" else said(about)
 
 
 def changed(shown: TrackedFinding) -> Message:
     """That a finding is no longer what the message showed: an approval is for what was seen."""
-    why = f": {finding.named(shown.sighting.resource)} has changed since. Look again: this is what it is now."
+    why = f": {finding.named(shown.sighting.resource)} has changed since then. This is its current state:"
     return said(paragraph(run("Nothing was changed", "bold"), run(why)), *finding.shown(shown.sighting))
 
 
 def not_allowed(key: str, user: str) -> Message:
     """That the policy does not name the user, and where it would: such as slack.deciders."""
-    own = f"Your id is {mrkdwn(literal(user))}; whoever looks after the policy can add it."
+    own = f"Your id is {mrkdwn(literal(user))}; ask an owner of the policy to add it."
     return said(
         paragraph(
             run("Not allowed", "bold"), run(": the policy's "), run(literal(key), "code"), run(" does not name you.")
@@ -182,7 +185,7 @@ def _ended(last: AuditRecord | None) -> str:
     if last is None:
         return "none has ended yet"
     if last.state == "failed":
-        return f"{time(last.started_at)}, failed: {literal(last.error or 'nobody knows why', SENTENCE)}"
+        return f"{time(last.started_at)}, failed: {literal(last.error or 'unknown reason', SENTENCE)}"
     return f"{time(last.started_at)}, {last.state}. {whole(last)}"
 
 

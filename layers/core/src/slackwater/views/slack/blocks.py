@@ -18,8 +18,9 @@ type Element = Mapping[str, Any]
 HEADER: Final = 150
 LABEL: Final = 75
 TEXT: Final = 3_000
+FIELD: Final = 2_000
 BLOCKS: Final = 50
-"""Characters of a header, of a button and of any other text; blocks of a message."""
+"""Characters of a header, of a button, of any other text and of a field; blocks of a message."""
 
 ROOM: Final = 10_000
 """What `weight` may come to. Slack refuses blocks of 12,000 to 13,000 in all (`msg_blocks_too_long`), and does not say how it
@@ -109,6 +110,24 @@ def code(text: str) -> Element:
     return {"type": "rich_text_preformatted", "elements": [run(text)]}
 
 
+def mention(id_: str) -> Element:
+    """Return a mention of a person (`U…` or `W…`) or of a user group (`S…`) in a paragraph."""
+    if id_.startswith("S"):
+        return {"type": "usergroup", "usergroup_id": id_}
+    return {"type": "user", "user_id": id_}
+
+
+def mention_text(id_: str) -> str:
+    """Return the same mention as mrkdwn."""
+    return f"<!subteam^{id_}>" if id_.startswith("S") else f"<@{id_}>"
+
+
+def fields(values: Mapping[str, str]) -> Block:
+    """Return labelled values, two in a row. Labels are words of ours; values are mrkdwn."""
+    labelled = [shortened(f"*{label}*\n{value}", FIELD) for label, value in values.items()]
+    return {"type": "section", "fields": [{"type": "mrkdwn", "text": one, "verbatim": True} for one in labelled]}
+
+
 def rich(*elements: Element) -> Block:
     """Rich text."""
     return {"type": "rich_text", "elements": list(elements)}
@@ -152,6 +171,8 @@ def option(value: str, label: str) -> Element:
 def _spoken(block: Block) -> Iterator[str]:
     """A block as lines of mrkdwn; buttons and menus are silent."""
     match block["type"]:
+        case "section" if "fields" in block:
+            yield from (one["text"].replace("*\n", ": ", 1).removeprefix("*") for one in block["fields"])
         case "header" | "section":
             yield mrkdwn(block["text"]["text"])
         case "context":
@@ -165,4 +186,10 @@ def _spoken(block: Block) -> Iterator[str]:
 
 
 def _paragraph(part: Element) -> str:
-    return mrkdwn("".join(one["text"] for one in part["elements"]))
+    return "".join(_spoken_run(one) for one in part["elements"])
+
+
+def _spoken_run(element: Element) -> str:
+    if (id_ := element.get("user_id") or element.get("usergroup_id")) is not None:
+        return mention_text(id_)
+    return mrkdwn(element["text"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Literal, assert_never
@@ -11,12 +11,23 @@ from slackwater.model.cleanup import NOT_PUT_BACK, Backup, Cleanup, SubResource
 from slackwater.model.posts import Block, Message
 from slackwater.model.settings import in_words
 from slackwater.model.tracking import TrackedFinding
-from slackwater.views.slack.blocks import bullets, note, paragraph, rich, run, said, section, small
+from slackwater.views.slack.blocks import (
+    bullets,
+    fields,
+    mention_text,
+    note,
+    paragraph,
+    rich,
+    run,
+    said,
+    section,
+    small,
+)
 from slackwater.views.slack.decided import date, who
 from slackwater.views.slack.digest import time
-from slackwater.views.slack.finding import GOES_TOO, WAYS_BACK, choices, money, named, place
-from slackwater.views.slack.text import SENTENCE, literal, shortened
-from slackwater.views.text.words import NOUNS, count, measure, saving
+from slackwater.views.slack.finding import GOES_TOO, WAYS_BACK, choices, dollars, money, named, place, saves
+from slackwater.views.slack.text import SENTENCE, literal, mrkdwn, shortened
+from slackwater.views.text.words import NOUNS, count, measure
 
 type What = Literal["marked", "warned", "asked", "called-off", "done", "failed", "undone"]
 """What is told of a clean-up. "asked": its grace is over, and it waits for an approval."""
@@ -42,6 +53,8 @@ CHILDREN: Final = {"access_points": "access point", "mount_targets": "mount targ
 class Case:
     """A clean-up with its finding as it is now, and what the policy says of both. `keep_tag` protects; None where none does.
 
+    `person` is the Slack id of the user or user group that a warning mentions; None mentions nobody.
+
     `may_decide`, `may_approve` and `may_stop` say that the policy lets somebody snooze and dismiss, approve, or stop it.
     """
 
@@ -54,6 +67,7 @@ class Case:
     may_decide: bool
     may_approve: bool
     may_stop: bool
+    person: str | None = None
 
 
 def told(what: What, case: Case) -> Message:
@@ -65,7 +79,7 @@ def told(what: What, case: Case) -> Message:
             warned = case.cleanup.marked.warned_days if case.cleanup.marked else ()
             return _coming(case, f"{count(warned[-1], 'day')} left" if warned else "Soon", _when(case))
         case "asked":
-            return _coming(case, "Waits for an approval", _asked(case))
+            return _coming(case, "Waiting for approval", _asked(case))
         case "called-off":
             return _called_off(case)
         case "done":
@@ -82,14 +96,14 @@ def over_cap(why: str, wanted: int) -> Message:
     """That a run was to begin more than the policy allows, and began nothing."""
     return said(
         paragraph(
-            run(f"{BAD} Over the cap: nothing at all was cleaned up", "bold"),
-            run(f"\nA run was to begin {count(wanted, 'clean-up')}. {literal(why, SENTENCE)}."),
+            run(f"{BAD} Over the cap: nothing was cleaned up", "bold"),
+            run(f"\nA run would have started {count(wanted, 'clean-up')}. {literal(why, SENTENCE)}."),
         ),
         _list(
             [
-                "slackwater cleanup plan says what they are, and what each would save.",
-                "slackwater cleanup run ID begins some of them.",
-                "Whoever looks after the policy can raise cleanup.most_resources or cleanup.most_monthly_usd.",
+                "slackwater cleanup plan lists them with their savings.",
+                "slackwater cleanup run ID starts some of them.",
+                "To raise the cap, set cleanup.most_resources or cleanup.most_monthly_usd in the policy.",
             ]
         ),
     )
@@ -99,59 +113,89 @@ def over_cap(why: str, wanted: int) -> Message:
 
 
 def _coming(case: Case, title: str, when: str) -> Message:
-    """What is about to happen, and everything that may keep somebody from letting it."""
+    """Return what will happen, when, whose it is, what is backed up, and how to prevent it."""
     cleanup = case.cleanup
-    facts = [f"Owner: {literal(cleanup.owner) if cleanup.owner else 'nobody is named'}"]
-    if cleanup.deletes:
-        facts.append(_backup_to_come(case))
-        if cleanup.resource.type in GOES_TOO:
-            facts.append(GOES_TOO[cleanup.resource.type])
-        if children := _children(cleanup):
-            facts.append(f"Goes with it: {_some(children)}")
-    else:
-        facts.append("Its data stays as it is, and the old setting can be put back.")
+    facts = []
+    if cleanup.resource.type in GOES_TOO and cleanup.deletes:
+        facts.append(GOES_TOO[cleanup.resource.type])
+    if cleanup.deletes and (children := _children(cleanup)):
+        facts.append(f"Slackwater also deletes: {_some(children)}")
     worth = f" It {money(case.finding.sighting)}." if case.finding.sighting.monthly_savings_usd else ""
-    return said(_title(case, title, f"{when}{worth}"), _list(facts), small(_to_keep(case)), *_foot(case))
+    return said(
+        _title(case, title, f"{when}{worth}"),
+        fields({label: value if _is_mention(case, value) else mrkdwn(value) for label, value in _fields(case)}),
+        *([_list(facts)] if facts else []),
+        *_foot(case),
+    )
+
+
+def _fields(case: Case) -> Iterator[tuple[str, str]]:
+    """Yield what somebody needs who decides within a minute."""
+    cleanup = case.cleanup
+    if cleanup.setting is not None:
+        yield "Changes to", in_words(cleanup.setting)
+        yield "Backup", "None is needed: the data stays, and an undo restores the old setting."
+    else:
+        yield (
+            "Deletes on",
+            f"after {time(cleanup.marked.act_after)}" if cleanup.marked else "the end of the days of grace",
+        )
+        yield "Backup", _backup_to_come(case)
+    yield (
+        "Owner",
+        mention_text(case.person) if case.person else literal(cleanup.owner) if cleanup.owner else "no owner tag",
+    )
+    yield "To keep it", _to_keep(case)
+
+
+def _is_mention(case: Case, value: str) -> bool:
+    return case.person is not None and value == mention_text(case.person)
 
 
 def _when(case: Case) -> str:
-    """`It is approved, and deleted after 2026-12-16 09:00 UTC if it is not used until then and its backup holds.`"""
+    """Return `Approved. If it stays unused, Slackwater deletes it after 2026-12-16 09:00 UTC.`"""
     cleanup = case.cleanup
-    marked, approved = cleanup.marked, case.finding.status == "approved"
+    approved = case.finding.status == "approved"
     if cleanup.setting is not None:
-        return f"It is changed to {in_words(cleanup.setting)}{'' if approved else ', once somebody approves it'}."
-    after = f" after {time(marked.act_after)}" if marked else ""
+        to = in_words(cleanup.setting)
+        return (
+            f"Approved. Slackwater changes it to {to}."
+            if approved
+            else (f"Not approved. If someone approves it, Slackwater changes it to {to}.")
+        )
+    after = f" after {time(cleanup.marked.act_after)}" if cleanup.marked else ""
     if not approved and not cleanup.unattended:
-        return f"No approval of it stands: it is deleted{after} only if somebody approves it, and it is not used until then."
-    let = "It is approved" if approved else "It needs no approval: the policy says so of its tag. It is"
-    holds = "" if cleanup.scratch else " and its backup holds"
-    return f"{let}{', and' if approved else ''} deleted{after}, if it is not used until then{holds}."
+        return f"Not approved. If someone approves it and it stays unused, Slackwater deletes it{after}."
+    why = "Approved" if approved else "The policy allows this for its tag, without an approval"
+    holds = "" if cleanup.scratch else " and its backup is verified"
+    return f"{why}. If it stays unused{holds}, Slackwater deletes it{after}."
 
 
 def _asked(case: Case) -> str:
     cleanup = case.cleanup
-    until = f" until {time(cleanup.marked.act_after + timedelta(days=case.approval_days))}" if cleanup.marked else ""
-    does = "It is deleted" if cleanup.setting is None else f"It is changed to {in_words(cleanup.setting)}"
-    since = f" No use was seen since {time(cleanup.marked.at)}." if cleanup.marked and cleanup.deletes else ""
-    return f"{does} once somebody approves it{until}; after that nothing happens.{since}"
+    until = f" by {time(cleanup.marked.act_after + timedelta(days=case.approval_days))}" if cleanup.marked else ""
+    does = "deletes it" if cleanup.setting is None else f"changes it to {in_words(cleanup.setting)}"
+    since = f" Nobody used it since {time(cleanup.marked.at)}." if cleanup.marked and cleanup.deletes else ""
+    return f"If someone approves it{until}, Slackwater {does}. Otherwise nothing happens.{since}"
 
 
 def _backup_to_come(case: Case) -> str:
     cleanup = case.cleanup
     if cleanup.scratch:
-        return "Not backed up: the policy says that the data of its tag is scratch. Nothing brings it back."
+        return "None: the policy says that the data of its tag is scratch. You cannot get it back."
     backup, way_back = WAYS_BACK.get(cleanup.resource.type, ("a backup", "a restore from the backup"))
     size = f" of {measure(cleanup.size_bytes, 'bytes')}" if cleanup.size_bytes else ""
-    return f"Backed up first: {backup}{size}, kept for {count(case.backup_days, 'day')}. Way back: {way_back}."
+    return f"First {backup}{size}, kept for {count(case.backup_days, 'day')}. To get it back: {way_back}."
 
 
 def _to_keep(case: Case) -> str:
-    """How to have it called off."""
+    """Return the ways to cancel the clean-up."""
     ways = ["use it"] if case.cleanup.deletes else []
     ways += [f"tag it {literal(case.keep_tag)}"] if case.keep_tag else []
     ways += ["snooze or dismiss the finding"] if case.finding.status == "open" else []
     ways += ["press Stop"] if case.may_stop else []
-    return f"To keep it as it is: {', '.join([*ways, f'or {_command("stop", case)}'])}."
+    said = ", ".join([*ways, f"or {_command('stop', case)}"])
+    return f"{said[0].upper()}{said[1:]}"
 
 
 # -- Afterwards
@@ -161,11 +205,11 @@ def _called_off(case: Case) -> Message:
     cleanup = case.cleanup
     facts = [_done_so_far(cleanup)]
     if cleanup.removals:
-        back = f"What had been taken off it is put back: {_command('status', case)} says how far that is."
+        back = f"Slackwater restores the parts that it had removed: {_command('status', case)} shows the progress."
         facts.append(_not_restored(cleanup) or back)
     elif made := [backup for backup in cleanup.backups if backup.id]:
-        facts += [*_first(_kept(made)), "The sweeper deletes what is left over in a day or two."]
-    return said(_title(case, "Called off", _why(cleanup)), _list(facts), *_foot(case, over=True))
+        facts += [*_first(_kept(made)), "The sweeper deletes its backup in a day or two."]
+    return said(_title(case, "Cancelled", _why(cleanup)), _list(facts), *_foot(case, over=True))
 
 
 def _done(case: Case) -> Message:
@@ -174,10 +218,10 @@ def _done(case: Case) -> Message:
         was = f" from {in_words(cleanup.was)}" if cleanup.was else ""
         title, what = "Changed", f"It was changed{was} to {in_words(cleanup.setting)}."
     else:
-        title, what = "Deleted", "It is gone, with all that hung on it."
+        title, what = "Deleted", "Slackwater deleted it and its sub-resources."
     facts = [_saves(cleanup), *_first(_kept(cleanup.backups))]
     if cleanup.deletes and cleanup.scratch:
-        facts.append("It was not backed up, as the policy says of its tag: it cannot be undone.")
+        facts.append("There is no backup, because the policy says so for its tag. You cannot undo this.")
     else:
         comes_back = COMES_BACK.get(cleanup.resource.type, "") if cleanup.deletes else ""
         facts.append(_not_restored(cleanup) or f"To undo it: {_command('undo', case)}{comes_back}")
@@ -193,17 +237,15 @@ def _failed(case: Case) -> Message:
     facts = [_done_so_far(cleanup), *_first(_kept(cleanup.backups))]
     if undo:
         came = cleanup.restored.id if cleanup.restored else None
-        facts.append(f"What came back so far: {literal(came)}." if came else "Nothing is known to have come back.")
-        facts.append(_not_restored(cleanup) or f"To go on from where it is: {_command('undo', case)}")
+        facts.append(f"Restored so far: {literal(came)}." if came else "Nothing is known to be restored.")
+        facts.append(_not_restored(cleanup) or f"To continue the undo: {_command('undo', case)}")
     elif cleanup.removals:
         facts.append(_putting_back(case))
     elif cleanup.changed_at:
-        facts.append(f"To put the old one back: {_command('undo', case)}")
+        facts.append(f"To restore the old setting: {_command('undo', case)}")
     else:
-        facts.append(
-            f"Once what stood in the way is mended: slackwater findings reopen {_id(case)}, and approve it again."
-        )
-    facts.append(f"The whole story: {_command('status', case)}")
+        facts.append(f"After you fix the cause: slackwater findings reopen {_id(case)}, and approve it again.")
+    facts.append(f"Details: {_command('status', case)}")
     return said(_title(case, title, _why(cleanup)), _list(facts), *_foot(case, over=True))
 
 
@@ -211,13 +253,13 @@ def _putting_back(case: Case) -> str:
     """How far what was taken off it is back, as far as that is known."""
     restored, undo = case.cleanup.restored, _command("undo", case)
     if restored and restored.state == "done":
-        return "What was taken off it is put back."
+        return "Slackwater restored the parts that it had removed."
     if why := _not_restored(case.cleanup):
         return why
     if (restored and restored.state == "failed") or case.cleanup.why.startswith(NOT_PUT_BACK):
-        return f"What was taken off it is not all put back; to try again: {undo}"
-    next_ = "What was taken off it is put back next, if it itself stays"
-    return f"{next_}; if that fails, another message says so. By hand: {undo}"
+        return f"Slackwater could not restore all parts that it had removed. To try again: {undo}"
+    next_ = "If the resource itself still exists, Slackwater now restores the parts that it had removed"
+    return f"{next_}. If that fails, you get another message. By hand: {undo}"
 
 
 def _not_restored(cleanup: Cleanup) -> str | None:
@@ -232,15 +274,15 @@ def _undone(case: Case) -> Message:
     elif restored is None:
         what = "Nothing had been removed."
     elif restored.id in {None, cleanup.resource.id}:
-        what = "What had been taken off it was put back."
+        what = "Slackwater restored the parts that it had removed."
     else:
-        what = f"It came back as {literal(restored.id or '')}."
-    differences = [f"Not as it was: {literal(one, SENTENCE)}" for one in (restored.differences if restored else ())]
+        what = f"It is restored as {literal(restored.id or '')}."
+    differences = [f"Different now: {literal(one, SENTENCE)}" for one in (restored.differences if restored else ())]
     asked, by = cleanup.undone, []
     if asked:
         why = literal(asked.why, SENTENCE) if asked.why.strip() else ""
         by = [note(f"{who(asked.who)} asked for it{':' if why else '.'}", why)]
-    facts = _list(differences or ["Nothing is known that is not as it was."])
+    facts = _list(differences or ["Restored. No differences found."])
     return said(_title(case, "Undone", what), facts, *by, *_foot(case, over=True))
 
 
@@ -307,15 +349,15 @@ def _kept(backups: Sequence[Backup]) -> list[str]:
 def _saves(cleanup: Cleanup) -> str:
     """What was promised, less what its backups cost while they are kept."""
     promised, backup = cleanup.promised_monthly_usd, cleanup.backup_monthly_usd
-    words = saving(None if promised is None else f"{promised:.2f}")
-    words = f"It {words}" if promised is not None else "What it saves is not known"
+    words = saves(promised)
+    words = f"It {words}" if promised is not None else "Its saving is unknown"
     if not cleanup.backups or cleanup.scratch:
         return f"{words}."
     until = date(max(one.expires_at for one in cleanup.backups))
     if backup is None:
-        return f"{words}, less what its backup costs until {until}: that price is not known here."
-    net = f": {promised - backup:,.2f} USD a month until then" if promised is not None else ""
-    return f"{words}, less {backup:,.2f} USD a month for its backup until {until}{net}."
+        return f"{words}, less the cost of its backup until {until}, which is unknown."
+    net = f": {dollars(promised - backup)} a month until then" if promised is not None else ""
+    return f"{words}, less {dollars(backup)} a month for its backup until {until}{net}."
 
 
 def _children(cleanup: Cleanup) -> list[str]:
@@ -362,7 +404,7 @@ def _first(things: Sequence[str], of: int | None = None) -> list[str]:
 
 
 def _why(cleanup: Cleanup) -> str:
-    return f"Why: {literal(cleanup.why, SENTENCE) if cleanup.why.strip() else 'nobody said so'}"
+    return f"Why: {literal(cleanup.why, SENTENCE) if cleanup.why.strip() else 'no reason given'}"
 
 
 def _command(name: str, case: Case) -> str:

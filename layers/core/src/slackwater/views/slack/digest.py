@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, get_args
 
@@ -16,7 +16,19 @@ from slackwater.views.scan.organization import Organization
 from slackwater.views.scan.to_json import rfc3339
 from slackwater.views.scan.trend import since
 from slackwater.views.slack import finding
-from slackwater.views.slack.blocks import BLOCKS, ROOM, actions, button, header, paragraph, run, said, small, weight
+from slackwater.views.slack.blocks import (
+    BLOCKS,
+    ROOM,
+    actions,
+    button,
+    header,
+    mention,
+    paragraph,
+    run,
+    said,
+    small,
+    weight,
+)
 from slackwater.views.slack.news import FindingNews, News
 from slackwater.views.slack.text import SENTENCE, literal
 from slackwater.views.text.words import ceiling, closed, count, is_held_back
@@ -26,6 +38,12 @@ MESSAGES, OF_DETAILS = 5, 3
 
 NAMED: Final = 3
 """Of what is gone, of what could not be seen, and of where most could be saved; the rest is counted."""
+MIXED: Final = 2
+"""Places in the digest from which on one is for a performance issue."""
+MENTIONED: Final = 10
+"""People and groups mentioned at most."""
+GONE: Final = 20
+"""Findings that are gone, listed in the thread."""
 ACCOUNTS: Final = 5
 """Accounts named that were not seen whole; the rest is counted."""
 
@@ -43,17 +61,17 @@ def digest(news: News, post_id: str) -> tuple[Message, ...]:
     told = (*news.new, *news.changed)
     if not told or news.audit.state == "failed":
         return (nothing(news),)
-    top = _top(news, told, post_id)
-    return (_digest(news, told[:top], len(told) - top, post_id), *_thread(told[:top], told[top:], _accounts(news)))
+    top, rest = _chosen(news, told, post_id)
+    return (_digest(news, top, len(rest), post_id), *_thread(news, top, rest))
 
 
 def nothing(news: News) -> Message:
     """A line: that nothing is new, or that the audit failed, and why."""
     audit = news.audit
     if audit.state == "failed":
-        why = literal(audit.error or "nobody knows why", SENTENCE)
+        why = literal(audit.error or "unknown reason", SENTENCE)
         return said(paragraph(run(f"The audit of {time(audit.started_at)} failed", "bold"), run(f": {why}")))
-    elsewhere = f"{count(news.others, 'change')} told to other channels." if news.others else ""
+    elsewhere = f"{count(news.others, 'change')} posted to other channels." if news.others else ""
     parts = (
         "Nothing new here." if news.others else "Nothing new.",
         elsewhere,
@@ -64,22 +82,39 @@ def nothing(news: News) -> Message:
     return said(paragraph(run(" ".join(part for part in parts if part))))
 
 
-def _top(news: News, told: Sequence[FindingNews], post_id: str) -> int:
-    """How many findings the digest itself has room for: as many as the policy wants, or fewer if they are long."""
-    top = min(news.top, len(told))
-    while top and weight(_digest(news, told[:top], len(told) - top, post_id).blocks) > ROOM:
-        top -= 1
-    return top
+def _chosen(
+    news: News, told: Sequence[FindingNews], post_id: str
+) -> tuple[Sequence[FindingNews], Sequence[FindingNews]]:
+    """Return the findings for the digest itself, and the others.
+
+    As many as the policy wants, or fewer if they are long. The last place is for the gravest performance issue if no
+    other place has one.
+    """
+    most = min(news.top, len(told))
+    while True:
+        top = _with_performance(told, most)
+        rest = [one for one in told if all(one is not other for other in top)]
+        if not most or weight(_digest(news, top, len(rest), post_id).blocks) <= ROOM:
+            return top, rest
+        most -= 1
+
+
+def _with_performance(told: Sequence[FindingNews], most: int) -> Sequence[FindingNews]:
+    top = told[:most]
+    if most < MIXED or any(one.entry.evidence.kind == "performance" for one in top):
+        return top
+    gravest = next((one for one in told if one.entry.evidence.kind == "performance"), None)
+    return (*told[: most - 1], gravest) if gravest else top
 
 
 def _digest(news: News, top: Sequence[FindingNews], more: int, post_id: str) -> Message:
-    head = [header(_headline(news)), small(_about(news))]
+    head = [header(_headline(news)), small(_about(news)), *_mentions(news)]
     if not_seen := unseen(news.audit, news.gaps, news.unknown, news.organization):
-        head.append(paragraph(run("Not seen", "bold"), run(f": {not_seen}")))
+        head.append(paragraph(run("Could not read", "bold"), run(f": {not_seen}")))
     if gone := _gone(news.gone):
-        head.append(paragraph(run("Gone since", "bold"), run(f": {gone.removeprefix('Gone since: ')}")))
+        head.append(paragraph(run("Resolved", "bold"), run(f": {gone.removeprefix('Resolved: ')}")))
     if dearest := _dearest(news.organization):
-        head.append(paragraph(run("Most could be saved in", "bold"), run(f": {dearest}")))
+        head.append(paragraph(run("Highest savings in", "bold"), run(f": {dearest}")))
     body = [block for one in top for block in _finding(news, one, post_id)]
     foot = [small(_rest(news, more))] if more or news.others or news.buttons else []
     report = [actions(f"{post_id}/report", [button("report", "Open the report")])] if news.buttons else []
@@ -88,13 +123,28 @@ def _digest(news: News, top: Sequence[FindingNews], more: int, post_id: str) -> 
 
 def _finding(news: News, one: FindingNews, post_id: str) -> tuple[Block, ...]:
     sighting = one.entry.evidence
-    told = finding.shown(sighting, _aside(one.entry), _accounts(news))
+    told = finding.shown(sighting, _aside(one.entry), _accounts(news), one.found)
     if not news.buttons:
         return told
     return (
         *told,
         finding.choices(post_id, sighting, may_decide=news.may_decide, may_approve=one.may_approve, acts=_acts(news)),
     )
+
+
+def _mentions(news: News) -> list[Block]:
+    """Return one paragraph that mentions the owners of new findings, each person or group once."""
+    findings = Counter(
+        news.people[owner] for one in news.new if (owner := one.entry.evidence.owner) and owner in news.people
+    )
+    if not findings:
+        return []
+    runs = [run("For ")]
+    for number, (id_, many) in enumerate(findings.most_common(MENTIONED)):
+        runs += [run(", ")] if number else []
+        runs += [mention(id_), run(f" ({many:,})")]
+    left = len(findings) - MENTIONED
+    return [paragraph(*runs, *([run(f" and {count(left, 'other owner')}")] if left > 0 else []))]
 
 
 def _headline(news: News) -> str:
@@ -129,7 +179,7 @@ def _since(news: News) -> str:
 def _dearest(organization: Organization | None) -> str:
     """The organizational units, or accounts, where most could be saved."""
     dearest = organization.dearest(NAMED) if organization else []
-    return ", ".join(f"{literal(name)} ({usd:,.2f} USD a month)" for name, usd in dearest)
+    return ", ".join(f"{literal(name)} ({finding.dollars(usd)} a month)" for name, usd in dearest)
 
 
 def _accounts(news: News) -> Mapping[str, str]:
@@ -167,7 +217,7 @@ def _gone(gone: Iterable[LedgerEntry]) -> str:
     parts = []
     if solved:
         usd, unpriced = finding.worth((one, None) for one in solved)
-        saved = f", {usd:,.2f} USD a month saved" if usd else ""
+        saved = f", {finding.dollars(usd)} a month saved" if usd else ""
         of_unknown = f" ({unpriced:,} unpriced)" if unpriced else ""
         parts.append(
             f"{count(len(solved), 'finding')}{saved}{of_unknown}: {_some([finding.named(one.resource) for one in solved])}"
@@ -175,7 +225,19 @@ def _gone(gone: Iterable[LedgerEntry]) -> str:
     if whys:
         told = ", ".join(f"{many:,} {why}" for why, many in whys.most_common())
         parts.append(f"no longer listed: {told}")
-    return f"Gone since: {'; '.join(parts)}." if parts else ""
+    return f"Resolved: {'; '.join(parts)}." if parts else ""
+
+
+def _gone_in_lines(gone: Sequence[LedgerEntry]) -> Iterator[finding.Line]:
+    """Return the findings that are gone, if the digest cannot name them all."""
+    solved = [entry for entry in gone if entry.why not in UNLISTED]
+    if len(solved) <= NAMED:
+        return
+    yield "Resolved since the last audit:", 0
+    for entry in solved[:GONE]:
+        yield f"{finding.named(entry.evidence.resource, 50)} · {literal(entry.evidence.detector, 40)}", 0
+    if (left := len(solved) - GONE) > 0:
+        yield f"{left:,} more", 0
 
 
 def unseen(audit: AuditRecord, gaps: Sequence[Gap], unknown: int, organization: Organization | None = None) -> str:
@@ -193,8 +255,12 @@ def unseen(audit: AuditRecord, gaps: Sequence[Gap], unknown: int, organization: 
             some = [f"{literal(one.region)}/{literal(one.account)} ({_why(one.why)})" for one in outcome.incomplete]
             many, of = outcome.incomplete_targets, count(outcome.targets, "target")
             named = _some(some, outcome.incomplete_targets)
-        again = f" It is audit {outcome.incomplete_in_a_row:,} in a row." if outcome.incomplete_in_a_row > 1 else ""
-        parts.append(f"{many:,} of {of} could not be seen whole, and findings there may be missing: {named}.{again}")
+        again = (
+            f" This is incomplete audit {outcome.incomplete_in_a_row:,} in a row."
+            if outcome.incomplete_in_a_row > 1
+            else ""
+        )
+        parts.append(f"{many:,} of {of} incomplete, and findings there may be missing: {named}.{again}")
     held = [gap for gap in gaps if is_held_back(gap.reason)]
     if required := [gap for gap in gaps if not gap.optional and not is_held_back(gap.reason)]:
         calls = dict.fromkeys(f"{literal(gap.what)}: {literal(gap.reason, 150)}" for gap in required)
@@ -206,9 +272,9 @@ def unseen(audit: AuditRecord, gaps: Sequence[Gap], unknown: int, organization: 
     shut = [(gap.account, gap.region) for gap in gaps if gap.what == CLOSED]
     parts += [literal(one, SENTENCE) for one in closed(shut)]
     if optional := len(gaps) - len(required) - len(held) - len(shut):
-        parts.append(f"{count(optional, 'call')} failed that the audit can do without.")
+        parts.append(f"{count(optional, 'call')} failed that the audit does not require.")
     if unknown:
-        parts.append(f"{count(unknown, 'question')} without an answer.")
+        parts.append(f"{count(unknown, 'inconclusive check')}.")
     return " ".join(parts)
 
 
@@ -236,19 +302,22 @@ def _rest(news: News, more: int) -> str:
     elif more:
         parts.append(f"{more:,} more: {ELSEWHERE}")
     if news.others:
-        parts.append(f"{count(news.others, 'change')} told to other channels.")
+        parts.append(f"{count(news.others, 'change')} posted to other channels.")
     return " ".join(parts)
 
 
-def _thread(top: Sequence[FindingNews], rest: Sequence[FindingNews], accounts: Mapping[str, str]) -> list[Message]:
-    """The details of the findings in the digest, then a line for every other; what is too much is counted."""
+def _thread(news: News, top: Sequence[FindingNews], rest: Sequence[FindingNews]) -> list[Message]:
+    """Return the details of the findings in the digest, a line for each other by owner, and what is gone.
+
+    What is too much is counted.
+    """
     packed, left_out = _packed([finding.details(one.entry.evidence, one.found) for one in top], OF_DETAILS)
-    tail = [
-        (block,)
-        for block in finding.in_lines(finding.line(one.entry.evidence, _aside(one.entry), accounts) for one in rest)
+    listed = [
+        finding.Listed(one.entry.evidence, finding.fix(one.found, finding.FIX), _aside(one.entry)) for one in rest
     ]
-    of_tail, too_much = _packed(tail, MESSAGES - len(packed))
-    untold = max(0, len(rest) - finding.LINES * (len(tail) - too_much)) if too_much else 0
+    tail = [*finding.in_lines(finding.by_owner(listed, _accounts(news))), *finding.in_lines(_gone_in_lines(news.gone))]
+    of_tail, too_much = _packed([(block,) for block, _ in tail], MESSAGES - len(packed))
+    untold = sum(findings for _, findings in tail[len(tail) - too_much :])
     notes = [
         *([f"Details of {count(left_out, 'finding')} more: {ELSEWHERE}"] if left_out else []),
         *([f"{untold:,} more: {ELSEWHERE}"] if untold else []),

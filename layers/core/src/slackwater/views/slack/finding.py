@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import batched
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from slackwater.model.posts import Block
 from slackwater.model.settings import in_words
@@ -33,7 +32,7 @@ from slackwater.views.slack.blocks import (
     small,
 )
 from slackwater.views.slack.text import NAME, SENTENCE, literal, shortened
-from slackwater.views.text.words import NOUNS, count, saving, told
+from slackwater.views.text.words import NOUNS, count, told
 
 MARKS: Final[dict[Severity, str]] = {"high": "🔴", "medium": "🟠", "low": "🟡", "info": "⚪"}
 """For the eye; the word is always said, too."""
@@ -48,9 +47,10 @@ EVIDENCE, ADVICE, CAVEATS = 8, 3, 4
 RISK, CAVEAT, COMMAND = 400, 350, 600
 """Characters; a longer command is in the report alone, since half of one is worse than none."""
 
-LINE: Final = 400
-LINES: Final = (TEXT + 1) // (LINE + 1)
-"""Characters of a line, and lines of a block."""
+LINE: Final = 540
+"""Characters of a line."""
+FIX: Final = 160
+"""Characters of a fix in a line."""
 
 NAMELESS: Final[Mapping[str, str]] = MappingProxyType({})
 """Accounts of which nobody knows more than their ids."""
@@ -83,9 +83,22 @@ def place(resource: TrackedResource, accounts: Mapping[str, str] = NAMELESS) -> 
 
 
 def money(sighting: FindingRecord) -> str:
-    """`saves 12.30 USD a month`."""
-    usd = sighting.monthly_savings_usd
-    return saving(None if usd is None else f"{usd:.2f}")
+    """Return `saves $12.30 a month`."""
+    return saves(sighting.monthly_savings_usd)
+
+
+def saves(usd: Decimal | None) -> str:
+    """Return what a recommendation does to the monthly bill; None is unknown."""
+    if usd is None:
+        return "saving unknown"
+    if not usd:
+        return "no change in cost"
+    return f"costs {dollars(-usd)} a month more" if usd < 0 else f"saves {dollars(usd)} a month"
+
+
+def dollars(usd: Decimal) -> str:
+    """Return `$1,012.30`, or `-$3.00`."""
+    return f"{'-' if usd < 0 else ''}${abs(usd):,.2f}"
 
 
 def worth(told: Iterable[Told]) -> tuple[Decimal, int]:
@@ -98,23 +111,35 @@ def _ways(sighting: FindingRecord, found: FindingDocument | None) -> Ways:
 
 
 def could_be_saved(usd: Decimal, unpriced: int) -> str:
-    """`41.20 USD a month could be saved (1 unpriced)`."""
+    """Return `$41.20 a month can be saved (1 unpriced)`."""
     if not usd:
         return "saving unknown" if unpriced else "no saving"
-    return f"{usd:,.2f} USD a month could be saved{f' ({unpriced:,} unpriced)' if unpriced else ''}"
+    return f"{dollars(usd)} a month can be saved{f' ({unpriced:,} unpriced)' if unpriced else ''}"
 
 
 def comes_to(told: Sequence[Told]) -> str:
-    """`41.20 USD a month could be saved (1 unpriced), 2 performance troubles`; empty where there is neither."""
+    """Return `$41.20 a month can be saved (1 unpriced), 2 performance issues`; empty if there is neither."""
     kinds = Counter(one.kind for one, _ in told)
     said = [could_be_saved(*worth(told))] if kinds["waste"] else []
-    nouns: dict[FindingKind, str] = {"performance": "performance trouble", "risk": "risk"}
+    nouns: dict[FindingKind, str] = {"performance": "performance issue", "risk": "risk"}
     said += [count(kinds[kind], noun) for kind, noun in nouns.items() if kinds[kind]]
     return ", ".join(said)
 
 
-def shown(sighting: FindingRecord, aside: str = "", accounts: Mapping[str, str] = NAMELESS) -> tuple[Block, ...]:
-    """A finding in two blocks: what it is and what it comes to; how sure that is, and whose."""
+def fix(found: FindingDocument | None, most: int = SENTENCE) -> str:
+    """Return `Fix: …`, the summary of the first recommendation; empty if no recommendation is known."""
+    if found is None or not found["recommendations"]:
+        return ""
+    return f"Fix: {literal(found['recommendations'][0]['summary'], most)}"
+
+
+def shown(
+    sighting: FindingRecord,
+    aside: str = "",
+    accounts: Mapping[str, str] = NAMELESS,
+    found: FindingDocument | None = None,
+) -> tuple[Block, ...]:
+    """Return a finding in two blocks: what it is, its saving and its fix; then its confidence, owner and place."""
     told_of = (
         f"{sighting.severity.capitalize()} severity",
         f"{sighting.confidence} confidence",
@@ -124,7 +149,8 @@ def shown(sighting: FindingRecord, aside: str = "", accounts: Mapping[str, str] 
         literal(sighting.detector),
     )
     more = (literal(aside, SENTENCE),) if aside else ()
-    return (title(sighting, f"\n{literal(sighting.summary, SENTENCE)}"), small(" · ".join((*told_of, *more))))
+    to_do = f"\n{fix(found)}" if fix(found) else ""
+    return (title(sighting, f"\n{literal(sighting.summary, SENTENCE)}{to_do}"), small(" · ".join((*told_of, *more))))
 
 
 def title(sighting: FindingRecord, rest: str = "") -> Block:
@@ -133,23 +159,77 @@ def title(sighting: FindingRecord, rest: str = "") -> Block:
     return paragraph(run(name, "bold"), run(f" · {money(sighting)}{rest}"))
 
 
-def line(sighting: FindingRecord, aside: str = "", accounts: Mapping[str, str] = NAMELESS) -> str:
-    """A finding in a line, of LINE characters at most."""
-    resource = sighting.resource
-    parts = (
-        f"{MARKS[sighting.severity]} {named(resource, 50)}",
+def line(sighting: FindingRecord) -> str:
+    """Return a finding as one line of at most LINE characters."""
+    owner = (f"owner {literal(sighting.owner, 40)}",) if sighting.owner else ()
+    return shortened(" · ".join((*_facts(sighting), _where(sighting.resource, NAMELESS), *owner)), LINE)
+
+
+def _facts(sighting: FindingRecord) -> tuple[str, ...]:
+    return (
+        f"{MARKS[sighting.severity]} {named(sighting.resource, 50)}",
         money(sighting),
         f"{literal(sighting.detector, 40)}, {sighting.severity}",
-        f"{literal(resource.region, 30)}/{literal(accounts.get(resource.account, resource.account), 45)}",
-        *((f"owner {literal(sighting.owner, 40)}",) if sighting.owner else ()),
-        *((literal(aside, 60),) if aside else ()),
     )
-    return shortened(" · ".join(parts), LINE)
 
 
-def in_lines(told: Iterable[str]) -> Iterator[Block]:
-    """Lines in as few blocks as hold them whole."""
-    return (lines("\n".join(some)) for some in batched(told, LINES, strict=False))
+def _where(resource: TrackedResource, accounts: Mapping[str, str]) -> str:
+    return f"{literal(resource.region, 30)}/{literal(accounts.get(resource.account, resource.account), 45)}"
+
+
+type Line = tuple[str, int]
+"""A line of text, and how many findings it is about: 0 or 1."""
+
+
+def in_lines(told: Iterable[Line]) -> Iterator[tuple[Block, int]]:
+    """Return lines in as few blocks as hold them whole, each with its number of findings."""
+    text, findings = "", 0
+    for words, many in told:
+        if text and len(text) + 1 + len(words) > TEXT:
+            yield lines(text), findings
+            text, findings = "", 0
+        text, findings = f"{text}\n{words}" if text else words.lstrip("\n"), findings + many
+    if text:
+        yield lines(text), findings
+
+
+class Listed(NamedTuple):
+    """A finding to list in a line: its fix and its remark may be empty."""
+
+    sighting: FindingRecord
+    fix: str
+    aside: str
+
+
+def by_owner(listed: Sequence[Listed], accounts: Mapping[str, str] = NAMELESS) -> Iterator[Line]:
+    """Return a line for each finding under its owner, the owner with the highest savings first.
+
+    Account and region are said once if all findings share them.
+    """
+    places = {_where(one.sighting.resource, accounts) for one in listed}
+    one_place = len(places) == 1
+    if one_place:
+        yield f"All in {places.pop()}:", 0
+    groups: dict[str | None, list[Listed]] = {}
+    for one in listed:
+        groups.setdefault(one.sighting.owner or None, []).append(one)
+    for owner, of_owner in sorted(groups.items(), key=_by_savings):
+        head = f"Owner: {literal(owner, 60)}" if owner else "No owner tag"
+        first = f"\n{head} · {count(len(of_owner), 'finding')}\n"
+        for one in of_owner:
+            where = () if one_place else (_where(one.sighting.resource, accounts),)
+            more = (*((one.fix,) if one.fix else ()), *((literal(one.aside, 60),) if one.aside else ()))
+            yield first + shortened(" · ".join((*_facts(one.sighting), *where, *more)), LINE), 1
+            first = ""
+
+
+def _by_savings(group: tuple[str | None, list[Listed]]) -> tuple[bool, Decimal, str]:
+    owner, of_owner = group
+    return (
+        owner is None,
+        -sum((one.sighting.monthly_savings_usd or Decimal(0) for one in of_owner), Decimal(0)),
+        owner or "",
+    )
 
 
 def choices(
@@ -216,14 +296,14 @@ def details(sighting: FindingRecord, found: FindingDocument | None) -> tuple[Blo
     """A finding with its evidence, what to do and what to mind; that it is no longer kept, where `found` is None."""
     about = title(sighting, f"\n{literal(sighting.summary, SENTENCE)}")
     if found is None:
-        return about, small("Its evidence is no longer kept.")
+        return about, small("Its evidence has expired.")
     facts = [f"{literal(fact['label'])}: {literal(told(fact))}" for fact in found["evidence"]]
     parts: list[Element] = [*_list("Evidence", facts, EVIDENCE)]
     for number, to_do in enumerate(found["recommendations"][:ADVICE], start=1):
         parts += _recommendation(number, to_do)
     if (left := len(found["recommendations"]) - ADVICE) > 0:
-        parts.append(section(run(f"{count(left, 'other way')} to go about it: see the report.")))
-    parts += _list("Mind", [literal(caveat, CAVEAT) for caveat in found["caveats"]], CAVEATS)
+        parts.append(section(run(f"{count(left, 'other option')}: see the report.")))
+    parts += _list("Before you act", [literal(caveat, CAVEAT) for caveat in found["caveats"]], CAVEATS)
     return about, *((rich(*parts),) if parts else ())
 
 
@@ -235,10 +315,11 @@ def _list(name: str, items: Sequence[str], most: int) -> Iterator[Element]:
 
 
 def _recommendation(number: int, to_do: RecommendationDocument) -> Iterator[Element]:
+    usd = to_do["monthly_savings_usd"]
     undo = "can be undone" if to_do["reversible"] else "cannot be undone"
     yield section(
         run(f"{number}. {literal(to_do['summary'], SENTENCE)}", "bold"),
-        run(f" ({saving(to_do['monthly_savings_usd'])}; {undo})\n{literal(to_do['risk'], RISK)}"),
+        run(f" ({saves(None if usd is None else Decimal(usd))}; {undo})\n{literal(to_do['risk'], RISK)}"),
     )
     command = to_do.get("command", "")
     if command and len(command) <= COMMAND and _typed(command):

@@ -34,7 +34,7 @@ def dismissal(post_id: str, finding_id: str, response_url: str = "") -> Element:
         "submit": plain("Dismiss"),
         "close": plain("Cancel"),
         "blocks": [
-            lines("It is not told again until then. Everybody can read who dismissed it, and why."),
+            lines("Slackwater does not report it again until then. Everyone can see who dismissed it and why."),
             {"type": "input", "block_id": WHY, "label": plain("Why"), "element": why},
             {"type": "input", "block_id": UNTIL, "label": plain("Until"), "element": until},
         ],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from slackwater.model.audits import AuditRecord
@@ -30,7 +31,8 @@ class News:
     `unknown` counts questions without an answer. `waste_usd` is what all waste of the audit comes to, by the totals of its scan
     document, and `waste_unpriced` of how many resources nobody knows that. `grace_days` lie between the approval of a deletion
     and the deletion; None where nothing acts on approvals. `organization` is there where several accounts were audited, and
-    `trend` has the audits before of the same scope, the oldest first, as the head of the scan document tells.
+    `trend` has the audits before of the same scope, the oldest first, as the head of the scan document tells. `people` has the
+    Slack ids of users and user groups by owner.
     """
 
     audit: AuditRecord
@@ -48,3 +50,4 @@ class News:
     grace_days: int | None = None
     organization: Organization | None = None
     trend: tuple[TrendPointDocument, ...] = ()
+    people: Mapping[str, str] = field(default_factory=dict)

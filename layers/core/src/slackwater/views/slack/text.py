@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from unicodedata import bidirectional, category
+from unicodedata import bidirectional
+
+from slackwater.views.text.one_line import one_line
 
 NAME: Final = 100
 """Characters of a name, a tag or an id."""
@@ -18,10 +20,8 @@ SENTENCE: Final = 500
 JOINER: Final = "\u2060"
 """Takes no room, and parts what would mean something together."""
 
-_SHOWN_AS: Final = {"Cc": " ", "Zl": " ", "Zp": " ", "Cf": "", "Cs": "\ufffd"}
-"""By category: line breaks and other controls, marks without width or of direction, halves of surrogate pairs."""
-_BLANK: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Letters, marks and symbols that show nothing."""
+_SPACES: Final = re.compile(r"[ \t\r\n]+")
+"""Spaces and line breaks, as people write them."""
 OPEN, CLOSE = "\u2068", "\u2069"
 """What is between them has its own direction, and the sentence around them keeps its."""
 _CALL: Final = re.compile(r"<(?=[!@#])|@(?=(?:here|channel|everyone|group)\b)", re.IGNORECASE)
@@ -38,10 +38,10 @@ _LINK: Final = re.compile(r":(?=//)|@(?=\w)|(?<=\w)\.(?=[^\W\d_])|(?<!\w)#(?=\w)
 def literal(words: str, most: int = NAME) -> str:
     """The words where Slack parses nothing: one line of at most `most` characters, whatever they hold.
 
-    Right-to-left words are kept from turning what is around them; nothing to see is "(empty)".
+    Right-to-left words are kept from turning what is around them. Nothing to see is "(empty)", and a character that nobody
+    can see shows as its code point.
     """
-    seen = "".join(_SHOWN_AS.get(category(one), one) for one in words if one not in _BLANK)
-    line = _CALL.sub(lambda mark: mark[0] + JOINER, " ".join(seen.split()))
+    line = _CALL.sub(lambda mark: mark[0] + JOINER, one_line(_SPACES.sub(" ", words).strip(" ")))
     if any(bidirectional(one) in {"R", "AL"} for one in line):
         return f"{OPEN}{shortened(line, most - 2)}{CLOSE}"
     return shortened(line, most) or "(empty)"

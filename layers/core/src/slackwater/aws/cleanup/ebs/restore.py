@@ -93,7 +93,10 @@ class EbsRestorer:
     def _made_already(self, region: str, snapshot: str) -> str | None:
         call = self._reading.client("ec2", region).describe_volumes
         found = pages(call, "Volumes", Filters=[{"Name": f"tag:{RESTORED_FROM}", "Values": [snapshot]}])
-        return next((one["VolumeId"] for one in found if one["State"] in {"creating", "available", "in-use"}), None)
+        states = {"creating", "available", "in-use"}
+        # The tag alone does not show it: people copy tags to other volumes.
+        made = (one for one in found if one["State"] in states and one.get("SnapshotId") == snapshot)
+        return next((one["VolumeId"] for one in made), None)
 
     def _make(self, cleanup: Cleanup, was: Mapping[str, Any], snapshot: str) -> str:
         """Ask for it. The same clean-up asks with the same token, but after one that EC2 gave up."""

@@ -43,6 +43,13 @@ STATES: Final[Mapping[str, Literal["running", "complete", "failed"]]] = {
 """What a snapshot's states come to. Every other is none to delete for: in error, in the Recycle Bin, or of a name not known."""
 
 
+ARCHIVE: Final = "archive"
+"""The storage tier from which EC2 makes no volume.
+
+EC2 archives a snapshot again when a temporary restore ends (API Reference, RestoreSnapshotTier).
+"""
+
+
 class EbsBackupTaker:
     """The BackupTaker of EBS volumes: snapshots. A copy is as large as its volume, to the byte: that is how EC2 counts it."""
 
@@ -172,7 +179,9 @@ def _snapshots(session: AwsSession, region: str, like: tuple[str, str]) -> Itera
 
 def _copy(found: Any) -> Copy:
     tags, state = tags_of(found.get("Tags")), STATES.get(found["State"], "failed")
-    said = "; ".join(filter(None, (found["State"], found.get("StateMessage"))))
+    archived = found.get("StorageTier") == ARCHIVE or "RestoreExpiryTime" in found
+    state = "failed" if archived else state
+    said = "; ".join(filter(None, (found["State"], "archived" if archived else None, found.get("StateMessage"))))
     return Copy(
         id=found["SnapshotId"],
         of=found["VolumeId"],

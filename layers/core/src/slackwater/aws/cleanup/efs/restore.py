@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +21,7 @@ from slackwater.ports.errors import BrokenAnswerError
 if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
     from slackwater.model.cleanup import Backup, Cleanup
+    from slackwater.ports.clock import Clock
 
 RESTORER_ACTIONS: Final = (
     read.ACTIONS
@@ -47,24 +49,36 @@ LONGEST_S: Final = 600
 SHOWN: Final = 10
 """Refusals that a reason names."""
 
+APPEARS_WITHIN: Final = timedelta(hours=1)
+"""EFS lists what a completed restore job made within seconds. After this time, somebody has deleted it."""
+
 RESTORED_UNDER: Final = "/aws-backup-restore_<date and time>"
 """Where AWS Backup puts the files, of a new file system too. Which date and time, it does not tell."""
+
+
+def utc_now() -> datetime:
+    """Return the time, in UTC."""
+    return datetime.now(UTC)
 
 
 class EfsRestorer:
     """Restores file systems from one vault, by a role that AWS Backup assumes."""
 
-    def __init__(self, reading: AwsSession, asking: AwsSession, vault: str, role_arn: str) -> None:
+    def __init__(
+        self, reading: AwsSession, asking: AwsSession, vault: str, role_arn: str, clock: Clock = utc_now
+    ) -> None:
         """Makes no call."""
         self._reading = reading
         self._asking = asking
         self._vault = vault
         self._role_arn = role_arn
+        self._clock = clock
 
     def restore(self, cleanup: Cleanup) -> Restored:
         """One step of an undo, and how far it is.
 
         "failed" where AWS refuses something that it took: all else is done all the same, and the next undo goes on from there.
+        What was asked to delete sub-resources counts as whole when it is seen a second time.
 
         Raises:
             AwsError: AWS did not say; nothing is known to be lost.
@@ -87,11 +101,22 @@ class EfsRestorer:
             found = read.file_system(efs, made.id)
             if found:
                 return self._whole_again(cleanup, found, made.job)
-            # Not listed yet; or somebody deleted it since, and the undo is asked for again.
-            return made if made.state == "running" else self._from_backup(cleanup)
+            # If the last undo failed, somebody may have deleted what it made: this one restores it again.
+            return (
+                self._unless_deleted(resource.region, made) if made.state == "running" else self._from_backup(cleanup)
+            )
+
+    def _unless_deleted(self, region: str, made: Restored) -> Restored:
+        """Return the progress of a restore whose file system EFS does not list: it does not show yet, or is deleted."""
+        told = self._reading.client("backup", region).describe_restore_job(RestoreJobId=made.job or "")
+        ended = told.get("CompletionDate")
+        if ended is None or self._clock() - ended < APPEARS_WITHIN:
+            return made
+        why = f"AWS Backup restored {made.id}, and EFS does not list it: somebody deleted it; another undo restores it again"
+        return replace(made, state="failed", why=why)
 
     def _from_backup(self, cleanup: Cleanup) -> Restored:
-        """Have AWS Backup make a new file system, and look how far it is. The same undo's token makes one only."""
+        """Have AWS Backup make a new file system, and look how far it is. All undos share a token until a job ends."""
         backup = next((one for one in reversed(cleanup.backups) if one.state == "verified" and one.id), None)
         if backup is None:
             return Restored(state="failed", why="there is no verified backup of it")
@@ -116,6 +141,7 @@ class EfsRestorer:
 
     def _start(self, cleanup: Cleanup, backup: Backup) -> Restored:
         resource, was = cleanup.resource, cleanup.recorded or {}
+        ended = cleanup.restored.job if cleanup.restored else None  # kept, so that the next undo starts another one
         point = unless_unknown(
             self._reading.client("backup", resource.region).describe_recovery_point,
             BackupVaultName=backup.vault or self._vault,
@@ -123,13 +149,15 @@ class EfsRestorer:
         )
         if point is None:
             vault = backup.vault or self._vault
-            return Restored(state="failed", why=f"its backup {backup.id} is not in the vault {vault} any more")
-        if POINT_STATES.get(point["Status"]) != "complete" or point["ResourceArn"] != resource.arn:
             return Restored(
-                state="failed", why=f"its backup {backup.id} is {point['Status']}, of {point['ResourceArn']}"
+                state="failed", job=ended, why=f"its backup {backup.id} is not in the vault {vault} any more"
             )
-        undo = cleanup.undone.at.isoformat() if cleanup.undone else ""
-        same = token(cleanup.execution, undo, backup.id or "")
+        if POINT_STATES.get(point["Status"]) != "complete" or point["ResourceArn"] != resource.arn:
+            why = f"its backup {backup.id} is {point['Status']}, of {point['ResourceArn']}"
+            return Restored(state="failed", job=ended, why=why)
+        # The job on record has ended, and another one is needed. If none is on record, an undo may have died after its
+        # request: the same token finds the job that it started.
+        same = token(cleanup.execution, ended or "", backup.id or "")
         metadata = {
             "file-system-id": resource.id,
             "newFileSystem": "true",
@@ -152,7 +180,7 @@ class EfsRestorer:
         except ClientError as error:
             if not_heard(error):
                 raise
-            return Restored(state="failed", why=f"AWS Backup does not restore it: {reason(error)}")
+            return Restored(state="failed", job=ended, why=f"AWS Backup does not restore it: {reason(error)}")
         return Restored(state="running", job=started["RestoreJobId"])
 
     def _whole_again(self, cleanup: Cleanup, found: Mapping[str, Any], job: str | None) -> Restored:
@@ -189,8 +217,9 @@ class EfsRestorer:
             if code_of(error) not in NOT_YET:
                 raise
             return running
-        if hands.waits:
-            return running
+        seen_before = cleanup.restored is not None and cleanup.restored.id == id_
+        if hands.waits or (not hands.refused and cleanup.removals and not seen_before):
+            return running  # EFS may still list what it deleted a moment ago
         differences = (*(_moved(cleanup.resource.id, id_, was) if new else ()), *hands.differences)
         return Restored(
             state="failed" if hands.refused else "done",
