@@ -17,6 +17,7 @@ from pathlib import Path
 
 from marks import write_between
 
+from bundle import bundle
 from lambda_emulator import FUNCTIONS, LAYER, deployed
 from local_aws import ROOT, LocalAws, build, scratch
 from support.slack_server import SIGNING_SECRET, SlackServer, signed
@@ -70,8 +71,9 @@ def table() -> str:
     """Every function in the order of an audit, as Markdown."""
     with scratch() as home, SlackServer() as slack:
         template = build(home / "build")
+        bundle(template, home / "bundle")
         with LocalAws(home, slack.url) as aws:
-            aws.deploy(template, SlackSecretArn=aws.keep_secret("slackwater/slack", slack.secret()))
+            aws.deploy(home / "bundle", SlackSecretArn=aws.keep_secret("slackwater/slack", slack.secret()))
             aws.client("s3").put_object(
                 Bucket=aws.outputs["BucketName"], Key="policy/slackwater.toml", Body=POLICY.encode()
             )

@@ -197,6 +197,9 @@ def ebs_idle(truth: Truth, region: str, asked: Asked) -> None:
         writes = truth.values(volume, "VolumeWriteOps Sum", DAY, truth.ebs_days)
         if writes.sum() < max(1, len(writes)):
             asked.add(volume, DAY, truth.ebs_days, "VolumeReadOps Sum")
+            reads = truth.values(volume, "VolumeReadOps Sum", DAY, truth.ebs_days)
+            if len(writes) and writes.sum() + reads.sum() < len(writes):
+                asked.add(volume, DAY, truth.ebs_days, "VolumeWriteOps SampleCount")
 
 
 def _attached(volume: Volume) -> int:
@@ -213,7 +216,7 @@ def ebs_surplus_throughput(truth: Truth, region: str, asked: Asked) -> None:
             continue
         _checks(truth, volume, asked, "Throughput")
         if peaks.most >= 0.4 * bought:
-            asked.add(volume, FIVE, truth.ebs_days, *_as("Maximum", BYTES))
+            asked.add(volume, HOUR, truth.ebs_days, *_as("Maximum", BYTES))
 
 
 def ebs_surplus_iops(truth: Truth, region: str, asked: Asked) -> None:
@@ -232,7 +235,8 @@ def ebs_surplus_iops(truth: Truth, region: str, asked: Asked) -> None:
             if not peaks or peaks.least >= 0.4 * bought:
                 continue
         if peaks.most >= 0.4 * bought:
-            asked.add(volume, FIVE, truth.ebs_days, *_as("Maximum", (*OPERATIONS, *(BYTES if by_iops else ()))))
+            names = _as("Maximum", (*OPERATIONS, *(BYTES if by_iops else ())))
+            asked.add(volume, FIVE if by_iops else HOUR, truth.ebs_days, *names)
         _checks(truth, volume, asked, "IOPS")
 
 
@@ -251,9 +255,9 @@ def ebs_outdated_type(truth: Truth, region: str, asked: Asked) -> None:
         if volume.type == "gp2" and volume.size_gib < 1_000:
             asked.add(volume, DAY, truth.ebs_days, "BurstBalance Minimum")
         if moved and moved.most * 1.2 > 125 and moved.least * 1.2 < has.mib_s:
-            asked.add(volume, FIVE, truth.ebs_days, *_as("Maximum", BYTES))
+            asked.add(volume, HOUR, truth.ebs_days, *_as("Maximum", BYTES))
         if done and done.most * 1.2 > 3_000 and done.least * 1.2 < has.iops:
-            asked.add(volume, FIVE, truth.ebs_days, *_as("Maximum", (*OPERATIONS, *BYTES)))
+            asked.add(volume, HOUR, truth.ebs_days, *_as("Maximum", (*OPERATIONS, *BYTES)))
 
 
 @dataclass(frozen=True)
@@ -283,6 +287,10 @@ def ebs_burst_draining(truth: Truth, region: str, asked: Asked) -> None:
     """Credits by the hour where there are any; by five minutes where they were gone often, and then the daily peaks."""
     for volume in truth.attached(region):
         if not (volume.type in {"st1", "sc1"} or (volume.type == "gp2" and volume.size_gib < 1_000)):
+            continue
+        asked.add(volume, DAY, truth.ebs_days, "BurstBalance Minimum")
+        by_day = truth.values(volume, "BurstBalance Minimum", DAY, truth.ebs_days)[-9:]
+        if len(by_day) == 9 and by_day.min() >= 1 and by_day[-3:].min() > 100 * 24 / 36:
             continue
         asked.add(volume, HOUR, 8, "BurstBalance Minimum")
         by_hour = truth.values(volume, "BurstBalance Minimum", HOUR, 8)[-7 * 24 :]
@@ -440,14 +448,15 @@ def efs_credits_draining(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def efs_serial_small_writes(truth: Truth, region: str, asked: Asked) -> None:
-    """Writes by the hour; their number and bytes by five minutes where there were 90,000 in two hours."""
+    """Writes by the hour; by five minutes, and their bytes by the hour, where there were 90,000 in two hours."""
     for system in _here(truth.fleet.efs, region):
         if system.replica:
             continue
         asked.add(system, HOUR, 14, "DataWriteIOBytes SampleCount")
         by_hour = truth.values(system, "DataWriteIOBytes SampleCount", HOUR, 14)
         if len(by_hour) > 1 and (by_hour[1:] + by_hour[:-1]).max() >= 90_000:
-            asked.add(system, FIVE, 14, "DataWriteIOBytes SampleCount", "DataWriteIOBytes Sum")
+            asked.add(system, FIVE, 14, "DataWriteIOBytes SampleCount")
+            asked.add(system, HOUR, 14, "DataWriteIOBytes Sum")
 
 
 def efs_single_client(truth: Truth, region: str, asked: Asked) -> None:
@@ -467,8 +476,9 @@ def efs_single_client(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def efs_throughput_mismatch(truth: Truth, region: str, asked: Asked) -> None:
-    """Metered bytes by the day; by five minutes where throughput is paid for; the month's mix where bursting may do.
+    """Metered bytes by the day, and the month's mix where bursting may do.
 
+    Where throughput is paid for, hours, and five minutes unless bursting carries any hour even within one minute.
     Bursting is free: it is looked at only where many days were busy enough to be at the limit, and none is here.
     """
     for system in _here(truth.fleet.efs, region):
@@ -486,7 +496,11 @@ def efs_throughput_mismatch(truth: Truth, region: str, asked: Asked) -> None:
             asked.add(system, DAY, truth.files_days, "MeteredIOBytes SampleCount")
         busier = len(by_day) > 15 and by_day[:-15].max() > 1.2 * by_day[-15:-1].max()
         days = truth.files_days if busier else 15
-        asked.add(system, FIVE, days, "MeteredIOBytes Sum", "PermittedThroughput Average")
+        hours = max(16, days)
+        asked.add(system, HOUR, hours, "MeteredIOBytes Sum", "PermittedThroughput Minimum")
+        by_hour = truth.values(system, "MeteredIOBytes Sum", HOUR, hours)
+        if by_hour.max() / 60 * 1.2 > 100 * MIB * max(1.0, system.standard_bytes / TIB):
+            asked.add(system, FIVE, days, "MeteredIOBytes Sum")
         bursting = _bursting_carries(system, month, truth.values(system, "MeteredIOBytes Sum", FIVE, days))
         paid_mib_s = (system.provisioned_mibps or 0) - system.standard_bytes / GIB / 20
         if bursting or (system.mode == "provisioned" and month / GIB < 125 * paid_mib_s):

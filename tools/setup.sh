@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Makes .venv from requirements.txt: setup.sh UV UV_VERSION PACKAGE...
+# Makes .venv from requirements.txt: setup.sh UV UV_VERSION
 set -euo pipefail
 uv=$1 uv_version=$2
-shift 2
 
 source "$(dirname "${BASH_SOURCE[0]}")/pip_settings.sh"
 
@@ -24,4 +23,4 @@ TEXT
   exit 1
 fi
 "$uv" pip sync --quiet --require-hashes requirements.txt
-for package in "$@"; do "$uv" pip install --quiet --no-deps --no-build-isolation --editable "$package"; done
+"$uv" pip install --quiet --no-deps --no-build-isolation --editable .

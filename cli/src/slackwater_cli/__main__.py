@@ -2,72 +2,115 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import traceback
 from collections.abc import Sequence
 from functools import cache
-from importlib.metadata import version
 from io import TextIOWrapper
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from botocore.exceptions import BotoCoreError, ClientError
-from typer import TyperException
-from typer.main import get_command
+from slackwater_cli import VERSION
+from slackwater_cli.streams import be_quiet, drop_unwritten, note, write
 
-from slackwater.aws.client.errors import translated
-from slackwater.wiring.garbage import collect_seldom
-from slackwater_cli.commands import app
-from slackwater_cli.exits import ExitStatus, status_of
-from slackwater_cli.memory import share_arenas
-from slackwater_cli.stopping import Stopped, stoppable
-from slackwater_cli.streams import drop_unwritten, note
+if TYPE_CHECKING:
+    from slackwater_cli.exits import ExitStatus
+
+VERSION_OPTIONS: Final = ("--version", "-V")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run a command line and leave the process with its exit status."""
-    share_arenas()
-    collect_seldom()
+    """Run a command line and exit the process with its status."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
+    be_quiet(False)
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        with stoppable():
-            status = _command()(args=arguments, prog_name="slackwater", standalone_mode=False)
-    except Stopped as stopped:
-        note(f"{stopped.status.name.lower()}; {stopped.left}")
-        # Threads that wait for AWS would be waited for; nothing they could still bring is wanted.
-        os._exit(stopped.status)
-    except Exception as error:  # noqa: BLE001 -- the last resort: whatever it is, the shell gets a status
-        told = translated(error) if isinstance(error, BotoCoreError | ClientError) else error
-        _explain(told)
-        status = status_of(told)
+        status = _run(given)
+    except Exception as error:  # noqa: BLE001 -- the last resort: the shell gets a status for every error
+        status = _explain(_translated(error))
     drop_unwritten()
     sys.exit(status)
 
 
+def _run(arguments: list[str]) -> int | None:
+    """Run the command. The version needs no command tree, which takes longer to build than to print it."""
+    if arguments and arguments[0] in VERSION_OPTIONS:
+        write(f"slackwater {VERSION}\n")
+        return 0
+    import os
+
+    from slackwater.wiring.garbage import collect_seldom
+    from slackwater_cli.memory import share_arenas
+    from slackwater_cli.stopping import Stopped, stoppable
+
+    share_arenas()
+    collect_seldom()
+    try:
+        with stoppable():
+            status: int | None = _command()(args=arguments, prog_name="slackwater", standalone_mode=False)
+    except Stopped as stopped:
+        note(f"{stopped.status.name.lower()}; {stopped.left}")
+        # A normal exit would wait for threads that wait for AWS. Nobody needs their results.
+        os._exit(stopped.status)
+    return status
+
+
 @cache
 def _command() -> Any:
-    """The command tree. Typer would build it again for each command line, in a tenth of a second."""
-    return get_command(app)
+    """The command tree. Typer would build it again for each command line."""
+    from slackwater_cli.commands import command_tree
+
+    return command_tree()
 
 
-def _explain(error: Exception) -> None:
-    match status_of(error):
+def _translated(error: Exception) -> Exception:
+    """The error in our words, if it is botocore's."""
+    if "botocore.exceptions" not in sys.modules:
+        return error
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    from slackwater.aws.client.errors import translated
+
+    return translated(error) if isinstance(error, BotoCoreError | ClientError) else error
+
+
+def _explain(error: Exception) -> ExitStatus:
+    """Write what went wrong to standard error, and return the exit status."""
+    from slackwater_cli.exits import ExitStatus, status_of
+
+    match status := status_of(error):
         case ExitStatus.OUTPUT_CLOSED:
             pass
         case ExitStatus.OUR_ERROR:
-            note(
-                f"slackwater {version('slackwater-cli')} failed, and that is our mistake: {type(error).__name__}: {error}"
-            )
-            if os.environ.get("SLACKWATER_DEBUG") == "1":
-                traceback.print_exception(error)
-            else:
-                note(
-                    "Please open an issue with the command and what it prints under SLACKWATER_DEBUG=1, account ids taken out."
-                )
+            _report_bug(error)
         case _:
-            note(error.format_message() if isinstance(error, TyperException) else str(error))
+            note(_message(error), always=True)
+    return status
+
+
+def _message(error: Exception) -> str:
+    """One line for each problem. For a wrong command line it ends with the command that shows the help."""
+    from typer import TyperException
+
+    if not isinstance(error, TyperException):
+        return "\n".join(f"Error: {line}" for line in str(error).split("\n"))
+    context = getattr(error, "ctx", None)
+    hint = f" Try `{context.command_path} --help`." if context else ""
+    return f"Error: {error.format_message()}{hint}"
+
+
+def _report_bug(error: Exception) -> None:
+    import os
+    import traceback
+
+    note(f"Error: slackwater {VERSION} has a bug: {type(error).__name__}: {error}", always=True)
+    if os.environ.get("SLACKWATER_DEBUG") == "1":
+        traceback.print_exception(error)
+    else:
+        note(
+            "Please open an issue. Include the command and its output with SLACKWATER_DEBUG=1, without account ids.",
+            always=True,
+        )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ from rich.text import Text
 from slackwater.model.audits import Allowance, AuditState
 from slackwater.model.object_keys import POLICY
 from slackwater.views.api.document import AuditDetailDocument, AuditDocument, OutcomeDocument
-from slackwater.views.text.words import allowance, count, one_line
+from slackwater.views.text.one_line import one_line
+from slackwater.views.text.words import allowance, count
 from slackwater_cli.dates import minute
 from slackwater_cli.grid import draw_grid, grid_of
 

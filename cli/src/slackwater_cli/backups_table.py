@@ -8,7 +8,8 @@ from rich.text import Text
 
 from slackwater.model.units import GIB
 from slackwater.views.cleanup.backups import BackupListDocument, ListedBackupDocument
-from slackwater.views.text.words import count, one_line
+from slackwater.views.text.one_line import one_line
+from slackwater.views.text.words import count
 from slackwater_cli.dates import minute
 from slackwater_cli.grid import draw_grid, grid_of
 

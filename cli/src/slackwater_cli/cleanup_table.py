@@ -21,7 +21,8 @@ from slackwater.views.cleanup.document import (
     PlanDocument,
     SaidDocument,
 )
-from slackwater.views.text.words import count, one_line
+from slackwater.views.text.one_line import one_line
+from slackwater.views.text.words import count
 from slackwater_cli.dates import minute
 from slackwater_cli.grid import draw_grid, grid_of
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.regions import default_region, known_regions
-from slackwater.aws.client.session import AwsSession
-from slackwater.aws.deployment.stack import StackError, stack_outputs
-from slackwater.wiring.settings import Deployed, NotDeployedError
 from slackwater_cli.exits import UsageError
+from slackwater_cli.slow import endpoint_hint, waiting_for
 from slackwater_cli.targets import refuse_unknown
+
+if TYPE_CHECKING:
+    from slackwater.aws.client.session import AwsSession
+    from slackwater.wiring.settings import Deployed
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,21 @@ def deployment(stack: str, stack_region: str | None, profile: str | None) -> Dep
         UsageError: no region, no such stack there, or not one of ours.
         AwsError: the stack cannot be read.
     """
-    session = AwsSession(profile, meter=CallMeter(), home=stack_region)
+    from slackwater.aws.client.meter import CallMeter
+    from slackwater.aws.client.regions import default_region, known_regions
+    from slackwater.aws.client.session import AT_A_TERMINAL, AwsSession
+    from slackwater.aws.deployment.stack import StackError, stack_outputs
+    from slackwater.wiring.settings import Deployed, NotDeployedError
+
+    session = AwsSession(profile, meter=CallMeter(), home=stack_region, patience=AT_A_TERMINAL)
     region = default_region(session) if stack_region is None else stack_region
     if region is None:
         raise UsageError("No region: name the stack's with --stack-region, or set AWS_REGION")
     origin = "AWS_REGION or the profile" if stack_region is None else "--stack-region"
     refuse_unknown(origin, [region], known_regions(session))
     try:
-        outputs, status = stack_outputs(session, stack, region)
+        with waiting_for(f"AWS CloudFormation in {region}{endpoint_hint()}"):
+            outputs, status = stack_outputs(session, stack, region)
     except StackError as error:
         raise UsageError(f"{error}: name it with --stack, and its region with --stack-region; or deploy it") from error
     try:

@@ -13,7 +13,8 @@ from rich.text import Text
 from slackwater.model.access import Access, Check, Examination
 from slackwater.views.scan.doctor_to_json import consequence, hints, statement
 from slackwater.views.scan.to_json import dump
-from slackwater.views.text.words import count, one_line
+from slackwater.views.text.one_line import one_line
+from slackwater.views.text.words import count
 
 STYLES: Final[dict[Access, str]] = {
     "allowed": "green",

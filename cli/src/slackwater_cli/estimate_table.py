@@ -19,7 +19,8 @@ from slackwater.model.estimates import Result, usd_text
 from slackwater.model.quantities import duration_words, size_words
 from slackwater.model.units import HOUR_S, KIB, MINUTE_S
 from slackwater.views.estimates.to_json import document
-from slackwater.views.text.words import count, number, one_line
+from slackwater.views.text.one_line import one_line
+from slackwater.views.text.words import count, number
 from slackwater_cli.grid import draw_grid, grid_of
 from slackwater_cli.options import option_of
 

@@ -4,13 +4,6 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from typer import TyperException
-
-from slackwater.app.audit.request import AuditRequestError
-from slackwater.app.estimates.estimates import EstimateError
-from slackwater.app.findings.findings import BadDecisionError, ConflictError, NotAllowedError, NotFoundError
-from slackwater.app.policy.file import PolicyError
-from slackwater.app.recording.file import RecordingError
 from slackwater.ports.errors import AwsError
 
 
@@ -38,14 +31,33 @@ class OutputClosedError(Exception):
 
 def status_of(error: Exception) -> ExitStatus:
     """The exit status for an error that ended a command."""
+    from typer import TyperException
+
     match error:
-        case UsageError() | PolicyError() | AuditRequestError() | EstimateError() | RecordingError() | TyperException():
+        case UsageError() | TyperException():
             return ExitStatus.WRONG_USAGE
-        case NotFoundError() | BadDecisionError() | ConflictError():
-            return ExitStatus.WRONG_USAGE
-        case AwsError() | NotAllowedError():
+        case AwsError():
             return ExitStatus.NO_ACCESS
         case OutputClosedError():
             return ExitStatus.OUTPUT_CLOSED
+        case _:
+            return _status_of_use_case(error)
+
+
+def _status_of_use_case(error: Exception) -> ExitStatus:
+    """The exit status for an error of a use case. A typing mistake must not wait for the imports."""
+    from slackwater.app.audit.request import AuditRequestError
+    from slackwater.app.estimates.estimates import EstimateError
+    from slackwater.app.findings.findings import BadDecisionError, ConflictError, NotAllowedError, NotFoundError
+    from slackwater.app.policy.file import PolicyError
+    from slackwater.app.recording.file import RecordingError
+
+    match error:
+        case PolicyError() | AuditRequestError() | EstimateError() | RecordingError():
+            return ExitStatus.WRONG_USAGE
+        case NotFoundError() | BadDecisionError() | ConflictError():
+            return ExitStatus.WRONG_USAGE
+        case NotAllowedError():
+            return ExitStatus.NO_ACCESS
         case _:
             return ExitStatus.OUR_ERROR

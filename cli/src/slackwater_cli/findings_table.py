@@ -13,12 +13,13 @@ from rich.text import Text
 
 from slackwater.model.tracking import Status
 from slackwater.views.api.document import FindingDetailDocument, TrackedFindingDocument
-from slackwater.views.text.words import count, one_line
+from slackwater.views.text.one_line import one_line
+from slackwater.views.text.words import count
 from slackwater_cli.dates import minute
 from slackwater_cli.grid import draw_grid, grid_of
 from slackwater_cli.table import INDENT, STYLES, draw_finding, draw_sighting, money
 
-HEADS: Final = ("Id", "Severity", "USD a month")
+HEADS: Final = ("Id", "Severity", "Fix per month")
 
 
 def draw_findings(
@@ -78,7 +79,7 @@ def _narrow(findings: Sequence[TrackedFindingDocument]) -> Table:
 
 
 def _first(finding: TrackedFindingDocument) -> tuple[Text, Text, str]:
-    usd = money(finding).removeprefix("saving ").removesuffix(" USD a month")
+    usd = money(finding).removeprefix("saving ").removeprefix("fix: ").removesuffix("/mo").replace("+", "costs ")
     return Text(one_line(finding["id"])), Text(finding["severity"], STYLES[finding["severity"]]), usd
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
-from slackwater.app.policy.file import DEFAULT_POLICY
+from slackwater.app.policy.names import DEFAULT_POLICY
 from slackwater_cli.exits import UsageError
 from slackwater_cli.streams import note
 
@@ -63,6 +63,7 @@ StackRegionOption = Annotated[
     str | None,
     typer.Option("--stack-region", metavar="R", help="Region of that stack, instead of AWS_REGION or the profile's."),
 ]
+DetailsOption = Annotated[bool, typer.Option("--details", help="Show evidence, commands and caveats of each finding.")]
 STACK: Final = "slackwater"
 
 LISTED: Final = """\b

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 from slackwater.app.audit.document_file import ScanFile
 from slackwater.app.audit.scan import Audit, Progress
@@ -24,8 +22,7 @@ from slackwater.wiring.recording import recorded
 from slackwater.wiring.scan import audit
 from slackwater_cli.exits import UsageError
 from slackwater_cli.progress import progress
-
-GLANCE_S: Final = 0.2
+from slackwater_cli.stopping import interruptible
 
 
 def run_scan(
@@ -81,13 +78,15 @@ def recording_to(path: Path) -> Iterator[RecordingWriter]:
     """The file of a recording, which is there in the end, whole, or not at all.
 
     Raises:
-        UsageError: it cannot be written.
+        UsageError: It cannot be created.
+        RecordingError: It cannot be written.
     """
     try:
-        with RecordingWriter(path) as writer:
-            yield writer
+        writer = RecordingWriter(path)
     except OSError as error:
         raise UsageError(f"--record {path}: cannot be written: {error.strerror}") from error
+    with writer:
+        yield writer
 
 
 def _audit(session: AwsSession, meter: CallMeter, policy: Policy, cache_dir: Path | None, tell: Progress) -> Audit:
@@ -104,11 +103,3 @@ def one_folder() -> Iterator[None]:
             yield
         finally:
             tempfile.tempdir = before
-
-
-def interruptible[T](work: Callable[[], T]) -> T:
-    """The work's result. It runs in a thread that a signal abandons, because it would wait for its own threads."""
-    future = ThreadPoolExecutor(1).submit(work)
-    while not wait([future], GLANCE_S).done:
-        pass  # a signal that another thread received is noticed between two waits, not within one
-    return future.result()

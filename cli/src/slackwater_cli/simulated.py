@@ -57,8 +57,10 @@ def simulated_account() -> Iterator[SimulatedAccount]:
     Raises:
         UnreachableError: it is not installed, or does not start.
     """
-    if find_spec(MODULE) is None:
-        raise UnreachableError("The simulated account is not installed: run `make setup` in a clone of the repository")
+    if find_spec("numpy") is None:
+        raise UnreachableError(
+            "The demo needs numpy: install slackwater with the extra `demo`, as docs/install.md shows"
+        )
     command = (sys.executable, "-m", MODULE, "--fleet", "demo", "--port", "0", "--exit-with-stdin")
     with Popen(command, stdin=PIPE, stdout=PIPE, text=True) as process:  # noqa: S603 -- our own words only
         if process.stdin is None or process.stdout is None:

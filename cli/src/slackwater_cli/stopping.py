@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
 from slackwater_cli.exits import ExitStatus
 
+GLANCE_S: Final = 0.2
 STATUSES: Final = {signal.SIGINT: ExitStatus.INTERRUPTED, signal.SIGTERM: ExitStatus.TERMINATED}
 
 
@@ -39,3 +40,13 @@ def stoppable() -> Iterator[None]:
 
 def _stop(number: int, _frame: FrameType | None) -> None:
     raise Stopped(STATUSES[signal.Signals(number)])
+
+
+def interruptible[T](work: Callable[[], T]) -> T:
+    """The work's result. It runs in a thread that a signal abandons, because it would wait for its own threads."""
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    future = ThreadPoolExecutor(1).submit(work)
+    while not wait([future], GLANCE_S).done:
+        pass  # a signal that another thread received is noticed between two waits, not within one
+    return future.result()

@@ -6,12 +6,13 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from rich.console import Console
-
-from slackwater.views.text.words import one_line
+from slackwater.views.text.one_line import one_line
 from slackwater_cli.exits import OutputClosedError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 FILE_WIDTH: Final = 100
 WIDEST: Final = 120
@@ -20,11 +21,21 @@ WIDEST_LIST: Final = 240
 """Columns: what is in a list is looked up, not read."""
 
 
-def note(words: str) -> None:
-    """Say something beside the results, which may hold foreign words."""
-    if sys.stderr is not None:  # or it was closed before we started
-        sys.stderr.write("".join(f"{one_line(line)}\n" for line in words.split("\n")))
-        sys.stderr.flush()
+_quiet = False
+
+
+def be_quiet(wanted: bool = True) -> None:
+    """Drop notes from now on, or write them again. Errors are always written."""
+    global _quiet  # noqa: PLW0603 -- like the streams, it belongs to the process
+    _quiet = wanted
+
+
+def note(words: str, *, always: bool = False) -> None:
+    """Write notes to standard error, one a line. They may hold untrusted text. `--quiet` drops all but errors (`always`)."""
+    if (_quiet and not always) or sys.stderr is None:  # None: it was closed before we started
+        return
+    sys.stderr.write("".join(f"{one_line(line)}\n" for line in words.split("\n")))
+    sys.stderr.flush()
 
 
 def write(text: str | Iterable[str]) -> None:
@@ -62,6 +73,8 @@ def _unwritable() -> Iterator[None]:
 
 def rendered(draw: Callable[[Console], None], *, to_terminal: bool = True, widest: int = WIDEST) -> str:
     """What `draw` prints: coloured and as wide as the terminal, or plain text where it does not go to one."""
+    from rich.console import Console
+
     console = (
         Console(highlight=False) if to_terminal else Console(highlight=False, force_terminal=False, width=FILE_WIDTH)
     )

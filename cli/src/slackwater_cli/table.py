@@ -1,12 +1,13 @@
-"""A scan for people at a terminal."""
+"""A scan for people at a terminal: a page to decide by, or every detail."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final
 
-from rich.console import Console, Group, JustifyMethod, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -14,110 +15,187 @@ from rich.text import Text
 from slackwater.model.verdicts import Severity
 from slackwater.views.api.document import SightingDocument
 from slackwater.views.scan.document import EvidenceDocument, FindingDocument, RecommendationDocument, ScanDocument
+from slackwater.views.text.command import lines
+from slackwater.views.text.console import console_url
+from slackwater.views.text.money import dollars, effect
+from slackwater.views.text.one_line import one_line
 from slackwater.views.text.sparkline import sparkline
 from slackwater.views.text.words import (
+    closed,
     completeness,
     count,
     facts,
     gaps_title,
     gaps_told,
     headline,
-    one_line,
     reasons,
-    saving,
     scale,
     told,
 )
 from slackwater_cli.selection import chosen
 
-DETECTOR_COLUMNS: Final[tuple[tuple[str, JustifyMethod], ...]] = (
-    ("Detector", "left"),
-    ("Kind", "left"),
-    ("Findings", "right"),
-    ("USD a month", "right"),
-    ("", "left"),
-)
 STYLES: Final[dict[Severity, str]] = {"high": "bold red", "medium": "bold yellow", "low": "bold cyan", "info": "bold"}
 INDENT: Final = 8
 SPARKLINE_WIDTH: Final = 48
-REASONS_SHOWN: Final = 8
+REASONS_SHOWN: Final = 2
 REASON_WIDTH: Final = 80
+GAPS_SHOWN: Final = 3
 TOP: Final = 20
 """Findings shown where nobody says how many."""
-A_SCREENFUL: Final = 5
-"""Findings, after which the top of the table is out of sight."""
+FIX_WORDS: Final = 5
+SHORTER: Final = {
+    "change instance type to": "change to",
+    "to infrequent access": "to IA",
+    "throughput capacity": "throughput",
+    "to what the instance carries": "to instance limit",
+    "provisioned in steps": "in steps",
+}
+"""Parts of actions that a table line has no room for."""
+NARROWEST: Final = ((2, 19), (3, 13), (5, 19), (4, 8), (2, 10), (3, 8), (5, 10))
+"""Columns to narrow where the terminal is narrow, in this order, and how far. The name is needed to find the resource."""
+MOST_CAVEATS: Final = 2
+TITLES: Final = ("Waste", "Performance issues and risks")
 
 
-def draw_scan(doc: ScanDocument, console: Console, *, top: int = TOP) -> None:
-    """The money, then `top` findings (0: all) with evidence and what to do, then what could not be seen."""
-    several = len(doc["scan"]["targets"]) > 1
-    _draw_gist(doc, console)
-    for fact in facts(doc):
-        console.print(Text(fact))
-    _draw_detectors(doc, console)
+def draw_scan(
+    doc: ScanDocument, console: Console, *, top: int = TOP, details: bool = False, command: str = "slackwater scan"
+) -> None:
+    """What to do first, a line for each of `top` findings (0: all), what is unknown, and what to do next.
+
+    Args:
+        doc: The scan.
+        console: Where to draw.
+        top: How many findings.
+        details: Show each finding with its evidence, commands and caveats instead of one line.
+        command: What the user ran, to show how to see more.
+    """
     waste, others = chosen(doc["findings"], top)
-    for title, findings in (("Waste, the dearest first", waste), ("Performance and risk", others)):
+    _draw_headline(doc, console)
+    if details:
+        for fact in facts(doc):
+            console.print(Text(fact))
+        _draw_details((*zip(TITLES, (waste, others), strict=True),), console, several=len(doc["scan"]["targets"]) > 1)
+    else:
+        _draw_first((*waste, *others), console)
+        of_waste = sum(finding["kind"] == "waste" for finding in doc["findings"])
+        _draw_table(TITLES[0], waste, of_waste, console)
+        _draw_table(TITLES[1], others, len(doc["findings"]) - of_waste, console)
+    _draw_unknown(doc, console, REASONS_SHOWN if not details else None)
+    _draw_gaps(doc, console, GAPS_SHOWN if not details else None)
+    _draw_next(doc, len(waste) + len(others), console, details=details, command=command)
+
+
+def _draw_headline(doc: ScanDocument, console: Console) -> None:
+    complete = doc["scan"]["complete"]
+    console.print(Text(headline(doc), "bold green" if complete else "bold red"))
+    console.print(Text(f"{completeness(doc)} This scan cost ${doc['scan']['usage']['estimated_usd']}."))
+    for disabled in closed((one["account"], one["region"]) for one in doc["scan"]["targets"] if "closed" in one):
+        console.print(Text(disabled))
+
+
+def _draw_first(findings: Sequence[FindingDocument], console: Console) -> None:
+    """The first thing to do: the most money if there is waste, else the most severe issue."""
+    if not findings:
+        return
+    first = findings[0]
+    owner = f" (owner {one_line(first['owner'])})" if first["owner"] else ""
+    sure = "" if first["confidence"] == "high" else f", {first['confidence']} confidence"
+    what = f"{_short_name(first)}, {effect(first['monthly_savings_usd'])}{sure}: {_fix(first)}{owner}"
+    console.print(Text.assemble(("Do first: ", "bold"), what))
+
+
+def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, console: Console) -> None:
+    """One line a finding, of so many. No line is wider than the terminal."""
+    if not findings:
+        return
+    is_waste = findings[0]["kind"] == "waste"
+    unsure = any(finding["confidence"] != "high" for finding in findings)
+    mark = "   severity: what is at stake" + ("   ~ medium or low confidence" if unsure else "")
+    title = title if len(findings) == of else f"{title}: {len(findings):,} of {of:,}"
+    console.print()
+    console.print(Text.assemble((title, "bold underline"), (mark, "dim")))
+    heads = ("Severity", "Saves/mo" if is_waste else "Costs/mo", "What", "Name", "Owner", "Fix")
+    rows = [
+        (
+            Text(finding["severity"], STYLES[finding["severity"]]),
+            _amount(finding, is_waste=is_waste),
+            Text(one_line(finding["detector"])),
+            Text(_short_name(finding), "bold"),
+            Text(one_line(finding["owner"] or "-")),
+            Text(_fix(finding)),
+        )
+        for finding in findings
+    ]
+    widths = [
+        max(map(cell_len, (head, *(cell.plain for cell in cells)))) for head, *cells in zip(heads, *rows, strict=True)
+    ]
+    excess = sum(widths) + len(widths) - 1 - console.width
+    for column, least in NARROWEST:
+        cut = max(0, min(excess, widths[column] - least))
+        widths[column], excess = widths[column] - cut, excess - cut
+    grid = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+    for head, width in zip(heads, widths, strict=True):
+        money = head.endswith("/mo")
+        grid.add_column(head, no_wrap=True, overflow="ellipsis", width=width, justify="right" if money else "left")
+    for row in rows:
+        grid.add_row(*row)
+    console.print(grid)
+
+
+def _amount(finding: FindingDocument, *, is_waste: bool) -> Text:
+    """What the fix saves, or in a table of issues what it costs. `~` marks a confidence below high."""
+    mark, usd = "" if finding["confidence"] == "high" else "~", finding["monthly_savings_usd"]
+    if not finding["recommendations"]:
+        return Text("-")
+    if usd is None:
+        return Text(f"{mark}unknown")
+    amount = Decimal(usd)
+    if is_waste:
+        return Text(f"{mark}{dollars(amount)}", "green")
+    if amount > 0:
+        return Text(f"{mark}saves {dollars(amount)}", "green")
+    return Text(f"{mark}+{dollars(-amount)}" if amount else "free")
+
+
+def _fix(finding: FindingDocument) -> str:
+    """The first recommendation in at most five words, from its action."""
+    actions = [to_do["action"] for to_do in finding["recommendations"][:1]]
+    words = one_line(actions[0]).replace("-", " ") if actions else "see details"
+    for long, short in SHORTER.items():
+        words = words.replace(long, short)
+    return " ".join(words.split()[:FIX_WORDS])
+
+
+def _short_name(finding: FindingDocument) -> str:
+    return one_line(finding["resource"]["name"])
+
+
+def _draw_details(groups: Iterable[tuple[str, Sequence[FindingDocument]]], console: Console, *, several: bool) -> None:
+    for title, findings in groups:
         if findings:
             console.print()
             console.print(Text(title, "bold underline"))
         for finding in findings:
             console.print()
             draw_finding(finding, console, with_target=several)
-    shown = len(waste) + len(others)
-    if more := doc["totals"]["findings"] - shown:
-        held = len(doc["findings"])
-        whole = held == doc["totals"]["findings"]
-        hint = "all, --format markdown" if whole else f"the worst {held:,}, --format csv"
-        console.print()
-        console.print(Text(f"… {more:,} more: --top 0 shows {hint} or json has everything", "bold"))
-    _draw_unknown(doc, console)
-    _draw_gaps(doc, console)
-    if shown:
-        console.print()
-        console.print(
-            Text("All evidence, the prices, the other ways and what each risks: --format markdown, or json.", "dim")
-        )
-    if shown > A_SCREENFUL:
-        console.print()
-        _draw_gist(doc, console)
-
-
-def _draw_gist(doc: ScanDocument, console: Console) -> None:
-    complete = doc["scan"]["complete"]
-    console.print(Text(headline(doc), "bold green" if complete else "bold red"))
-    console.print(Text(completeness(doc)))
-
-
-def _draw_detectors(doc: ScanDocument, console: Console) -> None:
-    """What each detector found: what is waste comes with its money, the dearest first."""
-    kinds: dict[str, set[str]] = {id_: set() for id_ in doc["totals"]["by_detector"]}
-    for finding in doc["findings"]:
-        kinds[finding["detector"]].add(finding["kind"])
-    if len(kinds) < 2:
-        return
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
-    for name, justify in DETECTOR_COLUMNS:
-        grid.add_column(name, justify=justify, no_wrap=True)
-    by_detector = doc["totals"]["by_detector"]
-    for id_ in sorted(
-        kinds, key=lambda id_: ("waste" not in kinds[id_], -Decimal(by_detector[id_]["monthly_savings_usd"]), id_)
-    ):
-        totals, is_waste = by_detector[id_], "waste" in kinds[id_]
-        money = f"{Decimal(totals['monthly_savings_usd']):,.2f}" if is_waste else ""
-        unpriced = f"{totals['unpriced']:,} unpriced" if is_waste and totals["unpriced"] else ""
-        grid.add_row(id_, ", ".join(sorted(kinds[id_], reverse=True)), f"{totals['findings']:,}", money, unpriced)
-    console.print()
-    console.print(grid)
 
 
 def draw_finding(finding: FindingDocument, console: Console, *, with_target: bool, every_way: bool = False) -> None:
-    """What it is about, what it saves, the evidence as pictures, and the first thing to do, or all with what each risks."""
-    money = saving(finding["monthly_savings_usd"]) if finding["recommendations"] else ""
+    """A finding: resource, saving, evidence, caveats and the first recommendation, or every one with its risk."""
+    money = effect(finding["monthly_savings_usd"]) if finding["recommendations"] else ""
     _draw_head(finding, money, console)
     parts = [_name(finding, with_target=with_target), Text(one_line(finding["summary"]))]
     parts += _pictures(finding["evidence"], console.width - INDENT)
-    parts += [Text(f"! {one_line(caveat)}", "italic") for caveat in finding["caveats"]]
+    parts += [Text(f"! {one_line(caveat)}", "italic") for caveat in finding["caveats"][:MOST_CAVEATS]]
+    if more := finding["caveats"][MOST_CAVEATS:]:
+        parts.append(
+            Text(
+                f"! {count(len(more), 'more caveat')}: slackwater detectors show {one_line(finding['detector'])}", "dim"
+            )
+        )
     console.print(_indented(Group(*parts)))
+    if url := console_url(finding["resource"]):
+        console.print(Text(" " * INDENT + url, "dim"), soft_wrap=True)
     if every_way:
         for to_do in finding["recommendations"]:
             _draw_way(to_do, console)
@@ -133,19 +211,23 @@ def draw_sighting(finding: SightingDocument, console: Console) -> None:
 
 
 def money(finding: SightingDocument) -> str:
-    """What it saves or costs a month; empty where no money is at stake."""
+    """What the fix saves or costs a month; empty where no money is at stake."""
     usd = finding["monthly_savings_usd"]
-    return saving(usd) if finding["kind"] == "waste" or Decimal(usd or 0) else ""
+    return effect(usd) if finding["kind"] == "waste" or Decimal(usd or 0) else ""
 
 
 def _draw_head(finding: FindingDocument | SightingDocument, money: str, console: Console) -> None:
     head = Table.grid(expand=True, padding=(0, 1, 0, 0))
-    head.add_column(width=INDENT - 1)
     head.add_column(ratio=1)
     head.add_column(justify="right", no_wrap=True)
+    sure = f", {one_line(finding['confidence'])} confidence" if "confidence" in finding else ""
     head.add_row(
-        Text(finding["severity"].upper(), STYLES[finding["severity"]]),
-        Text(one_line(finding["detector"]), "bold"),
+        Text.assemble(
+            (one_line(finding["detector"]), "bold"),
+            ("  severity ", "dim"),
+            (one_line(finding["severity"]), STYLES[finding["severity"]]),
+            (sure, "dim"),
+        ),
         Text(money, "green" if money.startswith("saves") else ""),
     )
     console.print(head)
@@ -157,9 +239,9 @@ def _name(finding: FindingDocument | SightingDocument, *, with_target: bool) -> 
     if resource["id"] != resource["name"]:
         name.append(f"  {one_line(resource['id'])}", "not bold")
     if finding["owner"]:
-        name.append(f"  of {one_line(finding['owner'])}", "not bold")
+        name.append(f"  owner {one_line(finding['owner'])}", "not bold")
     if with_target:
-        name.append(one_line(f"  {resource['region']} of {resource['account']}"), "not bold")
+        name.append(one_line(f"  {resource['region']}, account {resource['account']}"), "not bold")
     return name
 
 
@@ -176,51 +258,88 @@ def _pictures(evidence: Sequence[EvidenceDocument], width: int) -> list[Text]:
 
 
 def _draw_recommendation(to_do: RecommendationDocument, others: int, console: Console) -> None:
-    more = f" (Or {count(others, 'other way')}.)" if others else ""
+    more = f" ({count(others, 'other option')}.)" if others else ""
     console.print(_indented(Text.assemble(("→ ", "green"), f"{_summary(to_do)}{more}")))
     _draw_command(to_do, console)
 
 
 def _draw_way(to_do: RecommendationDocument, console: Console) -> None:
-    saves = (f"  {saving(to_do['monthly_savings_usd'])}", "green")
+    saves = (f"  {effect(to_do['monthly_savings_usd'])}", "green")
     console.print(_indented(Text.assemble(("→ ", "green"), _summary(to_do), saves)))
     console.print(_indented(Text(f"Risk: {one_line(to_do['risk'])}", "dim"), INDENT + 2))
     _draw_command(to_do, console)
 
 
 def _summary(to_do: RecommendationDocument) -> str:
-    return f"{one_line(to_do['summary'])}{'' if to_do['reversible'] else ' This cannot be undone.'}"
+    return f"{one_line(to_do['summary'])}{'' if to_do['reversible'] else ' You cannot undo this.'}"
 
 
 def _draw_command(to_do: RecommendationDocument, console: Console) -> None:
-    if command := to_do.get("command"):
-        # Longer than the terminal, it must still be one line when it is copied.
-        console.print(Text(" " * INDENT + one_line(command), "bold"), soft_wrap=True)
+    for line in lines(one_line(to_do.get("command", "")), console.width - INDENT):
+        if line:
+            # A word that is longer than the terminal must stay whole when it is copied.
+            console.print(Text(" " * INDENT + line, "bold"), soft_wrap=True)
 
 
-def _draw_unknown(doc: ScanDocument, console: Console) -> None:
+def _draw_unknown(doc: ScanDocument, console: Console, shown: int | None) -> None:
+    """The inconclusive checks by detector and reason; `shown` of them, or all."""
     if not doc["unknown"]:
         return
     grouped = reasons(doc["unknown"])
     console.print()
-    console.print(Text(f"{count(len(doc['unknown']), 'question')} without an answer:", "bold"))
-    for reason in grouped[:REASONS_SHOWN]:
+    console.print(Text(f"{count(len(doc['unknown']), 'inconclusive check')}", "bold"))
+    for reason in grouped[:shown]:
         names = ", ".join(map(one_line, reason.examples)) + (", …" if reason.count > len(reason.examples) else "")
         why = Text(one_line(reason.reason))
         why.truncate(REASON_WIDTH, overflow="ellipsis")
-        console.print(_indented(Text(f"{reason.count:,} × {reason.detector}: {why} ({names})"), 2))
-    if rest := grouped[REASONS_SHOWN:]:
+        line = Text(f"{reason.count:,} × {reason.detector}: {why} ({names})")
+        if shown is None:
+            console.print(_indented(line, 2))
+        else:
+            line.truncate(console.width - 2, overflow="ellipsis")
+            console.print(_indented(line, 2))
+    if rest := grouped[len(grouped) if shown is None else shown :]:
         console.print(_indented(Text(f"and {count(len(rest), 'other reason')}"), 2))
 
 
-def _draw_gaps(doc: ScanDocument, console: Console) -> None:
+def _draw_gaps(doc: ScanDocument, console: Console, shown: int | None) -> None:
     gaps = gaps_told(doc)
     if not gaps:
         return
     console.print()
     console.print(Text(gaps_title(doc), "bold yellow" if doc["scan"]["complete"] else "bold red"))
-    for gap in gaps:
+    for gap in gaps[:shown]:
         console.print(_indented(Text(gap), 2))
+    if rest := gaps[len(gaps) if shown is None else shown :]:
+        console.print(_indented(Text(f"and {count(len(rest), 'more')}"), 2))
+
+
+def _draw_next(doc: ScanDocument, shown: int, console: Console, *, details: bool, command: str) -> None:
+    """How to see more, if there is more."""
+    total = doc["totals"]["findings"]
+    hints = list[tuple[str, str]]()
+    if command == "slackwater demo":
+        if not details:
+            hints.append((f"{command} --details", f"all {total:,} findings with evidence and commands"))
+    else:
+        if shown and not details:
+            hints.append((f"{command} --details", "evidence, commands and console links"))
+        held = len(doc["findings"])
+        if shown < held:
+            some = f"the other {total - shown:,} findings" if held == total else f"the worst {held:,} findings"
+            hints.append((f"{command} --top 0", some))
+        if held < total:
+            hints.append((f"{command} --format csv -o findings.csv", f"all {total:,} findings"))
+        if shown:
+            hints.append((f"{command} --format html -o report.html", "a report for the browser"))
+    if not hints:
+        return
+    console.print()
+    console.print(Text("Next", "bold"))
+    steps = Table.grid(padding=(0, 2, 0, 0))
+    for typed, shows in hints:
+        steps.add_row(Text(typed, "bold"), shows)
+    console.print(_indented(steps, 2))
 
 
 def _indented(what: RenderableType, by: int = INDENT) -> Padding:

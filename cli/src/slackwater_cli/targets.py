@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING
 
-from slackwater.app.policy.file import LIST_REGIONS, check_regions
-from slackwater.aws.client.identity import identity
-from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.regions import default_region, enabled_regions, known_regions
-from slackwater.aws.client.session import AwsSession, Endpoint
+from slackwater.app.policy.names import LIST_REGIONS
 from slackwater.model.nearest import unknown
-from slackwater.model.policy import Policy
-from slackwater.model.resources import Target
 from slackwater.ports.errors import AwsError
 from slackwater_cli.exits import UsageError
+from slackwater_cli.slow import endpoint_hint, waiting_for
 
-NOWHERE: Final = Endpoint("http://127.0.0.1:0", "", "")
-"""A session that reads no AWS configuration, which may be broken, and is asked nothing."""
+if TYPE_CHECKING:
+    from slackwater.aws.client.session import AwsSession
+    from slackwater.model.policy import Policy
+    from slackwater.model.resources import Target
 
 
 def regions_without_asking() -> list[str]:
     """Regions that this version knows; AWS may have newer ones."""
-    return known_regions(AwsSession(meter=CallMeter(), endpoint=NOWHERE))
+    from slackwater.aws.client.offline import packaged_regions
+
+    return packaged_regions()
 
 
 def check_named_regions(session: AwsSession, named: Sequence[str]) -> None:
@@ -33,6 +32,8 @@ def check_named_regions(session: AwsSession, named: Sequence[str]) -> None:
         UsageError: with each of them.
         AwsError: the enabled regions may not be listed.
     """
+    from slackwater.aws.client.regions import enabled_regions, known_regions
+
     known = known_regions(session)
     if {*named} <= {*known}:
         return
@@ -64,6 +65,11 @@ def targets_to_scan(
         PolicyError: the policy names such a region.
         AwsError: the caller is nobody, or may not list the enabled regions that are wanted.
     """
+    from slackwater.app.policy.file import check_regions
+    from slackwater.aws.client.identity import identity
+    from slackwater.aws.client.regions import default_region, enabled_regions, known_regions
+    from slackwater.model.resources import Target
+
     if named and every:
         raise UsageError("--region and --all-regions exclude each other")
     default = default_region(session)
@@ -79,7 +85,8 @@ def targets_to_scan(
     known = known_regions(session)
     new_to_us = not {*regions, *policy.regions} <= {*known}
     try:
-        who = identity(session)
+        with waiting_for(f"AWS STS in {session.home}{endpoint_hint()}"):
+            who = identity(session)
         enabled = enabled_regions(session) if every or new_to_us else []
     except AwsError:
         refuse_all_but(known)  # whoever misspelt a region shall hear of that first

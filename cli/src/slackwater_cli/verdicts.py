@@ -56,10 +56,28 @@ def compared(planted: Iterable[Planted], doc: ScanDocument, detectors: Collectio
     return told
 
 
-def draw_comparisons(told: Collection[Comparison], console: Console) -> None:
-    """A line each, and what it comes to."""
+def draw_comparisons(told: Collection[Comparison], console: Console, *, details: bool = True) -> None:
+    """What was planted and what the scan found, one line each, and the result. Without `details` only the differences."""
+    shown = [one for one in told if details or not one.agrees]
+    if shown:
+        _draw_each(shown, console)
+    issues, others = (
+        [one for one in told if one.outcome in outcomes]
+        for outcomes in (("found", "MISSED"), ("silent", "FALSE ALARM"))
+    )
     console.print()
-    console.print(Text("What was planted in the simulated account, and what the scan said of it", "bold"))
+    console.print(
+        Text(
+            f"Found {sum(one.agrees for one in issues)} of {len(issues)} planted issues;"
+            f" flagged {sum(not one.agrees for one in others)} of {len(others)} look-alikes.",
+            "bold green" if all(one.agrees for one in told) else "bold red",
+        )
+    )
+
+
+def _draw_each(told: Collection[Comparison], console: Console) -> None:
+    console.print()
+    console.print(Text("What was planted in the simulated account, and the scan's answer", "bold"))
     ordered = sorted(told, key=lambda one: (one.detector, one.outcome in ("silent", "FALSE ALARM"), one.name))
     for detector, of_detector in groupby(ordered, key=lambda one: one.detector):
         console.print()
@@ -69,15 +87,3 @@ def draw_comparisons(told: Collection[Comparison], console: Console) -> None:
         for one in of_detector:
             grid.add_row(Text(one.outcome, "green" if one.agrees else "bold red"), Text(one.name), Text(one.why))
         console.print(grid)
-    troubles, twins = (
-        [one for one in told if one.outcome in outcomes]
-        for outcomes in (("found", "MISSED"), ("silent", "FALSE ALARM"))
-    )
-    console.print()
-    console.print(
-        Text(
-            f"{sum(one.agrees for one in troubles)} of {len(troubles)} planted troubles found;"
-            f" {sum(one.agrees for one in twins)} of {len(twins)} innocent look-alikes left alone.",
-            "bold green" if all(one.agrees for one in told) else "bold red",
-        )
-    )

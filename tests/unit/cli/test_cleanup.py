@@ -381,7 +381,7 @@ def test_the_whole_story_of_one_resource_is_one_command(run, deployed) -> None:
         "0.00 USD a month, by audit friday", "It cannot be undone: it was, already", "opened",
     ):  # fmt: skip
         assert words in said, words
-    assert run("cleanup", "status", "b").err == "there is no clean-up of finding b\n"
+    assert run("cleanup", "status", "b").err == "Error: there is no clean-up of finding b\n"
     assert run("cleanup", "status", "b").status == 2
 
 

@@ -16,6 +16,7 @@ from rich.console import Console
 from tests.unit.cli.test_foreign_words import FOREIGN
 
 from slackwater.app.estimates import estimates as use_case
+from slackwater.engine import registry
 from slackwater.engine.registry import estimates
 from slackwater.model.estimates import Answer, Estimate, Figure, InputError, Inputs, Known, Result, Usd, of
 from slackwater.model.money import ebs_storage
@@ -23,7 +24,6 @@ from slackwater.model.quantities import Duration, Rate, Size
 from slackwater.views.estimates.to_json import document
 from slackwater.views.scan.to_json import dump
 from slackwater.wiring.scan import estimating
-from slackwater_cli.commands import estimate
 from slackwater_cli.estimate_table import draw_estimate
 from slackwater_cli.targets import regions_without_asking
 
@@ -167,7 +167,7 @@ EVERYTHING = Estimate(title="What everything comes to", inputs=Asked, result=Tol
 @pytest.fixture
 def everything(run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Run an estimate that has every type of input and of figure, without AWS."""
-    for module in (use_case, estimate):
+    for module in (use_case, registry):
         monkeypatch.setattr(module, "estimates", lambda: {"every-thing": EVERYTHING})
     return partial(run, "estimate", "every-thing", "--offline", *TOKYO)
 
@@ -189,7 +189,7 @@ def test_an_unknown_kind_is_refused_with_the_nearest(run) -> None:
     assert (done.status, done.out, done.err) == (
         2,
         "",
-        "no estimate 'network-transfr'; did you mean network-transfer?\n",
+        "Error: no estimate 'network-transfr'; did you mean network-transfer?\n",
     )
 
 
@@ -285,7 +285,7 @@ def test_every_input_that_is_wrong_is_named_by_its_option(everything) -> None:
     )
 
     assert (done.status, done.out) == (2, "")
-    assert {line.partition(":")[0] for line in done.err.splitlines()} >= {
+    assert {line.removeprefix("Error: ").partition(":")[0] for line in done.err.splitlines()} >= {
         "--what",
         "--size",
         "--rate",
@@ -311,17 +311,17 @@ def test_what_is_no_whole_number_is_not_taken_for_one(words: str, everything) ->
     done = everything("--what", "films", "--workers", words)
 
     assert done.status == 2
-    assert done.err.startswith("--workers: ")
+    assert done.err.startswith("Error: --workers: ")
 
 
 def test_what_only_the_work_can_refuse_is_named_by_its_option_too(everything) -> None:
     done = everything("--what", "refused")
 
-    assert (done.status, done.out, done.err) == (2, "", "--io-size: too much of it\n")
+    assert (done.status, done.out, done.err) == (2, "", "Error: --io-size: too much of it\n")
 
 
 def test_what_is_wrong_with_all_of_them_has_no_option(everything) -> None:
-    assert everything("--what", "nonsense").err == "no sense in it\n"
+    assert everything("--what", "nonsense").err == "Error: no sense in it\n"
 
 
 def test_a_file_may_be_standard_input(everything, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -339,10 +339,10 @@ def test_a_file_that_cannot_be_read_is_named(everything, nowhere: Path, monkeypa
     done = [everything("--what", "films", "--usage-csv", file) for file in ("gone.csv", ".", "binary", "-")]
 
     assert [(one.status, one.out, one.err) for one in done] == [
-        (2, "", "--usage-csv gone.csv: cannot be read: No such file or directory\n"),
-        (2, "", "--usage-csv .: cannot be read: Is a directory\n"),
-        (2, "", "--usage-csv binary: is not UTF-8 at byte 4\n"),
-        (2, "", "--usage-csv -: standard input is closed\n"),
+        (2, "", "Error: --usage-csv gone.csv: cannot be read: No such file or directory\n"),
+        (2, "", "Error: --usage-csv .: cannot be read: Is a directory\n"),
+        (2, "", "Error: --usage-csv binary: is not UTF-8 at byte 4\n"),
+        (2, "", "Error: --usage-csv -: standard input is closed\n"),
     ]
 
 
@@ -516,7 +516,7 @@ def test_a_mistake_is_named_with_what_would_do(words: tuple[str, ...], said: str
     done = run("estimate", "network-transfer", "--offline", *words)
 
     assert (done.status, done.out) == (2, "")
-    assert done.err.startswith(said)
+    assert done.err.removeprefix("Error: ").startswith(said)
     assert done.err.count("\n") == 1
 
 
@@ -526,7 +526,7 @@ def test_a_region_that_nobody_typed_is_told_where_it_comes_from(run, monkeypatch
     done = run("estimate", "network-transfer", "--instance-type", "t3.micro")
 
     assert (done.status, done.out) == (2, "")
-    assert done.err == "AWS_REGION or the profile: no region 'eu-nowhere-1'; did you mean eu-north-1?\n"
+    assert done.err == "Error: AWS_REGION or the profile: no region 'eu-nowhere-1'; did you mean eu-north-1?\n"
 
 
 @pytest.mark.parametrize(

@@ -98,8 +98,8 @@ def test_open_findings_are_listed_the_dearest_first(run, store) -> None:
 
     assert lines[0] == "4 open findings, 1,236.50 USD a month (1 unpriced), all in eu-west-1 of 123456789012"
     assert [line.split() for line in lines[3:]] == [
-        ["b", "medium", "saves", "1,234.50", "ebs-unattached", "scratch-b", "vol-b"],
-        ["a", "medium", "saves", "2.00", "ebs-unattached", "scratch-a", "vol-a"],
+        ["b", "medium", "saves", "$1,234", "ebs-unattached", "scratch-b", "vol-b"],
+        ["a", "medium", "saves", "$2", "ebs-unattached", "scratch-a", "vol-a"],
         ["d", "medium", "ebs-unattached", "scratch-d", "vol-d"],
         ["c", "medium", "unknown", "ebs-unattached", "scratch-c", "vol-c"],
     ]
@@ -113,7 +113,7 @@ def test_what_costs_money_is_listed_as_such_and_a_resource_counts_once(run, stor
     lines = run("findings", "list").out.splitlines()
 
     assert lines[0].startswith("3 open findings, 3.00 USD a month, ")
-    assert lines[-1].split()[:4] == ["c", "medium", "costs", "352.15"]
+    assert lines[-1].split()[:4] == ["c", "medium", "costs", "$352"]
 
 
 def test_filters_are_told_and_regions_where_they_differ(run, store) -> None:
@@ -186,17 +186,17 @@ def test_where_regions_may_not_be_listed_a_misspelt_one_is_still_named(
     def denied(_: object) -> None:
         raise AccessDeniedError("ec2:DescribeRegions")
 
-    monkeypatch.setattr("slackwater_cli.targets.enabled_regions", denied)
+    monkeypatch.setattr("slackwater.aws.client.regions.enabled_regions", denied)
 
     done = run("findings", "list", "--region", "eu-wset-1")
 
     assert (done.status, done.out) == (2, "")
-    assert done.err == "--region: no region 'eu-wset-1'; did you mean eu-west-1?\n"
+    assert done.err == "Error: --region: no region 'eu-wset-1'; did you mean eu-west-1?\n"
 
 
 def test_a_region_that_is_new_to_us_counts_if_it_is_enabled(listed, store, monkeypatch: pytest.MonkeyPatch) -> None:
     store(tracked("a", region="mars-north-1"))
-    monkeypatch.setattr("slackwater_cli.targets.enabled_regions", lambda _: ["mars-north-1"])
+    monkeypatch.setattr("slackwater.aws.client.regions.enabled_regions", lambda _: ["mars-north-1"])
 
     assert listed("--region", "mars-north-1") == ["a"]
 
@@ -275,11 +275,11 @@ def test_a_finding_is_shown_as_a_scan_draws_it_with_what_became_of_it(run, store
 
     assert done.status == 0
     for part in (
-        "MEDIUM  ebs-unattached",
-        "saves 12.30 USD a month",
+        "ebs-unattached  severity medium, high confidence",
+        "saves $12/mo",
         "! It may be wanted.",
-        "→ Delete it. This cannot be undone.  saves 12.30 USD a month\n          Risk: Gone.",
-        "→ Archive it.  saves 9.00 USD a month\n          Risk: Slow.",
+        "→ Delete it. You cannot undo this.  saves $12/mo\n          Risk: Gone.",
+        "→ Archive it.  saves $9/mo\n          Risk: Slow.",
         f"a: snoozed until {LATER} by {CALLER}: moving house",
         "Opened 2026-11-01 06:00, last seen 2026-11-01 06:00 by audit audit-1 (UTC).",
         "opened   new",
@@ -296,8 +296,8 @@ def test_a_finding_whose_evidence_is_gone_is_shown_without(run, store) -> None:
 
     said = run("findings", "show", "a").out
 
-    assert "MEDIUM  ebs-unattached" in said
-    assert "scratch-a  vol-a  of data  eu-west-1 of 123456789012" in said
+    assert "ebs-unattached  severity medium" in said
+    assert "scratch-a  vol-a  owner data  eu-west-1, account 123456789012" in said
     assert "Its evidence is no longer kept." in said
 
 
@@ -320,9 +320,7 @@ def test_a_decision_is_recorded_under_the_callers_name(run, listed, store) -> No
 
 
 def test_a_snooze_for_days_ends_after_them(run, store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "slackwater_cli.commands.findings.clock", lambda: datetime(2036, 12, 1, 12, 0, 0, 5, tzinfo=UTC)
-    )
+    monkeypatch.setattr("slackwater.wiring.scan.clock", lambda: datetime(2036, 12, 1, 12, 0, 0, 5, tzinfo=UTC))
     store(tracked("a"))
 
     assert run("findings", "snooze", "a", "--days", "7").out == f"a: snoozed until 2036-12-08T12:00:00Z by {CALLER}\n"
@@ -330,7 +328,7 @@ def test_a_snooze_for_days_ends_after_them(run, store, monkeypatch: pytest.Monke
 
 
 def test_an_end_may_be_a_day_which_counts_whole(run, store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slackwater_cli.commands.findings.clock", lambda: datetime(2036, 12, 1, 12, tzinfo=UTC))
+    monkeypatch.setattr("slackwater.wiring.scan.clock", lambda: datetime(2036, 12, 1, 12, tzinfo=UTC))
     store(tracked("a"))
 
     assert (

@@ -30,7 +30,7 @@ def test_the_command_looks_for_garbage_seldom() -> None:
     gc.set_threshold(2_000, 10, 10)
     try:
         with pytest.raises(SystemExit):
-            main(["--version"])
+            main(["--help"])
         assert (gc.isenabled(), gc.get_threshold()) == (True, THRESHOLDS)
     finally:
         gc.set_threshold(*before)

@@ -52,7 +52,7 @@ def test_a_wrong_policy_is_told_with_every_mistake_and_not_stored(push, run, ser
     done = push(BAD)
 
     assert (done.status, done.out) == (2, "")
-    assert [line.split(" ")[0] for line in done.err.splitlines()] == ["mine.toml:1:", "mine.toml:3:"]
+    assert [line.split(" ")[1] for line in done.err.splitlines()] == ["mine.toml:1:", "mine.toml:3:"]
     assert run("policy", "pull").out == GOOD
 
 
@@ -60,7 +60,7 @@ def test_a_wrong_policy_is_told_before_anything_is_asked_of_aws(push) -> None:
     done = push(BAD)
 
     assert done.status == 2
-    assert done.err.startswith("mine.toml:1: detectors.efs-idel: no such detector")
+    assert done.err.startswith("Error: mine.toml:1: detectors.efs-idel: no such detector")
 
 
 def test_what_is_doubtful_about_a_policy_is_said_as_it_is_pushed(push, service) -> None:
@@ -87,7 +87,7 @@ def test_a_policy_that_was_deleted_is_told_so_in_the_history(push, run, service)
 
     assert [(one["deleted"], one["size_bytes"]) for one in told] == [(True, None), (False, len(GOOD))]
     assert [line.split()[-1] for line in lines] == ["Bytes", "deleted", str(len(GOOD))]
-    assert (gone.status, gone.err) == (2, f"There is no version {told[0]['version']!r}\n")
+    assert (gone.status, gone.err) == (2, f"Error: There is no version {told[0]['version']!r}\n")
     assert run("policy", "pull", "--version", pushed).out == GOOD
 
 
@@ -113,9 +113,9 @@ def test_without_a_policy_the_defaults_hold(run, service, nowhere: Path) -> None
     pulled, named = run("policy", "pull", "--output", "mine.toml"), run("policy", "pull", "--version", "v1")
 
     assert (pulled.status, pulled.out) == (2, "")
-    assert pulled.err == "No policy is stored: the defaults hold\n"
-    assert named.err == "There is no version 'v1'\n"
-    assert run("policy", "pull", "--version", "").err == "There is no version ''\n"
+    assert pulled.err == "Error: No policy is stored: the defaults hold\n"
+    assert named.err == "Error: There is no version 'v1'\n"
+    assert run("policy", "pull", "--version", "").err == "Error: There is no version ''\n"
     assert list(nowhere.iterdir()) == []
     assert run("policy", "history").out == "No policy is stored: the defaults hold.\n"
 
@@ -123,7 +123,7 @@ def test_without_a_policy_the_defaults_hold(run, service, nowhere: Path) -> None
 def test_a_file_that_is_not_there_is_told_before_aws_is_asked(run) -> None:
     done = run("policy", "push", "mine.toml")
 
-    assert (done.status, done.err) == (2, "mine.toml: cannot be read: No such file or directory\n")
+    assert (done.status, done.err) == (2, "Error: mine.toml: cannot be read: No such file or directory\n")
 
 
 def test_what_s3_refuses_is_told_and_leaves_with_4(run, service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +143,7 @@ def test_a_stack_of_another_name_is_found_by_it(push, run, service) -> None:
 
     assert (done.status, done.out) == (2, "")
     assert done.err == (
-        "There is no stack 'slackwater' in eu-west-1: name it with --stack, and its region with --stack-region; or deploy it\n"
+        "Error: There is no stack 'slackwater' in eu-west-1: name it with --stack, and its region with --stack-region; or deploy it\n"
     )
 
 
@@ -186,7 +186,7 @@ def test_just_one_stack_is_meant(how_many: int, run, service, monkeypatch: pytes
 
     done = run("policy", "pull")
 
-    assert (done.status, done.out, done.err) == (4, "", f"{how_many} stacks of one name\n")
+    assert (done.status, done.out, done.err) == (4, "", f"Error: {how_many} stacks of one name\n")
 
 
 @pytest.mark.parametrize(("refusal", "said"), [("AccessDenied", "Not allowed"), ("ExpiredToken", "expired")])

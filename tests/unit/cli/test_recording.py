@@ -98,7 +98,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything_is_read(run, 
     done = run("scan", "--region", "ap-northeast-1", "--record", "no/such/folder/a")
 
     assert done.status == 2
-    assert done.err.startswith("--record no/such/folder/a: cannot be written: No such file")
+    assert done.err.startswith("Error: --record no/such/folder/a: cannot be written: No such file")
     assert not any(call.startswith("ec2:") for call in account.calls)
 
 

@@ -3,9 +3,12 @@
 import csv
 import json
 import os
+import re
+import socket
 import stat
 import tempfile
 import threading
+import time
 from decimal import Decimal
 from io import StringIO
 from pathlib import Path
@@ -14,6 +17,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from slackwater.views.scan import to_json as scan_json
+from slackwater_cli.commands.scan import status
+from slackwater_cli.exits import ExitStatus
 from slackwater_simulator import Simulator, hostile_fleet
 
 QUIET = ("--detector", "efs-idle")
@@ -31,10 +36,7 @@ def test_a_complete_scan_leaves_with_0_and_only_the_document_on_standard_output(
         "ebs-unattached",
         "fsx-sync-export",
     }
-    assert (
-        f"{Decimal(document['totals']['by_kind']['waste']['monthly_savings_usd']):,} USD a month could be saved"
-        in done.err
-    )
+    assert f"${Decimal(document['totals']['waste_monthly_savings_usd']):,.0f} a month (" in done.err
 
 
 def test_every_request_is_in_the_document(scan, account) -> None:
@@ -51,7 +53,7 @@ def test_the_table_is_plain_text_when_nobody_looks(scan) -> None:
 
     assert done.status == 0
     assert "\x1b" not in done.out
-    assert "USD a month could be saved in 5 cases." in done.out.splitlines()[0]
+    assert " with high confidence) in 5 findings." in done.out.splitlines()[0]
     assert done.err == ""
 
 
@@ -139,7 +141,7 @@ def test_the_report_is_a_page_of_its_own(scan, nowhere: Path) -> None:
     done = scan(*QUIET, "--format", "html", "--output", "report.html")
 
     assert done.out == ""
-    assert "could be saved" in done.err
+    assert " a month" in done.err
     page = (nowhere / "report.html").read_text("utf-8")
     assert page.startswith("<!doctype html>")
     assert 'data-detector="efs-idle"' in page
@@ -242,7 +244,7 @@ def test_a_role_that_may_not_be_assumed_leaves_with_4(scan, account) -> None:
 
 
 def test_an_error_of_ours_leaves_with_70_and_how_to_report_it(scan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slackwater_cli.commands.scan.spool_scan", lambda *_, **__: {}["oops"])
+    monkeypatch.setattr("slackwater_cli.run.spool_scan", lambda *_, **__: {}["oops"])
 
     short = scan()
     monkeypatch.setenv("SLACKWATER_DEBUG", "1")
@@ -307,7 +309,7 @@ def test_all_regions_are_those_that_the_account_has_enabled(run, account) -> Non
 
 
 def test_a_region_newer_than_this_version_is_asked_about(run, account, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slackwater_cli.targets.enabled_regions", lambda _session: ["ap-planned-1"])
+    monkeypatch.setattr("slackwater.aws.client.regions.enabled_regions", lambda _session: ["ap-planned-1"])
 
     assert scanned(run("scan", "--region", "ap-planned-1", "--format", "json", *QUIET).out) == ["ap-planned-1"]
     assert run("scan", "--region", "ap-planned-2").status == 2
@@ -346,7 +348,7 @@ def test_a_table_in_a_file_is_plain(scan, nowhere: Path, monkeypatch: pytest.Mon
 
     scan(*QUIET, "--output", "scan.txt")
 
-    assert "USD a month" in (nowhere / "scan.txt").read_text("utf-8")
+    assert " a month" in (nowhere / "scan.txt").read_text("utf-8")
     assert "\x1b" not in (nowhere / "scan.txt").read_text("utf-8")
 
 
@@ -367,7 +369,7 @@ def test_a_link_keeps_its_place_and_its_target_is_written(scan, nowhere: Path) -
     scan(*QUIET, "--output", "latest")
 
     assert (nowhere / "latest").is_symlink()
-    assert "USD a month" in (nowhere / "reports/today").read_text("utf-8")
+    assert " a month" in (nowhere / "reports/today").read_text("utf-8")
 
 
 def test_a_pipe_is_written_to_and_not_replaced(scan, nowhere: Path) -> None:
@@ -380,7 +382,7 @@ def test_a_pipe_is_written_to_and_not_replaced(scan, nowhere: Path) -> None:
 
     assert (nowhere / "pipe").is_fifo()
     reader.join()
-    assert "USD a month" in read[0]
+    assert " a month" in read[0]
 
 
 def test_a_file_that_may_not_be_written_is_told_before_the_scan(
@@ -420,9 +422,9 @@ def test_a_dash_is_standard_output(scan, nowhere: Path) -> None:
 def test_the_table_shows_as_many_findings_as_are_asked_for(scan) -> None:
     few, all_ = scan(*QUIET, "--top", "2").out, scan(*QUIET, "--top", "0").out
 
-    assert few.count("efs-idle  ") == 2
-    assert "… 3 more: --top 0 shows all" in few
-    assert all_.count("efs-idle  ") == 5
+    assert len(re.findall(r"~?\$\S+ +efs-idle ", few)) == 2
+    assert re.search("--top 0 +the other 3 findings", few)
+    assert len(re.findall(r"~?\$\S+ +efs-idle ", all_)) == 5
     assert "--top 0" not in all_
 
 
@@ -431,7 +433,7 @@ def test_a_wrong_region_is_told_with_whatever_else_is_wrong(scan, nowhere: Path)
 
     said = scan("--policy", "mine.toml", "--detector", "efs-idel").err
 
-    assert [line.split(" ")[0] for line in said.splitlines()] == ["--detector:", "mine.toml:2:", "mine.toml:3:"]
+    assert [line.split(" ")[1] for line in said.splitlines()] == ["--detector:", "mine.toml:2:", "mine.toml:3:"]
 
 
 def test_help_names_every_exit_status_on_a_line_of_its_own_and_no_type_of_a_flag(run) -> None:
@@ -446,16 +448,17 @@ def test_help_names_every_exit_status_on_a_line_of_its_own_and_no_type_of_a_flag
 def test_what_is_for_people_shows_the_worst_findings_and_says_how_many_more_there_are(
     scan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("slackwater_cli.commands.scan.REPORT_FINDINGS", 3)
+    monkeypatch.setattr("slackwater.views.report.REPORT_FINDINGS", 3)
 
     all_, few, markdown = (
         scan(*QUIET, "--top", "0").out,
         scan(*QUIET, "--top", "1").out,
         scan(*QUIET, "--format", "markdown").out,
     )
-    assert all_.count("efs-idle  ") == 3
-    assert "… 2 more: --top 0 shows the worst 3, --format csv or json has everything" in all_
-    assert "… 4 more: --top 0 shows the worst 3, --format csv or json has everything" in few
+    assert len(re.findall(r"~?\$\S+ +efs-idle ", all_)) == 3
+    assert "--top 0" not in all_
+    assert re.search("--format csv -o findings.csv +all 5 findings", all_)
+    assert re.search("--top 0 +the worst 3 findings", few)
     assert "5 findings" in markdown
     assert "The worst 3 of them" in markdown
     assert markdown.count("\n### ") == 3
@@ -469,3 +472,23 @@ def test_regions_are_told_in_the_order_in_which_they_are_named(scan, account) ->
 
     targets = [target["region"] for target in json.loads(done.out)["scan"]["targets"]]
     assert targets[-2:] == ["us-east-1", "eu-west-1"]
+
+
+def test_a_scan_whose_every_region_is_disabled_is_not_complete() -> None:
+    target = {"account": "123456789012", "region": "eu-south-1", "complete": True}
+    doc = {"scan": {"complete": True, "targets": [target | {"closed": True}]}, "findings": []}
+
+    assert status(doc, None) is ExitStatus.INCOMPLETE
+    assert status(doc | {"scan": {"complete": True, "targets": [target]}}, None) is ExitStatus.COMPLETE
+
+
+def test_a_silent_endpoint_fails_soon_and_what_is_waited_for_is_said(scan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slackwater_cli.slow.SLOW_S", 0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.getsockname()[1]}")
+        begun = time.monotonic()
+        done = scan()
+
+    assert done.status == 4
+    assert done.err.startswith("Waiting for AWS STS in ap-northeast-1 at http://127.0.0.1:")
+    assert time.monotonic() - begun < 30, "60 seconds are one attempt of a patient session"

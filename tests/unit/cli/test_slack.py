@@ -12,6 +12,7 @@ import yaml
 from slackwater.app.slack.acknowledge import Acknowledger
 from slackwater.app.slack.check import SCOPES
 from slackwater.model import object_keys
+from slackwater.slack import endpoint_check
 from slackwater.wiring.scan import clock
 from slackwater_cli.commands import slack as command
 from support.slack_server import Fault, SlackServer
@@ -38,7 +39,7 @@ def slack(monkeypatch):
 def knocks(monkeypatch) -> list[tuple[str, str]]:
     """Where the endpoint was asked, and signed with what; it answers 200."""
     heard: list[tuple[str, str]] = []
-    monkeypatch.setattr(command, "knock", lambda url, secret, now: heard.append((url, secret)) or 200)
+    monkeypatch.setattr(endpoint_check, "knock", lambda url, secret, now: heard.append((url, secret)) or 200)
     return heard
 
 
@@ -258,7 +259,7 @@ def test_an_endpoint_that_does_not_take_signed_requests_is_said(
     run, deployed, monkeypatch, status: int, says: str
 ) -> None:
     deployed()
-    monkeypatch.setattr(command, "knock", lambda *_: status)
+    monkeypatch.setattr(endpoint_check, "knock", lambda *_: status)
     done = run("slack", "test")
 
     assert (done.status, states(done)["endpoint"]) == (3, "BAD")

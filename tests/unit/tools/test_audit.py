@@ -45,10 +45,11 @@ def until(*events: dict[str, str]) -> dict[str, object]:
     return {"ranges": [{"type": "ECOSYSTEM", "events": list(events)}]}
 
 
-def run(project: Path, *records: dict[str, object], more: tuple[str, ...] = ()) -> int:
+def run(project: Path, *records: dict[str, object], more: tuple[str, ...] = (), partial: bool = False) -> int:
     folder = project / "advisories"
     folder.mkdir(exist_ok=True)
-    for number, one in enumerate(records):
+    everything = [record("none", ecosystem) for ecosystem in ("PyPI", "npm")]
+    for number, one in enumerate(records if partial else [*records, *everything]):
         (folder / f"{number}.json").write_text(json.dumps(one))
     return audit.main(["--root", str(project), "--advisories", str(folder), *more])
 
@@ -116,13 +117,18 @@ def test_without_advisories_nothing_counts_as_checked(project: Path, path: str, 
 def test_the_source_and_its_age_are_said_and_one_that_is_too_old_is_no_check(project: Path, capsys) -> None:
     old = (datetime.now(UTC) - timedelta(days=40)).isoformat()
 
-    assert run(project, record("none", modified=old)) == 0
+    every = record("none", modified=old), record("none", "npm", modified=old)
+    assert run(project, *every, partial=True) == 0
     said = capsys.readouterr().out
     assert ": newest advisory of " in said
-    assert ", 40 days old; PyPI\n" in said
-    assert "npm: 2 versions NOT CHECKED" in said
+    assert ", 40 days old; PyPI, npm\n" in said
     assert "PyPI: 2 versions, 0 with a known vulnerability" in said
-    assert run(project, record("none", modified=old), more=("--most-days", "30")) == 2
+    assert run(project, *every, partial=True, more=("--most-days", "30")) == 2
+
+
+def test_sources_that_were_named_and_do_not_cover_every_ecosystem_are_no_check(project: Path, capsys) -> None:
+    assert run(project, record("none"), partial=True) == 2
+    assert "npm: 2 versions NOT CHECKED" in capsys.readouterr().out
 
 
 def test_without_a_copy_of_osv_it_is_checked_against_what_is_packaged(project: Path, monkeypatch, capsys) -> None:

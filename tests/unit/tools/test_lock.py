@@ -11,7 +11,13 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[3]
-OURS = {"slackwater", "slackwater-cli", "slackwater-simulator"}
+WORKSPACE = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = WORKSPACE["project"]
+ENGINE = [
+    line
+    for line in (ROOT / "layers/core/requirements.in").read_text().splitlines()
+    if line and not line.startswith("#")
+]
 LOCK = (ROOT / "requirements.txt").read_text()
 PINNED = {
     canonicalize_name(name): version
@@ -20,12 +26,8 @@ PINNED = {
 
 
 def declared() -> list[str]:
-    found: list[str] = []
-    for path in (ROOT / "pyproject.toml", *(ROOT / p / "pyproject.toml" for p in ("layers/core", "cli", "simulator"))):
-        project = tomllib.loads(path.read_text())
-        found += project["project"].get("dependencies", [])
-        found += [one for group in project.get("dependency-groups", {}).values() for one in group]
-    return sorted({one for one in found if canonicalize_name(Requirement(one).name) not in OURS})
+    groups = (*PROJECT["optional-dependencies"].values(), *WORKSPACE["dependency-groups"].values())
+    return sorted({*PROJECT["dependencies"], *(one for group in groups for one in group)})
 
 
 @pytest.mark.parametrize("dependency", declared())
@@ -70,8 +72,8 @@ def needed(names: list[str]) -> set[str]:
 
 
 def test_the_layers_lock_is_what_it_needs_of_this_one_the_sdk_too() -> None:
-    project = tomllib.loads((ROOT / "layers" / "core" / "pyproject.toml").read_text())["project"]
-    names = [Requirement(one).name for one in project["dependencies"]]
+    assert PROJECT["dependencies"][: len(ENGINE)] == ENGINE
+    names = [Requirement(one).name for one in ENGINE]
 
     assert set(entries(LAYER)) == needed(names) > {"boto3", "botocore"}
     assert {name: entries(LOCK)[name] for name in entries(LAYER)} == entries(LAYER)

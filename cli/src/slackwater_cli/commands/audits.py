@@ -5,44 +5,35 @@ from __future__ import annotations
 import re
 import time
 from functools import partial
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from slackwater.app.audit.audits import Audits
-from slackwater.app.findings.findings import NotFoundError
-from slackwater.app.policy.authority import check_auditor
-from slackwater.aws.client.identity import identity
-from slackwater.aws.client.regions import known_regions
-from slackwater.model.audits import AuditRequest, AuditState
 from slackwater.model.listing import PAGE
-from slackwater.model.policy import ACCOUNT
-from slackwater.views.api import to_json as service_json
-from slackwater.views.api.document import AuditDetailDocument
-from slackwater.views.scan.to_json import dump
-from slackwater.wiring.service import serving
-from slackwater_cli.audits_table import draw_audit, draw_audits
 from slackwater_cli.deployment import Deployment, deployment
 from slackwater_cli.exits import ExitStatus, UsageError
 from slackwater_cli.listing import first
 from slackwater_cli.options import LISTED, STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
-from slackwater_cli.progress import waiting
 from slackwater_cli.stopping import Stopped
 from slackwater_cli.streams import WIDEST_LIST, note, rendered, write
 from slackwater_cli.targets import refuse_unknown
+
+if TYPE_CHECKING:
+    from slackwater.app.audit.audits import Audits
+    from slackwater.views.api.document import AuditDetailDocument
 
 POLL_S: Final = 5
 TO_END_S: Final = 12 * 3_600
 """Every region, tried again as often as may be, has ended by then: what has not was stopped."""
 TO_BEGIN_S: Final = 300
 """By then the first state has stored the audit, or the state machine has told the alarm why not."""
-STATUS: Final[dict[AuditState, ExitStatus]] = {
+STATUS: Final = {
     "complete": ExitStatus.COMPLETE,
     "incomplete": ExitStatus.INCOMPLETE,
     "failed": ExitStatus.INCOMPLETE,
 }
 
-app = typer.Typer(rich_markup_mode=None, help="Audits that the deployed service runs.", no_args_is_help=True)
+app = typer.Typer(rich_markup_mode=None, help="Start and show audits of the deployed service.", no_args_is_help=True)
 
 
 @app.command()
@@ -76,6 +67,14 @@ def start(
     0 complete
     3 incomplete, failed, or not to be seen to begin or to end
     """  # noqa: D301 -- the mark that keeps the lines apart
+    from slackwater.app.policy.authority import check_auditor
+    from slackwater.aws.client.identity import identity
+    from slackwater.aws.client.regions import known_regions
+    from slackwater.model.audits import AuditRequest
+    from slackwater.model.policy import ACCOUNT
+    from slackwater.views.scan.to_json import dump
+    from slackwater_cli.progress import waiting
+
     if retry_of and (region or detector or account):
         raise UsageError("--retry-of goes alone: accounts, regions and detectors are that audit's")
     if wrong := [one for one in account or () if not re.fullmatch(ACCOUNT, one)]:
@@ -116,6 +115,10 @@ def list_(
     profile: ProfileOption = None,
 ) -> None:
     """List audits, the newest first, and what is left to spend today."""
+    from slackwater.views.api import to_json as service_json
+    from slackwater.views.scan.to_json import dump
+    from slackwater_cli.audits_table import draw_audits
+
     audits = _audits(deployment(stack, stack_region, profile))
     found, left = first(limit, audits.listed), audits.allowance()
     told, more = [service_json.audit(record) for record in found.items], found.cursor is not None
@@ -138,15 +141,22 @@ def show(
 
 
 def _audits(there: Deployment) -> Audits:
+    from slackwater.wiring.service import serving
+
     return serving(there.deployed, there.session).audits
 
 
 def _write(audit: AuditDetailDocument, format: Output) -> None:
+    from slackwater.views.scan.to_json import dump
+    from slackwater_cli.audits_table import draw_audit
+
     write(dump(audit) if format is Output.JSON else rendered(partial(draw_audit, audit)))
 
 
 def _ended(audits: Audits, id_: str) -> AuditDetailDocument:
     """The audit once it has ended."""
+    from slackwater.app.findings.findings import NotFoundError
+
     waited_s = 0
     while True:
         try:

@@ -5,31 +5,23 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from functools import cache, partial
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from slackwater.app.cleanup import responses as told
-from slackwater.app.cleanup.cleanups import ENABLE, Cleanups
-from slackwater.app.findings.findings import BadDecisionError
-from slackwater.aws.client.identity import identity
-from slackwater.aws.client.regions import known_regions
 from slackwater.model.listing import PAGE
-from slackwater.views.api import to_json as service_json
-from slackwater.views.cleanup.document import CandidateDocument, SaidDocument
-from slackwater.views.scan.to_json import dump
-from slackwater.wiring.scan import clock
-from slackwater.wiring.service import Serving, serving
-from slackwater_cli.backups_table import draw_backups
-from slackwater_cli.cleanup_table import deed, draw_approval, draw_cleanup, draw_cleanups, draw_plan, draw_run
 from slackwater_cli.dates import minute
 from slackwater_cli.deployment import Deployment, deployment
 from slackwater_cli.exits import ExitStatus, UsageError
-from slackwater_cli.findings_table import state
 from slackwater_cli.listing import first
 from slackwater_cli.options import LISTED, STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
 from slackwater_cli.streams import WIDEST_LIST, note, rendered, write
 from slackwater_cli.targets import refuse_unknown
+
+if TYPE_CHECKING:
+    from slackwater.app.cleanup.cleanups import Cleanups
+    from slackwater.views.cleanup.document import CandidateDocument, SaidDocument
+    from slackwater.wiring.service import Serving
 
 RUN: Final = """\b
 Exit status:
@@ -62,7 +54,7 @@ WhyOption = Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it i
 
 app = typer.Typer(
     rich_markup_mode=None,
-    help="Delete and change what is approved, and bring it back.",
+    help="Approve, run, stop and undo clean-ups.",
     no_args_is_help=True,
 )
 
@@ -75,7 +67,12 @@ def plan(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Say what a run would begin now, and what not and why. Nothing is begun."""
+    """Show what a run would start now, without starting it."""
+    from slackwater.app.cleanup import responses as told
+    from slackwater.views.scan.to_json import dump
+    from slackwater.wiring.scan import clock
+    from slackwater_cli.cleanup_table import draw_plan
+
     plan = told.plan(_cleanups(deployment(stack, stack_region, profile)).plan(ids or None, now=clock()))
     write(dump(plan) if format is Output.JSON else rendered(partial(draw_plan, plan), widest=WIDEST_LIST))
 
@@ -90,6 +87,13 @@ def approve(
     profile: ProfileOption = None,
 ) -> None:
     """Approve the clean-up of a finding as it is now, and begin it."""
+    from slackwater.app.cleanup import responses as told
+    from slackwater.app.cleanup.cleanups import ENABLE
+    from slackwater.views.api import to_json as service_json
+    from slackwater.views.scan.to_json import dump
+    from slackwater.wiring.scan import clock
+    from slackwater_cli.findings_table import state
+
     there = deployment(stack, stack_region, profile)
     cleanups = _cleanups(there)
     cleanups = replace(cleanups, policy=cache(cleanups.policy))  # one policy for what is shown and what comes of it
@@ -125,6 +129,11 @@ def run(
 
     At a terminal it asks before it begins more than one; elsewhere it begins them, as a schedule does.
     """
+    from slackwater.app.cleanup import responses as told
+    from slackwater.views.scan.to_json import dump
+    from slackwater.wiring.scan import clock
+    from slackwater_cli.cleanup_table import draw_run
+
     there = deployment(stack, stack_region, profile)
     cleanups = _cleanups(there)
     seen = None if yes or not sys.stdin.isatty() else _ask_of_all(cleanups, ids)
@@ -146,7 +155,15 @@ def status(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Tell all that happened to one resource; or list clean-ups, the newest first, with what they promised and saved."""
+    """List clean-ups, or show the history of one.
+
+    The list is newest first and shows expected and actual savings.
+    """
+    from slackwater.app.cleanup import responses as told
+    from slackwater.views.scan.to_json import dump
+    from slackwater.wiring.scan import clock
+    from slackwater_cli.cleanup_table import draw_cleanup, draw_cleanups
+
     cleanups, now = _cleanups(deployment(stack, stack_region, profile)), clock()
     if id is not None:
         story = told.story(cleanups.shown(id, now=now), now)
@@ -170,6 +187,9 @@ def undo(
     profile: ProfileOption = None,
 ) -> None:
     """Restore what a clean-up deleted, or change back what it changed."""
+    from slackwater.app.findings.findings import BadDecisionError
+    from slackwater.wiring.scan import clock
+
     there = deployment(stack, stack_region, profile)
     try:
         undoing = _cleanups(there).undo(id, who=_who(there), why=why, now=clock())
@@ -187,7 +207,15 @@ def backups(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """List every backup in the account that carries Slackwater's tags: what it costs, and which installation made it."""
+    """List Slackwater's backups in the account.
+
+    Shows what each costs and which installation made it.
+    """
+    from slackwater.app.cleanup import responses as told
+    from slackwater.aws.client.regions import known_regions
+    from slackwater.views.scan.to_json import dump
+    from slackwater_cli.backups_table import draw_backups
+
     there = deployment(stack, stack_region, profile)
     refuse_unknown("--region", region or [], known_regions(there.session))
     found = told.backups(_serving(there).backups().listed(region or []))
@@ -217,6 +245,10 @@ def adopt(
     profile: ProfileOption = None,
 ) -> None:
     """Adopt a backup that is on no record here, to undo from it. This restores nothing yet. The sweeper never deletes it."""
+    from slackwater.app.findings.findings import BadDecisionError
+    from slackwater.aws.client.regions import known_regions
+    from slackwater.wiring.scan import clock
+
     there = deployment(stack, stack_region, profile)
     refuse_unknown("--region", region or [], known_regions(there.session))
     there_are = _serving(there).backups()
@@ -240,7 +272,14 @@ def stop(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Stop a clean-up, or all of them: what has not been deleted yet is left as it is."""
+    """Stop one clean-up, or all.
+
+    Resources that are not deleted yet stay as they are.
+    """
+    from slackwater.app.cleanup import responses as told
+    from slackwater.app.findings.findings import BadDecisionError
+    from slackwater.wiring.scan import clock
+
     if (id is None) != all:
         raise UsageError("Say which: either an ID or --all")
     if lift and not all:
@@ -272,6 +311,8 @@ def _ask(seen: CandidateDocument) -> None:
     Raises:
         UsageError: nobody can be asked, or they do not want it.
     """
+    from slackwater_cli.cleanup_table import deed, draw_approval
+
     if not sys.stdin.isatty():
         raise UsageError("Nobody can be asked here: say --yes, after `slackwater cleanup plan` has shown what it does")
     note(rendered(partial(draw_approval, seen), to_terminal=False).rstrip())
@@ -286,6 +327,10 @@ def _ask_of_all(cleanups: Cleanups, ids: list[str] | None) -> list[str] | None:
     Raises:
         UsageError: they do not want it.
     """
+    from slackwater.app.cleanup import responses as told
+    from slackwater.wiring.scan import clock
+    from slackwater_cli.cleanup_table import draw_plan
+
     plan = told.plan(cleanups.plan(ids or None, now=clock()))
     ready = [one for one in plan["candidates"] if one["state"] == "ready"]
     if len(ready) < 2 or plan["over_cap"] or plan["stopped"] or not plan["enabled"]:
@@ -308,8 +353,12 @@ def _cleanups(there: Deployment) -> Cleanups:
 
 
 def _serving(there: Deployment) -> Serving:
+    from slackwater.wiring.service import serving
+
     return serving(there.deployed, there.session, notify=False)
 
 
 def _who(there: Deployment) -> str:
+    from slackwater.aws.client.identity import identity
+
     return identity(there.session).arn

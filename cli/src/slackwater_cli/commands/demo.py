@@ -9,21 +9,10 @@ from typing import Annotated, Final
 
 import typer
 
-from slackwater.app.policy.file import parse_policy
-from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.session import AwsSession, Endpoint
-from slackwater.engine.registry import registry
-from slackwater.model.resources import Target
-from slackwater.views.report import render_report
-from slackwater.views.scan import to_json as scan_json
-from slackwater_cli import demo_slack
 from slackwater_cli.exits import ExitStatus, UsageError
+from slackwater_cli.options import DetailsOption
 from slackwater_cli.output import output_file
-from slackwater_cli.run import run_scan
-from slackwater_cli.simulated import simulated_account
 from slackwater_cli.streams import note, rendered, write
-from slackwater_cli.table import draw_scan
-from slackwater_cli.verdicts import compared, draw_comparisons
 
 POLICY: Final = """\
 [detectors.efs-abandoned]
@@ -36,17 +25,33 @@ DUMMY_KEYS: Final = ("AKIASIMULATED0000000", "simulated")
 
 def demo(
     output: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for findings.json, report.html and slack.json.")
+        Path,
+        typer.Option("--output", "-o", metavar="DIR", help="Folder for findings.json, report.html and slack.json."),
     ] = Path("demo-output"),
+    details: DetailsOption = False,
 ) -> None:
-    """Audit a simulated account. What was planted in it is shown beside what was found; no AWS account is touched.
+    """Scan a simulated account. Touches no AWS account.
 
     \b
     Exit status:
-    0 every planted trouble was found, and every innocent look-alike left alone
-    1 not so
+    0 the scan found every planted issue, and flagged no look-alike
+    1 it missed an issue, or flagged a look-alike
     3 incomplete
     """  # noqa: D301 -- the mark that keeps the lines apart
+    write("A SIMULATED account on this machine: nothing below is real.\n\n")
+    from slackwater.app.policy.file import parse_policy
+    from slackwater.aws.client.meter import CallMeter
+    from slackwater.aws.client.session import AwsSession, Endpoint
+    from slackwater.engine.registry import registry
+    from slackwater.model.resources import Target
+    from slackwater.views.report import render_report
+    from slackwater.views.scan import to_json as scan_json
+    from slackwater_cli import demo_slack
+    from slackwater_cli.run import run_scan
+    from slackwater_cli.simulated import simulated_account
+    from slackwater_cli.table import TOP, draw_scan
+    from slackwater_cli.verdicts import compared, draw_comparisons
+
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -57,8 +62,8 @@ def demo(
         output_file(output / "slack.json") as deliver_slack,
         simulated_account() as account,
     ):
-        write("A SIMULATED account on this machine: nothing below is real.\n\n")
-        write(f"Its policy:\n\n{indent(POLICY, '    ')}\n")
+        if details:
+            write(f"Its policy:\n\n{indent(POLICY, '    ')}\n")
         meter = CallMeter()
         session = AwsSession(meter=meter, endpoint=Endpoint(account.url, *DUMMY_KEYS))
         policy = parse_policy(POLICY, "the demo's policy", registry())
@@ -70,10 +75,9 @@ def demo(
         deliver(scan_json.dump(doc))
         deliver_report(render_report(doc, notice=NOTICE))
         deliver_slack(scan_json.dump(demo_slack.messages(doc, account.now, NOTICE)))
-    write(rendered(partial(draw_scan, doc, top=0)))
-    write(rendered(partial(draw_comparisons, told)))
-    note(f"Wrote {output / 'findings.json'}; {output / 'report.html'}, to look at in a browser;")
-    note(f"and {output / 'slack.json'}: the messages in Slack as they would be sent")
+    write(rendered(partial(draw_scan, doc, top=0 if details else TOP, details=details, command="slackwater demo")))
+    write(rendered(partial(draw_comparisons, told, details=details)))
+    note(f"Wrote {output}: report.html (open it in a browser), findings.json, slack.json")
     if not done.complete:
         raise typer.Exit(ExitStatus.INCOMPLETE)
     raise typer.Exit(ExitStatus.COMPLETE if all(one.agrees for one in told) else ExitStatus.FAIL_ON_MET)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from html import unescape
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.markdown import Markdown
-from rich.table import Table
 
-from slackwater.app.policy.file import LIST_DETECTORS
-from slackwater.engine.registry import documentation, registry
+from slackwater.app.policy.names import LIST_DETECTORS
 from slackwater.model.nearest import unknown
-from slackwater.views.docs.detector_page import render_page
 from slackwater_cli.exits import UsageError
 from slackwater_cli.streams import rendered, write
 
-app = typer.Typer(rich_markup_mode=None, help="The questions a scan asks.", invoke_without_command=True)
+if TYPE_CHECKING:
+    from rich.console import Console
+
+app = typer.Typer(rich_markup_mode=None, help="List the detectors, or show one.", invoke_without_command=True)
 
 
 @app.callback()
@@ -34,6 +33,11 @@ def list_() -> None:
 @app.command()
 def show(id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
     """Show a detector's page. It has what it finds, when it is wrong, its limits and its worked cases."""
+    from rich.markdown import Markdown
+
+    from slackwater.engine.registry import documentation, registry
+    from slackwater.views.docs.detector_page import render_page
+
     if said := unknown("detector", [id], registry(), LIST_DETECTORS):
         raise UsageError(*said)
     page = render_page(id, registry()[id], documentation(id))
@@ -42,12 +46,16 @@ def show(id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
         if console.is_terminal:
             console.print(Markdown(page))
         else:
-            console.out(page, end="", highlight=False)
+            console.out(unescape(page), end="", highlight=False)
 
     write(rendered(draw))
 
 
 def _draw_list(console: Console) -> None:
+    from rich.table import Table
+
+    from slackwater.engine.registry import registry
+
     table = Table(box=None, pad_edge=False)
     for head in ("ID", "FINDS", "KIND", "LOOKS AT"):
         table.add_column(head, no_wrap=head == "ID")  # what one has to type

@@ -7,20 +7,7 @@ from typing import Annotated
 
 import typer
 
-from slackwater.app.audit.doctor import examined
-from slackwater.app.policy.file import load_policy
-from slackwater.aws.client.identity import identity
-from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.session import AwsSession
-from slackwater.aws.inventory.permission_checks import AwsProbes
-from slackwater.engine.registry import registry
-from slackwater.model.money import USD_PER_METRIC
-from slackwater.views.scan import doctor_to_json as doctor_json
-from slackwater.views.scan.to_json import dump
 from slackwater.views.text.words import count
-from slackwater.wiring.scan import clock
-from slackwater.wiring.scan_needs import needs
-from slackwater_cli.doctor_table import draw_examination
 from slackwater_cli.exits import ExitStatus
 from slackwater_cli.options import (
     ExternalIdOption,
@@ -32,7 +19,6 @@ from slackwater_cli.options import (
     check_role,
     policy_file,
 )
-from slackwater_cli.run import interruptible
 from slackwater_cli.streams import note, rendered, write
 from slackwater_cli.targets import regions_without_asking, targets_to_scan
 
@@ -46,7 +32,9 @@ def doctor(
     external_id: ExternalIdOption = None,
     format: FormatOption = Output.TABLE,
 ) -> None:
-    """Say what a scan may and may not see, before the first one. Prints the statement that would close the gaps.
+    """Check IAM permissions before your first scan.
+
+    Prints the policy statement that grants what is missing.
 
     Each action is asked for once in each region, by its smallest call. That costs 0.00001 USD a region.
 
@@ -57,12 +45,32 @@ def doctor(
     3 something required is denied, or cannot be reached
     4 no credentials, or nothing reachable
     """  # noqa: D301 -- the mark that keeps the lines apart
+    from slackwater.app.audit.doctor import examined
+    from slackwater.app.policy.file import load_policy
+    from slackwater.aws.client.identity import identity
+    from slackwater.aws.client.meter import CallMeter
+    from slackwater.aws.client.session import AT_A_TERMINAL, AwsSession
+    from slackwater.aws.inventory.permission_checks import AwsProbes
+    from slackwater.engine.registry import registry
+    from slackwater.model.money import USD_PER_METRIC
+    from slackwater.views.scan import doctor_to_json as doctor_json
+    from slackwater.views.scan.to_json import dump
+    from slackwater.wiring.scan import clock
+    from slackwater.wiring.scan_needs import needs
+    from slackwater_cli.doctor_table import draw_examination
+    from slackwater_cli.stopping import interruptible
+
     check_role(role_arn, external_id)
     policy = policy_file(policy)
     rules = load_policy(policy, registry(), (), regions_without_asking())
     meter = CallMeter()
     session = AwsSession(
-        profile, role_arn, external_id, meter=meter, home=next(iter(region or rules.scan.regions), None)
+        profile,
+        role_arn,
+        external_id,
+        meter=meter,
+        patience=AT_A_TERMINAL,
+        home=next(iter(region or rules.scan.regions), None),
     )
     targets = targets_to_scan(session, region or [], rules, policy, every=all_regions)
     needed = needs({id_: registry()[id_] for id_ in rules.limits})

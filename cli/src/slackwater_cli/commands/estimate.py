@@ -1,86 +1,41 @@
-"""`slackwater estimate`: a sub-command for every estimate there is, made from its inputs."""
+"""`slackwater estimate`: a command for each estimate."""
 
 from __future__ import annotations
 
-import os
-import re
-import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
-from inspect import Parameter, Signature
-from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any
 
 import typer
-from pydantic.fields import FieldInfo
 from typer.core import TyperGroup
-
-from slackwater.app.estimates.estimates import EstimateError, UnknownKindError
-from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.session import FALLBACK_REGION, SOMEBODY_WAITS, AwsSession
-from slackwater.aws.inventory.types import snapshot_date
-from slackwater.aws.pricing.instance_types import ACTIONS as TYPES
-from slackwater.aws.pricing.price_list import packaged_regions, snapshot
-from slackwater.engine.registry import estimates
-from slackwater.model.estimated import Estimated
-from slackwater.model.estimates import AnyEstimate, Inputs
-from slackwater.model.nearest import unknown
-from slackwater.model.quantities import DURATION, NUMBER, RATE, SIZE
-from slackwater.ports.errors import AwsError
-from slackwater.views.estimates.to_json import document
-from slackwater.views.scan.to_json import dump
-from slackwater.wiring.scan import estimating
-from slackwater.wiring.settings import cache_dir
-from slackwater_cli.estimate_table import draw_estimate
-from slackwater_cli.exits import UsageError
-from slackwater_cli.options import STANDARD_OUTPUT, FormatOption, Output, ProfileOption, option_of
-from slackwater_cli.run import interruptible
-from slackwater_cli.streams import note, rendered, write
-from slackwater_cli.targets import refuse_unknown, regions_without_asking
-
-ANSWERED: Final = f"""\b
-SIZE, such as {SIZE.example}: {", ".join(SIZE.units)}
-RATE, such as {RATE.example}: {", ".join(RATE.units)}
-DURATION, such as {DURATION.example}: {", ".join(DURATION.units)}
-
-\b
-Exit status:
-0 answered
-2 wrong usage: what is wrong is named, with what would do
-4 the profile that was named cannot be used
-"""
-METAVARS: Final = {SIZE.pattern: "SIZE", RATE.pattern: "RATE", DURATION.pattern: "DURATION"}
-A_NUMBER: Final = re.compile(f"-?{NUMBER}")
-
-OURS: Final = (
-    Parameter("format", Parameter.KEYWORD_ONLY, default=Output.TABLE, annotation=FormatOption),
-    Parameter(
-        "offline",
-        Parameter.KEYWORD_ONLY,
-        default=False,
-        annotation=Annotated[bool, typer.Option("--offline", help="Ask AWS nothing: take packaged prices and limits.")],
-    ),
-    Parameter("profile", Parameter.KEYWORD_ONLY, default=None, annotation=ProfileOption),
-)
-"""Options that every kind has, beside those of its inputs."""
 
 
 class Kinds(TyperGroup):
-    """The estimates there are, each with a command that is made when it is asked for."""
+    """The estimates. A command is made when someone asks for it."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """Every kind, for the shell completion."""
+        from slackwater.engine.registry import estimates
+
+        return list(estimates())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
         """The command of a kind.
 
         Raises:
-            UnknownKindError: there is no such kind.
+            UnknownKindError: There is no such kind.
         """
+        from slackwater.app.estimates.estimates import UnknownKindError
+        from slackwater.engine.registry import estimates
+        from slackwater.model.nearest import unknown
+        from slackwater_cli.estimate_command import command
+
         for problem in unknown("estimate", [cmd_name], estimates(), "slackwater estimate --help"):
             raise UnknownKindError([("", problem)])
-        return _command(cmd_name, estimates()[cmd_name])
+        return command(cmd_name, estimates()[cmd_name])
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """Every kind with its title, which is never cut."""
+        from slackwater.engine.registry import estimates
+
         with formatter.section("Commands"):
             formatter.write_dl([(kind, one.title) for kind, one in estimates().items()])
 
@@ -88,7 +43,7 @@ class Kinds(TyperGroup):
 app = typer.Typer(
     cls=Kinds,
     rich_markup_mode=None,
-    help="Ask before you build. Needs no AWS account.",
+    help="Estimate times, limits and costs before you build. Needs no AWS account.",
     no_args_is_help=True,
 )
 
@@ -96,190 +51,3 @@ app = typer.Typer(
 @app.callback()
 def _kinds() -> None:
     pass
-
-
-def _command(kind: str, estimate: AnyEstimate) -> Any:
-    inputs = {one.name: one for one in _inputs(estimate.inputs)}
-
-    def answer(*, format: Output, offline: bool, profile: str | None, **words: Any) -> None:
-        said = {name: inputs[name].value(given) for name, given in words.items() if given is not None}
-        _answer(kind, said, format, _account(profile, offline=offline))
-
-    parameters = [*(one.parameter for one in inputs.values()), *OURS]
-    answer.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    answer.__annotations__ = {one.name: one.annotation for one in parameters}
-    single = typer.Typer(rich_markup_mode=None, add_completion=False)
-    single.command(kind, help=f"{estimate.title}.", epilog=ANSWERED)(answer)
-    return typer.main.get_command(single)
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """An input of an estimate, as an option. `accepts` are the JSON Schemas of what it may be, null left out."""
-
-    name: str
-    field: FieldInfo
-    accepts: tuple[Mapping[str, Any], ...]
-
-    @property
-    def is_file(self) -> bool:
-        """True where the option names a file, and the input is its text."""
-        extra = self.field.json_schema_extra
-        return isinstance(extra, dict) and extra.get("file") is True
-
-    @property
-    def types(self) -> set[str]:
-        """What it may be, in JSON's words."""
-        return {one.get("type", "string") for one in self.accepts}
-
-    @property
-    def parameter(self) -> Parameter:
-        """What typer makes the option of. Without the option it is None, and the model's default counts."""
-        annotation: Any
-        option, metavar = option_of(self.name), "|".join(map(_metavar, self.accepts))
-        if self.types == {"boolean"}:
-            negative = "" if self.field.default is False else f"/--no-{option.removeprefix('--')}"
-            annotation = Annotated[bool | None, typer.Option(f"{option}{negative}", help=self._help)]
-        elif self.types == {"array"}:
-            annotation = Annotated[list[str] | None, typer.Option(option, metavar=metavar, help=self._help)]
-        else:
-            named = "FILE" if self.is_file else metavar
-            annotation = Annotated[str | None, typer.Option(option, metavar=named, help=self._help)]
-        return Parameter(self.name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-
-    @property
-    def _help(self) -> str:
-        if self.field.is_required():
-            return f"{self.field.description}.  [required]"
-        default = DEFAULTS.get(self.name, self.field.default)
-        has_none = isinstance(default, bool) or default in (None, "", [])
-        return f"{self.field.description}." + ("" if has_none else f"  [default: {default}]")
-
-    def value(self, given: Any) -> Any:
-        """The input as a program would send it.
-
-        Raises:
-            UsageError: it names a file that cannot be read.
-        """
-        if self.is_file:
-            return _text_of(given, option_of(self.name))
-        if self.types == {"array"}:
-            return [word.strip() for words in given for word in words.split(",")]
-        if self.types <= {"integer", "number"} and A_NUMBER.fullmatch(given):
-            return float(given) if re.search("[.eE]", given) else int(given)
-        return given
-
-
-DEFAULTS: Final = {"region": f"AWS_REGION's or the profile's, else {FALLBACK_REGION}"}
-"""Of inputs whose default is not in the model."""
-
-
-def _inputs(model: type[Inputs]) -> Iterator[Input]:
-    """Its own first, then those that every estimate has."""
-    whole = model.model_json_schema()
-    for name in sorted(model.model_fields, key=lambda name: name in Inputs.model_fields):
-        accepts = _alternatives(whole["properties"][name], whole.get("$defs", {}))
-        yield Input(name, model.model_fields[name], tuple(one for one in accepts if one.get("type") != "null"))
-
-
-def _alternatives(schema: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    if "$ref" in schema:
-        yield from _alternatives(named[schema["$ref"].rpartition("/")[2]], named)
-    elif "anyOf" in schema:
-        for one in schema["anyOf"]:
-            yield from _alternatives(one, named)
-    else:
-        yield schema
-
-
-def _metavar(schema: Mapping[str, Any]) -> str:
-    if choices := schema.get("enum", [schema["const"]] if "const" in schema else []):
-        return "|".join(map(str, choices))
-    match schema.get("type"):
-        case "integer" | "number":
-            return "N"
-        case "array":
-            return "NAMES"
-        case _:
-            return next((word for pattern, word in METAVARS.items() if pattern in schema.get("pattern", "")), "NAME")
-
-
-def _text_of(file: str, option: str) -> str:
-    try:
-        if file != STANDARD_OUTPUT:
-            raw = Path(file).read_bytes()
-        elif sys.stdin is not None:
-            raw = sys.stdin.buffer.read()
-        else:
-            raise UsageError(f"{option} {file}: standard input is closed")
-        return raw.decode("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"{option} {file}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{option} {file}: is not UTF-8 at byte {error.start}") from error
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """Whom to ask, if anybody; the region that is configured, if any; and why nobody is asked."""
-
-    session: AwsSession | None
-    region: str | None
-    why: str = ""
-
-
-def _account(profile: str | None, *, offline: bool) -> Account:
-    """The account that credentials lead to. What is broken only counts where a profile was named.
-
-    Raises:
-        AwsError: the profile that was named cannot be used.
-    """
-    region = None
-    try:
-        session = AwsSession(profile, meter=CallMeter(), patience=SOMEBODY_WAITS)
-        region = session.region
-        if offline:
-            return Account(None, region, "Offline")
-        return Account(session, region) if session.has_credentials() else Account(None, region, "No AWS credentials")
-    except AwsError as error:
-        if profile is not None:
-            raise
-        return Account(None, region, str(error))
-
-
-def _answer(kind: str, said: Mapping[str, Any], format: Output, account: Account) -> None:
-    regions = regions_without_asking()
-    if account.region and "region" not in said:
-        refuse_unknown("AWS_REGION or the profile", [account.region], regions)
-    use_case = estimating(account.session, cache_dir(os.environ), account.region or FALLBACK_REGION, regions)
-    try:
-        done = interruptible(lambda: use_case.answer(kind, said))
-    except EstimateError as error:
-        raise EstimateError((field and option_of(field), problem) for field, problem in error.problems) from error
-    if format is Output.JSON:
-        write(dump(document(done)))
-    else:
-        write(rendered(partial(draw_estimate, done, said)))
-    for line in _notes(done, account, named="region" in said):
-        note(line)
-
-
-def _notes(done: Estimated, account: Account, *, named: bool) -> Iterator[str]:
-    """What is to be known about the answer: the region that nobody chose, what is packaged, and what could not be read."""
-    region = done.inputs["region"]
-    if not named and account.region is None:
-        yield f"No region: this is for {region}; choose with --region"
-    if account.session is not None:
-        yield from (f"Not read from AWS: {gap.what}: {gap.reason}" for gap in done.gaps)
-    if used := [*_packaged(done)]:
-        yield f"{f'{account.why}; p' if account.why else 'P'}ackaged {' and '.join(used)} are used"
-    if done.unpriced:
-        there_are = "" if snapshot(region) else f" (packaged prices: {' and '.join(packaged_regions())})"
-        yield f"No price is known in {region}{there_are}: {', '.join(item.id for item in done.unpriced)}"
-
-
-def _packaged(done: Estimated) -> Iterator[str]:
-    if any(gap.what in TYPES for gap in done.gaps):
-        yield f"instance limits of {snapshot_date()}"
-    if dates := sorted({f"{one.price.as_of}" for one in done.price_basis if one.price.source.startswith("snapshot")}):
-        yield f"prices of {' to '.join(dict.fromkeys((dates[0], dates[-1])))}"

@@ -7,26 +7,17 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import partial
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from slackwater.app.findings.findings import LONGEST_SNOOZE, Action, BadDecisionError, Findings
-from slackwater.app.policy.authority import check_decider
-from slackwater.app.policy.file import LIST_DETECTORS
-from slackwater.aws.client.identity import identity
-from slackwater.engine.registry import registry
+from slackwater.app.policy.names import LIST_DETECTORS
 from slackwater.model.listing import FINDING_ORDERS, PAGE, FindingOrder, FindingQuery
 from slackwater.model.nearest import unknown
-from slackwater.model.tracking import STATUSES, Status
-from slackwater.views.api import to_json as service_json
-from slackwater.views.scan.to_json import dump
-from slackwater.wiring.scan import clock
-from slackwater.wiring.service import policies, serving
+from slackwater.model.tracking import LONGEST_SNOOZE, STATUSES, Status
 from slackwater_cli.dates import end
 from slackwater_cli.deployment import Deployment, deployment
 from slackwater_cli.exits import UsageError
-from slackwater_cli.findings_table import draw_detail, draw_findings, standing, state
 from slackwater_cli.listing import first
 from slackwater_cli.options import (
     DECIDED,
@@ -43,6 +34,9 @@ from slackwater_cli.options import (
 from slackwater_cli.streams import WIDEST_LIST, note, rendered, write
 from slackwater_cli.targets import check_named_regions
 
+if TYPE_CHECKING:
+    from slackwater.app.findings.findings import Action, Findings
+
 ACCOUNT: Final = re.compile("[0-9]{12}")
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The finding's id, as the list shows it.")]
@@ -54,9 +48,7 @@ UntilOption = Annotated[
     ),
 ]
 
-app = typer.Typer(
-    rich_markup_mode=None, help="What the deployed service found, and what is decided about it.", no_args_is_help=True
-)
+app = typer.Typer(rich_markup_mode=None, help="List and decide the deployed service's findings.", no_args_is_help=True)
 
 
 @app.command("list", epilog=LISTED)
@@ -88,6 +80,11 @@ def list_(
     profile: ProfileOption = None,
 ) -> None:
     """List the open findings, the dearest first, or others."""
+    from slackwater.engine.registry import registry
+    from slackwater.views.api import to_json as service_json
+    from slackwater.views.scan.to_json import dump
+    from slackwater_cli.findings_table import draw_findings
+
     if detector is not None and (said := unknown("detector", [detector], registry(), LIST_DETECTORS)):
         raise UsageError(f"--detector: {said[0]}")
     if account is not None and not ACCOUNT.fullmatch(account):
@@ -123,6 +120,10 @@ def show(
     profile: ProfileOption = None,
 ) -> None:
     """Show a finding: its evidence, what to do, and every change of it."""
+    from slackwater.views.api import to_json as service_json
+    from slackwater.views.scan.to_json import dump
+    from slackwater_cli.findings_table import draw_detail
+
     shown = _findings(deployment(stack, stack_region, profile)).shown(id)
     detail = service_json.finding_detail(shown.finding, shown.ledger, shown.evidence)
     write(dump(detail) if format is Output.JSON else rendered(partial(draw_detail, detail)))
@@ -141,6 +142,8 @@ def snooze(
     profile: ProfileOption = None,
 ) -> None:
     """Put a finding aside for a while. Then it opens again, if it is still there."""
+    from slackwater.wiring.scan import clock
+
     if (days is None) == (until is None):
         raise UsageError("Say for how long: either --days or --until")
     if days is not None and days > LONGEST_SNOOZE.days:
@@ -176,6 +179,14 @@ def reopen(
 
 
 def _decide(there: Deployment, id_: str, action: Action, why: str, until: datetime | None) -> None:
+    from slackwater.app.findings.findings import BadDecisionError
+    from slackwater.app.policy.authority import check_decider
+    from slackwater.aws.client.identity import identity
+    from slackwater.views.api import to_json as service_json
+    from slackwater.wiring.scan import clock
+    from slackwater.wiring.service import policies
+    from slackwater_cli.findings_table import standing, state
+
     who, findings = identity(there.session).arn, _findings(there)
     check_decider(who, policies(there.deployed, there.session).current())
     before = findings.store.get(id_)
@@ -191,6 +202,8 @@ def _decide(there: Deployment, id_: str, action: Action, why: str, until: dateti
 
 
 def _findings(there: Deployment) -> Findings:
+    from slackwater.wiring.service import serving
+
     return serving(there.deployed, there.session).findings
 
 

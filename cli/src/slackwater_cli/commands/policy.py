@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from slackwater.app.policy.file import DEFAULT_POLICY, check_regions_in, parse_policy, policy_schema, policy_text
-from slackwater.app.policy.stored import Policies
-from slackwater.app.policy.warnings import find_warnings
-from slackwater.aws.client.identity import identity
-from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.session import SOMEBODY_WAITS, AwsSession
-from slackwater.aws.deployment.trust import trust_policy
-from slackwater.engine.authority import pins_session_name
-from slackwater.engine.registry import registry
-from slackwater.model.policy import Policy
+from slackwater.app.policy.names import DEFAULT_POLICY
 from slackwater.ports.errors import AwsError
-from slackwater.ports.store import Version
-from slackwater.views.scan.to_json import dump, rfc3339
-from slackwater.wiring.service import policies
 from slackwater_cli.dates import minute
 from slackwater_cli.deployment import deployment
-from slackwater_cli.exits import UsageError
-from slackwater_cli.grid import draw_grid, grid_of
+from slackwater_cli.exits import ExitStatus, UsageError
 from slackwater_cli.options import (
     STACK,
     STANDARD_OUTPUT,
@@ -42,29 +28,64 @@ from slackwater_cli.output import output_file
 from slackwater_cli.streams import note, rendered, write
 from slackwater_cli.targets import regions_without_asking
 
-app = typer.Typer(rich_markup_mode=None, help="What operators may change.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from slackwater.app.policy.file import Problem
+    from slackwater.app.policy.stored import Policies
+    from slackwater.model.policy import Policy
+    from slackwater.ports.store import Version
+
+app = typer.Typer(rich_markup_mode=None, help="Check, store and show policies.", no_args_is_help=True)
 
 
 @app.command()
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE")] = DEFAULT_POLICY,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with status 2 also for a warning.")] = False,
+    format: FormatOption = Output.TABLE,
     profile: ProfileOption = None,
 ) -> None:
-    """Check a policy file. Leaves with status 2 if it is wrong.
+    """Check a policy file.
 
-    It asks AWS nothing but this: where the policy names the session of a role, IAM is asked for the role's trust policy.
-    """
-    text, regions = policy_text(file), regions_without_asking()
-    policy = _checked(text, file, regions, profile)
-    check_regions_in(text, str(file), regions)
-    off = [id_ for id_ in registry() if id_ not in policy.limits]
-    but = f", all but {', '.join(off)}" if off else ""
-    write(f"{file}: good; {len(policy.limits)} of {len(registry())} detectors are on{but}.\n")
+    Asks AWS only if the policy names the session of a role. Then it reads the role's trust policy from IAM.
+
+    \b
+    Exit status:
+    0 valid
+    2 wrong usage or policy; with --strict also a warning
+    """  # noqa: D301 -- the mark that keeps the lines apart
+    from slackwater.app.policy.file import PolicyError, check_regions_in, policy_text
+    from slackwater.engine.registry import registry
+    from slackwater.views.scan.to_json import dump
+
+    try:
+        text, regions = policy_text(file), regions_without_asking()
+        policy, warnings = _parsed(text, file, regions, profile)
+        check_regions_in(text, str(file), regions)
+    except PolicyError as error:
+        if format is not Output.JSON:
+            raise
+        write(dump({"valid": False, "problems": [_problem(one) for one in error.problems], "warnings": []}))
+        raise typer.Exit(ExitStatus.WRONG_USAGE) from error
+    if format is Output.JSON:
+        write(dump({"valid": True, "problems": [], "warnings": [_problem(one) for one in warnings]}))
+    else:
+        _write_warnings(warnings)
+        off = [id_ for id_ in registry() if id_ not in policy.limits]
+        but = f", all but {', '.join(off)}" if off else ""
+        write(f"{file}: good; {len(policy.limits)} of {len(registry())} detectors are on{but}.\n")
+    if strict and warnings:
+        raise typer.Exit(ExitStatus.WRONG_USAGE)
 
 
 @app.command()
 def schema() -> None:
     """Print the policy file's JSON Schema, for editors."""
+    from slackwater.app.policy.file import policy_schema
+    from slackwater.engine.registry import registry
+    from slackwater.views.scan.to_json import dump
+
     write(dump(policy_schema(registry())))
 
 
@@ -86,6 +107,8 @@ def push(
     2 wrong usage or policy; nothing was stored
     4 no credentials, not allowed, or nothing reachable
     """  # noqa: D301 -- the mark that keeps the lines apart
+    from slackwater.app.policy.file import policy_text
+
     text = policy_text(file)
     _checked(text, file, regions_without_asking(), profile)
     stored = _policies(stack, stack_region, profile).push(text, str(file))
@@ -99,7 +122,7 @@ def push(
 def pull(
     version: Annotated[str | None, typer.Option(metavar="V", help="This version instead of the newest.")] = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write there instead of to standard output, which is -.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file; - is standard output.")
     ] = None,
     stack: StackOption = STACK,
     stack_region: StackRegionOption = None,
@@ -125,6 +148,8 @@ def history(
     profile: ProfileOption = None,
 ) -> None:
     """List every version and deletion of the policy, the newest first."""
+    from slackwater.views.scan.to_json import dump, rfc3339
+
     versions = [*_policies(stack, stack_region, profile).history()]
     if format is Output.JSON:
         write(
@@ -139,20 +164,48 @@ def history(
     write(rendered(lambda console: _draw_history(versions, console)))
 
 
+def _problem(one: Problem) -> dict[str, str | int | None]:
+    return {"file": one.file, "line": one.line, "key": one.key, "problem": one.problem, "remedy": one.remedy}
+
+
+def _write_warnings(warnings: Iterable[Problem]) -> None:
+    for warning in warnings:
+        note(str(warning))
+
+
 def _checked(text: str, file: Path, regions: Collection[str], profile: str | None) -> Policy:
-    """The policy, without asking AWS for regions, of which it may have newer ones; what is doubtful about it is said.
+    """The policy, after writing its warnings.
+
+    Raises:
+        PolicyError: Names everything that is wrong with it.
+    """
+    policy, warnings = _parsed(text, file, regions, profile)
+    _write_warnings(warnings)
+    return policy
+
+
+def _parsed(text: str, file: Path, regions: Collection[str], profile: str | None) -> tuple[Policy, list[Problem]]:
+    """The policy and its warnings. AWS may have newer regions than this version: they are not checked here.
 
     Raises:
         PolicyError: with everything that is wrong with it.
     """
+    from slackwater.app.policy.file import parse_policy
+    from slackwater.app.policy.warnings import find_warnings
+    from slackwater.engine.registry import registry
+
     policy = parse_policy(text, str(file), registry(), regions=regions)
-    for doubt in find_warnings(text, str(file), policy, partial(_pinned, profile)):
-        note(str(doubt))
-    return policy
+    return policy, find_warnings(text, str(file), policy, partial(_pinned, profile))
 
 
 def _pinned(profile: str | None, account: str, role: str) -> bool | None:
     """Whether a role's trust policy pins the name of its sessions; None if it cannot be read."""
+    from slackwater.aws.client.identity import identity
+    from slackwater.aws.client.meter import CallMeter
+    from slackwater.aws.client.session import SOMEBODY_WAITS, AwsSession
+    from slackwater.aws.deployment.trust import trust_policy
+    from slackwater.engine.authority import pins_session_name
+
     try:
         session = AwsSession(profile, meter=CallMeter(), patience=SOMEBODY_WAITS)
         if not session.has_credentials() or identity(session).account != account:
@@ -163,11 +216,16 @@ def _pinned(profile: str | None, account: str, role: str) -> bool | None:
 
 
 def _policies(stack: str, stack_region: str | None, profile: str | None) -> Policies:
+    from slackwater.wiring.service import policies
+
     there = deployment(stack, stack_region, profile)
     return policies(there.deployed, there.session)
 
 
 def _draw_history(versions: list[Version], console: Console) -> None:
+    from slackwater.views.scan.to_json import rfc3339
+    from slackwater_cli.grid import draw_grid, grid_of
+
     if not versions:
         console.print("No policy is stored: the defaults hold.")
         return

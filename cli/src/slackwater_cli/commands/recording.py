@@ -7,15 +7,19 @@ from typing import Annotated
 
 import typer
 
-from slackwater.app.recording.show import remaining
 from slackwater_cli.streams import write
 
-app = typer.Typer(rich_markup_mode=None, help="What `slackwater scan --record` wrote.", no_args_is_help=True)
+app = typer.Typer(rich_markup_mode=None, help="Show a recording of `slackwater scan --record`.", no_args_is_help=True)
 
 
 @app.command()
 def show(file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
-    """List every string that is in a recording, and how often: look through it before you pass it on."""
+    """List every string in a recording, and how often.
+
+    Look through the list before you share the recording.
+    """
+    from slackwater.app.recording.show import remaining
+
     found = remaining(file)
     write(f"{file}: {found.size_bytes:,} bytes; {found.lines:,} lines, {found.points:,} points of metrics.\n")
     for title, some in (("Words of AWS and of Slackwater", found.words), ("Placeholders", found.placeholders)):

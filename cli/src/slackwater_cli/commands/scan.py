@@ -11,30 +11,16 @@ from enum import StrEnum
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from slackwater.app.audit.document_file import ScanFile
-from slackwater.app.policy.file import load_policy
-from slackwater.app.recording.replay import Recording
-from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.session import AwsSession
-from slackwater.engine.registry import registry
 from slackwater.model.nearest import unknown
-from slackwater.model.rank import SEVERITIES
-from slackwater.views.report import REPORT_FINDINGS, render_report
-from slackwater.views.scan import to_csv as scan_csv
-from slackwater.views.scan import to_markdown as scan_markdown
-from slackwater.views.scan.document import ScanDocument
-from slackwater.views.text.words import completeness, facts, gaps_title, gaps_told, headline
-from slackwater.wiring.recording import replaying
-from slackwater.wiring.scan import clock
-from slackwater.wiring.settings import cache_dir
 from slackwater_cli.dates import parse_time
 from slackwater_cli.exits import ExitStatus, UsageError
 from slackwater_cli.options import (
     STANDARD_OUTPUT,
+    DetailsOption,
     ExternalIdOption,
     PolicyOption,
     ProfileOption,
@@ -45,10 +31,15 @@ from slackwater_cli.options import (
     policy_file,
 )
 from slackwater_cli.output import output_file
-from slackwater_cli.run import one_folder, spool_audit, spool_scan
 from slackwater_cli.streams import note, rendered, write
-from slackwater_cli.table import TOP, draw_scan
 from slackwater_cli.targets import regions_without_asking, targets_to_scan
+
+if TYPE_CHECKING:
+    from slackwater.app.audit.document_file import ScanFile
+    from slackwater.views.scan.document import ScanDocument
+
+
+TOP: Final = 20
 
 
 class Format(StrEnum):
@@ -79,11 +70,12 @@ def scan(
         typer.Option(
             metavar="N",
             min=0,
-            help=f"Show so many findings in the table instead of {TOP}; 0 shows all, or the worst {REPORT_FINDINGS:,}.",
+            help=f"Findings to show in the table (default {TOP}; 0 shows all).",
         ),
     ] = None,
+    details: DetailsOption = False,
     output: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write there instead of to standard output, which is -.")
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file; - is standard output.")
     ] = None,
     fail_on: Annotated[
         Severity | None,
@@ -105,7 +97,7 @@ def scan(
     role_arn: RoleOption = None,
     external_id: ExternalIdOption = None,
 ) -> None:
-    """Find idle storage, and machines whose burst has run dry. Reads only.
+    """Scan an account for waste and throttling. Only reads.
 
     \b
     Exit status:
@@ -117,10 +109,21 @@ def scan(
     70 an error of our own
     130 interrupted by Ctrl-C; 143 by SIGTERM
     """  # noqa: D301 -- the mark that keeps the lines apart
+    from slackwater.app.audit.document_file import ScanFile
+    from slackwater.app.policy.file import load_policy
+    from slackwater.aws.client.meter import CallMeter
+    from slackwater.aws.client.session import AT_A_TERMINAL, AwsSession
+    from slackwater.engine.registry import registry
+    from slackwater.wiring.scan import clock
+    from slackwater.wiring.settings import cache_dir
+    from slackwater_cli.run import one_folder, spool_scan
+
     if output == "":
         raise UsageError(f"--output: names no file; {STANDARD_OUTPUT} is standard output")
     if top is not None and format is not Format.TABLE:
         raise UsageError("--top goes with --format table; the others have everything")
+    if details and format is not Format.TABLE:
+        raise UsageError("--details goes with --format table; the other formats have every detail")
     check_role(role_arn, external_id)
     if replay is not None:
         only_of_an_account = {
@@ -142,7 +145,7 @@ def scan(
             rules = load_policy(path, registry(), detector or (), regions_without_asking())
             meter = CallMeter()
             home = next(iter(region or rules.scan.regions), None)
-            session = AwsSession(profile, role_arn, external_id, meter=meter, home=home)
+            session = AwsSession(profile, role_arn, external_id, meter=meter, home=home, patience=AT_A_TERMINAL)
             targets = targets_to_scan(session, region or [], rules, path, every=all_regions)
             if targets and rules.organization.names_any:
                 looked_at = f"this looks at account {targets[0].account} alone"
@@ -151,7 +154,8 @@ def scan(
             spool_scan(session, meter, spool, policy=rules, targets=targets, now=as_of, cache_dir=kept, record=record)
             if record is not None:
                 note(f"Recorded in {record}; `slackwater recording show {record}` lists every string in it")
-        deliver(_shown(spool, format, top=TOP if top is None else top, to_terminal=file is None))
+        shown = TOP if top is None else top
+        deliver(_shown(spool, format, top=shown, details=details, to_terminal=file is None))
         doc = spool.document()
         if file or format is not Format.TABLE:
             _say_what_was_found(doc)
@@ -166,6 +170,12 @@ def _replay(spool: ScanFile, path: Path, policy: Path | None, detectors: list[st
         RecordingError: the file is no recording, or not of this version.
         UsageError: it has no such region.
     """
+    from slackwater.app.policy.file import load_policy
+    from slackwater.app.recording.replay import Recording
+    from slackwater.engine.registry import registry
+    from slackwater.wiring.recording import replaying
+    from slackwater_cli.run import spool_audit
+
     recording = Recording.read(path)
     if policy is not None:
         rules = load_policy(policy_file(policy), registry(), detectors, regions_without_asking())
@@ -183,15 +193,23 @@ def _replay(spool: ScanFile, path: Path, policy: Path | None, detectors: list[st
 
 def status(doc: ScanDocument, fail_on: Severity | None) -> ExitStatus:
     """The exit status for a scan, whose findings begin with the worst."""
-    if not doc["scan"]["complete"]:
+    from slackwater.model.rank import SEVERITIES
+    from slackwater.views.text.words import all_disabled
+
+    if all_disabled(doc) or not doc["scan"]["complete"]:
         return ExitStatus.INCOMPLETE
     severe_enough = SEVERITIES[: SEVERITIES.index(fail_on.value) + 1] if fail_on else ()
     met = any(finding["severity"] in severe_enough for finding in islice(doc["findings"], 1))
     return ExitStatus.FAIL_ON_MET if met else ExitStatus.COMPLETE
 
 
-def _shown(spool: ScanFile, format: Format, *, top: int, to_terminal: bool) -> str | Iterable[str]:
+def _shown(spool: ScanFile, format: Format, *, top: int, details: bool, to_terminal: bool) -> str | Iterable[str]:
     """What is for programs piece by piece and whole; what is for people with the worst findings, which says how many more."""
+    from slackwater.views.report import REPORT_FINDINGS, render_report
+    from slackwater.views.scan import to_csv as scan_csv
+    from slackwater.views.scan import to_markdown as scan_markdown
+    from slackwater_cli.table import draw_scan
+
     match format:
         case Format.JSON:
             return spool.chunks()
@@ -202,11 +220,15 @@ def _shown(spool: ScanFile, format: Format, *, top: int, to_terminal: bool) -> s
         case Format.MARKDOWN:
             return scan_markdown.render_document(spool.document(REPORT_FINDINGS))
         case _:
-            return rendered(partial(draw_scan, spool.document(REPORT_FINDINGS), top=top), to_terminal=to_terminal)
+            return rendered(
+                partial(draw_scan, spool.document(REPORT_FINDINGS), top=top, details=details), to_terminal=to_terminal
+            )
 
 
 def _say_what_was_found(doc: ScanDocument) -> None:
     """The gist on standard error, where the result itself goes to a program or a file."""
+    from slackwater.views.text.words import completeness, facts, gaps_title, gaps_told, headline
+
     for sentence in (headline(doc), completeness(doc), *facts(doc)):
         note(sentence)
     if gaps := gaps_told(doc):

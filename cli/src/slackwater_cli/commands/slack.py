@@ -7,28 +7,20 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
-from importlib.resources import files
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from slackwater.app.slack.check import PAGE, SlackCheck, Step
-from slackwater.aws.deployment.secrets import Secret
-from slackwater.model.policy import CHANNEL, CHANNEL_LOOKS
-from slackwater.slack.bot import BotChannel
-from slackwater.slack.endpoint_check import knock
-from slackwater.slack.secret import SecretError, parse
-from slackwater.slack.webhook import WebhookChannel
-from slackwater.views.scan.to_json import dump
-from slackwater.views.text.words import one_line
-from slackwater.wiring.scan import clock
-from slackwater.wiring.service import policies
+from slackwater.views.text.one_line import one_line
 from slackwater_cli.deployment import Deployment, deployment
 from slackwater_cli.exits import ExitStatus, UsageError
 from slackwater_cli.options import STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
 from slackwater_cli.streams import note, rendered, write
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from slackwater.app.slack.check import Step
 
 PLACEHOLDER: Final = "https://API.execute-api.REGION.amazonaws.com"
 """Where the manifest has the address of the deployed API."""
@@ -37,12 +29,14 @@ EVENTS: Final = "/slack/events"
 STYLES: Final = {"good": "green", "bad": "bold red", "note": "yellow"}
 WIDTH: Final = 20
 
-app = typer.Typer(rich_markup_mode=None, help="What the deployed service says in Slack.", no_args_is_help=True)
+app = typer.Typer(rich_markup_mode=None, help="Set up and test Slack.", no_args_is_help=True)
 
 
 @app.command()
 def manifest(stack: StackOption = STACK, stack_region: StackRegionOption = None, profile: ProfileOption = None) -> None:
-    """Print the Slack app's manifest, with the address of the deployed service, to create the app from.
+    """Print the manifest to create the Slack app from.
+
+    It has the address of the deployed service.
 
     \b
     Exit status:
@@ -50,6 +44,10 @@ def manifest(stack: StackOption = STACK, stack_region: StackRegionOption = None,
     2 wrong usage
     4 no credentials, not allowed, or nothing reachable
     """  # noqa: D301 -- the mark that keeps the lines apart
+    from importlib.resources import files
+
+    from slackwater.app.slack.check import PAGE
+
     there = deployment(stack, stack_region, profile)
     text = (files("slackwater_cli") / "slack-app-manifest.yaml").read_text(encoding="utf-8")
     write(text.replace(PLACEHOLDER, _api_url(there, stack)))
@@ -66,7 +64,7 @@ def check(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Say whether Slack is set up, and what is missing; post one message if it is.
+    """Check the Slack setup and post a test message.
 
     It reads the secret and the policy of the deployed service with your own credentials.
 
@@ -77,6 +75,10 @@ def check(
     3 something is missing
     4 no credentials, not allowed, or nothing reachable
     """  # noqa: D301 -- the mark that keeps the lines apart
+    from slackwater.app.slack.check import PAGE
+    from slackwater.model.policy import CHANNEL, CHANNEL_LOOKS
+    from slackwater.views.scan.to_json import dump
+
     if channel is not None and not re.fullmatch(CHANNEL, channel):
         raise UsageError(f"--channel {channel!r} is no channel's id; {CHANNEL_LOOKS}")
     steps = _told(_steps(deployment(stack, stack_region, profile), stack, channel), format)
@@ -89,6 +91,15 @@ def check(
 
 
 def _steps(there: Deployment, stack: str, channel: str | None) -> Iterator[Step]:
+    from slackwater.app.slack.check import SlackCheck, Step
+    from slackwater.aws.deployment.secrets import Secret
+    from slackwater.slack.bot import BotChannel
+    from slackwater.slack.endpoint_check import knock
+    from slackwater.slack.secret import SecretError, parse
+    from slackwater.slack.webhook import WebhookChannel
+    from slackwater.wiring.scan import clock
+    from slackwater.wiring.service import policies
+
     arn = there.deployed.slack_secret_arn
     if arn is None:
         said = f"the stack {stack} knows of none: deploy it with --parameter-overrides SlackSecretArn=…"
@@ -131,6 +142,8 @@ def _told(steps: Iterable[Step], format: Output) -> list[Step]:
 
 
 def _draw(step: Step, console: Console) -> None:
+    from rich.text import Text
+
     word = step.state.upper() if step.state == "bad" else step.state
     console.print(
         Text.assemble((f"{word:6}", STYLES[step.state]), f"{step.what:{WIDTH}}", one_line(step.said)), soft_wrap=True

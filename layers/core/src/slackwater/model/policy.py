@@ -149,6 +149,7 @@ CHANNEL_LOOKS: Final = "it looks like C0123ABCDEF, and is at the end of the chan
 USER_LOOKS: Final = "it looks like U0123ABCDEF; a member's profile has it under 'Copy member ID'"
 
 type ChannelId = Annotated[str, Field(pattern=CHANNEL, examples=["C0123ABCDEF"])]
+type MentionId = Annotated[str, Field(pattern=f"{USER}|{GROUP}", examples=["U0123ABCDEF", "S0123ABCDEF"])]
 type UserId = Annotated[str, Field(pattern=USER, examples=["U0123ABCDEF"])]
 
 
@@ -190,6 +191,10 @@ class SlackSection(Section):
     )
     deciders: list[UserId] = Field(
         default=[], description="Who may snooze, dismiss and stop by button; empty is nobody."
+    )
+    people: dict[str, MentionId] = Field(
+        default={},
+        description="Whom to mention for an owner: the Slack id of a user (U…) or of a user group (S…) by owner.",
     )
     auditors: list[UserId] = Field(
         default=[], description="Who may start audits by /slackwater audit; empty is nobody."

@@ -15,8 +15,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from slackwater.app.policy.model import LIST_DETECTORS as LIST_DETECTORS  # noqa: PLC0414 -- for whoever names detectors
 from slackwater.app.policy.model import SECTIONS, policy_model, section_at
+from slackwater.app.policy.names import LIST_DETECTORS, LIST_REGIONS
 from slackwater.app.policy.toml_lines import KeyLines, KeyPath
 from slackwater.engine.registry import Registry
 from slackwater.model.nearest import did_you_mean
@@ -32,10 +32,8 @@ from slackwater.model.policy import (
     Policy,
 )
 from slackwater.model.policy_version import PolicyVersion
-from slackwater.views.text.words import one_line
+from slackwater.views.text.one_line import one_line
 
-DEFAULT_POLICY: Final = Path("slackwater.toml")
-LIST_REGIONS: Final = "aws ec2 describe-regions --all-regions"
 IDS: Final = {
     CHANNEL: ("channel's", CHANNEL_LOOKS),
     USER: ("member's", USER_LOOKS),

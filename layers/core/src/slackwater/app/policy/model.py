@@ -9,12 +9,15 @@ from typing import Annotated, Any, Final, get_args
 
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
+from slackwater.app.policy.names import LIST_DETECTORS
 from slackwater.app.policy.toml_lines import KeyPath
 from slackwater.engine.registry import Registry
 from slackwater.model.detector import Limits
 from slackwater.model.money import (
     EBS_GP3_THROUGHPUT,
     EBS_SNAPSHOT_STORAGE,
+    EFS_ARCHIVE_READ,
+    EFS_ARCHIVE_TIERING,
     EFS_ELASTIC_READ,
     EFS_ELASTIC_WRITE,
     EFS_IA_READ,
@@ -47,7 +50,6 @@ from slackwater.model.price_queries import (
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
 from slackwater.model.services import CALLS_PER_SECOND, IAM_PREFIXES
 
-LIST_DETECTORS: Final = "slackwater detectors"
 REMOVABLE: Final = frozenset(kind.KIND for kind in (Volume, EfsFileSystem, FsxFileSystem))
 """Kinds of resources that some detector recommends to delete, and that Slackwater may delete."""
 
@@ -58,6 +60,7 @@ PRICE_ITEMS: Final = (
     *(f"fsx.{deployment}.{what}" for deployment in FSX_DEPLOYMENT for what in ("storage", "throughput", "iops")),
     *(item.id for item in (EBS_GP3_THROUGHPUT, EBS_SNAPSHOT_STORAGE, EFS_PROVISIONED_THROUGHPUT)),
     *(item.id for item in (EFS_ELASTIC_READ, EFS_ELASTIC_WRITE, EFS_IA_READ, EFS_IA_TIERING)),
+    *(item.id for item in (EFS_ARCHIVE_READ, EFS_ARCHIVE_TIERING)),
     *(item.id for item in (VPC_ENDPOINT_HOUR, VPC_ENDPOINT_GIB)),
     *(f"ec2.{family}.cpu-credits" for family in CREDIT_FAMILIES),
     "ec2.<instance type>.hour",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from slackwater.app.policy.file import DEFAULT_POLICY, PolicyError, Problem, check_regions_in, parse_policy
+from slackwater.app.policy.file import PolicyError, Problem, check_regions_in, parse_policy
+from slackwater.app.policy.names import DEFAULT_POLICY
 from slackwater.engine.registry import Registry
 from slackwater.model.object_keys import POLICY
 from slackwater.model.policy import Policy

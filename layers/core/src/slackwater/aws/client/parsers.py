@@ -53,7 +53,7 @@ WANTED: Final[Mapping[str, Wanted]] = {
         "NextToken",
         Volumes=_all(
             *("VolumeId", "VolumeType", "Size", "Iops", "Throughput", "State", "CreateTime", "AvailabilityZone"),
-            *("MultiAttachEnabled", "Encrypted", "KmsKeyId", "OutpostArn"),
+            *("MultiAttachEnabled", "Encrypted", "KmsKeyId", "OutpostArn", "SnapshotId"),
             Operator=_all("Managed", "Principal"),
             Attachments=_all("InstanceId", "Device", "AttachTime", "State"),
             Tags=_TAGS,

@@ -22,6 +22,7 @@ from botocore.loaders import create_loader
 from botocore.session import Session
 
 from slackwater.aws.client.errors import THROTTLED, remedies
+from slackwater.aws.client.offline import FALLBACK_REGION
 from slackwater.aws.client.parsers import LeanParserFactory
 from slackwater.model.services import IAM_PREFIXES
 from slackwater.ports.errors import NoCredentialsError
@@ -53,10 +54,6 @@ ACTIONS: Final = frozenset({"sts:AssumeRole"})
 
 USER_AGENT: Final = "slackwater/0.1.0"
 
-FALLBACK_REGION: Final = "us-east-1"
-"""Where questions go that are not about a region, when none is configured."""
-
-
 CONNECT_TIMEOUT_S: Final = 5
 
 
@@ -64,7 +61,7 @@ CONNECT_TIMEOUT_S: Final = 5
 class Patience:
     """How often to ask AWS before giving up, and how long to wait for a connection and for each answer.
 
-    `replaceable` is for services whose answers something packaged can replace.
+    `replaceable` is for services whose answers something packaged can replace, `first` for those that a command asks first.
     """
 
     max_attempts: int
@@ -72,14 +69,23 @@ class Patience:
     connect_timeout_s: int = CONNECT_TIMEOUT_S
     retry_mode: Literal["adaptive", "standard"] = "adaptive"
     replaceable: Patience | None = None
+    first: Patience | None = None
 
     def with_(self, service: str) -> Patience:
         """What it is with one service."""
+        if self.first and service in ASKED_FIRST:
+            return self.first
         return self.replaceable if self.replaceable and service in REPLACEABLE else self
 
 
 PATIENT: Final = Patience(8, 60)
 """A throttled scan slows down (adaptive mode) rather than fails; eight attempts back off for half a minute and then say so."""
+
+ASKED_FIRST: Final = frozenset({"sts", "cloudformation"})
+"""Each answers in a fraction of a second, so a command that gets no answer has a wrong endpoint or no network."""
+
+AT_A_TERMINAL: Final = Patience(8, 60, first=Patience(2, 2, 2, "standard"))
+"""As PATIENT, but a dead endpoint shows within 2 x 2 s and the pause between."""
 
 REPLACEABLE: Final = frozenset({"ec2", "pricing"})
 """Where somebody waits, these are asked for instance types and prices, and snapshots stand in."""
@@ -182,6 +188,12 @@ class AwsSession:
                 credentials.get_frozen_credentials()
         other = copy.copy(self)
         other.__dict__.update(_session=session, _clients={}, _lock=threading.Lock(), pace=None)
+        return other
+
+    def without_retries(self) -> AwsSession:
+        """Return this session with clients that send each request once."""
+        other = copy.copy(self)
+        other.__dict__.update(_patience=ONCE, _clients={}, _lock=threading.Lock())
         return other
 
     @overload

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from slackwater.views.text.words import one_line
+from slackwater.views.text.one_line import one_line
 
 _ESCAPED: Final = {ord(c): f"\\{c}" for c in "\\`*_[]#|~$"} | {
     ord("&"): "&amp;",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,23 +20,11 @@ from slackwater.views.scan.document import (
     UnknownDocument,
     UnlistedDocument,
 )
+from slackwater.views.text.money import dollars
+from slackwater.views.text.one_line import one_line
 from slackwater.views.text.sparkline import is_logarithmic
 
 EXAMPLES: Final = 3
-CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-"""Control characters: line breaks and terminal sequences among them."""
-INVISIBLE: Final = re.compile(
-    # Spaces that pass for a plain one.
-    r"[\xa0\u1680\u2000-\u200a\u202f\u205f"
-    # Format characters: they have no width, or turn the direction of reading.
-    r"\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb"
-    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-    # Letters, marks and symbols that show nothing.
-    r"\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
-    # Halves of surrogate pairs, which no file can hold.
-    r"\ud800-\udfff]"
-)
-"""Characters that people cannot see, or cannot tell from a space."""
 NOUNS: Final = {
     "ebs-volume": "EBS volume",
     "ec2-instance": "EC2 instance",
@@ -47,14 +34,6 @@ NOUNS: Final = {
 }
 """What people call a type of resource."""
 BYTES: Final = {1 << 40: "TiB", 1 << 30: "GiB", 1 << 20: "MiB", 1 << 10: "KiB"}
-
-
-def one_line(words: str) -> str:
-    """Return untrusted text on one line, so that different names look different.
-
-    Each run of control characters is one space. An invisible character shows as its code point: `prod<U+200B>`.
-    """
-    return INVISIBLE.sub(lambda found: f"<U+{ord(found[0]):04X}>", CONTROLS.sub(" ", words))
 
 
 def measure(value: float | str, unit: str) -> str:
@@ -112,11 +91,11 @@ def saving(usd: str | None) -> str:
 def headline(doc: ScanDocument) -> str:
     """What the waste comes to, and how much else was found; what is missing comes before all."""
     by_kind = doc["totals"]["by_kind"]
-    found = [_waste(by_kind["waste"])] if "waste" in by_kind else []
-    nouns: dict[FindingKind, str] = {"performance": "performance trouble", "risk": "risk"}
+    found = [_waste(by_kind["waste"], doc["totals"].get("high_confidence_usd"))] if "waste" in by_kind else []
+    nouns: dict[FindingKind, str] = {"performance": "performance issue", "risk": "risk"}
     found += [count(by_kind[kind]["findings"], noun) for kind, noun in nouns.items() if kind in by_kind]
-    if _all_closed(doc):
-        return "Nothing can be said: every region is closed by a service control policy."
+    if all_disabled(doc):
+        return "Unknown: a service control policy disables every region in this scan."
     if doc["scan"]["complete"]:
         return f"{'; '.join(found) or 'Nothing found'}."
     return f"INCOMPLETE: {'at least ' if found else 'nothing can be said'}{'; '.join(found)}; {missing(doc)}."
@@ -152,28 +131,31 @@ def allowance(left: Allowance) -> str:
     return f"{cents:,} of {left.most_usd:,.2f} USD for metrics; {running:,} of {most} {'is' if running == 1 else 'are'} running"
 
 
-def _all_closed(doc: ScanDocument) -> bool:
+def all_disabled(doc: ScanDocument) -> bool:
+    """True if a service control policy disables every region, so that the scan read nothing."""
     targets = doc["scan"]["targets"]
     return bool(targets) and all("closed" in target for target in targets)
 
 
-def _waste(totals: SomeTotals) -> str:
-    cases = count(totals["findings"], "case")
-    if not Decimal(totals["monthly_savings_usd"]) and totals["unpriced"]:
-        return f"{cases} of waste, saving unknown"
-    unpriced = f" ({totals['unpriced']:,} unpriced)" if totals["unpriced"] else ""
-    return f"{Decimal(totals['monthly_savings_usd']):,.2f} USD a month could be saved in {cases}{unpriced}"
+def _waste(totals: SomeTotals, high_confidence_usd: str | None) -> str:
+    """What the waste costs: `$9,615 a month ($6,391 with high confidence) in 42 findings`."""
+    findings, usd = count(totals["findings"], "finding"), Decimal(totals["monthly_savings_usd"])
+    if not usd and totals["unpriced"]:
+        return f"{findings} of waste, saving unknown"
+    sure = f" ({dollars(Decimal(high_confidence_usd))} with high confidence)" if high_confidence_usd else ""
+    unpriced = f", {totals['unpriced']:,} without a known price" if totals["unpriced"] else ""
+    return f"{dollars(usd)} a month{sure} in {findings}{unpriced}"
 
 
 def completeness(doc: ScanDocument) -> str:
-    """Whether the scan saw what it had to, and how many questions it left open."""
-    unanswered = f"{count(len(doc['unknown']), 'question')} without an answer."
-    if _all_closed(doc):
-        return "A service control policy closes every region that was asked: nothing was read."
+    """Whether every required call succeeded, and how many checks are inconclusive."""
+    unanswered = f"{count(len(doc['unknown']), 'inconclusive check')}."
+    if all_disabled(doc):
+        return "A service control policy disables every region in this scan. Nothing was read."
     if doc["scan"]["complete"]:
-        but = " but for closed regions" if any("closed" in target for target in doc["scan"]["targets"]) else ""
-        return f"Complete{but}: all that is required could be read; {unanswered}"
-    return f"What could not be read is listed; {unanswered}"
+        but = ", except for disabled regions" if any("closed" in target for target in doc["scan"]["targets"]) else ""
+        return f"Complete{but}: every required call succeeded. {unanswered}"
+    return f"The failed calls are listed. {unanswered}"
 
 
 def facts(doc: ScanDocument) -> list[str]:
@@ -212,8 +194,8 @@ def closed(targets: Iterable[tuple[str, str]]) -> list[str]:
     for region, where in sorted(accounts.items()):
         regions[frozenset(where)].append(region)
     return [
-        f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} closed by a service control policy in "
-        f"{count(len(where), 'account') if len(where) > 1 else f'account {min(where)}'}: nothing is known of what is there."
+        f"A service control policy disables {', '.join(names)} in "
+        f"{count(len(where), 'account') if len(where) > 1 else f'account {min(where)}'}: Slackwater read nothing there."
         for where, names in sorted(regions.items(), key=lambda one: (-len(one[0]), one[1]))
     ]
 

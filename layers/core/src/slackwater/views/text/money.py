@@ -1,0 +1,24 @@
+"""Amounts of money for people."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Final
+
+WHOLE_FROM: Final = 10
+"""US dollars from which cents do not matter."""
+
+
+def dollars(usd: Decimal) -> str:
+    """An amount: `$9,615`, or `$2.74` below ten dollars."""
+    return f"${usd:,.0f}" if abs(usd) >= WHOLE_FROM or not usd % 1 else f"${usd:,.2f}"
+
+
+def effect(usd: str | None) -> str:
+    """What a fix does to the monthly bill, from its `monthly_savings_usd`: `saves $1,001/mo`, `fix: +$352/mo`, `fix: free`."""
+    if usd is None:
+        return "saving unknown"
+    amount = Decimal(usd)
+    if not amount:
+        return "fix: free"
+    return f"saves {dollars(amount)}/mo" if amount > 0 else f"fix: +{dollars(-amount)}/mo"
