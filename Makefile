@@ -7,13 +7,12 @@ SHELL := bash
 UV := .tools/bin/uv
 UV_VERSION := 0.13.8
 RUN := .venv/bin
-PACKAGES := layers/core cli simulator
 SOURCES := layers/core/src cli/src simulator/src functions tests bench tools
 DOCS := docs/detectors
 TEMPLATES := template.yaml template-cleanup.yaml template-member.yaml
 # Tests that share an expensive fixture stay together, and a worker that is done takes over from another.
 SIDE_BY_SIDE := -n auto --dist worksteal
-TOOLS := .tools/ministack/ready .tools/lambda-runtime/ready
+TOOLS := .tools/ministack/ready .tools/aws-cli/ready .tools/lambda-runtime/ready
 
 export UV_NO_PROGRESS := 1
 # Without bytecode each of the many processes here would compile all that it imports, for a second or more.
@@ -25,8 +24,8 @@ help: ## say what can be made
 
 setup: .venv/ready ## make .venv, with every version and hash of requirements.txt
 
-.venv/ready: requirements.txt .python-version $(PACKAGES:%=%/pyproject.toml)
-	@bash tools/setup.sh $(UV) $(UV_VERSION) $(PACKAGES)
+.venv/ready: requirements.txt .python-version pyproject.toml
+	@bash tools/setup.sh $(UV) $(UV_VERSION)
 	@touch $@
 
 demo: setup ## audit the simulated account, and show what was planted in it
@@ -46,7 +45,7 @@ pytest-quick: setup
 	$(RUN)/pytest -q $(SIDE_BY_SIDE) -m "not slow"
 
 pytest-all: setup
-	$(RUN)/pytest -q $(SIDE_BY_SIDE) --hypothesis-profile=thorough
+	$(RUN)/pytest -q $(SIDE_BY_SIDE) --hypothesis-profile=thorough --over-http
 
 browser-smoke: setup tests/browser/node_modules/ready
 	node --test --test-reporter=dot tests/browser/safety.test.mjs tests/browser/vendor.test.mjs
@@ -69,7 +68,8 @@ check-pages: setup
 	$(RUN)/python -m slackwater_cli.docs "$$fresh/detectors"; \
 	$(RUN)/python tools/estimate_pages.py "$$fresh/estimates"; \
 	$(RUN)/python tools/slack_messages.py "$$fresh/slack/messages"; \
-	for pages in detectors estimates slack/messages; do \
+	$(RUN)/python tools/policy_reference.py "$$fresh/policy-reference.md"; \
+	for pages in detectors estimates slack/messages policy-reference.md; do \
 	  diff -r "$$fresh/$$pages" "docs/$$pages" || { echo "docs/$$pages is stale: run 'make docs'"; exit 1; }; \
 	done
 
@@ -95,6 +95,10 @@ docs: setup ## write the generated pages again
 	$(RUN)/python tools/running_cost.py
 	$(RUN)/python tools/openapi.py docs/openapi.json
 	$(RUN)/python tools/slack_messages.py docs/slack/messages
+	$(RUN)/python tools/deploy_rights.py iam/deploy.json
+	$(RUN)/python tools/slack_pictures.py docs/slack
+	$(RUN)/python tools/policy_reference.py docs/policy-reference.md
+	$(RUN)/python tools/terminal_picture.py docs/pictures/terminal.svg
 
 format: setup ## lay out the code
 	$(RUN)/ruff format $(SOURCES)
@@ -102,11 +106,18 @@ format: setup ## lay out the code
 
 lock: setup ## choose versions again, within the pyproject files' bounds
 	$(UV) pip compile -q --upgrade --universal --generate-hashes --no-annotate --no-header --python-version 3.13 \
-	  --no-emit-package slackwater --group dev $(PACKAGES:%=%/pyproject.toml) -o requirements.txt
+	  --no-emit-package slackwater --group dev --extra demo pyproject.toml -o requirements.txt
 	$(UV) pip compile -q --generate-hashes --no-annotate --no-header --python-version 3.13 --python-platform aarch64-manylinux_2_28 \
-	  --constraints requirements.txt layers/core/pyproject.toml -o layers/core/requirements.txt
-	for tool in ministack lambda-runtime checkov audit; do $(UV) pip compile -q --upgrade --universal --generate-hashes --no-annotate --no-header \
+	  --constraints requirements.txt layers/core/requirements.in -o layers/core/requirements.txt
+	for tool in ministack aws-cli lambda-runtime checkov audit; do $(UV) pip compile -q --upgrade --universal --generate-hashes --no-annotate --no-header \
 	  --python-version 3.13 tools/requirements/$$tool.in -o tools/requirements/$$tool.txt; done
+
+release: setup ## build the tagged commit into dist: the wheel (twice, and compare), the bundle, and SHA256SUMS
+	@$(RUN)/python tools/release.py dist
+
+bundle: setup ## pack a template with its artifacts into build/bundle: deploying it needs the AWS CLI only
+	$(RUN)/sam build --build-dir build/sam
+	@$(RUN)/python tools/bundle.py build/sam/template.yaml build/bundle
 
 e2e: setup $(TOOLS) ## deploy to a stand-in for AWS on this machine, and watch audits come and go
 	$(RUN)/pytest -q -s -x tests/e2e
@@ -114,6 +125,9 @@ e2e: setup $(TOOLS) ## deploy to a stand-in for AWS on this machine, and watch a
 bench: setup .tools/custodian/ready ## what a scan costs, beside the least it could and beside Cloud Custodian; half an hour
 	$(RUN)/python bench/scan.py --write docs/performance.md
 	$(RUN)/python bench/compare.py --write docs/performance.md --picture docs/performance.svg
+
+bench-start: setup ## how long commands take to start, beside the import of Typer and Rich; a minute
+	@$(RUN)/python bench/start.py
 
 bench-faults: setup .tools/custodian/ready ## five situations in which Cloud Custodian goes wrong, played to it and to Slackwater; five minutes
 	PYTHONPATH=tests $(RUN)/python bench/faults.py --write docs/faults.md
@@ -147,5 +161,5 @@ screenshots: setup tests/browser/node_modules/ready ## pictures of the report, t
 	@touch $@
 
 .PHONY: help setup demo test test-all test-changed pytest-quick pytest-all browser browser-smoke check check-code check-types check-pages \
-  audit check-template check-sam check-checkov check-machines screenshots docs format lock e2e bench bench-faults explore chaos bench-organization score \
+  audit check-template check-sam check-checkov check-machines screenshots docs format lock release bundle e2e bench bench-start bench-faults explore chaos bench-organization score \
   bench-cold-start

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from hypothesis import settings
 from samcli.yamlhelper import yaml_parse
 
 from support.effort import THOROUGH
+from support.in_process import answered_in_process, transport
 
 # The objects of thousands of tests stay alive: to look for garbage among them as often as Python does costs a tenth of the time.
 gc.set_threshold(50_000, 20, 50)
@@ -19,6 +22,23 @@ gc.set_threshold(50_000, 20, 50)
 settings.register_profile("untimed", deadline=None)
 settings.register_profile(THOROUGH, deadline=None)
 settings.load_profile("untimed")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let each request to a simulator go through HTTP."""
+    parser.addoption("--over-http", action="store_true", help="send requests to simulators through sockets")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _transport(pytestconfig: pytest.Config) -> Iterator[None]:
+    """How requests reach the simulators of this process."""
+    with nullcontext() if pytestconfig.getoption("--over-http") else answered_in_process():
+        yield
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let the tests marked `over_http` use sockets."""
+    transport["sockets"] = item.get_closest_marker("over_http") is not None
 
 
 def pytest_collection_finish() -> None:

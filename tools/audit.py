@@ -186,7 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"not checked: {error}", file=sys.stderr)
         return 2
     every = sorted({one for path in locks(options.root) for one in locked_in(path, options.root)})
-    status = 0
+    status, unchecked = 0, False
     for source in sources:
         days = (datetime.now(UTC) - source.newest).days
         of = ", ".join(sorted(source.ecosystems))
@@ -198,13 +198,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         some = [one for one in every if one.ecosystem == ecosystem]
         if not any(ecosystem in source.ecosystems for source in sources):
             print(f"{ecosystem}: {len(some)} versions NOT CHECKED, as no source knows of them")
+            unchecked = bool(options.advisories)  # sources that somebody named were meant to cover everything
             continue
         vulnerable = [(one, ids) for one in some if (ids := [id_ for source in sources for id_ in source.found(one)])]
         print(f"{ecosystem}: {len(some)} versions, {len(vulnerable)} with a known vulnerability")
         for one, ids in vulnerable:
             print(f"  {one.file}: {one.name} {one.version}: {', '.join(ids)}")
         status = 1 if vulnerable else status
-    return status
+    return 2 if unchecked and not status else status
 
 
 if __name__ == "__main__":

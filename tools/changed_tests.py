@@ -23,6 +23,9 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "statemachines/": ("tests/template",),
     "functions/": ("tests/contract/functions/test_functions.py", "tests/contract/functions/test_run_function.py"),
     "events/": ("tests/contract/functions/test_functions.py", "tests/contract/functions/test_api.py"),
+    "iam/": ("tests/template/test_deploy_rights.py", "tests/unit/wiring/test_permissions.py"),
+    "action.yml": ("tests/unit/tools/test_action.py",),
+    ".github/workflows/": ("tests/unit/tools/test_action.py",),
     "requirements.txt": ("tests/unit/tools/test_lock.py",),
     "layers/core/requirements.txt": ("tests/unit/tools/test_lock.py",),
 }

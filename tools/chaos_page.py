@@ -16,22 +16,22 @@ from support.chaos import KINDS, SCANS, Kind, Outcome, Verdict, chaos
 ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = ROOT / "docs" / "chaos.md"
 
-HEAD: Final = f"""# Scans under fire
+HEAD: Final = f"""# Scans with random faults
 
-Written by `make chaos`, which takes some minutes; the tests repeat every sixth of these scans.
+Written by `make chaos` in some minutes. The tests repeat every sixth of these scans.
 
 Each of {SCANS} scans of the demo account ran against a simulated AWS in which one to four things went wrong, with actions,
-rates and times drawn from the scan's number. Its pages were short (20 resources, 30,000 points), so that there were many. A
-scan passes only as one of these:
+rates and times drawn from the scan's number. Pages were short (20 resources, 30,000 points). A scan passes only with one of
+these results:
 
-- **the same**: complete, without a gap, every finding as it is without faults: id, fingerprint, confidence, savings;
-- **less sure**: complete; an *optional* source failed, and a gap names its action. Nothing is made up or surer, and nothing
-  is missing but what only that source can show. A saving differs only where the packaged price stood in, and says so, or none;
-- **incomplete, and named**: `complete: false`, and every gap names an action that was hit. What is found is found without
-  faults too, with the same savings.
+- **The same**: complete, without an access error. Each finding has the same id, fingerprint, confidence and savings.
+- **Less sure**: complete, but an *optional* source failed and is named. No finding is new or surer. Only what this source
+  alone can show is missing. A saving differs only if its price is packaged or unknown, and it says so.
+- **Incomplete, and named**: `complete: false`, and every access error names an action that failed. All findings also exist
+  without faults, with the same savings.
 
-Anything else fails: a finding that is not one, a gap that names what was not hit, a mistake in a detector, an exception, more
-requests than eight times the usual and a few hundred pages (so nothing hangs).
+Anything else is a failure: a false finding, an access error for an action that did not fail, an exception, or more requests
+than eight times the usual number and a few hundred pages.
 
 ## What goes wrong
 
@@ -48,12 +48,12 @@ requests than eight times the usual and a few hundred pages (so nothing hangs).
 | points | NaN, infinity, words, null; uneven lists; no order; a point twice; a metric left out, unasked, or told twice |
 | partial | every second, seventh or fiftieth metric ends with InternalError |
 
-## What no client can see
+## What no client can detect
 
-- **A service that leaves out resources and says nothing.** That includes a token that leads to an empty last page: EC2 ends so
-  where the page before was full. The page is asked for once more; what is empty twice is the end.
-- **A member that the service may leave out**, such as the tags of an FSx file system, and a text that is another text.
-- **The Date header** of an answer: nothing reads it. `--now` is a question, not a clock: whatever was made after it is young.
+- **A service that silently omits resources**, also by a token that leads to an empty last page: EC2 really ends so after a
+  full page. Slackwater requests the page once more; empty twice is the end.
+- **An optional member that is missing**, such as the tags of an FSx file system, or a wrong text.
+- **The Date header** of an answer, which nothing reads.
 
 """
 
@@ -85,7 +85,7 @@ def page(outcomes: Iterable[Outcome]) -> str:
     sent = f"A scan sent {requests[0]:,} to {requests[-1]:,} requests."
     twice = "A scan with several faults is in several rows; what a kind comes to by itself is in the row below it."
     told = f"**{problems} anything else** in {len(outcomes)} scans ({said} faults). {sent}"
-    return "\n".join((f"{HEAD}## What came of it\n", told, twice, "", *lines, ""))
+    return "\n".join((f"{HEAD}## Results\n", told, twice, "", *lines, ""))
 
 
 def _row(name: str, outcomes: Sequence[Outcome]) -> str:

@@ -37,6 +37,8 @@ BIN = Path(sys.executable).parent
 ACCOUNT = "123456789012"
 REGION = "ap-northeast-1"
 STACK = "slackwater"
+ARTIFACT_BUCKET = "slackwater-artifacts"
+AWS_CLI = ROOT / ".tools/aws-cli/bin/aws"
 ROOT_KEYS = {"AWS_ACCESS_KEY_ID": ACCOUNT, "AWS_SECRET_ACCESS_KEY": "test"}
 SIMULATED = ("EC2", "EFS", "FSX", "BACKUP", "CLOUDWATCH", "CLOUDTRAIL", "COMPUTE_OPTIMIZER", "PRICING")
 SIMULATED_FOR_FUNCTIONS = (*SIMULATED, "IAM", "KMS", "ORGANIZATIONS", "STS")
@@ -113,43 +115,26 @@ def build(folder: Path) -> Path:
     return folder / "template.yaml"
 
 
-def for_ministack(template: Path) -> Path:
-    """A copy of a built template as ministack reads it: with its state machines in it, and the stack inside it without SAM."""
-    document = yaml_parse(template.read_text())
-    for resource in document["Resources"].values():
-        if resource["Type"] == "AWS::Serverless::Application":
-            nested = template.parent / resource["Properties"]["Location"]
-            resource["Properties"]["Location"] = str(without_sam(nested).relative_to(template.parent))
-    return _copied(template, _with_machines(document, template.parent))
-
-
-def without_sam(template: Path) -> Path:
-    """A copy of a built template as AWS would have transformed it, with code still to be uploaded.
+def for_ministack(bundle: Path) -> Path:
+    """A copy of a bundle as ministack reads it: with its state machines in it, and the stack inside it without SAM.
 
     ministack transforms the template that it is given, not those of stacks inside it.
     """
-    document = _with_machines(yaml_parse(template.read_text()), template.parent)
-    for resource in document["Resources"].values():
-        if resource["Type"] == "AWS::Serverless::Function":
-            resource["Properties"]["CodeUri"] = f"s3://not-yet/{resource['Properties']['CodeUri']}"
-    document = Translator({}, Parser(), boto_session=boto3.Session(region_name=REGION)).translate(document, {})
-    for resource in document["Resources"].values():
-        if resource["Type"] == "AWS::Lambda::Function":
-            resource["Properties"]["Code"] = resource["Properties"]["Code"]["S3Key"]
-    return _copied(template, document)
-
-
-def _with_machines(document: dict[str, Any], folder: Path) -> dict[str, Any]:
-    for resource in document["Resources"].values():
-        if resource["Type"] == "AWS::Serverless::StateMachine":
-            definition = folder / resource["Properties"].pop("DefinitionUri")
-            resource["Properties"]["Definition"] = yaml.safe_load(definition.read_text())
-    return document
-
-
-def _copied(template: Path, document: dict[str, Any]) -> Path:
-    copy = template.with_name("ministack.yaml")
-    copy.write_text(yaml_dump(document))
+    copy = bundle.with_name("ministack")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(bundle, copy)
+    (nested,) = set(copy.glob("artifacts/*.yaml")) - set(copy.glob("artifacts/*.asl.yaml"))
+    for template in (nested, copy / "template.yaml"):
+        document = yaml_parse(template.read_text())
+        for resource in document["Resources"].values():
+            if resource["Type"] == "AWS::Serverless::StateMachine":
+                key = resource["Properties"].pop("DefinitionUri")["Key"]["Fn::Sub"]
+                definition = copy / key.removeprefix("${ArtifactPrefix}/")
+                resource["Properties"]["Definition"] = yaml.safe_load(definition.read_text())
+        if template == nested:
+            session = boto3.Session(region_name=REGION)
+            document = Translator({}, Parser(), boto_session=session).translate(document, {})
+        template.write_text(yaml_dump(document))
     return copy
 
 
@@ -271,19 +256,29 @@ class LocalAws:
         """Put a secret into Secrets Manager; its ARN."""
         return str(self.client("secretsmanager").create_secret(Name=name, SecretString=text)["ARN"])
 
-    def deploy(self, template: Path, **parameters: str) -> None:
-        """`sam deploy`, as a user would; `outputs` are the stack's."""
-        command = [
-            BIN / "sam",
-            "deploy",
+    def aws(self, *arguments: str | Path, keys: Mapping[str, str] = ROOT_KEYS) -> str:
+        """The output of a command of the AWS CLI, which has to succeed."""
+        return must(AWS_CLI, *arguments, environment=self.environment(keys))
+
+    def deploy(self, bundle: Path, keys: Mapping[str, str] = ROOT_KEYS, **parameters: str) -> None:
+        """Deploy a bundle with the commands of docs/install.md, from a folder without a clone; `outputs` are the stack's."""
+        adapted = for_ministack(bundle)
+        if ARTIFACT_BUCKET not in {bucket["Name"] for bucket in self.client("s3").list_buckets()["Buckets"]}:
+            self.aws("s3", "mb", f"s3://{ARTIFACT_BUCKET}", keys=keys)
+        uploads = f"s3://{ARTIFACT_BUCKET}/slackwater/artifacts"
+        self.aws("s3", "sync", "--only-show-errors", adapted / "artifacts", uploads, keys=keys)
+        overrides = [f"{name}={value}" for name, value in {"ArtifactBucket": ARTIFACT_BUCKET, **parameters}.items()]
+        where = (
             "--template-file",
-            for_ministack(template),
-            "--config-file",
-            ROOT / "samconfig.toml",
-        ]
-        overrides = [f"{name}={value}" for name, value in parameters.items()]
-        given = ["--parameter-overrides", *overrides] if overrides else []
-        must(*command, "--no-confirm-changeset", "--region", REGION, *given, environment=self.environment())
+            adapted / "template.yaml",
+            "--s3-bucket",
+            ARTIFACT_BUCKET,
+            "--s3-prefix",
+            "slackwater",
+        )
+        rights = ("--capabilities", "CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND")
+        command = ("cloudformation", "deploy", "--stack-name", STACK, "--no-fail-on-empty-changeset")
+        self.aws(*command, *where, *rights, "--parameter-overrides", *overrides, keys=keys)
         (stack,) = self.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
         self.outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 

@@ -20,7 +20,7 @@ from slackwater.app.audit.request import check_regions
 from slackwater.app.cleanup import responses as told
 from slackwater.app.findings.findings import Action
 from slackwater.app.policy.authority import check_auditor, check_decider
-from slackwater.app.policy.file import LIST_DETECTORS, LIST_REGIONS
+from slackwater.app.policy.names import LIST_DETECTORS, LIST_REGIONS
 from slackwater.app.telemetry import LOGGER
 from slackwater.aws.client.errors import as_aws_error
 from slackwater.engine.registry import registry

@@ -137,6 +137,16 @@ on("people", "the command is copied whole", async (page, { document: { findings 
   assert.equal(copied, finding.recommendations[0].command);
 }, { permissions: ["clipboard-read", "clipboard-write"] });
 
+on("people", "the command of a top fix is copied whole", async (page, { document: { findings } }) => {
+  await page.evaluate(() => addEventListener("copy", () => (window.copied = String(getSelection()))));
+  const copy = page.locator(".fixes .copy").first();
+  await copy.click();
+  await copy.getByText("Copied").waitFor();
+  const copied = await page.evaluate(async () => window.copied ?? (await navigator.clipboard.readText()));
+  const best = findings.filter(({ kind }) => kind === "waste").toSorted((a, b) => b.monthly_savings_usd - a.monthly_savings_usd)[0];
+  assert.equal(copied, best.recommendations[0].command);
+}, { permissions: ["clipboard-read", "clipboard-write"] });
+
 on("people", "the pointer reads values and gaps off a chart", async (page, { document: { findings } }) => {
   const { row } = await opened(page, findings, (f) => f.detector === DRAWN);
   const point = async (figure, share) => {

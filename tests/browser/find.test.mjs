@@ -138,6 +138,7 @@ const ORDERS = {
 for (const [name, order] of Object.entries(ORDERS)) {
   on("people", `the order by ${name} is the data's, filtered or not`, async (page, { document: { findings } }) => {
     const byId = new Map(findings.map((finding) => [finding.id, finding]));
+    await page.selectOption("#sort", "detector");
     const before = await shown(page);
     await page.selectOption("#sort", name);
     const after = await shown(page);
@@ -155,6 +156,7 @@ for (const [name, order] of Object.entries(ORDERS)) {
 }
 
 on("people", "what is slow stands before the waste, each under its own head, and no head is without findings", async (page, { document: { findings } }) => {
+  await page.selectOption("#sort", "detector");
   const heads = await page.$$eval("#list > li", (items) => items.map(({ dataset }) => dataset.group ?? dataset.kind));
   const kinds = heads.filter((kind) => ["waste", "performance", "risk"].includes(kind));
   assert.equal(kinds.length, findings.length);
@@ -165,12 +167,13 @@ on("people", "what is slow stands before the waste, each under its own head, and
 });
 
 on("people", "a group that is narrowed says of how many, and has no sum, which is of them all", async (page, { document: { findings } }) => {
+  await page.selectOption("#sort", "detector");
   const group = page.locator("#in-ebs-unattached");
   const all = findings.filter((f) => f.detector === "ebs-unattached" && f.kind === "waste").length;
-  assert.match(await group.innerText(), new RegExp(`^ebs-unattached\\s+${all} findings\\s+[\\d,.]+$`));
+  assert.match(await group.innerText(), new RegExp(`^EBS volume on no instance ebs-unattached\\s+${all} findings\\s+[\\d,.]+$`));
   await page.selectOption('select[data-filter="severity"]', "high");
   const here = findings.filter((f) => f.detector === "ebs-unattached" && f.kind === "waste" && f.severity === "high").length;
-  assert.match(await group.innerText(), new RegExp(`^ebs-unattached\\s+${here} of ${all} findings$`));
+  assert.match(await group.innerText(), new RegExp(`^EBS volume on no instance ebs-unattached\\s+${here} of ${all} findings$`));
   await page.selectOption('select[data-filter="severity"]', "");
   assert.match(await group.innerText(), /[\d,.]+$/);
 });
@@ -283,7 +286,46 @@ on("people", "the keyboard searches, filters, opens and closes", async (page, { 
 on("nothing", "a scan that found nothing says so", async (page) => {
   assert.equal(await page.locator("[data-finding]").count(), 0);
   assert.match(await page.textContent("h1"), /nothing found/i);
+  assert.match(await page.textContent(".badge"), /^Complete/);
+  assert.equal(await page.locator(".tabs, .fixes, .stop").count(), 0);
 });
+
+on("people", "the first tab has the waste by saving, and the second what is not waste", async (page, { document: { findings } }) => {
+  const waste = findings.filter(({ kind }) => kind === "waste");
+  const first = await shown(page);
+  assert.deepEqual([...first].sort(), ids(waste).sort());
+  const byId = new Map(findings.map((finding) => [finding.id, saving(finding)]));
+  assert.ok(first.every((id, at) => !at || byId.get(first[at - 1]) >= byId.get(id)), "not by saving");
+  await page.click('[data-tab="other"]');
+  await showsOnly(page, findings.filter(({ kind }) => kind !== "waste"), findings.length - waste.length);
+  assert.equal(await page.getAttribute('[data-tab="other"]', "aria-pressed"), "true");
+  await page.emulateMedia({ media: "print" });
+  await page.locator('[data-tab=""][aria-pressed="true"]').waitFor({ state: "attached" });
+  assert.equal((await shown(page)).length, findings.length, "a print has no tabs");
+  await page.emulateMedia({ media: "screen" });
+  await page.locator('[data-tab="other"][aria-pressed="true"]').waitFor({ state: "attached" });
+  assert.equal((await shown(page)).length, findings.length - waste.length);
+}, { tab: "first" });
+
+on("people", "a link to an issue leaves the tab that hides it", async (page, { document: { findings } }) => {
+  const issue = findings.find(({ kind }) => kind === "performance");
+  await page.evaluate((id) => (location.hash = id), issue.id);
+  await page.locator(`[data-finding="${issue.id}"] [aria-expanded="true"]`).waitFor();
+  await showsOnly(page, findings, findings.length);
+}, { tab: "first" });
+
+on("people", "a bar of an owner and one of a detector lead to their findings", async (page, { document: { findings } }) => {
+  await page.click('#by-owner + .bars [data-value="video"]');
+  await showsOnly(page, findings.filter(({ owner }) => owner === "video"), findings.length);
+  await page.locator('[data-narrow="detector"][data-value="ebs-unattached"]').first().click();
+  await showsOnly(page, findings.filter(({ detector }) => detector === "ebs-unattached"), findings.length);
+}, { tab: "first" });
+
+on("people", "the search and all filters stand in one row", async (page) => {
+  const tops = await page.$$eval(".tools label", (all) => all.map((label) => Math.round(label.getBoundingClientRect().top)));
+  assert.equal(tops.length, 9);
+  assert.equal(new Set(tops).size, 1, `${tops}`);
+}, { tab: "first" });
 
 on("blind", "a scan that saw nothing does not say that all is well", async (page) => {
   assert.doesNotMatch(await page.textContent("h1"), /nothing found/i);

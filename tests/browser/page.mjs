@@ -28,6 +28,7 @@ export function reports(folder, ...names) {
 /**
  * Says how a file's tests open a report: `on(name, what, body)` calls `body(page, report)` with a page of its own;
  * beside what `reports` says of it, the report has the page's `troubles` so far, and the test `t`.
+ * All findings are shown, unless `tab` is "first": then those of the tab that a reader sees first.
  * Whatever the body does, the page must ask for nothing, complain of nothing, and run nobody's names.
  */
 export function browserTests(...names) {
@@ -42,11 +43,12 @@ export function browserTests(...names) {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  return function on(name, what, body, { hash = () => "", ...options } = {}) {
+  return function on(name, what, body, { hash = () => "", tab = "", ...options } = {}) {
     test(what, { timeout: HUNG_MS }, async (t) => {
       const report = made[name];
       const { page, troubles } = await open(browser, report.url + hash(report.document), options);
       try {
+        if (tab !== "first") await page.$$eval('[data-tab=""]', (all) => all.forEach((button) => button.click()));
         await body(page, { ...report, troubles, t });
         if (options.javaScriptEnabled !== false) assert.equal(await page.evaluate(() => window.hacked), undefined);
         assert.deepEqual(troubles, []);

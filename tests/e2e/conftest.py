@@ -19,7 +19,8 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from local_aws import ACCOUNT, REGION, LocalAws, build, must, run, scratch, until
+from bundle import bundle
+from local_aws import ACCOUNT, REGION, ROOT, LocalAws, build, must, run, scratch, until
 from support.slack_server import TEAM, SlackServer, signed
 
 STARTED = time.monotonic()
@@ -78,7 +79,7 @@ class Service:
 
     aws: LocalAws
     slack: SlackServer
-    template: Path
+    bundle: Path
     policy: str = POLICY
 
     def __post_init__(self) -> None:
@@ -235,7 +236,7 @@ class Service:
     def enable_cleanup(self) -> None:
         """Deploy once more, with clean-up, unless it is there."""
         if "CleanupStateMachineArn" not in self.aws.outputs:
-            self.say("sam deploy, with CleanupEnabled=true")
+            self.say("aws cloudformation deploy, with CleanupEnabled=true")
             self.deploy(CleanupEnabled="true")
 
     def deploy(self, **parameters: str) -> None:
@@ -243,7 +244,7 @@ class Service:
         there = {"SlackSecretArn": self.aws.outputs["SlackSecretArn"]}
         if "CleanupStateMachineArn" in self.aws.outputs:
             there["CleanupEnabled"] = "true"
-        self.aws.deploy(self.template, **there, **parameters)
+        self.aws.deploy(self.bundle, **there, **parameters)
 
     def keys(self, prefix: str) -> list[str]:
         """What the bucket has under a prefix."""
@@ -282,11 +283,25 @@ def template(home: Path) -> Path:
     return build(home / "build")
 
 
+def deployer(aws: LocalAws) -> dict[str, str]:
+    """The keys of a user who has what iam/deploy.json allows, and nothing else."""
+    iam = aws.client("iam")
+    iam.create_user(UserName="deployer")
+    policy = (ROOT / "iam/deploy.json").read_text()
+    iam.put_user_policy(UserName="deployer", PolicyName="deploy", PolicyDocument=policy)
+    key = iam.create_access_key(UserName="deployer")["AccessKey"]
+    return {"AWS_ACCESS_KEY_ID": key["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"]}
+
+
 @pytest.fixture(scope="session")
 def service(home: Path, template: Path) -> Iterator[Service]:
+    packed = home / "bundle"
+    bundle(template, packed)
     with SlackServer() as slack, LocalAws(home, slack.url) as aws:
-        say("sam deploy, to ministack with AUTH=true, and with a secret for Slack")
-        aws.deploy(template, SlackSecretArn=aws.keep_secret("slackwater/slack", slack.secret()))
-        yield Service(aws, slack, template)
+        say(
+            "aws s3 sync and aws cloudformation deploy of the bundle, to ministack with AUTH=true, with a secret for Slack"
+        )
+        aws.deploy(packed, deployer(aws), SlackSecretArn=aws.keep_secret("slackwater/slack", slack.secret()))
+        yield Service(aws, slack, packed)
         if log := [line for line in (home / "ministack.log").read_text().splitlines() if "Traceback" in line]:
             say(f"ministack's log has {len(log)} tracebacks")

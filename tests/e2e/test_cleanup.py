@@ -277,7 +277,9 @@ def test_it_is_approved_in_slack_over_the_api_and_on_the_command_line(service, f
     for name in DELETED:
         marked(service, found[name])
         assert tags(service, found[name]["resource"])[CLEANUP_TAG] == found[name]["id"]
-        assert "deleted after" in told(service, title("Marked for clean-up", found[name]), channel_of(name))
+        assert "Slackwater deletes it after" in told(
+            service, title("Marked for clean-up", found[name]), channel_of(name)
+        )
         assert happenings(service, found[name]) == ["opened", "approved", "marked"]
         assert service.get(f"/findings/{found[name]['id']}")["decision"]["who"].endswith(("U0ADA", "user/ada", ":root"))
     service.say("marked: three tags, and three messages that tell when, and how to keep it")
@@ -370,7 +372,7 @@ def test_whoever_stops_them_all_stops_what_is_under_way(service, found):
     assert calls(service) == deleted
     assert CLEANUP_TAG not in tags(service, stopped["resource"])
     assert service.get(f"/findings/{stopped['id']}")["status"] == "open"
-    assert "Nothing was deleted" in told(service, title("Called off", stopped), VOLUMES)
+    assert "Nothing was deleted" in told(service, title("Cancelled", stopped), VOLUMES)
     status, said = service.cli_status("cleanup", "run")
     assert (status, "we are moving house" in said) == (2, True), said
     assert service.call("POST", "/cleanups", {}, who=service.ada).status == 409

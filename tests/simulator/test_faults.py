@@ -9,6 +9,8 @@ from botocore.exceptions import ClientError, ConnectionClosedError
 
 from slackwater_simulator import Fleet, Simulator, Volume, instant
 
+pytestmark = pytest.mark.over_http
+
 NOW = instant("2026-11-16T09:07:00Z")
 
 

@@ -10,6 +10,8 @@ from slackwater_simulator.malformed import OF_METRICS, WAYS, malform
 from slackwater_simulator.paging import WAYS as PAGING
 from slackwater_simulator.wire import Reply
 
+pytestmark = pytest.mark.over_http
+
 NOW = instant("2026-11-16T09:07:00Z")
 SYSTEMS = Reply(
     json.dumps({"FileSystems": [{"FileSystemId": "fs-1", "SizeInBytes": {"Value": 5}, "Tags": []}]}).encode(),

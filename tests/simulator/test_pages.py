@@ -5,6 +5,8 @@ from botocore.exceptions import ClientError
 
 from slackwater_simulator import ElasticFileSystem, Fleet, FsxFileSystem, FsxVolume, Simulator, Volume, instant
 
+pytestmark = pytest.mark.over_http
+
 NOW = instant("2026-11-16T09:07:00Z")
 THEN = NOW - 86_400 * 30
 

@@ -392,6 +392,8 @@ class World:
             stage="undoing",
             undone=ActorNote(who=APPROVER, why="", at=self.now()),
             undo_execution=f"{cleanup.execution}-undo-1",
+            ended_at=None,
+            why="",
             revision=cleanup.revision + 1,
         )
         assert self.cleanups.write(undoing)
@@ -610,7 +612,7 @@ def wired(
         cases=cases,
         restorers={
             Volume.KIND: EbsRestorer(session, once, now),
-            EfsFileSystem.KIND: EfsRestorer(session, once, vault=VAULT, role_arn=ROLE),
+            EfsFileSystem.KIND: EfsRestorer(session, once, vault=VAULT, role_arn=ROLE, clock=now),
             FsxFileSystem.KIND: FsxRestorer(session, once),
         },
         takers=takers,

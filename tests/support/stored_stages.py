@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
 from botocore import xform_name
 from botocore.exceptions import ClientError
 
@@ -30,7 +29,7 @@ from slackwater_simulator import Simulator
 from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.resources import MIB, Activity, instant
 from support import cleanup_world
-from support.asl import Checkpoint, Execution
+from support.asl import Checkpoint, Execution, parsed
 from support.cleanup_world import GIB, READS, SimulatedClock, World, line, parse_policy, registry, wired
 from support.memory_table import MemoryTable
 
@@ -356,7 +355,7 @@ class Past:
         finding_id = self.name.partition("-")[0]
         text = (STORED / str(format_) / f"{self.machine}.asl.yaml").read_text()
         return Execution(
-            yaml.safe_load(re.sub(r"\$\{(\w+?)(?:Arn)?}", r"\1", text)),
+            parsed(re.sub(r"\$\{(\w+?)(?:Arn)?}", r"\1", text)),
             self.there.functions,
             {"finding_id": finding_id},
             name=self.name,

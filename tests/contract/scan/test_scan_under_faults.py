@@ -16,6 +16,8 @@ from slackwater.model.resources import Target
 from slackwater.wiring.scan import audit
 from slackwater_simulator import Fleet, Simulator, demo_fleet
 
+pytestmark = pytest.mark.over_http
+
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
 
 

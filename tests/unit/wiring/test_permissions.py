@@ -14,6 +14,7 @@ from slackwater.wiring import permissions
 from slackwater.wiring.scan_needs import needs
 
 PAGE = (Path(__file__).parents[3] / "docs" / "permissions.md").read_text()
+PAGE_OF_SECURITY = Path(__file__).parents[3] / "SECURITY.md"
 SCAN, OPERATE = (json.loads(policy)["Statement"] for policy in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
 
 ADAPTERS = [import_module(module.name) for module in walk_packages(aws.__path__, f"{aws.__name__}.")]
@@ -29,6 +30,10 @@ def test_the_documented_policy_allows_just_what_a_scan_uses() -> None:
 
     assert set(statement["Action"]) == probes.ACTIONS
     assert statement["Action"] == sorted(statement["Action"])
+
+
+def test_the_page_shows_the_file_of_the_policy() -> None:
+    assert json.loads((Path(__file__).parents[3] / "iam/scan.json").read_text())["Statement"] == SCAN
 
 
 def test_the_documented_policy_of_a_person_allows_just_what_the_commands_use() -> None:
@@ -48,6 +53,24 @@ def test_the_page_says_what_an_estimate_asks() -> None:
     (section,) = re.findall(r"^# What an estimate asks\n(.*?)^# ", PAGE, re.MULTILINE | re.DOTALL)
 
     assert set(re.findall(r"`(\w+:\w+)`", section)) == permissions.ESTIMATE
+
+
+def test_the_page_says_by_which_rights_somebody_can_act_as_another() -> None:
+    (warning,) = re.findall(
+        r"^(- `states:StartExecution` on .*^- \*\*`lambda:InvokeFunction` can impersonate any caller\*\*.*?)^In Slack",
+        PAGE,
+        re.MULTILINE | re.DOTALL,
+    )
+
+    assert {"lambda:UpdateFunctionCode", "iam:PassRole", "states:StartExecution", "occasion"} <= set(
+        re.findall(r"`([\w:]+)`", warning)
+    )
+
+
+def test_who_reports_a_vulnerability_finds_how_what_for_and_for_which_versions() -> None:
+    headings = re.findall(r"^## (.*)$", PAGE_OF_SECURITY.read_text(), re.MULTILINE)
+
+    assert headings[:3] == ["Supported versions", "Report a vulnerability", "What is in scope"]
 
 
 def test_every_action_of_an_adapter_is_used_by_somebody() -> None:

@@ -11,7 +11,9 @@ from itertools import repeat
 from threading import Lock
 
 import pytest
+from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
+from moto.core.botocore_stubber import MockRawResponse
 
 from slackwater.app.audit.limits import AuditLimits
 from slackwater.app.findings.findings import ConflictError
@@ -180,13 +182,32 @@ def test_where_the_table_does_not_count_nothing_is_asked_and_the_reason_says_so(
     assert left == [0]  # asked once
 
 
-def test_what_cannot_be_given_back_is_told(scan, stored, warned, monkeypatch) -> None:
+def test_what_cannot_be_given_back_is_told(scan, stored, moto_session, warned, monkeypatch) -> None:
     with scan(25) as spending:
         spending.take(500)
         spending.take(1)
-        monkeypatch.setattr(stored.client, "update_item", failing()[0])
+        monkeypatch.setattr(spending._once.client("dynamodb", moto_session.home), "update_item", failing()[0])
     (said,) = warned
     assert said.startswith("499 metrics that were not asked stay counted for the audit 1")
+
+
+def test_what_is_given_back_is_sent_once_though_its_answer_is_lost(
+    scan, stored, moto_session, warned, monkeypatch
+) -> None:
+    """Sent again, it would be given back twice, and another scan could pass the ceiling."""
+    sent, spending = [], scan(25)
+    client = spending._once.client("dynamodb", moto_session.home)
+
+    def answers(request, **_):
+        sent.append(request.url)
+        return AWSResponse(request.url, 500, {}, MockRawResponse(b"{}"))
+
+    with spending:
+        spending.take(500)
+        spending.take(1)
+        client.meta.events.register_first("before-send.dynamodb.UpdateItem", answers)
+    assert len(sent) == 1
+    assert warned
 
 
 def test_threads_of_a_scan_never_ask_more_than_is_counted(scan, stored) -> None:
@@ -290,13 +311,13 @@ def test_a_lone_account_has_the_whole_ceiling(scan) -> None:
 
 
 def test_many_accounts_at_once_never_ask_more_than_the_ceiling(scan, stored, monkeypatch) -> None:
-    update, one_at_a_time = stored.client.update_item, Lock()
+    update, one_at_a_time = DynamoSpending._update, Lock()
 
-    def updated(**request):
+    def updated(*arguments):
         with one_at_a_time:  # DynamoDB's updates of an item are atomic, and moto's are not
-            return update(**request)
+            return update(*arguments)
 
-    monkeypatch.setattr(stored.client, "update_item", updated)
+    monkeypatch.setattr(DynamoSpending, "_update", updated)
 
     def asks(number):
         with scan(0.2, account=f"a{number}", accounts=10, day_usd=1) as spending:
@@ -327,7 +348,7 @@ def test_what_a_hundred_audits_in_a_minute_cost_at_most(scan, stored, moto_sessi
     for number in range(100):
         id_ = f"a{number}"
         try:
-            limits.admit(id_, rules)
+            limits.admit(id_, AuditRequest(requested_by=f"caller {number % 5}"), rules)
         except ConflictError as error:
             refused[type(error).__name__] += 1
         else:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from pydantic import TypeAdapter
 from tests.unit.app.audit.test_audits import ANYBODY, NOW, WEEKLY, Service
 
 from slackwater.app.audit.limits import SpentError, TooManyAuditsError
@@ -86,17 +87,62 @@ def test_the_same_request_again_counts_once(service: Service) -> None:
     assert service.audits.start(ANYBODY)
 
 
-def test_one_that_could_not_be_started_leaves_its_place(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_audit_whose_start_failed_keeps_its_place_as_it_may_be_running(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def unreachable(*_: object) -> None:
         raise UnreachableError("states")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(Service, "start", unreachable)
-        for _ in range(5):
-            with pytest.raises(UnreachableError):
-                service.audits.start(ANYBODY)
+    monkeypatch.setattr(Service, "start", unreachable)
+    with pytest.raises(UnreachableError):
+        service.audits.start(ANYBODY, "monday")
 
-    assert service.records.places.since == {}
+    assert len(service.records.places.since) == 1
+
+
+@pytest.mark.parametrize(
+    "caller",
+    [
+        "slack:U012",
+        "arn:aws:iam::123456789012:user/ann",
+        "arn:aws:sts::123456789012:assumed-role/deployer/{}",
+        "arn:aws:sts::123456789012:assumed-role/AWSReservedSSO_Dev_0123/ann",
+    ],
+)
+def test_one_caller_leaves_a_place_to_others(service: Service, caller: str) -> None:
+    """Whatever the sessions of its role are called."""
+    own = [service.audits.start(AuditRequest(requested_by=caller.format(name))) for name in "ab"]
+    with pytest.raises(
+        TooManyAuditsError, match=r"^2 audits are running, as many as .* allows one caller: "
+    ) as refused:
+        service.audits.start(AuditRequest(requested_by=caller.format("c")))
+
+    assert {*refused.value.running} == {*own}
+    assert service.audits.start(AuditRequest(requested_by="slack:U999"))
+
+
+def test_people_of_identity_center_are_callers_of_their_own(service: Service) -> None:
+    session = "arn:aws:sts::123456789012:assumed-role/AWSReservedSSO_Dev_0123/{}"
+
+    assert len({service.audits.start(AuditRequest(requested_by=session.format(name))) for name in "abc"}) == 3
+
+
+def test_one_audit_of_a_schedule_runs_though_people_have_all_places(service: Service) -> None:
+    policy(service, "most_running_audits = 2")
+    for name in "ab":
+        service.audits.start(AuditRequest(requested_by=f"slack:U{name}"))
+
+    assert service.planner.plan("weekly", WEEKLY, "machine")
+    with pytest.raises(TooManyAuditsError, match=r"^3 audits are running"):
+        service.planner.plan("hourly", replace(WEEKLY, occasion="hourly/2026-11-16T09:00:00Z"), "machine")
+    with pytest.raises(TooManyAuditsError):
+        service.audits.start(AuditRequest(requested_by="slack:Uc"))
+
+
+def test_places_that_an_older_version_stored_have_no_caller(service: Service) -> None:
+    stored = TypeAdapter(RunningAudits).validate_python({"since": {"a": NOW, "b": NOW}, "revision": 2})
+    service.records.places = stored
+
     assert service.audits.start(ANYBODY)
 
 

@@ -6,6 +6,7 @@ from base64 import b64encode
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from hashlib import sha256
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -22,6 +23,7 @@ from slackwater.model.verdicts import Evidence, Line
 from slackwater.views import report
 from slackwater.views.report import render_report
 from slackwater.views.report.details import inert
+from slackwater.views.report.headline import by_owner, short_dollars, title
 from slackwater.views.scan import to_json as scan_json
 from support.effort import effort
 
@@ -105,12 +107,15 @@ def test_the_money_comes_first_then_what_was_not_seen_then_the_findings(make) ->
     )
     text = words(shown.inside["sum"])
 
-    assert text == "12.30 USD a month could be saved"
+    assert text == "$12 a month · $148 a year · 2 findings · all at high confidence"
+    assert "Exactly $12.30 a month" in words(" ".join(shown.texts["p"]))
     assert "2 findings, 1 unpriced" in words(shown.inside["found-and-not"])
     order = [
-        id_ for id_ in shown.values("id") if id_ in {"sum", "not-seen", "detectors", "findings", "unknown", "cost"}
+        id_
+        for id_ in shown.values("id")
+        if id_ in {"sum", "fixes", "by-owner", "not-seen", "detectors", "findings", "unknown", "cost"}
     ]
-    assert order == ["sum", "not-seen", "detectors", "findings", "unknown", "cost"]
+    assert order == ["sum", "fixes", "by-owner", "not-seen", "findings", "detectors", "unknown", "cost"]
 
 
 def test_every_number_is_the_documents(make) -> None:
@@ -118,8 +123,8 @@ def test_every_number_is_the_documents(make) -> None:
     doc = scan_json.document(scan)
     shown = page(scan)
 
-    assert "1,234.50" in words(shown.inside["sum"])
-    assert words(shown.inside["list"]).endswith("1,234.50")
+    assert "Exactly $1,234.50 a month" in words(" ".join(shown.texts["p"]))
+    assert words(shown.inside["f1"]).endswith("1,234.50")
     cost = words(shown.inside["cost"])
     assert f"about {doc['scan']['usage']['estimated_usd']} USD" in cost
     assert "Requests to AWS 3 Metrics asked for 7, 70 points" in cost
@@ -137,12 +142,12 @@ def test_what_could_not_be_seen_is_as_loud_as_what_was_found(make) -> None:
     ]
     shown = page(make.scan(make.finding("5.00"), gaps=(make.gap(), optional), unknown=tuple(unknown)))
 
-    assert words(shown.inside["sum"]) == "At least 5.00 USD a month could be saved"
+    assert words(shown.inside["sum"]) == "At least $5 a month · $60 a year · 1 finding · all at high confidence"
     assert "Incomplete" in shown.texts["strong"]
     seen = words(shown.inside["found-and-not"])
     assert "Incomplete: 1 required call failed" in seen
     assert "2 calls failed, 1 of them optional" in seen
-    assert "21 questions without an answer" in seen
+    assert "21 inconclusive checks" in seen
     gaps = words(shown.inside["gaps"])
     assert "fsx:DescribeVolumes" in gaps
     assert "AccessDenied: not yours" in gaps
@@ -163,17 +168,19 @@ def test_what_the_ceiling_on_metrics_held_back_did_not_fail(make) -> None:
         return words(page(make.scan(make.finding("5.00"), gaps=gaps)).inside["found-and-not"])
 
     assert f"Incomplete: {reached} 1 of 1 target incomplete" in seen(held)
-    assert "0 calls failed 0 questions" in seen(held)
+    assert "0 calls failed 0 inconclusive" in seen(held)
     assert f"Incomplete: 1 required call failed, and {reached} 1 of 1 target" in seen(held, make.gap())
     assert "1 call failed, 0 of them optional" in seen(held, make.gap())
-    assert f"0 calls failed Optional metrics were left out: {reached} 0 questions" in seen(replace(held, optional=True))
+    assert f"0 calls failed Optional metrics were left out: {reached} 0 inconclusive" in seen(
+        replace(held, optional=True)
+    )
 
 
 def test_what_is_flagged_and_not_listed_is_told_with_its_reason(make) -> None:
     shown = page(make.scan(unlisted=(Unlisted("efs-idle", make.volume("vol-kept"), "a stronger finding tells of it"),)))
 
     unlisted = words(shown.inside["unlisted"])
-    assert unlisted.startswith("1 flagged, but not listed")
+    assert unlisted.startswith("1 suppressed")
     assert "a stronger finding tells of it" in unlisted
     assert "vol-kept" in unlisted
 
@@ -185,12 +192,11 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
     risk = make.finding("-2.00", id="risk", kind="risk", detector="ec2-idle", resource=make.volume("v-3"))
     shown = page(make.scan(make.finding("12.30", "15.00"), slow, risk))
 
-    assert words(shown.inside["sum"]) == "15.00 USD a month could be saved"
+    assert words(shown.inside["sum"]).startswith("$15 a month · $180 a year · 3 findings")
     assert (
-        "and 1 performance trouble and 1 risk: the first ways out would cost 5.00 USD a month in all, "
-        "the best would save up to 4.00 USD a month."
+        "Also 1 performance issue and 1 risk. Recommended fixes: +$5 a month. The best options save up to $4 a month."
     ) in words(" ".join(shown.texts["p"]))
-    assert "Slackwater: 3 findings, 15.00 USD a month" in shown.texts["title"]
+    assert "Slackwater: 3 findings, $15.00 a month" in shown.texts["title"]
     assert "1 waste: 15.00 USD a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
         shown.inside["found-and-not"]
     )
@@ -200,16 +206,16 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
 def test_without_waste_the_headline_says_so(make) -> None:
     slow = make.finding("0.00", kind="performance")
 
-    assert words(page(make.scan(slow)).inside["sum"]) == "No waste found"
-    assert words(page(make.scan(slow, gaps=(make.gap(),))).inside["sum"]) == "No waste seen"
-    assert "and 1 performance trouble." in words(" ".join(page(make.scan(slow)).texts["p"]))
+    assert words(page(make.scan(slow)).inside["sum"]) == "No waste found · 1 finding"
+    assert words(page(make.scan(slow, gaps=(make.gap(),))).inside["sum"]) == "No waste found so far · 1 finding"
+    assert "Also 1 performance issue." in words(" ".join(page(make.scan(slow)).texts["p"]))
 
 
 def test_waste_that_nobody_can_price_is_not_zero(make) -> None:
-    assert words(page(make.scan(make.finding(None))).inside["sum"]) == "1 case of waste saving unknown"
+    assert words(page(make.scan(make.finding(None))).inside["sum"]) == "1 case of waste · saving unknown"
 
 
-def test_what_is_slow_comes_before_the_waste_the_worst_first_and_without_a_sum(make) -> None:
+def test_findings_come_by_saving_and_groups_of_issues_come_first_without_a_sum(make) -> None:
     found = [
         make.finding("99.00", id="waste", detector="ebs-idle"),
         make.finding("1.00", id="mild", kind="performance", severity="medium", detector="a-b"),
@@ -219,9 +225,9 @@ def test_what_is_slow_comes_before_the_waste_the_worst_first_and_without_a_sum(m
     shown = page(make.scan(*found))
 
     ids = [id_ for tag, name, id_ in shown.attributes if tag == "li" and name == "id"]
-    assert ids == ["slow-z-z", "bad", "slow-a-b", "mild", "slow-ebs-idle", "mixed", "in-ebs-idle", "waste"]
-    assert words(shown.inside["slow-z-z"]) == "z-z 1 finding performance"
-    assert words(shown.inside["in-ebs-idle"]) == "ebs-idle 1 finding 99.00"
+    assert ids == ["waste", "mixed", "mild", "bad", "slow-z-z", "slow-a-b", "slow-ebs-idle", "in-ebs-idle"]
+    assert words(shown.inside["slow-z-z"]) == "z-z z-z 1 finding performance"
+    assert words(shown.inside["in-ebs-idle"]) == "EBS volume that nothing reads or writes ebs-idle 1 finding 99.00"
     assert words(shown.inside["bad"]).endswith("costs nothing")
 
 
@@ -233,9 +239,11 @@ def test_a_sum_that_its_rows_do_not_come_to_says_by_what_it_is(make) -> None:
     shown = page(make.scan(cheap, *twice))
 
     assert words(shown.inside["cheap"]).endswith("0.00 saves up to 15.55")
-    assert words(shown.inside["in-ebs-idle"]) == "ebs-idle 1 finding up to 15.55"
-    assert words(shown.inside["in-efs-idle"]) == "efs-idle 1 finding 3.00"
-    assert words(shown.inside["sum"]).startswith("18.55 "), "the resource that two detectors flag counts once"
+    assert words(shown.inside["in-ebs-idle"]).endswith(" ebs-idle 1 finding up to 15.55")
+    assert words(shown.inside["in-efs-idle"]).endswith(" efs-idle 1 finding 3.00")
+    assert "Exactly $18.55 a month" in words(" ".join(shown.texts["p"])), (
+        "the resource that two detectors flag counts once"
+    )
     shared = "A resource that several detectors flag is in the bar of each"
     assert shared in " ".join(shown.texts["p"])
     assert shared not in " ".join(page(make.scan(cheap)).texts["p"])
@@ -245,10 +253,12 @@ def test_the_time_is_what_the_scan_judged_as_of(make) -> None:
     doc = scan_json.document(make.scan(make.finding()))
     shown = Page(render_report(doc))
 
-    assert "as of 2026-11-15 23:00 UTC, for about" in words(" ".join(shown.texts["p"]))
+    assert "as of 2026-11-15 23:00 UTC. The scan cost about $" in words(" ".join(shown.texts["p"]))
     assert "As of 2026-11-15 23:00 UTC" in words(shown.inside["cost"])
     del doc["scan"]["as_of"]
-    assert "looked at on 2026-11-16 09:07 UTC for about" in words(" ".join(Page(render_report(doc)).texts["p"]))
+    assert "scanned on 2026-11-16 09:07 UTC. The scan cost about $" in words(
+        " ".join(Page(render_report(doc)).texts["p"])
+    )
 
 
 def test_a_notice_stands_above_all_else(make) -> None:
@@ -285,14 +295,14 @@ def test_packaged_prices_are_said_to_be(make) -> None:
     assert said not in words(page(make.scan(make.finding())).inside["found-and-not"])
 
 
-def test_questions_without_an_answer_are_counted_in_their_title(make) -> None:
+def test_inconclusive_checks_are_counted_in_their_title(make) -> None:
     shown = page(make.scan(unknown=(make.unknown(), make.unknown("vol-8"))))
 
-    assert words(shown.inside["unknown-title"]) == "2 questions without an answer"
+    assert words(shown.inside["unknown-title"]) == "2 inconclusive checks"
     assert "hidden" not in [name for tag, name, _ in shown.attributes if tag in {"section", "h2"}]
 
 
-@pytest.mark.parametrize(("gaps", "says"), [(0, "Nothing found"), (1, "Nothing can be said")])
+@pytest.mark.parametrize(("gaps", "says"), [(0, "Nothing found"), (1, "Unknown: nothing could be checked")])
 def test_nothing_found_is_not_the_same_as_nothing_seen(make, gaps: int, says: str) -> None:
     assert words(page(make.scan(gaps=(make.gap(),) * gaps)).inside["sum"]) == says
 
@@ -300,7 +310,7 @@ def test_nothing_found_is_not_the_same_as_nothing_seen(make, gaps: int, says: st
 def test_reasons_beyond_a_hundred_are_counted(make) -> None:
     shown = page(make.scan(unknown=tuple(make.unknown(f"vol-{n}", f"{n} of 14 days") for n in range(103))))
 
-    assert "3 more reasons, about 3 questions" in words(shown.inside["unknown"])
+    assert "3 more reasons, about 3 resources" in words(shown.inside["unknown"])
 
 
 def test_every_finding_has_an_anchor_and_what_it_is_filtered_and_sorted_by(make) -> None:
@@ -542,7 +552,7 @@ def test_detectors_come_by_money_and_each_with_its_findings(make) -> None:
     shown = page(make.scan(*found))
 
     ids = [id_ for tag, name, id_ in shown.attributes if tag == "li" and name == "id"]
-    assert ids == ["in-ebs-unattached", "f2", "in-ebs-idle", "f3", "f1"]
+    assert ids == ["f2", "f3", "f1", "in-ebs-unattached", "in-ebs-idle"]
     widths = [value for tag, name, value in shown.attributes if tag == "rect" and name == "width"][-4:]
     assert widths == ["100", "100.00", "100", "33.33"]
 
@@ -582,3 +592,141 @@ def test_a_region_that_is_closed_in_many_accounts_is_one_line_of_what_was_not_re
     assert "eu-south-1 in 312 accounts" in told
     assert "me-south-1 in 5 accounts" in told
     assert "000000000007" not in told
+
+
+def test_the_headline_says_how_much_is_not_of_high_confidence(make) -> None:
+    sure = make.finding("20.00", id="a")
+    unsure = make.finding("10.00", id="b", confidence="medium", resource=make.volume("v-2"))
+    low = make.finding("30.00", id="c", confidence="low", resource=make.volume("v-3"))
+
+    assert words(page(make.scan(sure, unsure)).inside["sum"]).endswith("2 findings · a third at medium confidence")
+    assert words(page(make.scan(sure, unsure, low)).inside["sum"]).endswith("two thirds at medium or low confidence")
+
+
+@pytest.mark.parametrize(
+    ("usd", "says"),
+    [
+        ("0.5", "$0.50"),
+        ("640", "$640"),
+        ("994.99", "$995"),
+        ("9615.04", "$9.6k"),
+        ("115380.48", "$115k"),
+        ("999999", "$1.0M"),
+    ],
+)
+def test_amounts_in_the_headline_are_short(usd: str, says: str) -> None:
+    assert short_dollars(Decimal(usd)) == says
+
+
+def test_complete_has_a_badge_and_incomplete_a_box_that_says_why(make) -> None:
+    complete, incomplete = page(make.scan(make.finding())), page(make.scan(make.finding(), gaps=(make.gap(),)))
+
+    assert "badge" in complete.values("class")
+    assert "stop" not in complete.values("class")
+    assert "badge" not in incomplete.values("class")
+    assert "1 required call failed. There may be more waste than this report shows." in words(
+        " ".join(incomplete.texts["p"])
+    )
+
+
+def test_the_top_fixes_are_the_best_five_of_different_resources(make) -> None:
+    found = [
+        make.finding(f"{n}.00", id=f"f{n}", resource=make.volume(f"v-{min(n, 7)}"), severity="low") for n in range(1, 9)
+    ]
+    slow = make.finding("99.00", id="slow", kind="performance", resource=make.volume("v-9"))
+    text = rendered(make.scan(*found, slow))
+
+    assert re.search(r'<h2 id="fixes">(.*?)</h2>', text)[1] == "Top five fixes"
+    assert re.findall(r'class="what"><a href="#(\w+)"', text) == ["f8", "f6", "f5", "f4", "f3"]
+    assert text.count("data-copy aria-label") == 5
+
+
+def test_a_fix_says_what_it_saves_what_it_takes_and_whether_it_can_be_undone(make) -> None:
+    by_hand = make.finding(
+        "5.00", id="f2", resource=make.volume("v-2"), recommendations=(make.recommendation("5.00", None),)
+    )
+    text = rendered(make.scan(make.finding("1234.50", owner="web", confidence="medium"), by_hand))
+    items = re.findall(r'<li>\s*(<p class="what".*?)</li>', text, re.DOTALL)
+    first, second = (words(re.sub(r"<[^>]+>", "", item)) for item in items)
+
+    for part in (
+        "Delete it.",
+        "$1,234/mo",
+        "one command",
+        "cannot be undone",
+        "Owner: web",
+        "medium confidence",
+        "Copy",
+    ):
+        assert part in first, part
+    assert "manual change" in second
+    assert "Copy" not in second
+
+
+def test_bars_by_owner_and_service_add_up_to_the_headline(make) -> None:
+    found = [
+        make.finding("10.00", id="a", owner="web"),
+        make.finding("4.00", id="b", owner=None, resource=make.volume("v-2")),
+        make.finding("4.00", id="again", owner=None, detector="ebs-idle", resource=make.volume("v-2")),
+        make.finding("50.00", id="slow", owner="db", kind="performance", resource=make.volume("v-3")),
+    ]
+    shown = rendered(make.scan(*found))
+
+    def bars(by: str) -> list[str]:
+        section = re.search(rf'<h2 id="by-{by}">.*?</ol>', shown, re.DOTALL)[0]
+        return [words(re.sub(r"<[^>]+>", " ", bar)) for bar in re.findall(r"<li>.*?</li>", section)]
+
+    assert bars("owner") == ["web 1 finding $10", "no owner tag 2 findings $4"]
+    assert bars("service") == ["EBS 3 findings $14"]
+    assert "Exactly $14.00 a month" in shown
+
+
+def test_owners_beyond_the_longest_bars_are_added_up(make) -> None:
+    found = [make.finding(f"{n}.00", id=f"f{n}", owner=f"o-{n}", resource=make.volume(f"v-{n}")) for n in range(1, 11)]
+    bars = by_owner(scan_json.document(make.scan(*found))["findings"])
+
+    assert [bar.name for bar in bars] == [*(f"o-{n}" for n in range(10, 3, -1)), ""]
+    assert (bars[-1].others, bars[-1].findings, bars[-1].usd) == (3, 3, Decimal(6))
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [([660.0, 655.0, None], "660 of 8,000 IOPS"), ([660.0, 7_000.0], None), ([9_000.0, 8_999.0], None)],
+)
+def test_a_flat_series_is_a_bar_of_used_against_paid(make, values: list[float | None], says: str | None) -> None:
+    used = Evidence(label="Used", value=660, unit="IOPS", series=Series.of(0, 3_600, values), scale=8_000.0)
+    text = rendered(make.scan(make.finding(evidence=(used,))))
+
+    assert ('class="spark"' in text) == (says is None)
+    assert (f"<span>{says}</span>" in text) == (says is not None)
+    if says:
+        assert 'width="8.25"' in text
+
+
+def test_a_detector_has_its_title_and_one_that_is_unknown_its_id() -> None:
+    assert title("ebs-idle") == "EBS volume that nothing reads or writes"
+    assert title("../x") == "../x"
+
+
+def test_there_are_tabs_only_if_there_is_something_in_both(make) -> None:
+    slow = make.finding(id="slow", kind="performance", resource=make.volume("v-2"))
+    assert page(make.scan(make.finding(), slow)).values("data-tab") == ["waste", "other", ""]
+    assert page(make.scan(make.finding())).values("data-tab") == []
+
+
+def test_an_owner_is_named_as_one(make) -> None:
+    assert "Owner: web" in words(page(make.scan(make.finding(owner="web"))).inside["f1"])
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (None, "manual change"),
+        ("aws a", "one command"),
+        ("aws a\naws b", "several commands"),
+        ("for id in 1 2; do a; done", "several commands"),
+    ],
+)
+def test_the_effort_of_a_fix_is_read_from_its_command(make, command: str | None, says: str) -> None:
+    finding = make.finding(recommendations=(make.recommendation("5.00", command),))
+    assert f"<span>{says}</span>" in rendered(make.scan(finding))

@@ -28,10 +28,10 @@ def inline_tokens(text: str) -> list[str]:
 def test_money_comes_first_and_every_finding_has_its_evidence(make) -> None:
     text = scan_markdown.render(make.scan(make.finding("12.30")))
 
-    assert text.startswith("# 12.30 USD a month could be saved in 1 case.\n")
+    assert text.startswith("# \\$12 a month (\\$12 with high confidence) in 1 finding.\n")
     assert "| high | ebs-unattached | scratch (vol-1) | 12.30 | 100 GiB on no instance |" in text
     assert "- Read by day: 0.5 MiB/s\n  `█·▁`" in text
-    assert "1. Delete it. (saves 12.30 USD a month; cannot be undone)" in text
+    assert "1. Delete it. (saves \\$12/mo; cannot be undone)" in text
     assert "   ```sh\n   aws ec2 delete-volume\n   ```" in text
     assert "- It may be wanted." in text
     assert "ebs.gp3.throughput: 0.048 USD per MiB/s-month (AWS Price List, 2026-11-01)" in text

@@ -10,6 +10,7 @@ from slackwater.model.findings import CEILING, CLOSED, Gap
 from slackwater.model.resources import Target
 from slackwater.views.scan import to_json as scan_json
 from slackwater.views.text import words
+from slackwater.views.text.one_line import one_line
 
 
 @pytest.mark.parametrize(
@@ -75,8 +76,11 @@ def of(make, number: int, usd: str | None, **changes: str):
 def test_the_headline_names_what_has_no_price(make) -> None:
     priced, unpriced = of(make, 1, "3.00"), of(make, 2, None)
 
-    assert headline(make, unpriced) == "1 case of waste, saving unknown."
-    assert headline(make, priced, unpriced) == "3.00 USD a month could be saved in 2 cases (1 unpriced)."
+    assert headline(make, unpriced) == "1 finding of waste, saving unknown."
+    assert (
+        headline(make, priced, unpriced)
+        == "$3 a month ($3 with high confidence) in 2 findings, 1 without a known price."
+    )
 
 
 def test_the_headline_counts_no_trouble_as_a_saving(make) -> None:
@@ -85,9 +89,9 @@ def test_the_headline_counts_no_trouble_as_a_saving(make) -> None:
 
     assert (
         headline(make, waste, *slow, risk)
-        == "3.00 USD a month could be saved in 1 case; 2 performance troubles; 1 risk."
+        == "$3 a month ($3 with high confidence) in 1 finding; 2 performance issues; 1 risk."
     )
-    assert headline(make, slow[0]) == "1 performance trouble."
+    assert headline(make, slow[0]) == "1 performance issue."
     assert headline(make) == "Nothing found."
 
 
@@ -97,7 +101,7 @@ def test_the_headline_of_an_incomplete_scan_says_so_first(make) -> None:
     assert headline(make, gaps=gaps) == "INCOMPLETE: nothing can be said; 1 required call failed."
     assert (
         headline(make, of(make, 1, "3.00"), gaps=gaps)
-        == "INCOMPLETE: at least 3.00 USD a month could be saved in 1 case; 1 required call failed."
+        == "INCOMPLETE: at least $3 a month ($3 with high confidence) in 1 finding; 1 required call failed."
     )
 
 
@@ -119,24 +123,40 @@ def test_resources_are_called_what_people_call_them(make) -> None:
     assert words.facts(doc)[0].startswith("Looked at 48 EBS volumes, 1 EC2 instance, 2 new-kinds in ")
 
 
-def test_control_characters_are_a_space() -> None:
-    assert words.one_line("a\x1b[31mb\r\nc\u2028d\x9be") == "a [31mb c d e"
+def test_control_characters_show_as_their_code_points() -> None:
+    assert one_line("a\x1b[31mb\r\nc\u2028d") == "a<U+001B>[31mb<U+000D><U+000A>c<U+2028>d"
 
 
 @pytest.mark.parametrize(
     "mark",
-    ["\u200b", "\u200e", "\u202e", "\xa0", "\xad", "\ufeff", "\u3164", "\u2800", "\ufe0f", "\U000e0041", "\ud800"],
+    [
+        "\x00",
+        "\t",
+        "\x9b",
+        "\u3000",
+        "\u200b",
+        "\u200e",
+        "\u202e",
+        "\xa0",
+        "\xad",
+        "\ufeff",
+        "\u3164",
+        "\u2800",
+        "\ufe0f",
+        "\U000e0041",
+        "\ud800",
+    ],
 )
 def test_an_invisible_character_shows_as_its_code_point(mark: str) -> None:
-    assert words.one_line(f"prod{mark}-db") == f"prod<U+{ord(mark):04X}>-db"
+    assert one_line(f"prod{mark}-db") == f"prod<U+{ord(mark):04X}>-db"
 
 
 def test_no_character_without_a_shape_is_left() -> None:
-    """Unicode's own categories say which those are; a plain and an ideographic space are what they look like."""
+    """Unicode's own categories say which those are. Only the plain space is what it looks like."""
     hidden = {"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"}
     for one in map(chr, range(sys.maxunicode + 1)):
-        if category(one) in hidden and one not in " \u3000":
-            assert one not in words.one_line(one), f"U+{ord(one):04X}"
+        if category(one) in hidden and one != " ":
+            assert one not in one_line(one), f"U+{ord(one):04X}"
 
 
 # --- Closed regions ---------------------------------------------------------------------------------------------------
@@ -145,8 +165,8 @@ def test_no_character_without_a_shape_is_left() -> None:
 def test_a_region_that_is_closed_in_many_accounts_is_said_once() -> None:
     many = [(f"{number:012}", region) for number in range(312) for region in ("eu-south-1", "af-south-1")]
     assert words.closed([*many, ("123456789012", "me-south-1")]) == [
-        "af-south-1, eu-south-1 are closed by a service control policy in 312 accounts: nothing is known of what is there.",
-        "me-south-1 is closed by a service control policy in account 123456789012: nothing is known of what is there.",
+        "A service control policy disables af-south-1, eu-south-1 in 312 accounts: Slackwater read nothing there.",
+        "A service control policy disables me-south-1 in account 123456789012: Slackwater read nothing there.",
     ]
     assert words.closed([]) == []
 
@@ -165,14 +185,14 @@ def test_a_closed_region_is_not_among_those_looked_at_nor_listed_with_what_faile
 
     facts = words.facts(doc)
     assert facts[0] == "Looked at 3 EBS volumes in eu-west-1 of account 123456789012."
-    assert facts[1].startswith("ap-northeast-1 is closed by a service control policy in account 123456789012")
+    assert facts[1].startswith("A service control policy disables ap-northeast-1 in account 123456789012")
     assert [gap["what"] for gap in words.not_read(doc)] == ["fsx:DescribeVolumes"]
-    assert words.completeness(doc).startswith("Complete but for closed regions: ")
+    assert words.completeness(doc).startswith("Complete, except for disabled regions: ")
     assert words.headline(doc) == "Nothing found."
 
 
 def test_where_every_region_is_closed_nobody_says_that_nothing_was_found(make) -> None:
     doc = scan_json.document(_closed(make))
-    assert words.headline(doc) == "Nothing can be said: every region is closed by a service control policy."
-    assert words.completeness(doc) == "A service control policy closes every region that was asked: nothing was read."
+    assert words.headline(doc) == "Unknown: a service control policy disables every region in this scan."
+    assert words.completeness(doc) == "A service control policy disables every region in this scan. Nothing was read."
     assert words.not_read(doc) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Final, Literal
@@ -123,11 +123,13 @@ class AuditRecord:
 class RunningAudits:
     """The audits that count as running, by id, with the time at which each started to count.
 
-    An audit that has ended may still be in it. `revision` counts the changes.
+    An audit that has ended may still be in it. `revision` counts the changes. `callers` has who requested each audit; an
+    older version stored none.
     """
 
     since: Mapping[str, datetime]
     revision: int = 0
+    callers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,6 +54,7 @@ def ebs_storage(volume_type: str) -> PriceItem:
 
 
 EBS_GP3_THROUGHPUT: Final = PriceItem("ebs.gp3.throughput", "MiB/s-month")
+EBS_MAGNETIC_REQUESTS: Final = PriceItem("ebs.standard.requests", "million requests")
 EBS_SNAPSHOT_STORAGE: Final = PriceItem("ebs.snapshot.storage", GIB_MONTH)
 EFS_BACKUP_STORAGE: Final = PriceItem("efs.backup.storage", GIB_MONTH)
 """Warm storage of AWS Backup."""
@@ -83,6 +84,9 @@ EFS_ELASTIC_WRITE: Final = PriceItem("efs.elastic.write", "GiB")
 EFS_IA_READ: Final = PriceItem("efs.ia.read", "GiB")
 EFS_IA_TIERING: Final = PriceItem("efs.ia.tiering", "GiB")
 """What moves between Standard and Infrequent Access, in either direction."""
+EFS_ARCHIVE_READ: Final = PriceItem("efs.archive.read", "GiB")
+EFS_ARCHIVE_TIERING: Final = PriceItem("efs.archive.tiering", "GiB")
+"""What moves to Archive or back."""
 
 
 def fsx_storage(file_system_type: str, deployment_type: str) -> PriceItem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final, Literal
 
@@ -13,6 +13,8 @@ from slackwater.model.verdicts import Confidence, FindingKind, Severity
 
 type Status = Literal["open", "snoozed", "dismissed", "approved", "cleaning", "resolved", "failed"]
 STATUSES: Final[tuple[Status, ...]] = ("open", "snoozed", "dismissed", "approved", "cleaning", "resolved", "failed")
+
+LONGEST_SNOOZE: Final = timedelta(days=366)
 
 type Happening = Literal[
     "opened",

@@ -8,14 +8,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.session import AwsSession
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from slackwater.app.audit.scan import Audit, Progress, Sources
     from slackwater.app.estimates.estimates import Estimates
+    from slackwater.aws.client.meter import CallMeter
+    from slackwater.aws.client.session import AwsSession
     from slackwater.engine.registry import Registry
     from slackwater.model.policy import Policy
     from slackwater.model.resources import Target
@@ -94,14 +93,18 @@ def estimating(
 ) -> Estimates:
     """Compose estimates with prices and instance types of a session's account; without one, the packaged ones."""
     from slackwater.app.estimates.estimates import Estimates
+    from slackwater.aws.pricing.packaged import PackagedPrices, PackagedTypes
+
+    if session is None:
+        return Estimates(prices=PackagedPrices(), types=PackagedTypes(), default_region=default_region, regions=regions)
     from slackwater.aws.client.deadline import Deadline
-    from slackwater.aws.pricing.instance_types import DescribedTypes, PackagedTypes
-    from slackwater.aws.pricing.price_list import PackagedPrices, PriceList
+    from slackwater.aws.pricing.instance_types import DescribedTypes
+    from slackwater.aws.pricing.price_list import PriceList
 
     deadline = Deadline()
     return Estimates(
-        prices=PriceList(session, cache_dir, Decimal(1), {}, clock().date(), deadline) if session else PackagedPrices(),
-        types=DescribedTypes(session, deadline) if session else PackagedTypes(),
+        prices=PriceList(session, cache_dir, Decimal(1), {}, clock().date(), deadline),
+        types=DescribedTypes(session, deadline),
         default_region=default_region,
         regions=regions,
     )

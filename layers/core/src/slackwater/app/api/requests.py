@@ -24,11 +24,11 @@ from pydantic import (
 )
 
 from slackwater.app.dates import parse_time
-from slackwater.app.findings.findings import LONGEST_SNOOZE, LONGEST_WHY
+from slackwater.app.findings.findings import LONGEST_WHY
 from slackwater.model.listing import MAX_PAGE, FindingOrder
 from slackwater.model.nearest import did_you_mean
 from slackwater.model.policy import ACCOUNT
-from slackwater.model.tracking import SERVICE, Status
+from slackwater.model.tracking import LONGEST_SNOOZE, SERVICE, Status
 from slackwater.model.verdicts import Severity
 
 REGION: Final = "^[a-z]{2}(-[a-z]+)+-[0-9]+$"

@@ -19,7 +19,6 @@ from slackwater.model.audits import Allowance, AuditRecord, AuditRequest
 from slackwater.model.listing import Page
 from slackwater.model.policy import Policy, ScanSection
 from slackwater.ports.clock import Clock
-from slackwater.ports.errors import AwsError
 from slackwater.ports.executions import AuditStarter
 from slackwater.ports.store import AuditStore, Documents
 from slackwater.views.api import to_json as service_json
@@ -62,13 +61,9 @@ class Audits:
         if request.detectors:
             check_detectors(request, self.registry())
         audit_id = keyed_id(request.requested_by, key) if key else new_id(self.clock())
-        is_new = self.limits.admit(audit_id, self._scan_section())
-        try:
-            self.starter.start(audit_id, request)
-        except AwsError:
-            if is_new:  # else an earlier request started it, and it may be running
-                self.limits.leave(audit_id)
-            raise
+        self.limits.admit(audit_id, request, self._scan_section())
+        # If this fails, the audit may have started, so it keeps its place. A place without an execution expires.
+        self.starter.start(audit_id, request)
         return audit_id
 
     def allowance(self) -> Allowance | None:

@@ -81,7 +81,7 @@ class ScanFile:
             )
             questions: dict[Listed, Sequence[object]] = {"unknown": part["unknown"], "unlisted": part["unlisted"]}
             for name, some in questions.items():
-                chunks = ((name, place, len(chunk), _pressed(chunk)) for chunk in batched(some, CHUNK, strict=False))
+                chunks = ((name, place, len(chunk), _pressed(chunk)) for chunk in batched(some, CHUNK))
                 self._write("INSERT INTO lists VALUES (?, ?, ?, ?)", chunks)
 
     def head(self) -> ScanDocument:

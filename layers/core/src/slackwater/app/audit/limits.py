@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
 from slackwater.app.findings.findings import ConflictError
-from slackwater.model.audits import Allowance, AuditRecord, RunningAudits
+from slackwater.engine.authority import BY_IDENTITY_CENTER, SESSION
+from slackwater.model.audits import Allowance, AuditRecord, AuditRequest, RunningAudits
 from slackwater.model.policy import ScanSection
 from slackwater.ports.clock import Clock
 from slackwater.ports.executions import ExecutionState
@@ -21,16 +22,18 @@ LEAST_USD: Final = Decimal("0.01")
 """Less than this is shown as nothing, and pays for no audit."""
 SPARE_ATTEMPTS: Final = 10
 """Attempts to register an audit while others start or end, in addition to one for each running audit."""
+SCHEDULE: Final = "a schedule"
+"""The caller of all scheduled audits. No API, command line or Slack member has this name."""
 DIED: Final = "its execution ended without putting that on record; Step Functions says why"
 
 
 class TooManyAuditsError(ConflictError):
     """As many audits run as are allowed. The state machine refers to this class by name, and tries for an hour."""
 
-    def __init__(self, running: Collection[str], most: int) -> None:
-        """Create the error with the ids of the running audits."""
-        are = "1 audit is" if most == 1 else f"{most} audits are"
-        super().__init__(f"{are} running, as many as scan.most_running_audits allows: {', '.join(running)}")
+    def __init__(self, running: Collection[str], whose: str = "") -> None:
+        """Create the error with the ids of the running audits; `whose` says for whom the limit is, if not for all."""
+        are = "1 audit is" if len(running) == 1 else f"{len(running)} audits are"
+        super().__init__(f"{are} running, as many as scan.most_running_audits allows{whose}: {', '.join(running)}")
         self.running = tuple(running)
 
 
@@ -59,8 +62,10 @@ class AuditLimits:
     spent_usd: Callable[[datetime], Decimal]
     clock: Clock
 
-    def admit(self, audit_id: str, scan: ScanSection) -> bool:
+    def admit(self, audit_id: str, request: AuditRequest, scan: ScanSection) -> bool:
         """Register an audit as running, or refuse it. One that is already registered, or has ended, is accepted.
+
+        One caller leaves the last place to others. If people have taken all places, one audit of a schedule still runs.
 
         Returns:
             Whether it was registered by this call.
@@ -80,19 +85,17 @@ class AuditLimits:
             if (allowance := self.allowance(scan, ())).left_usd < LEAST_USD:
                 raise SpentError(allowance)
             since = {id_: at for id_, at in running.since.items() if self._is_running(id_, at)}
-            if len(since) >= scan.most_running_audits:
-                raise TooManyAuditsError(since, scan.most_running_audits)
-            taken = RunningAudits(since=since | {audit_id: self.clock()}, revision=running.revision + 1)
+            caller = caller_of(request)
+            callers = {id_: running.callers.get(id_, "") for id_ in since}
+            _check_room(callers, caller, scan.most_running_audits)
+            taken = RunningAudits(
+                since=since | {audit_id: self.clock()},
+                revision=running.revision + 1,
+                callers=callers | {audit_id: caller},
+            )
             if self.audits.write_running(taken):
                 return True
         raise ConflictError("others keep starting audits: try again")
-
-    def leave(self, audit_id: str) -> None:
-        """Unregister an audit that did not start. On a conflict, its registration expires in some minutes."""
-        running = self.audits.running()
-        if audit_id in running.since:
-            since = {id_: at for id_, at in running.since.items() if id_ != audit_id}
-            self.audits.write_running(RunningAudits(since=since, revision=running.revision + 1))
 
     def allowance(self, scan: ScanSection, running: Collection[str] | None = None) -> Allowance:
         """Return what audits may still do. Changes nothing; an audit counts as running until its record says that it
@@ -123,3 +126,35 @@ class AuditLimits:
             return self.reconciled(record).state == "running"
         state = self.state(audit_id)
         return state == "running" or (state == "none" and self.clock() - since < TO_START)
+
+
+def caller_of(request: AuditRequest) -> str:
+    """Return whom an audit counts for.
+
+    A role is one caller, whatever its sessions are called, as their names can be chosen. Identity Center names them after
+    its users.
+    """
+    if request.occasion:
+        return SCHEDULE
+    session = SESSION.fullmatch(request.requested_by)
+    if session and not session["role"].startswith(BY_IDENTITY_CENTER):
+        return request.requested_by.removesuffix(f"/{session['session']}")
+    return request.requested_by
+
+
+def _check_room(callers: Mapping[str, str], caller: str, most: int) -> None:
+    """Refuse an audit for which there is no place.
+
+    Args:
+        callers: Who requested the running audits, by their ids.
+        caller: Who requests another one.
+        most: How many may run at a time.
+
+    Raises:
+        TooManyAuditsError: There is no place for this caller.
+    """
+    own = [id_ for id_, who in callers.items() if who == caller]
+    if len(callers) >= most and (own or caller != SCHEDULE):
+        raise TooManyAuditsError(callers)
+    if caller != SCHEDULE and len(own) >= max(1, most - 1):
+        raise TooManyAuditsError(own, " one caller")

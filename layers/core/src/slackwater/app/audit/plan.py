@@ -105,7 +105,7 @@ class Planner:
         check_detectors(request, self.policies.registry)
         before = self._tried(request.retry_of, limits) if request.retry_of else None
         policy = self.policies.current(before.detectors if before else request.detectors)
-        limits.admit(audit_id, policy.scan)
+        limits.admit(audit_id, request, policy.scan)
         if not {*request.regions} <= {*self.policies.known_regions()}:
             check_regions(request, {*self.policies.known_regions(), *self.policies.enabled_regions()})
         who = self.identity()

@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from slackwater.app.policy.file import LIST_DETECTORS, LIST_REGIONS
+from slackwater.app.policy.names import LIST_DETECTORS, LIST_REGIONS
 from slackwater.model.audits import AuditRequest
 from slackwater.model.nearest import unknown
 

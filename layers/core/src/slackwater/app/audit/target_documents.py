@@ -54,7 +54,7 @@ def seen_targets(documents: Documents, plan: AuditPlan) -> Iterator[Iterator[Sca
         )
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for some in batched(plan.targets, AT_ONCE, strict=False):
+        for some in batched(plan.targets, AT_ONCE):
             yield from pool.map(begun, some)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from slackwater.app.policy.file import LIST_REGIONS
+from slackwater.app.policy.names import LIST_REGIONS
 from slackwater.engine.registry import estimates
 from slackwater.model.estimated import Estimated
 from slackwater.model.estimates import Answer, AnyEstimate, InputError, Inputs, Known

@@ -11,7 +11,16 @@ from slackwater.app.audit.target_documents import parts_of
 from slackwater.engine.cleanup import act_after, approval_blocker
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.policy import CleanupSection
-from slackwater.model.tracking import Decided, Decision, Happening, LedgerEntry, Status, TrackedFinding, Write
+from slackwater.model.tracking import (
+    LONGEST_SNOOZE,
+    Decided,
+    Decision,
+    Happening,
+    LedgerEntry,
+    Status,
+    TrackedFinding,
+    Write,
+)
 from slackwater.ports.store import Documents, FindingStore
 from slackwater.views.scan.document import FindingDocument
 
@@ -22,7 +31,6 @@ DECIDABLE: Final[tuple[Status, ...]] = ("open", "snoozed", "dismissed")
 REOPENED: Final[tuple[Status, ...]] = (*DECIDABLE, "approved", "failed")
 """An approval, or a failed clean-up, must be reopened before another decision."""
 
-LONGEST_SNOOZE: Final = timedelta(days=366)
 LONGEST_WHY: Final = 1_000
 """Characters."""
 

@@ -12,6 +12,7 @@ import secrets
 import zlib
 from array import array
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from decimal import Decimal
 from functools import cache
@@ -70,26 +71,47 @@ class RecordingWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Put the whole file in its place; after an error there is none."""
+        """Put the whole file in its place; after an error there is none, and no draft either.
+
+        Raises:
+            RecordingError: The rest of it cannot be written.
+        """
         with self._lock:
-            if kind is None:
-                self._put({"end": self._lines + 1})
-            self._gzip.close()
-            self._raw.close()
-            if kind is None:
-                self._draft.replace(self.path)
-            else:
+            try:
+                if kind is None:
+                    self._put({"end": self._lines + 1})
+                    with self._writable():
+                        self._gzip.close()
+                        self._raw.close()
+                        self._draft.replace(self.path)
+            finally:
+                for file in (self._gzip, self._raw):
+                    with suppress(OSError):  # a full disk refuses what is still in their buffers
+                        file.close()
                 self._draft.unlink(missing_ok=True)
 
     def write(self, line: Mapping[str, Any]) -> None:
-        """Write one thing."""
+        """Write one thing.
+
+        Raises:
+            RecordingError: It cannot be written.
+        """
         with self._lock:
             self._put(line)
 
     def _put(self, line: Mapping[str, Any]) -> None:
         text = json.dumps(line, ensure_ascii=False, separators=(",", ":"), default=_plain, allow_nan=False)
-        self._gzip.write(text.encode() + b"\n")
+        with self._writable():
+            self._gzip.write(text.encode() + b"\n")
         self._lines += 1
+
+    @contextmanager
+    def _writable(self) -> Iterator[None]:
+        """Name the file in an error of the disk."""
+        try:
+            yield
+        except OSError as error:
+            raise RecordingError(f"{self.path} cannot be written: {error.strerror or error}") from error
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Replaces what could name an account, its resources or its people by placeholders that are random in each recording.
 
-A string of a record stays only where its field holds AWS's own vocabulary (KEPT) and it looks like it. Any other string, and
+A string of a record stays only where its field holds AWS's own vocabulary (KEPT) and it is in it. Any other string, and
 that of a field that is new, becomes a placeholder. The same string has the same placeholder throughout a recording, so that
 what belongs together still does.
 """
@@ -14,6 +14,7 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
+from slackwater.app.recording.words import is_public
 from slackwater.engine.disabled_region import DENIED
 from slackwater.engine.exempt import tags_exempt
 from slackwater.model.findings import CEILING
@@ -31,16 +32,11 @@ KEPT: Final = frozenset(
 )
 """Fields of records that hold words of AWS."""
 
-WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,47}|(?:snapshot \d{4}-\d\d-\d\d)")
-"""How AWS's words look."""
-NAMES_SOMETHING: Final = re.compile(r"\d{12}|(?:[a-z]+-)?[0-9a-f]{8,}")
-"""What looks like the id of an account or a resource, wherever it stands."""
-
 ID: Final = re.compile(
     r"((?:ami|aki|ari|backup|eni|fs|fsap|fsmt|fsvol|fsvolsnap|i|sg|snap|subnet|svm|vol|vpc)-)[0-9a-f]{6,32}"
 )
 """The ids of AWS, whose kind stays. Any other name may say whose it is."""
-DEVICE: Final = re.compile(r"(?:/dev/)?(?:xvd|sd|nvme|hd)[a-z0-9]{0,6}")
+DEVICE: Final = re.compile(r"(?:/dev/)?(?:(?:xvd|sd|hd)[a-z]{1,2}\d{0,3}|nvme\d{1,3}n\d{1,3}(?:p\d{1,3})?)")
 ADDRESSED: Final = re.compile(r"(arn:[a-z-]+:[a-z0-9-]*:[a-z0-9-]*):(\d*):(.*)")
 OPTION: Final = re.compile(
     r"(?:no_)?(?:root_squash|all_squash|subtree_check|wdelay|acl)|rw|ro|a?sync|(?:no)?hide|(?:in)?secure|crossmnt|anon[ug]id=\d{1,5}"
@@ -49,6 +45,8 @@ OPTION: Final = re.compile(
 DATE: Final = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)?)?\s*")
 PRINCIPAL: Final = re.compile(r"[a-z0-9.-]{1,40}\.amazonaws\.com(?:\.cn)?")
 CODE: Final = re.compile(r"[A-Z][A-Za-z]{2,60}(?:\.[A-Z][A-Za-z]{2,40})?(?=[:\s.]|$)")
+
+ACCOUNT: Final = re.compile(r"(?<!\d)\d{12}(?!\d)")
 
 LEFT_OUT: Final = "(text left out)"
 
@@ -109,6 +107,10 @@ class Pseudonyms:
         """Another account: twelve digits."""
         return self._of("account", number, lambda: "".join(secrets.choice("123456789") for _ in range(12)))
 
+    def accounts_in(self, text: str) -> str:
+        """A text of Slackwater's own, in which what looks like an account's number is another account's."""
+        return ACCOUNT.sub(lambda number: self.account(number[0]), text)
+
     def target(self, target: Target) -> Target:
         """The same region of another account."""
         return replace(target, account=self.account(target.account))
@@ -124,15 +126,16 @@ class Pseudonyms:
 
     def word(self, text: str) -> str:
         """AWS's words as they are; anything else as a placeholder."""
-        return text if not text or (WORD.fullmatch(text) and not NAMES_SOMETHING.search(text)) else self.text(text)
+        return text if not text or is_public(text) else self.text(text)
 
     def arn(self, text: str) -> str:
         """The ARN of the other account's other resource."""
         found = ADDRESSED.fullmatch(text)
         if found is None:
             return self.text(text)
+        before, account = self.accounts_in(found[1]), self.account(found[2]) if found[2] else ""
         kind, slash, id_ = found[3].rpartition("/")
-        return f"{found[1]}:{self.account(found[2]) if found[2] else ''}:{self.word(kind)}{slash}{self.id(id_)}"
+        return f"{before}:{account}:{self.word(kind)}{slash}{self.id(id_)}"
 
     def reason(self, text: str) -> str:
         """Why something failed: the code, and what Slackwater looks for in it. The text may name anything."""

@@ -85,7 +85,14 @@ class Recorder:
             for gap in gaps:
                 if not self._has(target, "gap", f"{gap.what} {gap.reason}"):
                     why = self._names.reason(gap.reason)
-                    self._writer.write({"target": of, "gap": gap.what, "reason": why, "optional": gap.optional})
+                    self._writer.write(
+                        {
+                            "target": of,
+                            "gap": self._names.accounts_in(gap.what),
+                            "reason": why,
+                            "optional": gap.optional,
+                        }
+                    )
 
     def answer(self, target: Target, answer: MetricAnswer) -> None:
         """What a call for metrics brought."""
@@ -102,10 +109,20 @@ class Recorder:
             for item in asked:
                 line: dict[str, Any] = {"price": item.id, "unit": item.unit, "region": region}
                 if (price := table.get(item)) is not None:
-                    line |= {"usd": price.usd, "source": price.source, "as_of": price.as_of.isoformat()}
+                    line |= {
+                        "usd": price.usd,
+                        "source": self._names.accounts_in(price.source),
+                        "as_of": price.as_of.isoformat(),
+                    }
                 self._writer.write(line)
             for gap in gaps:
-                self._writer.write({"price_gap": gap.what, "region": region, "reason": self._names.reason(gap.reason)})
+                self._writer.write(
+                    {
+                        "price_gap": self._names.accounts_in(gap.what),
+                        "region": region,
+                        "reason": self._names.reason(gap.reason),
+                    }
+                )
 
     def _metric(self, of: Mapping[str, str], query: Any) -> dict[str, Any]:
         metric = query.metric

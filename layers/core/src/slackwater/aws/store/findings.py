@@ -49,7 +49,7 @@ class DynamoFindings:
             ExpressionAttributeNames={"#target": "target"},
             ExpressionAttributeValues=item(**{":target": f"{account}#{region}"}),
         )
-        for batch in batched((entry["pk"]["S"] for entry in entries), table.A_BATCH, strict=False):
+        for batch in batched((entry["pk"]["S"] for entry in entries), table.A_BATCH):
             yield from (finding for finding in self._load(batch).values() if finding.status != "resolved")
 
     def write(self, write: Write) -> bool:

@@ -51,7 +51,7 @@ class DynamoOutbox:
             ExpressionAttributeNames={"#listing": "listing"},
             ExpressionAttributeValues=item(**{":listing": table.POSTS}),
         )
-        for batch in batched((entry["pk"]["S"] for entry in entries), table.A_BATCH, strict=False):
+        for batch in batched((entry["pk"]["S"] for entry in entries), table.A_BATCH):
             loaded = self._load(batch)
             yield from (loaded[pk] for pk in batch if pk in loaded and loaded[pk].waits)
 

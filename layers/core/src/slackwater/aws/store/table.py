@@ -162,7 +162,7 @@ class Table:
             AwsError: DynamoDB did not say, or not of all.
         """
         found: dict[str, Item] = {}
-        for batch in batched({key["pk"]["S"]: key for key in keys}.values(), A_BATCH, strict=False):
+        for batch in batched({key["pk"]["S"]: key for key in keys}.values(), A_BATCH):
             left: Any = {self._name: {"Keys": batch, "ConsistentRead": True}}
             for _ in self._attempts():
                 with remedies():

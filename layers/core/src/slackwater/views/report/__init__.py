@@ -25,6 +25,16 @@ from slackwater.model.findings import CLOSED
 from slackwater.model.rank import SEVERITIES
 from slackwater.model.verdicts import FindingKind, Severity
 from slackwater.views.report.details import details, visible
+from slackwater.views.report.headline import (
+    also,
+    by_owner,
+    by_service,
+    confidence,
+    short_dollars,
+    title,
+    top_fixes,
+    usage,
+)
 from slackwater.views.report.pictures import album, drawn, sparkline
 from slackwater.views.report.trends import HEIGHT, WIDTH
 from slackwater.views.report.trends import pictures as trends
@@ -32,6 +42,7 @@ from slackwater.views.scan import trend
 from slackwater.views.scan.document import FindingDocument, GapDocument, ScanDocument, TotalsDocument
 from slackwater.views.scan.organization import Organization, Share, organized, within
 from slackwater.views.scan.savings import ways, worth
+from slackwater.views.text.money import dollars
 from slackwater.views.text.words import NOUNS, ceiling, count, gaps_title, is_held_back, missing, reasons
 
 if TYPE_CHECKING:
@@ -85,6 +96,7 @@ def render_report(doc: ScanDocument, notice: str = "") -> str:
     more = max(0, totals["findings"] - len(findings))
     groups = _groups(findings)
     waste = totals["by_kind"].get("waste")
+    waste_usd = Decimal(waste["monthly_savings_usd"] if waste else 0)
     seen = head.get("as_of", head["finished_at"])
     pictures = album(findings, until=seen)
     organization = organized(doc)
@@ -108,7 +120,13 @@ def render_report(doc: ScanDocument, notice: str = "") -> str:
         severities=Counter(finding["severity"] for finding in findings),
         levels=_levels(findings, more),
         waste=waste,
-        beside=_beside(findings, totals, more),
+        waste_usd=waste_usd,
+        sure=confidence(totals, findings, waste_usd, whole=not more),
+        also=also(findings, _others(totals), whole=not more),
+        fixes=top_fixes(findings),
+        bars=[] if more else [("owner", by_owner(findings)), ("service", by_service(findings))],
+        order=_order(findings),
+        usages=[usage(finding) for finding in findings],
         grave=_grave(findings),
         groups=groups,
         detectors=_detectors(totals, groups) if more else [],
@@ -237,19 +255,22 @@ def _levels(findings: Sequence[FindingDocument], more: int) -> list[tuple[Severi
     return [(one, f"{'at least ' if one == shown[-1] else ''}{found[one]:,}") for one in shown]
 
 
-def _beside(findings: Iterable[FindingDocument], totals: TotalsDocument, more: int) -> str:
-    """What was found beside waste: how much of it, and, where it is all known, what its ways out cost and save."""
-    others = [finding for finding in findings if finding["kind"] != "waste" and not more]
-    kinds = {kind: of["findings"] for kind, of in totals["by_kind"].items()}
-    nouns: dict[FindingKind, str] = {"performance": "performance trouble", "risk": "risk"}
-    cost, _ = worth((one["resource"]["arn"], [-Decimal(one["monthly_savings_usd"] or 0)]) for one in others)
-    saved, _ = worth(map(ways, others))
-    told = " and ".join(count(kinds[kind], noun) for kind, noun in nouns.items() if kinds.get(kind))
-    money = [
-        *([f"the first ways out would cost {usd(cost)} USD a month in all"] if cost else []),
-        *([f"the best {'' if cost else 'ways out '}would save up to {usd(saved)} USD a month"] if saved else []),
-    ]
-    return ": ".join(part for part in (told, ", ".join(money)) if part)
+def _others(totals: TotalsDocument) -> list[str]:
+    """How many findings are not waste: `3 performance issues`, `1 risk`."""
+    nouns: dict[FindingKind, str] = {"performance": "performance issue", "risk": "risk"}
+    found = {kind: of["findings"] for kind, of in totals["by_kind"].items()}
+    return [count(found[kind], noun) for kind, noun in nouns.items() if found.get(kind)]
+
+
+def _order(findings: Sequence[FindingDocument]) -> list[int]:
+    """The places of the findings as the list shows them: by saving, then by severity. Unknown savings come last."""
+
+    def key(place: int) -> tuple[Decimal, int]:
+        one = findings[place]
+        usd = one["monthly_savings_usd"] if one["recommendations"] else None
+        return -Decimal(usd or "-Infinity"), SEVERITIES.index(one["severity"])
+
+    return sorted(range(len(findings)), key=key)
 
 
 def _grave(findings: Iterable[FindingDocument]) -> dict[str, list[FindingDocument]]:
@@ -403,7 +424,8 @@ def _template() -> Template:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, finalize=clean, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"usd": usd, "at": at, "counted": count}
+    environment.filters |= {"usd": usd, "at": at, "counted": count, "titled": title, "short": short_dollars}
+    environment.filters["dollars"] = lambda amount: dollars(Decimal(amount))
     environment.globals |= {"KINDS": KINDS, "LONG": LONG, "NOUNS": NOUNS, "REASONS": REASONS, "SEVERITIES": SEVERITIES}
     environment.globals |= {"FAILURES": FAILURES, "NAMED": NAMED, "SHARES": SHARES, "FOLDED": FOLDED}
     environment.globals |= {"BLIND": BLIND, "TARGETS": TARGETS, "WIDTH": WIDTH, "HEIGHT": HEIGHT, "day": trend.day}

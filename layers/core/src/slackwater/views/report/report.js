@@ -312,14 +312,14 @@
     const { arn, tags, evidence, advice, caveats, prices, fingerprint } = detail(row);
     const made = make("div", { class: "panel", id: `${row.id}-panel`, hidden: "" });
     figures.set(made, []);
-    const part = (title, ...inside) => made.append(make("section", {}, make("h5", {}, title), ...inside));
+    const part = (title, ...inside) => made.append(make("section", {}, make("h4", {}, title), ...inside));
 
     const pictures = evidence.filter(([, , chart]) => chart);
     const words = evidence.filter(([, , chart]) => !chart);
     if (evidence.length) part("Evidence", ...pictures.map((fact) => picture(made, fact)), ...(words.length ? [table(words)] : []));
-    if (advice.length) part("What to do", make("ol", { class: "advice" }, ...advice.map(advised)));
+    if (advice.length) part("Options", make("ol", { class: "advice" }, ...advice.map(advised)));
     const list = (items, name = "") => make("ul", { class: name }, ...items.map((at) => make("li", {}, make("bdi", {}, text(at)))));
-    if (caveats.length) part("Mind", list(caveats));
+    if (caveats.length) part("Caveats", list(caveats));
     if (prices.length) part("Prices", list(prices, "prices"));
     const { account, region, owner, kind, confidence } = row.dataset;
     const facts = { ARN: text(arn), Account: account, Region: region, Owner: owner, Kind: kind, Confidence: confidence };
@@ -396,16 +396,22 @@
   function commanded(command) {
     const code = make("code", { dir: "ltr" }, command);
     const copy = make("button", { type: "button", class: "copy" }, "Copy");
-    copy.addEventListener("click", async () => {
-      copy.textContent = (await copied(command, code)) ? "Copied" : "Select and copy";
-      setTimeout(() => (copy.textContent = "Copy"), 2000);
-    });
+    copies(copy, code);
     return make("div", { class: "command" }, make("pre", { tabindex: "0", role: "region", "aria-label": "Command" }, code), copy);
   }
 
-  async function copied(command, code) {
+  function copies(button, code) {
+    button.addEventListener("click", async () => {
+      button.textContent = (await copied(code)) ? "Copied" : "Select and copy";
+      setTimeout(() => (button.textContent = "Copy"), 2000);
+    });
+  }
+
+  for (const button of all("[data-copy]")) copies(button, one("code", button.parentElement));
+
+  async function copied(code) {
     try {
-      await navigator.clipboard.writeText(command);
+      await navigator.clipboard.writeText(code.textContent);
       return true;
     } catch {
       getSelection().selectAllChildren(code); // no permission: the browser's own copy does it
@@ -436,6 +442,14 @@
   const filters = all("select[data-filter]");
   const shown = one("#shown");
   const clear = one("#clear");
+  const tabs = all("[data-tab]");
+  let tab = tabs.length ? "waste" : "";
+
+  function turn(to) {
+    tab = tabs.length ? to : "";
+    for (const each of tabs) each.setAttribute("aria-pressed", String(each.dataset.tab === tab));
+    narrow();
+  }
 
   let haystacks;
   function haystack(row) {
@@ -454,8 +468,10 @@
     const words = search.value.normalize("NFKC").toLowerCase().split(/\s+/).filter(Boolean);
     const wanted = filters.filter((filter) => filter.value).map((filter) => [filter.dataset.filter, filter.value]);
     const fitting = (found, [name, value]) => found === value || (name === "unit" && found.startsWith(`${value}/`)); // with what is below
-    const matches = (row) => wanted.every((filter) => fitting(row.dataset[filter[0]], filter)) && words.every((word) => haystack(row).includes(word));
+    const inTab = (row) => !tab || (row.dataset.kind === "waste") === (tab === "waste");
+    const matches = (row) => inTab(row) && wanted.every((filter) => fitting(row.dataset[filter[0]], filter)) && words.every((word) => haystack(row).includes(word));
     const of = new Map();
+    const ofTab = rows.filter(inTab).length;
     let many = 0;
     for (const row of rows) {
       const fits = matches(row);
@@ -475,7 +491,7 @@
     one("#empty").hidden = many > 0;
     clear.hidden = !words.length && !wanted.length;
     one("#narrowed").textContent = [...wanted.map(([name, value]) => `${name}: ${value}`), ...(words.length ? [`search: ${search.value.trim()}`] : [])].join("; ");
-    const text = many === rows.length ? counted(many, "finding") : `${many.toLocaleString("en-US")} of ${counted(rows.length, "finding")}`;
+    const text = many === ofTab ? counted(many, "finding") : `${many.toLocaleString("en-US")} of ${counted(ofTab, "finding")}`;
     if (shown.textContent !== text) shown.textContent = text;
   }
 
@@ -485,25 +501,30 @@
   const dearer = (a, b) => (usd(b) === usd(a) ? 0 : usd(b) - usd(a));
   const graver = (a, b) => RANK[a.dataset.severity] - RANK[b.dataset.severity];
   const orders = {
-    saving: (a, b) => dearer(a, b) || graver(a, b),
     severity: (a, b) => graver(a, b) || dearer(a, b),
     name: (a, b) => names.compare(name(a), name(b)) || dearer(a, b),
   };
 
   function order() {
     const by = orders[sort.value];
-    list.classList.toggle("by-detector", !by);
+    list.classList.toggle("by-detector", sort.value === "detector");
     const after = list.nextSibling;
     const around = list.parentNode;
     list.remove(); // in the page, each row that leaves would have the styles of all that follow looked at again
-    list.replaceChildren(...(by ? [...groups, ...[...rows].sort(by)] : initial));
+    list.replaceChildren(...(sort.value === "detector" ? grouped() : [...groups, ...(by ? [...rows].sort(by) : rows)]));
     around.insertBefore(list, after);
     narrow();
   }
 
-  const initial = list ? [...list.children] : [];
-  const groupOf = new Map(); // each stands after its group
-  for (const item of initial) groupOf.set(item, "group" in item.dataset ? item : groupOf.get(item.previousElementSibling));
+  /** Each group with its findings, which stay in their order. */
+  function grouped() {
+    const members = new Map(groups.map((group) => [group, [group]]));
+    for (const row of rows) members.get(groupOf.get(row)).push(row);
+    return [...members.values()].flat();
+  }
+
+  const groupById = new Map(groups.map((group) => [group.id, group]));
+  const groupOf = new Map(rows.map((row) => [row, groupById.get(`${row.dataset.kind === "waste" ? "in" : "slow"}-${row.dataset.detector}`)]));
   for (const group of groups) group.dataset.total = String(rows.filter((row) => groupOf.get(row) === group).length);
 
   function reset() {
@@ -519,7 +540,10 @@
       sort.value = "detector";
       order();
     }
-    if (target.hidden) reset();
+    if (target.hidden) {
+      reset();
+      turn("");
+    }
     if (target.dataset.finding) {
       open(target);
       one("[data-toggle]", target).focus({ preventScroll: true });
@@ -543,6 +567,7 @@
     search.addEventListener("input", narrow);
     for (const filter of filters) filter.addEventListener("change", narrow);
     sort.addEventListener("change", order);
+    for (const each of tabs) each.addEventListener("click", () => turn(each.dataset.tab));
     clear.addEventListener("click", () => {
       reset();
       search.focus();
@@ -560,7 +585,7 @@
       if (!link) return;
       search.value = "";
       for (const filter of filters) filter.value = filter.dataset.filter === link.dataset.narrow ? link.dataset.value : "";
-      narrow();
+      turn("");
     });
   }
 
@@ -568,8 +593,9 @@
 
   function prepare() {
     if (printing) return;
-    printing = { theme: root.dataset.theme, made: [] };
+    printing = { theme: root.dataset.theme, made: [], tab };
     root.dataset.theme = "light";
+    if (list) turn(""); // a print has no tabs
     let room = PRINTED;
     for (const row of rows) {
       if (row.hidden) continue;
@@ -584,8 +610,9 @@
 
   function restore() {
     if (!printing) return;
-    const { theme: before, made } = printing;
+    const { theme: before, made, tab: turned } = printing;
     printing = null;
+    if (list) turn(turned);
     if (before) root.dataset.theme = before;
     else delete root.dataset.theme;
     for (const row of made) {
@@ -604,7 +631,8 @@
 
   dress();
   if (list) {
-    narrow(); // a browser may have kept what was typed
+    if (sort.value === "saving") narrow(); // a browser may have kept what was typed and chosen
+    else order();
     follow();
   }
 })();

@@ -233,7 +233,12 @@ class SomeTotals(TypedDict):
 
 
 class TotalsDocument(TypedDict):
-    """What all findings come to, each resource once; `kept` and `below_minimum` were flagged but are not listed.
+    """What all findings come to, each resource once.
+
+    `monthly_savings_usd` counts the best recommendation of every finding, also if performance is the issue and the fix
+    happens to save. `waste_monthly_savings_usd` counts waste only: it is the amount in every headline.
+    `high_confidence_usd` is the part of it from findings of high confidence. `kept`
+    and `below_minimum` were flagged but are not listed.
 
     `unknown` counts questions without an answer. `by_owner` has the findings without an owner under the empty text. Documents
     of older versions lack these two and `by_account`.
@@ -241,6 +246,8 @@ class TotalsDocument(TypedDict):
 
     findings: int
     monthly_savings_usd: str
+    waste_monthly_savings_usd: NotRequired[str]
+    high_confidence_usd: NotRequired[str]
     unpriced: int
     kept: int
     below_minimum: int

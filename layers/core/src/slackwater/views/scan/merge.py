@@ -59,6 +59,7 @@ class Merger:
         self._usage = _Usage()
         self._all, self._by = _Sum(), defaultdict[str, defaultdict[str, _Sum]](lambda: defaultdict(_Sum))
         self._counts = Counter[str]()
+        self._sure_usd: Decimal | None = Decimal(0)
 
     def add(self, part: ScanDocument, place: int = 0) -> None:
         """One more part. Targets are told by their `place`, then as they come; so are the parts of one."""
@@ -82,6 +83,8 @@ class Merger:
             below_minimum=totals["below_minimum"],
             unknown=totals.get("unknown", len(part["unknown"])),
         )
+        sure = totals.get("high_confidence_usd")
+        self._sure_usd = None if sure is None or self._sure_usd is None else self._sure_usd + Decimal(sure)
         by: dict[str, Mapping[str, SomeTotals]] = {
             "detector": totals["by_detector"],
             "kind": totals["by_kind"],  # type: ignore[dict-item]
@@ -113,14 +116,15 @@ class Merger:
             "usage": self._usage.document(),
         }
         head.pop("more", None)
-        return {
+        whole: ScanDocument = {
             "schema": SCHEMA,
             "scan": head,
             "findings": [],
             "unknown": [],
             "unlisted": [],
             "totals": {
-                **self._all.document(),
+                **self._all.document(),  # type: ignore[typeddict-item]
+                "waste_monthly_savings_usd": self._by["kind"].get("waste", _Sum()).document()["monthly_savings_usd"],
                 "kept": self._counts["kept"],
                 "below_minimum": self._counts["below_minimum"],
                 "unknown": self._counts["unknown"],
@@ -130,6 +134,9 @@ class Merger:
                 "by_owner": self._of_each("owner"),
             },
         }
+        if self._sure_usd is not None:
+            whole["totals"]["high_confidence_usd"] = f"{self._sure_usd:.2f}"
+        return whole
 
     def _of_each(self, what: str) -> dict[str, SomeTotals]:
         return {key: some.document() for key, some in sorted(self._by[what].items())}

@@ -11,6 +11,7 @@ from unicodedata import normalize
 from slackwater.model.findings import Scan
 from slackwater.views.scan.document import AccountDocument, FindingDocument
 from slackwater.views.scan.to_json import document
+from slackwater.views.text.one_line import one_line
 
 COLUMNS: Final = (
     "severity",
@@ -57,7 +58,7 @@ def lines(findings: Iterable[FindingDocument], accounts: Iterable[AccountDocumen
         text.seek(text.truncate(0))
         cells = _cells(finding) | (_account(finding, known) if known else {})
         # The money is our own number: its minus sign is no formula, and a sum over the column must work.
-        rows.writerow({key: cell if key == MONEY else safe(cell) for key, cell in cells.items()})
+        rows.writerow({key: cell if key == MONEY else safe(one_line(cell)) for key, cell in cells.items()})
     yield text.getvalue()
 
 

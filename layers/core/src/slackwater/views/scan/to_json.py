@@ -224,8 +224,11 @@ def _unknown(unknown: UnknownVerdict) -> UnknownDocument:
 
 def _totals(scan: Scan, findings: Iterable[Finding]) -> TotalsDocument:
     reasons = Counter(unlisted.reason for target in scan.targets for unlisted in target.unlisted)
+    waste = [finding for finding in findings if finding.kind == "waste"]
     return {
         **_sum(findings),
+        "waste_monthly_savings_usd": _sum(waste)["monthly_savings_usd"],
+        "high_confidence_usd": _sum(one for one in waste if one.confidence == "high")["monthly_savings_usd"],
         "kept": reasons[KEPT],
         "below_minimum": reasons[BELOW_MINIMUM],
         "unknown": sum(len(target.unknown) for target in scan.targets),

@@ -17,6 +17,7 @@ from slackwater.views.scan.document import (
 )
 from slackwater.views.scan.to_json import document
 from slackwater.views.text.markdown import fenced, section, table, text
+from slackwater.views.text.money import effect
 from slackwater.views.text.sparkline import sparkline
 from slackwater.views.text.words import (
     completeness,
@@ -27,7 +28,6 @@ from slackwater.views.text.words import (
     named,
     not_read,
     reasons,
-    saving,
     scale,
     told,
 )
@@ -43,7 +43,7 @@ def render(scan: Scan) -> str:
 
 def render_document(doc: ScanDocument) -> str:
     """The same of a document, which may hold only the worst findings: how many more there are is said."""
-    lines = [f"# {headline(doc)}", "", *(f"- {text(fact)}" for fact in (completeness(doc), *facts(doc)))]
+    lines = [f"# {text(headline(doc))}", "", *(f"- {text(fact)}" for fact in (completeness(doc), *facts(doc)))]
     if gaps := not_read(doc):
         lines += _gaps(gaps, gaps_title(doc))
     if findings := doc["findings"]:
@@ -98,7 +98,7 @@ def _finding(finding: FindingDocument) -> Iterator[str]:
     yield from section(f"{finding['severity']}: {finding['detector']}: {text(named(resource))}", level=3)
     yield text(finding["summary"])
     yield ""
-    yield f"- {finding['kind']}, confidence {finding['confidence']}, {saving(finding['monthly_savings_usd'])}"
+    yield f"- {finding['kind']}, confidence {finding['confidence']}, {text(effect(finding['monthly_savings_usd']))}"
     if finding["owner"]:
         yield f"- owner {text(finding['owner'])}"
     yield f"- {text(resource['region'])}, account {text(resource['account'])}, {text(resource['arn'])}"
@@ -118,7 +118,7 @@ def _finding(finding: FindingDocument) -> Iterator[str]:
 def _recommendation(number: int, to_do: RecommendationDocument) -> Iterator[str]:
     undo = "can be undone" if to_do["reversible"] else "cannot be undone"
     yield ""
-    yield f"{number}. {text(to_do['summary'])} ({saving(to_do['monthly_savings_usd'])}; {undo})"
+    yield f"{number}. {text(to_do['summary'])} ({text(effect(to_do['monthly_savings_usd']))}; {undo})"
     yield ""
     yield f"   {text(to_do['risk'])}"
     if command := to_do.get("command"):

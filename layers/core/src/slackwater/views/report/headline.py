@@ -1,0 +1,193 @@
+"""The report's first screen: the headline, the most valuable fixes, and savings by owner and service."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from importlib import import_module
+from typing import Final
+
+from slackwater import detectors
+from slackwater.views.scan.document import FindingDocument, RecommendationDocument, TotalsDocument
+from slackwater.views.scan.savings import ways, worth
+from slackwater.views.text.money import dollars
+from slackwater.views.text.words import measure, number
+
+FIXES: Final = 5
+"""Fixes on the first screen."""
+BARS: Final = 8
+"""Owners and services that have a bar of their own. The last bar adds up the others."""
+FLAT: Final = 0.2
+"""A series that moves by less than this part of the paid capacity is a flat line in a small picture."""
+SERVICES: Final = {"ebs": "EBS", "ec2": "EC2", "efs": "EFS", "fsx": "FSx"}
+SHARES: Final = (
+    (Decimal("0.03"), "nearly none"),
+    (Decimal("0.15"), "a tenth"),
+    (Decimal("0.29"), "a quarter"),
+    (Decimal("0.42"), "a third"),
+    (Decimal("0.58"), "half"),
+    (Decimal("0.71"), "two thirds"),
+    (Decimal("0.85"), "three quarters"),
+    (Decimal("0.97"), "most"),
+)
+"""Upper ends of shares, and how people call what lies below."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A fix for the first screen: its finding, the recommendation, and the work that it takes."""
+
+    finding: FindingDocument
+    to_do: RecommendationDocument
+    effort: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Savings of an owner or a service.
+
+    Attributes:
+        name: The owner, empty for resources without one, or the service.
+        usd: US dollars a month.
+        percent: Length of the bar, relative to the longest.
+        others: How many owners or services this bar adds up; 0 if it is of one.
+    """
+
+    name: str
+    findings: int
+    usd: Decimal
+    percent: float
+    others: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How much of a paid capacity is used: words such as `660 of 8,000 IOPS`, and the share in percent."""
+
+    words: str
+    percent: float
+
+
+def short_dollars(usd: Decimal) -> str:
+    """An amount with two to four significant digits: `$9.6k`, `$115k`, `$1.2M`, `$640`."""
+    for unit, name in ((Decimal(1_000_000), "M"), (Decimal(1_000), "k")):
+        amount = usd / unit
+        if round(amount, 2) >= 1:
+            return f"${amount:.1f}{name}" if amount < 100 else f"${amount:,.0f}{name}"
+    return dollars(usd)
+
+
+def confidence(totals: TotalsDocument, findings: Iterable[FindingDocument], usd: Decimal, *, whole: bool) -> str:
+    """The part of the waste that is not of high confidence: `a third at medium confidence`; empty if unknown or no waste."""
+    sure = totals.get("high_confidence_usd")
+    if sure is None or not usd:
+        return ""
+    rest = max(Decimal(0), 1 - Decimal(sure) / usd)
+    if not rest:
+        return "all at high confidence"
+    levels = {finding["confidence"] for finding in findings if finding["kind"] == "waste" and whole} - {"high"}
+    level = "medium" if levels == {"medium"} else "low" if levels == {"low"} else "medium or low"
+    share = next((words for upper, words in SHARES if rest < upper), "nearly all")
+    return f"{share} at {level} confidence"
+
+
+def top_fixes(findings: Iterable[FindingDocument]) -> list[Fix]:
+    """The fixes that save most, one for each resource. Without any saving: the fixes of the gravest issues."""
+    able = [finding for finding in findings if finding["recommendations"]]
+    saving = sorted((one for one in able if _usd(one) > 0 and one["kind"] == "waste"), key=_usd, reverse=True)
+    by_resource: dict[str, FindingDocument] = {}
+    for finding in saving or able:
+        by_resource.setdefault(finding["resource"]["arn"], finding)
+    return [
+        Fix(finding, finding["recommendations"][0], effort(finding["recommendations"][0]))
+        for finding in list(by_resource.values())[:FIXES]
+    ]
+
+
+def effort(to_do: RecommendationDocument) -> str:
+    """The work that a recommendation takes, from its command."""
+    command = to_do.get("command")
+    if command is None:
+        return "manual change"
+    return (
+        "several commands"
+        if "\n" in command.strip() or command.startswith("for ") or " && " in command
+        else "one command"
+    )
+
+
+def by_owner(findings: Sequence[FindingDocument]) -> list[Bar]:
+    """Savings from waste by owner. A resource has one owner, so that the bars add up to the headline."""
+    return _bars((finding["owner"] or "", finding) for finding in findings)
+
+
+def by_service(findings: Sequence[FindingDocument]) -> list[Bar]:
+    """Savings from waste by AWS service. A resource is of one service, so that the bars add up to the headline."""
+    return _bars((_service(finding), finding) for finding in findings)
+
+
+def _service(finding: FindingDocument) -> str:
+    prefix = finding["resource"]["type"].split("-")[0]
+    return SERVICES.get(prefix, prefix)
+
+
+def _bars(filed: Iterable[tuple[str, FindingDocument]]) -> list[Bar]:
+    by: defaultdict[str, list[FindingDocument]] = defaultdict(list)
+    for name, finding in filed:
+        if finding["kind"] == "waste":
+            by[name].append(finding)
+    sums = [(name, len(some), worth(map(ways, some))[0]) for name, some in by.items()]
+    sums.sort(key=lambda one: (-one[2], -one[1], one[0]))
+    own, rest = (sums, []) if len(sums) <= BARS else (sums[: BARS - 1], sums[BARS - 1 :])
+    merged = [(name, many, usd, 0) for name, many, usd in own]
+    if rest:
+        merged.append(("", sum(one[1] for one in rest), sum((one[2] for one in rest), Decimal(0)), len(rest)))
+    longest = max((one[2] for one in merged), default=Decimal(0)) or Decimal(1)
+    return [Bar(name, many, usd, float(usd / longest) * 100, others) for name, many, usd, others in merged]
+
+
+def usage(finding: FindingDocument) -> Usage | None:
+    """Used against paid, from the first fact that has both; None if its series is not flat, or there is no such fact."""
+    for fact in finding["evidence"]:
+        series, paid = fact.get("series"), fact.get("scale")
+        values = [value for value in series["values"] if value is not None] if series else []
+        if not values:
+            continue
+        most, least = max(values), min(values)
+        if not paid or least < 0 or most > paid or most - least > FLAT * paid:
+            return None
+        unit = fact["unit"]
+        used = measure(most, unit) if unit in {"bytes", "percent"} else number(most)
+        return Usage(f"{used} of {measure(paid, unit)}", most / paid * 100)
+    return None
+
+
+def title(detector_id: str) -> str:
+    """The title of a detector; its id if this version does not have the detector."""
+    return _titles().get(detector_id, detector_id)
+
+
+@cache
+def _titles() -> dict[str, str]:
+    modules = [info.name for info in pkgutil.iter_modules(detectors.__path__)]
+    return {name.replace("_", "-"): import_module(f"{detectors.__name__}.{name}").DETECTOR.title for name in modules}
+
+
+def _usd(finding: FindingDocument) -> Decimal:
+    return Decimal(finding["monthly_savings_usd"] or 0)
+
+
+def also(findings: Iterable[FindingDocument], counts: Sequence[str], *, whole: bool) -> str:
+    """What was found apart from waste, and what its fixes cost and save if all findings are at hand."""
+    others = [finding for finding in findings if finding["kind"] != "waste" and whole]
+    cost, _ = worth((one["resource"]["arn"], [-_usd(one)]) for one in others)
+    saved, _ = worth(map(ways, others))
+    money = [
+        *([f"Recommended fixes: +{dollars(cost)} a month."] if cost else []),
+        *([f"The best options save up to {dollars(saved)} a month."] if saved else []),
+    ]
+    return " ".join([f"Also {' and '.join(counts)}.", *money]) if counts else ""

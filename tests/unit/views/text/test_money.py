@@ -1,0 +1,22 @@
+"""Amounts of money for people."""
+
+from decimal import Decimal
+
+import pytest
+
+from slackwater.views.text.money import dollars, effect
+
+
+@pytest.mark.parametrize(
+    ("usd", "shown"), [("9615.04", "$9,615"), ("2.74", "$2.74"), ("10", "$10"), ("3.00", "$3"), ("0", "$0")]
+)
+def test_cents_are_shown_where_they_matter(usd: str, shown: str) -> None:
+    assert dollars(Decimal(usd)) == shown
+
+
+@pytest.mark.parametrize(
+    ("usd", "shown"),
+    [("1001.22", "saves $1,001/mo"), ("-352.15", "fix: +$352/mo"), ("0.00", "fix: free"), (None, "saving unknown")],
+)
+def test_what_costs_is_a_cost(usd: str | None, shown: str) -> None:
+    assert effect(usd) == shown
