@@ -1,4 +1,4 @@
-"""Slackwater beside Cloud Custodian: the same seven questions of the same simulated fleet, in one run. `make bench`.
+"""Slackwater beside Cloud Custodian: the same seven questions of an easy and of a hard fleet, in one run. `make bench`.
 
 Both are whole processes, one after the other, against one simulated account in a process of its own, which counts what it is
 asked. Slackwater by `policy.toml`, Custodian by `custodian.yml`, as anybody would start it. Prints Markdown, which `--write`
@@ -25,14 +25,15 @@ import answers
 import yaml
 from marks import write_between
 from picture import Panel, picture
-from scan import command_of, counted, floor, forget, simulator, timed
+from scan import FLEETS, command_of, counted, floor, forget, simulator, timed
 
-from slackwater_simulator import mixed_fleet
+from slackwater_simulator import hard_fleet, mixed_fleet
 
 BEGIN, END = "<!-- compare -->\n", "<!-- /compare -->\n"
 BENCH: Final = Path(__file__).parent
 CUSTODIAN: Final = BENCH.parent / ".tools/custodian/bin/custodian"
 TOOLS: Final = ("Slackwater", "Cloud Custodian")
+MAKERS: Final = {"easy": mixed_fleet, "hard": hard_fleet}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ TARGETS: Final = (
 
 @dataclass(slots=True)
 class Results:
-    """All of a run."""
+    """All of a run on one fleet."""
 
     measured: list[Measured] = field(default_factory=list)
     floors: dict[int, int] = field(default_factory=dict)
@@ -79,6 +80,7 @@ class Results:
     """Custodian's, without filters on configuration before those on metrics."""
     answers: str = ""
     """Of the largest fleet."""
+    fleet: str = "easy"
 
     def of(self, tool: str, resources: int, latency_ms: float) -> Measured:
         """The run that it was."""
@@ -132,7 +134,7 @@ def plain(policies: str) -> str:
     return json.dumps(document, indent=2)  # which is YAML, too
 
 
-def run(resources: int, latencies: Iterable[float]) -> tuple[list[Measured], int, list[answers.Row]]:
+def run(fleet: str, resources: int, latencies: Iterable[float]) -> tuple[list[Measured], int, list[answers.Row]]:
     """Both tools on one fleet, at each latency; the calls of Custodian's plain policies; what the two answered at the last."""
     now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:00Z}"  # Custodian asks for the days before the real one
     policy, flags = (
@@ -142,7 +144,7 @@ def run(resources: int, latencies: Iterable[float]) -> tuple[list[Measured], int
     found = list[Measured]()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        with simulator("--fleet", "mixed", "--resources", str(resources), "--now", now) as account:
+        with simulator("--fleet", FLEETS[fleet], "--resources", str(resources), "--now", now) as account:
             scan = command_of(account, home, home / "scan.json", policy, *flags)
             timed(scan, account, home)  # fills the price cache, and the simulator's own
             for place, latency_ms in enumerate(latencies):
@@ -166,11 +168,11 @@ def run(resources: int, latencies: Iterable[float]) -> tuple[list[Measured], int
             calls = measured("Cloud Custodian, plain", command, account, home / "plain", resources, 0).calls
         # In a process of its own: a fleet is large, and the next children would be counted as large as their parent.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            return found, calls, pool.submit(_answers, resources, now, home).result()
+            return found, calls, pool.submit(_answers, fleet, resources, now, home).result()
 
 
-def _answers(resources: int, now: str, home: Path) -> list[answers.Row]:
-    world = answers.World(mixed_fleet(resources, now=now))
+def _answers(fleet: str, resources: int, now: str, home: Path) -> list[answers.Row]:
+    world = answers.World(MAKERS[fleet](resources, now=now))
     document = json.loads((home / "scan.json").read_text())
     return answers.compared(world, answers.ours(document, world), answers.theirs(home / "told"))
 
@@ -182,7 +184,8 @@ def share(part: float, whole: float) -> str:
 
 def tables(results: Results) -> str:
     """Markdown."""
-    return "\n".join([*_calls(results), "", *_times(results), "", *_targets(results), "", results.answers])
+    parts = [*_calls(results), "", *_times(results), "", *_targets(results), "", results.answers]
+    return "\n".join([f"### The {results.fleet} fleet", "", *parts])
 
 
 def _pair(results: Results, resources: int, latency_ms: float) -> tuple[Measured, Measured]:
@@ -267,26 +270,32 @@ def main() -> int:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--resources", type=int, nargs="+", default=[100, 1_000, 5_000, 20_000])
+    parser.add_argument("--fleet", choices=FLEETS, nargs="+", default=[*FLEETS])
     parser.add_argument("--latency-ms", type=float, nargs="+", default=[0, 50])
     parser.add_argument("--write", type=Path, help="a file with compare marks")
-    parser.add_argument("--picture", type=Path, help="an SVG file")
+    parser.add_argument("--picture", type=Path, help="an SVG file, of the first fleet")
     parser.add_argument("--results", type=Path, help="what was measured, as JSON too")
     options = parser.parse_args()
-    results, unexplained = Results(), list[str]()
-    for resources in sorted(options.resources):
-        results.floors[resources] = floor(resources, "seven")
-        found, results.plain_calls[resources], rows = run(resources, sorted(options.latency_ms))
-        results.measured += found
-        results.answers = answers.table(rows)
-        unexplained += [f"{resources:,} resources, {row.title}: {id_}" for row in rows for id_ in row.unexplained]
-    text = tables(results)
+    all_, unexplained = [Results(fleet=fleet) for fleet in options.fleet], list[str]()
+    for results in all_:
+        for resources in sorted(options.resources):
+            results.floors[resources] = floor(resources, "seven", results.fleet)
+            found, results.plain_calls[resources], rows = run(results.fleet, resources, sorted(options.latency_ms))
+            results.measured += found
+            results.answers = answers.table(rows)
+            unexplained += [
+                f"{results.fleet}, {resources:,} resources, {row.title}: {id_}"
+                for row in rows
+                for id_ in row.unexplained
+            ]
+    text = "\n".join(map(tables, all_))
     print(text)
     if options.results:
-        options.results.write_text(json.dumps(asdict(results), indent=1))
+        options.results.write_text(json.dumps([asdict(results) for results in all_], indent=1))
     if options.write:
         write_between(options.write, BEGIN, END, text)
     if options.picture:
-        options.picture.write_text(drawn(results))
+        options.picture.write_text(drawn(all_[0]))
     for line in unexplained:
         say(f"nobody explains why only one flags it: {line}")
     return 1 if unexplained else 0

@@ -4,19 +4,19 @@
           + Σ per window ⌈max(queries ÷ 500, points ÷ 100,800)⌉
 
 Nothing of `slackwater` is imported. What a question takes is decided by `floor_questions`. Prices are cached by a scan before,
-and count nothing. `python bench/floor.py RESOURCES [all|seven] [NOW]` prints it for the mixed fleet: of all questions, or of
-those that Cloud Custodian is asked too, over the same 14 days.
+and count nothing. `python bench/floor.py RESOURCES all|seven mixed|hard` prints it, and what each
+question takes alone (metrics, points): of all questions, or of those that Cloud Custodian is asked too, over the same 14 days.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from floor_questions import DAY, GIB, QUESTIONS, SEVEN, Asked, Question, Truth, Windows
+from floor_questions import DAY, GIB, QUESTIONS, SEVEN, Asked, Question, Truth, Windows, points
 
-from slackwater_simulator import mixed_fleet
+from slackwater_simulator import hard_fleet, mixed_fleet
 from slackwater_simulator.resources import Fleet
 from slackwater_simulator.telemetry import disk_dimensions
 
@@ -113,10 +113,21 @@ def one_by_one(fleet: Fleet, region: str) -> Iterator[tuple[str, int]]:
     yield "efs:mount-targets", sum(e.one_zone is None and len(e.mount_targets) == 1 for e in systems)
 
 
+def each(fleet: Fleet, catalogue: Catalogue = ALL) -> dict[str, tuple[int, int]]:
+    """Metrics and points that each question takes alone, by its detector's id."""
+    alone = {}
+    for question in catalogue.questions:
+        days = questions(fleet, replace(catalogue, questions=[question])).days
+        taken = len(days), sum(points(period_s, back) for (*_, period_s), back in days.items())
+        alone[question.__name__.replace("_", "-")] = taken
+    return alone
+
+
 if __name__ == "__main__":
     import json
     import sys
 
-    resources, which, *now = [*sys.argv[1:], *("5000", "all")[len(sys.argv) - 1 :]]
-    fleet = mixed_fleet(int(resources), now=now[0]) if now else mixed_fleet(int(resources))
-    print(json.dumps(floor(fleet, {"all": ALL, "seven": OF_SEVEN}[which])))
+    resources, which, name = sys.argv[1:]
+    fleet = {"mixed": mixed_fleet, "hard": hard_fleet}[name](int(resources))
+    catalogue = {"all": ALL, "seven": OF_SEVEN}[which]
+    print(json.dumps({"calls": floor(fleet, catalogue), "questions": each(fleet, catalogue)}))

@@ -1,4 +1,4 @@
-"""What a scan of a large account costs, beside the least it could: `make bench`.
+"""What a scan of a large account costs, on an easy and a hard fleet, beside the least it could: `make bench`.
 
 Every figure is of a whole `slackwater scan` process against the simulated account, which runs in a process of its own and
 delays each answer. Prints a Markdown table; `--write FILE` puts it between the file's bench marks.
@@ -17,11 +17,13 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from marks import write_between
 
 BEGIN, END = "<!-- bench -->\n", "<!-- /bench -->\n"
+FLEETS: Final = {"easy": "mixed", "hard": "hard"}
+"""The simulator's names of the fleets."""
 
 
 @contextmanager
@@ -103,47 +105,64 @@ def _post(account: dict[str, Any], what: str, body: dict[str, Any]) -> None:
     urllib.request.urlopen(request).close()
 
 
-def floor(resources: int, *which: str) -> int:
-    """The least number of calls, of the questions that `which` says (`floor.py`).
+def floor(resources: int, which: str = "all", fleet: str = "easy") -> int:
+    """The least number of calls, of the questions that `which` says (`floor.py`)."""
+    return sum(_floor(resources, which, fleet)["calls"].values())
 
-    In a process of its own: the kernel counts a parent's memory at the fork as its child's.
-    """
+
+def _floor(resources: int, which: str, fleet: str) -> dict[str, Any]:
+    """In a process of its own: the kernel counts a parent's memory at the fork as its child's."""
     script = Path(__file__).with_name("floor.py")
-    return sum(json.loads(subprocess.check_output([sys.executable, str(script), str(resources), *which])).values())
+    return dict(
+        json.loads(subprocess.check_output([sys.executable, str(script), str(resources), which, FLEETS[fleet]]))
+    )
 
 
-def row(resources: int, latency_ms: float) -> str:
+def row(fleet: str, resources: int, latency_ms: float) -> str:
     """A line of the table."""
-    fleet = ("--fleet", "mixed", "--resources", str(resources), "--latency-ms", str(latency_ms))
-    with tempfile.TemporaryDirectory() as folder, simulator(*fleet) as account:
+    options = ("--fleet", FLEETS[fleet], "--resources", str(resources), "--latency-ms", str(latency_ms))
+    with tempfile.TemporaryDirectory() as folder, simulator(*options) as account:
         home = Path(folder)
         scan(account, home)  # fills the price cache, and the simulator's own
         forget(account)
         document, wall_s, cpu_s, peak_mib = scan(account, home)
     usage = document["scan"]["usage"]
-    calls, least = sum(usage["api_calls"].values()), floor(resources)
+    calls, least = sum(usage["api_calls"].values()), floor(resources, "all", fleet)
     return (
-        f"| {resources:,} | {latency_ms:g} | {calls} | {least} | {calls / least - 1:+.1%} | {usage['metrics_requested']:,}"
-        f" | {usage['datapoints']:,} | ${usage['estimated_usd']} | {wall_s:.1f} | {cpu_s:.1f} | {peak_mib:.0f} |\n"
+        f"| {fleet} | {resources:,} | {latency_ms:g} | {calls} | {least} | {calls / least - 1:+.1%}"
+        f" | {usage['metrics_requested']:,} | {usage['datapoints']:,} | ${usage['estimated_usd']}"
+        f" | {wall_s:.1f} | {cpu_s:.1f} | {peak_mib:.0f} |\n"
     )
 
 
 def by_detector(resources: int) -> str:
-    """What each detector asks for by itself: a table. What several ask for is asked once where they are all on."""
-    lines, together = dict[str, tuple[int, int]](), (0, 0)
+    """What each detector asks for by itself, and its floor: a table. What several ask for is asked once where all are on."""
+    read = {fleet: _each_alone(fleet, resources) for fleet in FLEETS}
+    floors = {fleet: _floor(resources, "all", fleet)["questions"] for fleet in FLEETS}
+    head = [f"{fleet}: {words}" for fleet in FLEETS for words in ("metrics", "points", "floor of points")]
+    table = f"| Detector, alone, {resources:,} resources | {' | '.join(head)} |\n{'|-' * (len(head) + 1)}|\n"
+    for detector in sorted(read["hard"], key=lambda one: read["hard"][one][::-1], reverse=True):
+        cells = [f"| {detector}"]
+        for fleet in FLEETS:
+            metrics, points = read[fleet][detector]
+            least = floors[fleet].get(detector)
+            cells += [f"{metrics:,}", f"{points:,}", "" if least is None else f"{least[1]:,}"]
+        table += " | ".join(cells) + " |\n"
+    return table
+
+
+def _each_alone(fleet: str, resources: int) -> dict[str, tuple[int, int]]:
+    """Metrics and points by detector, and of all together."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        simulator("--fleet", "mixed", "--resources", str(resources)) as account,
+        simulator("--fleet", FLEETS[fleet], "--resources", str(resources)) as account,
     ):
         document, *_ = scan(account, Path(folder))
-        together = _asked(document)
+        read = {"all together": _asked(document)}
         for detector in document["scan"]["detectors"]:
             alone, *_ = scan(account, Path(folder), "", "--detector", detector)
-            lines[detector] = _asked(alone)
-    table = f"| Detector, alone, {resources:,} resources | Metrics | Points |\n|-|-|-|\n"
-    for detector, (metrics, points) in sorted(lines.items(), key=lambda line: line[1], reverse=True):
-        table += f"| {detector} | {metrics:,} | {points:,} |\n"
-    return f"{table}| all together | {together[0]:,} | {together[1]:,} |\n"
+            read[detector] = _asked(alone)
+    return read
 
 
 def _asked(document: dict[str, Any]) -> tuple[int, int]:
@@ -155,17 +174,20 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--resources", type=int, nargs="*", default=[5_000, 20_000])
+    parser.add_argument("--fleet", choices=FLEETS, nargs="*", default=[*FLEETS])
     parser.add_argument("--latency-ms", type=float, nargs="*", default=[0, 50])
     parser.add_argument("--by-detector", type=int, default=5_000, help="resources; 0 leaves that table out")
     parser.add_argument("--write", type=Path, help="a file with bench marks")
     options = parser.parse_args()
     table = (
-        "| Resources | Latency, ms | Calls | Floor | Above | Metrics | Points | CloudWatch | Wall, s | CPU, s | Peak, MiB |\n"
-        "|-|-|-|-|-|-|-|-|-|-|-|\n"
+        "| Fleet | Resources | Latency, ms"
+        " | Calls | Floor | Above | Metrics | Points | CloudWatch | Wall, s | CPU, s | Peak, MiB |\n"
+        "|-|-|-|-|-|-|-|-|-|-|-|-|\n"
     )
     for resources in options.resources:
         for latency_ms in options.latency_ms:
-            table += row(resources, latency_ms)
+            for fleet in options.fleet:
+                table += row(fleet, resources, latency_ms)
     if options.by_detector:
         table += "\n" + by_detector(options.by_detector)
     sys.stdout.write(table)

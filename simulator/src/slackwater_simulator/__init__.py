@@ -6,6 +6,7 @@ It is a simulation with known truth, made to score programs that judge storage. 
 from .account import Account
 from .clock import Clock
 from .fleets.demo import demo_fleet
+from .fleets.hard import hard_fleet
 from .fleets.hostile import hostile_fleet
 from .fleets.labelled import labelled_fleet
 from .fleets.mixed import mixed_fleet
@@ -74,6 +75,7 @@ __all__ = [
     "VolumeRecommendation",
     "demo_fleet",
     "given",
+    "hard_fleet",
     "hostile_fleet",
     "instant",
     "labelled_fleet",

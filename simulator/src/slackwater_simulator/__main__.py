@@ -14,6 +14,7 @@ from . import (
     Organization,
     Simulator,
     demo_fleet,
+    hard_fleet,
     labelled_fleet,
     mixed_fleet,
     organization,
@@ -46,6 +47,8 @@ def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
             options.accounts, regions or ENABLED, resources=options.resources, seed=options.seed, **chosen
         )
         return own, around
+    if options.fleet == "hard":
+        return hard_fleet(options.resources, seed=options.seed, **chosen), None
     return mixed_fleet(options.resources, seed=options.seed, regions=regions or ("ap-northeast-1",), **chosen), None
 
 
@@ -57,8 +60,10 @@ def _until_closed(stop: threading.Event) -> None:
 def main() -> int:
     """Serve; the first line of standard output says where."""
     parser = argparse.ArgumentParser(prog="slackwater_simulator", description=__doc__)
-    parser.add_argument("--fleet", choices=["demo", "mixed", "labelled", "organization"], default="demo")
-    parser.add_argument("--resources", type=int, default=20_000, help="of the mixed fleet, or of each large account")
+    parser.add_argument("--fleet", choices=["demo", "mixed", "hard", "labelled", "organization"], default="demo")
+    parser.add_argument(
+        "--resources", type=int, default=20_000, help="of the mixed or hard fleet, or of each large account"
+    )
     parser.add_argument("--regions", help="of the mixed fleet (ap-northeast-1) or the organization (all), by commas")
     parser.add_argument(
         "--members", type=int, help="accounts of an organization around the demo fleet's, one of them shut"

@@ -1,0 +1,83 @@
+"""The hard fleet is as hard as it says."""
+
+from math import ceil
+
+import numpy as np
+import pytest
+
+from slackwater_simulator import hard_fleet
+
+MIB, NEAR = 1 << 20, 0.25
+
+
+@pytest.fixture(scope="module")
+def fleet():
+    return hard_fleet(1_000)
+
+
+def peak_and_threshold(volume) -> tuple[float, float]:
+    """The busiest minute, and what AWS or the advice compares it with."""
+    work = volume.activity
+    bytes_per_s = (work.read + work.write) * np.nanmax(work.shape.stats.total)
+    if volume.type in ("gp2", "io1"):
+        limit = max(100, 3 * volume.size_gib) if volume.type == "gp2" else 0.4 * volume.iops
+        return bytes_per_s / work.read_size, limit
+    return bytes_per_s, (0.4 * volume.throughput if volume.throughput else 125) * MIB
+
+
+def are_near(pairs) -> float:
+    near = [abs(peak / threshold - 1) <= NEAR + 1e-9 for peak, threshold in pairs]
+    return sum(near) / len(near)
+
+
+def test_most_peaks_are_near_a_threshold(fleet):
+    of_instances = [
+        (i.net_out.signal.at(300).total.max() * i.net_out.scale / 300, i.kind.baseline_bytes) for i in fleet.instances
+    ]
+    metered = [
+        ((one.activity.write + one.activity.read / 3), (one.provisioned_mibps or 100) * MIB) for one in fleet.efs[::2]
+    ]
+    writes = [(one.activity.write / one.activity.write_size, 50) for one in fleet.efs[1::2]]
+    assert are_near([*map(peak_and_threshold, fleet.volumes), *of_instances, *metered, *writes]) >= 0.6
+    for pairs in (map(peak_and_threshold, fleet.volumes), of_instances, metered, writes):
+        assert are_near(pairs) >= 0.6
+
+
+def test_loads_are_noisy(fleet):
+    shapes = {one.activity.shape for one in (*fleet.volumes, *fleet.efs, *fleet.fsx)}
+    for shape in shapes:
+        values = shape.stats.total[shape.stats.samples > 0]
+        assert 0.5 <= values.std() / values.mean() <= 2
+        hours = values[: len(values) // 60 * 60].reshape(-1, 60).mean(1)
+        assert hours.std() / hours.mean() >= 0.1  # an hour's mean varies too, not only its minutes
+
+
+def test_some_loads_have_holes(fleet):
+    all_ = [one.activity.shape.stats.samples for one in (*fleet.volumes, *fleet.efs, *fleet.fsx)]
+    assert 0.15 <= np.mean([(samples == 0).any() for samples in all_]) <= 0.35
+    assert max(_longest(samples == 0) for samples in all_) >= 60
+
+
+def _longest(missing) -> int:
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], missing.astype(int), [0]))))
+    return int((edges[1::2] - edges[::2]).max(initial=0))
+
+
+def test_a_third_of_the_volumes_are_gp2_and_half_of_efs_is_busy(fleet):
+    assert sum(one.type == "gp2" for one in fleet.volumes) == pytest.approx(len(fleet.volumes) / 3, abs=3)
+    busy = sum(
+        (one.activity.read + one.activity.write) * np.nanmean(one.activity.shape.stats.total) >= MIB
+        for one in fleet.efs
+    )
+    assert busy >= ceil(len(fleet.efs) * 0.4)
+
+
+def test_it_has_as_many_resources_as_asked(fleet):
+    counted = len(fleet.volumes) + len(fleet.instances) + len(fleet.efs) + len(fleet.fsx) + len(fleet.fsx_volumes)
+    assert counted == pytest.approx(1_000, abs=30)
+
+
+def test_the_same_seed_makes_the_same_fleet():
+    one, same, other = hard_fleet(50), hard_fleet(50), hard_fleet(50, seed=12)
+    assert [v.activity.read for v in one.volumes] == [v.activity.read for v in same.volumes]
+    assert [v.activity.read for v in one.volumes] != [v.activity.read for v in other.volumes]
