@@ -5,6 +5,7 @@ import pytest
 
 from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.fleets.labelled import ordinary, scenarios
+from slackwater_simulator.fleets.labelled.draw import Draw
 from slackwater_simulator.fsx_metrics import WORK, fsx_names
 from slackwater_simulator.resources import GIB, instant
 from slackwater_simulator.series import DAY, statistic
@@ -25,9 +26,10 @@ def planted(build):
     ids = {}
     for detector in (IDLE, OVERSIZED):
         for one in scenarios()[detector]:
-            randoms = {name: build.shapes.random(name) for name in (f"{detector}-{one.name}-{n}" for n in range(EACH))}
-            ids[detector, one.name] = [resource.id for resource in one.plant(build, randoms)]
-    ids["ordinary"] = [ordinary.server(build.shapes.random(n), build, f"ordinary-{n}").id for n in range(8)]
+            names = (f"{detector}-{one.name}-{n}" for n in range(EACH))
+            draws = [Draw(build.shapes.random(name), build, name) for name in names]
+            ids[detector, one.name] = [resource.id for resource in one.plant(draws)]
+    ids["ordinary"] = [ordinary.server(Draw(build.shapes.random(n), build, f"ordinary-{n}")).id for n in range(8)]
     return ids
 
 

@@ -5,6 +5,7 @@ import pytest
 from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.fleets.demo_parts import NOW, REGION
 from slackwater_simulator.fleets.labelled import scenarios
+from slackwater_simulator.fleets.labelled.draw import Draw
 from slackwater_simulator.instance_types import TYPES
 from slackwater_simulator.resources import ACCOUNT, instant
 from slackwater_simulator.series import DAY, statistic
@@ -22,7 +23,8 @@ class Drawn:
         self.instances = {}
         for one in scenarios()[detector]:
             names = [f"{detector}-{one.name}-{number}" for number in range(OF_EACH)]
-            self.instances[one.name] = list(one.plant(build, {name: build.shapes.random(name) for name in names}))
+            draws = [Draw(build.shapes.random(name), build, name) for name in names]
+            self.instances[one.name] = list(one.plant(draws))
         self.fleet = build.fleet(ACCOUNT)
         self.telemetry = Telemetry(self.fleet)
 

@@ -159,6 +159,18 @@ class Builder:
         self.efs.append(system)
         return system
 
+    def replicate(self, source: ElasticFileSystem, replica: ElasticFileSystem) -> None:
+        """Say that an EFS file system replicates to another."""
+        self.replications.append(
+            Replication(
+                source_id=source.id,
+                source_region=self.region,
+                destination_id=replica.id,
+                destination_region=self.region,
+                created=replica.created,
+            )
+        )
+
     def event(
         self,
         name: str,

@@ -17,11 +17,12 @@ from slackwater_simulator.resources import ACCOUNT, Fleet, instant
 from slackwater_simulator.series import DAY, MINUTE
 
 from . import ordinary
+from .draw import Draw
 from .scenario import Scenario
 
 __all__ = ["Scenario", "labelled_fleet", "scenarios"]
 
-_A_HOST = 20
+_VOLUMES_A_HOST = 20
 _SEASON_DAYS = 45
 
 
@@ -54,19 +55,22 @@ def labelled_fleet(seed: int, *, troubles: int = 30, twins: int = 6, ordinary_of
             if not one.trouble:
                 _plant(build, detector, one, twins)
     for number in range(ordinary_of_a_kind):
-        name = f"ordinary-{number:05}"
-        ordinary.file_system(build.shapes.random(name, "efs"), build, name)
-        ordinary.server(build.shapes.random(name, "fsx"), build, name)
-    for number in range(0, ordinary_of_a_kind, _A_HOST):
-        name = f"ordinary-{number:05}"
-        ordinary.volumes(build.shapes.random(name, "ebs"), build, name, min(_A_HOST, ordinary_of_a_kind - number))
+        ordinary.file_system(_draw(build, f"ordinary-{number:05}", "efs"))
+        ordinary.server(_draw(build, f"ordinary-{number:05}", "fsx"))
+    for number in range(0, ordinary_of_a_kind, _VOLUMES_A_HOST):
+        count = min(_VOLUMES_A_HOST, ordinary_of_a_kind - number)
+        ordinary.volumes(_draw(build, f"ordinary-{number:05}", "ebs"), count)
     return build.fleet(ACCOUNT)
 
 
+def _draw(build: Builder, name: str, *kind: str) -> Draw:
+    """Return the draw of a name. What a name draws does not depend on how many others there are."""
+    return Draw(build.shapes.random(name, *kind), build, name)
+
+
 def _plant(build: Builder, detector: str, scenario: Scenario, count: int) -> None:
-    names = [f"{detector}-{scenario.name}-{number:04}" for number in range(count)]
-    randoms = {name: build.shapes.random(name) for name in names}
-    for resource in scenario.plant(build, randoms):
+    draws = [_draw(build, f"{detector}-{scenario.name}-{number:04}") for number in range(count)]
+    for resource in scenario.plant(draws):
         build.plant(
             resource,
             scenario.story,

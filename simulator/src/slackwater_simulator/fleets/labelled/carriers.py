@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
-from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.instance_types import TYPES
 from slackwater_simulator.resources import KIB, MIB, Activity, Instance, Telemetry, Volume, given
 from slackwater_simulator.series import DAY, FOREVER, MINUTE, Floats
-from slackwater_simulator.shapes import DAY_MINUTES
 
-from .rhythms import Random, cpu, published, runs, tags
+from .draw import Draw
 
 NITRO = tuple(
     name
@@ -24,18 +20,18 @@ XEN = "c4.4xlarge"
 """2,000 Mbps and 16,000 operations a second."""
 
 
-def host(random: Random, build: Builder, name: str, kind: str = "", **more: object) -> Instance:
+def host(d: Draw, kind: str = "", **more: object) -> Instance:
     """An instance that carries any one volume, or of this type."""
-    more.setdefault("days", random.uniform(40, 400))
-    kind = kind or NITRO[int(random.integers(len(NITRO)))]
-    return build.instance(f"{name}-host", kind, cpu=cpu(random, build), tags=tags(random), **more)  # type: ignore[arg-type]
+    more.setdefault("days", d.uniform(40, 400))
+    kind = kind or d.pick(*NITRO)
+    return d.build.instance(f"{d.name}-host", kind, cpu=d.cpu(), tags=d.tags(), **more)  # type: ignore[arg-type]
 
 
-def work(random: Random, build: Builder, values: Floats, mib: float, size_kib: float) -> Activity:
+def work(d: Draw, values: Floats, mib: float, size_kib: float) -> Activity:
     """Reads and writes in any proportion; `values` (0 to 1) times the peak is what both move together."""
-    share, size = random.uniform(0, 1), size_kib * KIB
+    share, size = d.uniform(0, 1), size_kib * KIB
     return Activity(
-        shape=published(random, build, values),
+        shape=d.published(values),
         read=mib * share * MIB,
         write=mib * (1 - share) * MIB,
         read_size=size,
@@ -43,42 +39,33 @@ def work(random: Random, build: Builder, values: Floats, mib: float, size_kib: f
     )
 
 
-def by_turns(random: Random, build: Builder, mib: float, size_kib: float) -> Telemetry:
+def by_turns(d: Draw, mib: float, size_kib: float) -> Telemetry:
     """It writes by night and reads by day, never both; each at this rate at its peak."""
-    hour = int(random.integers(DAY))
+    hour = d.integer(DAY)
     metrics = {}
     for kind, shift in (("Read", 0), ("Write", 8 * 3_600)):
-        starts = [build.now // DAY * DAY + (hour + shift) % DAY - day * DAY for day in range(34)]
-        shape = published(random, build, runs(build, starts, random.uniform(10, 300), 0.95, 0.01))
+        starts = [d.now // DAY * DAY + (hour + shift) % DAY - day * DAY for day in range(34)]
+        shape = d.published(d.runs(starts, d.uniform(10, 300), 0.95, 0.01))
         metrics[f"Volume{kind}Bytes"] = given(shape, scale=mib * MIB * MINUTE, digits=0)
         metrics[f"Volume{kind}Ops"] = given(shape, scale=mib * 1024 / size_kib * MINUTE, digits=0)
     return metrics
 
 
-def restarted(random: Random, build: Builder, volume: Volume, instance: Instance) -> Volume:
+def restarted(d: Draw, volume: Volume, instance: Instance) -> Volume:
     """The same volume on the same instance, which was stopped for minutes to hours, to be resized."""
-    stopped = build.ago(random.uniform(0.5, 12))
-    return _stopped(build, volume, instance, stopped, stopped + int(random.uniform(3, 180)) * MINUTE)
+    stopped = d.ago(d.uniform(0.5, 12))
+    return _stopped(d, volume, instance, stopped, stopped + int(d.uniform(3, 180)) * MINUTE)
 
 
-def stopped_once(random: Random, build: Builder, volume: Volume, instance: Instance) -> Volume:
+def stopped_once(d: Draw, volume: Volume, instance: Instance) -> Volume:
     """The same volume on the same instance, which was stopped for days, and started again more than two weeks ago."""
-    started = build.ago(random.uniform(16, 25))
-    return _stopped(build, volume, instance, started - int(random.uniform(1, 8) * DAY), started)
+    started = d.ago(d.uniform(16, 25))
+    return _stopped(d, volume, instance, started - int(d.uniform(1, 8) * DAY), started)
 
 
-def _stopped(build: Builder, volume: Volume, instance: Instance, stopped: int, started: int) -> Volume:
+def _stopped(d: Draw, volume: Volume, instance: Instance, stopped: int, started: int) -> Volume:
     again = replace(instance, launched=started, running=((instance.launched, stopped), (started, FOREVER)))
-    build.instances[build.instances.index(instance)] = again
+    d.build.instances[d.build.instances.index(instance)] = again
     used = replace(volume, used=((volume.attachments[0].since, stopped), (started, FOREVER)))
-    build.volumes[build.volumes.index(volume)] = used
+    d.build.volumes[d.build.volumes.index(volume)] = used
     return used
-
-
-def old_holes(random: Random, build: Builder, values: Floats) -> Floats:
-    """One to five whole days are missing, all of them more than two weeks ago."""
-    values = values.copy()
-    for day in random.choice(np.arange(16, 33), int(random.integers(1, 6)), replace=False).tolist():
-        first = build.shapes.minute(day)
-        values[first : first + DAY_MINUTES] = np.nan
-    return values

@@ -11,12 +11,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.resources import MIB, Activity, Instance, Volume, rfc3339
 from slackwater_simulator.series import DAY, HOUR
 
-from .rhythms import Random, chance, cpu, published, spread, tags, wobble, working_days
-from .scenario import Scenario, each
+from .draw import Draw
+from .scenario import control, issue
 
 _TYPES = ("gp3", "gp3", "gp3", "gp2", "gp2", "io1", "st1")
 _TRAIL_DAYS = 90
@@ -28,249 +27,210 @@ _CSI = {
 }
 
 
-def _volume(random: Random, build: Builder, name: str, **more: object) -> Volume:
+def _volume(d: Draw, **more: object) -> Volume:
     """A volume of any size and type, and its work while it has an instance."""
-    kind = more.pop("type", None) or _TYPES[int(random.integers(len(_TYPES)))]
-    size = int(spread(random, 125 if kind == "st1" else 4, 4_000))
-    more.setdefault("tags", dict(tags(random)))
+    kind = more.pop("type", None) or d.pick(*_TYPES)
+    size = int(d.spread(125 if kind == "st1" else 4, 4_000))
+    more.setdefault("tags", d.tags())
     more.setdefault("iops", min(3_000, max(100, size * 10)) if kind == "io1" else None)
-    values = working_days(random, build) if chance(random, 0.5) else wobble(random) / 2
-    activity = Activity(
-        shape=published(random, build, values),
-        read=spread(random, 0.05, 50) * MIB,
-        write=spread(random, 0.05, 50) * MIB,
-    )
-    return build.volume(name, size, type=kind, activity=activity, **more)  # type: ignore[arg-type]
+    values = d.working_days() if d.chance(0.5) else d.wobble() / 2
+    activity = Activity(shape=d.published(values), read=d.spread(0.05, 50) * MIB, write=d.spread(0.05, 50) * MIB)
+    return d.build.volume(d.name, size, type=kind, activity=activity, **more)  # type: ignore[arg-type]
 
 
-def _was_on(random: Random, build: Builder, name: str, spans: Sequence[tuple[int, int]], **more: object) -> Volume:
+def _was_on(d: Draw, spans: Sequence[tuple[int, int]], **more: object) -> Volume:
     """A loose volume that was attached for these intervals, the newest last."""
-    created = more.pop("created", None) or int(min(start for start, _ in spans) - random.uniform(0, 30) * DAY)
-    return _volume(random, build, name, created=created, used=tuple(spans), **more)
+    created = more.pop("created", None) or int(min(start for start, _ in spans) - d.uniform(0, 30) * DAY)
+    return _volume(d, created=created, used=tuple(spans), **more)
 
 
-def _once(random: Random, left: int) -> tuple[int, int]:
-    return int(left - spread(random, 0.2, 300) * DAY), left
+def _once(d: Draw, left: int) -> tuple[int, int]:
+    return int(left - d.spread(0.2, 300) * DAY), left
 
 
-def _gone(build: Builder, name: str) -> str:
-    return build.id("i", f"gone-{name}")
+def _gone(d: Draw) -> str:
+    return d.build.id("i", f"gone-{d.name}")
 
 
-def _detached(random: Random, build: Builder, name: str, days: float, **more: object) -> Volume:
-    left = build.ago(days)
-    volume = _was_on(random, build, name, [_once(random, left)], **more)
+def _detached(d: Draw, days: float, **more: object) -> Volume:
+    left = d.ago(days)
+    volume = _was_on(d, [_once(d, left)], **more)
     if days < _TRAIL_DAYS:
-        build.detached(volume.id, _gone(build, name), left)
+        d.build.detached(volume.id, _gone(d), left)
     return volume
 
 
-def _terminated(random: Random, build: Builder, name: str, days: float, stopped_days: float = 0) -> Volume:
+def _terminated(d: Draw, days: float, stopped_days: float = 0) -> Volume:
     """DeleteOnTermination was off; no event names the volume. Its instance may have been stopped for days before."""
-    left = build.ago(days)
+    left = d.ago(days)
     if days < _TRAIL_DAYS:
-        build.terminated(_gone(build, name), left)
-    return _was_on(random, build, name, [_once(random, int(left - stopped_days * DAY))])
+        d.build.terminated(_gone(d), left)
+    return _was_on(d, [_once(d, int(left - stopped_days * DAY))])
 
 
-def _by_hand(random: Random, build: Builder, name: str) -> Volume:
-    return _detached(random, build, name, random.uniform(10, 89))
+def _long_ago(d: Draw) -> Volume:
+    days = d.uniform(91, 600)
+    return _detached(d, days) if d.chance(0.5) else _terminated(d, days)
 
 
-def _with_its_instance(random: Random, build: Builder, name: str) -> Volume:
-    return _terminated(
-        random, build, name, random.uniform(10, 89), spread(random, 0.1, 60) if chance(random, 0.4) else 0
-    )
-
-
-def _long_ago(random: Random, build: Builder, name: str) -> Volume:
-    days = random.uniform(91, 600)
-    return _detached(random, build, name, days) if chance(random, 0.5) else _terminated(random, build, name, days)
-
-
-def _never(random: Random, build: Builder, name: str) -> Volume:
-    days = spread(random, 10, 400)
-    volume = _volume(random, build, name, created=build.ago(days))
+def _never(d: Draw) -> Volume:
+    days = d.spread(10, 400)
+    volume = _volume(d, created=d.ago(days))
     if days < _TRAIL_DAYS:
-        build.created(volume)
+        d.build.created(volume)
     return volume
 
 
-def _moved_and_lost(random: Random, build: Builder, name: str) -> Volume:
+def _moved_and_lost(d: Draw) -> Volume:
     """Detached from one instance, attached to another, which was terminated, some days after it was stopped perhaps."""
-    left = build.ago(random.uniform(10, 70))
-    moved = int(left - random.uniform(0.5, 15) * DAY)
-    stopped = int(left - random.uniform(0, 0.9) * (left - moved - HOUR)) if chance(random, 0.4) else left
-    volume = _was_on(random, build, name, [_once(random, moved), (moved + HOUR, stopped)])
-    build.detached(volume.id, _gone(build, name), moved)
-    build.attached(volume.id, _gone(build, f"{name}-2"), moved + HOUR)
-    build.terminated(_gone(build, f"{name}-2"), left)
+    left = d.ago(d.uniform(10, 70))
+    moved = int(left - d.uniform(0.5, 15) * DAY)
+    stopped = int(left - d.uniform(0, 0.9) * (left - moved - HOUR)) if d.chance(0.4) else left
+    volume = _was_on(d, [_once(d, moved), (moved + HOUR, stopped)])
+    d.build.detached(volume.id, _gone(d), moved)
+    d.build.attached(volume.id, _gone(d.named("2")), moved + HOUR)
+    d.build.terminated(_gone(d.named("2")), left)
     return volume
 
 
-def _claim(random: Random, build: Builder, name: str) -> Volume:
+def _claim(d: Draw) -> Volume:
     """Of a cluster of EKS Auto Mode, EC2 alone says so: nobody put tags on it."""
-    days = random.uniform(10, 300)
+    days = d.uniform(10, 300)
     whose: dict[str, object] = {"operator": "eks.amazonaws.com"} if days < _TRAIL_DAYS else {"tags": dict(_CSI)}
-    return _detached(random, build, name, days, **whose)
+    return _detached(d, days, **whose)
 
 
-def _fresh(random: Random, build: Builder, name: str) -> Volume:
-    return _detached(random, build, name, random.uniform(0.02, 5))
+def _fresh_with_its_instance(d: Draw) -> Volume:
+    days = d.uniform(0.02, 5)
+    return _terminated(d, days, d.uniform(0, 5 - days) if d.chance(0.4) else 0)
 
 
-def _fresh_with_its_instance(random: Random, build: Builder, name: str) -> Volume:
-    days = random.uniform(0.02, 5)
-    return _terminated(random, build, name, days, random.uniform(0, 5 - days) if chance(random, 0.4) else 0)
-
-
-def _new(random: Random, build: Builder, name: str) -> Volume:
-    volume = _volume(random, build, name, created=build.ago(random.uniform(0.02, 5)))
-    build.created(volume)
+def _new(d: Draw) -> Volume:
+    volume = _volume(d, created=d.ago(d.uniform(0.02, 5)))
+    d.build.created(volume)
     return volume
 
 
-def _kept(random: Random, build: Builder, name: str) -> Volume:
-    return _detached(random, build, name, random.uniform(10, 300), tags={"keep": "true"})
+def _kept_until(d: Draw) -> Volume:
+    until = rfc3339(int(d.now + d.uniform(1, 300) * DAY))
+    return _detached(d, d.uniform(10, 300), tags={"keep-until": until})
 
 
-def _kept_until(random: Random, build: Builder, name: str) -> Volume:
-    until = rfc3339(int(build.now + random.uniform(1, 300) * DAY))
-    return _detached(random, build, name, random.uniform(10, 300), tags={"keep-until": until})
-
-
-def _moments(random: Random, build: Builder, chosen: Callable[[time.struct_time], bool]) -> list[int]:
+def _moments(d: Draw, chosen: Callable[[time.struct_time], bool]) -> list[int]:
     """When a job ran, at its hour on the chosen days, the newest first."""
-    second = int(random.integers(DAY))
-    midnights = (build.now // DAY * DAY - day * DAY for day in range(_HISTORY_DAYS))
-    moments = [midnight + second + int(random.integers(600)) for midnight in midnights if chosen(time.gmtime(midnight))]
-    return [moment for moment in moments if moment < build.now - HOUR]
+    second = d.integer(DAY)
+    midnights = (d.now // DAY * DAY - day * DAY for day in range(_HISTORY_DAYS))
+    moments = [midnight + second + d.integer(600) for midnight in midnights if chosen(time.gmtime(midnight))]
+    return [moment for moment in moments if moment < d.now - HOUR]
 
 
-def _weekly(random: Random, build: Builder) -> list[int]:
-    weekday = int(random.integers(7))
-    return _moments(random, build, lambda date: date.tm_wday == weekday)
+def _weekly(d: Draw) -> list[int]:
+    weekday = d.integer(7)
+    return _moments(d, lambda date: date.tm_wday == weekday)
 
 
-def _monthly(random: Random, build: Builder) -> list[int]:
+def _monthly(d: Draw) -> list[int]:
     """On the same day of every month, or on its first Monday or another weekday: up to 31 or 35 days lie between two."""
-    day, weekday = int(random.integers(1, 29)), int(random.integers(5))
-    if chance(random, 0.5):
-        return _moments(random, build, lambda date: date.tm_mday == day)
-    return _moments(random, build, lambda date: date.tm_wday == weekday and date.tm_mday <= 7)
+    day, weekday = d.integer(1, 29), d.integer(5)
+    if d.chance(0.5):
+        return _moments(d, lambda date: date.tm_mday == day)
+    return _moments(d, lambda date: date.tm_wday == weekday and date.tm_mday <= 7)
 
 
-def _in_rhythm(random: Random, build: Builder, name: str, starts: list[int], hours: float | None = None) -> Volume:
+def _in_rhythm(d: Draw, starts: list[int], hours: float | None = None) -> Volume:
     """Attached for hours, by a program, each time; then detached, or let go of by an instance that ends."""
-    hours = hours or random.uniform(0.5, 12)
-    spans = sorted((start, min(build.now - HOUR // 2, int(start + hours * HOUR))) for start in starts)
-    volume = _was_on(random, build, name, spans, created=build.ago(500))
-    ends_with_it = chance(random, 0.3)
+    hours = hours or d.uniform(0.5, 12)
+    spans = sorted((start, min(d.now - HOUR // 2, int(start + hours * HOUR))) for start in starts)
+    volume = _was_on(d, spans, created=d.ago(500))
+    ends_with_it = d.chance(0.3)
     for start, end in spans:
-        if start > build.ago(_TRAIL_DAYS):
-            gone = _gone(build, f"{name}-{start}")
-            build.attached(volume.id, gone, start)
-            (build.terminated if ends_with_it else _detach(build, volume))(gone, end)
+        if start > d.ago(_TRAIL_DAYS):
+            gone = _gone(d.named(f"{start}"))
+            d.build.attached(volume.id, gone, start)
+            (d.build.terminated if ends_with_it else _detach(d, volume))(gone, end)
     return volume
 
 
-def _detach(build: Builder, volume: Volume) -> Callable[[str, int], None]:
-    return lambda instance_id, at: build.detached(volume.id, instance_id, at)
+def _detach(d: Draw, volume: Volume) -> Callable[[str, int], None]:
+    return lambda instance_id, at: d.build.detached(volume.id, instance_id, at)
 
 
-def _weekend(random: Random, build: Builder, name: str) -> Volume:
-    return _in_rhythm(random, build, name, _weekly(random, build))
-
-
-def _by_turns(random: Random, build: Builder, name: str) -> Volume:
-    """One of two that take turns every other week."""
-    return _in_rhythm(random, build, name, _weekly(random, build)[int(random.integers(2)) :: 2])
-
-
-def _holiday(random: Random, build: Builder, name: str) -> Volume:
+def _holiday(d: Draw) -> Volume:
     """A weekly copy that left out one of its last six weeks."""
-    runs = _weekly(random, build)
-    del runs[int(random.integers(6))]
-    return _in_rhythm(random, build, name, runs)
+    runs = _weekly(d)
+    del runs[d.integer(6)]
+    return _in_rhythm(d, runs)
 
 
-def _once_a_month(random: Random, build: Builder, name: str) -> Volume:
-    return _in_rhythm(random, build, name, _monthly(random, build))
-
-
-def _restore_test(random: Random, build: Builder, name: str) -> Volume:
+def _restore_test(d: Draw) -> Volume:
     """For days, once a month."""
-    hours = random.uniform(24, 96)
-    starts = [start for start in _monthly(random, build) if start + hours * HOUR < build.now]
-    return _in_rhythm(random, build, name, starts, hours)
+    hours = d.uniform(24, 96)
+    starts = [start for start in _monthly(d) if start + hours * HOUR < d.now]
+    return _in_rhythm(d, starts, hours)
 
 
-def _given_up(random: Random, build: Builder, name: str) -> Volume:
+def _given_up(d: Draw) -> Volume:
     """Weekly for months, and for a month or longer not any more; monthly, and for two months not any more."""
-    if chance(random, 0.5):
-        starts, over = _weekly(random, build), build.ago(random.uniform(30, 85))
+    if d.chance(0.5):
+        starts, over = _weekly(d), d.ago(d.uniform(30, 85))
     else:
-        starts, over = _monthly(random, build), build.ago(random.uniform(75, 89))
-    return _in_rhythm(random, build, name, [start for start in starts if start < over])
+        starts, over = _monthly(d), d.ago(d.uniform(75, 89))
+    return _in_rhythm(d, [start for start in starts if start < over])
 
 
-def _back_and_gone(random: Random, build: Builder, name: str) -> Volume:
+def _back_and_gone(d: Draw) -> Volume:
     """On one instance for weeks, loose for a while, on another for weeks, and loose since."""
-    left = build.ago(random.uniform(10, 30))
-    back = int(left - random.uniform(16, 25) * DAY)
-    before = int(back - random.uniform(5, 20) * DAY)
-    volume = _was_on(random, build, name, [_once(random, before), (back, left)])
-    build.detached(volume.id, _gone(build, name), before)
-    build.attached(volume.id, _gone(build, f"{name}-2"), back)
-    build.detached(volume.id, _gone(build, f"{name}-2"), left)
+    left = d.ago(d.uniform(10, 30))
+    back = int(left - d.uniform(16, 25) * DAY)
+    before = int(back - d.uniform(5, 20) * DAY)
+    volume = _was_on(d, [_once(d, before), (back, left)])
+    d.build.detached(volume.id, _gone(d), before)
+    d.build.attached(volume.id, _gone(d.named("2")), back)
+    d.build.detached(volume.id, _gone(d.named("2")), left)
     return volume
 
 
-def _host(random: Random, build: Builder, name: str, **more: object) -> Instance:
-    kind = ("t3.medium", "m6i.large", "m5.xlarge", "m7g.large", "m4.large")[int(random.integers(5))]
-    return build.instance(f"{name}-host", kind, cpu=cpu(random, build), **more)  # type: ignore[arg-type]
+def _host(d: Draw, **more: object) -> Instance:
+    kind = ("t3.medium", "m6i.large", "m5.xlarge", "m7g.large", "m4.large")[d.integer(5)]
+    return d.build.instance(f"{d.name}-host", kind, cpu=d.cpu(), **more)  # type: ignore[arg-type]
 
 
-def _in_use(random: Random, build: Builder, name: str) -> Volume:
-    return _volume(random, build, name, type="gp3", on=_host(random, build, name, days=random.uniform(0.1, 300)))
-
-
-def _on_a_stopped_one(random: Random, build: Builder, name: str) -> Volume:
-    stopped = build.ago(random.uniform(1, 25))
-    host = _host(random, build, name, days=110, state="stopped", stopped=stopped)
-    return _volume(random, build, name, type="gp3", on=host, used=((host.launched, stopped),))
+def _on_a_stopped_one(d: Draw) -> Volume:
+    stopped = d.ago(d.uniform(1, 25))
+    host = _host(d, days=110, state="stopped", stopped=stopped)
+    return _volume(d, type="gp3", on=host, used=((host.launched, stopped),))
 
 
 SCENARIOS = (
-    Scenario(name="detached", story="Detached weeks ago.", plant=each(_by_hand), trouble=True),
-    Scenario(
-        name="instance-terminated", story="Its instance was terminated.", plant=each(_with_its_instance), trouble=True
+    issue("detached", "Detached weeks ago.", lambda d: _detached(d, d.uniform(10, 89))),
+    issue(
+        "instance-terminated",
+        "Its instance was terminated.",
+        lambda d: _terminated(d, d.uniform(10, 89), d.spread(0.1, 60) if d.chance(0.4) else 0),
     ),
-    Scenario(name="long-ago", story="Loose for longer than CloudTrail remembers.", plant=each(_long_ago), trouble=True),
-    Scenario(name="never-attached", story="Made, and never attached.", plant=each(_never), trouble=True),
-    Scenario(
-        name="moved-and-lost",
-        story="Moved to another instance, and lost with it.",
-        plant=each(_moved_and_lost),
-        trouble=True,
+    issue("long-ago", "Loose for longer than CloudTrail remembers.", _long_ago),
+    issue("never-attached", "Made, and never attached.", _never),
+    issue("moved-and-lost", "Moved to another instance, and lost with it.", _moved_and_lost),
+    issue("claim-released", "A Kubernetes claim let go of it.", _claim),
+    issue("rotation-given-up", "A weekly or monthly job that is no more.", _given_up),
+    issue("back-and-gone", "Twice attached for weeks.", _back_and_gone),
+    control("fresh", "Detached within five days.", lambda d: _detached(d, d.uniform(0.02, 5))),
+    control("fresh-terminated", "Its instance ended within five days.", _fresh_with_its_instance),
+    control("new", "Made within five days.", _new),
+    control("kept", "Tagged keep.", lambda d: _detached(d, d.uniform(10, 300), tags={"keep": "true"})),
+    control("kept-until", "Tagged keep-until, and the day is to come.", _kept_until),
+    control("weekly-rotation", "Attached for hours once a week.", lambda d: _in_rhythm(d, _weekly(d))),
+    # One of two that take turns every other week.
+    control(
+        "by-turns",
+        "Attached every other week, in turn with another.",
+        lambda d: _in_rhythm(d, _weekly(d)[d.integer(2) :: 2]),
     ),
-    Scenario(name="claim-released", story="A Kubernetes claim let go of it.", plant=each(_claim), trouble=True),
-    Scenario(
-        name="rotation-given-up", story="A weekly or monthly job that is no more.", plant=each(_given_up), trouble=True
+    control("holiday", "Attached once a week, but for one.", _holiday),
+    control("monthly-rotation", "Attached for hours once a month.", lambda d: _in_rhythm(d, _monthly(d))),
+    control("restore-test", "Attached for days once a month.", _restore_test),
+    control(
+        "in-use", "On a running instance.", lambda d: _volume(d, type="gp3", on=_host(d, days=d.uniform(0.1, 300)))
     ),
-    Scenario(name="back-and-gone", story="Twice attached for weeks.", plant=each(_back_and_gone), trouble=True),
-    Scenario(name="fresh", story="Detached within five days.", plant=each(_fresh)),
-    Scenario(
-        name="fresh-terminated", story="Its instance ended within five days.", plant=each(_fresh_with_its_instance)
-    ),
-    Scenario(name="new", story="Made within five days.", plant=each(_new)),
-    Scenario(name="kept", story="Tagged keep.", plant=each(_kept)),
-    Scenario(name="kept-until", story="Tagged keep-until, and the day is to come.", plant=each(_kept_until)),
-    Scenario(name="weekly-rotation", story="Attached for hours once a week.", plant=each(_weekend)),
-    Scenario(name="by-turns", story="Attached every other week, in turn with another.", plant=each(_by_turns)),
-    Scenario(name="holiday", story="Attached once a week, but for one.", plant=each(_holiday)),
-    Scenario(name="monthly-rotation", story="Attached for hours once a month.", plant=each(_once_a_month)),
-    Scenario(name="restore-test", story="Attached for days once a month.", plant=each(_restore_test)),
-    Scenario(name="in-use", story="On a running instance.", plant=each(_in_use)),
-    Scenario(name="instance-stopped", story="On an instance that was stopped of late.", plant=each(_on_a_stopped_one)),
+    control("instance-stopped", "On an instance that was stopped of late.", _on_a_stopped_one),
 )

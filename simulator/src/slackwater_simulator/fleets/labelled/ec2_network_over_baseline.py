@@ -8,153 +8,139 @@ from __future__ import annotations
 
 import numpy as np
 
-from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.instance_types import TYPES
 from slackwater_simulator.resources import Flow, Instance
 from slackwater_simulator.series import DAY, FOREVER, MINUTE
 from slackwater_simulator.shapes import MINUTES
 
-from .guests import BURSTING, FLAT, SMALL, Guest, agent, pick, through_buckets, way
-from .rhythms import Random, chance, cpu, daily, runs, spread, tags, wobble, working_days
-from .scenario import Scenario, each
+from .draw import Draw
+from .guests import BURSTING, FLAT, SMALL, Guest, agent, through_buckets, way
+from .scenario import control, issue
 
 
-def _within_credits(random: Random, kind: str, burst_minutes: float, minutes: float) -> float:
+def _within_credits(d: Draw, kind: str, burst_minutes: float, minutes: float) -> float:
     """A rate, bytes a second, that uses at most half of a full bucket in so many minutes and lets it fill within the day."""
     base, peak = TYPES[kind].baseline_bytes, TYPES[kind].peak_bytes
     most = min(
         0.5 * burst_minutes * (peak - base) / minutes, 0.7 * base * (1_440 - minutes) / minutes, 0.8 * (peak - base)
     )
-    return base + max(0.5 * base, min(most, base * spread(random, 0.5, 20)))
+    return base + max(0.5 * base, min(most, base * d.spread(0.5, 20)))
 
 
-def _every_day(random: Random, build: Builder, starts: list[int] | None = None, kind: str = "") -> Guest:
+def _every_day(d: Draw, starts: list[int] | None = None, kind: str = "") -> Guest:
     """A transfer of 45 to 200 minutes every day, a few minutes late."""
-    kind, burst, minutes = kind or pick(random, *SMALL), random.uniform(20, 60), random.uniform(45, 200)
-    rate = _within_credits(random, kind, burst, minutes)
-    rest = TYPES[kind].baseline_bytes * random.uniform(0.001, 0.1)
-    wants = runs(build, daily(random, build) if starts is None else starts, minutes, rate, rest) * wobble(random)
-    return Guest(kind=kind, wants=wants, burst_minutes=burst, way=way(random), agent=agent(random))
+    kind, burst, minutes = kind or d.pick(*SMALL), d.uniform(20, 60), d.uniform(45, 200)
+    rate = _within_credits(d, kind, burst, minutes)
+    rest = TYPES[kind].baseline_bytes * d.uniform(0.001, 0.1)
+    wants = d.runs(d.daily() if starts is None else starts, minutes, rate, rest) * d.wobble()
+    return Guest(kind=kind, wants=wants, burst_minutes=burst, way=way(d), agent=agent(d))
 
 
-def _weekdays(random: Random, build: Builder) -> Guest:
+def _weekdays(d: Draw) -> Guest:
     """The same from Monday to Friday."""
-    return _every_day(random, build, [start for start in daily(random, build) if (start // DAY + 3) % 7 < 5])
+    return _every_day(d, [start for start in d.daily() if (start // DAY + 3) % 7 < 5])
 
 
-def _working_days(random: Random, build: Builder) -> Guest:
+def _working_days(d: Draw) -> Guest:
     """Users who want up to twice the baseline in their busy hours; the nights and weekends pay it back."""
-    kind = pick(
-        random, "t3.micro", "t3.small", "t3.medium", "t4g.small", "t3a.medium", "m5.large", "m6i.large", "c6i.large"
-    )
-    wants = working_days(random, build) * TYPES[kind].baseline_bytes * random.uniform(2.8, 3.4)
-    return Guest(kind=kind, wants=wants, burst_minutes=random.uniform(40, 60), way=way(random), agent=agent(random))
+    kind = d.pick("t3.micro", "t3.small", "t3.medium", "t4g.small", "t3a.medium", "m5.large", "m6i.large", "c6i.large")
+    wants = d.working_days() * TYPES[kind].baseline_bytes * d.uniform(2.8, 3.4)
+    return Guest(kind=kind, wants=wants, burst_minutes=d.uniform(40, 60), way=way(d), agent=agent(d))
 
 
-def _since_a_restart(random: Random, build: Builder) -> Guest:
+def _since_a_restart(d: Draw) -> Guest:
     """Stopped and started eight days ago or more, and above its baseline every day."""
-    guest, started = _every_day(random, build), build.ago(random.uniform(8, 13))
-    guest.more.update(launched=started, running=((build.ago(200), started - 600), (started, FOREVER)))
+    guest, started = _every_day(d), d.ago(d.uniform(8, 13))
+    guest.more.update(launched=started, running=((d.ago(200), started - 600), (started, FOREVER)))
     return guest
 
 
-def _weekly(random: Random, build: Builder) -> Guest:
+def _weekly(d: Draw) -> Guest:
     """The same transfer every fifth to seventh day."""
-    return _every_day(random, build, daily(random, build, int(random.integers(5, 8))))
+    return _every_day(d, d.daily(d.integer(5, 8)))
 
 
-def _once(random: Random, build: Builder) -> Guest:
+def _once(d: Draw) -> Guest:
     """A migration on one to three days in a row."""
-    first = build.ago(random.uniform(4, 12))
-    return _every_day(random, build, [first + day * DAY for day in range(int(random.integers(1, 4)))])
+    first = d.ago(d.uniform(4, 12))
+    return _every_day(d, [first + day * DAY for day in range(d.integer(1, 4))])
 
 
-def _short(random: Random, build: Builder) -> Guest:
+def _short(d: Draw) -> Guest:
     """Bursts of 2 to 15 minutes, once a day to once an hour, at up to the peak."""
-    kind, minutes = pick(random, *BURSTING), random.uniform(2, 15)
+    kind, minutes = d.pick(*BURSTING), d.uniform(2, 15)
     base, peak = TYPES[kind].baseline_bytes, TYPES[kind].peak_bytes
-    gap = int(random.integers(1, 24)) * 60
+    gap = d.integer(1, 24) * 60
     most = base * (gap - minutes) / minutes * 0.8
-    starts = [start + gap * 60 * turn for start in daily(random, build) for turn in range(1_440 // gap)]
-    rate = base + max(0.5 * base, min(most, (peak - base) * random.uniform(0.1, 0.9)))
-    wants = runs(build, starts, minutes, rate, base * random.uniform(0.001, 0.1)) * wobble(random)
-    return Guest(kind=kind, wants=wants, burst_minutes=60, way=way(random), agent=agent(random))
+    starts = [start + gap * 60 * turn for start in d.daily() for turn in range(1_440 // gap)]
+    rate = base + max(0.5 * base, min(most, (peak - base) * d.uniform(0.1, 0.9)))
+    wants = d.runs(starts, minutes, rate, base * d.uniform(0.001, 0.1)) * d.wobble()
+    return Guest(kind=kind, wants=wants, burst_minutes=60, way=way(d), agent=agent(d))
 
 
-def _below(random: Random, build: Builder) -> Guest:
+def _below(d: Draw) -> Guest:
     """Much traffic, by day or at all times, and never more than its baseline."""
-    kind = pick(random, *BURSTING)
-    demand = working_days(random, build) if chance(random, 0.5) else wobble(random)
-    wants = np.minimum(demand * random.uniform(0.3, 0.8), 0.97) * TYPES[kind].baseline_bytes
-    return Guest(kind=kind, wants=wants, burst_minutes=30, way=way(random), agent=agent(random))
+    kind = d.pick(*BURSTING)
+    demand = d.working_days() if d.chance(0.5) else d.wobble()
+    wants = np.minimum(demand * d.uniform(0.3, 0.8), 0.97) * TYPES[kind].baseline_bytes
+    return Guest(kind=kind, wants=wants, burst_minutes=30, way=way(d), agent=agent(d))
 
 
-def _both_ways(random: Random, build: Builder) -> Guest:
+def _both_ways(d: Draw) -> Guest:
     """A proxy at six to nine tenths of its baseline for hours, in and out: together more than it."""
-    kind, share = pick(random, *SMALL), random.uniform(0.6, 0.9)
-    busy = runs(build, daily(random, build), random.uniform(60, 1_200), share, 0.05)
-    wants = TYPES[kind].baseline_bytes * busy * (1 + random.normal(0, 0.02, MINUTES))
+    kind, share = d.pick(*SMALL), d.uniform(0.6, 0.9)
+    busy = d.runs(d.daily(), d.uniform(60, 1_200), share, 0.05)
+    wants = TYPES[kind].baseline_bytes * busy * (1 + d.random.normal(0, 0.02, MINUTES))
     return Guest(kind=kind, wants=wants, burst_minutes=30)
 
 
-def _resized(random: Random, build: Builder) -> Guest:
+def _resized(d: Draw) -> Guest:
     """Above its baseline every day, until it was given a larger type within the window."""
-    started = build.ago(random.uniform(1, 10))
-    guest = _every_day(random, build, kind=pick(random, "t3.micro", "t3.small", "t4g.small"))
-    larger = pick(random, "m6i.8xlarge", "c6i.8xlarge", "c6gn.4xlarge", "m6i.4xlarge")
-    more = {"launched": started, "running": ((build.ago(300), started - 900), (started, FOREVER))}
+    started = d.ago(d.uniform(1, 10))
+    guest = _every_day(d, kind=d.pick("t3.micro", "t3.small", "t4g.small"))
+    larger = d.pick("m6i.8xlarge", "c6i.8xlarge", "c6gn.4xlarge", "m6i.4xlarge")
+    more = {"launched": started, "running": ((d.ago(300), started - 900), (started, FOREVER))}
     return Guest(
         kind=guest.kind, wants=guest.wants, burst_minutes=guest.burst_minutes, resized=(started, larger), more=more
     )
 
 
-def _new(random: Random, build: Builder) -> Guest:
+def _new(d: Draw) -> Guest:
     """Started within the last four days: whether this is its life nobody knows."""
-    guest = _every_day(random, build)
-    guest.more["days"] = random.uniform(0.5, 3.9)
+    guest = _every_day(d)
+    guest.more["days"] = d.uniform(0.5, 3.9)
     return guest
 
 
-def _flat(random: Random, build: Builder) -> Guest:
+def _flat(d: Draw) -> Guest:
     """Peak equals baseline: it has no credits to live on."""
-    kind = pick(random, *FLAT)
-    wants = runs(build, daily(random, build), random.uniform(60, 600), TYPES[kind].peak_bytes * 2, 1e6) * wobble(random)
-    return Guest(kind=kind, wants=wants, burst_minutes=0, way=way(random))
+    kind = d.pick(*FLAT)
+    wants = d.runs(d.daily(), d.uniform(60, 600), TYPES[kind].peak_bytes * 2, 1e6) * d.wobble()
+    return Guest(kind=kind, wants=wants, burst_minutes=0, way=way(d))
 
 
-def _holes(random: Random, build: Builder, name: str) -> Instance:
+def _holes(d: Draw) -> Instance:
     """Telemetry that stops for hours, again and again, of an instance that moves less than its baseline."""
-    kind = pick(random, *SMALL)
-    values = TYPES[kind].baseline_bytes * MINUTE * spread(random, 0.3, 0.7) * np.minimum(wobble(random), 1.4)
-    for hour in random.integers(0, MINUTES // 60 - 12, int(random.integers(5, 60))).tolist():
-        values[hour * 60 : (hour + int(random.integers(1, 12))) * 60] = np.nan
-    flow = Flow(build.shapes.signal(values).coarsened(300))
-    return build.instance(
-        name, kind, days=90, net_in=flow, net_out=flow, cpu=cpu(random, build), tags=dict(tags(random))
-    )
+    kind = d.pick(*SMALL)
+    values = TYPES[kind].baseline_bytes * MINUTE * d.spread(0.3, 0.7) * np.minimum(d.wobble(), 1.4)
+    for hour in d.random.integers(0, MINUTES // 60 - 12, d.integer(5, 60)).tolist():
+        values[hour * 60 : (hour + d.integer(1, 12)) * 60] = np.nan
+    flow = Flow(d.signal(values).coarsened(300))
+    return d.build.instance(d.name, kind, days=90, net_in=flow, net_out=flow, cpu=d.cpu(), tags=d.tags())
 
 
 SCENARIOS = (
-    Scenario(
-        name="every-day", story="An hour or more above it, every day.", plant=through_buckets(_every_day), trouble=True
-    ),
-    Scenario(name="weekdays", story="The same on weekdays.", plant=through_buckets(_weekdays), trouble=True),
-    Scenario(
-        name="working-days",
-        story="Its users live on credits by day.",
-        plant=through_buckets(_working_days),
-        trouble=True,
-    ),
-    Scenario(
-        name="restarted", story="Above it since a restart.", plant=through_buckets(_since_a_restart), trouble=True
-    ),
-    Scenario(name="weekly", story="A long transfer once a week.", plant=through_buckets(_weekly)),
-    Scenario(name="once", story="A migration of one to three days.", plant=through_buckets(_once)),
-    Scenario(name="short", story="Short bursts, often.", plant=through_buckets(_short)),
-    Scenario(name="below", story="Much traffic below its baseline.", plant=through_buckets(_below)),
-    Scenario(name="both-ways", story="In and out, each below it.", plant=through_buckets(_both_ways)),
-    Scenario(name="resized", story="Above it until it was made larger.", plant=through_buckets(_resized)),
-    Scenario(name="new", story="Started a few days ago.", plant=through_buckets(_new)),
-    Scenario(name="no-burst", story="A type without burst.", plant=through_buckets(_flat)),
-    Scenario(name="holes", story="Hours without metrics.", plant=each(_holes), full=False),
+    issue("every-day", "An hour or more above it, every day.", through_buckets(_every_day)),
+    issue("weekdays", "The same on weekdays.", through_buckets(_weekdays)),
+    issue("working-days", "Its users live on credits by day.", through_buckets(_working_days)),
+    issue("restarted", "Above it since a restart.", through_buckets(_since_a_restart)),
+    control("weekly", "A long transfer once a week.", through_buckets(_weekly)),
+    control("once", "A migration of one to three days.", through_buckets(_once)),
+    control("short", "Short bursts, often.", through_buckets(_short)),
+    control("below", "Much traffic below its baseline.", through_buckets(_below)),
+    control("both-ways", "In and out, each below it.", through_buckets(_both_ways)),
+    control("resized", "Above it until it was made larger.", through_buckets(_resized)),
+    control("new", "Started a few days ago.", through_buckets(_new)),
+    control("no-burst", "A type without burst.", through_buckets(_flat)),
+    control("holes", "Hours without metrics.", _holes, full=False),
 )

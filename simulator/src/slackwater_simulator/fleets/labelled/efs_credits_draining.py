@@ -11,14 +11,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.mechanisms import efs_allowance
 from slackwater_simulator.resources import GIB, MIB, Activity, ElasticFileSystem, given
 from slackwater_simulator.series import DAY, HOUR, MINUTE, Floats
-from slackwater_simulator.shapes import DAY_MINUTES, MINUTES, noise
+from slackwater_simulator.shapes import DAY_MINUTES, MINUTES
 
-from .rhythms import Random, monthly, runs, spread, without_days
-from .scenario import Scenario, each
+from .draw import Draw
+from .scenario import control, issue
 from .shared_files import made, work
 
 _AHEAD = 7 * DAY_MINUTES
@@ -30,30 +29,26 @@ def _baseline(gib: float) -> float:
     return efs_allowance(gib * GIB).baseline / MIB
 
 
-def _wobble(random: Random) -> Floats:
-    return noise(random, random.uniform(0.05, 0.3), len(_TIME))
+def _wobble(d: Draw) -> Floats:
+    return d.noise(d.uniform(0.05, 0.3), len(_TIME))
 
 
-def _since(build: Builder, days: float) -> Floats:
+def _since(d: Draw, days: float) -> Floats:
     """1 from so many days ago on."""
-    return (_now(build) - days * DAY_MINUTES <= _TIME).astype(float)
+    return (d.now_minute - days * DAY_MINUTES <= _TIME).astype(float)
 
 
-def _now(build: Builder) -> int:
-    return (build.now - build.shapes.origin) // MINUTE
-
-
-def _by_day(random: Random, hours: float) -> Floats:
+def _by_day(d: Draw, hours: float) -> Floats:
     """1 for so many hours of every day, a few minutes late."""
-    start, late = random.uniform(0, 24), random.uniform(0, 10 / 60, len(_TIME) // DAY_MINUTES + 1)
+    start, late = d.uniform(0, 24), d.random.uniform(0, 10 / 60, len(_TIME) // DAY_MINUTES + 1)
     hour = (_TIME / 60 - start - late[_TIME // DAY_MINUTES]) % 24
     return (hour < hours).astype(float)
 
 
-def _weekdays(random: Random, build: Builder, hours: float) -> Floats:
+def _weekdays(d: Draw, hours: float) -> Floats:
     """1 for so many hours of every working day."""
-    start = random.uniform(0, 24 - hours)
-    weekday = (build.shapes.origin // DAY + _TIME // DAY_MINUTES + 4) % 7  # epoch day 0 was a Thursday; 0 is Sunday
+    start = d.uniform(0, 24 - hours)
+    weekday = (d.origin // DAY + _TIME // DAY_MINUTES + 4) % 7  # epoch day 0 was a Thursday; 0 is Sunday
     hour = _TIME / 60 % 24
     return ((hour >= start) & (hour < start + hours) & (weekday > 0) & (weekday < 6)).astype(float)
 
@@ -67,26 +62,24 @@ def _left(activity: Activity, ahead: Floats, gib: float) -> Floats:
     return 1 - (spent - np.minimum(np.minimum.accumulate(spent), 0.0)) / allowance.most
 
 
-type Draw = tuple[float, Floats]
+type Load = tuple[float, Floats]
 """GiB in Standard, and MiB/s wanted by the minute."""
 
 
-def _drawn(
-    random: Random, build: Builder, name: str, draw: Callable[[], Draw], good: Callable[[Floats], bool], **more: object
-) -> ElasticFileSystem:
+def _drawn(d: Draw, draw: Callable[[], Load], good: Callable[[Floats], bool], **more: object) -> ElasticFileSystem:
     """Drawn until its credits, from a full bucket on and a week ahead, go the way of the scenario."""
     for _ in range(_TRIES):
         gib, wanted = draw()
         if float(wanted.max()) <= efs_allowance(gib * GIB).burst / MIB * 0.9:
-            activity = work(random, build, wanted[:MINUTES])
+            activity = work(d, wanted[:MINUTES])
             if good(_left(activity, wanted[MINUTES:], gib)):
-                return made(random, build, name, gib, activity, **more)
-    raise ValueError(f"{name}: nothing drawn goes that way")
+                return made(d, gib, activity, **more)
+    raise ValueError(f"{d.name}: nothing drawn goes that way")
 
 
-def _ends_soon(build: Builder) -> Callable[[Floats], bool]:
+def _ends_soon(d: Draw) -> Callable[[Floats], bool]:
     """Never empty so far, and empty within a quarter of a day to five days."""
-    now = _now(build)
+    now = d.now_minute
 
     def good(left: Floats) -> bool:
         gone = np.flatnonzero(left[now:] <= 0)
@@ -95,9 +88,9 @@ def _ends_soon(build: Builder) -> Callable[[Floats], bool]:
     return good
 
 
-def _lasts(build: Builder, least: float, most: float = 1.0) -> Callable[[Floats], bool]:
+def _lasts(d: Draw, least: float, most: float = 1.0) -> Callable[[Floats], bool]:
     """The lowest of the past, and of the week ahead, lie between these shares."""
-    return lambda left: least < float(left[: _now(build) + _AHEAD].min()) <= most
+    return lambda left: least < float(left[: d.now_minute + _AHEAD].min()) <= most
 
 
 def _takes(gib: float, days: float) -> float:
@@ -108,167 +101,152 @@ def _takes(gib: float, days: float) -> float:
 # Troubles
 
 
-def _steady(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    def draw() -> Draw:
-        gib, since = spread(random, 0.5, 400), random.uniform(9, 30)
-        rate = _baseline(gib) + _takes(gib, since + random.uniform(0.3, 5))
-        return gib, (0.3 * _baseline(gib) + _since(build, since) * (rate - 0.3 * _baseline(gib))) * _wobble(random)
+def _steady(d: Draw) -> ElasticFileSystem:
+    def draw() -> Load:
+        gib, since = d.spread(0.5, 400), d.uniform(9, 30)
+        rate = _baseline(gib) + _takes(gib, since + d.uniform(0.3, 5))
+        return gib, (0.3 * _baseline(gib) + _since(d, since) * (rate - 0.3 * _baseline(gib))) * _wobble(d)
 
-    return _drawn(random, build, name, draw, _ends_soon(build))
+    return _drawn(d, draw, _ends_soon(d))
 
 
-def _nightly_loss(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    def draw() -> Draw:
-        gib, since, hours = spread(random, 0.5, 200), random.uniform(9, 30), random.uniform(0.5, 6)
-        lost = _takes(gib, since + random.uniform(0.3, 5)) + 0.8 * _baseline(gib)
+def _nightly_loss(d: Draw) -> ElasticFileSystem:
+    def draw() -> Load:
+        gib, since, hours = d.spread(0.5, 200), d.uniform(9, 30), d.uniform(0.5, 6)
+        lost = _takes(gib, since + d.uniform(0.3, 5)) + 0.8 * _baseline(gib)
         rest = 0.2 * _baseline(gib)
-        job = _by_day(random, hours) * _since(build, since) * lost * 24 / hours
-        return gib, (rest + job) * _wobble(random)
+        job = _by_day(d, hours) * _since(d, since) * lost * 24 / hours
+        return gib, (rest + job) * _wobble(d)
 
-    return _drawn(random, build, name, draw, _ends_soon(build))
-
-
-def _weekly_loss(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    def draw() -> Draw:
-        gib, since, hours = spread(random, 5, 400), random.uniform(14, 33), random.uniform(6, 14)
-        lost = _takes(gib, since + random.uniform(0.3, 5)) + 0.9 * _baseline(gib)
-        days = _weekdays(random, build, hours) * _since(build, since) * lost * 24 / hours * 7 / 5
-        return gib, (0.1 * _baseline(gib) + days) * _wobble(random)
-
-    return _drawn(random, build, name, draw, _ends_soon(build))
+    return _drawn(d, draw, _ends_soon(d))
 
 
-def _gone(random: Random, build: Builder, name: str) -> ElasticFileSystem:
+def _weekly_loss(d: Draw) -> ElasticFileSystem:
+    def draw() -> Load:
+        gib, since, hours = d.spread(5, 400), d.uniform(14, 33), d.uniform(6, 14)
+        lost = _takes(gib, since + d.uniform(0.3, 5)) + 0.9 * _baseline(gib)
+        days = _weekdays(d, hours) * _since(d, since) * lost * 24 / hours * 7 / 5
+        return gib, (0.1 * _baseline(gib) + days) * _wobble(d)
+
+    return _drawn(d, draw, _ends_soon(d))
+
+
+def _gone(d: Draw) -> ElasticFileSystem:
     """It wants more than the baseline, and has had no credits for a day to weeks."""
 
-    def draw() -> Draw:
-        gib, since = spread(random, 0.5, 400), random.uniform(4, 33)
-        rate = _baseline(gib) * 1.2 + _takes(gib, since * random.uniform(0.3, 0.7))
-        return gib, (0.3 * _baseline(gib) + _since(build, since) * rate) * _wobble(random)
+    def draw() -> Load:
+        gib, since = d.spread(0.5, 400), d.uniform(4, 33)
+        rate = _baseline(gib) * 1.2 + _takes(gib, since * d.uniform(0.3, 0.7))
+        return gib, (0.3 * _baseline(gib) + _since(d, since) * rate) * _wobble(d)
 
-    return _drawn(random, build, name, draw, lambda left: float(left[_now(build) - DAY_MINUTES]) < 0)
+    return _drawn(d, draw, lambda left: float(left[d.now_minute - DAY_MINUTES]) < 0)
 
 
-def _every_night(random: Random, build: Builder, name: str) -> ElasticFileSystem:
+def _every_night(d: Draw) -> ElasticFileSystem:
     """Each night's job wants more than a day earns, and what was saved is long gone; by day it earns a little."""
 
-    def draw() -> Draw:
-        gib, hours = spread(random, 0.5, 400), random.uniform(3, 8)
-        job = _by_day(random, hours) * _baseline(gib) * 24 / hours * random.uniform(2, 5)
-        return gib, (0.1 * _baseline(gib) + job) * _wobble(random)
+    def draw() -> Load:
+        gib, hours = d.spread(0.5, 400), d.uniform(3, 8)
+        job = _by_day(d, hours) * _baseline(gib) * 24 / hours * d.uniform(2, 5)
+        return gib, (0.1 * _baseline(gib) + job) * _wobble(d)
 
-    return _drawn(random, build, name, draw, lambda left: float(left[_now(build) - _AHEAD]) < 0)
+    return _drawn(d, draw, lambda left: float(left[d.now_minute - _AHEAD]) < 0)
 
 
 # Twins
 
 
-def _below(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    def draw() -> Draw:
-        gib = spread(random, 0.5, 2_000)
-        return gib, np.full(len(_TIME), _baseline(gib) * random.uniform(0.2, 0.9)) * _wobble(random)
+def _below(d: Draw) -> ElasticFileSystem:
+    def draw() -> Load:
+        gib = d.spread(0.5, 2_000)
+        return gib, np.full(len(_TIME), _baseline(gib) * d.uniform(0.2, 0.9)) * _wobble(d)
 
-    return _drawn(random, build, name, draw, _lasts(build, 0.5))
+    return _drawn(d, draw, _lasts(d, 0.5))
 
 
-def _nightly_dip(random: Random, build: Builder, name: str) -> ElasticFileSystem:
+def _nightly_dip(d: Draw) -> ElasticFileSystem:
     """Each night takes much of the credits, and each day earns it again."""
 
-    def draw() -> Draw:
-        gib, hours = spread(random, 1, 2_000), random.uniform(0.3, 6)
-        job = _by_day(random, hours) * _baseline(gib) * 24 / hours * random.uniform(0.3, 0.85)
-        return gib, (0.05 * _baseline(gib) + job) * _wobble(random)
+    def draw() -> Load:
+        gib, hours = d.spread(1, 2_000), d.uniform(0.3, 6)
+        job = _by_day(d, hours) * _baseline(gib) * 24 / hours * d.uniform(0.3, 0.85)
+        return gib, (0.05 * _baseline(gib) + job) * _wobble(d)
 
-    return _drawn(random, build, name, draw, _lasts(build, 0.1))
+    return _drawn(d, draw, _lasts(d, 0.1))
 
 
-def _weekly_dip(random: Random, build: Builder, name: str) -> ElasticFileSystem:
+def _weekly_dip(d: Draw) -> ElasticFileSystem:
     """Working days take most of the credits, and each weekend earns them again."""
 
-    def draw() -> Draw:
-        gib, hours = spread(random, 150, 900), random.uniform(8, 16)
-        days = _weekdays(random, build, hours) * _baseline(gib) * 24 / hours * random.uniform(1.05, 1.3)
-        return gib, (0.05 * _baseline(gib) + days) * _wobble(random)
+    def draw() -> Load:
+        gib, hours = d.spread(150, 900), d.uniform(8, 16)
+        days = _weekdays(d, hours) * _baseline(gib) * 24 / hours * d.uniform(1.05, 1.3)
+        return gib, (0.05 * _baseline(gib) + days) * _wobble(d)
 
     def good(left: Floats) -> bool:
         weeks = left[: 5 * _AHEAD].reshape(5, _AHEAD)
-        return 0.1 < float(left[: _now(build) + _AHEAD].min()) < 0.75 and float(weeks.max(axis=1).min()) > 0.99
+        return 0.1 < float(left[: d.now_minute + _AHEAD].min()) < 0.75 and float(weeks.max(axis=1).min()) > 0.99
 
-    return _drawn(random, build, name, draw, good)
+    return _drawn(d, draw, good)
 
 
-def _once(random: Random, build: Builder, name: str, starts: list[int], most_hours: float) -> ElasticFileSystem:
+def _once(d: Draw, starts: list[int], most_hours: float) -> ElasticFileSystem:
     """A job that takes up to three quarters of the credits, at other times little."""
 
-    def draw() -> Draw:
-        gib = spread(random, 0.5, 400)
-        rate = random.uniform(40, 80)
-        minutes = min(most_hours * 60, random.uniform(0.2, 0.75) * efs_allowance(0).most / MIB / rate / 60)
+    def draw() -> Load:
+        gib = d.spread(0.5, 400)
+        rate = d.uniform(40, 80)
+        minutes = min(most_hours * 60, d.uniform(0.2, 0.75) * efs_allowance(0).most / MIB / rate / 60)
         wanted = np.full(len(_TIME), 0.3 * _baseline(gib))
-        wanted[:MINUTES] += runs(build, starts, minutes) * (rate - 0.3 * _baseline(gib))
-        return gib, wanted * noise(random, 0.05, len(_TIME))
+        wanted[:MINUTES] += d.runs(starts, minutes) * (rate - 0.3 * _baseline(gib))
+        return gib, wanted * d.noise(0.05, len(_TIME))
 
-    return _drawn(random, build, name, draw, _lasts(build, 0.1))
-
-
-def _import(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    return _once(random, build, name, [build.ago(random.uniform(3.5, 12))], 24)
+    return _drawn(d, draw, _lasts(d, 0.1))
 
 
-def _running(random: Random, build: Builder, name: str) -> ElasticFileSystem:
+def _running(d: Draw) -> ElasticFileSystem:
     """A job that began within the last three hours and a half."""
-    since = random.uniform(0.3, 3.5)
-    return _once(random, build, name, [int(build.now - since * HOUR)], since)
+    since = d.uniform(0.3, 3.5)
+    return _once(d, [int(d.now - since * HOUR)], since)
 
 
-def _closing(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    return _once(random, build, name, monthly(random, build), 24)
-
-
-def _new(random: Random, build: Builder, name: str) -> ElasticFileSystem:
+def _new(d: Draw) -> ElasticFileSystem:
     """Made within a day, and at work since."""
-    age = random.uniform(0.05, 0.95)
-    wanted = _since(build, age)[:MINUTES] * random.uniform(5, 20)
-    return made(random, build, name, spread(random, 1, 100), work(random, build, wanted), days=age)
+    age = d.uniform(0.05, 0.95)
+    wanted = _since(d, age)[:MINUTES] * d.uniform(5, 20)
+    return made(d, d.spread(1, 100), work(d, wanted), days=age)
 
 
-def _dark(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    activity = work(random, build, np.full(MINUTES, 5.0))
-    return made(random, build, name, spread(random, 1, 100), activity, voice="dark")
+def _dark(d: Draw) -> ElasticFileSystem:
+    activity = work(d, np.full(MINUTES, 5.0))
+    return made(d, d.spread(1, 100), activity, voice="dark")
 
 
-def _holes(random: Random, build: Builder, name: str) -> ElasticFileSystem:
+def _holes(d: Draw) -> ElasticFileSystem:
     """Days without a point of the balance, of one that falls by day and is back by night."""
-    dips = 1 - random.uniform(0.1, 0.7) * _by_day(random, 8)[:MINUTES]
-    balance = given(build.shapes.signal(without_days(random, build, dips)), scale=efs_allowance(0).most, digits=0)
-    activity = work(random, build, np.full(MINUTES, 0.5))
-    return made(random, build, name, spread(random, 1, 100), activity, telemetry={"BurstCreditBalance": balance})
+    dips = 1 - d.uniform(0.1, 0.7) * _by_day(d, 8)[:MINUTES]
+    balance = given(d.signal(d.without_days(dips)), scale=efs_allowance(0).most, digits=0)
+    activity = work(d, np.full(MINUTES, 0.5))
+    return made(d, d.spread(1, 100), activity, telemetry={"BurstCreditBalance": balance})
 
 
 SCENARIOS = (
-    Scenario(
-        name="steady", story="More than its baseline day and night, for weeks.", plant=each(_steady), trouble=True
+    issue("steady", "More than its baseline day and night, for weeks.", _steady),
+    issue("nightly-loss", "A job takes more each night than the day earns.", _nightly_loss),
+    issue("weekly-loss", "Each week takes more than its weekend earns.", _weekly_loss),
+    issue("gone", "No credits left, and more wanted than the baseline.", _gone),
+    issue("every-night", "Empty every night, and a little back by day.", _every_night),
+    control("below", "Always below its baseline.", _below),
+    control("nightly-dip", "A job takes by night what the day earns.", _nightly_dip),
+    control("weekly-dip", "Working days take what the weekend earns.", _weekly_dip),
+    control(
+        "import",
+        "An import took much of the credits, and is over.",
+        lambda d: _once(d, [d.ago(d.uniform(3.5, 12))], 24),
     ),
-    Scenario(
-        name="nightly-loss",
-        story="A job takes more each night than the day earns.",
-        plant=each(_nightly_loss),
-        trouble=True,
-    ),
-    Scenario(
-        name="weekly-loss", story="Each week takes more than its weekend earns.", plant=each(_weekly_loss), trouble=True
-    ),
-    Scenario(name="gone", story="No credits left, and more wanted than the baseline.", plant=each(_gone), trouble=True),
-    Scenario(
-        name="every-night", story="Empty every night, and a little back by day.", plant=each(_every_night), trouble=True
-    ),
-    Scenario(name="below", story="Always below its baseline.", plant=each(_below)),
-    Scenario(name="nightly-dip", story="A job takes by night what the day earns.", plant=each(_nightly_dip)),
-    Scenario(name="weekly-dip", story="Working days take what the weekend earns.", plant=each(_weekly_dip)),
-    Scenario(name="import", story="An import took much of the credits, and is over.", plant=each(_import)),
-    Scenario(name="running", story="A job has drained for up to three hours.", plant=each(_running)),
-    Scenario(name="closing", story="A closing takes much of the credits once a month.", plant=each(_closing)),
-    Scenario(name="new", story="Made within a day, and at work.", plant=each(_new), full=False),
-    Scenario(name="dark", story="No metric at all.", plant=each(_dark), full=False),
-    Scenario(name="holes", story="Days without a point of the balance.", plant=each(_holes), full=False),
+    control("running", "A job has drained for up to three hours.", _running),
+    control("closing", "A closing takes much of the credits once a month.", lambda d: _once(d, d.monthly(), 24)),
+    control("new", "Made within a day, and at work.", _new, full=False),
+    control("dark", "No metric at all.", _dark, full=False),
+    control("holes", "Days without a point of the balance.", _holes, full=False),
 )

@@ -9,93 +9,70 @@ from __future__ import annotations
 
 import numpy as np
 
-from slackwater_simulator.fleets.builder import Builder
-from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileSystem, Flow, Replication, given
+from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileSystem, Flow, given
 from slackwater_simulator.series import DAY, MINUTE, Floats, Track
 from slackwater_simulator.shapes import MINUTES
 
-from .rhythms import (
-    Random,
-    chance,
-    daily,
-    first_weekday,
-    monthly,
-    published,
-    runs,
-    spread,
-    tags,
-    without_days,
-    wobble,
-    working_days,
-)
-from .scenario import Scenario, each
+from .draw import Draw
+from .scenario import control, issue
 
 
-def _made(random: Random, build: Builder, name: str, **more: object) -> ElasticFileSystem:
+def _made(d: Draw, **more: object) -> ElasticFileSystem:
     """A file system of any size, class and mode."""
     settings: dict[str, object] = {
-        "one_zone": "acd"[int(random.integers(3))] if chance(random, 0.4) else None,
-        "standard_bytes": int(spread(random, 0.5, 2_000) * GIB),
-        "ia_bytes": int(spread(random, 1, 2_000) * GIB) if chance(random, 0.3) else 0,
+        "one_zone": d.pick(*"acd") if d.chance(0.4) else None,
+        "standard_bytes": int(d.spread(0.5, 2_000) * GIB),
+        "ia_bytes": int(d.spread(1, 2_000) * GIB) if d.chance(0.3) else 0,
         "lifecycle": (("TransitionToIA", "AFTER_30_DAYS"),),
-        "mode": "elastic" if chance(random, 0.4) else "bursting",
-        "days": random.uniform(60, 700),
-        "tags": dict(tags(random)),
+        "mode": "elastic" if d.chance(0.4) else "bursting",
+        "days": d.uniform(60, 700),
+        "tags": d.tags(),
     }
-    return build.file_system(name, **{**settings, **more})  # type: ignore[arg-type]
+    return d.build.file_system(d.name, **{**settings, **more})  # type: ignore[arg-type]
 
 
-def _work(random: Random, build: Builder, values: Floats, *, clients: int) -> dict[str, object]:
+def _work(d: Draw, values: Floats, *, clients: int) -> dict[str, object]:
     """Reads, writes and metadata in some rhythm, within burst credits, and the clients that are there meanwhile."""
     return {
         "mode": "bursting",
         "activity": Activity(
-            shape=published(random, build, values),
-            read=spread(random, 0.05, 60) * MIB,
-            write=spread(random, 0.02, 20) * MIB,
-            read_size=spread(random, 4, 1024) * KIB,
-            write_size=spread(random, 100, 512) * KIB,
-            metadata=spread(random, 1, 200) * KIB,
+            shape=d.published(values),
+            read=d.spread(0.05, 60) * MIB,
+            write=d.spread(0.02, 20) * MIB,
+            read_size=d.spread(4, 1024) * KIB,
+            write_size=d.spread(100, 512) * KIB,
+            metadata=d.spread(1, 200) * KIB,
         ),
-        "clients": Flow(published(random, build, np.ceil(np.minimum(values, 1.0))), clients),
+        "clients": Flow(d.published(np.ceil(np.minimum(values, 1.0))), clients),
     }
 
 
-def _few(random: Random) -> int:
-    return int(random.integers(1, 9))
+def _few(d: Draw) -> int:
+    return d.integer(1, 9)
 
 
-def _killed(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    created = build.ago(random.uniform(38, 300))
+def _killed(d: Draw) -> ElasticFileSystem:
+    created = d.ago(d.uniform(38, 300))
     return _made(
-        random,
-        build,
-        name,
+        d,
         created=created,
-        active=(created, created + int(random.uniform(10, 240)) * MINUTE),
-        voice="absent" if chance(random, 0.4) else "zeros",
-        **_work(random, build, wobble(random), clients=1),
+        active=(created, created + int(d.uniform(10, 240)) * MINUTE),
+        voice="absent" if d.chance(0.4) else "zeros",
+        **_work(d, d.wobble(), clients=1),
     )
 
 
-def _moved_away(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    created, left = build.ago(random.uniform(300, 900)), build.ago(random.uniform(38, 250))
-    return _made(
-        random,
-        build,
-        name,
-        created=created,
-        active=(created, left),
-        **_work(random, build, working_days(random, build), clients=4),
-    )
+def _moved_away(d: Draw) -> ElasticFileSystem:
+    created, left = d.ago(d.uniform(300, 900)), d.ago(d.uniform(38, 250))
+    return _made(d, created=created, active=(created, left), **_work(d, d.working_days(), clients=4))
 
 
-def _never(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    voice = "absent" if chance(random, 0.3) else "zeros"
-    return _made(random, build, name, days=spread(random, 14, 400), standard_bytes=6 * KIB, voice=voice)
+def _never(d: Draw) -> ElasticFileSystem:
+    voice = "absent" if d.chance(0.3) else "zeros"
+    return _made(d, days=d.spread(14, 400), standard_bytes=6 * KIB, voice=voice)
 
 
-def _gappy_zeros(random: Random, build: Builder, name: str) -> ElasticFileSystem:
+def _gappy_zeros(d: Draw) -> ElasticFileSystem:
     names = (
         "MeteredIOBytes",
         "TotalIOBytes",
@@ -104,154 +81,114 @@ def _gappy_zeros(random: Random, build: Builder, name: str) -> ElasticFileSystem
         "MetadataIOBytes",
         "ClientConnections",
     )
-    zeros: dict[str, Track] = {metric: given(published(random, build, np.zeros(MINUTES))) for metric in names}
-    return _made(random, build, name, telemetry=zeros)
+    zeros: dict[str, Track] = {metric: given(d.published(np.zeros(MINUTES))) for metric in names}
+    return _made(d, telemetry=zeros)
 
 
-def _backed_up(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    return _walked(random, build, name, spread(random, 1, 1_000), file_bytes=spread(random, 1, 64) * MIB)
-
-
-def _small_files(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    """In five weeks the walks add up to more than is stored."""
-    return _walked(random, build, name, spread(random, 4, 60), file_bytes=spread(random, 32, 128) * KIB)
-
-
-def _walked(random: Random, build: Builder, name: str, stored_gib: float, *, file_bytes: float) -> ElasticFileSystem:
+def _walked(d: Draw, stored_gib: float, *, file_bytes: float) -> ElasticFileSystem:
     """AWS Backup walks the tree every night; it is no client. A stat is 4 KiB of metadata."""
-    stored, minutes = int(stored_gib * GIB), random.uniform(10, 120)
+    stored, minutes = int(stored_gib * GIB), d.uniform(10, 120)
     walk = 4 * KIB * stored / file_bytes / (minutes * MINUTE)
-    shape = published(random, build, runs(build, daily(random, build), minutes))
-    nobody = Flow(build.shapes.signal(np.zeros(MINUTES)))
+    shape = d.published(d.runs(d.daily(), minutes))
+    nobody = Flow(d.signal(np.zeros(MINUTES)))
     activity = Activity(shape=shape, read=walk / 4, metadata=walk)
-    return _made(random, build, name, standard_bytes=stored, activity=activity, clients=nobody, backup=True)
+    return _made(d, standard_bytes=stored, activity=activity, clients=nobody, backup=True)
 
 
-def _calendar(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    values = runs(build, monthly(random, build), random.uniform(10, 300))
-    return _made(random, build, name, **_work(random, build, values * wobble(random), clients=_few(random)))
+def _calendar(d: Draw) -> ElasticFileSystem:
+    values = d.runs(d.monthly(), d.uniform(10, 300))
+    return _made(d, **_work(d, values * d.wobble(), clients=_few(d)))
 
 
-def _weekday(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    values = runs(build, first_weekday(random, build), random.uniform(10, 300))
-    return _made(random, build, name, **_work(random, build, values * wobble(random), clients=_few(random)))
+def _weekday(d: Draw) -> ElasticFileSystem:
+    values = d.runs(d.first_weekday(), d.uniform(10, 300))
+    return _made(d, **_work(d, values * d.wobble(), clients=_few(d)))
 
 
-def _weekly(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    values = runs(build, daily(random, build, 7), random.uniform(2, 120))
-    return _made(random, build, name, **_work(random, build, values, clients=_few(random)))
+def _weekly(d: Draw) -> ElasticFileSystem:
+    values = d.runs(d.daily(7), d.uniform(2, 120))
+    return _made(d, **_work(d, values, clients=_few(d)))
 
 
-def _nightly(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    values = runs(build, daily(random, build), random.uniform(1, 15))
-    return _made(random, build, name, **_work(random, build, values * wobble(random), clients=_few(random)))
+def _nightly(d: Draw) -> ElasticFileSystem:
+    values = d.runs(d.daily(), d.uniform(1, 15))
+    return _made(d, **_work(d, values * d.wobble(), clients=_few(d)))
 
 
-def _now_and_then(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    visits = [build.ago(random.uniform(0.01, 29))]
-    while visits[-1] > build.ago(29):
-        visits.append(int(visits[-1] - random.exponential(10) * DAY))
-    values = runs(build, [visit for visit in visits if visit > build.ago(33)], random.uniform(1, 30))
-    return _made(random, build, name, **_work(random, build, values, clients=1))
+def _now_and_then(d: Draw) -> ElasticFileSystem:
+    visits = [d.ago(d.uniform(0.01, 29))]
+    while visits[-1] > d.ago(29):
+        visits.append(int(visits[-1] - d.random.exponential(10) * DAY))
+    values = d.runs([visit for visit in visits if visit > d.ago(33)], d.uniform(1, 30))
+    return _made(d, **_work(d, values, clients=1))
 
 
-def _mounted(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    connected = Flow(published(random, build, np.ones(MINUTES)), 1 + _few(random))
-    nothing = Activity(shape=published(random, build, np.zeros(MINUTES)))
-    return _made(random, build, name, activity=nothing, clients=connected)
+def _mounted(d: Draw) -> ElasticFileSystem:
+    connected = Flow(d.published(np.ones(MINUTES)), 1 + _few(d))
+    nothing = Activity(shape=d.published(np.zeros(MINUTES)))
+    return _made(d, activity=nothing, clients=connected)
 
 
-def _back_today(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    since = int(random.uniform(0.02, 0.5) * DAY)
-    values = runs(build, [build.now - since], since / MINUTE)
-    return _made(random, build, name, **_work(random, build, values, clients=_few(random)))
+def _back_today(d: Draw) -> ElasticFileSystem:
+    since = int(d.uniform(0.02, 0.5) * DAY)
+    values = d.runs([d.now - since], since / MINUTE)
+    return _made(d, **_work(d, values, clients=_few(d)))
 
 
-def _young(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    return _made(random, build, name, days=random.uniform(0.05, 5), standard_bytes=6 * KIB)
-
-
-def _replicated(random: Random, build: Builder, name: str, *, label_source: bool) -> ElasticFileSystem:
-    source = _made(random, build, f"{name}-source")
-    replica = _made(random, build, f"{name}-replica", standard_bytes=source.standard_bytes, ia_bytes=0, replica=True)
-    build.replications.append(
-        Replication(
-            source_id=source.id,
-            source_region=build.region,
-            destination_id=replica.id,
-            destination_region=build.region,
-            created=replica.created,
-        )
-    )
+def _replicated(d: Draw, *, label_source: bool) -> ElasticFileSystem:
+    source = _made(d.named("source"))
+    replica = _made(d.named("replica"), standard_bytes=source.standard_bytes, ia_bytes=0, replica=True)
+    d.build.replicate(source, replica)
     return source if label_source else replica
 
 
-def _source(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    return _replicated(random, build, name, label_source=True)
-
-
-def _replica(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    return _replicated(random, build, name, label_source=False)
-
-
-def _dark(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    return _made(random, build, name, voice="dark")
-
-
-def _half_dark(random: Random, build: Builder, name: str) -> ElasticFileSystem:
+def _half_dark(d: Draw) -> ElasticFileSystem:
     """CloudWatch has no point of anything for some days, and zeros before and after."""
-    stored = given(
-        build.shapes.signal(without_days(random, build, np.ones(MINUTES))), scale=spread(random, 1, 500) * GIB
-    )
-    zeros = given(build.shapes.signal(without_days(random, build, np.zeros(MINUTES))))
-    return _made(random, build, name, voice="dark", telemetry={"StorageBytes": stored, "MeteredIOBytes": zeros})
+    stored = given(d.signal(d.without_days(np.ones(MINUTES))), scale=d.spread(1, 500) * GIB)
+    zeros = given(d.signal(d.without_days(np.zeros(MINUTES))))
+    return _made(d, voice="dark", telemetry={"StorageBytes": stored, "MeteredIOBytes": zeros})
 
 
-def _by_whom(random: Random, build: Builder, name: str) -> ElasticFileSystem:
+def _by_whom(d: Draw) -> ElasticFileSystem:
     """Read every night, and nobody knows by whom: CloudWatch has no connections of it, not even zeros."""
-    stored = given(published(random, build, np.ones(MINUTES)), scale=spread(random, 1, 500) * GIB)
-    read = published(random, build, runs(build, daily(random, build), random.uniform(5, 60)))
+    stored = given(d.published(np.ones(MINUTES)), scale=d.spread(1, 500) * GIB)
+    read = d.published(d.runs(d.daily(), d.uniform(5, 60)))
     moved: dict[str, Track] = {metric: given(read, scale=100 * MIB) for metric in ("DataReadIOBytes", "MeteredIOBytes")}
-    return _made(random, build, name, voice="dark", telemetry={"StorageBytes": stored, **moved})
-
-
-def _kept(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    return _made(random, build, name, tags={"keep": "true"})
+    return _made(d, voice="dark", telemetry={"StorageBytes": stored, **moved})
 
 
 SCENARIOS = (
-    Scenario(
-        name="killed-job", story="A job made it, worked for an hour, and was killed.", plant=each(_killed), trouble=True
+    issue("killed-job", "A job made it, worked for an hour, and was killed.", _killed),
+    issue("moved-away", "Used for months, until its users moved.", _moved_away),
+    issue("never-used", "Made, and never mounted.", _never),
+    issue("gappy-zeros", "Zeros, with missing and late points.", _gappy_zeros),
+    issue(
+        "backup-only",
+        "AWS Backup walks it every night, and nobody else.",
+        lambda d: _walked(d, d.spread(1, 1_000), file_bytes=d.spread(1, 64) * MIB),
     ),
-    Scenario(name="moved-away", story="Used for months, until its users moved.", plant=each(_moved_away), trouble=True),
-    Scenario(name="never-used", story="Made, and never mounted.", plant=each(_never), trouble=True),
-    Scenario(name="gappy-zeros", story="Zeros, with missing and late points.", plant=each(_gappy_zeros), trouble=True),
-    Scenario(
-        name="backup-only",
-        story="AWS Backup walks it every night, and nobody else.",
-        plant=each(_backed_up),
-        trouble=True,
+    # In five weeks the walks add up to more than is stored.
+    issue(
+        "small-files",
+        "AWS Backup walks its many small files every night.",
+        lambda d: _walked(d, d.spread(4, 60), file_bytes=d.spread(32, 128) * KIB),
     ),
-    Scenario(
-        name="small-files",
-        story="AWS Backup walks its many small files every night.",
-        plant=each(_small_files),
-        trouble=True,
+    control("monthly-by-date", "Used for minutes on one day of the month.", _calendar),
+    control("monthly-by-weekday", "Used on the first Monday, say, of the month.", _weekday),
+    control("weekly", "Used for minutes once a week.", _weekly),
+    control("nightly", "Used for minutes every night.", _nightly),
+    control("now-and-then", "Somebody looks something up, every ten days or so.", _now_and_then),
+    control("mounted", "Mounted, and not read for a month.", _mounted),
+    control("back-today", "Quiet for weeks, and in use again.", _back_today),
+    control(
+        "young", "Made days ago, and not used yet.", lambda d: _made(d, days=d.uniform(0.05, 5), standard_bytes=6 * KIB)
     ),
-    Scenario(name="monthly-by-date", story="Used for minutes on one day of the month.", plant=each(_calendar)),
-    Scenario(name="monthly-by-weekday", story="Used on the first Monday, say, of the month.", plant=each(_weekday)),
-    Scenario(name="weekly", story="Used for minutes once a week.", plant=each(_weekly)),
-    Scenario(name="nightly", story="Used for minutes every night.", plant=each(_nightly)),
-    Scenario(
-        name="now-and-then", story="Somebody looks something up, every ten days or so.", plant=each(_now_and_then)
+    control(
+        "replication-source", "Quiet, and the source of a replication.", lambda d: _replicated(d, label_source=True)
     ),
-    Scenario(name="mounted", story="Mounted, and not read for a month.", plant=each(_mounted)),
-    Scenario(name="back-today", story="Quiet for weeks, and in use again.", plant=each(_back_today)),
-    Scenario(name="young", story="Made days ago, and not used yet.", plant=each(_young)),
-    Scenario(name="replication-source", story="Quiet, and the source of a replication.", plant=each(_source)),
-    Scenario(name="replica", story="Written by replication alone.", plant=each(_replica)),
-    Scenario(name="kept", story="Idle, and its owner says so: tagged keep.", plant=each(_kept)),
-    Scenario(name="dark", story="No metric at all.", plant=each(_dark), full=False),
-    Scenario(name="half-dark", story="Days without any metric.", plant=each(_half_dark), full=False),
-    Scenario(name="by-whom", story="Read every night, and no connections published.", plant=each(_by_whom), full=False),
+    control("replica", "Written by replication alone.", lambda d: _replicated(d, label_source=False)),
+    control("kept", "Idle, and its owner says so: tagged keep.", lambda d: _made(d, tags={"keep": "true"})),
+    control("dark", "No metric at all.", lambda d: _made(d, voice="dark"), full=False),
+    control("half-dark", "Days without any metric.", _half_dark, full=False),
+    control("by-whom", "Read every night, and no connections published.", _by_whom, full=False),
 )

@@ -8,98 +8,65 @@ from __future__ import annotations
 
 from typing import Any
 
-from slackwater_simulator.fleets.builder import Builder
-from slackwater_simulator.resources import GIB, KIB, MIB, TIB, Activity, ElasticFileSystem, Flow, Replication
+from slackwater_simulator.resources import GIB, KIB, MIB, TIB, Activity, ElasticFileSystem, Flow
 
-from .rhythms import Random, chance, published, spread, tags, wobble, working_days
-from .scenario import Scenario, each
+from .draw import Draw
+from .scenario import control, issue
 
 _COLD = (("TransitionToIA", "AFTER_30_DAYS"),)
 
 
-def _made(random: Random, build: Builder, name: str, **more: Any) -> ElasticFileSystem:
+def _made(d: Draw, **more: Any) -> ElasticFileSystem:
     """A file system in daily use by a few clients."""
-    stored_gib = spread(random, 5, 1_500)
-    shape = published(random, build, working_days(random, build) if chance(random, 0.5) else 0.6 * wobble(random))
+    stored_gib = d.spread(5, 1_500)
+    shape = d.published(d.working_days() if d.chance(0.5) else 0.6 * d.wobble())
     settings: dict[str, Any] = {
-        "days": random.uniform(40, 900),
+        "days": d.uniform(40, 900),
         "standard_bytes": int(stored_gib * GIB),
-        "ia_bytes": int(stored_gib * random.uniform(0.2, 3) * GIB) if chance(random, 0.4) else 0,
+        "ia_bytes": int(stored_gib * d.uniform(0.2, 3) * GIB) if d.chance(0.4) else 0,
         "lifecycle": _COLD,
         "activity": Activity(
             shape=shape,
-            read=spread(random, 0.01, 1) * MIB,
-            write=spread(random, 0.01, 0.3) * MIB,
-            write_size=spread(random, 100, 1_024) * KIB,
-            metadata=spread(random, 1, 20) * KIB,
+            read=d.spread(0.01, 1) * MIB,
+            write=d.spread(0.01, 0.3) * MIB,
+            write_size=d.spread(100, 1_024) * KIB,
+            metadata=d.spread(1, 20) * KIB,
         ),
-        "clients": Flow(build.shapes.shape("steady", int(random.integers(6))), int(random.integers(4, 30))),
-        "tags": dict(tags(random)),
+        "clients": Flow(d.shape("steady"), d.integer(4, 30)),
+        "tags": d.tags(),
     }
-    return build.file_system(name, **{**settings, **more})
+    return d.build.file_system(d.name, **{**settings, **more})
 
 
-def _zone(random: Random) -> str:
-    return "acd"[int(random.integers(3))]
-
-
-def _one_target(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    return _made(random, build, name, zones=_zone(random))
-
-
-def _two_weeks(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    return _made(random, build, name, zones=_zone(random), days=random.uniform(8, 20))
-
-
-def _several(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    return _made(random, build, name, zones="acd" if chance(random, 0.6) else "ac")
-
-
-def _one_zone(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    return _made(random, build, name, one_zone=_zone(random))
-
-
-def _young(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    return _made(random, build, name, zones=_zone(random), days=random.uniform(0.05, 6))
-
-
-def _replicated(random: Random, build: Builder, name: str, *, label_source: bool) -> ElasticFileSystem:
-    source = _made(random, build, f"{name}-source", zones=_zone(random))
-    replica = _made(random, build, f"{name}-replica", zones=_zone(random), replica=True, activity=None, ia_bytes=0)
-    build.replications.append(
-        Replication(
-            source_id=source.id,
-            source_region=build.region,
-            destination_id=replica.id,
-            destination_region=build.region,
-            created=replica.created,
-        )
-    )
+def _replicated(d: Draw, *, label_source: bool) -> ElasticFileSystem:
+    source = _made(d.named("source"), zones=d.pick(*"acd"))
+    replica = _made(d.named("replica"), zones=d.pick(*"acd"), replica=True, activity=None, ia_bytes=0)
+    d.build.replicate(source, replica)
     return source if label_source else replica
 
 
-def _source(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    return _replicated(random, build, name, label_source=True)
-
-
-def _replica(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    return _replicated(random, build, name, label_source=False)
-
-
-def _archive(random: Random, build: Builder, name: str) -> ElasticFileSystem:
+def _archive(d: Draw) -> ElasticFileSystem:
     """Mostly in Archive, which One Zone has not: its Infrequent Access costs more than that."""
-    archive = int(spread(random, 3, 20) * TIB)
-    stored = {"standard_bytes": int(spread(random, 2, 20) * GIB), "ia_bytes": 0, "archive_bytes": archive}
-    return _made(random, build, name, zones=_zone(random), mode="elastic", **stored)
+    archive = int(d.spread(3, 20) * TIB)
+    stored = {"standard_bytes": int(d.spread(2, 20) * GIB), "ia_bytes": 0, "archive_bytes": archive}
+    return _made(d, zones=d.pick(*"acd"), mode="elastic", **stored)
 
 
 SCENARIOS = (
-    Scenario(name="one-target", story="Its only mount target is in one zone.", plant=each(_one_target), trouble=True),
-    Scenario(name="two-weeks", story="The same, and no month old.", plant=each(_two_weeks), trouble=True),
-    Scenario(name="several-zones", story="Mount targets in two or three zones.", plant=each(_several)),
-    Scenario(name="one-zone", story="One Zone already.", plant=each(_one_zone)),
-    Scenario(name="young", story="Made days ago: its other mount targets are to come.", plant=each(_young)),
-    Scenario(name="replication-source", story="The source of a replication.", plant=each(_source)),
-    Scenario(name="replica", story="A replica.", plant=each(_replica)),
-    Scenario(name="archive", story="Mostly in Archive, which would cost more in One Zone.", plant=each(_archive)),
+    issue("one-target", "Its only mount target is in one zone.", lambda d: _made(d, zones=d.pick(*"acd"))),
+    issue("two-weeks", "The same, and no month old.", lambda d: _made(d, zones=d.pick(*"acd"), days=d.uniform(8, 20))),
+    control(
+        "several-zones",
+        "Mount targets in two or three zones.",
+        lambda d: _made(d, zones="acd" if d.chance(0.6) else "ac"),
+    ),
+    control("one-zone", "One Zone already.", lambda d: _made(d, one_zone=d.pick(*"acd"))),
+    control(
+        "young",
+        "Made days ago: its other mount targets are to come.",
+        lambda d: _made(d, zones=d.pick(*"acd"), days=d.uniform(0.05, 6)),
+    ),
+    control("replication-source", "The source of a replication.", lambda d: _replicated(d, label_source=True)),
+    control("replica", "A replica.", lambda d: _replicated(d, label_source=False)),
+    control("archive", "Mostly in Archive, which would cost more in One Zone.", _archive),
 )

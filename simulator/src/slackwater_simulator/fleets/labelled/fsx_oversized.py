@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.resources import GIB, KIB, MIB, Activity, FsxFileSystem, given
 from slackwater_simulator.series import Floats, Track
 from slackwater_simulator.shapes import DAY_MINUTES, MINUTES
 
-from .rhythms import Random, chance, daily, demand, monthly, published, runs, spread, tags, without_days
-from .scenario import Scenario, each
+from .draw import Draw
+from .scenario import control, issue
 
 _ZFS = (("SINGLE_AZ_1", 64), ("MULTI_AZ_1", 160))
 """Deployments on their smallest file server, of which nothing else is to be said."""
@@ -24,202 +23,157 @@ _ONTAP = (("SINGLE_AZ_1", 128), ("MULTI_AZ_1", 128))
 _WINDOWS = (("SINGLE_AZ_2", 32), ("MULTI_AZ_1", 64), ("SINGLE_AZ_1", 16))
 
 
-def _pick[T](random: Random, ones: tuple[T, ...]) -> T:
-    return ones[int(random.integers(len(ones)))]
+def _pick[T](d: Draw, ones: tuple[T, ...]) -> T:
+    return d.pick(*ones)
 
 
-def _common(random: Random, build: Builder, **more: Any) -> dict[str, Any]:
+def _common(d: Draw, **more: Any) -> dict[str, Any]:
     """Some clients at some work, far from any limit."""
     return {
-        "days": random.uniform(45, 900),
+        "days": d.uniform(45, 900),
         "activity": Activity(
-            shape=published(random, build, demand(random, build)),
-            read=spread(random, 0.1, 10) * MIB,
-            write=spread(random, 0.05, 4) * MIB,
-            read_size=spread(random, 16, 512) * KIB,
-            write_size=spread(random, 100, 512) * KIB,
-            metadata=spread(random, 1, 100),
+            shape=d.published(d.demand()),
+            read=d.spread(0.1, 10) * MIB,
+            write=d.spread(0.05, 4) * MIB,
+            read_size=d.spread(16, 512) * KIB,
+            write_size=d.spread(100, 512) * KIB,
+            metadata=d.spread(1, 100),
         ),
-        "clients": float(random.integers(2, 30)),
-        "disk_iops_peak": random.uniform(2, 30),
-        "tags": dict(tags(random)),
+        "clients": float(d.integer(2, 30)),
+        "disk_iops_peak": d.uniform(2, 30),
+        "tags": d.tags(),
         **more,
     }
 
 
-def _space(random: Random, build: Builder, gib: int, share: Floats, metric: str) -> dict[str, Track]:
+def _space(d: Draw, gib: int, share: Floats, metric: str) -> dict[str, Track]:
     """A metric of the space over time, as CloudWatch gets it; `share` is what is used, of `gib`."""
     left = 1 - share if metric == "FreeStorageCapacity" else share
-    return {metric: given(published(random, build, left), scale=gib * GIB, digits=0)}
+    return {metric: given(d.published(left), scale=gib * GIB, digits=0)}
 
 
-def _zfs(
-    random: Random, build: Builder, name: str, share: Floats, low: int = 400, high: int = 20_000, **more: Any
-) -> FsxFileSystem:
-    deployment, throughput = _pick(random, _ZFS)
-    gib = int(spread(random, low, high))
-    space = _space(random, build, gib, share, "UsedStorageCapacity")
-    return build.openzfs(
-        name,
-        storage_gib=gib,
-        throughput=throughput,
-        deployment=deployment,
-        telemetry=space,
-        **_common(random, build, **more),
+def _zfs(d: Draw, share: Floats, low: int = 400, high: int = 20_000, **more: Any) -> FsxFileSystem:
+    deployment, throughput = _pick(d, _ZFS)
+    gib = int(d.spread(low, high))
+    space = _space(d, gib, share, "UsedStorageCapacity")
+    return d.build.openzfs(
+        d.name, storage_gib=gib, throughput=throughput, deployment=deployment, telemetry=space, **_common(d, **more)
     )
 
 
-def _ontap(random: Random, build: Builder, name: str, share: Floats, gib: int = 1_024, **more: Any) -> FsxFileSystem:
-    deployment, throughput = _pick(random, _ONTAP)
-    return build.server(
-        name,
+def _ontap(d: Draw, share: Floats, gib: int = 1_024, **more: Any) -> FsxFileSystem:
+    deployment, throughput = _pick(d, _ONTAP)
+    return d.build.server(
+        d.name,
         "ONTAP",
         deployment,
         storage_gib=gib,
         throughput=throughput,
         volumes=("home", "projects"),
-        telemetry=_space(random, build, gib, share, "StorageUsed"),
-        **_common(random, build, **more),
+        telemetry=_space(d, gib, share, "StorageUsed"),
+        **_common(d, **more),
     )
 
 
-def _windows(random: Random, build: Builder, name: str, share: Floats) -> FsxFileSystem:
-    deployment, throughput = _pick(random, _WINDOWS)
-    gib = int(spread(random, 400, 10_000))
-    space = _space(random, build, gib, share, "FreeStorageCapacity")
-    return build.server(
-        name, "WINDOWS", deployment, storage_gib=gib, throughput=throughput, telemetry=space, **_common(random, build)
+def _windows(d: Draw, share: Floats) -> FsxFileSystem:
+    deployment, throughput = _pick(d, _WINDOWS)
+    gib = int(d.spread(400, 10_000))
+    space = _space(d, gib, share, "FreeStorageCapacity")
+    return d.build.server(
+        d.name, "WINDOWS", deployment, storage_gib=gib, throughput=throughput, telemetry=space, **_common(d)
     )
 
 
-def _still(random: Random, low: float, high: float) -> Floats:
+def _still(d: Draw, low: float, high: float) -> Floats:
     """Data that stays, give or take a percent of itself."""
-    wave = 0.01 * np.sin(np.arange(MINUTES) * 2 * np.pi / DAY_MINUTES / random.uniform(1, 9))
-    return random.uniform(low, high) * (1 + wave)
+    wave = 0.01 * np.sin(np.arange(MINUTES) * 2 * np.pi / DAY_MINUTES / d.uniform(1, 9))
+    return d.uniform(low, high) * (1 + wave)
 
 
-def _empty(random: Random) -> Floats:
-    return _still(random, 0.005, 0.14)
+def _empty(d: Draw) -> Floats:
+    return _still(d, 0.005, 0.14)
 
 
-def _come_and_gone(random: Random, most: float) -> Floats:
+def _come_and_gone(d: Draw, most: float) -> Floats:
     """Scratch data: it piles up through the day, and is cleared every night."""
-    stays, since = random.uniform(0.01, 0.03), np.arange(MINUTES) % DAY_MINUTES / DAY_MINUTES
-    busy = np.repeat(random.uniform(0.1, 1.0, MINUTES // DAY_MINUTES), DAY_MINUTES)
+    stays, since = d.uniform(0.01, 0.03), np.arange(MINUTES) % DAY_MINUTES / DAY_MINUTES
+    busy = np.repeat(d.random.uniform(0.1, 1.0, MINUTES // DAY_MINUTES), DAY_MINUTES)
     return stays + (most - stays) * since * busy
 
 
-def _zfs_empty(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _zfs(random, build, name, _empty(random))
-
-
-def _zfs_scratch(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _zfs(random, build, name, _come_and_gone(random, random.uniform(0.05, 0.14)))
-
-
-def _copied_once(random: Random, build: Builder, name: str) -> FsxFileSystem:
+def _copied_once(d: Draw) -> FsxFileSystem:
     """Data was copied there within the last weeks, in hours, and nothing came since."""
-    before, after = random.uniform(0.01, 0.05), random.uniform(0.07, 0.14)
-    first = build.shapes.minute(random.uniform(2, 30))
-    filling = np.clip((np.arange(MINUTES) - first) / random.uniform(10, 600), 0.0, 1.0)
-    return _zfs(random, build, name, before + (after - before) * filling)
+    before, after = d.uniform(0.01, 0.05), d.uniform(0.07, 0.14)
+    first = d.build.shapes.minute(d.uniform(2, 30))
+    filling = np.clip((np.arange(MINUTES) - first) / d.uniform(10, 600), 0.0, 1.0)
+    return _zfs(d, before + (after - before) * filling)
 
 
-def _ontap_least(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _ontap(random, build, name, _empty(random))
+def _ontap_large(d: Draw) -> FsxFileSystem:
+    pool = int(d.spread(100, 50_000)) if d.chance(0.5) else 0
+    return _ontap(d, _empty(d), gib=int(d.spread(3_000, 60_000)), pool_gib=pool)
 
 
-def _ontap_large(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    pool = int(spread(random, 100, 50_000)) if chance(random, 0.5) else 0
-    return _ontap(random, build, name, _empty(random), gib=int(spread(random, 3_000, 60_000)), pool_gib=pool)
-
-
-def _windows_empty(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _windows(random, build, name, _empty(random))
-
-
-def _filled(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    share = _still(random, 0.26, 0.9)
-    match int(random.integers(3)):
+def _filled(d: Draw) -> FsxFileSystem:
+    share = _still(d, 0.26, 0.9)
+    match d.integer(3):
         case 0:
-            return _zfs(random, build, name, share)
+            return _zfs(d, share)
         case 1:
-            return _windows(random, build, name, share)
-    return _ontap(random, build, name, share, gib=int(spread(random, 1_024, 60_000)))
+            return _windows(d, share)
+    return _ontap(d, share, gib=int(d.spread(1_024, 60_000)))
 
 
-def _ontap_least_filled(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _ontap(random, build, name, _still(random, 0.26, 0.85))
+def _in_runs(d: Draw, starts: list[int], hours: float) -> FsxFileSystem:
+    share = _empty(d) + d.runs(starts, 60 * hours, d.uniform(0.25, 0.8))
+    return _zfs(d, share)
 
 
-def _ontap_pool(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    """Nothing in ONTAP is smaller, and its data lies in the capacity pool, which is cheap."""
-    return _ontap(random, build, name, _still(random, 0.02, 0.14), pool_gib=int(spread(random, 600, 100_000)))
-
-
-def _in_runs(random: Random, build: Builder, name: str, starts: list[int], hours: float) -> FsxFileSystem:
-    share = _empty(random) + runs(build, starts, 60 * hours, random.uniform(0.25, 0.8))
-    return _zfs(random, build, name, share)
-
-
-def _for_a_night(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _in_runs(random, build, name, monthly(random, build), random.uniform(2, 20))
-
-
-def _weekly(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _in_runs(random, build, name, daily(random, build, 7), random.uniform(2, 20))
-
-
-def _growing(random: Random, build: Builder, name: str) -> FsxFileSystem:
+def _growing(d: Draw) -> FsxFileSystem:
     """Data comes every day, and none goes: in a quarter it is more than a quarter full."""
-    now, a_day = random.uniform(0.06, 0.14), random.uniform(0.0025, 0.01)
+    now, a_day = d.uniform(0.06, 0.14), d.uniform(0.0025, 0.01)
     days = np.arange(MINUTES) / DAY_MINUTES
-    return _zfs(random, build, name, np.maximum(0.001, now + a_day * (days - days[-1])))
+    return _zfs(d, np.maximum(0.001, now + a_day * (days - days[-1])))
 
 
-def _smallest(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _zfs(random, build, name, _empty(random), 64, 100)
-
-
-def _lustre(random: Random, build: Builder, name: str) -> FsxFileSystem:
+def _lustre(d: Draw) -> FsxFileSystem:
     """Its throughput comes with its size."""
-    work = _common(random, build, used=random.uniform(0.01, 0.15))
-    return build.server(
-        name, "LUSTRE", "PERSISTENT_2", storage_gib=int(random.integers(1, 20)) * 2_400, throughput=250, **work
+    work = _common(d, used=d.uniform(0.01, 0.15))
+    return d.build.server(
+        d.name, "LUSTRE", "PERSISTENT_2", storage_gib=d.integer(1, 20) * 2_400, throughput=250, **work
     )
 
 
-def _young(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _zfs(random, build, name, _empty(random), days=random.uniform(0.1, 12))
-
-
-def _kept(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _zfs(random, build, name, _empty(random), tags={"keep": "true"})
-
-
-def _half_dark(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    """Days on which nobody saw its space."""
-    return _zfs(random, build, name, without_days(random, build, _empty(random)))
-
-
 SCENARIOS = (
-    Scenario(name="openzfs", story="OpenZFS with a little data.", plant=each(_zfs_empty), trouble=True),
-    Scenario(name="scratch", story="Scratch data that never fills it.", plant=each(_zfs_scratch), trouble=True),
-    Scenario(name="copied-once", story="A little data, copied there once.", plant=each(_copied_once), trouble=True),
-    Scenario(name="ontap-least", story="ONTAP's minimum for a little data.", plant=each(_ontap_least), trouble=True),
-    Scenario(
-        name="ontap-large", story="ONTAP with far more SSD than its minimum.", plant=each(_ontap_large), trouble=True
+    issue("openzfs", "OpenZFS with a little data.", lambda d: _zfs(d, _empty(d))),
+    issue("scratch", "Scratch data that never fills it.", lambda d: _zfs(d, _come_and_gone(d, d.uniform(0.05, 0.14)))),
+    issue("copied-once", "A little data, copied there once.", _copied_once),
+    issue("ontap-least", "ONTAP's minimum for a little data.", lambda d: _ontap(d, _empty(d))),
+    issue("ontap-large", "ONTAP with far more SSD than its minimum.", _ontap_large),
+    issue("windows", "Windows with a little data.", lambda d: _windows(d, _empty(d))),
+    control("filled", "A quarter to nine tenths full.", _filled),
+    control("ontap-least-filled", "ONTAP's minimum, well filled.", lambda d: _ontap(d, _still(d, 0.26, 0.85))),
+    # Nothing in ONTAP is smaller, and its data lies in the capacity pool, which is cheap.
+    control(
+        "ontap-pool",
+        "ONTAP's minimum, before a large capacity pool.",
+        lambda d: _ontap(d, _still(d, 0.02, 0.14), pool_gib=int(d.spread(600, 100_000))),
     ),
-    Scenario(name="windows", story="Windows with a little data.", plant=each(_windows_empty), trouble=True),
-    Scenario(name="filled", story="A quarter to nine tenths full.", plant=each(_filled)),
-    Scenario(name="ontap-least-filled", story="ONTAP's minimum, well filled.", plant=each(_ontap_least_filled)),
-    Scenario(name="ontap-pool", story="ONTAP's minimum, before a large capacity pool.", plant=each(_ontap_pool)),
-    Scenario(name="for-a-night", story="Filled for a night once a month.", plant=each(_for_a_night)),
-    Scenario(name="weekly", story="Filled for hours once a week.", plant=each(_weekly)),
-    Scenario(name="growing", story="It fills up, day by day.", plant=each(_growing)),
-    Scenario(name="smallest", story="OpenZFS about as small as it can be.", plant=each(_smallest)),
-    Scenario(name="lustre", story="Lustre, bought for its throughput.", plant=each(_lustre)),
-    Scenario(name="young", story="Made within two weeks, and hardly filled.", plant=each(_young)),
-    Scenario(name="kept", story="Far too large, and its owner says why: tagged keep.", plant=each(_kept)),
-    Scenario(name="half-dark", story="Days on which nobody saw its space.", plant=each(_half_dark), full=False),
+    control("for-a-night", "Filled for a night once a month.", lambda d: _in_runs(d, d.monthly(), d.uniform(2, 20))),
+    control("weekly", "Filled for hours once a week.", lambda d: _in_runs(d, d.daily(7), d.uniform(2, 20))),
+    control("growing", "It fills up, day by day.", _growing),
+    control("smallest", "OpenZFS about as small as it can be.", lambda d: _zfs(d, _empty(d), 64, 100)),
+    control("lustre", "Lustre, bought for its throughput.", _lustre),
+    control(
+        "young", "Made within two weeks, and hardly filled.", lambda d: _zfs(d, _empty(d), days=d.uniform(0.1, 12))
+    ),
+    control(
+        "kept",
+        "Far too large, and its owner says why: tagged keep.",
+        lambda d: _zfs(d, _empty(d), tags={"keep": "true"}),
+    ),
+    # Days on which nobody saw its space.
+    control(
+        "half-dark", "Days on which nobody saw its space.", lambda d: _zfs(d, d.without_days(_empty(d))), full=False
+    ),
 )

@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.resources import KIB, Activity, FsxFileSystem, given
 from slackwater_simulator.series import Floats
-from slackwater_simulator.shapes import noise
 
-from .rhythms import Random, daily, demand, monthly, published, runs, spread, tags, without_days, wobble, working_days
-from .scenario import Scenario, each
+from .draw import Draw
+from .scenario import control, issue
 
 type Sizes = dict[str, tuple[int, ...]]
 
@@ -29,33 +27,31 @@ _SMALLEST: Sizes = {"SINGLE_AZ_1": (64,), "SINGLE_AZ_2": (160,), "MULTI_AZ_1": (
 _WITH_BURST: Sizes = {"SINGLE_AZ_1": (128, 256, 512), "SINGLE_AZ_2": (320, 640, 1_280), "MULTI_AZ_1": (320, 640, 1_280)}
 
 
-def _server(
-    random: Random, build: Builder, name: str, values: Floats, share: float, sizes: Sizes = _SIZES, **more: Any
-) -> FsxFileSystem:
+def _server(d: Draw, values: Floats, share: float, sizes: Sizes = _SIZES, **more: Any) -> FsxFileSystem:
     """A file system whose busiest minute moves `share` of its throughput capacity; `values` reach 1."""
-    deployment = tuple(sizes)[int(random.integers(len(sizes)))]
-    mb_s = sizes[deployment][int(random.integers(len(sizes[deployment])))]
-    written = random.uniform(0.05, 0.9)
-    size = spread(random, 64, 1_024) * KIB
-    more.setdefault("days", random.uniform(45, 400))
-    return build.openzfs(
-        name,
-        storage_gib=int(spread(random, 500, 20_000)),
+    deployment = tuple(sizes)[d.integer(len(sizes))]
+    mb_s = sizes[deployment][d.integer(len(sizes[deployment]))]
+    written = d.uniform(0.05, 0.9)
+    size = d.spread(64, 1_024) * KIB
+    more.setdefault("days", d.uniform(45, 400))
+    return d.build.openzfs(
+        d.name,
+        storage_gib=int(d.spread(500, 20_000)),
         throughput=mb_s,
         deployment=deployment,
         activity=Activity(
-            shape=published(random, build, values),
+            shape=d.published(values),
             read=share * mb_s * 1e6 * (1 - written),
             write=share * mb_s * 1e6 * written,
             read_size=size,
             write_size=size,
-            metadata=spread(random, 1, 300),
+            metadata=d.spread(1, 300),
         ),
-        clients=float(random.integers(2, 30)),
+        clients=float(d.integer(2, 30)),
         server_peak=100 * share,
-        disk_iops_peak=random.uniform(5, 60),
-        used=random.uniform(0.35, 0.75),
-        tags=dict(tags(random)),
+        disk_iops_peak=d.uniform(5, 60),
+        used=d.uniform(0.35, 0.75),
+        tags=d.tags(),
         **more,
     )
 
@@ -64,93 +60,69 @@ def _full(values: Floats) -> Floats:
     return np.clip(values / values.max(), 0.0, 1.0)
 
 
-def _little(random: Random) -> float:
+def _little(d: Draw) -> float:
     """What keeps the next smaller server below 40 %."""
-    return spread(random, 0.005, 0.18)
+    return d.spread(0.005, 0.18)
 
 
-def _much(random: Random) -> float:
-    return random.uniform(0.35, 0.95)
+def _much(d: Draw) -> float:
+    return d.uniform(0.35, 0.95)
 
 
-def _rarely_much(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _server(random, build, name, _full(demand(random, build)), _little(random))
+def _nightly_little(d: Draw) -> FsxFileSystem:
+    values = d.runs(d.daily(), d.uniform(5, 200), 1.0, 0.02)
+    return _server(d, values, _little(d))
 
 
-def _nightly_little(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    values = runs(build, daily(random, build), random.uniform(5, 200), 1.0, 0.02)
-    return _server(random, build, name, values, _little(random))
+def _in_runs(d: Draw, starts: list[int], minutes: float) -> FsxFileSystem:
+    return _server(d, d.runs(starts, minutes, 1.0, 0.01), _much(d))
 
 
-def _sized_for_days(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _server(random, build, name, _full(working_days(random, build)), _little(random))
-
-
-def _in_runs(random: Random, build: Builder, name: str, starts: list[int], minutes: float) -> FsxFileSystem:
-    return _server(random, build, name, runs(build, starts, minutes, 1.0, 0.01), _much(random))
-
-
-def _nightly(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _in_runs(random, build, name, daily(random, build), random.uniform(3, 120))
-
-
-def _weekly(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _in_runs(random, build, name, daily(random, build, 7), random.uniform(3, 300))
-
-
-def _monthly(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _in_runs(random, build, name, monthly(random, build), random.uniform(30, 600))
-
-
-def _by_day(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _server(random, build, name, _full(working_days(random, build)), _much(random))
-
-
-def _steady(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _server(random, build, name, _full(np.clip(0.8 * wobble(random), 0, 1)), _much(random))
-
-
-def _smallest(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _server(random, build, name, _full(demand(random, build)), _little(random), _SMALLEST)
-
-
-def _processors(random: Random, build: Builder, name: str) -> FsxFileSystem:
+def _processors(d: Draw) -> FsxFileSystem:
     """Little goes over the network; compression keeps the processors busy."""
-    values = np.clip(random.uniform(40, 90) * noise(random, 0.05) * _full(working_days(random, build)), 0.0, 100.0)
-    busy = {"CPUUtilization": given(build.shapes.signal(values), digits=2)}
-    return _server(random, build, name, _full(demand(random, build)), _little(random), telemetry=busy)
+    values = np.clip(d.uniform(40, 90) * d.noise(0.05) * _full(d.working_days()), 0.0, 100.0)
+    busy = {"CPUUtilization": given(d.signal(values), digits=2)}
+    return _server(d, _full(d.demand()), _little(d), telemetry=busy)
 
 
-def _credits(random: Random, build: Builder, name: str) -> FsxFileSystem:
+def _credits(d: Draw) -> FsxFileSystem:
     """Small operations for hours a day: the disks are faster than their file server is for good, on credits."""
-    values = _full(demand(random, build))
-    left = np.clip(100.0 - 60.0 * runs(build, daily(random, build), random.uniform(60, 300), 1.0), 0.0, 100.0)
-    spent = {"FileServerDiskIopsBalance": given(build.shapes.signal(left), digits=2)}
-    return _server(random, build, name, values, _little(random), _WITH_BURST, telemetry=spent)
-
-
-def _new(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _server(random, build, name, _full(demand(random, build)), _little(random), days=random.uniform(0.5, 12))
-
-
-def _holes(random: Random, build: Builder, name: str) -> FsxFileSystem:
-    return _server(random, build, name, without_days(random, build, _full(demand(random, build))), _little(random))
+    values = _full(d.demand())
+    left = np.clip(100.0 - 60.0 * d.runs(d.daily(), d.uniform(60, 300), 1.0), 0.0, 100.0)
+    spent = {"FileServerDiskIopsBalance": given(d.signal(left), digits=2)}
+    return _server(d, values, _little(d), _WITH_BURST, telemetry=spent)
 
 
 SCENARIOS = (
-    Scenario(name="rarely-much", story="A fifth of it is moved at most.", plant=each(_rarely_much), trouble=True),
-    Scenario(
-        name="nightly-little", story="A nightly job that hardly shows.", plant=each(_nightly_little), trouble=True
+    issue("rarely-much", "A fifth of it is moved at most.", lambda d: _server(d, _full(d.demand()), _little(d))),
+    issue("nightly-little", "A nightly job that hardly shows.", _nightly_little),
+    issue("hoped-for", "Bought for users who are few.", lambda d: _server(d, _full(d.working_days()), _little(d))),
+    control("nightly", "Used in full for minutes every night.", lambda d: _in_runs(d, d.daily(), d.uniform(3, 120))),
+    control("weekly", "Used in full once a week.", lambda d: _in_runs(d, d.daily(7), d.uniform(3, 300))),
+    control(
+        "monthly",
+        "Used in full for an hour or more once a month.",
+        lambda d: _in_runs(d, d.monthly(), d.uniform(30, 600)),
     ),
-    Scenario(name="hoped-for", story="Bought for users who are few.", plant=each(_sized_for_days), trouble=True),
-    Scenario(name="nightly", story="Used in full for minutes every night.", plant=each(_nightly)),
-    Scenario(name="weekly", story="Used in full once a week.", plant=each(_weekly)),
-    Scenario(name="monthly", story="Used in full for an hour or more once a month.", plant=each(_monthly)),
-    Scenario(name="by-day", story="Used by day.", plant=each(_by_day)),
-    Scenario(name="steady", story="Used always.", plant=each(_steady)),
-    Scenario(name="smallest", story="Hardly used, and the smallest there is.", plant=each(_smallest)),
-    Scenario(name="processors", story="Its processors are what is busy.", plant=each(_processors)),
-    Scenario(name="credits", story="It lives on burst credits.", plant=each(_credits)),
-    Scenario(name="new", story="Made within two weeks: nobody knows yet.", plant=each(_new), full=False),
-    Scenario(name="holes", story="Days without metrics: nobody knows.", plant=each(_holes), full=False),
+    control("by-day", "Used by day.", lambda d: _server(d, _full(d.working_days()), _much(d))),
+    control("steady", "Used always.", lambda d: _server(d, _full(np.clip(0.8 * d.wobble(), 0, 1)), _much(d))),
+    control(
+        "smallest",
+        "Hardly used, and the smallest there is.",
+        lambda d: _server(d, _full(d.demand()), _little(d), _SMALLEST),
+    ),
+    control("processors", "Its processors are what is busy.", _processors),
+    control("credits", "It lives on burst credits.", _credits),
+    control(
+        "new",
+        "Made within two weeks: nobody knows yet.",
+        lambda d: _server(d, _full(d.demand()), _little(d), days=d.uniform(0.5, 12)),
+        full=False,
+    ),
+    control(
+        "holes",
+        "Days without metrics: nobody knows.",
+        lambda d: _server(d, d.without_days(_full(d.demand())), _little(d)),
+        full=False,
+    ),
 )
