@@ -153,6 +153,13 @@ def test_writes_from_before_the_volume_are_not_its_own() -> None:
     assert new.unknown
 
 
+def test_a_volume_created_after_the_scan_began_asks_for_no_empty_window() -> None:
+    scan = Scan(replace(WAITS, created_at=examples.days_ago(-1.5)))
+
+    assert scan.unknown
+    assert all(query.window.start_s < query.window.end_s for query in scan.queries)
+
+
 @pytest.mark.parametrize("volumes", [(WAITS,), (ROOT, WAITS, ASYNC)])
 def test_it_still_suppresses_what_was_bought_for_the_file_system(volumes: tuple[FsxVolume, ...]) -> None:
     reported, suppressed = deduplicate(Scan(*volumes).everything)

@@ -83,8 +83,8 @@ class Seen:
         return series.between(since.timestamp(), self.now.timestamp())
 
     def age(self, since: datetime) -> timedelta:
-        """Return how long ago `since` was."""
-        return self.now - since
+        """Return how long ago `since` was: zero for what was created after the scan began."""
+        return max(timedelta(0), self.now - since)
 
 
 @dataclass(frozen=True, kw_only=True)
