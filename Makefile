@@ -59,6 +59,7 @@ check-code: setup
 	$(RUN)/ruff check $(SOURCES)
 	$(RUN)/ruff format --check $(SOURCES)
 	$(RUN)/lint-imports --no-cache
+	$(RUN)/python tools/plain_names.py $(SOURCES)
 
 check-types: setup
 	$(RUN)/mypy
