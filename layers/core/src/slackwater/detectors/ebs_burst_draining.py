@@ -99,11 +99,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
     if seen.age(started) < timedelta(hours=2):
         return Fine("it has been in use for less than two hours")
 
-    look = ebs_peaks.Look(volume, ebs_peaks.BYTES, seen, ebs_peaks.PeakLimits(), kind)
-    (by_day,) = seen.read(*ebs.daily(volume, look.limits.window_days, BALANCE))
-    if _lasts(by_day.since(attached.timestamp() - DAY_S).values[-limits.window_days - 1 :], limits):
-        return Fine("its credits last, and come back")
-    (by_hour, *_) = seen.read(*ebs.needs(volume, HOUR_S, limits.window_days, BALANCE), *look.needs)
+    (by_hour,) = seen.read(*ebs.needs(volume, HOUR_S, limits.window_days, BALANCE))
     least = by_hour.since(attached.timestamp())
     low, since = _low(least, limits), least.since(started.timestamp())
     on_days = len({hours_ago // A_DAY for hours_ago, is_low in enumerate(low) if is_low})
@@ -121,22 +117,14 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
     if often:
         shortage = _gone(seen.read(*means)[0].since(attached.timestamp()), limits) or shortage
     if shortage:
+        look = ebs_peaks.Look(volume, ebs_peaks.BYTES, seen, ebs_peaks.PeakLimits(), kind)
+        seen.read(*look.needs)
         return _flag(volume, least, shortage, look, limits)
     if not few_missing or all(map(isnan, active.values[-6:])):
         return Unknown(f"BurstBalance has no point in {active.missing} hours")
     if any(low):
         return Fine(f"its credits ran out in {sum(low)} hours on {on_days} of 7 days: too short or too seldom")
     return Fine("its credits last, and come back")
-
-
-def _lasts(days: Sequence[float], limits: BurstLimits) -> bool:
-    """Whether each day's least shows by itself that credits are neither gone nor soon gone. False if a day is missing.
-
-    `_draining` needs a day whose least is at most as high as it fell since the day before, so at most half. `_falling`
-    needs a fall from at most 100 % in `fall_hours` that reaches 0 in another day.
-    """
-    soon = max(50, 100 * A_DAY / (A_DAY + limits.fall_hours))
-    return all(day >= limits.empty_percent for day in days) and all(day > soon for day in days[-3:]) and len(days) > 1
 
 
 def _in_use(balance: Series, done: Sequence[Series]) -> Series:
@@ -318,10 +306,7 @@ def balance(*days: Points) -> Metrics:
     """Days by the hour, the last of which ends now, and full before. The volume moves 80 MiB/s."""
     hours = [*FULL * (8 - len(days)), *chain.from_iterable(days)]
     by_five_minutes = [level for level in hours for _ in range(12)]
-    calendar_days = (hours[max(0, start) : start + A_DAY] for start in range(-9, len(hours), A_DAY))
-    least = [min((one for one in day if one is not None), default=None) for day in calendar_days]
     return {
-        BALANCE: least,
         (BALANCE, HOUR_S): hours,
         (MEAN, FIVE_MINUTES_S): by_five_minutes,
         **peaks(read_mib_s=40, written_mib_s=40),
@@ -336,6 +321,7 @@ def by_five_minutes(*runs: tuple[float | None, int]) -> Metrics:
 GP2 = examples.volume(examples.instance(), volume_type="gp2", size_gib=100, iops=300, throughput_mib_s=None)
 HOUR_OLD, FOUR_DAYS = (replace(GP2.attachments[0], attached_at=days_ago(age)) for age in (1 / 24, 4))
 UNSEEN: Final[list[float | None]] = [None] * A_DAY
+PARTS = balance(*[[None] * 6 + [100.0] * 18] * 8)
 NIGHTLY, DOWN = [dip(0, 2)] * 7, (down(100, 70), down(70, 40), down(40, 10))
 SCANS, DRAINING = balance(*[dip(0.2, 5)] * 4), balance(*DOWN)
 LATE = {
@@ -382,6 +368,7 @@ DETECTOR = Detector(
         gp2("a batch that has just begun", Fine, metrics=balance([100.0] * 22 + [60.0, 20.0])),
         gp2("two days without I/O and metrics", Fine, "come back", metrics=IDLE_DAYS),
         gp2("two days without metrics", Unknown, "in 48 hours", metrics=balance(UNSEEN, UNSEEN, *[dip(60, 3)] * 3)),
+        gp2("six hours of every day without metrics", Unknown, "in 48 hours", metrics=PARTS),
         gp2("no metrics", Unknown, "no point"),
         gp2("a gp2 of 1,000 GiB, whose baseline is its burst", Fine, "needs no credits", size_gib=1_000, iops=3_000),
         gp2("gp3", Fine, "no burst credits", volume_type="gp3", iops=3_000, throughput_mib_s=125),
