@@ -140,6 +140,7 @@ def fence_stood(service, finding: dict[str, Any]) -> None:
     """Make it half an hour ago that the last mount target went."""
 
     def earlier(document: dict[str, Any]) -> bool:
+        assert document["stage"] not in {"done", "called-off", "failed", "undone"}, document["why"]
         if document.get("fenced_at") is None:
             return False
         document["fenced_at"] = (datetime.fromisoformat(document["fenced_at"]) - timedelta(minutes=30)).isoformat()
