@@ -13,8 +13,111 @@ from dataclasses import dataclass, field
 
 US, TOKYO = "us-east-1", "ap-northeast-1"
 _LOCATION = {US: "US East (N. Virginia)", TOKYO: "Asia Pacific (Tokyo)"}
-_EBS_PREFIX = {US: "", TOKYO: "APN1-"}
 _PREFIX = {US: "USE1-", TOKYO: "APN1-"}
+
+# A line with `=` opens a product family: service, family, operation. The others are its items: usage type without the
+# Region's prefix, unit, price in us-east-1, price in Tokyo (`-`: none), attributes.
+_TABLE = """
+= AmazonEC2 | Storage |
+EBS:VolumeUsage.gp3 | GB-Mo | 0.08 | 0.096 | volumeApiName=gp3; storageMedia=SSD-backed
+EBS:VolumeUsage.gp2 | GB-Mo | 0.1 | 0.12 | volumeApiName=gp2; storageMedia=SSD-backed
+EBS:VolumeUsage.piops | GB-Mo | 0.125 | 0.142 | volumeApiName=io1; storageMedia=SSD-backed
+EBS:VolumeUsage.io2 | GB-month | 0.125 | 0.142 | volumeApiName=io2; storageMedia=SSD-backed
+EBS:VolumeUsage.st1 | GB-Mo | 0.045 | 0.054 | volumeApiName=st1; storageMedia=SSD-backed
+EBS:VolumeUsage.sc1 | GB-Mo | 0.015 | 0.018 | volumeApiName=sc1; storageMedia=SSD-backed
+EBS:VolumeUsage | GB-Mo | 0.05 | 0.08 | volumeType=Magnetic
+= AmazonEC2 | System Operation |
+EBS:VolumeP-IOPS.gp3 | IOPS-Mo | 0.005 | 0.006 | volumeApiName=gp3; group=EBS IOPS
+EBS:VolumeP-IOPS.piops | IOPS-Mo | 0.065 | 0.074 | volumeApiName=io1; group=EBS IOPS
+EBS:VolumeP-IOPS.io2 | IOPS-Mo | 0.065 | 0.074 | volumeApiName=io2; group=EBS IOPS
+EBS:VolumeP-IOPS.io2.tier2 | IOPS-Mo | 0.0455 | 0.0518 | volumeApiName=io2; group=EBS IOPS
+EBS:VolumeP-IOPS.io2.tier3 | IOPS-Mo | 0.03185 | 0.03626 | volumeApiName=io2; group=EBS IOPS
+= AmazonEC2 | Provisioned Throughput |
+EBS:VolumeP-Throughput.gp3 | GiBps-mo | 40.96 | 49.152 | volumeApiName=gp3; group=EBS Throughput
+= AmazonEC2 | System Operation |
+EBS:VolumeIOUsage | IOs | 0.00000005 | 0.00000005 | group=EBS I/O Requests
+= AmazonEC2 | Storage Snapshot |
+EBS:SnapshotUsage | GB-Mo | 0.05 | 0.05 | storageMedia=Amazon S3
+# Surplus CPU credits; (?) but for t2 and t3 in us-east-1.
+= AmazonEC2 | CPU Credits |
+CPUCredits:t2 | vCPU-Hours | 0.05 | 0.05 | operatingSystem=Linux
+CPUCredits:t2 | vCPU-Hours | 0.096 | 0.096 | operatingSystem=Windows
+CPUCredits:t3 | vCPU-Hours | 0.05 | 0.05 | operatingSystem=Linux
+CPUCredits:t3 | vCPU-Hours | 0.096 | 0.096 | operatingSystem=Windows
+CPUCredits:t3a | vCPU-Hours | 0.05 | 0.05 | operatingSystem=Linux
+CPUCredits:t3a | vCPU-Hours | 0.096 | 0.096 | operatingSystem=Windows
+CPUCredits:t4g | vCPU-Hours | 0.04 | 0.04 | operatingSystem=Linux
+CPUCredits:t4g | vCPU-Hours | 0.096 | 0.096 | operatingSystem=Windows
+# (?) Tokyo's prices of Infrequent Access but in One Zone, of Archive, and of access to both.
+= AmazonEFS | Storage |
+TimedStorage-ByteHrs | GB-Mo | 0.3 | 0.36 | storageClass=General Purpose
+TimedStorage-Z-ByteHrs | GB-Mo | 0.16 | 0.192 | storageClass=One Zone-General Purpose
+IATimedStorage-ByteHrs | GB-Mo | 0.025 | 0.0272 | storageClass=Infrequent Access
+IATimedStorage-ET-ByteHrs | GB-Mo | 0.016 | 0.0192 | storageClass=Infrequent Access-ET
+IATimedStorage-Z-ByteHrs | GB-Mo | 0.0133 | 0.016 | storageClass=One Zone-Infrequent Access
+ArchiveTimedStorage-ByteHrs | GB-Mo | 0.008 | 0.0096 | storageClass=Archive
+IATimedStorage-SmallFiles | GB-Mo | 0.025 | 0.0272 | storageClass=Infrequent Access
+ArchiveTimedStorage-SmallFiles | GB-Mo | 0.008 | 0.0096 | storageClass=Archive
+ArchiveEarlyDelete-ByteHrs | GB-Mo | 0.008 | 0.0096 | storageClass=Archive
+IADataAccess-Bytes | GB | 0.01 | 0.012 | storageClass=Infrequent Access; accessType=Read
+IADataAccess-Bytes | GB | 0.01 | 0.012 | storageClass=Infrequent Access; accessType=Write
+ArchiveDataAccess-Bytes | GB | 0.03 | 0.036 | storageClass=Archive; accessType=Read
+ArchiveDataAccess-Bytes | GB | 0.03 | 0.036 | storageClass=Archive; accessType=Write
+ETDataAccess-Bytes | GB | 0.03 | 0.04 | accessType=Read; throughputClass=Elastic
+ETDataAccess-Bytes | GB | 0.06 | 0.07 | accessType=Write; throughputClass=Elastic
+= AmazonEFS | Provisioned Throughput |
+ProvisionedTP-MiBpsHrs | MiBps-Mo | 6.0 | 7.2 | throughputClass=Provisioned
+IncludedTP-MiBpsHrs | MiBps-Mo | 0.0 | 0.0 | throughputClass=Included
+# (?) Single-AZ_2 and Multi-AZ of OpenZFS in us-east-1.
+= AmazonFSx | Storage | CreateFileSystem:OpenZFS
+Storage.SAZ:SSD | GB-Mo | 0.09 | - | fileSystemType=OpenZFS; deploymentOption=Single-AZ; storageType=SSD
+Storage.SAZ2:SSD | GB-Mo | 0.09 | - | fileSystemType=OpenZFS; deploymentOption=Single-AZ_2; storageType=SSD
+Storage.MAZ:SSD | GB-Mo | 0.18 | 0.216 | fileSystemType=OpenZFS; deploymentOption=Multi-AZ; storageType=SSD
+BackupUsage | GB-Mo | 0.05 | 0.05 | fileSystemType=OpenZFS
+Storage.MAZ:INT_Monitoring | GB-Mo | 0.0006 | 0.0006 | fileSystemType=OpenZFS; deploymentOption=Multi-AZ; \
+storageType=Intelligent-Tiering
+= AmazonFSx | Provisioned Throughput | CreateFileSystem:OpenZFS
+ThroughputCapacity.SAZ | MiBps-Mo | 0.26 | - | fileSystemType=OpenZFS; deploymentOption=Single-AZ
+ThroughputCapacity.SAZ2 | MiBps-Mo | 0.26 | - | fileSystemType=OpenZFS; deploymentOption=Single-AZ_2
+ThroughputCapacity.MAZ | MiBps-Mo | 0.87 | 1.096 | fileSystemType=OpenZFS; deploymentOption=Multi-AZ
+= AmazonFSx | Provisioned IOPS | CreateFileSystem:OpenZFS
+ProvisionedSSDIOPS.SAZ | IOPS-Mo | 0.006 | - | fileSystemType=OpenZFS; deploymentOption=Single-AZ; storageType=SSD
+ProvisionedSSDIOPS.SAZ2 | IOPS-Mo | 0.006 | - | fileSystemType=OpenZFS; deploymentOption=Single-AZ_2; storageType=SSD
+ProvisionedSSDIOPS.MAZ | IOPS-Mo | 0.024 | 0.0288 | fileSystemType=OpenZFS; deploymentOption=Multi-AZ; storageType=SSD
+= AmazonFSx | Storage | CreateFileSystem:ONTAP
+Storage.MAZ:SSD | GB-Mo | 0.25 | 0.3 | fileSystemType=ONTAP; deploymentOption=Multi-AZ; storageType=SSD
+Storage.SAZ_2N:SSD | GB-Mo | 0.125 | 0.15 | fileSystemType=ONTAP; deploymentOption=Single-AZ_2N; storageType=SSD
+Storage.MAZ:CPoolStd | GB-Mo | 0.0438 | 0.0476 | fileSystemType=ONTAP; deploymentOption=Multi-AZ; \
+storageType=Capacity pool - Standard
+= AmazonFSx | Provisioned Throughput | CreateFileSystem:ONTAP
+ThroughputCapacity.MAZ | MiBps-Mo | 1.2 | 1.511 | fileSystemType=ONTAP; deploymentOption=Multi-AZ
+ThroughputCapacity.SAZ_2N | MiBps-Mo | 0.72 | 0.906 | fileSystemType=ONTAP; deploymentOption=Single-AZ_2N
+ThroughputCapacity.MAZ2 | MiBps-Mo | - | 3.148 | fileSystemType=ONTAP; deploymentOption=Multi-AZ-2
+= AmazonFSx | Provisioned IOPS | CreateFileSystem:ONTAP
+ProvisionedSSDIOPS.MAZ | IOPS-Mo | 0.034 | 0.0408 | fileSystemType=ONTAP; deploymentOption=Multi-AZ; storageType=SSD
+ProvisionedSSDIOPS.SAZ_2N | IOPS-Mo | 0.017 | 0.0204 | fileSystemType=ONTAP; deploymentOption=Single-AZ_2N; storageType=SSD
+= AmazonVPC | VpcEndpoint | VpcEndpoint
+VpcEndpoint-Hours | Hrs | 0.01 | 0.014 | endpointType=PrivateLink
+"""
+# (?) Type, and an hour of Linux in us-east-1 and in Tokyo.
+_HOURLY = """
+t3.micro 0.0104 0.0136
+t3.small 0.0208 0.0272
+t3.medium 0.0416 0.0544
+t3.large 0.0832 0.1088
+t3.xlarge 0.1664 0.2176
+t3.2xlarge 0.3328 0.4352
+m6i.large 0.096 0.124
+m6i.xlarge 0.192 0.248
+m6i.2xlarge 0.384 0.496
+m6i.4xlarge 0.768 0.992
+m6i.8xlarge 1.536 1.984
+c5.large 0.085 0.107
+c5.9xlarge 1.53 1.926
+c6i.large 0.085 0.107
+c6i.4xlarge 0.68 0.856
+"""
+_ENDPOINT_GB = (("0", "1048576", "0.01"), ("1048576", "5242880", "0.006"), ("5242880", "Inf", "0.004"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,349 +134,61 @@ class Row:
     operation: str = ""
 
 
-def _row(
-    service: str, family: str, region: str, usage: str, unit: str, usd: str, operation: str = "", **attributes: str
-) -> Row:
-    return Row(service, family, region, usage, unit, (("0", "Inf", usd),), attributes, operation)
+def _usd(price: str) -> str:
+    """Return a price as the API writes it."""
+    return f"{float(price):.10f}"
 
 
-def _ebs(region: str, usd: dict[str, str]) -> Iterator[Row]:
-    ec2, prefix = "AmazonEC2", _EBS_PREFIX[region]
-    for name, usage in (
-        ("gp3", "gp3"),
-        ("gp2", "gp2"),
-        ("io1", "piops"),
-        ("io2", "io2"),
-        ("st1", "st1"),
-        ("sc1", "sc1"),
-    ):
-        unit = "GB-month" if name == "io2" else "GB-Mo"
-        yield _row(
-            ec2,
-            "Storage",
-            region,
-            f"{prefix}EBS:VolumeUsage.{usage}",
-            unit,
-            usd[name],
-            volumeApiName=name,
-            storageMedia="SSD-backed",
-        )
-    yield _row(ec2, "Storage", region, f"{prefix}EBS:VolumeUsage", "GB-Mo", usd["standard"], volumeType="Magnetic")
-    for name, usage in (("gp3", "gp3"), ("io1", "piops"), ("io2", "io2"), ("io2", "io2.tier2"), ("io2", "io2.tier3")):
-        amount = usd["iops-" + usage]
-        yield _row(
-            ec2,
-            "System Operation",
-            region,
-            f"{prefix}EBS:VolumeP-IOPS.{usage}",
-            "IOPS-Mo",
-            amount,
-            volumeApiName=name,
-            group="EBS IOPS",
-        )
-    throughput = f"{prefix}EBS:VolumeP-Throughput.gp3"
-    yield _row(
-        ec2,
-        "Provisioned Throughput",
-        region,
-        throughput,
-        "GiBps-mo",
-        usd["throughput"],
-        volumeApiName="gp3",
-        group="EBS Throughput",
-    )
-    yield _row(
-        ec2, "System Operation", region, f"{prefix}EBS:VolumeIOUsage", "IOs", "0.0000000500", group="EBS I/O Requests"
-    )
-    yield _row(
-        ec2, "Storage Snapshot", region, f"{prefix}EBS:SnapshotUsage", "GB-Mo", "0.0500000000", storageMedia="Amazon S3"
-    )
+def _from_table(region: str) -> Iterator[Row]:
+    service = family = operation = ""
+    for line in filter(None, _TABLE.splitlines()):
+        if line.startswith("#"):
+            continue
+        if line.startswith("="):
+            service, family, operation = (part.strip() for part in line.removeprefix("=").split("|"))
+            continue
+        usage, unit, us, tokyo, text = line.split(" | ")
+        price = us if region == US else tokyo
+        if price != "-":
+            prefix = "" if (service, region) == ("AmazonEC2", US) else _PREFIX[region]
+            attributes = dict(each.split("=") for each in text.split("; "))
+            tiers = (("0", "Inf", _usd(price)),)
+            yield Row(service, family, region, prefix + usage, unit, tiers, attributes, operation)
 
 
-def _instances(region: str, hourly: dict[str, str]) -> Iterator[Row]:
-    for name, usd in hourly.items():
-        common = {
-            "instanceType": name,
-            "operatingSystem": "Linux",
-            "preInstalledSw": "NA",
-            "licenseModel": "No License required",
-        }
-        for tenancy, capacity, usage, amount in (
-            ("Shared", "Used", "BoxUsage", usd),
-            ("Shared", "UnusedCapacityReservation", "UnusedBox", usd),
-            ("Shared", "AllocatedCapacityReservation", "Reservation", "0.0000000000"),
-            ("Dedicated", "Used", "DedicatedUsage", usd),
+def _instances(region: str) -> Iterator[Row]:
+    for name, us, tokyo in (line.split() for line in filter(None, _HOURLY.splitlines())):
+        for tenancy, capacity, usage, charged in (
+            ("Shared", "Used", "BoxUsage", True),
+            ("Shared", "UnusedCapacityReservation", "UnusedBox", True),
+            ("Shared", "AllocatedCapacityReservation", "Reservation", False),
+            ("Dedicated", "Used", "DedicatedUsage", True),
         ):
-            used = f"{_EBS_PREFIX[region]}{usage}:{name}"
-            yield _row(
-                "AmazonEC2",
-                "Compute Instance",
-                region,
-                used,
-                "Hrs",
-                amount,
-                "RunInstances",
-                **common,
-                tenancy=tenancy,
-                capacitystatus=capacity,
-            )
-
-
-def _cpu_credits(region: str) -> Iterator[Row]:
-    """Surplus CPU credits of the T types; (?) but for t2 and t3 in us-east-1. Windows is the dearer one."""
-    for family, linux in (("t2", "0.05"), ("t3", "0.05"), ("t3a", "0.05"), ("t4g", "0.04")):
-        usage = f"{_EBS_PREFIX[region]}CPUCredits:{family}"
-        for system, usd in (("Linux", linux), ("Windows", "0.096")):
-            amount = f"{float(usd):.10f}"
-            yield _row("AmazonEC2", "CPU Credits", region, usage, "vCPU-Hours", amount, operatingSystem=system)
-
-
-def _efs(region: str, usd: dict[str, str]) -> Iterator[Row]:
-    efs, prefix = "AmazonEFS", _PREFIX[region]
-    stored = (
-        ("TimedStorage-ByteHrs", "General Purpose", "standard"),
-        ("TimedStorage-Z-ByteHrs", "One Zone-General Purpose", "one-zone"),
-        ("IATimedStorage-ByteHrs", "Infrequent Access", "ia"),
-        ("IATimedStorage-ET-ByteHrs", "Infrequent Access-ET", "ia-et"),
-        ("IATimedStorage-Z-ByteHrs", "One Zone-Infrequent Access", "one-zone-ia"),
-        ("ArchiveTimedStorage-ByteHrs", "Archive", "archive"),
-        ("IATimedStorage-SmallFiles", "Infrequent Access", "ia"),
-        ("ArchiveTimedStorage-SmallFiles", "Archive", "archive"),
-        ("ArchiveEarlyDelete-ByteHrs", "Archive", "archive"),
-    )
-    for usage, storage, price in stored:
-        yield _row(efs, "Storage", region, prefix + usage, "GB-Mo", usd[price], storageClass=storage)
-    for usage, storage, price in (
-        ("IADataAccess-Bytes", "Infrequent Access", "ia-access"),
-        ("ArchiveDataAccess-Bytes", "Archive", "archive-access"),
-    ):
-        for access in ("Read", "Write"):
-            yield _row(
-                efs, "Storage", region, prefix + usage, "GB", usd[price], storageClass=storage, accessType=access
-            )
-    for access in ("Read", "Write"):
-        elastic = usd["elastic-" + access.lower()]
-        yield _row(
-            efs,
-            "Storage",
-            region,
-            prefix + "ETDataAccess-Bytes",
-            "GB",
-            elastic,
-            accessType=access,
-            throughputClass="Elastic",
-        )
-    for usage, kind, amount in (
-        ("ProvisionedTP-MiBpsHrs", "Provisioned", usd["provisioned"]),
-        ("IncludedTP-MiBpsHrs", "Included", "0.0000000000"),
-    ):
-        yield _row(efs, "Provisioned Throughput", region, prefix + usage, "MiBps-Mo", amount, throughputClass=kind)
-
-
-def _fsx(
-    region: str, kind: str, deployment: str, place: str, storage: str, throughput: str, iops: str, generation: str = ""
-) -> Iterator[Row]:
-    common = {"fileSystemType": kind, "deploymentOption": deployment}
-    operation, prefix = f"CreateFileSystem:{kind}", _PREFIX[region]
-    for family, usage, unit, usd in (
-        ("Storage", f"Storage.{place}:SSD", "GB-Mo", storage),
-        ("Provisioned Throughput", f"ThroughputCapacity.{place}{generation}", "MiBps-Mo", throughput),
-        ("Provisioned IOPS", f"ProvisionedSSDIOPS.{place}", "IOPS-Mo", iops),
-    ):
-        if usd:
-            more = {"storageType": "SSD"} if family != "Provisioned Throughput" else {}
-            yield _row("AmazonFSx", family, region, prefix + usage, unit, usd, operation, **common, **more)
-
-
-def _fsx_all() -> Iterator[Row]:
-    zfs, ontap = "OpenZFS", "ONTAP"
-    yield from _fsx(US, zfs, "Single-AZ", "SAZ", "0.0900000000", "0.2600000000", "0.0060000000")
-    # (?) Single-AZ_2 and Multi-AZ in us-east-1
-    yield from _fsx(US, zfs, "Single-AZ_2", "SAZ2", "0.0900000000", "0.2600000000", "0.0060000000")
-    yield from _fsx(US, zfs, "Multi-AZ", "MAZ", "0.1800000000", "0.8700000000", "0.0240000000")
-    yield from _fsx(TOKYO, zfs, "Multi-AZ", "MAZ", "0.2160000000", "1.0960000000", "0.0288000000")
-    yield from _fsx(US, ontap, "Multi-AZ", "MAZ", "0.2500000000", "1.2000000000", "0.0340000000")
-    yield from _fsx(US, ontap, "Single-AZ_2N", "SAZ_2N", "0.1250000000", "0.7200000000", "0.0170000000")
-    yield from _fsx(TOKYO, ontap, "Multi-AZ", "MAZ", "0.3000000000", "1.5110000000", "0.0408000000")
-    yield from _fsx(TOKYO, ontap, "Single-AZ_2N", "SAZ_2N", "0.1500000000", "0.9060000000", "0.0204000000")
-    yield from _fsx(TOKYO, ontap, "Multi-AZ-2", "MAZ", "", "3.1480000000", "", "2")
-    for region in (US, TOKYO):
-        prefix = _PREFIX[region]
-        yield _row(
-            "AmazonFSx",
-            "Storage",
-            region,
-            prefix + "BackupUsage",
-            "GB-Mo",
-            "0.0500000000",
-            "CreateFileSystem:OpenZFS",
-            fileSystemType=zfs,
-        )
-        monitored = {"fileSystemType": zfs, "deploymentOption": "Multi-AZ", "storageType": "Intelligent-Tiering"}
-        yield _row(
-            "AmazonFSx",
-            "Storage",
-            region,
-            prefix + "Storage.MAZ:INT_Monitoring",
-            "GB-Mo",
-            "0.0006000000",
-            "CreateFileSystem:OpenZFS",
-            **monitored,
-        )
-        pool = {"fileSystemType": ontap, "deploymentOption": "Multi-AZ", "storageType": "Capacity pool - Standard"}
-        amount = "0.0438000000" if region == US else "0.0476000000"
-        yield _row(
-            "AmazonFSx",
-            "Storage",
-            region,
-            prefix + "Storage.MAZ:CPoolStd",
-            "GB-Mo",
-            amount,
-            "CreateFileSystem:ONTAP",
-            **pool,
-        )
-
-
-def _endpoints(region: str, hourly: str) -> Iterator[Row]:
-    prefix = _PREFIX[region] if region != US else "USE1-"
-    yield _row(
-        "AmazonVPC",
-        "VpcEndpoint",
-        region,
-        f"{prefix}VpcEndpoint-Hours",
-        "Hrs",
-        hourly,
-        "VpcEndpoint",
-        endpointType="PrivateLink",
-    )
-    tiers = (
-        ("0", "1048576", "0.0100000000"),
-        ("1048576", "5242880", "0.0060000000"),
-        ("5242880", "Inf", "0.0040000000"),
-    )
-    yield Row(
-        "AmazonVPC",
-        "VpcEndpoint",
-        region,
-        f"{prefix}VpcEndpoint-Bytes",
-        "GB",
-        tiers,
-        {"endpointType": "PrivateLink"},
-        "VpcEndpoint",
-    )
-
-
-_EBS_US = {
-    "gp3": "0.0800000000",
-    "gp2": "0.1000000000",
-    "io1": "0.1250000000",
-    "io2": "0.1250000000",
-    "st1": "0.0450000000",
-    "sc1": "0.0150000000",
-    "standard": "0.0500000000",
-    "iops-gp3": "0.0050000000",
-    "iops-piops": "0.0650000000",
-    "iops-io2": "0.0650000000",
-    "iops-io2.tier2": "0.0455000000",
-    "iops-io2.tier3": "0.0318500000",
-    "throughput": "40.9600000000",
-}
-_EBS_TOKYO = {
-    "gp3": "0.0960000000",
-    "gp2": "0.1200000000",
-    "io1": "0.1420000000",
-    "io2": "0.1420000000",
-    "st1": "0.0540000000",
-    "sc1": "0.0180000000",
-    "standard": "0.0800000000",
-    "iops-gp3": "0.0060000000",
-    "iops-piops": "0.0740000000",
-    "iops-io2": "0.0740000000",
-    "iops-io2.tier2": "0.0518000000",
-    "iops-io2.tier3": "0.0362600000",
-    "throughput": "49.1520000000",
-}
-_EFS_US = {
-    "standard": "0.3000000000",
-    "one-zone": "0.1600000000",
-    "ia": "0.0250000000",
-    "ia-et": "0.0160000000",
-    "one-zone-ia": "0.0133000000",
-    "archive": "0.0080000000",
-    "ia-access": "0.0100000000",
-    "archive-access": "0.0300000000",
-    "elastic-read": "0.0300000000",
-    "elastic-write": "0.0600000000",
-    "provisioned": "6.0000000000",
-}
-# (?) ia, ia-et, archive and the access fees of Tokyo
-_EFS_TOKYO = {
-    "standard": "0.3600000000",
-    "one-zone": "0.1920000000",
-    "ia": "0.0272000000",
-    "ia-et": "0.0192000000",
-    "one-zone-ia": "0.0160000000",
-    "archive": "0.0096000000",
-    "ia-access": "0.0120000000",
-    "archive-access": "0.0360000000",
-    "elastic-read": "0.0400000000",
-    "elastic-write": "0.0700000000",
-    "provisioned": "7.2000000000",
-}
-# (?) every hourly price
-_HOURLY_US = dict(
-    line.split()
-    for line in """\
-t3.micro 0.0104
-t3.small 0.0208
-t3.medium 0.0416
-t3.large 0.0832
-t3.xlarge 0.1664
-t3.2xlarge 0.3328
-m6i.large 0.096
-m6i.xlarge 0.192
-m6i.2xlarge 0.384
-m6i.4xlarge 0.768
-m6i.8xlarge 1.536
-c5.large 0.085
-c5.9xlarge 1.53
-c6i.large 0.085
-c6i.4xlarge 0.68""".splitlines()
-)
-_HOURLY_TOKYO = dict(
-    line.split()
-    for line in """\
-t3.micro 0.0136
-t3.small 0.0272
-t3.medium 0.0544
-t3.large 0.1088
-t3.xlarge 0.2176
-t3.2xlarge 0.4352
-m6i.large 0.124
-m6i.xlarge 0.248
-m6i.2xlarge 0.496
-m6i.4xlarge 0.992
-m6i.8xlarge 1.984
-c5.large 0.107
-c5.9xlarge 1.926
-c6i.large 0.107
-c6i.4xlarge 0.856""".splitlines()
-)
+            attributes = {
+                "instanceType": name,
+                "operatingSystem": "Linux",
+                "preInstalledSw": "NA",
+                "licenseModel": "No License required",
+                "tenancy": tenancy,
+                "capacitystatus": capacity,
+            }
+            usd = _usd(us if region == US else tokyo) if charged else _usd("0")
+            used = f"{'' if region == US else _PREFIX[region]}{usage}:{name}"
+            tiers = (("0", "Inf", usd),)
+            yield Row("AmazonEC2", "Compute Instance", region, used, "Hrs", tiers, attributes, "RunInstances")
 
 
 def rows() -> Iterator[Row]:
-    """Every product."""
-    yield from _ebs(US, _EBS_US)
-    yield from _ebs(TOKYO, _EBS_TOKYO)
-    yield from _instances(US, {name: f"{float(usd):.10f}" for name, usd in _HOURLY_US.items()})
-    yield from _instances(TOKYO, {name: f"{float(usd):.10f}" for name, usd in _HOURLY_TOKYO.items()})
-    yield from _cpu_credits(US)
-    yield from _cpu_credits(TOKYO)
-    yield from _efs(US, _EFS_US)
-    yield from _efs(TOKYO, _EFS_TOKYO)
-    yield from _fsx_all()
-    yield from _endpoints(US, "0.0100000000")
-    yield from _endpoints(TOKYO, "0.0140000000")
+    """Return every product."""
+    for region in (US, TOKYO):
+        yield from _from_table(region)
+        yield from _instances(region)
+        usage, tiers = (
+            _PREFIX[region] + "VpcEndpoint-Bytes",
+            tuple((low, high, _usd(usd)) for low, high, usd in _ENDPOINT_GB),
+        )
+        attributes = {"endpointType": "PrivateLink"}
+        yield Row("AmazonVPC", "VpcEndpoint", region, usage, "GB", tiers, attributes, "VpcEndpoint")
 
 
 def location(region: str) -> str:

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from slackwater_simulator.instance_types import TYPES
-from slackwater_simulator.resources import (
-    MIB,
-    Activity,
-    FsxFileSystem,
-    FsxVolume,
-    Instance,
-    StorageVirtualMachine,
-)
+from slackwater_simulator.resources import MIB, Activity, FsxFileSystem, FsxVolume, Instance, StorageVirtualMachine
 
 from .builder import Builder
-from .demo_parts import MB, REGION, cpu, io, office, tags
+from .demo_parts import MB, REGION, cpu, io, server, tags, volume_on
 
 
 def background(build: Builder) -> None:
@@ -35,16 +28,17 @@ def background(build: Builder) -> None:
         )
     ):
         share = TYPES[kind].baseline_bytes * 0.22 / MB
-        instance = build.instance(
+        instance = server(
+            build,
             name,
             kind,
-            days=60 + 17 * number,
+            "web" if number < 5 else "platform",
+            60 + 17 * number,
+            (share, number),
+            (share * 0.7, number + 1),
+            cpu(build, top=30 + 4 * number, variant=number),
             zone="acd"[number % 3],
-            net_in=office(build, share, number),
-            net_out=office(build, share * 0.7, number + 1),
-            cpu=cpu(build, top=30 + 4 * number, variant=number),
             detailed=number % 4 == 0,
-            tags=tags("web" if number < 5 else "platform"),
         )
         if number % 3 == 0:
             data = build.volume(
@@ -78,14 +72,7 @@ def background(build: Builder) -> None:
         "ebs-on-stopped-instance",
         why="Stopped 76 days ago.",
     )
-    data = build.volume(
-        "qa-data",
-        120,
-        on=old,
-        used=((old.launched, stopped),),
-        activity=io(build, "office", 5, 5),
-        tags=tags("web", "staging"),
-    )
+    data = volume_on(build, old, "qa-data", 120, used=((old.launched, stopped),), activity=io(build, "office", 5, 5))
     build.plant(data, "The test data on it.", "ebs-on-stopped-instance", why="Stopped 76 days ago.")
     _other_file_servers(build)
 

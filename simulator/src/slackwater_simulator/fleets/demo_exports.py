@@ -7,13 +7,7 @@ from typing import Any
 import numpy as np
 
 from slackwater_simulator.mechanisms import nfs_writes
-from slackwater_simulator.resources import (
-    KIB,
-    MIB,
-    Activity,
-    Export,
-    FsxVolume,
-)
+from slackwater_simulator.resources import KIB, MIB, Activity, Export, FsxVolume
 from slackwater_simulator.shapes import noise
 
 from .builder import Builder

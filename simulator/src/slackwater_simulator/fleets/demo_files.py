@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from slackwater_simulator.resources import (
-    GIB,
-    KIB,
-    MIB,
-    Activity,
-    Flow,
-    Replication,
-    instant,
-)
+from slackwater_simulator.resources import GIB, KIB, MIB, Activity, Flow, instant
 from slackwater_simulator.series import HOUR, MINUTE
 from slackwater_simulator.shapes import MINUTES
 
 from .builder import Builder
-from .demo_parts import REGION, tags
+from .demo_parts import tags
 
 _ENCODE = "report “Can Amazon EFS replace EBS?” (2025-02-19)"
 
@@ -146,15 +138,7 @@ def _without_mount_targets(build: Builder) -> None:
     replica = build.file_system(
         "masters-replica", days=400, standard_bytes=64 * GIB, mount_targets=(), replica=True, tags=tags("video")
     )
-    build.replications.append(
-        Replication(
-            source_id=masters.id,
-            source_region=REGION,
-            destination_id=replica.id,
-            destination_region=REGION,
-            created=replica.created,
-        )
-    )
+    build.replicate(masters, replica)
     build.plant(
         replica,
         "A replica, to be mounted when it is needed.",
@@ -192,15 +176,7 @@ def file_system_twins(build: Builder) -> None:
     replica = build.file_system(
         "contracts-replica", days=120, standard_bytes=12 * GIB, replica=True, tags=tags("legal")
     )
-    build.replications.append(
-        Replication(
-            source_id=source.id,
-            source_region=REGION,
-            destination_id=replica.id,
-            destination_region=REGION,
-            created=replica.created,
-        )
-    )
+    build.replicate(source, replica)
     build.plant(source, "Quiet, but the source of a replication.", twin_of=twin, why="A member of a replication.")
     build.plant(
         replica,

@@ -11,7 +11,7 @@ from slackwater_simulator.series import Floats
 from slackwater_simulator.shapes import noise
 
 from .builder import Builder
-from .demo_parts import cpu, io, office, tags
+from .demo_parts import cpu, io, server, volume_on
 
 _EVERY_DAY = range(35)
 _REPORT = "report “The performance of EBS-optimised instances” (2017-07-10)"
@@ -26,15 +26,7 @@ def limits(build: Builder) -> None:
 
 def _server(build: Builder, name: str, kind: str, owner: str, days: float = 150) -> Instance:
     number = len(build.instances)
-    return build.instance(
-        name,
-        kind,
-        days=days,
-        net_in=office(build, 3, number),
-        net_out=office(build, 6, number + 1),
-        cpu=cpu(build, top=55, variant=number),
-        tags=tags(owner),
-    )
+    return server(build, name, kind, owner, days, (3, number), (6, number + 1), cpu(build, top=55, variant=number))
 
 
 def _job(build: Builder, name: str, hour: float, hours: float, days: range = _EVERY_DAY, rest: float = 0.01) -> Floats:
@@ -64,14 +56,7 @@ def _bound(build: Builder) -> None:
     """`ingest-worker` is another case of it."""
     trouble = "ebs-instance-bound"
     tickets = _server(build, "tickets-db", "t3.large", "platform")
-    build.volume(
-        "tickets-data",
-        500,
-        on=tickets,
-        iops=40_000,
-        activity=io(build, "office", 4, 3, size=8 * KIB),
-        tags=tags("platform"),
-    )
+    volume_on(build, tickets, "tickets-data", 500, iops=40_000, activity=io(build, "office", 4, 3, size=8 * KIB))
     build.plant(
         tickets,
         "The help desk's database moved to a small instance; its volume kept its forty thousand IOPS.",
@@ -79,13 +64,13 @@ def _bound(build: Builder) -> None:
         why="A t3.large carries 15,700 IOPS at most.",
     )
     trailers = _server(build, "trailers", "m6i.large", "video")
-    build.volume(
+    volume_on(
+        build,
+        trailers,
         "trailers-cuts",
         400,
-        on=trailers,
         throughput=500,
         activity=_work(build, _job(build, "trailers", 2.5, 0.25), 300, 180),
-        tags=tags("video"),
     )
     build.plant(
         trailers,
@@ -95,7 +80,7 @@ def _bound(build: Builder) -> None:
     )
     wiki = _server(build, "wiki", "t3.small", "platform")
     for device, name in (("/dev/sdf", "wiki-pages"), ("/dev/sdg", "wiki-uploads"), ("/dev/sdh", "wiki-search")):
-        build.volume(name, 60, on=wiki, device=device, activity=io(build, "office", 1.5, 1), tags=tags("platform"))
+        volume_on(build, wiki, name, 60, device=device, activity=io(build, "office", 1.5, 1))
     build.plant(
         wiki,
         "Three volumes as every gp3 is, on an instance that carries two of them.",
@@ -107,13 +92,13 @@ def _bound(build: Builder) -> None:
 def _credits(build: Builder) -> None:
     trouble = "ebs-burst-draining"
     builds = _server(build, "builds", "m6i.2xlarge", "platform", 260)
-    cache = build.volume(
+    cache = volume_on(
+        build,
+        builds,
         "builds-cache",
         120,
-        on=builds,
         type="gp2",
         activity=_work(build, _job(build, "builds", 13.0, 4.0), 18, 9, 16 * KIB),
-        tags=tags("platform"),
     )
     build.plant(
         cache,
@@ -122,13 +107,13 @@ def _credits(build: Builder) -> None:
         why="1,700 operations a second use up the credits in an hour; then there are 360.",
     )
     logs = _server(build, "logs", "m6i.2xlarge", "web", 260)
-    archive = build.volume(
+    archive = volume_on(
+        build,
+        logs,
         "logs-archive",
         1_000,
-        on=logs,
         type="st1",
         activity=_work(build, _job(build, "archive", 14.0, 5.0), 180, 20, MIB),
-        tags=tags("web"),
     )
     build.plant(
         archive,
@@ -136,14 +121,14 @@ def _credits(build: Builder) -> None:
         trouble,
         why="200 MiB/s last for less than two hours; then there are 39.",
     )
-    store = build.volume(
+    store = volume_on(
+        build,
+        logs,
         "logs-today",
         2_000,
-        on=logs,
         device="/dev/sdg",
         type="st1",
         activity=_work(build, _job(build, "store", 14.0, 0.75), 20, 380, MIB),
-        tags=tags("web"),
     )
     build.plant(
         store,
@@ -159,7 +144,7 @@ def _throttled(build: Builder) -> None:
     carried = _carried(build, renders, 220 * MIB * _job(build, "renders", 12.5, 8.0)) / (220 * MIB)
     for device, name, seed in (("/dev/sdf", "renders-in", 0), ("/dev/sdg", "renders-out", 1)):
         activity = _work(build, carried, 110 * (1 - seed), 110 * seed)
-        build.volume(name, 500, on=renders, device=device, activity=activity, tags=tags("video"))
+        volume_on(build, renders, name, 500, device=device, activity=activity)
     build.plant(
         renders,
         f"Renders subtitles all night, fast at first and slow till morning; {_REPORT}.",
@@ -169,7 +154,7 @@ def _throttled(build: Builder) -> None:
     posters = _server(build, "posters", "m5.large", "video")
     for device, name in (("/dev/sdf", "posters-in"), ("/dev/sdg", "posters-out")):
         activity = _work(build, _job(build, "posters", 15.0, 0.4), 60, 55)
-        build.volume(name, 300, on=posters, device=device, activity=activity, tags=tags("video"))
+        volume_on(build, posters, name, 300, device=device, activity=activity)
     build.plant(
         posters,
         "Twenty-five minutes every night at three times what its instance has for good.",

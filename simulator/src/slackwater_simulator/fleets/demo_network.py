@@ -6,15 +6,12 @@ import numpy as np
 
 from slackwater_simulator.instance_types import TYPES
 from slackwater_simulator.mechanisms import cpu_credits, network_buckets
-from slackwater_simulator.resources import (
-    Flow,
-    given,
-)
+from slackwater_simulator.resources import Flow, given
 from slackwater_simulator.series import MINUTE, Floats, Signal, Track
 from slackwater_simulator.shapes import MINUTES, noise
 
 from .builder import Builder
-from .demo_parts import MB, cpu, tags
+from .demo_parts import MB, cpu, server, tags
 
 _PROXY = "report “Your network I/O credits are zero!” (2023-12-06)"
 
@@ -53,16 +50,17 @@ def networks(build: Builder) -> None:
     for name, agent, days in (("s3-proxy", "typed", [0, 2, 4, 6, 9, 11, 13]), ("s3-proxy-b", "", [1, 3, 5, 8, 10, 12])):
         demand = _transfers(build, name, days, 1.0, 5.5, 350 * MB, 0.4 * MB)
         flow, held = _through_buckets(build, name, "t3.micro", demand, 12)
-        proxy = build.instance(
+        proxy = server(
+            build,
             name,
             "t3.micro",
-            days=60,
-            net_in=flow,
-            net_out=flow,
-            cpu=cpu(build, top=22.0),
+            "platform",
+            60,
+            flow,
+            flow,
+            cpu(build, top=22.0),
             agent=agent,
             telemetry=_counters(held, held) if agent else {},
-            tags=tags("platform"),
         )
         seen = "The agent's ENA counters rise with it." if agent else "No agent runs on it."
         build.plant(
@@ -216,15 +214,7 @@ def _on_credits(build: Builder) -> None:
     for name, days, hours in (("rushes-upload", list(range(14)), 1.0), ("partner-delivery", [3, 10], 3.0)):
         demand = _transfers(build, name, days, 12.0, hours, 250 * MB, 2 * MB)
         flow, _ = _through_buckets(build, name, "m6i.large", demand, 30)
-        uploader = build.instance(
-            name,
-            "m6i.large",
-            days=140,
-            net_out=flow,
-            net_in=Flow(flow.signal, 0.05),
-            cpu=cpu(build, top=35),
-            tags=tags("video"),
-        )
+        uploader = server(build, name, "m6i.large", "video", 140, Flow(flow.signal, 0.05), flow, cpu(build, top=35))
         if len(days) == 14:
             build.plant(
                 uploader,

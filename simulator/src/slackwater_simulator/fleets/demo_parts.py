@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from slackwater_simulator.resources import (
-    KIB,
-    MIB,
-    Activity,
-    Flow,
-)
+from typing import Any
+
+from slackwater_simulator.resources import KIB, MIB, Activity, Flow, Instance, Volume
 
 from .builder import Builder
 
@@ -42,3 +39,21 @@ def io(
 def office(build: Builder, mb: float, variant: int = 0) -> Flow:
     """Traffic of a working day, at most `mb` megabytes a second."""
     return Flow(build.shapes.shape("office", variant), mb * MB * 60)
+
+
+type Traffic = Flow | tuple[float, int]
+"""Traffic given outright, or a working day's: megabytes a second at its peak, and the variant of its shape."""
+
+
+def server(
+    build: Builder, name: str, kind: str, owner: str, days: float, into: Traffic, out: Traffic, use: Flow, **more: Any
+) -> Instance:
+    """Add an instance with its traffic and processor use."""
+    net_in, net_out = (flow if isinstance(flow, Flow) else office(build, *flow) for flow in (into, out))
+    return build.instance(name, kind, days=days, net_in=net_in, net_out=net_out, cpu=use, tags=tags(owner), **more)
+
+
+def volume_on(build: Builder, host: Instance, name: str, size_gib: int, **more: Any) -> Volume:
+    """Add a data volume that is tagged as its instance is."""
+    own = {key: value for key, value in host.tags.items() if key != "Name"}
+    return build.volume(name, size_gib, on=host, tags=own, **more)

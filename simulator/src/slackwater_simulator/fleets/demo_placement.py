@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from slackwater_simulator.mechanisms import nfs_writes
-from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileSystem, Flow, Replication
+from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileSystem, Flow
 from slackwater_simulator.series import Signal
 from slackwater_simulator.shapes import DAY_MINUTES, MINUTES, noise
 
 from .builder import Builder
-from .demo_parts import REGION, tags
+from .demo_parts import tags
 
 _LATENCY = "report “The speed of EFS at small capacity” (2021-07-26)"
 _REPLACE = "report “Can Amazon EFS replace EBS?” (2025-02-19)"
@@ -80,15 +80,7 @@ def _one_target(build: Builder) -> None:
     replica = build.file_system(
         "rights-ledger-replica", days=200, standard_bytes=22 * GIB, mount_targets=(), replica=True, tags=tags("legal")
     )
-    build.replications.append(
-        Replication(
-            source_id=ledger.id,
-            source_region=REGION,
-            destination_id=replica.id,
-            destination_region=REGION,
-            created=replica.created,
-        )
-    )
+    build.replicate(ledger, replica)
     build.plant(
         ledger,
         "One mount target, and a replica in case of need.",

@@ -7,7 +7,7 @@ from typing import Any
 from slackwater_simulator.resources import KIB, Activity, Instance
 
 from .builder import Builder
-from .demo_parts import cpu, io, office, tags
+from .demo_parts import cpu, io, server, volume_on
 
 
 def settings(build: Builder) -> None:
@@ -18,28 +18,14 @@ def settings(build: Builder) -> None:
 
 def _server(build: Builder, name: str, kind: str, owner: str, days: float) -> Instance:
     number = len(build.instances)
-    return build.instance(
-        name,
-        kind,
-        days=days,
-        net_in=office(build, 8, number),
-        net_out=office(build, 14, number + 1),
-        cpu=cpu(build, top=60, variant=number),
-        tags=tags(owner),
-    )
+    return server(build, name, kind, owner, days, (8, number), (14, number + 1), cpu(build, top=60, variant=number))
 
 
 def _iops(build: Builder) -> None:
     trouble = "ebs-surplus-iops"
     server = _server(build, "rights-db", "r6i.2xlarge", "finance", 240)
-    ledger = build.volume(
-        "rights-ledger",
-        400,
-        on=server,
-        type="io2",
-        iops=8000,
-        activity=io(build, "office", 3, 2, size=8 * KIB),
-        tags=tags("finance"),
+    ledger = volume_on(
+        build, server, "rights-ledger", 400, type="io2", iops=8000, activity=io(build, "office", 3, 2, size=8 * KIB)
     )
     build.plant(
         ledger,
@@ -48,14 +34,14 @@ def _iops(build: Builder) -> None:
         why="At most 640 operations of 8 KiB a second.",
     )
     month_end = build.shapes.signal(build.shapes.blocks([(16, 15.0, 4.0, 1.0)], rest=0.03))
-    royalties = build.volume(
+    royalties = volume_on(
+        build,
+        server,
         "royalty-runs",
         300,
-        on=server,
         device="/dev/sdg",
         iops=9000,
         activity=Activity(shape=month_end, read=60.0 * 2**20, write=8.0 * 2**20, read_size=8 * KIB, write_size=8 * KIB),
-        tags=tags("finance"),
     )
     build.plant(
         royalties,
@@ -71,7 +57,7 @@ def _types(build: Builder) -> None:
 
     def volume(name: str, size: int, device: str, story: str, activity: Activity, *, why: str, **more: Any) -> None:
         twin = more.pop("twin", False)
-        made = build.volume(name, size, on=server, device=device, activity=activity, tags=tags("web"), **more)
+        made = volume_on(build, server, name, size, device=device, activity=activity, **more)
         build.plant(made, story, *([] if twin else [trouble]), twin_of=trouble if twin else None, why=why)
 
     volume(

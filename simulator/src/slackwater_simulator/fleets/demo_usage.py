@@ -30,49 +30,39 @@ def _heartbeat(build: Builder, name: str, mb_a_day: float) -> Flow:
 
 
 def _idle(build: Builder) -> None:
-    trouble = "ec2-idle"
+    trouble, signal = "ec2-idle", build.shapes.signal
+
+    def quiet(
+        name: str, kind: str, days: float, mb_in: float, mb_out: float, own: dict[str, str], used: Floats | None = None
+    ) -> Instance:
+        """Add a server that does next to nothing, or uses this percentage of its CPU; megabytes are a day's."""
+        percent = _chores(build, name) if used is None else used
+        return build.instance(
+            name,
+            kind,
+            days=days,
+            cpu=Flow(signal(percent)),
+            net_in=_heartbeat(build, name, mb_in),
+            net_out=_heartbeat(build, f"{name}-out", mb_out),
+            tags=own,
+        )
+
     for name, kind, days, owner, story in (
         ("codec-trial", "c6i.4xlarge", 210, "video", "A codec was tried on it; the trial ended in the spring."),
         ("book-fair-site", "t3.large", 75, "web", "The site of a book fair that is over."),
     ):
-        server = build.instance(
-            name,
-            kind,
-            days=days,
-            cpu=Flow(build.shapes.signal(_chores(build, name))),
-            net_in=_heartbeat(build, name, 1.1),
-            net_out=_heartbeat(build, f"{name}-out", 0.7),
-            tags=tags(owner, "staging"),
-        )
-        build.plant(server, story, trouble, why="Its own timers, and two megabytes a day.")
-
-    name = "audience-report"
-    busy = _chores(build, name)
+        forgotten = quiet(name, kind, days, 1.1, 0.7, tags(owner, "staging"))
+        build.plant(forgotten, story, trouble, why="Its own timers, and two megabytes a day.")
+    busy = _chores(build, "audience-report")
     busy[build.shapes.minute(26, 2) : build.shapes.minute(26, 5)] = 74.0
-    monthly = build.instance(
-        name,
-        "m6i.large",
-        days=400,
-        cpu=Flow(build.shapes.signal(busy)),
-        net_in=_heartbeat(build, name, 1.5),
-        net_out=_heartbeat(build, f"{name}-out", 1.0),
-        tags=tags("finance"),
-    )
     build.plant(
-        monthly, "It writes the audience report, once a month.", twin_of=trouble, why="Three hours of work 26 days ago."
+        quiet("audience-report", "m6i.large", 400, 1.5, 1.0, tags("finance"), busy),
+        "It writes the audience report, once a month.",
+        twin_of=trouble,
+        why="Three hours of work 26 days ago.",
     )
-
-    name = "font-licences"
-    kept = build.instance(
-        name,
-        "t3.small",
-        days=500,
-        cpu=Flow(build.shapes.signal(_chores(build, name))),
-        net_in=_heartbeat(build, name, 0.4),
-        net_out=_heartbeat(build, f"{name}-out", 0.4),
-        tags=tags("platform", keep="licence server"),
-    )
-    build.plant(kept, "A licence server, which waits.", twin_of=trouble, why="Tagged keep.")
+    licences = quiet("font-licences", "t3.small", 500, 0.4, 0.4, tags("platform", keep="licence server"))
+    build.plant(licences, "A licence server, which waits.", twin_of=trouble, why="Tagged keep.")
 
 
 def _surcharged(build: Builder) -> None:
@@ -107,8 +97,5 @@ def _surcharged(build: Builder) -> None:
     looped = np.where(shapes.blocks([(19, 3.0, 50.0, 1.0)]) > 0, 98.0, 6.0)
     relay = server("mail-relay", "t3.medium", looped, "platform", 260)
     build.plant(
-        relay,
-        "A process ran in circles for two days.",
-        twin_of=trouble,
-        why="Charged on three days, three weeks ago.",
+        relay, "A process ran in circles for two days.", twin_of=trouble, why="Charged on three days, three weeks ago."
     )

@@ -6,42 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from slackwater_simulator.resources import (
-    KIB,
-    MIB,
-    Activity,
-    Disk,
-    Flow,
-    given,
-    rfc3339,
-)
+from slackwater_simulator.resources import KIB, MIB, Activity, Disk, Flow, given, rfc3339
 from slackwater_simulator.series import DAY
 from slackwater_simulator.shapes import MINUTES
 
 from .builder import Builder
-from .demo_parts import cpu, io, office, tags
+from .demo_parts import cpu, io, server, tags, volume_on
 
 
 def bought_throughput(build: Builder) -> None:
     """Volumes with throughput bought."""
     trouble = "ebs-surplus-throughput"
-    database = build.instance(
-        "orders-db",
-        "m6i.2xlarge",
-        days=210,
-        net_in=office(build, 20),
-        net_out=office(build, 40, 1),
-        cpu=cpu(build, top=60),
-        tags=tags("orders"),
-    )
-    data = build.volume(
-        "orders-db-data",
-        800,
-        on=database,
-        throughput=1000,
-        iops=6000,
-        activity=io(build, "office", 30, 24),
-        tags=tags("orders"),
+    database = server(build, "orders-db", "m6i.2xlarge", "orders", 210, (20, 0), (40, 1), cpu(build, top=60))
+    data = volume_on(
+        build, database, "orders-db-data", 800, throughput=1000, iops=6000, activity=io(build, "office", 30, 24)
     )
     build.plant(
         data,
@@ -50,39 +28,13 @@ def bought_throughput(build: Builder) -> None:
         "ebs-surplus-iops",
         why="At most 54 MiB/s and 432 IOPS in any minute.",
     )
-    search = build.instance(
-        "search-1",
-        "r6i.xlarge",
-        days=180,
-        net_in=office(build, 12),
-        net_out=office(build, 30, 2),
-        cpu=cpu(build, top=70, variant=2),
-        tags=tags("search"),
-    )
-    index = build.volume(
-        "search-index", 400, on=search, throughput=500, activity=io(build, "bursty", 50, 10), tags=tags("search")
-    )
+    search = server(build, "search-1", "r6i.xlarge", "search", 180, (12, 0), (30, 2), cpu(build, top=70, variant=2))
+    index = volume_on(build, search, "search-index", 400, throughput=500, activity=io(build, "bursty", 50, 10))
     build.plant(
         index, "Half a gigabyte a second, in case of reindexing.", trouble, why="At most 60 MiB/s in any minute."
     )
-    worker = build.instance(
-        "ingest-worker",
-        "c5.large",
-        days=130,
-        net_in=office(build, 10),
-        net_out=office(build, 5, 3),
-        cpu=cpu(build, top=55, variant=3),
-        tags=tags("data"),
-    )
-    build.volume(
-        "ingest-spool",
-        300,
-        on=worker,
-        throughput=1000,
-        iops=4000,
-        activity=io(build, "trickle", 8, 32),
-        tags=tags("data"),
-    )
+    worker = server(build, "ingest-worker", "c5.large", "data", 130, (10, 0), (5, 3), cpu(build, top=55, variant=3))
+    volume_on(build, worker, "ingest-spool", 300, throughput=1000, iops=4000, activity=io(build, "trickle", 8, 32))
     build.plant(
         worker,
         "Its spool is faster than what carries it: a c5.large ends at 593 MB/s.",
@@ -90,23 +42,15 @@ def bought_throughput(build: Builder) -> None:
         why="1,000 MiB/s are paid for on ingest-spool, and 566 can be used at most.",
     )
 
-    backup = build.instance(
-        "backup-server",
-        "m6i.2xlarge",
-        days=260,
-        net_in=office(build, 30),
-        net_out=office(build, 6, 4),
-        cpu=cpu(build, "nightly", 70),
-        tags=tags("platform"),
-    )
-    nightly = build.volume(
+    backup = server(build, "backup-server", "m6i.2xlarge", "platform", 260, (30, 0), (6, 4), cpu(build, "nightly", 70))
+    nightly = volume_on(
+        build,
+        backup,
         "nightly-dump",
         1000,
-        on=backup,
         throughput=500,
         iops=4000,
         activity=io(build, "nightly", 30, 466, size=256 * KIB),
-        tags=tags("platform"),
     )
     build.plant(
         nightly,
@@ -114,43 +58,27 @@ def bought_throughput(build: Builder) -> None:
         twin_of=trouble,
         why="A percentile would miss it; the greatest minute does not.",
     )
-    media = build.instance(
-        "media-cache-1",
-        "m6i.2xlarge",
-        days=140,
-        net_in=office(build, 60),
-        net_out=office(build, 220, 1),
-        cpu=cpu(build, "bursty", 70),
-        tags=tags("video"),
-    )
-    cache = build.volume(
+    media = server(build, "media-cache-1", "m6i.2xlarge", "video", 140, (60, 0), (220, 1), cpu(build, "bursty", 70))
+    cache = volume_on(
+        build,
+        media,
         "media-cache",
         600,
-        on=media,
         throughput=500,
         iops=4000,
         activity=io(build, "bursty", 300, 170, size=256 * KIB),
-        tags=tags("video"),
     )
     build.plant(cache, "Busy, near what was bought.", twin_of=trouble, why="Minutes at 470 MiB/s.")
-    queue = build.instance(
-        "queue-1",
-        "m6i.xlarge",
-        days=190,
-        net_in=office(build, 15),
-        net_out=office(build, 15, 2),
-        cpu=cpu(build, top=40, variant=4),
-        tags=tags("orders"),
-    )
+    queue = server(build, "queue-1", "m6i.xlarge", "orders", 190, (15, 0), (15, 2), cpu(build, top=40, variant=4))
     checks = np.zeros(MINUTES)
     checks[build.shapes.random("checks").integers(0, MINUTES, 900)] = 1.0
-    journal = build.volume(
+    journal = volume_on(
+        build,
+        queue,
         "queue-journal",
         200,
-        on=queue,
         throughput=400,
         activity=io(build, "steady", 2, 30, size=64 * KIB),
-        tags=tags("orders"),
         telemetry={"VolumeThroughputExceededCheck": given(build.shapes.signal(checks), digits=0)},
     )
     build.plant(
@@ -303,16 +231,8 @@ def quiet(build: Builder) -> None:
 
 def _idle(build: Builder) -> None:
     trouble = "ebs-idle"
-    subtitles = build.instance(
-        "subtitles-1",
-        "m6i.large",
-        days=230,
-        net_in=office(build, 6, 1),
-        net_out=office(build, 9, 2),
-        cpu=cpu(build, top=50, variant=1),
-        tags=tags("video"),
-    )
-    index = build.volume("subtitle-index-old", 300, on=subtitles, tags=tags("video"))
+    subtitles = server(build, "subtitles-1", "m6i.large", "video", 230, (6, 1), (9, 2), cpu(build, top=50, variant=1))
+    index = volume_on(build, subtitles, "subtitle-index-old", 300)
     build.plant(
         index,
         "Its index moved to the search server in spring; it stayed mounted.",
@@ -343,13 +263,13 @@ def _stopped(build: Builder) -> None:
         cpu=cpu(build, top=70),
         tags=tags("video"),
     )
-    stills = build.volume(
+    stills = volume_on(
+        build,
+        workstation,
         "grading-stills",
         800,
-        on=workstation,
         used=((workstation.launched, stopped),),
         activity=io(build, "office", 20, 10),
-        tags=tags("video"),
     )
     build.plant(
         stills,
@@ -361,35 +281,29 @@ def _stopped(build: Builder) -> None:
 
 def _nearly_empty(build: Builder) -> None:
     trouble = "ebs-surplus-size"
-    server = build.instance(
-        "proxies-1",
-        "m6i.xlarge",
-        days=250,
-        net_in=office(build, 10, 3),
-        net_out=office(build, 20, 4),
-        cpu=cpu(build, top=55, variant=3),
-        tags=tags("video"),
+    proxy_server = server(
+        build, "proxies-1", "m6i.xlarge", "video", 250, (10, 3), (20, 4), cpu(build, top=55, variant=3)
     )
-    proxies = build.volume(
+    proxies = volume_on(
+        build,
+        proxy_server,
         "proxy-footage",
         2000,
-        on=server,
         activity=io(build, "office", 12, 6),
         disk=Disk(path="/proxies", device="nvme1n1", used=Flow(build.shapes.shape("steady", 1), 9.0)),
-        tags=tags("video"),
     )
     build.plant(
         proxies, "Proxies are a twentieth of what was expected when it was ordered.", trouble, why="At most 9 % full."
     )
     exported = build.shapes.signal(np.maximum(build.shapes.blocks([(19, 14.0, 9.0, 88.0)]), 11.0))
-    masters = build.volume(
+    masters = volume_on(
+        build,
+        proxy_server,
         "master-exports",
         500,
-        on=server,
         device="/dev/sdg",
         activity=io(build, "office", 6, 6, variant=2),
         disk=Disk(path="/masters", device="nvme2n1", used=Flow(exported)),
-        tags=tags("video"),
     )
     build.plant(
         masters,

@@ -23,7 +23,6 @@ from slackwater_simulator.resources import (
     FsxFileSystem,
     FsxVolume,
     Instance,
-    Replication,
     StorageVirtualMachine,
     Volume,
     given,
@@ -470,15 +469,7 @@ class _Mixed:
                 replica = build.file_system(
                     f"replica-{number:05}", standard_bytes=20 * GIB, replica=True, tags=self._tags(number)
                 )
-                build.replications.append(
-                    Replication(
-                        source_id=source.id,
-                        source_region=build.region,
-                        destination_id=replica.id,
-                        destination_region=build.region,
-                        created=replica.created,
-                    )
-                )
+                build.replicate(source, replica)
                 build.plant(source, "Source of a replication.", twin_of=twin, why="A member of a replication.")
                 build.plant(replica, "A replica.", twin_of=twin, why="ReplicationOverwriteProtection is REPLICATING.")
 
