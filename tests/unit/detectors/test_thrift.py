@@ -55,6 +55,11 @@ COSTS = [
     ("ec2-ebs-throttled", "never at its limit", [HOUR_S] * 2),
     ("ec2-ebs-throttled", "its balances are full, and the checks are not published", [DAY_S] * 2 + [HOUR_S] * 2),
     ("ec2-ebs-throttled", "a batch of six hours on a burst of half an hour", [HOUR_S] * 2 + [FIVE_MINUTES_S] * 5),
+    (
+        "ec2-ebs-throttled",
+        "40 minutes every day, and the burst comes back at once",
+        [HOUR_S] * 2 + [FIVE_MINUTES_S],
+    ),
     ("efs-cold-data", "its policy moves cold files already", []),
     ("efs-cold-data", "read from end to end on one night of the month", [DAY_S]),
     ("efs-cold-data", "Elastic: no credits to lose", [DAY_S] * 2),
@@ -66,7 +71,8 @@ COSTS = [
     ("efs-single-client", "a second client for half an hour every night", [DAY_S]),
     ("efs-single-client", "two clients for half of every hour, and none for the other", [DAY_S] + [FIVE_MINUTES_S] * 3),
     ("efs-single-client", "one client, always", [DAY_S] + [FIVE_MINUTES_S] * 5),
-    ("efs-serial-small-writes", "hardly written", [HOUR_S]),
+    ("efs-serial-small-writes", "hardly written", [HOUR_S] * 2),
+    ("efs-serial-small-writes", "large writes", [HOUR_S] * 2),
     ("efs-serial-small-writes", "many clients, whose day rises and falls", [FIVE_MINUTES_S] + [HOUR_S] * 2),
     (
         "efs-serial-small-writes",
@@ -105,6 +111,7 @@ COSTS = [
     ("ec2-network-over-baseline", "a type without burst", []),
     ("ec2-network-over-baseline", "hardly any traffic: settled by the hour", [HOUR_S] * 2),
     ("ec2-network-over-baseline", "half an hour on four days", [HOUR_S] * 2 + [FIVE_MINUTES_S]),
+    ("ec2-network-over-baseline", "an hour at 250 MB/s on two days: settled by the hour", [HOUR_S] * 2),
     ("ec2-cpu-credits-surcharged", "a type without CPU credits", []),
     ("ec2-cpu-credits-surcharged", "made three days ago: a launch starts without credits", []),
     ("ec2-cpu-credits-surcharged", "never charged: it pays back what it borrows", [DAY_S]),
@@ -115,6 +122,7 @@ COSTS = [
     ("ec2-idle", "five weeks of next to nothing", [DAY_S] * 3),
     ("fsx-sync-export", "async", []),
     ("fsx-sync-export", "few writes", [HOUR_S]),
+    ("fsx-sync-export", "a demand that rises and falls over the day", [FIVE_MINUTES_S] * 2 + [HOUR_S]),
     ("fsx-sync-export", "operations by file system only, and two exports", [FIVE_MINUTES_S] * 5 + [HOUR_S] * 3),
 ]
 

@@ -35,6 +35,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -120,12 +121,13 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
     if readable and formulas.carries_all(kind, seen.fleet.volumes_of(instance.id)):
         return Fine("its baseline carries all its volumes at their fastest")
 
-    # The cheapest metrics first: checks by the hour, balances by the day, then all by five minutes.
+    # The cheapest metrics first: checks by the hour, balances by the day and by five minutes, then what was used.
     hourly = ec2.read_since_start(instance, seen, HOUR_S, limits.window_days, *(one.check for one in MEASURES))
     checks, bursts = dict(zip(MEASURES, hourly, strict=True)), formulas.can_burst(kind)
     often = [one for one in MEASURES if bursts and len(_raised(checks[one], limits)) >= limits.agreed_days]
     suspects = [one for one in MEASURES if one in often or _days_at_limit(checks[one], limits)]
     unknown = [one for one in MEASURES if not checks[one].present]
+    daily: Sequence[Series] = ()
     if unknown and bursts:
         since_s = instance.launched_at.timestamp() - DAY_S  # a day that began before the start counts too
         daily = seen.read(*ec2.daily(instance, limits.window_days, *(one.balance for one in unknown)))
@@ -134,13 +136,18 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
         suspects += [one for one, percent in found if percent is not None and percent < limits.low_percent]
         unknown = [one for one, percent in found if percent is None]
     if suspects:
-        used = [metric for one in MEASURES for metric in one.used]
-        balances = [one.balance for one in suspects if bursts]
-        closer = ec2.read_since_start(instance, seen, FIVE_MINUTES_S, limits.window_days, *used, *balances)
-        left = closer[len(used) :] or [Series.of(0, FIVE_MINUTES_S, ())] * len(suspects)
+        used, balances = (
+            [metric for one in MEASURES for metric in one.used],
+            [one.balance for one in suspects if bursts],
+        )
+        closer = partial(ec2.read_since_start, instance, seen, FIVE_MINUTES_S, limits.window_days)
+        if daily:
+            closer(*balances, *used)  # in one round, which is the last
+        left = closer(*balances) or [Series.of(0, FIVE_MINUTES_S, ())] * len(suspects)
         slow = [_slow(one, checks[one], series, limits) for one, series in zip(suspects, left, strict=True)]
         if throttled := [one for one in slow if one.minutes]:
-            rates = {THROUGHPUT: _rate(*closer[:2]), IOPS: _rate(*closer[2:4])}
+            read, written, *operations = closer(*used)
+            rates = {THROUGHPUT: _rate(read, written), IOPS: _rate(*operations)}
             return _flag(instance, kind, throttled, rates, seen, limits)
     if unknown:
         return Unknown("CloudWatch has neither EBS balances nor exceeded checks since it was started")

@@ -68,7 +68,9 @@ class Over(NamedTuple):
 
 def judge(instance: Instance, seen: Seen, limits: OverBaselineLimits) -> Verdict:
     """Flag an instance that is above its baseline for long on many days."""
-    found = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
+    found = ec2_network.traffic(
+        instance, seen, days=limits.window_days, screen_percent=limits.screen_percent, least_days=limits.above_days
+    )
     if not isinstance(found, Traffic):
         return found
     ways = [_over(way, traffic, found, limits) for way, traffic in found.by_five_minutes.items()]
@@ -83,7 +85,7 @@ def judge(instance: Instance, seen: Seen, limits: OverBaselineLimits) -> Verdict
             days = f"{dark} of {limits.window_days} days"
             return Unknown(f"{direction.traffic.name} has no points on {days}, and may have been above the baseline")
     if not ways:
-        return Fine("no hour came near its baseline")
+        return Fine(f"no hour came near its baseline, or on fewer than {limits.above_days} days")
     days = f"{max(above.values())} of {limits.window_days} days"
     return Fine(f"it was above its baseline for {limits.above_minutes} minutes without a break on {days}")
 
@@ -216,6 +218,12 @@ DETECTOR = Detector(
         uploads("above it until it became another type", Fine, "on 4 of", launched_at=days_ago(4), metrics=DAILY),
         uploads("four days above it, and a day without points", Unknown, "NetworkOut has no", metrics=A_DAY_DARK),
         uploads("hardly any traffic: settled by the hour", Fine, "no hour"),
+        uploads(
+            "an hour at 250 MB/s on two days: settled by the hour",
+            Fine,
+            "fewer than 5 days",
+            metrics=moved(2, (250, 60)),
+        ),
         uploads("a week without a point", Unknown, "on 7 of 14 days", metrics=A_WEEK_DARK),
         bare("a type without burst", Fine, "no burst", instance_type="m6i.8xlarge"),
         bare("no metrics", Unknown, "no point"),

@@ -32,7 +32,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from math import ceil, exp, isnan, nan, pi, sin
+from math import ceil, exp, inf, isnan, nan, pi, sin
 from statistics import fmean, median
 from typing import Final, NamedTuple
 
@@ -73,6 +73,7 @@ SCATTERED, HOURS_ALIKE = 0.01, 0.15
 """For a rate that never varies: the part of points or hours that may be missing or slower, and how far the average of
 an hour may be from the whole. Waits vary much less within an hour."""
 AN_HOUR: Final = HOUR_S // FIVE_MINUTES_S
+NO_RUN: Final = "no small writes began at once and stayed at one rate"
 
 
 class SerialSmallWritesLimits(Limits):
@@ -109,23 +110,23 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
         return Fine(f"it is {file_system.state}")
     if file_system.is_replica:
         return Fine("only a replication writes it")
-    (by_hour,) = seen.read(*efs.needs(file_system, HOUR_S, limits.window_days, WRITES))
+    by_hour, written = seen.read(*efs.needs(file_system, HOUR_S, limits.window_days, WRITES, WRITTEN))
     if not by_hour.present:
         return Unknown(f"DataWriteIOBytes has no point in {limits.window_days} days")
     if not _is_busy(by_hour, limits):
         return Fine("it is never written so often for so long")
+    if not _is_busy(_of_small(by_hour, written, limits), limits):
+        return Fine(NO_RUN)
 
-    hourly = partial(efs.needs, file_system, HOUR_S, limits.window_days)
-    count = efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, WRITES)
-    written, counts = seen.read(*hourly(WRITTEN), *count)
+    (counts,) = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, WRITES))
     writes = _writes(by_hour, written, counts)
     always = _never_varies(writes, limits)
     runs = [always] if always else _runs(writes, limits)
     if not runs:
-        return Fine("no small writes began at once and stayed at one rate")
+        return Fine(NO_RUN)
 
     metrics = (LEAST_PERMITTED, METERED, *((IO_LIMIT,) if file_system.performance_mode == GENERAL_PURPOSE else ()))
-    metadata, *others = seen.read(*hourly(METADATA_OPERATIONS, *metrics))
+    metadata, *others = seen.read(*efs.needs(file_system, HOUR_S, limits.window_days, METADATA_OPERATIONS, *metrics))
     longest, unrecorded, points = 0, False, list[int]()
     for run in runs:
         known = [i for i in run if not any(isnan(series.values[writes.hours[i]]) for series in others)]
@@ -155,6 +156,15 @@ def _is_busy(by_hour: Series, limits: SerialSmallWritesLimits) -> bool:
     values = [0.0 if isnan(value) else value for value in by_hour.values]
     least = limits.busy_writes_per_s * limits.flat_points * FIVE_MINUTES_S
     return any(sum(values[i : i + hours]) >= least for i in range(len(values)))
+
+
+def _of_small(by_hour: Series, written: Series, limits: SerialSmallWritesLimits) -> Series:
+    """The writes of the hours that may be part of a run: small on average. The newest hour stands for the present one too."""
+    most = limits.small_write_kib * KIB
+    small = [count if size <= most * count else 0.0 for count, size in zip(by_hour.values, written.values, strict=True)]
+    if small[-1]:
+        small[-1] = inf
+    return Series.of(by_hour.start_s, HOUR_S, small)
 
 
 def _writes(by_hour: Series, size: Series, count: Series) -> Writes:

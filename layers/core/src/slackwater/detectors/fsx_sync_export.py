@@ -56,6 +56,8 @@ DISKS: Final = tuple(
     for name in ("DiskIopsUtilization", "FileServerDiskIopsUtilization", "FileServerDiskThroughputUtilization")
 )
 
+DEMAND: Final = "its writes rose and fell with the demand, without a ceiling"
+
 
 class SyncExportLimits(Limits):
     """Which writes make a sync export an issue."""
@@ -90,11 +92,11 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
     if not _may_hold(by_hour.present, busy, needed):
         return Fine("it has few writes")
 
-    five_minutes = seen.read(
-        *(metric.need(*dimensions, period_s=FIVE_MINUTES_S, days=days) for metric in (WRITES, WRITTEN)),
-        *(metric.need(on_server, period_s=FIVE_MINUTES_S, days=days) for metric in DISKS),
-    )
-    writes, written, *disks = five_minutes
+    moved = [metric.need(*dimensions, period_s=FIVE_MINUTES_S, days=days) for metric in (WRITES, WRITTEN)]
+    busy_disks = [metric.need(on_server, period_s=FIVE_MINUTES_S, days=days) for metric in DISKS]
+    if dimensions != _of(volume):
+        seen.read(*moved, *busy_disks)  # in one round, which is the last
+    writes, written = seen.read(*moved)
     small = {
         i
         for i, (count, size) in enumerate(zip(writes.values, written.values, strict=True))
@@ -105,18 +107,22 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
         if _may_hold(hidden, busy, needed):
             return Unknown(f"no five-minute points show when {sum(hidden):,.0f} writes came, or how large they were")
         return Fine("it never had many small writes for long")
+    at_ceiling = [i for i in nfs.held_at_ceiling(writes.values, busy, limits.ceiling_percent / 100) if i in small]
+    if len(at_ceiling) < needed:
+        return Fine(DEMAND)
+    disks = seen.read(*busy_disks)
     idle = {i for i in small if not any(one.values[i] >= limits.disk_percent for one in disks)}
     if len(idle) < needed:
         return Fine("its disks were busy: they are the limit, not the export")
-    held = [i for i in nfs.held_at_ceiling(writes.values, busy, limits.ceiling_percent / 100) if i in idle]
+    held = [i for i in at_ceiling if i in idle]
     if len(held) < needed:
-        return Fine("its writes rose and fell with the demand, without a ceiling")
+        return Fine(DEMAND)
     waited = [i for i in held if not any(isnan(one.values[i]) for one in disks)]
     if len(waited) < needed:
         missing = [sum(isnan(one.values[i]) for i in held) for one in disks]
         name = DISKS[missing.index(max(missing))].name
         return Unknown(f"{name} has no point in {max(missing)} of {len(held)} busy five minutes")
-    flagged = _flag(volume, seen.fleet.get(FsxFileSystem, volume.file_system_id), five_minutes, waited)
+    flagged = _flag(volume, seen.fleet.get(FsxFileSystem, volume.file_system_id), (writes, written, *disks), waited)
     return flagged if dimensions == _of(volume) else _attributed(flagged, volume, others)
 
 

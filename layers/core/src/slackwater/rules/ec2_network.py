@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from math import isnan
 from typing import Final
 
 from slackwater.model.detector import Seen
@@ -50,10 +51,13 @@ class Traffic:
     by_five_minutes: Mapping[Direction, Series]
 
 
-def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float) -> Traffic | Fine | Unknown:
+def traffic(
+    instance: Instance, seen: Seen, *, days: int, screen_percent: float, least_days: int = 0
+) -> Traffic | Fine | Unknown:
     """Read the traffic of an instance whose type bursts, or return why it is not judged.
 
-    A direction is read by five minutes if one of its hours has `screen_percent` of an hour at baseline.
+    A direction is read by five minutes if one of its hours has `screen_percent` of an hour at baseline, and if half an
+    hour above the baseline may have begun on `least_days`.
     """
     kind = seen.fleet.get(InstanceType, instance.instance_type)
     if instance.state != "running":
@@ -67,10 +71,22 @@ def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float)
     by_hour = dict(zip(DIRECTIONS, hourly, strict=True))
     if not any(series.present for series in hourly):
         return Unknown("NetworkIn and NetworkOut have no point since it was started")
-    near = bytes_per_s_of_gbps(kind.network_baseline_gbps) * HOUR_S * screen_percent / 100
-    busy = [way for way, series in by_hour.items() if max(series.present, default=0) >= near]
+    baseline = bytes_per_s_of_gbps(kind.network_baseline_gbps) * HOUR_S
+    near = [way for way, series in by_hour.items() if max(series.present, default=0) >= baseline * screen_percent / 100]
+    busy = [way for way in near if days_above(by_hour[way], baseline) >= least_days]
     closer = ec2.read_since_start(instance, seen, FIVE_MINUTES_S, days, *(way.traffic for way in busy))
     return Traffic(kind, kind.network_baseline_gbps, by_hour, dict(zip(busy, closer, strict=True)))
+
+
+def days_above(by_hour: Series, baseline_bytes: float) -> int:
+    """The most days on which half an hour above the baseline may have begun or gone on, wherever a day begins.
+
+    With its short pauses, half an hour has five of its six points in two hours, of which the first may come before. An hour
+    without a point counts as full, and one more day for what followed the last hour.
+    """
+    values = [baseline_bytes if isnan(value) else value for value in by_hour.values]
+    full = [i for i in range(len(values)) if sum(values[i : i + 2]) >= baseline_bytes * 5 / 12]
+    return 1 + max(len({(hour - first) // 24 for i in full for hour in (i - 1, i)}) for first in range(24))
 
 
 def chart(label: str, value: float, traffic: Series, span: tuple[float, float], kind: InstanceType) -> Evidence:

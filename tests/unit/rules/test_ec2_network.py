@@ -1,0 +1,46 @@
+"""The days on which half an hour above the baseline may have begun, by the hour, beside the days by five minutes."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slackwater.detectors.ec2_network_over_baseline import _days
+from slackwater.model.metrics import Series
+from slackwater.performance.network import runs_above
+from slackwater.rules.ec2_network import days_above
+
+BASELINE_GBPS, BASELINE_BYTES_PER_S = 0.8, 1e8
+DAYS, A_DAY, AN_HOUR = 14, 288, 12
+POINTS = DAYS * A_DAY
+bursts = st.lists(
+    st.tuples(st.integers(0, POINTS), st.sampled_from([5, 6, 7, 12, 30, 288, 600]), st.integers(0, 2)), max_size=20
+)
+
+
+def by_five_minutes(runs: list[tuple[int, int, int]]) -> list[float]:
+    """Runs of points above the baseline: the first, how many, and the pause after every third."""
+    values = [0.0] * (POINTS + AN_HOUR)
+    for start, points, pause in runs:
+        for i in range(points):
+            if (at := start + i + i // 3 * pause) < len(values):
+                values[at] = BASELINE_BYTES_PER_S * 300 * 1.06
+    return values
+
+
+@settings(max_examples=300)
+@given(bursts, st.integers(0, AN_HOUR - 1))
+def test_hours_never_show_fewer_days_than_five_minutes(runs, late):
+    values = by_five_minutes(runs)
+    hours = [sum(values[i : i + AN_HOUR]) for i in range(0, len(values), AN_HOUR)]
+    whole = (POINTS + late) // AN_HOUR
+    by_hour = Series.of((whole - DAYS * 24) * 3_600, 3_600, hours[whole - DAYS * 24 : whole])
+    closer = Series.of(late * 300, 300, values[late : late + POINTS])
+    found = runs_above(closer, BASELINE_GBPS, min_points=6)
+    days = min(_days(found, closer), DAYS) if found else 0
+    assert days_above(by_hour, BASELINE_BYTES_PER_S * 3_600) >= days
+
+
+def test_an_hour_without_a_point_may_have_been_above():
+    quiet = Series.of(0, 3_600, [0.0] * 24 * DAYS)
+    dark = Series.of(0, 3_600, [*[0.0] * 24 * (DAYS - 6), *[None] * 24 * 6])
+    assert days_above(quiet, 1.0) == 1
+    assert days_above(dark, 1.0) >= 6
