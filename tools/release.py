@@ -15,11 +15,11 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import tomllib
 from datetime import date
 from pathlib import Path
 
 from bundle import zipped
+from slackwater_cli import VERSION
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -33,7 +33,7 @@ def problems(version: str, changelog: str, tags: list[str], changed: str) -> lis
     """Why a version cannot be released, each with what to do; empty if it can.
 
     Args:
-        version: the version in pyproject.toml.
+        version: the version to release.
         changelog: the text of CHANGELOG.md.
         tags: the tags of the commit.
         changed: what `git status --porcelain` prints.
@@ -43,7 +43,9 @@ def problems(version: str, changelog: str, tags: list[str], changed: str) -> lis
         found.append(f"The working tree has changes. Commit or remove them:\n{changed.rstrip()}")
     if f"v{version}" not in tags:
         has = f"it has {', '.join(tags)}" if tags else "it has no tag"
-        found.append(f"pyproject.toml: the version is {version}, so the commit needs the tag v{version}; {has}.")
+        found.append(
+            f"slackwater_cli/__init__.py: VERSION is {version}, so the commit needs the tag v{version}; {has}."
+        )
     heading = re.search(rf"^## {re.escape(version)}(?![\d.])(.*)$", changelog, re.MULTILINE)
     wanted = f"## {version} - YYYY-MM-DD"
     if not heading:
@@ -104,7 +106,7 @@ def main() -> None:
         help="build HEAD whatever its tag, changelog and changes: to try, not to publish",
     )
     asked = parser.parse_args()
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    version = VERSION
     tags = git("tag", "--points-at", "HEAD").decode().split()
     found = problems(version, (ROOT / "CHANGELOG.md").read_text(), tags, git("status", "--porcelain").decode())
     if found and not asked.draft:
