@@ -117,7 +117,7 @@ on("organization", "a page says of how many findings it shows the worst", async 
 });
 
 /** As the report shows a text that holds what nobody could see. */
-const seen = (text) => text.replace(/[\0\u2028\u2029\u202e]+/g, "\ufffd");
+const seen = (text) => text.replace(/[\0\u2028\u2029\u202e]/g, (one) => `<U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
 
 on("people", "search and filters narrow together, and are cleared together", async (page, { document: { findings } }) => {
   await page.fill("#search", "store-");

@@ -116,7 +116,7 @@ on("people", "a print shows what opens, light, and nothing to press", async (pag
   assert.ok((await brightness(page)) < 0.25, "light after the print");
 }, DARK);
 
-const seen = (text) => text.replace(/[\0\u2028\u2029\u202e]+/g, "\ufffd");
+const seen = (text) => text.replace(/[\0\u2028\u2029\u202e]/g, (one) => `<U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
 
 on("people", "to print waits for the charts", async (page) => {
   await page.evaluate(() => {

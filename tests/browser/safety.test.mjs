@@ -5,7 +5,7 @@ import { browserTests } from "./page.mjs";
 const on = browserTests("people", "nothing");
 const hostile = ({ findings }) => findings.filter(({ resource }) => !resource.name.startsWith("store-"));
 /** As the report shows a text that holds what nobody could see, and as a page shows white space. */
-const seen = (text) => text.replace(/[\0\u2028\u2029\u202e]+/g, "\ufffd");
+const seen = (text) => text.replace(/[\0\u2028\u2029\u202e]/g, (one) => `<U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
 
 on("people", "hostile names, tags, owners and reasons are shown as they are", async (page, { document }) => {
   for (const { id, resource, recommendations } of hostile(document)) {

@@ -26,4 +26,9 @@ def one_line(words: str) -> str:
 
     A control character or an invisible one shows as its code point: `prod<U+200B>`.
     """
-    return INVISIBLE.sub(lambda found: f"<U+{ord(found[0]):04X}>", words)
+    return INVISIBLE.sub(code_point, words)
+
+
+def code_point(found: re.Match[str]) -> str:
+    """Return a found character as its code point: `<U+200B>`."""
+    return f"<U+{ord(found[0]):04X}>"
