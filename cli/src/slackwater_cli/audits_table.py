@@ -96,16 +96,16 @@ def draw_audit(audit: AuditDetailDocument, console: Console) -> None:
 def _next(audit: AuditDocument) -> str:
     error = audit["error"] or ""
     if error.startswith("PolicyError") or f"{POLICY}:" in error:
-        return "`slackwater policy pull --output slackwater.toml`, mend it,\n`slackwater policy push slackwater.toml`."
+        return "`slackwater policy pull --output slackwater.toml`, fix it,\n`slackwater policy push slackwater.toml`."
     return "`slackwater findings list` shows what is open." if audit["outcome"] else ""
 
 
 def _draw_unread(audit: AuditDetailDocument, console: Console) -> None:
-    """What could not be read, each thing once with everywhere that it could not; without the scan document, the first few."""
+    """Draw the failed calls, each once with its regions and accounts; without the scan document, the first few."""
     several = len({one["account"] for one in (*audit["targets"], *audit["gaps"])}) > 1
     kinds: dict[str, defaultdict[tuple[str, str], dict[str, str]]] = {
-        "Could not be read": defaultdict(dict),
-        "Could not be read, and is optional": defaultdict(dict),
+        "Required calls that failed": defaultdict(dict),
+        "Optional calls that failed": defaultdict(dict),
     }
     required, optional = kinds.values()
     for gap in audit["gaps"]:

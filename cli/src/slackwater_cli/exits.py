@@ -22,11 +22,11 @@ class ExitStatus(IntEnum):
 
 
 class UsageError(Exception):
-    """Options that make no sense; the message says which would."""
+    """Options that do not go together; the message says which do."""
 
 
 class OutputClosedError(Exception):
-    """Whoever read our standard output has had enough."""
+    """The reader of standard output closed it."""
 
 
 def status_of(error: Exception) -> ExitStatus:

@@ -13,13 +13,13 @@ WASTE_SHARE: Final = 0.6
 
 
 def by_money(findings: Sequence[FindingDocument]) -> list[FindingDocument]:
-    """The waste, the dearest first; what has no known price comes after what has."""
+    """Return the waste, the largest saving first and unknown savings last."""
     waste = [finding for finding in findings if finding["kind"] == "waste"]
     return sorted(waste, key=lambda f: Decimal(f["monthly_savings_usd"] or "-Infinity"), reverse=True)
 
 
 def chosen(findings: Sequence[FindingDocument], top: int) -> tuple[list[FindingDocument], list[FindingDocument]]:
-    """`top` findings (0: all): waste by money, then the others as they are ranked; what one leaves free the other fills."""
+    """Return `top` findings (0: all): waste by saving, and the others by rank. Each fills the places that the other leaves."""
     waste, others = by_money(findings), [finding for finding in findings if finding["kind"] != "waste"]
     if not top:
         return waste, others

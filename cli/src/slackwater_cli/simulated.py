@@ -1,4 +1,4 @@
-"""The simulated account: a process of its own, which we know only by what it says and answers."""
+"""The simulated account: a separate process, reached only by its output and its HTTP answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIMEOUT_S: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A resource with a story: `troubles` must be found in it; of `twin_of` it only looks guilty."""
+    """A planted resource. The detectors in `troubles` must flag it; `twin_of` must not, though it looks like a case for it."""
 
     resource_id: str
     name: str

@@ -15,9 +15,9 @@ STATUSES: Final = {signal.SIGINT: ExitStatus.INTERRUPTED, signal.SIGTERM: ExitSt
 
 
 class Stopped(BaseException):
-    """Someone wants the command to end; `status` is what the shell is told. No Exception, lest it be caught in passing.
+    """The command was interrupted. It is no Exception, so that no handler of errors catches it.
 
-    `left` is how things are then.
+    `status` is the exit status. `left` says what was written so far.
     """
 
     def __init__(self, status: ExitStatus) -> None:

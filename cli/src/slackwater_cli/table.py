@@ -44,15 +44,18 @@ TOP: Final = 20
 """Findings shown where nobody says how many."""
 FIX_WORDS: Final = 5
 SHORTER: Final = {
-    "change instance type to": "change to",
+    "change instance type to": "use",
+    "change to": "use",
     "to infrequent access": "to IA",
     "throughput capacity": "throughput",
     "to what the instance carries": "to instance limit",
     "provisioned in steps": "in steps",
+    "client side first": "tune clients",
+    "let it take longer": "allow more time",
 }
 """Parts of actions that a table line has no room for."""
-NARROWEST: Final = ((2, 19), (3, 13), (5, 19), (4, 8), (2, 10), (3, 8), (5, 10))
-"""Columns to narrow where the terminal is narrow, in this order, and how far. The name is needed to find the resource."""
+NARROWEST: Final = ((3, 28), (2, 16), (5, 18), (4, 8), (5, 15), (2, 10), (3, 8), (5, 10))
+"""Columns to narrow if the terminal is narrow, in this order, and how far. The name comes last: it identifies the resource."""
 MOST_CAVEATS: Final = 2
 TITLES: Final = ("Waste", "Performance issues and risks")
 
@@ -100,7 +103,7 @@ def _draw_first(findings: Sequence[FindingDocument], console: Console) -> None:
     first = findings[0]
     owner = f" (owner {one_line(first['owner'])})" if first["owner"] else ""
     sure = "" if first["confidence"] == "high" else f", {first['confidence']} confidence"
-    what = f"{_short_name(first)}, {effect(first['monthly_savings_usd'])}{sure}: {_fix(first)}{owner}"
+    what = f"{_short_name(first)}, {effect(first['monthly_savings_usd'])}{sure}: {_action(first)}{owner}"
     console.print(Text.assemble(("Do first: ", "bold"), what))
 
 
@@ -114,7 +117,7 @@ def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, consol
     title = title if len(findings) == of else f"{title}: {len(findings):,} of {of:,}"
     console.print()
     console.print(Text.assemble((title, "bold underline"), (mark, "dim")))
-    heads = ("Severity", "Saves/mo" if is_waste else "Costs/mo", "What", "Name", "Owner", "Fix")
+    heads = ("Severity", "Saves/mo" if is_waste else "Bill/mo", "What", "Name", "Owner", "Fix")
     rows = [
         (
             Text(finding["severity"], STYLES[finding["severity"]]),
@@ -143,7 +146,7 @@ def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, consol
 
 
 def _amount(finding: FindingDocument, *, is_waste: bool) -> Text:
-    """What the fix saves, or in a table of issues what it costs. `~` marks a confidence below high."""
+    """What the fix saves, or in a table of issues by how much it changes the bill. `~` marks a confidence below high."""
     mark, usd = "" if finding["confidence"] == "high" else "~", finding["monthly_savings_usd"]
     if not finding["recommendations"]:
         return Text("-")
@@ -153,14 +156,19 @@ def _amount(finding: FindingDocument, *, is_waste: bool) -> Text:
     if is_waste:
         return Text(f"{mark}{dollars(amount)}", "green")
     if amount > 0:
-        return Text(f"{mark}saves {dollars(amount)}", "green")
-    return Text(f"{mark}+{dollars(-amount)}" if amount else "free")
+        return Text(f"{mark}-{dollars(amount)}", "green")
+    return Text(f"{mark}+{dollars(-amount)}" if amount else "+$0")
+
+
+def _action(finding: FindingDocument) -> str:
+    """The first recommendation, from its action."""
+    actions = [to_do["action"] for to_do in finding["recommendations"][:1]]
+    return one_line(actions[0]).replace("-", " ") if actions else "see details"
 
 
 def _fix(finding: FindingDocument) -> str:
-    """The first recommendation in at most five words, from its action."""
-    actions = [to_do["action"] for to_do in finding["recommendations"][:1]]
-    words = one_line(actions[0]).replace("-", " ") if actions else "see details"
+    """The first recommendation in at most five words."""
+    words = _action(finding)
     for long, short in SHORTER.items():
         words = words.replace(long, short)
     return " ".join(words.split()[:FIX_WORDS])

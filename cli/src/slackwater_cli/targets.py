@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def regions_without_asking() -> list[str]:
-    """Regions that this version knows; AWS may have newer ones."""
+    """Return the regions in this version's botocore; AWS may have newer ones."""
     from slackwater.aws.client.offline import packaged_regions
 
     return packaged_regions()
 
 
 def check_named_regions(session: AwsSession, named: Sequence[str]) -> None:
-    """Refuse a region that neither this version nor the account knows. AWS is asked only about those that are new to us.
+    """Refuse a region that neither this version nor the account has. Calls AWS only for regions that this version lacks.
 
     Raises:
         UsageError: with each of them.
@@ -40,7 +40,7 @@ def check_named_regions(session: AwsSession, named: Sequence[str]) -> None:
     try:
         enabled = enabled_regions(session)
     except AwsError:
-        refuse_unknown("--region", named, known)  # whoever misspelt a region shall hear of that first
+        refuse_unknown("--region", named, known)  # a misspelt region is the more useful error
         raise
     refuse_unknown("--region", named, {*known, *enabled})
 
@@ -61,9 +61,9 @@ def targets_to_scan(
     """The caller's account in the regions named on the command line, in all, in the policy's, or in the default one.
 
     Raises:
-        UsageError: a region that nobody knows, or none at all.
+        UsageError: an unknown region, or none at all.
         PolicyError: the policy names such a region.
-        AwsError: the caller is nobody, or may not list the enabled regions that are wanted.
+        AwsError: the caller has no valid credentials, or may not list the enabled regions.
     """
     from slackwater.app.policy.file import check_regions
     from slackwater.aws.client.identity import identity
@@ -75,7 +75,7 @@ def targets_to_scan(
     default = default_region(session)
     regions = named or policy.scan.regions or ([default] if default else [])
     if not regions and not every:
-        raise UsageError("No region: name one with --region, take --all-regions, or set AWS_REGION")
+        raise UsageError("No region: name one with --region, use --all-regions, or set AWS_REGION")
 
     def refuse_all_but(valid: Collection[str]) -> None:
         if policy_file is not None:
@@ -89,7 +89,7 @@ def targets_to_scan(
             who = identity(session)
         enabled = enabled_regions(session) if every or new_to_us else []
     except AwsError:
-        refuse_all_but(known)  # whoever misspelt a region shall hear of that first
+        refuse_all_but(known)  # a misspelt region is the more useful error
         raise
     refuse_all_but({*known, *enabled})
     return [Target(who.account, region, who.partition) for region in (enabled if every else dict.fromkeys(regions))]

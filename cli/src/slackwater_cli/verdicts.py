@@ -1,4 +1,4 @@
-"""What was planted, beside what the scan said."""
+"""Compares what was planted in the simulated account with what the scan found."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GOOD: Final[tuple[Outcome, ...]] = ("found", "silent")
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One detector and one resource: what the truth wants, and what happened."""
+    """One detector and one resource: what was planted, and what the scan found."""
 
     outcome: Outcome
     detector: str
@@ -36,24 +36,24 @@ class Comparison:
 
 
 def compared(planted: Iterable[Planted], doc: ScanDocument, detectors: Collection[str]) -> list[Comparison]:
-    """Every planted trouble and twin of these detectors, and every finding that nobody planted."""
+    """Compare every planted issue and look-alike of these detectors, and every finding that was not planted."""
     flagged = {(f["detector"], f["resource"]["id"]): f for f in doc["findings"]}
-    told: list[Comparison] = []
+    comparisons: list[Comparison] = []
     for case in planted:
-        for trouble in case.troubles:
-            outcome: Outcome = "found" if (trouble, case.resource_id) in flagged else "MISSED"
-            told.append(Comparison(outcome, trouble, case.name, case.resource_id, case.why))
+        for issue in case.troubles:
+            outcome: Outcome = "found" if (issue, case.resource_id) in flagged else "MISSED"
+            comparisons.append(Comparison(outcome, issue, case.name, case.resource_id, case.why))
         if case.twin_of:
             outcome = "FALSE ALARM" if (case.twin_of, case.resource_id) in flagged else "silent"
-            told.append(Comparison(outcome, case.twin_of, case.name, case.resource_id, case.why))
-    told = [one for one in told if one.detector in detectors]
-    expected = {(one.detector, one.resource_id) for one in told}
-    told += [
-        Comparison("FALSE ALARM", detector, f["resource"]["name"], id_, "Nobody planted it.")
+            comparisons.append(Comparison(outcome, case.twin_of, case.name, case.resource_id, case.why))
+    comparisons = [one for one in comparisons if one.detector in detectors]
+    expected = {(one.detector, one.resource_id) for one in comparisons}
+    comparisons += [
+        Comparison("FALSE ALARM", detector, f["resource"]["name"], id_, "This was not planted.")
         for (detector, id_), f in flagged.items()
         if (detector, id_) not in expected
     ]
-    return told
+    return comparisons
 
 
 def draw_comparisons(told: Collection[Comparison], console: Console, *, details: bool = True) -> None:

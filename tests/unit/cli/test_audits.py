@@ -257,7 +257,7 @@ def test_a_policy_that_failed_an_audit_is_to_be_mended(error: str, said: str, ru
     assert lines[2] == "Asked for: every detector that is on, in the policy's regions."
     assert said in lines
     assert lines[-2:] == [
-        "`slackwater policy pull --output slackwater.toml`, mend it,",
+        "`slackwater policy pull --output slackwater.toml`, fix it,",
         "`slackwater policy push slackwater.toml`.",
     ]
 
@@ -283,16 +283,18 @@ def test_what_could_not_be_read_is_said_once_with_every_region(run, store: Dynam
     shown = run("audits", "show", "audit-1").out
 
     assert (
-        "Could not be read:\n  efs:List in 2 regions\n    us-east-1, eu-west-1\n"
+        "Required calls that failed:\n  efs:List in 2 regions\n    us-east-1, eu-west-1\n"
         "    AccessDenied: no efs in arn:aws:efs:us-east-1\n\n"
-        "Could not be read, and is optional:\n  efs:List in eu-west-2\n"
+        "Optional calls that failed:\n  efs:List in eu-west-2\n"
     ) in shown
 
 
 def test_without_its_scan_document_an_audit_still_says_what_was_incomplete(run, store: DynamoAudits) -> None:
     store.begin(record("audit-1", "incomplete"))
 
-    assert "Could not be read:\n  us-east-1 of 123456789012\n    denied\n" in run("audits", "show", "audit-1").out
+    assert (
+        "Required calls that failed:\n  us-east-1 of 123456789012\n    denied\n" in run("audits", "show", "audit-1").out
+    )
 
 
 @pytest.mark.parametrize(("columns", "asked_by"), [(80, []), (100, ["Admin/ada"]), (160, [ADA])])

@@ -85,6 +85,16 @@ def test_what_is_denied_makes_the_scan_incomplete_and_that_wins_over_fail_on(sca
     assert "fsx:DescribeVolumes: AccessDenied" in done.err
 
 
+def test_a_quiet_scan_still_says_that_it_is_incomplete(scan, account) -> None:
+    account.faults.deny("fsx:DescribeVolumes")
+
+    done = scan("--quiet", "--format", "csv")
+
+    assert done.status == 3
+    assert done.err.startswith("INCOMPLETE: ")
+    assert len(done.err.splitlines()) == 1
+
+
 def test_what_the_ceiling_on_metrics_held_back_is_one_gap_and_what_is_optional_is_marked(
     scan, account, nowhere
 ) -> None:
@@ -460,7 +470,7 @@ def test_what_is_for_people_shows_the_worst_findings_and_says_how_many_more_ther
     assert re.search("--format csv -o findings.csv +all 5 findings", all_)
     assert re.search("--top 0 +the worst 3 findings", few)
     assert "5 findings" in markdown
-    assert "The worst 3 of them" in markdown
+    assert "These are the 3 most severe." in markdown
     assert markdown.count("\n### ") == 3
     assert "3 of 5 findings are shown" in scan(*QUIET, "--format", "html").out
     assert len(scan(*QUIET, "--format", "csv").out.splitlines()) == 1 + 5

@@ -30,7 +30,7 @@ def test_money_is_the_first_line_and_what_was_seen_the_second(drawn, make) -> No
     lines = drawn(make.finding("1234.50"), unknown=(make.unknown(),)).splitlines()
 
     assert lines[0] == "$1,234 a month ($1,234 with high confidence) in 1 finding."
-    assert lines[1].startswith("Complete: every required call succeeded. 1 inconclusive check.")
+    assert lines[1].startswith("Complete: every required call succeeded. 1 check is inconclusive: ")
     assert lines[3] == "Do first: scratch, saves $1,234/mo: delete (owner data)"
 
 
@@ -67,7 +67,7 @@ def test_what_could_not_be_seen_is_loud_at_both_ends(drawn, make) -> None:
     text = drawn(gaps=(make.gap(), make.gap(optional=True)))
 
     assert text.splitlines()[0] == "INCOMPLETE: nothing can be said; 1 required call failed."
-    assert "INCOMPLETE: this could not be read" in text
+    assert "INCOMPLETE: these calls failed" in text
     assert "ap-northeast-1: fsx:DescribeVolumes: AccessDenied: not yours" in text
     assert "fsx:DescribeVolumes (optional)" in text
 
@@ -90,7 +90,7 @@ def test_a_long_reason_is_cut_where_it_is_repeated_for_every_detector(drawn, mak
 def test_that_a_gap_is_optional_is_said_once(drawn, make) -> None:
     text = drawn(gaps=(make.gap(optional=True),))
 
-    assert "Could not be read, and is optional" in text
+    assert "Optional calls that failed" in text
     assert "(optional)" not in text
 
 
@@ -176,7 +176,7 @@ def test_the_severity_and_the_mark_of_low_confidence_are_explained_above_the_row
     assert waste.index("~ medium or low confidence") < waste.index("Severity") < waste.index("~$12")
     assert issues.split("\n", 1)[1].split()[:8] == [
         "Severity",
-        "Costs/mo",
+        "Bill/mo",
         "What",
         "Name",
         "Owner",
@@ -184,6 +184,21 @@ def test_the_severity_and_the_mark_of_low_confidence_are_explained_above_the_row
         "high",
         "+$352",
     ]
+
+
+def test_the_name_gets_its_room_before_the_other_columns(drawn, make) -> None:
+    name = "wordpress-staging-wordpress"
+    volume = make.volume(tags={"Name": name})
+    text = drawn(make.finding("-4", resource=volume, kind="performance", detector="ec2-network-over-baseline"))
+
+    assert f" {name} " in text
+
+
+def test_a_fix_that_saves_lowers_the_bill_and_a_free_one_leaves_it(drawn, make) -> None:
+    text = drawn(make.finding("2.74", kind="performance"), make.finding("0", id="b", kind="performance"))
+
+    rows = [line.split()[:2] for line in text.splitlines() if line.startswith("high")]
+    assert rows == [["high", "-$2.74"], ["high", "+$0"]]
 
 
 def test_fifty_findings_fit_in_45_lines(drawn, make) -> None:

@@ -79,7 +79,7 @@ def list_(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """List the open findings, the dearest first, or others."""
+    """List the open findings, the largest saving first, or others."""
     from slackwater.engine.registry import registry
     from slackwater.views.api import to_json as service_json
     from slackwater.views.scan.to_json import dump

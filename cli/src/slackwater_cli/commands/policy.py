@@ -96,10 +96,9 @@ def push(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Check a policy file, and have the deployed service go by it.
+    """Check a policy file, and store it for the deployed service.
 
-    Audits do from the next one on, and clean-ups that are under way from their next step on. The last push wins, whoever made
-    it; the history has them all.
+    The next audit uses it. A running clean-up uses it from its next step. The last push wins; the history has all.
 
     \b
     Exit status:

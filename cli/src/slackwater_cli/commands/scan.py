@@ -226,10 +226,11 @@ def _shown(spool: ScanFile, format: Format, *, top: int, details: bool, to_termi
 
 
 def _say_what_was_found(doc: ScanDocument) -> None:
-    """The gist on standard error, where the result itself goes to a program or a file."""
+    """Summarize the scan on standard error if its result goes to a program or a file. `--quiet` keeps that it is incomplete."""
     from slackwater.views.text.words import completeness, facts, gaps_title, gaps_told, headline
 
-    for sentence in (headline(doc), completeness(doc), *facts(doc)):
+    note(headline(doc), always=status(doc, None) is ExitStatus.INCOMPLETE)
+    for sentence in (completeness(doc), *facts(doc)):
         note(sentence)
     if gaps := gaps_told(doc):
         note(f"{gaps_title(doc)}:")

@@ -37,12 +37,12 @@ A_YEAR: Final = re.compile(r"\b20\d\d\b")
 
 
 def render(scan: Scan) -> str:
-    """The money, what could not be seen, a table of the findings, then each with its evidence."""
+    """Render the headline, the failed calls, a table of the findings, then each finding with its evidence."""
     return render_document(document(scan))
 
 
 def render_document(doc: ScanDocument) -> str:
-    """The same of a document, which may hold only the worst findings: how many more there are is said."""
+    """Render a document. It may hold only the most severe findings; the text then says how many there are in all."""
     lines = [f"# {text(headline(doc))}", "", *(f"- {text(fact)}" for fact in (completeness(doc), *facts(doc)))]
     if gaps := not_read(doc):
         lines += _gaps(gaps, gaps_title(doc))
@@ -73,7 +73,7 @@ def _gaps(gaps: Iterable[GapDocument], title: str) -> Iterator[str]:
 def _findings(findings: Sequence[FindingDocument], of_all: int) -> Iterator[str]:
     yield from section(count(of_all, "finding"))
     if len(findings) < of_all:
-        yield f"The worst {len(findings):,} of them; the others are in the scan as JSON or CSV."
+        yield f"These are the {len(findings):,} most severe. The scan as JSON or CSV has all."
         yield ""
     yield from table(
         ("Severity", "Detector", "Resource", "USD a month", "What"),
@@ -109,7 +109,7 @@ def _finding(finding: FindingDocument) -> Iterator[str]:
             yield f"  `{sparkline(series['values'], SPARKLINE_WIDTH, evidence.get('scale'))}`{how}"
     for number, to_do in enumerate(finding["recommendations"], start=1):
         yield from _recommendation(number, to_do)
-    yield from section("Mind", level=4) if finding["caveats"] else ()
+    yield from section("Caveats", level=4) if finding["caveats"] else ()
     yield from (f"- {text(caveat)}" for caveat in finding["caveats"])
     yield from section("Prices", level=4) if finding["price_basis"] else ()
     yield from (f"- {text(_price(basis))}" for basis in finding["price_basis"])
@@ -127,16 +127,14 @@ def _recommendation(number: int, to_do: RecommendationDocument) -> Iterator[str]
 
 
 def _price(basis: PriceBasisDocument) -> str:
-    dated = (
-        "" if A_YEAR.search(basis["source"]) else f", {basis['as_of']}"
-    )  # many sources say themselves from when they are
+    dated = "" if A_YEAR.search(basis["source"]) else f", {basis['as_of']}"  # many sources have a date of their own
     return f"{basis['item']}: {basis['usd']} USD per {basis['unit']} ({basis['source']}{dated})"
 
 
 def _unknown(unknown: Sequence[UnknownDocument]) -> Iterator[str]:
-    yield from section(f"{count(len(unknown), 'question')} without an answer")
+    yield from section(count(len(unknown), "inconclusive check"))
     yield from table(
-        ("Detector", "Why", "How many", "Such as"),
+        ("Detector", "Reason", "Count", "Examples"),
         ((r.detector, text(r.reason), f"{r.count:,}", text(", ".join(r.examples))) for r in reasons(unknown)),
-        right=("How many",),
+        right=("Count",),
     )

@@ -59,7 +59,7 @@ def status(
 
 
 def top(findings: Page[TrackedFinding]) -> Message:
-    """The first of these findings, the dearest first, a line each."""
+    """The first of these findings, the largest saving first, a line each."""
     told = findings.items[:TOP]
     if not told:
         return said(paragraph(run("No finding is open.")))

@@ -149,13 +149,18 @@ def _waste(totals: SomeTotals, high_confidence_usd: str | None) -> str:
 
 def completeness(doc: ScanDocument) -> str:
     """Whether every required call succeeded, and how many checks are inconclusive."""
-    unanswered = f"{count(len(doc['unknown']), 'inconclusive check')}."
+    unknown = len(doc["unknown"])
+    checks = f"{count(unknown, 'check')} {'is' if unknown == 1 else 'are'} inconclusive"
     if all_disabled(doc):
         return "A service control policy disables every region in this scan. Nothing was read."
     if doc["scan"]["complete"]:
         but = ", except for disabled regions" if any("closed" in target for target in doc["scan"]["targets"]) else ""
-        return f"Complete{but}: every required call succeeded. {unanswered}"
-    return f"The failed calls are listed. {unanswered}"
+        return f"Complete{but}: every required call succeeded." + (
+            f" {checks}: AWS answered, but its data does not decide {'it' if unknown == 1 else 'them'}."
+            if unknown
+            else ""
+        )
+    return f"The failed calls are listed. {checks}."
 
 
 def facts(doc: ScanDocument) -> list[str]:
@@ -215,10 +220,10 @@ def gaps_told(doc: ScanDocument) -> list[str]:
 
 
 def gaps_title(doc: ScanDocument) -> str:
-    """How much the gaps matter: loud where something required is missing."""
+    """Return a title for the failed calls, in capitals if a required one failed."""
     if doc["scan"]["complete"]:
-        return "Could not be read, and is optional"
-    return "INCOMPLETE: this could not be read"
+        return "Optional calls that failed"
+    return "INCOMPLETE: these calls failed"
 
 
 def named(resource: ResourceDocument) -> str:
