@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from slackwater_simulator.ec2_query import hexadecimal
@@ -85,6 +85,13 @@ class Builder:
                 **more,
             )
         )
+
+    def change[T: (Volume, Instance)](self, resource: T, **parts: Any) -> T:
+        """Put a changed resource in the place of one that was collected."""
+        held: list[Any] = self.volumes if isinstance(resource, Volume) else self.instances
+        changed = replace(resource, **parts)
+        held[next(place for place, each in enumerate(held) if each is resource)] = changed
+        return changed
 
     def volume(
         self, name: str, size_gib: int, *, on: Instance | None = None, device: str = "/dev/sdf", **more: Any

@@ -51,21 +51,32 @@ def by_turns(d: Draw, mib: float, size_kib: float) -> Telemetry:
     return metrics
 
 
-def restarted(d: Draw, volume: Volume, instance: Instance) -> Volume:
-    """The same volume on the same instance, which was stopped for minutes to hours, to be resized."""
+def restarted(d: Draw, volume: Volume) -> Volume:
+    """Stop the newest instance, which carries this volume, for minutes to hours, to be resized."""
     stopped = d.ago(d.uniform(0.5, 12))
-    return _stopped(d, volume, instance, stopped, stopped + int(d.uniform(3, 180)) * MINUTE)
+    return _stopped(d, volume, stopped, stopped + int(d.uniform(3, 180)) * MINUTE)
 
 
-def stopped_once(d: Draw, volume: Volume, instance: Instance) -> Volume:
-    """The same volume on the same instance, which was stopped for days, and started again more than two weeks ago."""
+def stopped_once(d: Draw, volume: Volume) -> Volume:
+    """Stop the newest instance, which carries this volume, for days, and start it again more than two weeks ago."""
     started = d.ago(d.uniform(16, 25))
-    return _stopped(d, volume, instance, started - int(d.uniform(1, 8) * DAY), started)
+    return _stopped(d, volume, started - int(d.uniform(1, 8) * DAY), started)
 
 
-def _stopped(d: Draw, volume: Volume, instance: Instance, stopped: int, started: int) -> Volume:
-    again = replace(instance, launched=started, running=((instance.launched, stopped), (started, FOREVER)))
-    d.build.instances[d.build.instances.index(instance)] = again
-    used = replace(volume, used=((volume.attachments[0].since, stopped), (started, FOREVER)))
-    d.build.volumes[d.build.volumes.index(volume)] = used
-    return used
+def _stopped(d: Draw, volume: Volume, stopped: int, started: int) -> Volume:
+    instance = d.build.instances[-1]
+    d.build.change(instance, launched=started, running=((instance.launched, stopped), (started, FOREVER)))
+    return d.build.change(volume, used=((volume.attachments[0].since, stopped), (started, FOREVER)))
+
+
+def shared(d: Draw, volume: Volume) -> Volume:
+    """Attach a Multi-Attach volume to a second instance."""
+    other, first = host(d.named("2")), volume.attachments[0]
+    second = replace(first, instance_id=other.id, since=max(first.since, other.launched))
+    return d.build.change(volume, attachments=(first, second), used=((first.since, FOREVER),))
+
+
+def stopped_host(d: Draw) -> Instance:
+    """An instance that was stopped within the last 25 days."""
+    stopped = d.ago(d.uniform(1, 25))
+    return host(d, days=120, state="stopped", stopped=stopped)

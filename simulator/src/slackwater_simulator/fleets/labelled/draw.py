@@ -101,6 +101,13 @@ class Draw:
         weekday, second = self.integer(5), self.integer(DAY)
         return self._on(second, lambda date: date.tm_wday == weekday and date.tm_mday <= 7)
 
+    def visits(self) -> list[int]:
+        """Draw moments of the last 33 days at which somebody looks something up, ten days or so apart."""
+        visits = [self.ago(self.uniform(0.01, 29))]
+        while visits[-1] > self.ago(29):
+            visits.append(int(visits[-1] - self.random.exponential(10) * DAY))
+        return [visit for visit in visits if visit > self.ago(33)]
+
     def _on(self, second: int, chosen: Callable[[time.struct_time], bool]) -> list[int]:
         midnights = (self.now // DAY * DAY - day * DAY for day in range(CYCLE // DAY + 1))
         moments = [midnight + second for midnight in midnights if chosen(time.gmtime(midnight))]
@@ -144,6 +151,11 @@ class Draw:
             case _:
                 values = self.runs(self.daily(7), self.uniform(10, 300), 0.8, 0.05) * self.wobble()
         return np.clip(values, 0.0, 1.0)
+
+    @staticmethod
+    def full(values: Floats) -> Floats:
+        """Return the curve with a peak of 1."""
+        return np.clip(values / values.max(), 0.0, 1.0)
 
     def without_days(self, values: Floats) -> Floats:
         """Remove one to five whole days, of the last twelve."""

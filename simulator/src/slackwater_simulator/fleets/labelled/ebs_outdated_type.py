@@ -7,8 +7,6 @@ what they need.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from slackwater_simulator.resources import Instance, Volume, given
@@ -93,19 +91,9 @@ def _on_xen(d: Draw) -> Volume:
     return _gp2(d, d.demand(), _gib(d), on=on)
 
 
-def _restarted(d: Draw) -> Volume:
-    volume = _small(d)
-    return carriers.restarted(d, volume, d.build.instances[-1])
-
-
 def _attached_weeks_ago(d: Draw) -> Volume:
     created = d.ago(d.uniform(15.1, 30))
     return _gp2(d, d.demand(), _gib(d), created=created)
-
-
-def _stopped_once(d: Draw) -> Volume:
-    volume = _small(d)
-    return carriers.stopped_once(d, volume, d.build.instances[-1])
 
 
 def _needs_250(d: Draw, starts: list[int], minutes: float) -> Volume:
@@ -130,12 +118,7 @@ def _shared(d: Draw) -> Volume:
     iops = int(d.spread(500, 20_000))
     activity = carriers.work(d, d.demand(), iops * d.uniform(0.7, 0.95) * 4 / 1024, 4)
     volume = _volume(d, "io1", 1_000, iops=iops, activity=activity, multi_attach=True)
-    other = carriers.host(d.named("2"))
-    since = max(volume.attachments[0].since, other.launched)
-    attachments = (*volume.attachments, replace(volume.attachments[0], instance_id=other.id, since=since))
-    shared = replace(volume, attachments=attachments, used=((volume.attachments[0].since, 1 << 40),))
-    d.build.volumes[d.build.volumes.index(volume)] = shared
-    return shared
+    return carriers.shared(d, volume)
 
 
 def _present(d: Draw) -> Volume:
@@ -157,9 +140,8 @@ def _present(d: Draw) -> Volume:
 
 
 def _stopped(d: Draw) -> Volume:
-    stopped = d.ago(d.uniform(1, 25))
-    host = carriers.host(d, days=120, state="stopped", stopped=stopped)
-    return _volume(d, "gp2", _gib(d), host, used=((host.launched, stopped),))
+    host = carriers.stopped_host(d)
+    return _volume(d, "gp2", _gib(d), host, used=host.intervals)
 
 
 SCENARIOS = (
@@ -175,9 +157,11 @@ SCENARIOS = (
         lambda d: _requests(d, d.uniform(60, 150), int(d.spread(10, 40))),
     ),
     issue("on-xen", "gp2 on a Xen instance.", _on_xen),
-    issue("restarted", "gp2 whose instance was stopped and started.", _restarted),
+    issue("restarted", "gp2 whose instance was stopped and started.", lambda d: carriers.restarted(d, _small(d))),
     issue("attached-weeks-ago", "Attached two to four weeks ago.", _attached_weeks_ago),
-    issue("stopped-once", "Its instance was stopped for days, weeks ago.", _stopped_once),
+    issue(
+        "stopped-once", "Its instance was stopped for days, weeks ago.", lambda d: carriers.stopped_once(d, _small(d))
+    ),
     # So few I/O requests, for its size, that gp3 costs more.
     control(
         "magnetic-quiet",

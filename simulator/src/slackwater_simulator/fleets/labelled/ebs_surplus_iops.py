@@ -7,8 +7,6 @@ volume is another detector's: its type is the larger waste.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from slackwater_simulator.resources import Instance, Volume, given
@@ -17,7 +15,7 @@ from slackwater_simulator.shapes import MINUTES
 
 from . import carriers
 from .draw import Draw
-from .scenario import control, issue
+from .scenario import control, in_full, issue
 
 _GP3 = (4_000, 5_000, 6_000, 8_000, 10_000, 12_000, 16_000, 20_000)
 _IO2 = (500, 1_000, 2_000, 3_000, 5_000, 10_000, 20_000)
@@ -82,31 +80,16 @@ def _by_turns(d: Draw) -> Volume:
     return _volume(d, kind, telemetry=carriers.by_turns(d, iops * size / 1024, size))
 
 
-def _restarted(d: Draw) -> Volume:
-    volume = _with(d, d.demand(), _little(d))
-    return carriers.restarted(d, volume, d.build.instances[-1])
-
-
 def _attached_weeks_ago(d: Draw) -> Volume:
     created = d.ago(d.uniform(15.1, 30))
     return _with(d, d.demand(), _little(d), created=created)
-
-
-def _stopped_once(d: Draw) -> Volume:
-    volume = _rarely_many(d)
-    return carriers.stopped_once(d, volume, d.build.instances[-1])
 
 
 def _shared(d: Draw) -> Volume:
     """On two instances, each of which does its part."""
     kind = ("io2", _one(d, _IO2))
     volume = _with(d, d.demand(), d.spread(0.02, 0.15), kind, multi_attach=True)
-    other = carriers.host(d.named("2"))
-    since = max(volume.attachments[0].since, other.launched)
-    attachments = (*volume.attachments, replace(volume.attachments[0], instance_id=other.id, since=since))
-    shared = replace(volume, attachments=attachments, used=((volume.attachments[0].since, 1 << 40),))
-    d.build.volumes[d.build.volumes.index(volume)] = shared
-    return shared
+    return carriers.shared(d, volume)
 
 
 def _in_runs(d: Draw, starts: list[int], minutes: float) -> Volume:
@@ -140,31 +123,23 @@ def _for_throughput(d: Draw) -> Volume:
 
 
 def _stopped(d: Draw) -> Volume:
-    stopped = d.ago(d.uniform(1, 25))
-    host = carriers.host(d, days=120, state="stopped", stopped=stopped)
-    return _volume(d, _kind(d), host, used=((host.launched, stopped),))
+    host = carriers.stopped_host(d)
+    return _volume(d, _kind(d), host, used=host.intervals)
 
 
 SCENARIOS = (
     issue("rarely-many", "A third of them is used at most.", _rarely_many),
     issue("on-xen", "The same on a Xen instance.", _on_xen),
     issue("by-turns", "Reads by day, writes by night.", _by_turns),
-    issue("restarted", "Its instance was stopped and started.", _restarted),
+    issue("restarted", "Its instance was stopped and started.", lambda d: carriers.restarted(d, _rarely_many(d))),
     issue("attached-weeks-ago", "Attached two to four weeks ago.", _attached_weeks_ago),
-    issue("stopped-once", "Its instance was stopped for days, weeks ago.", _stopped_once),
+    issue(
+        "stopped-once",
+        "Its instance was stopped for days, weeks ago.",
+        lambda d: carriers.stopped_once(d, _rarely_many(d)),
+    ),
     issue("shared", "Shared by two instances.", _shared),
-    control("nightly", "Used in full for minutes every night.", lambda d: _in_runs(d, d.daily(), d.uniform(3, 60))),
-    control("weekly", "Used in full once a week.", lambda d: _in_runs(d, d.daily(7), d.uniform(3, 240))),
-    control(
-        "monthly",
-        "Used in full for half an hour or more once a month.",
-        lambda d: _in_runs(d, d.monthly(), d.uniform(30, 600)),
-    ),
-    control(
-        "first-weekday",
-        "The same on the first Monday of the month, or so.",
-        lambda d: _in_runs(d, d.first_weekday(), d.uniform(30, 600)),
-    ),
+    *in_full(_in_runs, nightly=(3, 60), weekly=(3, 240), monthly=(30, 600), first_weekday=(30, 600)),
     control("by-day", "Used by day.", lambda d: _with(d, np.clip(d.working_days() * 1.3, 0, 1), d.uniform(0.7, 1.0))),
     control("steady", "Used always.", lambda d: _with(d, np.clip(0.8 * d.wobble(), 0, 1), d.uniform(0.6, 1.0))),
     control("seconds", "Seconds at the limit, which minutes hide.", _seconds),

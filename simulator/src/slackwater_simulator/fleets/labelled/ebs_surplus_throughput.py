@@ -14,7 +14,7 @@ from slackwater_simulator.shapes import MINUTES
 
 from . import carriers
 from .draw import Draw
-from .scenario import control, issue
+from .scenario import control, in_full, issue
 
 _BOUGHT = (200, 250, 300, 400, 500, 600, 750, 1000)
 _ON_XEN = (160, 180, 200, 225)
@@ -65,19 +65,9 @@ def _by_turns(d: Draw) -> Volume:
     return _volume(d, bought, telemetry=metrics)
 
 
-def _restarted(d: Draw) -> Volume:
-    volume = _with(d, d.demand(), _little(d))
-    return carriers.restarted(d, volume, d.build.instances[-1])
-
-
 def _attached_weeks_ago(d: Draw) -> Volume:
     created = d.ago(d.uniform(15.1, 30))
     return _with(d, d.demand(), _little(d), created=created)
-
-
-def _stopped_once(d: Draw) -> Volume:
-    volume = _rarely_much(d)
-    return carriers.stopped_once(d, volume, d.build.instances[-1])
 
 
 def _in_runs(d: Draw, starts: list[int], minutes: float) -> Volume:
@@ -95,31 +85,23 @@ def _seconds(d: Draw) -> Volume:
 
 
 def _stopped(d: Draw) -> Volume:
-    stopped = d.ago(d.uniform(1, 25))
-    host = carriers.host(d, days=120, state="stopped", stopped=stopped)
-    return _volume(d, _bought(d), host, used=((host.launched, stopped),))
+    host = carriers.stopped_host(d)
+    return _volume(d, _bought(d), host, used=host.intervals)
 
 
 SCENARIOS = (
     issue("rarely-much", "A third of it is used at most.", _rarely_much),
     issue("on-xen", "The same on a Xen instance.", lambda d: _with(d, d.demand(), _little(d), _ON_XEN, carriers.XEN)),
     issue("by-turns", "Reads by day, writes by night.", _by_turns),
-    issue("restarted", "Its instance was stopped and started.", _restarted),
+    issue("restarted", "Its instance was stopped and started.", lambda d: carriers.restarted(d, _rarely_much(d))),
     issue("attached-weeks-ago", "Attached two to four weeks ago.", _attached_weeks_ago),
-    issue("stopped-once", "Its instance was stopped for days, weeks ago.", _stopped_once),
+    issue(
+        "stopped-once",
+        "Its instance was stopped for days, weeks ago.",
+        lambda d: carriers.stopped_once(d, _rarely_much(d)),
+    ),
     control("idle", "Attached, and idle: that says more.", lambda d: _volume(d, _bought(d)), "ebs-idle"),
-    control("nightly", "Used in full for minutes every night.", lambda d: _in_runs(d, d.daily(), d.uniform(3, 60))),
-    control("weekly", "Used in full once a week.", lambda d: _in_runs(d, d.daily(7), d.uniform(3, 240))),
-    control(
-        "monthly",
-        "Used in full for half an hour or more once a month.",
-        lambda d: _in_runs(d, d.monthly(), d.uniform(30, 600)),
-    ),
-    control(
-        "first-weekday",
-        "The same on the first Monday of the month, or so.",
-        lambda d: _in_runs(d, d.first_weekday(), d.uniform(30, 600)),
-    ),
+    *in_full(_in_runs, nightly=(3, 60), weekly=(3, 240), monthly=(30, 600), first_weekday=(30, 600)),
     control("by-day", "Used by day.", lambda d: _with(d, np.clip(d.working_days() * 1.3, 0, 1), d.uniform(0.7, 1.0))),
     control("steady", "Used always.", lambda d: _with(d, np.clip(0.8 * d.wobble(), 0, 1), d.uniform(0.6, 1.0))),
     control("seconds", "Seconds at the limit, which minutes hide.", _seconds),

@@ -47,10 +47,6 @@ def _work(d: Draw, values: Floats, *, clients: int) -> dict[str, object]:
     }
 
 
-def _few(d: Draw) -> int:
-    return d.integer(1, 9)
-
-
 def _killed(d: Draw) -> ElasticFileSystem:
     created = d.ago(d.uniform(38, 300))
     return _made(
@@ -95,36 +91,24 @@ def _walked(d: Draw, stored_gib: float, *, file_bytes: float) -> ElasticFileSyst
     return _made(d, standard_bytes=stored, activity=activity, clients=nobody, backup=True)
 
 
-def _calendar(d: Draw) -> ElasticFileSystem:
-    values = d.runs(d.monthly(), d.uniform(10, 300))
-    return _made(d, **_work(d, values * d.wobble(), clients=_few(d)))
-
-
-def _weekday(d: Draw) -> ElasticFileSystem:
-    values = d.runs(d.first_weekday(), d.uniform(10, 300))
-    return _made(d, **_work(d, values * d.wobble(), clients=_few(d)))
+def _used(d: Draw, starts: list[int], least_minutes: float, most_minutes: float) -> ElasticFileSystem:
+    """A job uses it from these moments on."""
+    values = d.runs(starts, d.uniform(least_minutes, most_minutes))
+    return _made(d, **_work(d, values * d.wobble(), clients=d.integer(1, 9)))
 
 
 def _weekly(d: Draw) -> ElasticFileSystem:
     values = d.runs(d.daily(7), d.uniform(2, 120))
-    return _made(d, **_work(d, values, clients=_few(d)))
-
-
-def _nightly(d: Draw) -> ElasticFileSystem:
-    values = d.runs(d.daily(), d.uniform(1, 15))
-    return _made(d, **_work(d, values * d.wobble(), clients=_few(d)))
+    return _made(d, **_work(d, values, clients=d.integer(1, 9)))
 
 
 def _now_and_then(d: Draw) -> ElasticFileSystem:
-    visits = [d.ago(d.uniform(0.01, 29))]
-    while visits[-1] > d.ago(29):
-        visits.append(int(visits[-1] - d.random.exponential(10) * DAY))
-    values = d.runs([visit for visit in visits if visit > d.ago(33)], d.uniform(1, 30))
+    values = d.runs(d.visits(), d.uniform(1, 30))
     return _made(d, **_work(d, values, clients=1))
 
 
 def _mounted(d: Draw) -> ElasticFileSystem:
-    connected = Flow(d.published(np.ones(MINUTES)), 1 + _few(d))
+    connected = Flow(d.published(np.ones(MINUTES)), 1 + d.integer(1, 9))
     nothing = Activity(shape=d.published(np.zeros(MINUTES)))
     return _made(d, activity=nothing, clients=connected)
 
@@ -132,7 +116,7 @@ def _mounted(d: Draw) -> ElasticFileSystem:
 def _back_today(d: Draw) -> ElasticFileSystem:
     since = int(d.uniform(0.02, 0.5) * DAY)
     values = d.runs([d.now - since], since / MINUTE)
-    return _made(d, **_work(d, values, clients=_few(d)))
+    return _made(d, **_work(d, values, clients=d.integer(1, 9)))
 
 
 def _replicated(d: Draw, *, label_source: bool) -> ElasticFileSystem:
@@ -173,10 +157,14 @@ SCENARIOS = (
         "AWS Backup walks its many small files every night.",
         lambda d: _walked(d, d.spread(4, 60), file_bytes=d.spread(32, 128) * KIB),
     ),
-    control("monthly-by-date", "Used for minutes on one day of the month.", _calendar),
-    control("monthly-by-weekday", "Used on the first Monday, say, of the month.", _weekday),
+    control("monthly-by-date", "Used for minutes on one day of the month.", lambda d: _used(d, d.monthly(), 10, 300)),
+    control(
+        "monthly-by-weekday",
+        "Used on the first Monday, say, of the month.",
+        lambda d: _used(d, d.first_weekday(), 10, 300),
+    ),
     control("weekly", "Used for minutes once a week.", _weekly),
-    control("nightly", "Used for minutes every night.", _nightly),
+    control("nightly", "Used for minutes every night.", lambda d: _used(d, d.daily(), 1, 15)),
     control("now-and-then", "Somebody looks something up, every ten days or so.", _now_and_then),
     control("mounted", "Mounted, and not read for a month.", _mounted),
     control("back-today", "Quiet for weeks, and in use again.", _back_today),

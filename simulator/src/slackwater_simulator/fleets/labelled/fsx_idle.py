@@ -89,10 +89,6 @@ def _connected(d: Draw, values: Floats, clients: int) -> Track:
     return given(d.published(np.ceil(np.minimum(values, 1.0))), scale=clients)
 
 
-def _few(d: Draw) -> int:
-    return d.integer(1, 9)
-
-
 def _moved_away(d: Draw) -> FsxFileSystem:
     """Busy until its users moved; zeros since."""
     left = d.ago(d.uniform(38, 250))
@@ -118,42 +114,30 @@ def _probed(d: Draw) -> FsxFileSystem:
     return _made(d, _WITH_CLIENTS, telemetry={"MetadataOperations": probes})
 
 
-def _calendar(d: Draw) -> FsxFileSystem:
-    values = d.runs(d.monthly(), d.uniform(10, 300))
-    return _made(d, **_work(d, values * d.wobble(), clients=_few(d)))
-
-
-def _weekday(d: Draw) -> FsxFileSystem:
-    values = d.runs(d.first_weekday(), d.uniform(10, 300))
-    return _made(d, **_work(d, values * d.wobble(), clients=_few(d)))
+def _used(d: Draw, starts: list[int], least_minutes: float, most_minutes: float) -> FsxFileSystem:
+    """A job uses it from these moments on."""
+    values = d.runs(starts, d.uniform(least_minutes, most_minutes))
+    return _made(d, **_work(d, values * d.wobble(), clients=d.integer(1, 9)))
 
 
 def _weekly(d: Draw) -> FsxFileSystem:
     values = d.runs(d.daily(7), d.uniform(2, 120))
-    return _made(d, **_work(d, values, clients=_few(d)))
-
-
-def _nightly(d: Draw) -> FsxFileSystem:
-    values = d.runs(d.daily(), d.uniform(1, 15))
-    return _made(d, **_work(d, values * d.wobble(), clients=_few(d)))
+    return _made(d, **_work(d, values, clients=d.integer(1, 9)))
 
 
 def _now_and_then(d: Draw) -> FsxFileSystem:
-    visits = [d.ago(d.uniform(0.01, 29))]
-    while visits[-1] > d.ago(29):
-        visits.append(int(visits[-1] - d.random.exponential(10) * DAY))
-    values = d.runs([visit for visit in visits if visit > d.ago(33)], d.uniform(1, 30))
+    values = d.runs(d.visits(), d.uniform(1, 30))
     return _made(d, **_work(d, values, clients=1, write=d.chance(0.5)))
 
 
 def _backup_target(d: Draw) -> FsxFileSystem:
     """Written by a backup every night or week, and never read: nobody wants to."""
     values = d.runs(d.daily((1, 7)[d.integer(2)]), d.uniform(10, 200))
-    return _made(d, **_work(d, values, clients=_few(d), read=False))
+    return _made(d, **_work(d, values, clients=d.integer(1, 9), read=False))
 
 
 def _mounted(d: Draw) -> FsxFileSystem:
-    connected = {"ClientConnections": _connected(d, np.ones(MINUTES), _few(d))}
+    connected = {"ClientConnections": _connected(d, np.ones(MINUTES), d.integer(1, 9))}
     return _made(d, _WITH_CLIENTS, telemetry=connected)
 
 
@@ -176,7 +160,7 @@ def _openzfs_replica(d: Draw) -> FsxFileSystem:
 def _back_today(d: Draw) -> FsxFileSystem:
     since = int(d.uniform(0.02, 2) * DAY)
     values = d.runs([d.now - since], since / MINUTE)
-    return _made(d, **_work(d, values, clients=_few(d)))
+    return _made(d, **_work(d, values, clients=d.integer(1, 9)))
 
 
 def _dark(d: Draw) -> FsxFileSystem:
@@ -203,10 +187,14 @@ SCENARIOS = (
         "ONTAP that nobody uses, its data in the pool.",
         lambda d: _made(d, ("ONTAP",), used=d.uniform(0.02, 0.3), pool_gib=int(d.spread(100, 20_000))),
     ),
-    control("monthly-by-date", "Used for minutes on one day of the month.", _calendar),
-    control("monthly-by-weekday", "Used on the first Monday, say, of the month.", _weekday),
+    control("monthly-by-date", "Used for minutes on one day of the month.", lambda d: _used(d, d.monthly(), 10, 300)),
+    control(
+        "monthly-by-weekday",
+        "Used on the first Monday, say, of the month.",
+        lambda d: _used(d, d.first_weekday(), 10, 300),
+    ),
     control("weekly", "Used for minutes once a week.", _weekly),
-    control("nightly", "Used for minutes every night.", _nightly),
+    control("nightly", "Used for minutes every night.", lambda d: _used(d, d.daily(), 1, 15)),
     control("now-and-then", "Somebody looks something up, every ten days or so.", _now_and_then),
     control("backup-target", "Written by a backup, and never read.", _backup_target),
     control("mounted", "Mounted, and not read for a month.", _mounted),

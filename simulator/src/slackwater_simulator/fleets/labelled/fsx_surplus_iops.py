@@ -14,7 +14,7 @@ from slackwater_simulator.resources import KIB, MIB, Activity, FsxFileSystem
 from slackwater_simulator.series import Floats
 
 from .draw import Draw
-from .scenario import control, issue
+from .scenario import control, in_full, issue
 
 _SMALLEST = {"SINGLE_AZ_1": 64, "SINGLE_AZ_2": 160, "MULTI_AZ_1": 160}
 
@@ -48,10 +48,6 @@ def _disks(d: Draw, values: Floats, percent: float, **more: Any) -> FsxFileSyste
     )
 
 
-def _full(values: Floats) -> Floats:
-    return np.clip(values / values.max(), 0.0, 1.0)
-
-
 def _little(d: Draw) -> float:
     return d.spread(0.5, 33)
 
@@ -70,31 +66,25 @@ def _in_runs(d: Draw, starts: list[int], minutes: float) -> FsxFileSystem:
 
 
 SCENARIOS = (
-    issue("rarely-much", "A third of them is used at most.", lambda d: _disks(d, _full(d.demand()), _little(d))),
-    issue("hoped-for", "Bought for users who are few.", lambda d: _disks(d, _full(d.working_days()), _little(d))),
+    issue("rarely-much", "A third of them is used at most.", lambda d: _disks(d, d.full(d.demand()), _little(d))),
+    issue("hoped-for", "Bought for users who are few.", lambda d: _disks(d, d.full(d.working_days()), _little(d))),
     issue("nightly-little", "A nightly job that hardly shows.", _nightly_little),
-    control("nightly", "Used in full for minutes every night.", lambda d: _in_runs(d, d.daily(), d.uniform(3, 120))),
-    control("weekly", "Used in full once a week.", lambda d: _in_runs(d, d.daily(7), d.uniform(3, 300))),
+    *in_full(_in_runs, nightly=(3, 120), weekly=(3, 300), monthly=(30, 600)),
+    control("steady", "Used always.", lambda d: _disks(d, d.full(np.clip(0.8 * d.wobble(), 0, 1)), _much(d))),
+    control("by-day", "Used by day.", lambda d: _disks(d, d.full(d.working_days()), _much(d))),
     control(
-        "monthly",
-        "Used in full for an hour or more once a month.",
-        lambda d: _in_runs(d, d.monthly(), d.uniform(30, 600)),
-    ),
-    control("steady", "Used always.", lambda d: _disks(d, _full(np.clip(0.8 * d.wobble(), 0, 1)), _much(d))),
-    control("by-day", "Used by day.", lambda d: _disks(d, _full(d.working_days()), _much(d))),
-    control(
-        "automatic", "As many as its size includes.", lambda d: _disks(d, _full(d.demand()), _little(d), iops=None)
+        "automatic", "As many as its size includes.", lambda d: _disks(d, d.full(d.demand()), _little(d), iops=None)
     ),
     control(
         "new",
         "Made within two weeks: nobody knows yet.",
-        lambda d: _disks(d, _full(d.demand()), _little(d), days=d.uniform(0.5, 12)),
+        lambda d: _disks(d, d.full(d.demand()), _little(d), days=d.uniform(0.5, 12)),
         full=False,
     ),
     control(
         "holes",
         "Days without metrics: nobody knows.",
-        lambda d: _disks(d, d.without_days(_full(d.demand())), _little(d)),
+        lambda d: _disks(d, d.without_days(d.full(d.demand())), _little(d)),
         full=False,
     ),
 )

@@ -14,7 +14,7 @@ from slackwater_simulator.resources import KIB, Activity, FsxFileSystem, given
 from slackwater_simulator.series import Floats
 
 from .draw import Draw
-from .scenario import control, issue
+from .scenario import control, in_full, issue
 
 type Sizes = dict[str, tuple[int, ...]]
 
@@ -56,10 +56,6 @@ def _server(d: Draw, values: Floats, share: float, sizes: Sizes = _SIZES, **more
     )
 
 
-def _full(values: Floats) -> Floats:
-    return np.clip(values / values.max(), 0.0, 1.0)
-
-
 def _little(d: Draw) -> float:
     """What keeps the next smaller server below 40 %."""
     return d.spread(0.005, 0.18)
@@ -80,49 +76,43 @@ def _in_runs(d: Draw, starts: list[int], minutes: float) -> FsxFileSystem:
 
 def _processors(d: Draw) -> FsxFileSystem:
     """Little goes over the network; compression keeps the processors busy."""
-    values = np.clip(d.uniform(40, 90) * d.noise(0.05) * _full(d.working_days()), 0.0, 100.0)
+    values = np.clip(d.uniform(40, 90) * d.noise(0.05) * d.full(d.working_days()), 0.0, 100.0)
     busy = {"CPUUtilization": given(d.signal(values), digits=2)}
-    return _server(d, _full(d.demand()), _little(d), telemetry=busy)
+    return _server(d, d.full(d.demand()), _little(d), telemetry=busy)
 
 
 def _credits(d: Draw) -> FsxFileSystem:
     """Small operations for hours a day: the disks are faster than their file server is for good, on credits."""
-    values = _full(d.demand())
+    values = d.full(d.demand())
     left = np.clip(100.0 - 60.0 * d.runs(d.daily(), d.uniform(60, 300), 1.0), 0.0, 100.0)
     spent = {"FileServerDiskIopsBalance": given(d.signal(left), digits=2)}
     return _server(d, values, _little(d), _WITH_BURST, telemetry=spent)
 
 
 SCENARIOS = (
-    issue("rarely-much", "A fifth of it is moved at most.", lambda d: _server(d, _full(d.demand()), _little(d))),
+    issue("rarely-much", "A fifth of it is moved at most.", lambda d: _server(d, d.full(d.demand()), _little(d))),
     issue("nightly-little", "A nightly job that hardly shows.", _nightly_little),
-    issue("hoped-for", "Bought for users who are few.", lambda d: _server(d, _full(d.working_days()), _little(d))),
-    control("nightly", "Used in full for minutes every night.", lambda d: _in_runs(d, d.daily(), d.uniform(3, 120))),
-    control("weekly", "Used in full once a week.", lambda d: _in_runs(d, d.daily(7), d.uniform(3, 300))),
-    control(
-        "monthly",
-        "Used in full for an hour or more once a month.",
-        lambda d: _in_runs(d, d.monthly(), d.uniform(30, 600)),
-    ),
-    control("by-day", "Used by day.", lambda d: _server(d, _full(d.working_days()), _much(d))),
-    control("steady", "Used always.", lambda d: _server(d, _full(np.clip(0.8 * d.wobble(), 0, 1)), _much(d))),
+    issue("hoped-for", "Bought for users who are few.", lambda d: _server(d, d.full(d.working_days()), _little(d))),
+    *in_full(_in_runs, nightly=(3, 120), weekly=(3, 300), monthly=(30, 600)),
+    control("by-day", "Used by day.", lambda d: _server(d, d.full(d.working_days()), _much(d))),
+    control("steady", "Used always.", lambda d: _server(d, d.full(np.clip(0.8 * d.wobble(), 0, 1)), _much(d))),
     control(
         "smallest",
         "Hardly used, and the smallest there is.",
-        lambda d: _server(d, _full(d.demand()), _little(d), _SMALLEST),
+        lambda d: _server(d, d.full(d.demand()), _little(d), _SMALLEST),
     ),
     control("processors", "Its processors are what is busy.", _processors),
     control("credits", "It lives on burst credits.", _credits),
     control(
         "new",
         "Made within two weeks: nobody knows yet.",
-        lambda d: _server(d, _full(d.demand()), _little(d), days=d.uniform(0.5, 12)),
+        lambda d: _server(d, d.full(d.demand()), _little(d), days=d.uniform(0.5, 12)),
         full=False,
     ),
     control(
         "holes",
         "Days without metrics: nobody knows.",
-        lambda d: _server(d, d.without_days(_full(d.demand())), _little(d)),
+        lambda d: _server(d, d.without_days(d.full(d.demand())), _little(d)),
         full=False,
     ),
 )
