@@ -1,11 +1,13 @@
 """The hard fleet is as hard as it says."""
 
+import argparse
 from math import ceil
 
 import numpy as np
 import pytest
 
 from slackwater_simulator import hard_fleet
+from slackwater_simulator.__main__ import _fleet
 
 MIB, NEAR = 1 << 20, 0.25
 
@@ -81,3 +83,9 @@ def test_the_same_seed_makes_the_same_fleet():
     one, same, other = hard_fleet(50), hard_fleet(50), hard_fleet(50, seed=12)
     assert [v.activity.read for v in one.volumes] == [v.activity.read for v in same.volumes]
     assert [v.activity.read for v in one.volumes] != [v.activity.read for v in other.volumes]
+
+
+def test_the_served_fleet_is_the_one_that_the_bench_compares_with():
+    options = argparse.Namespace(fleet="hard", resources=50, seed=7, now=None, regions=None)
+    served, _ = _fleet(options)
+    assert [one.id for one in served.volumes] == [one.id for one in hard_fleet(50).volumes]
