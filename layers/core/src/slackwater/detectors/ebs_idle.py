@@ -42,7 +42,7 @@ from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.rules import advice, ebs, examples
 from slackwater.rules.ebs_peaks import READS, WRITES
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
-from slackwater.rules.series import hole_words
+from slackwater.rules.series import hole_words, whole_days
 
 READ, WRITTEN = READS.total, WRITES.total
 SAMPLES = Metric("AWS/EBS", "VolumeWriteOps", "SampleCount", "points")
@@ -125,8 +125,7 @@ def _used(series: Sequence[Series], limits: IdleLimits) -> bool:
 def _partial(samples: Series, operations: Series, seen: Seen, since: datetime) -> tuple[int, int]:
     """The finished days with operations since then that have fewer points than the fullest, and how many there are."""
     counts, known = (seen.finished(one, since) for one in (samples, operations))
-    counted = [count for count, done in zip(counts.values, known.values, strict=True) if not isnan(done)]
-    return sum(count != max(counted) for count in counted), len(counted)  # a missing count is not equal
+    return whole_days(known, counts).missing - known.missing, len(known) - known.missing
 
 
 def _uncertain(done: float, finished: Series, stopped: int) -> list[str]:

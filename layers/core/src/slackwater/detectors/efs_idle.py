@@ -34,7 +34,7 @@ from slackwater.model.resources import EfsFileSystem, EfsReplication
 from slackwater.model.units import DAY_S, GIB, MIB
 from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.rules import advice, efs, examples
-from slackwater.rules.efs import CLIENTS, METERED, READ, STORED, WRITTEN
+from slackwater.rules.efs import CLIENTS, METERED, READ, SAMPLES, STORED, WRITTEN
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
 from slackwater.rules.series import complete_at_end
 
@@ -63,8 +63,9 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     if minutes := sum(clients.present):
         return Fine(f"clients were connected for {minutes:,.0f} minutes in {window} days")
 
-    stored, metered, read, written = seen.read(*efs.daily(file_system, window, STORED, METERED, READ, WRITTEN))
-    recorded = seen.finished(stored, file_system.created_at)
+    needs = efs.daily(file_system, window, STORED, SAMPLES, METERED, READ, WRITTEN)
+    stored, samples, metered, read, written = seen.read(*needs)
+    recorded = efs.recorded(file_system, seen, stored, samples)
     recent = recorded.since(recorded.end_s - limits.quiet_days * DAY_S)
     zeros = seen.finished(clients, file_system.created_at).since(recent.start_s)
     data_bytes, metered_bytes = sum(read.present) + sum(written.present), sum(metered.present)
@@ -72,7 +73,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
         return Unknown("CloudWatch has not recorded a whole day yet")
     if recent.missing:
         return Unknown(
-            f"StorageBytes has no point on {recent.missing} of {len(recent)} days: CloudWatch was not recording"
+            f"StorageBytes lacks points on {recent.missing} of {len(recent)} days: CloudWatch was not recording"
         )
     if zeros.present and zeros.missing:
         return Unknown(f"ClientConnections has zeros, but no point on {zeros.missing} of {len(zeros)} days")
@@ -117,12 +118,12 @@ def _doubts(data_bytes: float, metered_bytes: float, *, zeros_are_real: bool, lo
     return found
 
 
-SILENT = {STORED: 32.0 * GIB, METERED: 0.0, CLIENTS: 0.0, READ: 0.0, WRITTEN: 0.0}
+SILENT = {STORED: 32.0 * GIB, SAMPLES: 96.0, METERED: 0.0, CLIENTS: 0.0, READ: 0.0, WRITTEN: 0.0}
 
 
 def lost_day(days_ago: int) -> Metrics:
     """A day that CloudWatch did not record."""
-    return {STORED: days(32.0 * GIB, {days_ago: None})}
+    return {STORED: days(32.0 * GIB, {days_ago: None}), SAMPLES: days(96.0, {days_ago: None})}
 
 
 def used(days_ago: int, minutes: float | None = 90.0) -> Metrics:
@@ -131,7 +132,7 @@ def used(days_ago: int, minutes: float | None = 90.0) -> Metrics:
 
 
 idle = Cases(examples.efs(), SILENT)
-unpublished = Cases(examples.efs(), {STORED: 32.0 * GIB})
+unpublished = Cases(examples.efs(), {STORED: 32.0 * GIB, SAMPLES: 96.0})
 
 DETECTOR = Detector(
     title="EFS file system that nobody uses",
@@ -147,6 +148,8 @@ DETECTOR = Detector(
         idle("an older day that CloudWatch did not record", Flagged, "32 days", metrics=lost_day(33)),
         idle("no metric at all", Unknown, "not recording", metrics=dict.fromkeys(SILENT)),
         idle("a recent day that CloudWatch did not record", Unknown, "1 of 30 days", metrics=lost_day(30)),
+        idle("hours that CloudWatch did not record", Unknown, "1 of 30", metrics={SAMPLES: days(96.0, {9: 80.0})}),
+        idle("a day with one point less", Flagged, "36 days", metrics={SAMPLES: days(96.0, {9: 95.0})}),
         idle("a job that runs once a month", Fine, "clients were connected", metrics=used(18)),
         idle("a job on the first Monday, due again today", Fine, "in 36 days", metrics=used(35)),
         idle("a job on the first Monday that starts after midnight", Fine, metrics=used(36)),

@@ -41,6 +41,7 @@ from slackwater.rules.examples import Cases, days, days_ago
 CLIENTS: Final = efs.CLIENTS.optionally()
 METERED: Final = efs.METERED.optionally()
 STORED: Final = efs.STORED.optionally()
+SAMPLES: Final = efs.SAMPLES.optionally()
 
 MOVING: Final = (
     "EFS does not report when the last mount target was deleted. The file system may be moving to another VPC, or AWS"
@@ -63,13 +64,13 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
     if why := efs.exempt(file_system, seen, limits.minimum_age_days):
         return Fine(why)
     window = max(limits.look_back_days, limits.quiet_days)
-    needs = efs.daily(file_system, window, CLIENTS, METERED, STORED)
-    clients, metered, stored = seen.read(*needs)
+    needs = efs.daily(file_system, window, CLIENTS, METERED, STORED, SAMPLES)
+    clients, metered, stored, samples = seen.read(*needs)
     newest = clients.since(seen.now.timestamp() - limits.quiet_days * DAY_S)
     if minutes := sum(newest.present):
         connected = f"{minutes:,.0f} minutes in {limits.quiet_days} days"
         return Fine(f"clients were connected for {connected}, so it had a mount target")
-    doubt = _doubt(metered, seen.finished(stored, file_system.created_at))
+    doubt = _doubt(metered, efs.recorded(file_system, seen, stored, samples))
     if not doubt and seen.could_not_read(*needs):
         doubt = "CloudWatch did not return all of its metrics"
     return Flagged(
@@ -91,18 +92,19 @@ def _doubt(metered: Series, recorded: Series) -> str | None:
     if moved := sum(metered.present):
         return f"{size_words(moved)} of I/O were metered in {len(metered)} days, by AWS Backup or another service"
     if recorded.missing or not len(recorded):
-        return f"CloudWatch was not recording: StorageBytes has no point on {recorded.missing} of {len(recorded)} days"
+        return f"CloudWatch was not recording: StorageBytes lacks points on {recorded.missing} of {len(recorded)} days"
     return None
 
 
 UNUSED = examples.efs(
     created_at=days_ago(400), availability_zone=None, stored_bytes={"Standard": 48 * GIB}, mount_targets=0
 )
-orphan = Cases(UNUSED, {STORED: 48.0 * GIB, CLIENTS: 0.0, METERED: 0.0})
-unpublished = Cases(UNUSED, {STORED: 48.0 * GIB})
+orphan = Cases(UNUSED, {STORED: 48.0 * GIB, SAMPLES: 96.0, CLIENTS: 0.0, METERED: 0.0})
+unpublished = Cases(UNUSED, {STORED: 48.0 * GIB, SAMPLES: 96.0})
 bare = Cases(UNUSED)
 THIS_WEEK = {CLIENTS: days(0.0, {3: 90.0}), METERED: days(0.0, {3: 90.0 * MIB})}
 A_LOST_DAY = {STORED: days(48.0 * GIB, {30: None})}
+IN_PART = {SAMPLES: days(96.0, {9: 80.0})}
 MONTHLY = {METERED: days(0.0, {35: 90.0 * MIB})}
 
 DETECTOR = Detector(
@@ -118,6 +120,7 @@ DETECTOR = Detector(
         unpublished("CloudWatch was recording, and published no zeros", Flagged),
         bare("no metric at all: nothing deletes it", Flagged),
         orphan("a day that CloudWatch did not record: nothing deletes it", Flagged, metrics=A_LOST_DAY),
+        orphan("a day recorded in part: nothing deletes it", Flagged, "nothing can mount", metrics=IN_PART),
         orphan("AWS Transfer Family comes once a month: nothing deletes it", Flagged, metrics=MONTHLY),
         orphan("it lost its mount target this week", Fine, "clients were connected for 90 minutes", metrics=THIS_WEEK),
         orphan("its mount target was deleted this morning", Fine, metrics={CLIENTS: days(0.0, {0: 1.0})}),

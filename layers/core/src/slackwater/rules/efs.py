@@ -20,6 +20,7 @@ from slackwater.model.units import DAY_S, GIB, KIB
 from slackwater.model.verdicts import Advice, Evidence
 from slackwater.performance import efs
 from slackwater.rules import advice
+from slackwater.rules.series import whole_days
 
 CLIENTS: Final = Metric("AWS/EFS", "ClientConnections", "Sum", "connection-minutes")
 METADATA_WRITTEN: Final = Metric("AWS/EFS", "MetadataWriteIOBytes", "Sum", "bytes")
@@ -29,6 +30,8 @@ READ: Final = Metric("AWS/EFS", "DataReadIOBytes", "Sum", "bytes")
 WRITTEN: Final = Metric("AWS/EFS", "DataWriteIOBytes", "Sum", "bytes")
 STORED: Final = Metric("AWS/EFS", "StorageBytes", "Average", "bytes")
 """Published every 15 minutes, used or not: it shows that CloudWatch was recording."""
+SAMPLES: Final = replace(STORED, stat="SampleCount", unit="points")
+"""How many points of `STORED` a day has."""
 TOTAL: Final = ("StorageClass", "Total")
 """The dimension of `STORED` that adds up all storage classes."""
 
@@ -54,6 +57,15 @@ def needs(file_system: EfsFileSystem, period_s: int, days: float, *metrics: Metr
         metric.need(of, *((TOTAL,) if metric.name == STORED.name else ()), period_s=period_s, days=days)
         for metric in metrics
     ]
+
+
+def recorded(file_system: EfsFileSystem, seen: Seen, stored: Series, samples: Series) -> Series:
+    """What was stored on each finished day that CloudWatch recorded whole: a client may have come in missing hours.
+
+    Nothing aligns points of 15 minutes with the day, so whole days may differ by one.
+    """
+    days, counts = (seen.finished(one, file_system.created_at) for one in (stored, samples))
+    return whole_days(days, counts, slack=1)
 
 
 def exempt(file_system: EfsFileSystem, seen: Seen, minimum_age_days: float = 0) -> str | None:

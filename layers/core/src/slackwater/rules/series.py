@@ -49,6 +49,19 @@ def hole_words(days: Series, demanded: int, began: datetime) -> str | None:
     return f"has no point on {holes} of the {len(known) - before} days since {first:%Y-%m-%d}"
 
 
+def whole_days(days: Series, counts: Series, slack: int = 0) -> Series:
+    """The days that have as many points as the fullest one, or up to `slack` fewer. The others become missing.
+
+    Args:
+        days: Any statistic by the day.
+        counts: The SampleCount of the same days.
+        slack: By how many points whole days may differ.
+    """
+    least = max(counts.present, default=0) - slack
+    pairs = zip(days.values, counts.values, strict=True)
+    return Series.of(days.start_s, days.period_s, [day if count >= least else None for day, count in pairs])
+
+
 def longest_gap(series: Series) -> int:
     """The most points that are missing in a row, the newest too."""
     return max((len(list(run)) for missing, run in groupby(series.values, isnan) if missing), default=0)
