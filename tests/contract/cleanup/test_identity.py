@@ -269,6 +269,15 @@ class TestTheOnlyCopy:
             there.account.remove(restored.id)
             self.kept(there)
 
+    def test_is_none_once_a_deletion_that_was_called_off_half_done_has_restored_it(self) -> None:
+        with world("ebs") as there:
+            assert there.cleaned("ebs").status == "SUCCEEDED"
+            assert there.undone("ebs").status == "SUCCEEDED"
+            undone = there.cleanup("ebs")
+            there.cleanups.write(replace(undone, stage="called-off", revision=undone.revision + 1))
+            there.simulator.advance(400 * DAY)
+            assert deleted(there) == [undone.backups[0].id]
+
     def test_of_what_is_there_under_the_same_id_but_is_another_is_never_swept(self) -> None:
         with world("ebs") as there:
             backed_up_only(there, "ebs")

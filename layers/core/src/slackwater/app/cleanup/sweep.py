@@ -192,7 +192,8 @@ class Sweep:
         resource, restored = cleanup.resource, cleanup.restored
         if cleanup.stage == "done" and any(one.part.id == resource.id for one in cleanup.removals):
             return False
-        if cleanup.stage == "undone" and restored and restored.id and restored.arn and restored.id != resource.id:
+        # Restored by an undo, or when a half-done deletion was called off.
+        if restored and restored.state == "done" and restored.id and restored.arn and restored.id != resource.id:
             return sweeper.born_at(replace(resource, id=restored.id, arn=restored.arn)) is None
         born_at = sweeper.born_at(resource)
         return born_at is None or cleanup.born_at not in {None, born_at}
