@@ -37,7 +37,9 @@ def refused(cleanup: Cleanup) -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize("backups", [(), (replace(BACKUP, state="running"),), (BACKUP, replace(BACKUP, state="failed"))])
+@pytest.mark.parametrize(
+    "backups", [(), (replace(BACKUP, state="running"),), (BACKUP, replace(BACKUP, state="failed"))]
+)
 def test_without_a_verified_backup_of_everything_nothing_is_deleted(backups: tuple[Backup, ...]) -> None:
     assert refused(replace(WORKING, backups=backups)) == "it has no verified backup"
 
