@@ -189,7 +189,15 @@ def test_the_severity_and_the_mark_of_low_confidence_are_explained_above_the_row
 def test_the_name_gets_its_room_before_the_other_columns(drawn, make) -> None:
     name = "wordpress-staging-wordpress"
     volume = make.volume(tags={"Name": name})
-    text = drawn(make.finding("-4", resource=volume, kind="performance", detector="ec2-network-over-baseline"))
+    text = drawn(
+        make.finding(
+            "-4",
+            resource=volume,
+            owner="platform-engineering",
+            kind="performance",
+            detector="ec2-network-over-baseline",
+        )
+    )
 
     assert f" {name} " in text
 
