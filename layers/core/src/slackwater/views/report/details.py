@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Final
 
 from slackwater.views.report.pictures import Album
 from slackwater.views.scan.document import FindingDocument, PriceBasisDocument, RecommendationDocument
-from slackwater.views.text.one_line import INVISIBLE, code_point
+from slackwater.views.text.one_line import code_point
 from slackwater.views.text.words import saving, told
 
 _INERT: Final = {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
 """Nothing in a script element can end it, or begin a comment in it."""
+_UNSEEN: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that a page cannot hold, or that turn the direction of the text around them."""
 
 
 def visible(text: str) -> str:
-    """Return untrusted text with its tabs and lines. Other invisible characters show as their code points: `<U+202E>`."""
-    return INVISIBLE.sub(lambda found: found[0] if found[0] in "\t\n" else code_point(found), text)
+    """Return untrusted text that shows such characters as their code points: `<U+202E>`. Emoji keep their joiners."""
+    return _UNSEEN.sub(code_point, text)
 
 
 class Texts:
