@@ -145,6 +145,7 @@ def test_any_two_changes_of_ontap_lie_six_hours_apart(detector: AnyDetector, tit
     (caveat,) = flagged(detector, title, resource=resource).caveats
 
     assert ("any two changes of SSD storage, IOPS or throughput" in caveat) == (kind == "ONTAP")
+    assert ("both settings into one --ontap-configuration" in caveat) == (kind == "ONTAP")
 
 
 def test_a_file_server_without_burst_is_not_asked_for_credits() -> None:

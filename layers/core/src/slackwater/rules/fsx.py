@@ -154,7 +154,8 @@ def change_interval(file_system: FsxFileSystem, otherwise: str) -> str:
         return otherwise
     return (
         "FSx for ONTAP needs at least 6 hours between any two changes of SSD storage, IOPS or throughput, in a single"
-        " Availability Zone too."
+        " Availability Zone too. If fsx-surplus-iops and fsx-surplus-throughput both flag it, put both settings into one"
+        " --ontap-configuration."
     )
 
 
