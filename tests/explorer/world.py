@@ -27,7 +27,7 @@ from slackwater_simulator import Simulator
 from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.resources import Fleet, instant
 from support.asl import Checkpoint, StateError
-from support.cleanup_world import ACCOUNT, APPROVER, NOW, READS, REGION, World, wired
+from support.cleanup_world import ACCOUNT, APPROVER, NOW, REGION, World, wired
 
 MOST_STEPS: Final = 1_000
 """Of one branch, from the beginning to its end. Without trouble it takes about thirty; looking for an approval, some hundreds."""
@@ -378,11 +378,10 @@ class Small:
 
     def _sweep(self) -> None:
         try:
-            self.ours.sweep.sweep()
+            swept = self.ours.sweep.sweep()
         except Dies:
             return  # the next one sees what this one has not
-        # A sweep that AWS lets read nothing reports that. It cannot know what has expired since, until the next one.
-        if not any(action.partition(":")[2].startswith(READS) for action in self.position.denied):
+        if not swept.troubles:  # it says what it could not read: that it cannot know, until the next one
             self.oracle.swept()
 
     def _sweep_at_last(self) -> None:
