@@ -181,6 +181,15 @@ def test_a_policy_check_for_programs_has_problems_and_warnings(run, nowhere: Pat
     assert json.loads(good.out)["warnings"]
 
 
+def test_a_strict_policy_check_does_not_call_good_what_it_refuses(run, nowhere: Path) -> None:
+    (nowhere / "slackwater.toml").write_text("[cleanup]\nregions = ['eu-west-1']\n", "utf-8")
+    said, strict = run("policy", "check"), run("policy", "check", "--strict")
+
+    assert (said.status, strict.status) == (0, 2)
+    assert "slackwater.toml: good; " in said.out
+    assert "slackwater.toml: refused by --strict, for " in strict.out
+
+
 def test_a_detectors_page_has_no_html_entities(run) -> None:
     assert not [id_ for id_ in registry() if "&lt;" in run("detectors", "show", id_).out]
 

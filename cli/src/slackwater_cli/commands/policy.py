@@ -74,7 +74,9 @@ def check(
         _write_warnings(warnings)
         off = [id_ for id_ in registry() if id_ not in policy.limits]
         but = f", all but {', '.join(off)}" if off else ""
-        write(f"{file}: good; {len(policy.limits)} of {len(registry())} detectors are on{but}.\n")
+        many = "s" if len(warnings) > 1 else ""
+        verdict = f"refused by --strict, for {len(warnings)} warning{many}" if strict and warnings else "good"
+        write(f"{file}: {verdict}; {len(policy.limits)} of {len(registry())} detectors are on{but}.\n")
     if strict and warnings:
         raise typer.Exit(ExitStatus.WRONG_USAGE)
 
