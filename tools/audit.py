@@ -201,7 +201,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             unchecked = bool(options.advisories)  # sources that somebody named were meant to cover everything
             continue
         vulnerable = [(one, ids) for one in some if (ids := [id_ for source in sources for id_ in source.found(one)])]
-        print(f"{ecosystem}: {len(some)} versions, {len(vulnerable)} with a known vulnerability")
+        newest = max(source.newest for source in sources if ecosystem in source.ecosystems)
+        known = f"with a vulnerability known by {newest:%Y-%m-%d}"
+        print(f"{ecosystem}: {len(some)} versions, {len(vulnerable)} {known}")
         for one, ids in vulnerable:
             print(f"  {one.file}: {one.name} {one.version}: {', '.join(ids)}")
         status = 1 if vulnerable else status
