@@ -559,7 +559,7 @@ def test_whoever_approves_by_identity_or_is_not_needed_is_enough() -> None:
     [
         (
             "arn:aws:iam::123456789012:role/team/Ops",
-            "never asks: STS names a role that is assumed in another way; write arn:aws:sts::123456789012:assumed-role/Ops",
+            "never matches: STS names the callers of a role in another way; write arn:aws:sts::123456789012:assumed-role/Ops",
         ),
         ("U0ADA", "is a member of Slack, who asks there; name them in cleanup.approvers"),
         ("slack:U0ADA", "is a member of Slack, who asks there; name them in cleanup.approvers"),

@@ -72,7 +72,7 @@ def _identity(who: str, where: KeyPath, pinned: Pinned) -> Iterator[tuple[str, s
     if role := ROLE.fullmatch(who):
         partition, account, role_name = who.split(":")[1], role[1], role[2]
         says = f"arn:{partition}:sts::{account}:assumed-role/{role_name}"
-        yield "never asks: STS names a role that is assumed in another way", f"write {says}"
+        yield "never matches: STS names the callers of a role in another way", f"write {says}"
     elif re.fullmatch(USER, who.removeprefix("slack:")):
         key = "cleanup.approvers" if where[0] == "cleanup" else f"slack.{where[1]}"
         yield "is a member of Slack, who asks there", f"name them in {key}"
