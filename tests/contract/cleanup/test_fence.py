@@ -117,7 +117,7 @@ def test_where_cloudwatch_does_not_catch_up_it_stays(kind: str) -> None:
     with world(kind) as there:
         id_ = there.finding(kind).sighting.resource.id
         before = sub_resources(there.account, id_)
-        there.account.late.metrics = timedelta(days=1).total_seconds()
+        there.account.late.metrics = timedelta(hours=6).total_seconds()
         assert there.cleaned(kind).status == "SUCCEEDED"
         assert there.account.exists(id_)
         assert sub_resources(there.account, id_) == before
