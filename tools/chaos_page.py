@@ -80,12 +80,12 @@ def page(outcomes: Iterable[Outcome]) -> str:
                 for way in ways
             ]
     faults = Counter(len(one.faults) for one in outcomes)
-    said = ", ".join(f"{count} scans with {number}" for number, count in sorted(faults.items()))
+    counts = ", ".join(f"{count} scans with {number}" for number, count in sorted(faults.items()))
     requests = sorted(one.requests for one in outcomes)
     sent = f"A scan sent {requests[0]:,} to {requests[-1]:,} requests."
     twice = "A scan with several faults is in several rows; what a kind comes to by itself is in the row below it."
-    told = f"**{problems} anything else** in {len(outcomes)} scans ({said} faults). {sent}"
-    return "\n".join((f"{HEAD}## Results\n", told, twice, "", *lines, ""))
+    summary = f"**{problems} anything else** in {len(outcomes)} scans ({counts} faults). {sent}"
+    return "\n".join((f"{HEAD}## Results\n", summary, twice, "", *lines, ""))
 
 
 def _row(name: str, outcomes: Sequence[Outcome]) -> str:

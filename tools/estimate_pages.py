@@ -57,22 +57,26 @@ def kinds() -> Iterator[str]:
         schema = estimate.inputs.model_json_schema()["properties"]
         common = {"region", "hours_per_month"}
         rows = (
-            (f"`--{name.replace('_', '-')}`", f"{text(said['description'])}{_choices(said)}", _default(said))
-            for name, said in schema.items()
+            (
+                f"`--{name.replace('_', '-')}`",
+                f"{text(schema_of['description'])}{_choices(schema_of)}",
+                _default(schema_of),
+            )
+            for name, schema_of in schema.items()
             if name not in common
         )
         yield from table(("Input", "What it is", "Default"), rows)
 
 
-def _choices(said: dict[str, Any]) -> str:
-    named = said.get("enum", [said["const"]] if "const" in said else [])
+def _choices(schema_of: dict[str, Any]) -> str:
+    named = schema_of.get("enum", [schema_of["const"]] if "const" in schema_of else [])
     return f": {', '.join(f'`{choice}`' for choice in named)}" if named else ""
 
 
-def _default(said: dict[str, Any]) -> str:
-    if "default" not in said:
+def _default(schema_of: dict[str, Any]) -> str:
+    if "default" not in schema_of:
         return "needed"
-    value = said["default"]
+    value = schema_of["default"]
     return "" if value in (None, []) else f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 

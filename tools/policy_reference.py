@@ -45,8 +45,8 @@ def _row(key: str, value: Schema) -> str:
     limits = ", ".join(f"{sign} {value[bound]:g}" for bound, sign in bounds.items() if bound in value)
     range_ = limits or ", ".join(f"`{choice}`" for choice in value.get("enum", ()))
     default = "" if value.get("default") is None else f"`{_toml(value['default'])}`"
-    meaning = value.get("description", "").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
-    return f"| `{key}` | {default} | {range_} | {meaning} |"
+    description = value.get("description", "").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+    return f"| `{key}` | {default} | {range_} | {description} |"
 
 
 def _toml(value: object) -> str:

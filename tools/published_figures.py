@@ -85,9 +85,9 @@ def usage_csv(*, ramp: bool) -> str:
     return "minute,GiB\n" + "".join(f"{minute:.4f},{gib:.4f}\n" for minute, gib in points)
 
 
-def asked(kind: str, **said: Any) -> Any:
+def asked(kind: str, **inputs: Any) -> Any:
     """The result of an estimate in the reports' region, prices packaged, by a month of 720 hours."""
-    return ASK.answer(kind, {"hours_per_month": REPORT_MONTH_H, **said}).answer.result
+    return ASK.answer(kind, {"hours_per_month": REPORT_MONTH_H, **inputs}).answer.result
 
 
 def figures() -> list[Figure]:

@@ -64,7 +64,7 @@ def replayed(file: Path, change: Callable[[Audit], Audit] = lambda same: same) -
     return found
 
 
-def told(scans: list[Scan]) -> list[dict[str, Any]]:
+def documents(scans: list[Scan]) -> list[dict[str, Any]]:
     """What was found, but for words, which may name a resource."""
     found = [finding for scan in scans for target in scan.targets for finding in target.findings]
     return sorted(
@@ -88,8 +88,8 @@ def main(names: list[str]) -> int:
     for name in names or [*FLEETS]:
         fleet, policy = FLEETS[name]
         file = FOLDER / f"{name}.recording"
-        live = told(record(fleet(), policy, file))
-        found = told(replayed(file))
+        live = documents(record(fleet(), policy, file))
+        found = documents(replayed(file))
         same = sorted(one["detector"] for one in live) == sorted(one["detector"] for one in found)
         file.with_suffix(".json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
         size = file.stat().st_size

@@ -22,7 +22,7 @@ class Row:
     free: str
     idle: Decimal
     busy: Decimal
-    told: Decimal
+    with_slack: Decimal
     source: str
     seen: str
 
@@ -37,9 +37,9 @@ class Row:
         return self.busy * self.usd
 
     @property
-    def told_usd(self) -> Decimal:
+    def with_slack_usd(self) -> Decimal:
         """A month in which Slack is told, too."""
-        return self.told * self.usd
+        return self.with_slack * self.usd
 
 
 def rows() -> tuple[list[Row], str]:
@@ -50,8 +50,8 @@ def rows() -> tuple[list[Row], str]:
     for item in data["items"]:
         idle = Decimal(item.pop("idle", "0"))
         busy = idle + Decimal(item.pop("month", "0")) + Decimal(item.pop("audit", "0")) * audits
-        told = busy + Decimal(item.pop("slack", "0"))
-        found.append(Row(**item | {"usd": Decimal(item["usd"])}, idle=idle, busy=busy, told=told))
+        with_slack = busy + Decimal(item.pop("slack", "0"))
+        found.append(Row(**item | {"usd": Decimal(item["usd"])}, idle=idle, busy=busy, with_slack=with_slack))
     return found, data["as_of"]
 
 
@@ -78,13 +78,14 @@ def table() -> str:
         price = f"[{row.usd:f} per {row.unit}]({row.source}){'' if row.seen == 'AWS' else '*'}"
         lines.append(
             f"| {row.what} | {price} | {amount(row.idle)} | {money(row.idle_usd)} "
-            f"| {amount(row.busy)} | {money(row.busy_usd)} | {amount(row.told)} | {money(row.told_usd)} | {row.free} |"
+            f"| {amount(row.busy)} | {money(row.busy_usd)} "
+            f"| {amount(row.with_slack)} | {money(row.with_slack_usd)} | {row.free} |"
         )
-    idle, busy, told = (
+    idle, busy, with_slack = (
         sum((usd(row) for row in found), Decimal())
-        for usd in (lambda r: r.idle_usd, lambda r: r.busy_usd, lambda r: r.told_usd)
+        for usd in (lambda r: r.idle_usd, lambda r: r.busy_usd, lambda r: r.with_slack_usd)
     )
-    lines += [f"| **All** | | | **{idle:.2f}** | | **{busy:.2f}** | | **{told:.2f}** | |", ""]
+    lines += [f"| **All** | | | **{idle:.2f}** | | **{busy:.2f}** | | **{with_slack:.2f}** | |", ""]
     return "\n".join(lines)
 
 

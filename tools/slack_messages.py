@@ -33,10 +33,10 @@ from slackwater.model.tracking import Decided, Decision, FindingRecord, LedgerEn
 from slackwater.views.scan.document import FindingDocument, ScanDocument, SomeTotals, TrendPointDocument
 from slackwater.views.scan.organization import organized
 from slackwater.views.slack import answers
-from slackwater.views.slack.cleanup import Case, over_cap, told
+from slackwater.views.slack.cleanup import Case, cleanup_message, over_cap
 from slackwater.views.slack.decided import decided
 from slackwater.views.slack.digest import digest
-from slackwater.views.slack.finding import worth
+from slackwater.views.slack.finding import total_waste
 from slackwater.views.slack.modals import dismissal
 from slackwater.views.slack.news import FindingNews, News
 from slackwater.views.text.words import count
@@ -104,7 +104,7 @@ SIZES: Final = {"ebs-volume": 500 << 30, "efs-file-system": 1 << 40, "fsx-file-s
 """Bytes of what is cleaned up, as their summaries have them."""
 
 
-def sighting(number: int) -> FindingRecord:
+def finding_record(number: int) -> FindingRecord:
     """An invented finding: the same number is the same finding."""
     detector, kind, severity, type_, prefix, name, summary, usd = KINDS[number % len(KINDS)]
     id_ = f"{prefix}-{number * 7919 + 1:017x}"
@@ -238,10 +238,10 @@ def news(findings: int, **changes: Any) -> News:
 
     They are all that the audit found, unless there are none.
     """
-    seen = sorted(map(sighting, range(findings)), key=lambda one: (-(one.monthly_savings_usd or 0), one.id))
+    seen = sorted(map(finding_record, range(findings)), key=lambda one: (-(one.monthly_savings_usd or 0), one.id))
     new = tuple(map(finding_news, seen))
-    usd, unpriced = worth((one.entry.evidence, one.found) for one in new) if new else (Decimal("4391.08"), 3)
-    told = {
+    usd, unpriced = total_waste((one.entry.evidence, one.found) for one in new) if new else (Decimal("4391.08"), 3)
+    defaults = {
         "audit": audit(**({"findings": findings} if findings else {})),
         "waste_usd": usd,
         "waste_unpriced": unpriced,
@@ -256,7 +256,7 @@ def news(findings: int, **changes: Any) -> News:
         "may_decide": True,
         "grace_days": 30,
     }
-    return News(**{**told, **changes})
+    return News(**{**defaults, **changes})
 
 
 def incomplete() -> dict[str, Any]:
@@ -326,7 +326,7 @@ def gone() -> tuple[LedgerEntry, ...]:
     """What is gone since the audit before."""
     whys = ("no longer flagged", "no longer flagged", "kept by a tag")
     return tuple(
-        entry(sighting(number), why, happening="resolved", was="open", now="resolved", revision=2)
+        entry(finding_record(number), why, happening="resolved", was="open", now="resolved", revision=2)
         for number, why in enumerate(whys, start=100)
     )
 
@@ -334,7 +334,7 @@ def gone() -> tuple[LedgerEntry, ...]:
 def resolved() -> tuple[LedgerEntry, ...]:
     """More findings that are gone."""
     return tuple(
-        entry(sighting(number), "no longer flagged", happening="resolved", was="open", now="resolved", revision=2)
+        entry(finding_record(number), "no longer flagged", happening="resolved", was="open", now="resolved", revision=2)
         for number in range(110, 114)
     )
 
@@ -350,7 +350,7 @@ def hostile() -> tuple[FindingNews, ...]:
                 resource=replace(seen.resource, name=name),
             )
         )
-        for seen, (name, owner) in zip(map(sighting, range(0, 20, 4)), HOSTILE.items(), strict=True)
+        for seen, (name, owner) in zip(map(finding_record, range(0, 20, 4)), HOSTILE.items(), strict=True)
     )
 
 
@@ -430,21 +430,25 @@ def case(cleanup: Cleanup, seen: FindingRecord, finding: TrackedFinding | None =
 
 def cleanups() -> dict[str, tuple[str, Message]]:
     """What is told of clean-ups, by name."""
-    volume, archive = sighting(0), sighting(1)
+    volume, archive = finding_record(0), finding_record(1)
     shares = replace(
-        sighting(3),
+        finding_record(3),
         detector="fsx-idle",
         confidence="high",
         summary="FSx for OpenZFS, 1,024 GiB, and not one client in 42 days",
     )
     job = replace(
-        sighting(1),
+        finding_record(1),
         detector="efs-abandoned",
         summary="1,024 GiB of a job (Job=render-7), and not one client in 72 hours",
     )
     gp3 = VolumeSetting(volume_type="gp3", iops=3_000, throughput_mib_s=125)
     dated = replace(
-        sighting(4), detector="ebs-outdated-type", summary="500 GiB gp2: gp3 would do", fingerprint="2", setting=gp3
+        finding_record(4),
+        detector="ebs-outdated-type",
+        summary="500 GiB gp2: gp3 would do",
+        fingerprint="2",
+        setting=gp3,
     )
     gp2 = VolumeSetting(volume_type="gp2", iops=None, throughput_mib_s=None)
     yes = decision("approved", days=37)
@@ -489,46 +493,48 @@ def cleanups() -> dict[str, tuple[str, Message]]:
         requested_by="slackwater",
         marked=Tagging(at=NOW, act_after=NOW + timedelta(hours=24), tagged=True),
     )
-    marked = cleanup(volume).marked
-    warned = replace(marked, warned_days=(7,)) if marked else None
+    tagging = cleanup(volume).marked
+    warned = replace(tagging, warned_days=(7,)) if tagging else None
     return {
         "cleanup-marked": (
             "A file system was marked whose approval has been taken back since",
-            told("marked", case(cleanup(archive, recorded=hanging), archive)),
+            cleanup_message("marked", case(cleanup(archive, recorded=hanging), archive)),
         ),
         "cleanup-marked-approved": (
             "An approved volume was marked",
-            told("marked", case(cleanup(volume), volume, approved)),
+            cleanup_message("marked", case(cleanup(volume), volume, approved)),
         ),
         "cleanup-marked-many-children": (
             "A file system with many volumes was marked",
-            told("marked", case(cleanup(shares, recorded={"children": volumes}), shares, approved_shares)),
+            cleanup_message("marked", case(cleanup(shares, recorded={"children": volumes}), shares, approved_shares)),
         ),
         "cleanup-marked-scratch": (
             "What needs neither approval nor backup was marked",
-            told("marked", case(scratch, job)),
+            cleanup_message("marked", case(scratch, job)),
         ),
-        "cleanup-marked-change": ("A change was asked for", told("marked", case(cleanup(dated), dated))),
+        "cleanup-marked-change": ("A change was asked for", cleanup_message("marked", case(cleanup(dated), dated))),
         "cleanup-warned": (
             "Its owner is warned",
-            told("warned", case(cleanup(volume, marked=warned), volume, approved)),
+            cleanup_message("warned", case(cleanup(volume, marked=warned), volume, approved)),
         ),
-        "cleanup-asked": ("Its days of grace are over", told("asked", case(cleanup(volume), volume))),
+        "cleanup-asked": ("Its days of grace are over", cleanup_message("asked", case(cleanup(volume), volume))),
         "cleanup-called-off": (
             "It was called off",
-            told(
+            cleanup_message(
                 "called-off",
                 case(cleanup(volume, stage="called-off", why="it is attached to i-0123456789abcdef0"), volume),
             ),
         ),
         "cleanup-called-off-late": (
             "It was called off with a part gone",
-            told("called-off", case(replace(half, stage="called-off", why="something reads from it"), archive)),
+            cleanup_message(
+                "called-off", case(replace(half, stage="called-off", why="something reads from it"), archive)
+            ),
         ),
-        "cleanup-deleted": ("It was deleted", told("done", case(deleted, volume, resolved))),
+        "cleanup-deleted": ("It was deleted", cleanup_message("done", case(deleted, volume, resolved))),
         "cleanup-deleted-efs": (
             "A file system was deleted",
-            told(
+            cleanup_message(
                 "done",
                 case(
                     cleanup(archive, stage="done", backups=kept, removals=all_of_it, **ended),
@@ -539,11 +545,11 @@ def cleanups() -> dict[str, tuple[str, Message]]:
         ),
         "cleanup-changed": (
             "A setting was changed",
-            told("done", case(cleanup(dated, stage="done", was=gp2, changed_at=NOW, **ended), dated)),
+            cleanup_message("done", case(cleanup(dated, stage="done", was=gp2, changed_at=NOW, **ended), dated)),
         ),
         "cleanup-failed": (
             "It failed before anything was deleted",
-            told(
+            cleanup_message(
                 "failed",
                 case(
                     cleanup(
@@ -559,19 +565,23 @@ def cleanups() -> dict[str, tuple[str, Message]]:
         ),
         "cleanup-failed-half": (
             "It failed with a part gone",
-            told("failed", case(replace(half, why=why), archive, tracked(archive, status="failed"))),
+            cleanup_message("failed", case(replace(half, why=why), archive, tracked(archive, status="failed"))),
         ),
         "cleanup-undone": (
             "What was deleted is back",
-            told("undone", case(replace(deleted, stage="undone", restored=back, undone=asked), volume, resolved)),
+            cleanup_message(
+                "undone", case(replace(deleted, stage="undone", restored=back, undone=asked), volume, resolved)
+            ),
         ),
         "cleanup-undone-change": (
             "An old setting is back",
-            told("undone", case(cleanup(dated, stage="undone", was=gp2, changed_at=NOW, undone=asked), dated)),
+            cleanup_message(
+                "undone", case(cleanup(dated, stage="undone", was=gp2, changed_at=NOW, undone=asked), dated)
+            ),
         ),
         "cleanup-undo-failed": (
             "An undo failed",
-            told(
+            cleanup_message(
                 "failed",
                 case(
                     replace(deleted, stage="failed", undone=asked, why="the undo failed: InsufficientCapacity"), volume
@@ -590,17 +600,17 @@ def cleanups() -> dict[str, tuple[str, Message]]:
 
 def after_a_stop() -> Message:
     """A mark of something approved, after somebody stopped it."""
-    seen = sighting(0)
+    seen = finding_record(0)
     approved = tracked(seen, decision("approved", days=37))
-    first = told("marked", case(cleanup(seen), seen, approved))
+    first = cleanup_message("marked", case(cleanup(seen), seen, approved))
     return decided(first, {seen.id: approved}, {seen.id: ActorNote(who=DECIDER, why="", at=NOW + timedelta(days=2))})
 
 
 def after_decisions() -> Message:
     """A digest of five findings, after each of them met another fate."""
-    told = news(5)
-    first, *_ = digest(told, POST)
-    seen = [one.entry.evidence for one in told.new]
+    example = news(5)
+    first, *_ = digest(example, POST)
+    seen = [one.entry.evidence for one in example.new]
     fates = (
         tracked(seen[0], decision("snoozed", "moves in spring", 30)),
         tracked(seen[1], decision("dismissed", "the archive of the press office")),
@@ -613,10 +623,10 @@ def after_decisions() -> Message:
 
 def kinds() -> dict[str, tuple[str, object]]:
     """What is written, by name: what it shows, and the messages of a post and its thread, one message, or a form."""
-    volume = sighting(0)
+    volume = finding_record(0)
     snoozed = tracked(volume, decision("snoozed", "moves in spring", 30))
-    dearest = Page(items=tuple(tracked(one.entry.evidence) for one in news(8).new), cursor=None)
-    told = [
+    most_expensive = Page(items=tuple(tracked(one.entry.evidence) for one in news(8).new), cursor=None)
+    entries = [
         entry(volume),
         entry(volume, "moves in spring", happening="snoozed", who=DECIDER, was="open", now="snoozed"),
     ]
@@ -629,8 +639,8 @@ def kinds() -> dict[str, tuple[str, object]]:
         for by, most in (("bot", None), ("webhook", 1))
     }
     changed = (
-        finding_news(sighting(40), "it has changed"),
-        finding_news(sighting(41), "the snooze ended 2026-11-15 09:00 UTC"),
+        finding_news(finding_record(40), "it has changed"),
+        finding_news(finding_record(41), "the snooze ended 2026-11-15 09:00 UTC"),
     )
     return digests | {
         "digest-everything": (
@@ -661,7 +671,7 @@ def kinds() -> dict[str, tuple[str, object]]:
             "The form that asks why",
             dismissal(POST, volume.id, "https://hooks.slack.com/actions/T0/1/a"),
         ),
-        "answer-details": ("Details", answers.details(snoozed, found(volume), told)),
+        "answer-details": ("Details", answers.details(snoozed, found(volume), entries)),
         "answer-details-expired": (
             "Details of a finding whose evidence has expired",
             answers.details(tracked(volume), None),
@@ -693,12 +703,12 @@ def kinds() -> dict[str, tuple[str, object]]:
             answers.approved(tracked(volume, decision("approved", days=37)), acts_after=None),
         ),
         **cleanups(),
-        "slash-status": ("/slackwater status", answers.status(audit(**incomplete_outcome()), dearest, audit())),
+        "slash-status": ("/slackwater status", answers.status(audit(**incomplete_outcome()), most_expensive, audit())),
         "slash-status-first": (
             "/slackwater status before the first audit",
             answers.status(None, Page(items=(), cursor=None)),
         ),
-        "slash-top": ("/slackwater top", answers.top(dearest)),
+        "slash-top": ("/slackwater top", answers.top(most_expensive)),
         "slash-explain": ("/slackwater explain efs-idle", _explained("efs-idle")),
         "slash-audit": ("/slackwater audit", answers.started(AUDIT, ACCOUNT, ("eu-west-1",))),
         "slash-help": ("/slackwater help", answers.usage()),

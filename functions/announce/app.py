@@ -22,11 +22,11 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
     """
     records = event["Records"]
     try:
-        told = ANNOUNCER.announce(records)
+        announced = ANNOUNCER.announce(records)
     except NotAnnouncedError as error:
         LOGGER.exception("not announced")
         if error.sequence_number == records[0]["dynamodb"]["SequenceNumber"]:
             raise
         return {"batchItemFailures": [{"itemIdentifier": error.sequence_number}]}
-    LOGGER.info("announced", events=told)
+    LOGGER.info("announced", events=announced)
     return {"batchItemFailures": []}

@@ -26,6 +26,6 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, str]:  #
     """
     asked = EVENT.validate_python(event)
     LOGGER.append_keys(request=asked.id, kind=asked.kind, user=asked.asker.user)
-    said = ANSWERER.answer(asked)
+    reply = ANSWERER.answer(asked)
     LOGGER.info("answered", action=asked.action if isinstance(asked, Press) else None)
-    return {"said": said.text}
+    return {"said": reply.text}

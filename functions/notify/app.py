@@ -32,7 +32,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
             without_slack(DEPLOYED)
         return {"waiting": 0, "wait_s": 0}
     notified = NOTIFIER.deliver() if ended.audit_id is None else NOTIFIER.notify(ended.audit_id)
-    for trouble in notified.troubles:
-        LOGGER.error("not posted", trouble=trouble)
+    for problem in notified.troubles:
+        LOGGER.error("not posted", problem=problem)
     emit(of_posts(notified))
     return {"waiting": notified.waiting, "wait_s": notified.wait_s}

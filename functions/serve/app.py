@@ -17,7 +17,7 @@ from slackwater.app.api.document import document
 from slackwater.app.api.estimates import estimate_routes
 from slackwater.app.api.problems import answer_problems, route
 from slackwater.app.audit.request import check_regions
-from slackwater.app.cleanup import responses as told
+from slackwater.app.cleanup import responses
 from slackwater.app.findings.findings import Action
 from slackwater.app.policy.authority import check_auditor, check_decider
 from slackwater.app.policy.names import LIST_DETECTORS, LIST_REGIONS
@@ -77,8 +77,8 @@ def list_findings(
     cursor: take.Cursor = None,
 ) -> FindingPageDocument:
     """List findings."""
-    if detector is not None and (said := unknown("detector", [detector], registry(), LIST_DETECTORS)):
-        raise take.invalid(["query", "detector"], *said)
+    if detector is not None and (given := unknown("detector", [detector], registry(), LIST_DETECTORS)):
+        raise take.invalid(["query", "detector"], *given)
     query = FindingQuery(
         status=status,
         detector=detector,
@@ -128,13 +128,13 @@ def approve_finding(id: take.Id, body: take.ApproveBody) -> ApprovedDocument:
     who = take.caller(API.current_event)
     approved = SERVING.cleanups.approve(id, who=who, fingerprint=body.fingerprint, now=clock())
     LOGGER.info("approved", finding_id=id, begun=approved.candidate and approved.candidate.state, who=who)
-    return told.approved(approved)
+    return responses.approved(approved)
 
 
 @route(API.get, "/cleanups/plan", "What would be done, and why not", 404, 409)
 def plan_cleanups(findings: take.Ids = None) -> PlanDocument:
     """Plan clean-ups: say what a run would do now."""
-    return told.plan(SERVING.cleanups.plan(findings.split(",") if findings else None, now=clock()))
+    return responses.plan(SERVING.cleanups.plan(findings.split(",") if findings else None, now=clock()))
 
 
 @route(API.post, "/cleanups", "What was begun, and what was not and why", 404, 409, 413, 415)
@@ -143,7 +143,7 @@ def run_cleanups(body: take.RunBody = take.ALL_THAT_MAY_BE) -> RunDocument:
     who = take.caller(API.current_event)
     came = SERVING.cleanups.run(body.findings or None, who=who, now=clock())
     LOGGER.info("run", begun=[one.finding.id for one in came if one.state == "begun"], who=who)
-    return told.run(came)
+    return responses.run(came)
 
 
 @route(API.get, "/cleanups", "A page of them")
@@ -151,14 +151,14 @@ def list_cleanups(limit: take.Limit = PAGE, cursor: take.Cursor = None) -> Clean
     """List clean-ups, the newest first. The first page has the totals of all."""
     cleanups = SERVING.cleanups
     found, now = cleanups.listed(limit, cursor), clock()
-    return told.page(found, None if cursor else cleanups.totals(found, now), cleanups.control().stopped, now)
+    return responses.page(found, None if cursor else cleanups.totals(found, now), cleanups.control().stopped, now)
 
 
 @route(API.get, "/cleanups/backups", "All of them, the oldest first")
 def list_backups(region: take.OfRegion = None) -> BackupListDocument:
     """List every backup in the account that carries Slackwater's tags."""
     regions = [region] if region else []
-    return told.backups(SERVING.backups().listed(known(regions, ["query", "region"])))
+    return responses.backups(SERVING.backups().listed(known(regions, ["query", "region"])))
 
 
 @route(
@@ -176,14 +176,14 @@ def adopt_backup(body: take.AdoptBody) -> CleanupDocument:
     regions = known([body.region] if body.region else [], ["body", "region"])
     adopted = SERVING.backups().adopt(body.backup, who=who, why=body.why, places=body.places, regions=regions, now=now)
     LOGGER.info("adopted", backup=body.backup, finding_id=adopted.finding_id, who=who)
-    return told.cleanup(adopted, now)
+    return responses.cleanup(adopted, now)
 
 
 @route(API.get, "/cleanups/<id>", "The clean-up with the ledger of its finding", 404)
 def show_cleanup(id: take.Id) -> CleanupDetailDocument:
     """Show the clean-up of a finding: all that happened to its resource."""
     now = clock()
-    return told.story(SERVING.cleanups.shown(id, now=now), now)
+    return responses.story(SERVING.cleanups.shown(id, now=now), now)
 
 
 @route(API.post, "/cleanups/<id>/undo", "The clean-up as it is now; its undo is on its way", 404, 409, 413, 415)
@@ -192,7 +192,7 @@ def undo_cleanup(id: take.Id, body: take.BecauseBody = take.WITHOUT_A_REASON) ->
     who, now = take.caller(API.current_event), clock()
     undoing = SERVING.cleanups.undo(id, who=who, why=body.why, now=now)
     LOGGER.info("undoing", finding_id=id, who=who)
-    return told.cleanup(undoing, now)
+    return responses.cleanup(undoing, now)
 
 
 @route(API.post, "/cleanups/<id>/stop", "The clean-up as it is now; its next step calls it off", 404, 409, 413, 415)
@@ -201,7 +201,7 @@ def stop_cleanup(id: take.Id, body: take.BecauseBody = take.WITHOUT_A_REASON) ->
     who, now = take.caller(API.current_event), clock()
     stopped = SERVING.cleanups.stop(id, who=who, why=body.why, now=now)
     LOGGER.info("stopped", finding_id=id, who=who)
-    return told.cleanup(stopped, now)
+    return responses.cleanup(stopped, now)
 
 
 @route(API.post, "/cleanups/stop", "Who has stopped them", 409, 413, 415)
@@ -210,7 +210,7 @@ def stop_cleanups(body: take.BecauseBody = take.WITHOUT_A_REASON) -> SwitchDocum
     who = take.caller(API.current_event)
     stopped = SERVING.cleanups.stop_all(who=who, why=body.why, now=clock())
     LOGGER.info("stopped all", who=who)
-    return told.switch(stopped)
+    return responses.switch(stopped)
 
 
 @route(API.post, "/cleanups/go-on", "Nobody stops them now", 409, 413, 415)
@@ -219,7 +219,7 @@ def let_cleanups_go_on() -> SwitchDocument:
     who = take.caller(API.current_event)
     before = SERVING.cleanups.resume(who=who)
     LOGGER.info("let go on", who=who, stopped_by=before and before.who)
-    return told.switch(None)
+    return responses.switch(None)
 
 
 @route(
@@ -280,9 +280,9 @@ def show_latest_report() -> Response[ReportDocument]:
 
 
 @estimate_routes(API)
-def estimate(kind: str, said: Mapping[str, Any]) -> EstimateDocument[dict[str, Any]]:
+def estimate(kind: str, given: Mapping[str, Any]) -> EstimateDocument[dict[str, Any]]:
     """The answer to a question about what need not exist, for inputs as they were sent."""
-    return estimate_json.document(SERVING.estimates().answer(kind, said))
+    return estimate_json.document(SERVING.estimates().answer(kind, given))
 
 
 @route(API.get, "/openapi.json", "OpenAPI 3.1")
@@ -293,8 +293,8 @@ def show_openapi() -> dict[str, Any]:
 
 def known(regions: list[str], where: Sequence[str]) -> list[str]:
     """These regions, if there are such."""
-    if said := unknown("region", regions, SERVING.known_regions(), LIST_REGIONS):
-        raise take.invalid(where, *said)
+    if given := unknown("region", regions, SERVING.known_regions(), LIST_REGIONS):
+        raise take.invalid(where, *given)
     return regions
 
 

@@ -20,7 +20,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
         LOGGER.info("deleted a backup", backup=id_, reason=why)
     for id_, why in swept.kept:
         LOGGER.info("kept a backup", backup=id_, reason=why)
-    for trouble in swept.troubles:
-        LOGGER.error("not swept", trouble=trouble)
+    for problem in swept.troubles:
+        LOGGER.error("not swept", problem=problem)
     emit({"BackupsSwept": len(swept.deleted), "SweepTroubles": len(swept.troubles)})
     return {"deleted": len(swept.deleted), "troubles": list(swept.troubles)}

@@ -632,7 +632,7 @@ def wired(
     document = scan_json.document(scan)
     documents.write(target_scan("audit-1", ACCOUNT, REGION), json.dumps(document))
     for found in document["findings"]:
-        sighting = service_json.sighting(found)
+        sighting = service_json.finding_record(found)
         findings.findings[sighting.id] = TrackedFinding(
             sighting=sighting,
             status="open",

@@ -43,7 +43,7 @@ UNKNOWN: Final = "unknown"
 def draw_plan(plan: PlanDocument, console: Console) -> None:
     """What a run would begin, and what not and why; first what stands against all of it."""
     ready = [one for one in plan["candidates"] if one["state"] == "ready"]
-    console.print(Text(f"A run now would begin {count(len(ready), 'clean-up')}{_worth(ready)}.", "bold"))
+    console.print(Text(f"A run now would begin {count(len(ready), 'clean-up')}{_savings(ready)}.", "bold"))
     for against in _against(plan):
         console.print(Text(one_line(against), "bold red"))
     _draw_candidates(plan["candidates"], console, begun="Would be begun", first="ready")
@@ -52,7 +52,7 @@ def draw_plan(plan: PlanDocument, console: Console) -> None:
 def draw_run(candidates: Sequence[CandidateDocument], console: Console) -> None:
     """What a run began, and what not and why."""
     begun = [one for one in candidates if one["state"] == "begun"]
-    console.print(Text(f"{count(len(begun), 'clean-up')} begun{_worth(begun)}.", "bold"))
+    console.print(Text(f"{count(len(begun), 'clean-up')} begun{_savings(begun)}.", "bold"))
     _draw_candidates(candidates, console, begun="Begun", first="begun")
 
 
@@ -137,7 +137,7 @@ def draw_cleanup(one: CleanupDetailDocument, console: Console) -> None:
 
 
 def _facts(one: CleanupDetailDocument) -> Iterable[tuple[str, str]]:
-    resource, marked, observed = one["resource"], one["marked"], one["observed"]
+    resource, tagging, observed = one["resource"], one["marked"], one["observed"]
     yield "Finding", f"{one['finding_id']} by {one['detector']}, {one['status'] or UNKNOWN}"
     yield "Resource", f"{resource['id']} ({resource['type']}), {resource['region']} of {resource['account']}"
     yield "Owner", one["owner"] or UNKNOWN
@@ -146,11 +146,11 @@ def _facts(one: CleanupDetailDocument) -> Iterable[tuple[str, str]]:
     yield "Approved by", approved
     if one["was"]:
         yield "Was", one["was"]
-    if marked:
-        yield "Marked", f"{minute(marked['at'])} UTC, acts after {minute(marked['act_after'])} UTC"
-    for what, said in (("Stopped", one["stopped"]), ("Undo asked", one["undone"])):
-        if said:
-            yield what, f"{minute(said['at'])} UTC by {said['who']}{_because(said)}"
+    if tagging:
+        yield "Marked", f"{minute(tagging['at'])} UTC, acts after {minute(tagging['act_after'])} UTC"
+    for what, note in (("Stopped", one["stopped"]), ("Undo asked", one["undone"])):
+        if note:
+            yield what, f"{minute(note['at'])} UTC by {note['who']}{_because(note)}"
     yield "Promised", f"{_usd(one['promised_monthly_usd'])} USD a month"
     if one["backups"]:
         yield "Backup costs", f"{_usd(one['backup_monthly_usd'])} USD a month while it is kept"
@@ -203,13 +203,13 @@ def _candidates(candidates: Sequence[CandidateDocument]) -> Table:
     for one in candidates:
         net = _usd(one["net_monthly_usd"])
         gross = one["monthly_savings_usd"]
-        told = net if one["net_monthly_usd"] else f"{_usd(gross)} less its backup" if gross else UNKNOWN
+        saving = net if one["net_monthly_usd"] else f"{_usd(gross)} less its backup" if gross else UNKNOWN
         grid.add_row(
             Text(one_line(one["finding_id"])),
             Text(one_line(deed(one))),
             Text(one_line(one["resource"]["name"])),
             minute(one["acts_after"]) if one["acts_after"] else "",
-            told,
+            saving,
         )
     return grid
 
@@ -223,13 +223,13 @@ def _against(plan: PlanDocument) -> Iterable[str]:
         yield f"Over the cap, so that nothing would be begun: {plan['over_cap']}."
 
 
-def _stopped(said: SaidDocument) -> str:
+def _stopped(note: SaidDocument) -> str:
     lift = "`slackwater cleanup stop --all --lift` lets them go on"
-    return f"{said['who']} stopped all clean-ups {minute(said['at'])} UTC{_because(said)}; {lift}."
+    return f"{note['who']} stopped all clean-ups {minute(note['at'])} UTC{_because(note)}; {lift}."
 
 
-def _because(said: SaidDocument) -> str:
-    return f": {said['why']}" if said["why"] else ""
+def _because(note: SaidDocument) -> str:
+    return f": {note['why']}" if note["why"] else ""
 
 
 def _backup_words(one: CandidateDocument) -> str:
@@ -255,7 +255,7 @@ def _backup(backup: BackupDocument) -> str:
     )
 
 
-def _worth(candidates: Sequence[CandidateDocument]) -> str:
+def _savings(candidates: Sequence[CandidateDocument]) -> str:
     known = [Decimal(one["monthly_savings_usd"]) for one in candidates if one["monthly_savings_usd"] is not None]
     unpriced = f" ({len(candidates) - len(known):,} unpriced)" if len(known) < len(candidates) else ""
     return f", worth {sum(known):,.2f} USD a month{unpriced}" if candidates else ""

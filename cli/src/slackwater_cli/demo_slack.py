@@ -17,9 +17,9 @@ from slackwater.model.findings import Gap
 from slackwater.model.policy import CleanupSection, SlackSection
 from slackwater.model.rank import rank
 from slackwater.model.tracking import LedgerEntry, TargetReport
-from slackwater.views.api.to_json import sighting
+from slackwater.views.api.to_json import finding_record
 from slackwater.views.scan.document import ScanDocument, SomeTotals
-from slackwater.views.slack.blocks import said, small
+from slackwater.views.slack.blocks import message_of, small
 from slackwater.views.slack.digest import digest
 from slackwater.views.slack.news import FindingNews, News
 
@@ -33,7 +33,7 @@ def messages(doc: ScanDocument, now: datetime, notice: str) -> list[Mapping[str,
     """
     audit = _audit(doc, now)
     first, *thread = digest(_news(doc, audit, now), f"{audit.id}.0.0")
-    posts = (said(small(notice), *first.blocks), *thread)
+    posts = (message_of(small(notice), *first.blocks), *thread)
     return [
         {"channel": SLACK.channel, "thread": number > 0, "message": {"text": post.text, "blocks": list(post.blocks)}}
         for number, post in enumerate(posts)
@@ -79,9 +79,9 @@ def _news(doc: ScanDocument, audit: AuditRecord, now: datetime) -> News:
 def _opened(doc: ScanDocument, audit_id: str, now: datetime) -> list[LedgerEntry]:
     """The first entry of every finding's ledger."""
     nothing_known = TargetReport(
-        account="", region="", complete=True, detectors=frozenset(), sightings=(), unknown=frozenset()
+        account="", region="", complete=True, detectors=frozenset(), records=(), unknown=frozenset()
     )
-    writes = (merge_one(None, sighting(finding), nothing_known, audit_id, now) for finding in doc["findings"])
+    writes = (merge_one(None, finding_record(finding), nothing_known, audit_id, now) for finding in doc["findings"])
     return [write.entry for write in writes if write and write.entry]
 
 

@@ -69,8 +69,8 @@ def command(kind: str, estimate: AnyEstimate) -> Any:
     inputs = {one.name: one for one in _inputs(estimate.inputs)}
 
     def answer(*, format: Output, offline: bool, profile: str | None, **words: Any) -> None:
-        said = {name: inputs[name].value(given) for name, given in words.items() if given is not None}
-        _answer(kind, said, format, _account(profile, offline=offline))
+        given = {name: inputs[name].value(given) for name, given in words.items() if given is not None}
+        _answer(kind, given, format, _account(profile, offline=offline))
 
     parameters = [*(one.parameter for one in inputs.values()), *OURS]
     answer.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
@@ -221,20 +221,20 @@ def _account(profile: str | None, *, offline: bool) -> Account:
         return Account(None, region, str(error))
 
 
-def _answer(kind: str, said: Mapping[str, Any], format: Output, account: Account) -> None:
+def _answer(kind: str, given: Mapping[str, Any], format: Output, account: Account) -> None:
     regions = regions_without_asking()
-    if account.region and "region" not in said:
+    if account.region and "region" not in given:
         refuse_unknown("AWS_REGION or the profile", [account.region], regions)
     use_case = estimating(account.session, cache_dir(os.environ), account.region or FALLBACK_REGION, regions)
     try:
-        done = interruptible(lambda: use_case.answer(kind, said))
+        done = interruptible(lambda: use_case.answer(kind, given))
     except EstimateError as error:
         raise EstimateError((field and option_of(field), problem) for field, problem in error.problems) from error
     if format is Output.JSON:
         write(dump(document(done)))
     else:
-        write(rendered(partial(draw_estimate, done, said)))
-    for line in _notes(done, account, named="region" in said):
+        write(rendered(partial(draw_estimate, done, given)))
+    for line in _notes(done, account, named="region" in given):
         note(line)
 
 

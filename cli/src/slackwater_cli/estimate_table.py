@@ -36,7 +36,7 @@ GAP: Final = 2
 UNKNOWN: Final = "unknown"
 SECONDS: Final = {"s": 1, "min": MINUTE_S, "h": HOUR_S}
 BYTES: Final = {"B", "bytes"}
-DEAR: Final = 10
+MUCH_MORE: Final = 10
 """US dollars, of which a tenth of a cent does not matter."""
 
 
@@ -63,11 +63,11 @@ def _draw_result(result: Result, console: Console, indent: int) -> None:
     """Figures beside their labels; then what has parts of its own, below its label and indented."""
     kind, figures, parts = type(result), _labelled(), list[tuple[str, Any]]()
     for name, field in kind.model_fields.items():
-        label, value, null = field.description or name, getattr(result, name), _said_of(kind, name, "null")
+        label, value, null = field.description or name, getattr(result, name), _description_of(kind, name, "null")
         if _has_parts(value):
             parts.append((label, value))
         elif value not in (None, []) or null:
-            figures.add_row(Text(label), _words(value, _said_of(kind, name, "unit"), null))
+            figures.add_row(Text(label), _words(value, _description_of(kind, name, "unit"), null))
     console.print(_indented(figures, indent))
     for label, value in parts:
         if not indent:
@@ -99,7 +99,7 @@ def _draw_beside(result: Result, console: Console, indent: int) -> None:
     rows = [
         [field.description or name, *(_cell(part, name) for part in parts)]
         for name, field in kind.model_fields.items()
-        if _said_of(kind, name, "null") or any(getattr(part, name) is not None for part in parts)
+        if _description_of(kind, name, "null") or any(getattr(part, name) is not None for part in parts)
     ]
     heads = [field.description or name for name, field in type(result).model_fields.items()]
     _draw_list(["", *heads], rows, console, indent)
@@ -107,20 +107,22 @@ def _draw_beside(result: Result, console: Console, indent: int) -> None:
 
 def _cell(result: Result, name: str) -> str:
     kind = type(result)
-    return _words(getattr(result, name), _said_of(kind, name, "unit"), _said_of(kind, name, "null") or "-").plain
+    return _words(
+        getattr(result, name), _description_of(kind, name, "unit"), _description_of(kind, name, "null") or "-"
+    ).plain
 
 
 def _draw_results(results: Sequence[Result], console: Console, indent: int) -> None:
     """A line each; they are of one type."""
     kind = type(results[0])
-    units = {name: _said_of(kind, name, "unit") for name in kind.model_fields}
+    units = {name: _description_of(kind, name, "unit") for name in kind.model_fields}
     shown = {name: "" if unit in SECONDS else unit for name, unit in units.items()}
     heads = [
         f"{field.description or name}{shown[name] and f', {shown[name]}'}" for name, field in kind.model_fields.items()
     ]
     rows = [
         [
-            _words(getattr(one, name), unit, _said_of(kind, name, "null"), in_list=True).plain
+            _words(getattr(one, name), unit, _description_of(kind, name, "null"), in_list=True).plain
             for name, unit in units.items()
         ]
         for one in results
@@ -133,7 +135,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _said_of(kind: type[Result], name: str, what: str) -> str:
+def _description_of(kind: type[Result], name: str, what: str) -> str:
     extra = kind.model_fields[name].json_schema_extra
     return str(extra.get(what, "")) if isinstance(extra, dict) else ""
 
@@ -152,8 +154,8 @@ def _words(value: Any, unit: str, null: str, *, in_list: bool = False) -> Text:
         case []:
             return Text("none")
         case list():
-            told = [_words(one, unit, null, in_list=in_list) for one in value]
-            return Text(", ").join(told) if in_list else Text("\n").join(Text("- ") + one for one in told)
+            lines = [_words(one, unit, null, in_list=in_list) for one in value]
+            return Text(", ").join(lines) if in_list else Text("\n").join(Text("- ") + one for one in lines)
     ends = value if isinstance(value, tuple) else (value,)
     if in_list and unit in SECONDS:
         return Text(_range(duration_words(end * SECONDS[unit]) for end in ends))
@@ -165,7 +167,7 @@ def _words(value: Any, unit: str, null: str, *, in_list: bool = False) -> Text:
 def _number(value: float | Decimal) -> str:
     """Four significant digits; of money, cents at least."""
     if isinstance(value, Decimal):
-        return f"{value:,.2f}" if abs(value) >= DEAR else usd_text(Decimal(f"{value:.4g}"))
+        return f"{value:,.2f}" if abs(value) >= MUCH_MORE else usd_text(Decimal(f"{value:.4g}"))
     return number(value)
 
 
@@ -244,7 +246,9 @@ def _draw_inputs(inputs: Mapping[str, Any], given: Collection[str], console: Con
         if (value := inputs[name]) is False or value in (None, "", []):
             continue
         words = (
-            f"{count(len(value.splitlines()), 'line')}" if isinstance(value, str) and "\n" in value else _said(value)
+            f"{count(len(value.splitlines()), 'line')}"
+            if isinstance(value, str) and "\n" in value
+            else _one_line(value)
         )
         if name in given:
             options.add_row(option_of(name), Text(words))
@@ -253,7 +257,7 @@ def _draw_inputs(inputs: Mapping[str, Any], given: Collection[str], console: Con
     console.print(_indented(options, STEP))
 
 
-def _said(value: Any) -> str:
+def _one_line(value: Any) -> str:
     """An input as it could be typed."""
     match value:
         case bool():

@@ -17,7 +17,7 @@ from slackwater.views.text.one_line import one_line
 from slackwater.views.text.words import count
 from slackwater_cli.dates import minute
 from slackwater_cli.grid import draw_grid, grid_of
-from slackwater_cli.table import INDENT, STYLES, draw_finding, draw_sighting, money
+from slackwater_cli.table import INDENT, STYLES, draw_finding, draw_finding_record, money
 
 HEADS: Final = ("Id", "Severity", "Fix per month")
 
@@ -56,13 +56,13 @@ def _wide(findings: Sequence[TrackedFindingDocument]) -> Table:
     """A line each."""
     where, until = _where(findings), [_until(finding) for finding in findings]
     extra = {"Region": where, "Until (UTC)": until}
-    extra = {name: told for name, told in extra.items() if any(told)}
+    extra = {name: values for name, values in extra.items() if any(values)}
     grid = grid_of(*HEADS, "Detector", "Resource", "Resource id", *extra, right=HEADS[-1:])
     for n, finding in enumerate(findings):
         resource = finding["resource"]
         id_ = resource["id"] if resource["id"] != resource["name"] else ""
-        told = [finding["detector"], resource["name"], id_, *(column[n] for column in extra.values())]
-        grid.add_row(*_first(finding), *(Text(one_line(words)) for words in told))
+        cells = [finding["detector"], resource["name"], id_, *(column[n] for column in extra.values())]
+        grid.add_row(*_first(finding), *(Text(one_line(words)) for words in cells))
     return grid
 
 
@@ -109,7 +109,7 @@ def draw_detail(finding: FindingDetailDocument, console: Console) -> None:
     if evidence := finding["finding"]:
         draw_finding(evidence, console, with_target=True, every_way=True)
     else:
-        draw_sighting(finding, console)
+        draw_finding_record(finding, console)
         console.print(_indented(Text("Its evidence is no longer kept.", "italic")))
     console.print()
     ended = f", resolved {minute(finding['resolved_at'])}" if finding["resolved_at"] else ""

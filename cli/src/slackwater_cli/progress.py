@@ -33,7 +33,7 @@ def progress() -> Iterator[ScanProgress]:
     )
     tasks: dict[Target, TaskID] = {}
 
-    def tell(target: Target, stage: str, done: int, total: int) -> None:
+    def on_progress(target: Target, stage: str, done: int, total: int) -> None:
         if target not in tasks:
             tasks[target] = bars.add_task("")
         questions = f", {done:,} of {total:,} questions" if total else ""
@@ -42,7 +42,7 @@ def progress() -> Iterator[ScanProgress]:
         )
 
     with bars:
-        yield tell
+        yield on_progress
 
 
 @contextmanager

@@ -35,14 +35,14 @@ def run_scan(
     cache_dir: Path | None,
 ) -> Scan:
     """Scan the targets as of `now`, in memory at once."""
-    with progress() as tell:
-        return interruptible(lambda: _audit(session, meter, policy, cache_dir, tell).run(targets, now))
+    with progress() as on_progress:
+        return interruptible(lambda: _audit(session, meter, policy, cache_dir, on_progress).run(targets, now))
 
 
-def spool_scan(
+def scan_into(
     session: AwsSession,
     meter: CallMeter,
-    spool: ScanFile,
+    scan_file: ScanFile,
     *,
     policy: Policy,
     targets: Sequence[Target],
@@ -53,24 +53,24 @@ def spool_scan(
     """Scan the targets, one or more, as of `now`, into a spool, in their order; `record` is the file to record it in."""
     with recording_to(record) if record else nullcontext() as writer:
 
-        def audited(tell: Progress) -> Audit:
-            plain = _audit(session, meter, policy, cache_dir, tell)
+        def audited(on_progress: Progress) -> Audit:
+            plain = _audit(session, meter, policy, cache_dir, on_progress)
             return recorded(plain, session, cache_dir, writer, now) if writer else plain
 
-        spool_audit(spool, audited, targets, now)
+        audit_into(scan_file, audited, targets, now)
 
 
-def spool_audit(
-    spool: ScanFile, audited: Callable[[Progress], Audit], targets: Sequence[Target], now: datetime
+def audit_into(
+    scan_file: ScanFile, audited: Callable[[Progress], Audit], targets: Sequence[Target], now: datetime
 ) -> None:
     """Run an audit of the targets as of `now`, into a spool, in their order."""
     places = {target: place for place, target in enumerate(targets)}
 
     def take(part: Scan) -> None:
-        spool.add(document(part), places[part.targets[0].target])
+        scan_file.add(document(part), places[part.targets[0].target])
 
-    with progress() as tell:
-        interruptible(lambda: audited(tell).hand_over(targets, now, take))
+    with progress() as on_progress:
+        interruptible(lambda: audited(on_progress).hand_over(targets, now, take))
 
 
 @contextmanager
@@ -89,8 +89,10 @@ def recording_to(path: Path) -> Iterator[RecordingWriter]:
         yield writer
 
 
-def _audit(session: AwsSession, meter: CallMeter, policy: Policy, cache_dir: Path | None, tell: Progress) -> Audit:
-    return audit(session, meter, registry=registry(), policy=policy, cache_dir=cache_dir, progress=tell)
+def _audit(
+    session: AwsSession, meter: CallMeter, policy: Policy, cache_dir: Path | None, on_progress: Progress
+) -> Audit:
+    return audit(session, meter, registry=registry(), policy=policy, cache_dir=cache_dir, progress=on_progress)
 
 
 @contextmanager

@@ -66,10 +66,10 @@ def simulated_account() -> Iterator[SimulatedAccount]:
         if process.stdin is None or process.stdout is None:
             raise AssertionError("asked for with PIPE")
         try:
-            said = process.stdout.readline()
-            if not said:
+            line = process.stdout.readline()
+            if not line:
                 raise UnreachableError("The simulated account did not start; what it said is above")
-            where = json.loads(said)
+            where = json.loads(line)
             yield SimulatedAccount(
                 where["url"], datetime.fromisoformat(where["now"]), where["account"], tuple(where["regions"])
             )

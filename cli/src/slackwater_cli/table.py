@@ -21,16 +21,16 @@ from slackwater.views.text.money import dollars, effect
 from slackwater.views.text.one_line import one_line
 from slackwater.views.text.sparkline import sparkline
 from slackwater.views.text.words import (
-    closed,
     completeness,
     count,
+    disabled_regions,
+    evidence_text,
     facts,
+    gap_sentences,
     gaps_title,
-    gaps_told,
     headline,
     reasons,
     scale,
-    told,
 )
 from slackwater_cli.selection import chosen
 
@@ -92,7 +92,9 @@ def _draw_headline(doc: ScanDocument, console: Console) -> None:
     complete = doc["scan"]["complete"]
     console.print(Text(headline(doc), "bold green" if complete else "bold red"))
     console.print(Text(f"{completeness(doc)} This scan cost ${doc['scan']['usage']['estimated_usd']}."))
-    for disabled in closed((one["account"], one["region"]) for one in doc["scan"]["targets"] if "closed" in one):
+    for disabled in disabled_regions(
+        (one["account"], one["region"]) for one in doc["scan"]["targets"] if "closed" in one
+    ):
         console.print(Text(disabled))
 
 
@@ -212,7 +214,7 @@ def draw_finding(finding: FindingDocument, console: Console, *, with_target: boo
         _draw_recommendation(first, len(finding["recommendations"]) - 1, console)
 
 
-def draw_sighting(finding: SightingDocument, console: Console) -> None:
+def draw_finding_record(finding: SightingDocument, console: Console) -> None:
     """The same of a finding without its evidence."""
     _draw_head(finding, money(finding), console)
     console.print(_indented(Group(_name(finding, with_target=True), Text(one_line(finding["summary"])))))
@@ -259,7 +261,7 @@ def _pictures(evidence: Sequence[EvidenceDocument], width: int) -> list[Text]:
     for fact in evidence:
         if series := fact.get("series"):
             how = f", {scale(fact)}" if scale(fact) else ""
-            label = one_line(f"{fact['label']}: {told(fact)}{how}")
+            label = one_line(f"{fact['label']}: {evidence_text(fact)}{how}")
             bars = sparkline(series["values"], min(SPARKLINE_WIDTH, width), fact.get("scale"))
             pictures.append(Text.assemble((f"{bars}  ", "cyan"), (label, "dim")))
     return pictures
@@ -311,7 +313,7 @@ def _draw_unknown(doc: ScanDocument, console: Console, shown: int | None) -> Non
 
 
 def _draw_gaps(doc: ScanDocument, console: Console, shown: int | None) -> None:
-    gaps = gaps_told(doc)
+    gaps = gap_sentences(doc)
     if not gaps:
         return
     console.print()

@@ -51,8 +51,8 @@ def refuse_unknown(origin: str, regions: Iterable[str], valid: Collection[str]) 
     Raises:
         UsageError: with each of them; `origin` is where they come from.
     """
-    if said := unknown("region", regions, valid, LIST_REGIONS):
-        raise UsageError("\n".join(f"{origin}: {line}" for line in said))
+    if problem := unknown("region", regions, valid, LIST_REGIONS):
+        raise UsageError("\n".join(f"{origin}: {line}" for line in problem))
 
 
 def targets_to_scan(

@@ -56,13 +56,13 @@ def compared(planted: Iterable[Planted], doc: ScanDocument, detectors: Collectio
     return comparisons
 
 
-def draw_comparisons(told: Collection[Comparison], console: Console, *, details: bool = True) -> None:
+def draw_comparisons(comparisons: Collection[Comparison], console: Console, *, details: bool = True) -> None:
     """What was planted and what the scan found, one line each, and the result. Without `details` only the differences."""
-    shown = [one for one in told if details or not one.agrees]
+    shown = [one for one in comparisons if details or not one.agrees]
     if shown:
         _draw_each(shown, console)
     issues, others = (
-        [one for one in told if one.outcome in outcomes]
+        [one for one in comparisons if one.outcome in outcomes]
         for outcomes in (("found", "MISSED"), ("silent", "FALSE ALARM"))
     )
     console.print()
@@ -70,20 +70,20 @@ def draw_comparisons(told: Collection[Comparison], console: Console, *, details:
         Text(
             f"Found {sum(one.agrees for one in issues)} of {len(issues)} planted issues;"
             f" flagged {sum(not one.agrees for one in others)} of {len(others)} look-alikes.",
-            "bold green" if all(one.agrees for one in told) else "bold red",
+            "bold green" if all(one.agrees for one in comparisons) else "bold red",
         )
     )
 
 
-def _draw_each(told: Collection[Comparison], console: Console) -> None:
+def _draw_each(comparisons: Collection[Comparison], console: Console) -> None:
     console.print()
     console.print(Text("What was planted in the simulated account, and the scan's answer", "bold"))
-    ordered = sorted(told, key=lambda one: (one.detector, one.outcome in ("silent", "FALSE ALARM"), one.name))
+    ordered = sorted(comparisons, key=lambda one: (one.detector, one.outcome in ("silent", "FALSE ALARM"), one.name))
     for detector, of_detector in groupby(ordered, key=lambda one: one.detector):
         console.print()
         console.print(Text(detector, "bold"))
         grid = Table.grid(padding=(0, 2, 0, 0))
-        grid.add_column(width=max(len(one.outcome) for one in told))
+        grid.add_column(width=max(len(one.outcome) for one in comparisons))
         for one in of_detector:
             grid.add_row(Text(one.outcome, "green" if one.agrees else "bold red"), Text(one.name), Text(one.why))
         console.print(grid)

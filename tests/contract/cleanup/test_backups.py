@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.app.cleanup import responses as told
+from slackwater.app.cleanup import responses
 from slackwater.app.cleanup.backups import Backups
 from slackwater.app.cleanup.cleanups import not_undoable
 from slackwater.app.findings.findings import BadDecisionError, ConflictError, NotAllowedError, NotFoundError
@@ -83,8 +83,8 @@ def undone(there: World, cleanup: Cleanup) -> Cleanup:
 def test_each_installation_sees_every_backup_whose_it_is_and_what_it_costs(kind: str) -> None:
     with two(kind) as (first, second):
         cleanup = first.cleanup(kind)
-        mine = told.backups(backups(first).listed())
-        theirs = told.backups(backups(second, "another").listed())
+        mine = responses.backups(backups(first).listed())
+        theirs = responses.backups(backups(second, "another").listed())
         assert [one["id"] for one in mine["backups"]] == [one.id for one in cleanup.backups]
         for one, same, backup in zip(mine["backups"], theirs["backups"], cleanup.backups, strict=True):
             assert one["id"] == same["id"]
@@ -110,7 +110,9 @@ def test_an_adopted_backup_is_restored_and_only_its_maker_sweeps_it(kind: str, o
         held = first.account.contents(made.id)
         cleanup = adopted(second, other, places(first, kind))
         assert (cleanup.stage, not_undoable(cleanup)) == ("done", None)
-        (listed,) = [one for one in told.backups(backups(second, other).listed())["backups"] if one["id"] == made.id]
+        (listed,) = [
+            one for one in responses.backups(backups(second, other).listed())["backups"] if one["id"] == made.id
+        ]
         assert (listed["finding_id"], listed["undo"]) == (
             cleanup.finding_id,
             f"slackwater cleanup undo {cleanup.finding_id}",
@@ -143,7 +145,7 @@ def test_a_backup_of_an_older_version_can_be_adopted_and_is_never_swept_by_who_a
     with two("ebs") as (first, second):
         (made,) = first.account.backups()
         first.account.untag(made.id, MADE_BY)
-        (listed,) = told.backups(backups(second, "another").listed())["backups"]
+        (listed,) = responses.backups(backups(second, "another").listed())["backups"]
         assert listed["whose"] == "older"
         adopted(second)
         first.simulator.advance(400 * DAY)
@@ -196,7 +198,7 @@ class TestRefused:
 def test_what_cannot_be_listed_is_a_gap_and_not_an_empty_list() -> None:
     with two("ebs") as (first, _):
         first.simulator.faults.deny("fsx:DescribeBackups")
-        found = told.backups(backups(first).listed())
+        found = responses.backups(backups(first).listed())
         assert (len(found["backups"]), found["complete"]) == (1, False)
         (gap,) = found["gaps"]
         assert gap.startswith(f"fsx-file-system in {REGION}: ")

@@ -163,12 +163,12 @@ def fill(session: AwsSession) -> None:
         region=REGION,
         complete=True,
         detectors=frozenset({"efs-idle"}),
-        sightings=(),
+        records=(),
         unknown=frozenset(),
     )
     for number, one in enumerate(told):
         assert findings.write(
-            merge_one(None, service_json.sighting(one), report, AUDIT, NOW + timedelta(seconds=number))
+            merge_one(None, service_json.finding_record(one), report, AUDIT, NOW + timedelta(seconds=number))
         )
     assert findings.write(merge_one(findings.get(RESOLVED), None, report, AUDIT, NOW + timedelta(hours=1)))
 
@@ -708,10 +708,10 @@ def cleaner(api):
     advice = {"action": "back-up-and-delete", "monthly_savings_usd": "120.00", "deletes": True}
     told = [finding(id_, recommendations=[advice]) for id_ in (REMOVABLE, OTHER)]
     report = TargetReport(
-        account="123456789012", region=REGION, complete=True, detectors=frozenset({"efs-idle"}), sightings=(), unknown=frozenset()
+        account="123456789012", region=REGION, complete=True, detectors=frozenset({"efs-idle"}), records=(), unknown=frozenset()
     )  # fmt: skip
     for one in told:
-        assert DynamoFindings(table).write(merge_one(None, service_json.sighting(one), report, AUDIT, NOW))
+        assert DynamoFindings(table).write(merge_one(None, service_json.finding_record(one), report, AUDIT, NOW))
     scan = {"scan": {"targets": [{"account": "123456789012", "region": REGION, "complete": True}]}, "findings": told}
     key = object_keys.target_scan(AUDIT, "123456789012", REGION)
     api.session.client("s3", REGION).put_object(Bucket=BUCKET, Key=key, Body=json.dumps(scan).encode())

@@ -23,7 +23,7 @@ from slackwater.aws.client.errors import remedies
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import AwsSession
 from slackwater.aws.deployment.event_bus import EventBridgeBus
-from slackwater.aws.inventory.snapshot import Shelf
+from slackwater.aws.inventory.snapshot import SnapshotWriter
 from slackwater.aws.store.outbox import DynamoOutbox
 from slackwater.aws.store.table import Table
 from slackwater.engine.registry import registry
@@ -218,7 +218,7 @@ def test_the_scan_counts_its_own_calls_however_warm_it_is(deployed) -> None:
 
 
 def test_what_a_scan_that_was_killed_left_behind_is_gone_with_the_next_and_nothing_else_is(deployed, tmp_path) -> None:
-    killed = Shelf(part_records=0)
+    killed = SnapshotWriter(part_records=0)
     killed.add([OptimizerEnrollment(id="123456789012")])
     (left,) = tmp_path.glob("slackwater-*")
     others = [

@@ -69,7 +69,7 @@ class Deployed:
     def found(self, *ids: str, tags: dict[str, str] | None) -> None:
         documents = []
         report = TargetReport(
-            account="123456789012", region=REGION, complete=True, detectors=frozenset({"efs-abandoned"}), sightings=(),
+            account="123456789012", region=REGION, complete=True, detectors=frozenset({"efs-abandoned"}), records=(),
             unknown=frozenset(),
         )  # fmt: skip
         for id_ in ids:

@@ -120,9 +120,9 @@ def test_every_call_of_a_scan_keeps_the_pace_that_the_policy_sets(demo, monkeypa
 
 
 def test_nobody_is_disturbed_in_a_simulated_account(demo):
-    demo.session.pace = "what was before"
+    demo.session.rate_limit = "what was before"
     wired(demo.session, demo.meter, policy())
-    assert demo.session.pace is None
+    assert demo.session.rate_limit is None
 
 
 def test_no_thread_of_a_scan_waits_long_for_the_table_while_it_holds_up_the_others(monkeypatch):

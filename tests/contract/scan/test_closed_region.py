@@ -17,7 +17,7 @@ from slackwater.aws.client.errors import reason
 from slackwater.engine.merge import merge_one, pairs
 from slackwater.engine.registry import registry
 from slackwater.model.cleanup import Cleanup
-from slackwater.model.findings import CLOSED, NOT_ENABLED, Gap, Scan, TargetScan
+from slackwater.model.findings import NOT_ENABLED, REGION_DISABLED, Gap, Scan, TargetScan
 from slackwater.model.policy import Policy
 from slackwater.model.resources import Target
 from slackwater.model.tracking import TrackedFinding
@@ -66,7 +66,7 @@ def test_a_closed_region_is_said_once_and_costs_its_listings_alone(account: Any)
     done = scan(account)
 
     (target,) = done.targets
-    assert [(gap.what, gap.optional) for gap in target.gaps] == [(CLOSED, True)]
+    assert [(gap.what, gap.optional) for gap in target.gaps] == [(REGION_DISABLED, True)]
     assert (target.complete, target.closed, target.resources, target.findings, target.unknown) == (
         True,
         True,
@@ -97,7 +97,7 @@ def test_parts_say_it_as_the_whole_does(account: Any) -> None:
 def test_it_is_closed_for_any_question(account: Any, detector: str) -> None:
     account.sim.faults.close(account.target.region)
     (target,) = scan(account, detector).targets
-    assert [gap.what for gap in target.gaps] == [CLOSED]
+    assert [gap.what for gap in target.gaps] == [REGION_DISABLED]
 
 
 @pytest.mark.parametrize("calls", [1, 3])
@@ -138,7 +138,7 @@ def test_findings_of_a_region_stay_open_when_it_is_closed_and_are_resolved_when_
             sighting=sighting, status="open", decision=None, opened_at=NOW, last_seen_at=NOW, resolved_at=None, audit_id="monday",
             revision=1,
         )
-        for sighting in seen.sightings
+        for sighting in seen.records
     ]  # fmt: skip
     assert known
     later = NOW + timedelta(days=1)
@@ -147,7 +147,7 @@ def test_findings_of_a_region_stay_open_when_it_is_closed_and_are_resolved_when_
     assert [merge_one(*pair, closed, "tuesday", later) for pair in pairs(known, closed)] == [None] * len(known)
 
     account.sim.faults.clear()
-    gone = replace(report(document(scan(account, "ebs-unattached"))), sightings=())
+    gone = replace(report(document(scan(account, "ebs-unattached"))), records=())
     resolved = [merge_one(*pair, gone, "wednesday", later) for pair in pairs(known, gone)]
     assert {write.finding.status for write in resolved if write} == {"resolved"}
 
@@ -157,7 +157,9 @@ def test_a_clean_up_in_a_closed_region_has_seen_nothing() -> None:
     place = SimpleNamespace(
         account="123456789012", region="eu-south-1", type="ebs-volume", arn="arn:aws:ec2:r:1:volume/v", id="v"
     )
-    shut = Gap("123456789012", "eu-south-1", CLOSED, "region closed by a service control policy", optional=True)
+    shut = Gap(
+        "123456789012", "eu-south-1", REGION_DISABLED, "region closed by a service control policy", optional=True
+    )
 
     class Audit:
         def scan_target(self, target: Target, now: datetime) -> TargetScan:

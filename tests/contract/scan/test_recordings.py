@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from recordings import FLEETS, FOLDER, MOST_BYTES, record, replayed, told
+from recordings import FLEETS, FOLDER, MOST_BYTES, documents, record, replayed
 from slackwater.app.recording.file import KINDS
 from slackwater.app.recording.replay import NOT_RECORDED
 from slackwater_simulator import Fleet
@@ -61,7 +61,7 @@ def test_a_replay_finds_what_was_found(name: str) -> None:
     }
     found, expected = (
         {(one["detector"], one["resource"]) for one in some} - beyond
-        for some in (told(scans), json.loads(file.with_suffix(".json").read_text("utf-8")))
+        for some in (documents(scans), json.loads(file.with_suffix(".json").read_text("utf-8")))
     )
     assert found == expected
     gaps = [gap for scan in scans for target in scan.targets for gap in target.gaps]

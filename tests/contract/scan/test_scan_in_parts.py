@@ -13,7 +13,7 @@ from slackwater.app.audit.scan import Audit
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import AwsSession, Endpoint
 from slackwater.aws.inventory.inventory import AwsInventory
-from slackwater.aws.inventory.snapshot import SCHEMA, StockError, open_snapshot
+from slackwater.aws.inventory.snapshot import SCHEMA, SnapshotError, open_snapshot
 from slackwater.engine.registry import registry
 from slackwater.model.policy import Policy
 from slackwater.model.resources import AttachmentEvent, Instance, Target, Volume
@@ -129,5 +129,5 @@ def test_an_inventory_for_which_there_is_no_room_ends_the_scan_and_is_no_gap(
 ) -> None:
     there = simulate(mixed_fleet(60))
     monkeypatch.setattr("slackwater.aws.inventory.snapshot.SCHEMA", f"PRAGMA max_page_count = 4; {SCHEMA}")
-    with pytest.raises(StockError, match=r"cannot be kept in .*full"):
+    with pytest.raises(SnapshotError, match=r"cannot be kept in .*full"):
         AwsInventory(there.session, part_records=1).snapshot(there.target, {Volume, Instance}, set())

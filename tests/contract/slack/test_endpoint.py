@@ -36,7 +36,7 @@ from slackwater.model.posts import Post, Sent
 from slackwater.model.tracking import SERVICE, FindingRecord, LedgerEntry, TrackedFinding, TrackedResource, Write
 from slackwater.ports.errors import AccessDeniedError, AwsError, BrokenAnswerError
 from slackwater.views.slack import finding as shown_in_slack
-from slackwater.views.slack.blocks import said
+from slackwater.views.slack.blocks import message_of
 from slackwater.wiring import scan as scan_wiring
 from slackwater.wiring import service as service_wiring
 from support.slack_server import SIGNING_SECRET, Fault, SlackServer, signed
@@ -177,7 +177,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch, table_properties: dict[str, Any]) 
         monkeypatch.setattr(Background, "hand_over", lambda _, event: endpoint.hand_over(event))
         assert endpoint.findings.write(Write(finding=FINDING, entry=OPENED, expects=0))
         buttons = shown_in_slack.choices(POST, FINDING.sighting, may_decide=True, may_approve=True)
-        message = said(*shown_in_slack.shown(FINDING.sighting), buttons)
+        message = message_of(*shown_in_slack.shown(FINDING.sighting), buttons)
         posted = slack.post(slack.channels["C0DEFAULT"], {"text": message.text, "blocks": list(message.blocks)})
         post = Post(
             id=POST, audit_id="monday", created_at=NOW, channel="C0DEFAULT", thread_of=None, message=message, findings=(ID,),

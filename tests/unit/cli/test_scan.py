@@ -254,7 +254,7 @@ def test_a_role_that_may_not_be_assumed_leaves_with_4(scan, account) -> None:
 
 
 def test_an_error_of_ours_leaves_with_70_and_how_to_report_it(scan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slackwater_cli.run.spool_scan", lambda *_, **__: {}["oops"])
+    monkeypatch.setattr("slackwater_cli.run.scan_into", lambda *_, **__: {}["oops"])
 
     short = scan()
     monkeypatch.setenv("SLACKWATER_DEBUG", "1")

@@ -39,7 +39,7 @@ def slack(monkeypatch):
 def knocks(monkeypatch) -> list[tuple[str, str]]:
     """Where the endpoint was asked, and signed with what; it answers 200."""
     heard: list[tuple[str, str]] = []
-    monkeypatch.setattr(endpoint_check, "knock", lambda url, secret, now: heard.append((url, secret)) or 200)
+    monkeypatch.setattr(endpoint_check, "check_endpoint", lambda url, secret, now: heard.append((url, secret)) or 200)
     return heard
 
 
@@ -259,7 +259,7 @@ def test_an_endpoint_that_does_not_take_signed_requests_is_said(
     run, deployed, monkeypatch, status: int, says: str
 ) -> None:
     deployed()
-    monkeypatch.setattr(endpoint_check, "knock", lambda *_: status)
+    monkeypatch.setattr(endpoint_check, "check_endpoint", lambda *_: status)
     done = run("slack", "test")
 
     assert (done.status, states(done)["endpoint"]) == (3, "BAD")
@@ -350,12 +350,12 @@ def test_the_endpoint_takes_the_knock_and_does_nothing(monkeypatch) -> None:
         sent.append(request)
         return Answered()
 
-    from slackwater.slack import endpoint_check as knock
+    from slackwater.slack import endpoint_check as check_endpoint
     from slackwater.slack.signature import check
 
-    monkeypatch.setattr(knock.urllib.request, "urlopen", urlopen)
+    monkeypatch.setattr(check_endpoint.urllib.request, "urlopen", urlopen)
     now = clock()
-    assert knock.knock("https://api.invalid/slack/events", "the signing secret", now) == 200
+    assert check_endpoint.check_endpoint("https://api.invalid/slack/events", "the signing secret", now) == 200
 
     class Guard:
         def take(self, id: str, by: str) -> bool:

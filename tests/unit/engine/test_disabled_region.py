@@ -13,7 +13,7 @@ from slackwater.engine.disabled_region import LISTED, summarize_gaps
 from slackwater.engine.merge import merge_one
 from slackwater.engine.observed import observed
 from slackwater.model.cleanup import Cleanup
-from slackwater.model.findings import CLOSED, NOT_ENABLED, Gap, TargetScan
+from slackwater.model.findings import NOT_ENABLED, REGION_DISABLED, Gap, TargetScan
 from slackwater.model.resources import (
     RESOURCE_KINDS,
     EfsFileSystem,
@@ -52,7 +52,7 @@ def gaps(*reasons: str, calls: tuple[str, ...] = CALLS) -> list[Gap]:
 
 def test_a_region_that_a_service_control_policy_closes_is_one_optional_gap() -> None:
     assert summarize_gaps(HERE, ALL, [*gaps(EC2, EC2, JSON), METRICS], 0) == [
-        Gap(HERE.account, HERE.region, CLOSED, "region closed by a service control policy", optional=True)
+        Gap(HERE.account, HERE.region, REGION_DISABLED, "region closed by a service control policy", optional=True)
     ]
 
 
@@ -88,7 +88,7 @@ def test_where_another_thing_is_missing_or_something_was_read_the_gaps_stay(fail
 
 def test_only_what_was_asked_has_to_be_closed() -> None:
     files = gaps(JSON, calls=("elasticfilesystem:DescribeFileSystems",))
-    assert [gap.what for gap in summarize_gaps(HERE, {EfsFileSystem}, files, 0)] == [CLOSED]
+    assert [gap.what for gap in summarize_gaps(HERE, {EfsFileSystem}, files, 0)] == [REGION_DISABLED]
     assert summarize_gaps(HERE, {EfsFileSystem, Volume}, files, 0) == files
     assert summarize_gaps(HERE, {InstanceType}, files, 0) == files
 
@@ -143,7 +143,7 @@ KNOWN = TrackedFinding(
     audit_id="monday", revision=1,
 )  # fmt: skip
 REPORT = TargetReport(
-    account=HERE.account, region=HERE.region, complete=True, detectors=frozenset({"ebs-unattached"}), sightings=(),
+    account=HERE.account, region=HERE.region, complete=True, detectors=frozenset({"ebs-unattached"}), records=(),
     unknown=frozenset(), closed=True,
 )  # fmt: skip
 

@@ -39,7 +39,7 @@ SEEN = FindingRecord(
 DEARER = replace(SEEN, monthly_savings_usd=Decimal("12.40"), summary="idle for 31 days")
 CHANGED = replace(SEEN, fingerprint="b")
 WHOLE = TargetReport(
-    account="123456789012", region="eu-west-1", complete=True, detectors=frozenset({DETECTOR}), sightings=(), unknown=frozenset()
+    account="123456789012", region="eu-west-1", complete=True, detectors=frozenset({DETECTOR}), records=(), unknown=frozenset()
 )  # fmt: skip
 
 
@@ -387,7 +387,7 @@ def test_what_was_resolved_is_not_opened_by_an_audit_that_began_before_that() ->
 
 def test_each_known_finding_meets_its_sighting_and_each_new_one_comes_alone() -> None:
     new, unseen = replace(SEEN, id="f-3"), known(sighting=replace(SEEN, id="f-2"))
-    report = replace(WHOLE, sightings=(new, DEARER))
+    report = replace(WHOLE, records=(new, DEARER))
 
     assert list(pairs([unseen, known()], report)) == [(unseen, None), (known(), DEARER), (None, new)]
 
@@ -395,11 +395,11 @@ def test_each_known_finding_meets_its_sighting_and_each_new_one_comes_alone() ->
 # -- What holds for any history
 
 REPORTS = some.builds(
-    lambda sightings, complete, asked, unknown: replace(
+    lambda records, complete, asked, unknown: replace(
         WHOLE,
-        sightings=tuple(sightings),
+        records=tuple(records),
         complete=complete,
-        detectors=frozenset({DETECTOR} if asked or sightings else ()),
+        detectors=frozenset({DETECTOR} if asked or records else ()),
         unknown=frozenset({(DETECTOR, "fs-1")} if unknown else ()),
     ),
     some.sampled_from([[], [SEEN], [DEARER], [CHANGED]]),
@@ -414,7 +414,7 @@ KNOWN = some.none() | some.builds(
 
 
 def after(finding: TrackedFinding | None, report: TargetReport, audit_id: str, now: datetime) -> TrackedFinding | None:
-    sighting = report.sightings[0] if report.sightings else None
+    sighting = report.records[0] if report.records else None
     return merge(finding, sighting, report, audit_id, now)[0]
 
 
@@ -423,7 +423,7 @@ def test_the_same_report_twice_changes_nothing_the_second_time(
     finding: TrackedFinding | None, history: list[tuple[int, TargetReport]]
 ) -> None:
     for number, (day, report) in enumerate(history):
-        sighting = report.sightings[0] if report.sightings else None
+        sighting = report.records[0] if report.records else None
         finding = after(finding, report, f"audit-{number}", MONDAY + day * DAY)
         assert merge_one(finding, sighting, report, f"audit-{number}", MONDAY + day * DAY) is None
 
@@ -451,7 +451,7 @@ def test_a_decision_survives_whatever_is_seen_until_it_ends(
     decision = known(status, until).decision
     for number, (day, sighting) in enumerate(history):
         if day < days:
-            finding = after(finding, replace(WHOLE, sightings=(sighting,)), f"audit-{number}", MONDAY + day * DAY)
+            finding = after(finding, replace(WHOLE, records=(sighting,)), f"audit-{number}", MONDAY + day * DAY)
         assert finding is not None
         assert (finding.status, finding.decision) == (status, decision)
 

@@ -24,7 +24,7 @@ DONE = Cleanup(
     ended_at=MONDAY,
 )  # fmt: skip
 WHOLE = TargetReport(
-    account="123456789012", region="eu-west-1", complete=True, detectors=frozenset({"ebs-unattached"}), sightings=(),
+    account="123456789012", region="eu-west-1", complete=True, detectors=frozenset({"ebs-unattached"}), records=(),
     unknown=frozenset(),
 )  # fmt: skip
 SEEN = FindingRecord(
@@ -42,9 +42,9 @@ def look(cleanup: Cleanup = DONE, now: datetime = MONDAY + DAY, **report: Any) -
     ("report", "left"),
     [
         ({}, Decimal(0)),
-        ({"sightings": (SEEN,)}, Decimal("4.50")),
-        ({"sightings": (replace(SEEN, id="f-2"),)}, Decimal(0)),
-        ({"sightings": (replace(SEEN, monthly_savings_usd=None),)}, None),
+        ({"records": (SEEN,)}, Decimal("4.50")),
+        ({"records": (replace(SEEN, id="f-2"),)}, Decimal(0)),
+        ({"records": (replace(SEEN, monthly_savings_usd=None),)}, None),
         ({"unknown": frozenset({QUESTION})}, None),
         ({"unknown": frozenset({("ebs-idle", "vol-1")})}, Decimal(0)),
         ({"unlisted": {QUESTION: "below the least saving"}}, None),

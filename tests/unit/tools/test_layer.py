@@ -15,7 +15,7 @@ from slackwater.aws.client.services import SERVICES
 
 ROOT = Path(__file__).parents[3]
 CODE = (ROOT / "layers" / "core" / "src", ROOT / "functions")
-FORWARDED = {("permission_checks.py", "probe.service"), ("session.py", "service")}
+FORWARDED = {("permission_checks.py", "check.service"), ("session.py", "service")}
 """Where a caller names the service: each of these is of the type Service, which mypy checks."""
 DATA = "botocore/data/"
 
@@ -32,7 +32,7 @@ def clients(path: Path) -> Iterator[str | tuple[str, str]]:
         if not isinstance(call, ast.Call) or not call.args:
             continue
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        if name in ("client", "create_client", "Probe"):
+        if name in ("client", "create_client", "PermissionCheck"):
             argument = call.args[0]
             if isinstance(argument, ast.Name):
                 argument = constants.get(argument.id) or argument

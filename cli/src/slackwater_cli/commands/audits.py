@@ -121,11 +121,11 @@ def list_(
 
     audits = _audits(deployment(stack, stack_region, profile))
     found, left = first(limit, audits.listed), audits.allowance()
-    told, more = [service_json.audit(record) for record in found.items], found.cursor is not None
+    shown, more = [service_json.audit(record) for record in found.items], found.cursor is not None
     if format is Output.JSON:
-        write(dump({"audits": told, "more": more, "allowance": left and service_json.allowance(left)}))
+        write(dump({"audits": shown, "more": more, "allowance": left and service_json.allowance(left)}))
     else:
-        write(rendered(partial(draw_audits, told, left, more=more), widest=WIDEST_LIST))
+        write(rendered(partial(draw_audits, shown, left, more=more), widest=WIDEST_LIST))
 
 
 @app.command()

@@ -68,12 +68,12 @@ def plan(
     profile: ProfileOption = None,
 ) -> None:
     """Show what a run would start now, without starting it."""
-    from slackwater.app.cleanup import responses as told
+    from slackwater.app.cleanup import responses
     from slackwater.views.scan.to_json import dump
     from slackwater.wiring.scan import clock
     from slackwater_cli.cleanup_table import draw_plan
 
-    plan = told.plan(_cleanups(deployment(stack, stack_region, profile)).plan(ids or None, now=clock()))
+    plan = responses.plan(_cleanups(deployment(stack, stack_region, profile)).plan(ids or None, now=clock()))
     write(dump(plan) if format is Output.JSON else rendered(partial(draw_plan, plan), widest=WIDEST_LIST))
 
 
@@ -87,7 +87,7 @@ def approve(
     profile: ProfileOption = None,
 ) -> None:
     """Approve the clean-up of a finding as it is now, and begin it."""
-    from slackwater.app.cleanup import responses as told
+    from slackwater.app.cleanup import responses
     from slackwater.app.cleanup.cleanups import ENABLE
     from slackwater.views.api import to_json as service_json
     from slackwater.views.scan.to_json import dump
@@ -97,18 +97,18 @@ def approve(
     there = deployment(stack, stack_region, profile)
     cleanups = _cleanups(there)
     cleanups = replace(cleanups, policy=cache(cleanups.policy))  # one policy for what is shown and what comes of it
-    (seen,) = told.plan(cleanups.plan([id], now=clock()))["candidates"]
+    (seen,) = responses.plan(cleanups.plan([id], now=clock()))["candidates"]
     if not yes:
         _ask(seen)
     approved = cleanups.approve(id, who=_who(there), fingerprint=seen["fingerprint"], now=clock())
     if format is Output.JSON:
-        write(dump(told.approved(approved)))
+        write(dump(responses.approved(approved)))
         return
     write(f"{id}: {state(service_json.tracked_finding(approved.finding))}\n")
     if approved.candidate is None:
         note(f"Nothing is begun: {ENABLE}.")
         return
-    came = told.candidate(approved.candidate)
+    came = responses.candidate(approved.candidate)
     after = f", and acts after {minute(came['acts_after'])} UTC" if came["acts_after"] else ""
     if came["state"] == "begun":
         note(f"Its clean-up is begun: it marks first{after}. `slackwater cleanup status {id}` tells how it is.")
@@ -129,7 +129,7 @@ def run(
 
     At a terminal it asks before it begins more than one; elsewhere it begins them, as a schedule does.
     """
-    from slackwater.app.cleanup import responses as told
+    from slackwater.app.cleanup import responses
     from slackwater.views.scan.to_json import dump
     from slackwater.wiring.scan import clock
     from slackwater_cli.cleanup_table import draw_run
@@ -137,7 +137,7 @@ def run(
     there = deployment(stack, stack_region, profile)
     cleanups = _cleanups(there)
     seen = None if yes or not sys.stdin.isatty() else _ask_of_all(cleanups, ids)
-    came = told.run(cleanups.run(seen or ids or None, who=_who(there), now=clock()))
+    came = responses.run(cleanups.run(seen or ids or None, who=_who(there), now=clock()))
     write(dump(came) if format is Output.JSON else rendered(partial(draw_run, came["candidates"]), widest=WIDEST_LIST))
     amiss = {"failed", "refused"} if ids else {"failed"}
     if any(one["state"] in amiss for one in came["candidates"]):
@@ -159,18 +159,18 @@ def status(
 
     The list is newest first and shows expected and actual savings.
     """
-    from slackwater.app.cleanup import responses as told
+    from slackwater.app.cleanup import responses
     from slackwater.views.scan.to_json import dump
     from slackwater.wiring.scan import clock
     from slackwater_cli.cleanup_table import draw_cleanup, draw_cleanups
 
     cleanups, now = _cleanups(deployment(stack, stack_region, profile)), clock()
     if id is not None:
-        story = told.story(cleanups.shown(id, now=now), now)
+        story = responses.story(cleanups.shown(id, now=now), now)
         write(dump(story) if format is Output.JSON else rendered(partial(draw_cleanup, story)))
         return
     found = first(limit, cleanups.listed)
-    page = told.page(found, cleanups.totals(found, now), cleanups.control().stopped, now)
+    page = responses.page(found, cleanups.totals(found, now), cleanups.control().stopped, now)
     if format is Output.JSON:
         shown = {name: value for name, value in page.items() if name != "cursor"}
         write(dump(shown | {"more": page["cursor"] is not None}))
@@ -211,14 +211,14 @@ def backups(
 
     Shows what each costs and which installation made it.
     """
-    from slackwater.app.cleanup import responses as told
+    from slackwater.app.cleanup import responses
     from slackwater.aws.client.regions import known_regions
     from slackwater.views.scan.to_json import dump
     from slackwater_cli.backups_table import draw_backups
 
     there = deployment(stack, stack_region, profile)
     refuse_unknown("--region", region or [], known_regions(there.session))
-    found = told.backups(_serving(there).backups().listed(region or []))
+    found = responses.backups(_serving(there).backups().listed(region or []))
     write(dump(found) if format is Output.JSON else rendered(partial(draw_backups, found), widest=WIDEST_LIST))
     if not found["complete"]:
         raise typer.Exit(ExitStatus.INCOMPLETE)
@@ -276,7 +276,7 @@ def stop(
 
     Resources that are not deleted yet stay as they are.
     """
-    from slackwater.app.cleanup import responses as told
+    from slackwater.app.cleanup import responses
     from slackwater.app.findings.findings import BadDecisionError
     from slackwater.wiring.scan import clock
 
@@ -294,10 +294,10 @@ def stop(
         elif lift:
             before = cleanups.resume(who=who)
             write("Clean-ups may begin.\n")
-            note(_lifted(told.switch(before)["stopped"]))
+            note(_lifted(responses.switch(before)["stopped"]))
         else:
-            said = cleanups.stop_all(who=who, why=why, now=clock())
-            write(f"All clean-ups are stopped since {said.at:%Y-%m-%d %H:%M} UTC.\n")
+            everything = cleanups.stop_all(who=who, why=why, now=clock())
+            write(f"All clean-ups are stopped since {everything.at:%Y-%m-%d %H:%M} UTC.\n")
             note(
                 "Each one's next step calls it off; `slackwater cleanup stop --all --lift` lets clean-ups begin again."
             )
@@ -327,11 +327,11 @@ def _ask_of_all(cleanups: Cleanups, ids: list[str] | None) -> list[str] | None:
     Raises:
         UsageError: they do not want it.
     """
-    from slackwater.app.cleanup import responses as told
+    from slackwater.app.cleanup import responses
     from slackwater.wiring.scan import clock
     from slackwater_cli.cleanup_table import draw_plan
 
-    plan = told.plan(cleanups.plan(ids or None, now=clock()))
+    plan = responses.plan(cleanups.plan(ids or None, now=clock()))
     ready = [one for one in plan["candidates"] if one["state"] == "ready"]
     if len(ready) < 2 or plan["over_cap"] or plan["stopped"] or not plan["enabled"]:
         return None

@@ -71,13 +71,13 @@ def demo(
         # No cache: simulated prices must not be taken for real ones later.
         done = run_scan(session, meter, policy=policy, targets=targets, now=account.now, cache_dir=None)
         doc = scan_json.document(done)
-        told = compared(account.planted(), doc, registry())
+        comparisons = compared(account.planted(), doc, registry())
         deliver(scan_json.dump(doc))
         deliver_report(render_report(doc, notice=NOTICE))
         deliver_slack(scan_json.dump(demo_slack.messages(doc, account.now, NOTICE)))
     write(rendered(partial(draw_scan, doc, top=0 if details else TOP, details=details, command="slackwater demo")))
-    write(rendered(partial(draw_comparisons, told, details=details)))
+    write(rendered(partial(draw_comparisons, comparisons, details=details)))
     note(f"Wrote {output}: report.html (open it in a browser), findings.json, slack.json")
     if not done.complete:
         raise typer.Exit(ExitStatus.INCOMPLETE)
-    raise typer.Exit(ExitStatus.COMPLETE if all(one.agrees for one in told) else ExitStatus.FAIL_ON_MET)
+    raise typer.Exit(ExitStatus.COMPLETE if all(one.agrees for one in comparisons) else ExitStatus.FAIL_ON_MET)

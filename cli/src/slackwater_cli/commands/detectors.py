@@ -38,8 +38,8 @@ def show(id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
     from slackwater.engine.registry import documentation, registry
     from slackwater.views.docs.detector_page import render_page
 
-    if said := unknown("detector", [id], registry(), LIST_DETECTORS):
-        raise UsageError(*said)
+    if problem := unknown("detector", [id], registry(), LIST_DETECTORS):
+        raise UsageError(*problem)
     page = render_page(id, registry()[id], documentation(id))
 
     def draw(console: Console) -> None:

@@ -50,7 +50,7 @@ def doctor(
     from slackwater.aws.client.identity import identity
     from slackwater.aws.client.meter import CallMeter
     from slackwater.aws.client.session import AT_A_TERMINAL, AwsSession
-    from slackwater.aws.inventory.permission_checks import AwsProbes
+    from slackwater.aws.inventory.permission_checks import AwsPermissionChecks
     from slackwater.engine.registry import registry
     from slackwater.model.money import USD_PER_METRIC
     from slackwater.views.scan import doctor_to_json as doctor_json
@@ -74,8 +74,8 @@ def doctor(
     )
     targets = targets_to_scan(session, region or [], rules, policy, every=all_regions)
     needed = needs({id_: registry()[id_] for id_ in rules.limits})
-    probes = AwsProbes(session, meter, clock())
-    seen = interruptible(lambda: examined(identity(session), [target.region for target in targets], needed, probes))
+    checks = AwsPermissionChecks(session, meter, clock())
+    seen = interruptible(lambda: examined(identity(session), [target.region for target in targets], needed, checks))
     if format is Output.JSON:
         write(dump(doctor_json.document(seen)))
     else:

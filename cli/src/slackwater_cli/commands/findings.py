@@ -85,8 +85,8 @@ def list_(
     from slackwater.views.scan.to_json import dump
     from slackwater_cli.findings_table import draw_findings
 
-    if detector is not None and (said := unknown("detector", [detector], registry(), LIST_DETECTORS)):
-        raise UsageError(f"--detector: {said[0]}")
+    if detector is not None and (problem := unknown("detector", [detector], registry(), LIST_DETECTORS)):
+        raise UsageError(f"--detector: {problem[0]}")
     if account is not None and not ACCOUNT.fullmatch(account):
         raise UsageError(f"--account {account!r}: an account has twelve digits")
     query = FindingQuery(
@@ -103,12 +103,12 @@ def list_(
         check_named_regions(there.session, [region])
     findings = _findings(there)
     found = first(limit, lambda size, at: findings.listed(replace(query, limit=size, cursor=at)))
-    told, more = [service_json.tracked_finding(finding) for finding in found.items], found.cursor is not None
+    shown, more = [service_json.tracked_finding(finding) for finding in found.items], found.cursor is not None
     if format is Output.JSON:
-        write(dump({"findings": told, "more": more}))
+        write(dump({"findings": shown, "more": more}))
     else:
         filtered = query != FindingQuery(status=status, order=sort)
-        write(rendered(partial(draw_findings, told, status, more=more, filtered=filtered), widest=WIDEST_LIST))
+        write(rendered(partial(draw_findings, shown, status, more=more, filtered=filtered), widest=WIDEST_LIST))
 
 
 @app.command()

@@ -116,7 +116,7 @@ def scan(
     from slackwater.engine.registry import registry
     from slackwater.wiring.scan import clock
     from slackwater.wiring.settings import cache_dir
-    from slackwater_cli.run import one_folder, spool_scan
+    from slackwater_cli.run import one_folder, scan_into
 
     if output == "":
         raise UsageError(f"--output: names no file; {STANDARD_OUTPUT} is standard output")
@@ -129,7 +129,7 @@ def scan(
         only_of_an_account = {
             "--all-regions": all_regions, "--now": now, "--record": record, "--profile": profile, "--role-arn": role_arn
         }  # fmt: skip
-        if wrong := [option for option, said in only_of_an_account.items() if said]:
+        if wrong := [option for option, given in only_of_an_account.items() if given]:
             raise UsageError(f"{wrong[0]} does not go with --replay, which asks no account; leave it out")
     as_of = clock() if now is None else parse_time(now, "--now")
     if as_of > clock() + timedelta(days=1):
@@ -137,9 +137,9 @@ def scan(
             f"--now {now} lies in the future, where nothing has been measured yet: ages are too high, and much is unknown"
         )
     file = None if output in (None, STANDARD_OUTPUT) else Path(output)
-    with output_file(file) if file else nullcontext(write) as deliver, one_folder(), ScanFile() as spool:
+    with output_file(file) if file else nullcontext(write) as deliver, one_folder(), ScanFile() as scan_file:
         if replay is not None:
-            _replay(spool, replay, policy, detector or [], region or [])
+            _replay(scan_file, replay, policy, detector or [], region or [])
         else:
             path = policy_file(policy)
             rules = load_policy(path, registry(), detector or (), regions_without_asking())
@@ -151,19 +151,21 @@ def scan(
                 looked_at = f"this looks at account {targets[0].account} alone"
                 note(f"The policy's [organization] is for the deployed service: {looked_at}.")
             kept = cache_dir(os.environ)
-            spool_scan(session, meter, spool, policy=rules, targets=targets, now=as_of, cache_dir=kept, record=record)
+            scan_into(
+                session, meter, scan_file, policy=rules, targets=targets, now=as_of, cache_dir=kept, record=record
+            )
             if record is not None:
                 note(f"Recorded in {record}; `slackwater recording show {record}` lists every string in it")
         shown = TOP if top is None else top
-        deliver(_shown(spool, format, top=shown, details=details, to_terminal=file is None))
-        doc = spool.document()
+        deliver(_shown(scan_file, format, top=shown, details=details, to_terminal=file is None))
+        doc = scan_file.document()
         if file or format is not Format.TABLE:
             _say_what_was_found(doc)
         ended = status(doc, fail_on)
     raise typer.Exit(ended)
 
 
-def _replay(spool: ScanFile, path: Path, policy: Path | None, detectors: list[str], regions: list[str]) -> None:
+def _replay(scan_file: ScanFile, path: Path, policy: Path | None, detectors: list[str], regions: list[str]) -> None:
     """Scan what a recording holds, by the policy that was recorded unless another is named.
 
     Raises:
@@ -174,7 +176,7 @@ def _replay(spool: ScanFile, path: Path, policy: Path | None, detectors: list[st
     from slackwater.app.recording.replay import Recording
     from slackwater.engine.registry import registry
     from slackwater.wiring.recording import replaying
-    from slackwater_cli.run import spool_audit
+    from slackwater_cli.run import audit_into
 
     recording = Recording.read(path)
     if policy is not None:
@@ -188,7 +190,9 @@ def _replay(spool: ScanFile, path: Path, policy: Path | None, detectors: list[st
     for problem in unknown("region", regions, recorded_regions, f"recorded: {', '.join(recorded_regions)}"):
         raise UsageError(f"--region: {problem}")
     targets = [target for target in recording.targets if not regions or target.region in regions]
-    spool_audit(spool, lambda tell: replaying(recording, registry(), rules, tell), targets, recording.now)
+    audit_into(
+        scan_file, lambda on_progress: replaying(recording, registry(), rules, on_progress), targets, recording.now
+    )
 
 
 def status(doc: ScanDocument, fail_on: Severity | None) -> ExitStatus:
@@ -203,7 +207,7 @@ def status(doc: ScanDocument, fail_on: Severity | None) -> ExitStatus:
     return ExitStatus.FAIL_ON_MET if met else ExitStatus.COMPLETE
 
 
-def _shown(spool: ScanFile, format: Format, *, top: int, details: bool, to_terminal: bool) -> str | Iterable[str]:
+def _shown(scan_file: ScanFile, format: Format, *, top: int, details: bool, to_terminal: bool) -> str | Iterable[str]:
     """What is for programs piece by piece and whole; what is for people with the worst findings, which says how many more."""
     from slackwater.views.report import REPORT_FINDINGS, render_report
     from slackwater.views.scan import to_csv as scan_csv
@@ -212,27 +216,28 @@ def _shown(spool: ScanFile, format: Format, *, top: int, details: bool, to_termi
 
     match format:
         case Format.JSON:
-            return spool.chunks()
+            return scan_file.chunks()
         case Format.CSV:
-            return scan_csv.lines(spool.findings())
+            return scan_csv.lines(scan_file.findings())
         case Format.HTML:
-            return render_report(spool.document(REPORT_FINDINGS))
+            return render_report(scan_file.document(REPORT_FINDINGS))
         case Format.MARKDOWN:
-            return scan_markdown.render_document(spool.document(REPORT_FINDINGS))
+            return scan_markdown.render_document(scan_file.document(REPORT_FINDINGS))
         case _:
             return rendered(
-                partial(draw_scan, spool.document(REPORT_FINDINGS), top=top, details=details), to_terminal=to_terminal
+                partial(draw_scan, scan_file.document(REPORT_FINDINGS), top=top, details=details),
+                to_terminal=to_terminal,
             )
 
 
 def _say_what_was_found(doc: ScanDocument) -> None:
     """Summarize the scan on standard error if its result goes to a program or a file. `--quiet` keeps that it is incomplete."""
-    from slackwater.views.text.words import completeness, facts, gaps_title, gaps_told, headline
+    from slackwater.views.text.words import completeness, facts, gap_sentences, gaps_title, headline
 
     note(headline(doc), always=status(doc, None) is ExitStatus.INCOMPLETE)
     for sentence in (completeness(doc), *facts(doc)):
         note(sentence)
-    if gaps := gaps_told(doc):
+    if gaps := gap_sentences(doc):
         note(f"{gaps_title(doc)}:")
         for gap in gaps:
             note(f"  {gap}")

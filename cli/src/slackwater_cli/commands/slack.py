@@ -81,7 +81,7 @@ def check(
 
     if channel is not None and not re.fullmatch(CHANNEL, channel):
         raise UsageError(f"--channel {channel!r} is no channel's id; {CHANNEL_LOOKS}")
-    steps = _told(_steps(deployment(stack, stack_region, profile), stack, channel), format)
+    steps = _drawn(_steps(deployment(stack, stack_region, profile), stack, channel), format)
     bad = any(step.state == "bad" for step in steps)
     if format is Output.JSON:
         write(dump({"ready": not bad, "steps": [asdict(step) for step in steps]}))
@@ -94,7 +94,7 @@ def _steps(there: Deployment, stack: str, channel: str | None) -> Iterator[Step]
     from slackwater.app.slack.check import SlackCheck, Step
     from slackwater.aws.deployment.secrets import Secret
     from slackwater.slack.bot import BotChannel
-    from slackwater.slack.endpoint_check import knock
+    from slackwater.slack.endpoint_check import check_endpoint
     from slackwater.slack.secret import SecretError, parse
     from slackwater.slack.webhook import WebhookChannel
     from slackwater.wiring.scan import clock
@@ -118,7 +118,7 @@ def _steps(there: Deployment, stack: str, channel: str | None) -> Iterator[Step]
         slack=policies(there.deployed, there.session).current().slack,
         bot=lambda token: BotChannel(token, base_url=os.environ.get("SLACK_API_URL") or None),
         webhook=WebhookChannel,
-        check_endpoint=lambda signing_secret: knock(address, signing_secret, clock()),
+        check_endpoint=lambda signing_secret: check_endpoint(address, signing_secret, clock()),
         clock=clock,
     )
     yield from looking.steps(channel)
@@ -131,7 +131,7 @@ def _api_url(there: Deployment, stack: str) -> str:
         raise UsageError(f"The stack {stack} has no output {error}") from error
 
 
-def _told(steps: Iterable[Step], format: Output) -> list[Step]:
+def _drawn(steps: Iterable[Step], format: Output) -> list[Step]:
     """All steps, each told as soon as it is done."""
     done = []
     for step in steps:

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from slackwater.aws.client.parallel import abreast
+from slackwater.aws.client.parallel import parallel_map
 
 WAIT_S = 20
 
@@ -18,7 +18,7 @@ def test_answers_come_in_the_order_of_the_questions_however_they_arrive():
         assert last.wait(WAIT_S)
         return number * 10
 
-    assert list(abreast(ask, range(8), at_once=8)) == [number * 10 for number in range(8)]
+    assert list(parallel_map(ask, range(8), at_once=8)) == [number * 10 for number in range(8)]
 
 
 def test_so_many_are_on_their_way_together_and_no_more():
@@ -32,7 +32,7 @@ def test_so_many_are_on_their_way_together_and_no_more():
         with lock:
             most[0] -= 1
 
-    list(abreast(ask, range(9), at_once=3))
+    list(parallel_map(ask, range(9), at_once=3))
     assert most == [0, 3]
 
 
@@ -46,7 +46,7 @@ def test_what_came_before_an_error_is_kept_and_hardly_anything_is_asked_after_it
         return number
 
     def take():
-        for answer in abreast(ask, iter(range(1_000)), at_once=4):
+        for answer in parallel_map(ask, iter(range(1_000)), at_once=4):
             kept.append(answer)  # noqa: PERF402 -- what extend had before an error is not there
 
     with pytest.raises(PermissionError, match="denied"):
@@ -63,7 +63,7 @@ def test_questions_are_not_taken_before_their_turn():
             taken.append(number)
             yield number
 
-    answers = abreast(lambda number: number, things(), at_once=4)
+    answers = parallel_map(lambda number: number, things(), at_once=4)
     assert next(answers) == 0
     assert len(taken) == 5
     answers.close()
@@ -71,4 +71,4 @@ def test_questions_are_not_taken_before_their_turn():
 
 
 def test_nothing_to_ask_is_no_answer():
-    assert list(abreast(lambda thing: thing, [])) == []
+    assert list(parallel_map(lambda thing: thing, [])) == []

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from slackwater.aws.client.errors import THROTTLED
 from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.rate_limit import LEAST, POINTS_PER_SECOND, RECOVERS_S, Bucket, Pace
+from slackwater.aws.client.rate_limit import LEAST, POINTS_PER_SECOND, RECOVERS_S, Bucket, RateLimit
 from slackwater.aws.client.session import ONCE, AwsSession, Endpoint, Patience
 from slackwater.model.policy import ScanSection
 from slackwater.model.services import CALLS_PER_SECOND
@@ -148,7 +148,7 @@ def test_the_share_is_asked_anew_for_every_call():
 
 def test_each_service_in_each_region_has_a_bucket_and_what_has_no_rate_does_not_wait():
     time = Time(stands=True)
-    of = Pace({"fsx": 1}, clock=time, sleep=time.sleep)
+    of = RateLimit({"fsx": 1}, clock=time, sleep=time.sleep)
     for _ in range(1_000):
         of.call("dynamodb", REGION)
     of.call("fsx", REGION)
@@ -161,7 +161,7 @@ def test_each_service_in_each_region_has_a_bucket_and_what_has_no_rate_does_not_
 
 def test_points_have_a_pace_of_their_own_and_one_call_may_be_more_than_a_second_allows():
     time = Time()
-    of = Pace(points_per_second=50_000, clock=time, sleep=time.sleep)
+    of = RateLimit(points_per_second=50_000, clock=time, sleep=time.sleep)
     for _ in range(4):
         of.points(REGION, 100_000)
     assert time.now == (400_000 - 50_000) / 50_000
@@ -169,7 +169,7 @@ def test_points_have_a_pace_of_their_own_and_one_call_may_be_more_than_a_second_
 
 def test_throttled_cloudwatch_slows_its_calls_and_its_points_and_no_other():
     time = Time(stands=True)
-    of = Pace({"cloudwatch": 1, "fsx": 1}, points_per_second=1, clock=time, sleep=time.sleep)
+    of = RateLimit({"cloudwatch": 1, "fsx": 1}, points_per_second=1, clock=time, sleep=time.sleep)
     of.throttled("cloudwatch", REGION)
     of.throttled("dynamodb", REGION)
     of.call("cloudwatch", "eu-west-1")
@@ -203,12 +203,12 @@ def account(simulate):
 def test_every_request_waits_for_its_turn_whichever_client_makes_it(account):
     time = Time()
     account.session.client("fsx", REGION)  # made before it had a pace
-    account.session.pace = Pace({"fsx": 2}, clock=time, sleep=time.sleep)
+    account.session.rate_limit = RateLimit({"fsx": 2}, clock=time, sleep=time.sleep)
     for _ in range(6):
         account.session.client("fsx", REGION).describe_file_systems()
     assert time.slept == [0.5] * 4
     other = AwsSession(meter=CallMeter(), endpoint=Endpoint(account.sim.url, "AKIADUMMY", "dummy"))
-    other.pace = account.session.pace
+    other.rate_limit = account.session.rate_limit
     other.client("fsx", REGION).describe_file_systems()
     assert time.slept == [0.5] * 5
 
@@ -220,7 +220,7 @@ def test_a_service_that_throttles_is_asked_half_as_often_retries_included(accoun
     time = Time()
     monkeypatch.setattr("botocore.retries.standard.time.sleep", lambda _: None)
     iam = action.partition(":")[0]
-    account.session.pace = Pace({iam: 2}, clock=time, sleep=time.sleep)
+    account.session.rate_limit = RateLimit({iam: 2}, clock=time, sleep=time.sleep)
     account.sim.faults.throttle(action, per_second=0, burst=0)
     client = account.session.client(service, REGION)
     ask = client.describe_volumes if service == "ec2" else client.describe_file_systems
@@ -237,7 +237,7 @@ def test_a_service_that_throttles_is_asked_half_as_often_retries_included(accoun
 
 def test_errors_of_other_kinds_slow_nothing_down(simulate):
     account, time = simulate(Fleet(now=NOW), patience=ONCE), Time()
-    account.session.pace = Pace({"fsx": 1}, clock=time, sleep=time.sleep)
+    account.session.rate_limit = RateLimit({"fsx": 1}, clock=time, sleep=time.sleep)
     account.sim.faults.deny("fsx:DescribeFileSystems")
     for _ in range(3):
         with pytest.raises(ClientError):
@@ -247,7 +247,7 @@ def test_errors_of_other_kinds_slow_nothing_down(simulate):
 
 def test_a_request_is_signed_after_its_turn_has_come(account):
     order = []
-    account.session.pace = Pace({"fsx": 1}, clock=Time(), sleep=lambda _: order.append("waited"))
+    account.session.rate_limit = RateLimit({"fsx": 1}, clock=Time(), sleep=lambda _: order.append("waited"))
     client = account.session.client("fsx", REGION)
     client.meta.events.register("before-sign", lambda **_: order.append("signed"))
     client.describe_file_systems()
@@ -272,7 +272,7 @@ def test_botocore_knows_no_code_of_throttling_that_is_not_heeded():
 def test_a_session_of_another_account_has_a_pace_of_its_own(simulate):
     other = Fleet(now=NOW, account="210987654321", roles=[Role(name="audit", external_id="tide-table")])
     account, time = simulate(Fleet(now=NOW), other), Time()
-    account.session.pace = Pace({"fsx": 1}, clock=time, sleep=time.sleep)
+    account.session.rate_limit = RateLimit({"fsx": 1}, clock=time, sleep=time.sleep)
     there = account.session.assuming("arn:aws:iam::210987654321:role/audit", "tide-table")
     for session in (account.session, there, there):
         session.client("fsx", REGION).describe_file_systems()

@@ -12,7 +12,7 @@ from slackwater.app.audit.doctor import examined
 from slackwater.aws.client import identity, regions
 from slackwater.aws.inventory import inventory
 from slackwater.aws.inventory import permission_checks as probes
-from slackwater.aws.inventory.permission_checks import AwsProbes
+from slackwater.aws.inventory.permission_checks import AwsPermissionChecks
 from slackwater.aws.metrics import cloudwatch
 from slackwater.aws.pricing import price_list as pricing
 from slackwater.engine.registry import registry
@@ -45,7 +45,9 @@ def demo(simulate: Callable[..., Any], fleet: Fleet) -> Any:
 
 def examine(account: Any, *in_regions: str) -> Examination:
     who = identity.identity(account.session)
-    return examined(who, in_regions or (REGION,), needs(registry()), AwsProbes(account.session, account.meter, NOW))
+    return examined(
+        who, in_regions or (REGION,), needs(registry()), AwsPermissionChecks(account.session, account.meter, NOW)
+    )
 
 
 def test_there_is_a_call_for_each_action_of_a_scan_and_no_other() -> None:
@@ -57,7 +59,7 @@ def test_there_is_a_call_for_each_action_of_a_scan_and_no_other() -> None:
 
 @pytest.mark.parametrize("action", sorted(ONE_BY_ONE))
 def test_of_what_efs_answers_one_by_one_it_asks_about_a_file_system_that_is_none(demo: Any, action: str) -> None:
-    ask = AwsProbes(demo.session, demo.meter, NOW).ask
+    ask = AwsPermissionChecks(demo.session, demo.meter, NOW).ask
 
     assert ask(action, REGION).access == "allowed"
     demo.sim.faults.deny(action)
@@ -132,7 +134,7 @@ def test_the_metric_is_asked_of_the_last_hour(demo: Any, monkeypatch: pytest.Mon
     asked: list[dict[str, Any]] = []
     client = demo.session.client("cloudwatch", REGION)
     monkeypatch.setattr(client, "get_metric_data", lambda **what: asked.append(what) or {"MetricDataResults": []})
-    AwsProbes(demo.session, demo.meter, NOW).ask("cloudwatch:GetMetricData", REGION)
+    AwsPermissionChecks(demo.session, demo.meter, NOW).ask("cloudwatch:GetMetricData", REGION)
 
     assert [(what["StartTime"], what["EndTime"]) for what in asked] == [(NOW - timedelta(hours=1), NOW)]
 

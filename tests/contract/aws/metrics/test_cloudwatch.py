@@ -8,7 +8,7 @@ import botocore.model
 import pytest
 
 from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.rate_limit import Pace
+from slackwater.aws.client.rate_limit import RateLimit
 from slackwater.aws.metrics.cloudwatch import CloudWatchMetrics
 from slackwater.aws.metrics.spending import LocalSpending
 from slackwater.engine.plan import MetricCall, MetricQuery, Window
@@ -194,8 +194,8 @@ def test_what_the_audit_may_not_spend_is_not_asked_and_each_query_says_why(simul
 
 def test_the_points_that_are_asked_for_have_their_pace(simulate):
     slept = []
-    pace = Pace(points_per_second=24, clock=lambda: 0.0, sleep=slept.append)
-    reader = metrics(simulate(fleet()), pace=pace)
+    pace = RateLimit(points_per_second=24, clock=lambda: 0.0, sleep=slept.append)
+    reader = metrics(simulate(fleet()), rate_limit=pace)
     for _ in range(3):
         assert reader.fetch(call(query())).series  # a day by the hour
     assert slept == [1, 2]

@@ -230,7 +230,7 @@ def opened(id_: str = "f-1") -> Write:
         monthly_savings_usd=None, fingerprint="a",
     )  # fmt: skip
     report = TargetReport(
-        account="123456789012", region="eu-west-1", complete=True, detectors=frozenset({"efs-idle"}), sightings=(), unknown=frozenset()
+        account="123456789012", region="eu-west-1", complete=True, detectors=frozenset({"efs-idle"}), records=(), unknown=frozenset()
     )  # fmt: skip
     write = merge_one(None, seen, report, "monday", MONDAY)
     assert write

@@ -41,7 +41,7 @@ def sighting(id_: str = "f-1", usd: str | None = "12.30", **changes) -> FindingR
 
 
 REPORT = TargetReport(
-    account=HERE[0], region=HERE[1], complete=True, detectors=frozenset({"efs-idle"}), sightings=(), unknown=frozenset()
+    account=HERE[0], region=HERE[1], complete=True, detectors=frozenset({"efs-idle"}), records=(), unknown=frozenset()
 )  # fmt: skip
 
 
@@ -62,8 +62,8 @@ def store(stored) -> DynamoFindings:
     return DynamoFindings(stored.table)
 
 
-def put(store: DynamoFindings, *sightings: FindingRecord, now: datetime = MONDAY) -> None:
-    for one in sightings:
+def put(store: DynamoFindings, *records: FindingRecord, now: datetime = MONDAY) -> None:
+    for one in records:
         assert store.write(merged(None, one, now))
 
 

@@ -35,7 +35,7 @@ from slackwater.engine.registry import registry
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditRecord, AuditRequest
 from slackwater.model.cleanup import Cleanup, Observed
-from slackwater.model.findings import CEILING, CLOSED, Finding, Gap, Recommendation, Scan, TargetScan, Usage
+from slackwater.model.findings import CEILING, REGION_DISABLED, Finding, Gap, Recommendation, Scan, TargetScan, Usage
 from slackwater.model.identity import Identity
 from slackwater.model.listing import Page
 from slackwater.model.organization import Account, SelectedAccounts
@@ -669,7 +669,7 @@ def test_an_account_without_any_wanted_region_is_none_of_the_audits_and_without_
 def test_an_audit_all_of_whose_regions_are_closed_has_failed(service) -> None:
     service.fleet = {TOKYO: []}
     service.optional = (
-        Gap(ACCOUNT, "ap-northeast-1", CLOSED, "region closed by a service control policy", optional=True),
+        Gap(ACCOUNT, "ap-northeast-1", REGION_DISABLED, "region closed by a service control policy", optional=True),
     )
 
     record = service.run("a1", replace(ANYBODY, regions=("ap-northeast-1",)))

@@ -32,7 +32,7 @@ from slackwater.model.tracking import Decision, FindingRecord, LedgerEntry, Trac
 from slackwater.ports.errors import AccessDeniedError, AwsError, UnreachableError
 from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
 from slackwater.views.slack import finding as shown_in_slack
-from slackwater.views.slack.blocks import said
+from slackwater.views.slack.blocks import message_of
 from support.audit_places import Places, limits
 from support.slack_world import KeptCleanups
 
@@ -79,7 +79,7 @@ def post(*findings: TrackedFinding) -> Post:
         )
     ]
     return Post(
-        id=POST, audit_id="monday", created_at=NOW - DAY, channel="C0DEFAULT", thread_of=None, message=said(*blocks),
+        id=POST, audit_id="monday", created_at=NOW - DAY, channel="C0DEFAULT", thread_of=None, message=message_of(*blocks),
         findings=tuple(one.id for one in findings), state="sent", sent=Sent(channel="C0DEFAULT", ts="1.2"),
     )  # fmt: skip
 
@@ -344,7 +344,7 @@ def marked(status: Any = "approved", **changed: Any) -> World:
     world.kept.cleanups["f00d"] = waiting()
     row = shown_in_slack.choices(POST, one.sighting, may_decide=True, may_approve=True, may_stop=True)
     assert world.post
-    world.post = replace(world.post, message=said(row))
+    world.post = replace(world.post, message=message_of(row))
     world.slack.message = world.post.message
     return world
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from slackwater.aws.inventory import snapshot as stock_module
 from slackwater.aws.inventory.inventory import READERS, AwsInventory, Reader
-from slackwater.aws.inventory.snapshot import KINDS, Shelf, StockError, open_snapshot
+from slackwater.aws.inventory.snapshot import KINDS, SnapshotError, SnapshotWriter, open_snapshot
 from slackwater.model.findings import Gap
 from slackwater.model.fleet import Fleet, Late, Rest, UnreadableRecord
 from slackwater.model.resources import (
@@ -126,10 +126,10 @@ EACH: list[Sequence[Record]] = [
 
 
 def shelved(records: Iterable[Record], most: int) -> InventorySnapshot:
-    shelf = Shelf(most)
+    writer = SnapshotWriter(most)
     for record in records:
-        shelf.add([record])
-    return shelf.snapshot({EfsLifecycle: "AccessDenied"}, [Gap(*astuple_of(HERE), "a:B", "AccessDenied")])
+        writer.add([record])
+    return writer.snapshot({EfsLifecycle: "AccessDenied"}, [Gap(*astuple_of(HERE), "a:B", "AccessDenied")])
 
 
 def astuple_of(target: Target) -> tuple[str, str]:
@@ -249,15 +249,15 @@ def test_another_process_goes_on_with_the_file_which_stays() -> None:
 
 @pytest.mark.parametrize("most", [1, 99])
 def test_a_record_that_could_not_be_read_is_told_of_in_every_part(most: int) -> None:
-    shelf = Shelf(most)
-    shelf.add([instance("i-1"), instance("i-2")])
+    writer = SnapshotWriter(most)
+    writer.add([instance("i-1"), instance("i-2")])
     broken = [
         UnreadableRecord(Volume, "vol-9", "it lacks 'Size'", ("i-1",)),
         UnreadableRecord(Instance, "i-9", "odd", None),
     ]
     late = UnreadableRecord(AttachmentEvent, "vol-1", "it lacks 'EventTime'")
     rest = Rest(frozenset({AttachmentEvent}), lambda: Late([], {}, [], [late]))
-    with shelf.snapshot({}, [], rest, broken) as snapshot:
+    with writer.snapshot({}, [], rest, broken) as snapshot:
         for part in range(1, snapshot.parts + 1):
             assert [*snapshot.fleet(part).whole().broken] == [*broken, late]
 
@@ -276,13 +276,13 @@ def test_a_record_that_comes_again_takes_the_place_of_the_first(most: int) -> No
 
 
 def test_what_was_read_before_can_be_gone_through_from_memory_and_from_the_file() -> None:
-    shelf = Shelf(20)
-    earlier = shelf.earlier({Volume: "denied"})
+    writer = SnapshotWriter(20)
+    earlier = writer.earlier({Volume: "denied"})
     few, many = [instance(f"i-{n}") for n in range(9)], [instance(f"i-{n}") for n in range(1_200)]
-    shelf.add(few)
+    writer.add(few)
     assert list(earlier.all(Instance)) == few
     assert earlier.get(Instance, "i-8") == few[8]
-    shelf.add(many[9:])
+    writer.add(many[9:])
 
     assert list(earlier.all(Instance)) == many
     assert list(earlier.all(Instance)) == many  # as often as wanted
@@ -290,33 +290,33 @@ def test_what_was_read_before_can_be_gone_through_from_memory_and_from_the_file(
     assert earlier.get(Instance, "i-1200") is None
     assert list(earlier.all(Volume)) == []
     assert earlier.unreadable == {Volume: "denied"}
-    shelf.close()
+    writer.close()
 
 
 def test_a_shelf_holds_nothing_in_memory_once_it_has_a_file() -> None:
-    shelf = Shelf(2)
-    shelf.add([instance("i-1"), instance("i-2")])
-    assert shelf._by_kind
-    shelf.add([instance("i-3")])
-    assert not shelf._by_kind
-    assert not isinstance(shelf.all(Instance), list)
-    shelf.close()
+    writer = SnapshotWriter(2)
+    writer.add([instance("i-1"), instance("i-2")])
+    assert writer._by_kind
+    writer.add([instance("i-3")])
+    assert not writer._by_kind
+    assert not isinstance(writer.all(Instance), list)
+    writer.close()
 
 
 def test_a_disk_without_room_is_told_and_nothing_is_lost_in_silence() -> None:
-    shelf = Shelf(1)
-    shelf.add([instance("i-1"), instance("i-2")])
-    assert shelf._file is not None
-    shelf._file._db.execute("PRAGMA max_page_count = 20")
-    with pytest.raises(StockError, match=r"cannot be kept in .*full"):
-        shelf.add([instance(f"i-{n}") for n in range(3, 2_000)])
-    shelf.close()
+    writer = SnapshotWriter(1)
+    writer.add([instance("i-1"), instance("i-2")])
+    assert writer._file is not None
+    writer._file._db.execute("PRAGMA max_page_count = 20")
+    with pytest.raises(SnapshotError, match=r"cannot be kept in .*full"):
+        writer.add([instance(f"i-{n}") for n in range(3, 2_000)])
+    writer.close()
 
 
 def test_a_file_that_is_no_stock_or_of_another_version_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no database at all, but long enough to be one" * 20)
     for name in ("text", "none"):
-        with pytest.raises(StockError, match=name):
+        with pytest.raises(SnapshotError, match=name):
             open_snapshot(tmp_path / name)
     with shelved(EACH[1], 2) as snapshot:
         assert snapshot.file is not None
@@ -324,7 +324,7 @@ def test_a_file_that_is_no_stock_or_of_another_version_is_refused(tmp_path: Path
         db.execute("UPDATE notes SET value = '\"0\"' WHERE name = 'records'")
         db.commit()
         db.close()
-        with pytest.raises(StockError, match="another version"):
+        with pytest.raises(SnapshotError, match="another version"):
             open_snapshot(snapshot.file)
 
 
@@ -335,7 +335,7 @@ def test_a_field_of_another_type_makes_another_version(monkeypatch: pytest.Monke
         with open_snapshot(snapshot.file) as same:
             assert same.parts == snapshot.parts
         monkeypatch.setattr(fields(Attachment)[0], "type", "bytes")
-        with pytest.raises(StockError, match="another version"):
+        with pytest.raises(SnapshotError, match="another version"):
             open_snapshot(snapshot.file)
 
 
@@ -355,7 +355,7 @@ def test_nothing_but_records_is_brought_to_life(tmp_path: Path) -> None:
             db.execute("UPDATE records SET record = ?", (pickle.dumps(planted),))
             db.commit()
             db.close()
-            with pytest.raises(StockError, match=r"no part of a record|no record"):
+            with pytest.raises(SnapshotError, match=r"no part of a record|no record"):
                 snapshot.fleet(1)
     assert not (tmp_path / "mark").exists()
 

@@ -27,7 +27,7 @@ def told(make, *findings, **changes):
 @pytest.fixture
 def tracked(make) -> TrackedFinding:
     return TrackedFinding(
-        sighting=service_json.sighting(told(make, make.finding())["findings"][0]), status="snoozed",
+        sighting=service_json.finding_record(told(make, make.finding())["findings"][0]), status="snoozed",
         decision=Decision(status="snoozed", who="jane", why="later", at=MONDAY, until=MONDAY + timedelta(days=30)),
         opened_at=MONDAY - timedelta(days=7), last_seen_at=MONDAY, resolved_at=None, audit_id="monday", revision=2,
     )  # fmt: skip
@@ -49,7 +49,7 @@ def test_a_report_says_what_was_asked_seen_and_not_answered(make) -> None:
     assert (report.account, report.region, report.complete) == ("123456789012", "ap-northeast-1", False)
     assert report.detectors == {"ebs-unattached", "efs-idle"}
     assert report.unknown == {("ebs-unattached", "vol-9")}
-    (seen,) = report.sightings
+    (seen,) = report.records
     assert (seen.id, seen.detector, seen.owner, seen.fingerprint) == ("f1", "ebs-unattached", "data", "abc")
     assert (seen.monthly_savings_usd, seen.resource.name) == (Decimal("12.30"), "scratch")
     assert service_json.report(told(make)).complete
@@ -62,13 +62,13 @@ def test_a_report_of_a_target_in_parts_is_of_all_and_whole_where_none_is_missing
     ]
     report = service_json.joined(parts, whole=True)
 
-    assert (report.complete, len(report.sightings), len(report.unknown)) == (True, 1, 1)
+    assert (report.complete, len(report.records), len(report.unknown)) == (True, 1, 1)
     assert not service_json.joined(parts, whole=False).complete
     assert not service_json.joined([*parts, service_json.report(told(make, gaps=(make.gap(),)))], whole=True).complete
 
 
 def test_a_saving_that_nobody_knows_stays_unknown(make) -> None:
-    (seen,) = service_json.report(told(make, make.finding(None))).sightings
+    (seen,) = service_json.report(told(make, make.finding(None))).records
 
     assert seen.monthly_savings_usd is None
 
@@ -78,7 +78,7 @@ def test_a_saving_that_nobody_knows_stays_unknown(make) -> None:
 )
 def test_a_finding_may_be_deleted_if_any_of_its_advice_says_so(make, said: tuple[bool, ...], may: bool) -> None:
     recommendations = tuple(make.recommendation("1", deletes=one) for one in said)
-    (seen,) = service_json.report(told(make, make.finding(recommendations=recommendations))).sightings
+    (seen,) = service_json.report(told(make, make.finding(recommendations=recommendations))).records
 
     assert seen.deletes is may
 
@@ -95,7 +95,7 @@ def test_a_finding_may_be_deleted_if_any_of_its_advice_says_so(make, said: tuple
 def test_a_setting_comes_back_from_the_stored_document_as_it_was(make, setting) -> None:
     finding = make.finding(recommendations=(make.recommendation("1", setting=setting), make.recommendation("1")))
     stored = TypeAdapter(ScanDocument).validate_json(scan_json.dump(told(make, finding)))
-    (seen,) = service_json.report(stored).sightings
+    (seen,) = service_json.report(stored).records
 
     assert seen.setting == setting
     assert TypeAdapter(type(seen)).validate_json(TypeAdapter(type(seen)).dump_json(seen)) == seen

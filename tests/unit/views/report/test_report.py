@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slackwater.model.findings import CEILING, CLOSED, Gap, TargetScan, UnknownVerdict, Unlisted
+from slackwater.model.findings import CEILING, REGION_DISABLED, Gap, TargetScan, UnknownVerdict, Unlisted
 from slackwater.model.metrics import Series
 from slackwater.model.resources import Target
 from slackwater.model.verdicts import Evidence, Line
@@ -583,7 +583,7 @@ def test_a_region_that_is_closed_in_many_accounts_is_one_line_of_what_was_not_re
         replace(
             part,
             target=Target(f"{number:012}", region),
-            gaps=(Gap(f"{number:012}", region, CLOSED, "closed", optional=True),),
+            gaps=(Gap(f"{number:012}", region, REGION_DISABLED, "closed", optional=True),),
         )
         for number in range(312)
         for region in (("eu-south-1", "me-south-1") if number < 5 else ("eu-south-1",))

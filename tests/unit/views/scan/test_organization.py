@@ -128,12 +128,14 @@ def test_an_account_that_was_not_seen_whole_is_named_once_with_its_first_reason(
         ([account("1", "Root", "live"), account("2", "Root")], ["live (1)", "2"]),
     ],
 )
-def test_most_could_be_saved_in_units_or_where_they_say_nothing_in_accounts(accounts, dearest) -> None:
-    assert [name for name, _ in organized(audited(SPENT, accounts)).dearest(2)] == dearest
+def test_most_could_be_saved_in_units_or_where_they_say_nothing_in_accounts(accounts, most_expensive) -> None:
+    assert [name for name, _ in organized(audited(SPENT, accounts)).most_expensive(2)] == most_expensive
 
 
 def test_where_nothing_could_be_saved_is_not_where_most_could() -> None:
-    assert organized(audited({"1": totals(1, "0.00"), "2": totals(1, "2.00")})).dearest(3) == [("2", Decimal("2.00"))]
+    assert organized(audited({"1": totals(1, "0.00"), "2": totals(1, "2.00")})).most_expensive(3) == [
+        ("2", Decimal("2.00"))
+    ]
 
 
 def test_a_path_is_within_all_above_it() -> None:

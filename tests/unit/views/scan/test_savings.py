@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slackwater.views.scan import to_json as scan_json
-from slackwater.views.scan.savings import ways, worth
+from slackwater.views.scan.savings import total_savings, ways
 
 SAVINGS = st.sampled_from([None, "-7.00", "0.00", "3.10", "12.30"])
 
@@ -30,11 +30,11 @@ def test_it_is_the_rule_of_the_documents_totals(make, found: list[tuple[int, lis
     )
     totals = doc["totals"]
 
-    assert worth(map(ways, doc["findings"])) == (Decimal(totals["monthly_savings_usd"]), totals["unpriced"])
+    assert total_savings(map(ways, doc["findings"])) == (Decimal(totals["monthly_savings_usd"]), totals["unpriced"])
 
 
 def test_a_resource_counts_once_with_its_best_way_and_what_costs_is_not_taken_off() -> None:
-    assert worth([("a", ["3.00", "5.00"]), ("a", [Decimal(4)]), ("b", ["-9.00"]), ("c", [None, "0.00"])]) == (
+    assert total_savings([("a", ["3.00", "5.00"]), ("a", [Decimal(4)]), ("b", ["-9.00"]), ("c", [None, "0.00"])]) == (
         Decimal(5),
         1,
     )

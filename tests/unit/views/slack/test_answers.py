@@ -17,7 +17,7 @@ from slackwater.views.slack import answers
 from slackwater.views.slack.blocks import ROOM, weight
 from support.effort import effort
 
-SEEN = invented.sighting(0)
+SEEN = invented.finding_record(0)
 SNOOZED = invented.tracked(SEEN, invented.decision("snoozed", "moves in spring", 30))
 
 

@@ -14,10 +14,10 @@ import slack_messages as invented
 from slackwater.model.cleanup import NOT_PUT_BACK, ActorNote, Removal, Restored, SubResource
 from slackwater.model.settings import VolumeSetting
 from slackwater.views.slack.blocks import ROOM, weight
-from slackwater.views.slack.cleanup import SHOWN, What, over_cap, told
+from slackwater.views.slack.cleanup import SHOWN, What, cleanup_message, over_cap
 from support.effort import effort
 
-SEEN = invented.sighting(0)
+SEEN = invented.finding_record(0)
 GP3 = VolumeSetting(volume_type="gp3", iops=3_000, throughput_mib_s=125)
 GP2 = VolumeSetting(volume_type="gp2", iops=None, throughput_mib_s=None)
 DATED = replace(SEEN, setting=GP3)
@@ -28,7 +28,7 @@ KINDS = get_args(What.__value__)
 
 
 def said(what: What, seen=SEEN, finding=None, policy: dict[str, Any] | None = None, **changes: Any):
-    return told(what, invented.case(invented.cleanup(seen, **changes), seen, finding, **(policy or {})))
+    return cleanup_message(what, invented.case(invented.cleanup(seen, **changes), seen, finding, **(policy or {})))
 
 
 def text(what: What, *given: Any, **changes: Any) -> str:

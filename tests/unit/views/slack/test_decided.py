@@ -15,7 +15,7 @@ from slackwater.views.slack.digest import digest
 from support.effort import effort
 
 POSTED, *_ = digest(invented.news(1), invented.POST)
-SEEN = invented.sighting(0)
+SEEN = invented.finding_record(0)
 
 
 def after(decision=None, **changes):
@@ -27,7 +27,7 @@ def ids(message) -> list[str]:
     return [block["block_id"] for block in message.blocks if block["type"] == "actions"]
 
 
-MARKED = invented.told("marked", invented.case(invented.cleanup(SEEN), SEEN))
+MARKED = invented.cleanup_message("marked", invented.case(invented.cleanup(SEEN), SEEN))
 SAID = ActorNote(who=invented.DECIDER, why="not yet", at=invented.NOW)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import slack_messages as invented
 from slackwater.model.audits import IncompleteTarget
-from slackwater.model.findings import CEILING, CLOSED, Gap
+from slackwater.model.findings import CEILING, REGION_DISABLED, Gap
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, VolumeSetting
 from slackwater.model.tracking import LedgerEntry
 from slackwater.views.slack.blocks import ROOM, header, weight
@@ -69,7 +69,7 @@ def test_a_title_is_never_longer_than_slack_takes() -> None:
 
 
 def test_a_resource_counts_once_in_the_headline() -> None:
-    one = invented.sighting(0)
+    one = invented.finding_record(0)
     twin = replace(one, id="twin", detector="ebs-outdated-type", monthly_savings_usd=Decimal("10.00"))
     first, *_ = digest(invented.news(0, new=(invented.finding_news(one), invented.finding_news(twin))), POST)
 
@@ -77,7 +77,7 @@ def test_a_resource_counts_once_in_the_headline() -> None:
 
 
 def test_a_headline_counts_the_best_way_out_as_the_scan_document_does() -> None:
-    one, unpriced, costs = (invented.finding_news(invented.sighting(n)) for n in (0, 4, 8))
+    one, unpriced, costs = (invented.finding_news(invented.finding_record(n)) for n in (0, 4, 8))
     one.found["recommendations"][1]["monthly_savings_usd"] = "55.00"
     for way in unpriced.found["recommendations"]:
         way["monthly_savings_usd"] = None
@@ -90,7 +90,7 @@ def test_a_headline_counts_the_best_way_out_as_the_scan_document_does() -> None:
 
 
 def test_a_headline_is_of_what_is_new_and_not_of_what_changed_too() -> None:
-    changed = (invented.finding_news(invented.sighting(4), "it has changed"),)
+    changed = (invented.finding_news(invented.finding_record(4), "it has changed"),)
     first, *_ = digest(invented.news(1, changed=changed), POST)
 
     assert first.blocks[0]["text"]["text"] == "1 new finding: $54.00 a month can be saved"
@@ -98,7 +98,7 @@ def test_a_headline_is_of_what_is_new_and_not_of_what_changed_too() -> None:
 
 @pytest.mark.parametrize(("usd", "says"), [("-3.00", "no saving"), (None, "saving unknown")])
 def test_a_headline_of_waste_that_saves_nothing_says_so(usd: str | None, says: str) -> None:
-    seen = replace(invented.sighting(0), monthly_savings_usd=usd and Decimal(usd))
+    seen = replace(invented.finding_record(0), monthly_savings_usd=usd and Decimal(usd))
     told = replace(invented.finding_news(seen), found=None)
 
     assert digest(invented.news(0, new=(told,)), POST)[0].blocks[0]["text"]["text"] == f"1 new finding: {says}"
@@ -118,11 +118,11 @@ def test_what_the_whole_audit_comes_to_is_its_waste() -> None:
 
 
 def test_what_costs_more_is_said_to_cost() -> None:
-    assert " · costs $61.32 a month more · ec2-network-throttled" in line(invented.sighting(2))
+    assert " · costs $61.32 a month more · ec2-network-throttled" in line(invented.finding_record(2))
 
 
 def test_trouble_is_no_saving() -> None:
-    waste, slow = invented.sighting(0), replace(invented.sighting(2), monthly_savings_usd=Decimal("9.00"))
+    waste, slow = invented.finding_record(0), replace(invented.finding_record(2), monthly_savings_usd=Decimal("9.00"))
     first, *_ = digest(invented.news(0, new=tuple(map(invented.finding_news, (waste, slow)))), POST)
 
     assert first.blocks[0]["text"]["text"] == "2 new findings: $54.00 a month can be saved, 1 performance issue"
@@ -130,14 +130,14 @@ def test_trouble_is_no_saving() -> None:
 
 def test_the_longest_line_is_whole() -> None:
     longest = "w" * 300
-    seen = invented.sighting(0)
+    seen = invented.finding_record(0)
     resource = replace(seen.resource, name=longest, id=longest, region=longest, account=longest)
     usd = Decimal("1234567890.12")
     seen = replace(seen, resource=resource, owner=longest, detector=longest, monthly_savings_usd=usd)
 
     listed = [
         Listed(seen, "f" * FIX, longest),
-        Listed(replace(seen, owner=None, resource=invented.sighting(1).resource), "", ""),
+        Listed(replace(seen, owner=None, resource=invented.finding_record(1).resource), "", ""),
     ]
     told = next(by_owner(listed))[0].strip().splitlines()
 
@@ -165,7 +165,7 @@ def test_what_can_be_done_about_a_finding() -> None:
     first, *_ = digest(invented.news(1), POST)
     of_finding, of_digest = actions(first)
     details, snooze, dismiss, approve = of_finding["elements"]
-    id_, fingerprint = invented.sighting(0).id, invented.sighting(0).fingerprint
+    id_, fingerprint = invented.finding_record(0).id, invented.finding_record(0).fingerprint
 
     assert of_finding["block_id"] == f"{POST}/{id_}"
     assert [one["action_id"] for one in of_finding["elements"]] == ["details", "snooze", "dismiss", "approve"]
@@ -178,7 +178,7 @@ def test_an_approval_is_asked_for_only_where_the_policy_allows_that_finding() ->
     first, *_ = digest(invented.news(4), POST)
 
     offered = {block["block_id"].rpartition("/")[2]: "approve" in json.dumps(block) for block in actions(first)[:-1]}
-    assert offered == {invented.sighting(n).id: n == 0 for n in range(4)}
+    assert offered == {invented.finding_record(n).id: n == 0 for n in range(4)}
 
 
 @pytest.mark.parametrize("type_", WAYS_BACK)
@@ -197,7 +197,7 @@ def test_an_approval_is_asked_for_only_where_the_policy_allows_that_finding() ->
 def test_the_confirmation_names_resource_saving_backup_and_way_back(
     type_: str, name: str, grace_days: int | None, parts: tuple[str, str]
 ) -> None:
-    seen = invented.sighting(0)
+    seen = invented.finding_record(0)
     resource = replace(
         seen.resource, type=type_, name=name, id="fsvol-0123456789abcdef0" if name != "scratch" else seen.resource.id
     )
@@ -239,7 +239,7 @@ def test_the_confirmation_names_resource_saving_backup_and_way_back(
 )
 @pytest.mark.parametrize("grace_days", [None, 30])
 def test_the_confirmation_of_a_change_says_to_what_and_that_it_can_be_put_back(setting, words, grace_days) -> None:
-    seen = invented.sighting(0)
+    seen = invented.finding_record(0)
     resource = replace(seen.resource, name="n" * 300, id="fsvol-0123456789abcdef0")
     seen = replace(seen, deletes=False, setting=setting, resource=resource, monthly_savings_usd=Decimal("1234567.89"))
     new = (replace(invented.finding_news(seen), may_approve=True),)
@@ -255,7 +255,7 @@ def test_the_confirmation_of_a_change_says_to_what_and_that_it_can_be_put_back(s
 
 
 def test_what_nobody_knows_a_way_back_for_cannot_be_approved() -> None:
-    seen = invented.sighting(2)
+    seen = invented.finding_record(2)
     first, *_ = digest(invented.news(0, new=(replace(invented.finding_news(seen), may_approve=True),)), POST)
 
     assert seen.resource.type not in WAYS_BACK
@@ -263,7 +263,7 @@ def test_what_nobody_knows_a_way_back_for_cannot_be_approved() -> None:
 
 
 def test_what_cannot_be_undone_is_said_so() -> None:
-    one = invented.finding_news(invented.sighting(0))
+    one = invented.finding_news(invented.finding_record(0))
     one.found["recommendations"][0]["reversible"] = False
 
     assert "(saves $54.00 a month; cannot be undone)" in digest(invented.news(0, new=(one,)), POST)[1].text
@@ -275,7 +275,9 @@ def test_the_weight_of_blocks_counts_what_holds_the_text_and_leaves_slack_room()
 
 
 def test_where_nobody_may_decide_there_are_details_alone() -> None:
-    first, *_ = digest(invented.news(2, may_decide=False, new=(invented.finding_news(invented.sighting(1)),)), POST)
+    first, *_ = digest(
+        invented.news(2, may_decide=False, new=(invented.finding_news(invented.finding_record(1)),)), POST
+    )
 
     assert [[one["action_id"] for one in block["elements"]] for block in actions(first)] == [["details"], ["report"]]
 
@@ -300,7 +302,7 @@ def test_what_is_gone_is_told_with_what_it_saved_apart_from_what_is_only_told_no
 
 
 def test_of_what_is_gone_three_are_named() -> None:
-    gone = tuple(invented.entry(invented.sighting(4 * n), "no longer flagged") for n in range(5))
+    gone = tuple(invented.entry(invented.finding_record(4 * n), "no longer flagged") for n in range(5))
     first, *_ = digest(invented.news(1, gone=gone), POST)
 
     assert "Resolved: 5 findings, $270.00 a month saved: scratch-00" in first.text
@@ -373,7 +375,9 @@ def test_the_ceiling_is_told_by_the_record_of_an_audit_alone() -> None:
 
 
 def test_regions_that_a_service_control_policy_closes_are_said_once_and_not_counted_as_failed() -> None:
-    shut = [Gap(f"{number:012}", "eu-south-1", CLOSED, "region closed", optional=True) for number in range(312)]
+    shut = [
+        Gap(f"{number:012}", "eu-south-1", REGION_DISABLED, "region closed", optional=True) for number in range(312)
+    ]
     first, *_ = digest(
         invented.news(1, gaps=(*shut, Gap("123456789012", "eu-west-1", "cloudtrail:X", "no", optional=True))), POST
     )
@@ -389,7 +393,7 @@ def test_where_everything_was_seen_nothing_is_said_of_it() -> None:
 
 
 def test_changed_findings_follow_the_new_ones_and_say_why() -> None:
-    changed = (invented.finding_news(invented.sighting(40), "the snooze ended 2026-11-15 09:00 UTC"),)
+    changed = (invented.finding_news(invented.finding_record(40), "the snooze ended 2026-11-15 09:00 UTC"),)
     first, *_ = digest(invented.news(1, changed=changed), POST)
 
     assert "· 1 finding changed ·" in first.text
@@ -397,7 +401,9 @@ def test_changed_findings_follow_the_new_ones_and_say_why() -> None:
 
 
 def test_a_digest_of_changes_alone_says_so() -> None:
-    first, *_ = digest(invented.news(0, changed=(invented.finding_news(invented.sighting(0), "it has changed"),)), POST)
+    first, *_ = digest(
+        invented.news(0, changed=(invented.finding_news(invented.finding_record(0), "it has changed"),)), POST
+    )
 
     assert first.blocks[0]["text"]["text"] == "1 finding changed: $54.00 a month can be saved"
 
@@ -425,7 +431,7 @@ def test_the_thread_has_evidence_commands_and_caveats() -> None:
 
 @pytest.mark.parametrize("command", ["aws x --tag '<!channel>'", "aws x \u202e--rm", "aws x " + "y" * 600])
 def test_a_command_is_shown_as_it_is_or_not_at_all(command: str) -> None:
-    one = invented.finding_news(invented.sighting(0))
+    one = invented.finding_news(invented.finding_record(0))
     one.found["recommendations"][0]["command"] = command
     _, details = digest(invented.news(0, new=(one,)), POST)
 
@@ -434,7 +440,7 @@ def test_a_command_is_shown_as_it_is_or_not_at_all(command: str) -> None:
 
 
 def test_a_finding_that_the_scan_does_not_have_is_told_all_the_same() -> None:
-    one = replace(invented.finding_news(invented.sighting(0)), found=None)
+    one = replace(invented.finding_news(invented.finding_record(0)), found=None)
 
     assert "Its evidence has expired." in digest(invented.news(0, new=(one,)), POST)[1].text
 
@@ -468,7 +474,7 @@ def test_details_of_ten_findings_fit_into_the_thread() -> None:
 
 def long(n: int, characters: int):
     """A finding all of whose words are as long."""
-    seen = invented.sighting(4 * n)
+    seen = invented.finding_record(4 * n)
     words = "w" * characters
     one = invented.finding_news(replace(seen, owner=words, summary=words, resource=replace(seen.resource, name=words)))
     advice = {**one.found["recommendations"][0], "summary": words, "risk": words, "command": words[:600]}
@@ -532,7 +538,7 @@ WORDS = st.one_of(
 
 @st.composite
 def entries(draw) -> LedgerEntry:
-    seen = invented.sighting(draw(st.integers(0, 30)))
+    seen = invented.finding_record(draw(st.integers(0, 30)))
     resource = replace(seen.resource, name=draw(WORDS), account=draw(WORDS), region=draw(WORDS))
     usd = draw(st.none() | st.decimals(-(10**9), 10**9, places=2))
     seen = replace(seen, resource=resource, owner=draw(st.none() | WORDS), summary=draw(WORDS), monthly_savings_usd=usd)
@@ -593,7 +599,7 @@ def test_whatever_the_error_slack_takes_it(error: str | None, limits) -> None:
 
 
 def owned(count_: int, owners: int) -> tuple:
-    seen = (replace(invented.sighting(n), owner=f"team-{n % owners}") for n in range(count_))
+    seen = (replace(invented.finding_record(n), owner=f"team-{n % owners}") for n in range(count_))
     return tuple(map(invented.finding_news, seen))
 
 
@@ -619,7 +625,7 @@ def test_a_place_that_all_share_is_said_once() -> None:
 
 
 def test_one_place_is_for_the_gravest_performance_issue() -> None:
-    seen = [*(invented.sighting(4 * n) for n in range(8)), invented.sighting(2)]
+    seen = [*(invented.finding_record(4 * n) for n in range(8)), invented.finding_record(2)]
     news = invented.news(0, new=tuple(map(invented.finding_news, seen)))
 
     assert [i for i, one in enumerate(actions(digest(news, POST)[0])[:5]) if seen[8].id in one["block_id"]] == [4]
@@ -628,7 +634,9 @@ def test_one_place_is_for_the_gravest_performance_issue() -> None:
 
 def test_what_is_resolved_is_listed_in_the_thread_where_the_digest_names_only_some() -> None:
     resolved = tuple(
-        invented.entry(invented.sighting(n), "no longer flagged", happening="resolved", was="open", now="resolved")
+        invented.entry(
+            invented.finding_record(n), "no longer flagged", happening="resolved", was="open", now="resolved"
+        )
         for n in range(100, 130)
     )
     thread = whole(digest(invented.news(6, gone=resolved), POST)[1:])
@@ -664,7 +672,7 @@ def test_of_a_thousand_findings_and_a_hundred_owners_no_mention_is_wrong(data, l
     random = data.draw(st.randoms(use_true_random=False))
     new = tuple(
         invented.finding_news(
-            replace(invented.sighting(n), owner=random.choice([f"team-{n % 100}", f"TEAM-{n % 100}", None]))
+            replace(invented.finding_record(n), owner=random.choice([f"team-{n % 100}", f"TEAM-{n % 100}", None]))
         )
         for n in range(1_000)
     )

@@ -120,7 +120,7 @@ def test_whatever_accounts_are_called_slack_takes_it(name: str, limits) -> None:
 
 
 def test_the_longest_line_with_a_name_is_whole() -> None:
-    seen = invented.sighting(0)
+    seen = invented.finding_record(0)
     longest = "w" * 300
     seen = replace(
         seen, resource=replace(seen.resource, name=longest, id=longest, region=longest, account=longest), owner=longest,

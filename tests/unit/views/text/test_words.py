@@ -6,7 +6,7 @@ from unicodedata import category
 
 import pytest
 
-from slackwater.model.findings import CEILING, CLOSED, Gap
+from slackwater.model.findings import CEILING, REGION_DISABLED, Gap
 from slackwater.model.resources import Target
 from slackwater.views.scan import to_json as scan_json
 from slackwater.views.text import words
@@ -164,15 +164,17 @@ def test_no_character_without_a_shape_is_left() -> None:
 
 def test_a_region_that_is_closed_in_many_accounts_is_said_once() -> None:
     many = [(f"{number:012}", region) for number in range(312) for region in ("eu-south-1", "af-south-1")]
-    assert words.closed([*many, ("123456789012", "me-south-1")]) == [
+    assert words.disabled_regions([*many, ("123456789012", "me-south-1")]) == [
         "A service control policy disables af-south-1, eu-south-1 in 312 accounts: Slackwater read nothing there.",
         "A service control policy disables me-south-1 in account 123456789012: Slackwater read nothing there.",
     ]
-    assert words.closed([]) == []
+    assert words.disabled_regions([]) == []
 
 
 def _closed(make, **changes):
-    shut = Gap("123456789012", "ap-northeast-1", CLOSED, "region closed by a service control policy", optional=True)
+    shut = Gap(
+        "123456789012", "ap-northeast-1", REGION_DISABLED, "region closed by a service control policy", optional=True
+    )
     return make.scan(resources={}, gaps=(shut,), **changes)
 
 

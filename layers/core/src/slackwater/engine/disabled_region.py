@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from slackwater.model.findings import CLOSED, NOT_ENABLED, Gap
+from slackwater.model.findings import NOT_ENABLED, REGION_DISABLED, Gap
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem, FsxVolume, Instance, Record, Target, Volume
 
 LISTED: Final[Mapping[type[Record], str]] = {
@@ -51,7 +51,7 @@ def summarize_gaps(target: Target, required: Collection[type[Record]], gaps: Seq
     if all(denied := [DENIED.search(gap.reason) for gap in failed]):
         policies = {found[1] for found in denied if found and found[1]}
         why = f"region closed by a service control policy{f': {min(policies)}' if policies else ''}"
-        return [Gap(target.account, target.region, CLOSED, why, optional=True)]
+        return [Gap(target.account, target.region, REGION_DISABLED, why, optional=True)]
     if all(unknown := [UNKNOWN_THERE.match(gap.reason) for gap in failed]):
         error = min(one[0] for one in unknown if one)
         why = f"the region is not enabled in the account, or not one of partition {target.partition}"

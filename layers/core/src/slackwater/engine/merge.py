@@ -35,7 +35,7 @@ def pairs(
 
     The record is None if the audit did not flag the finding; the finding is None if it is new.
     """
-    left = {record.id: record for record in report.sightings}
+    left = {record.id: record for record in report.records}
     for finding in known:
         yield finding, left.pop(finding.id, None)
     for record in left.values():

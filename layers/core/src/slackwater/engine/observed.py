@@ -39,4 +39,4 @@ def _left(cleanup: Cleanup, report: TargetReport) -> Decimal | None:
     question = (cleanup.detector, cleanup.resource.id)
     if question in report.unknown or question in report.unlisted:
         return None
-    return next((one.monthly_savings_usd for one in report.sightings if one.id == cleanup.finding_id), Decimal(0))
+    return next((one.monthly_savings_usd for one in report.records if one.id == cleanup.finding_id), Decimal(0))

@@ -245,7 +245,7 @@ def _rates(baseline_mb_per_s: float, burst_mb_per_s: float, how_long: str) -> st
 def _assumptions(
     inputs: EbsTransfer, this: InstanceType, instance: InstanceLimits, volume: VolumeLimits
 ) -> tuple[str, ...]:
-    said = [
+    lines = [
         (
             f"assumed: I/O of {size_words(inputs.io_size)} as it reaches EBS, which counts up to"
             f" {size_words(volume.largest_operation_bytes)} as one operation and splits what is larger; enough of it under way"
@@ -263,24 +263,24 @@ def _assumptions(
         "assumed: Linux on demand, list prices",
     ]
     if inputs.size % GIB:
-        said.append(f"assumed: a volume has whole GiB, {ceil(inputs.size / GIB):,} here")
+        lines.append(f"assumed: a volume has whole GiB, {ceil(inputs.size / GIB):,} here")
     if volume.credits:
-        said.append("assumed: the volume's burst bucket is full at the start")
+        lines.append("assumed: the volume's burst bucket is full at the start")
     if instance.burst != instance.baseline:
         minutes = ebs.INSTANCE_BURST_S // MINUTE_S
-        said.append(
+        lines.append(
             f"rule: {this.id} holds its maximum for {minutes} minutes at least once in 24 hours; counted once, from the start"
         )
     if inputs.volume_type in {"io1", "io2"} and this.hypervisor == "xen":
-        said.append(
+        lines.append(
             f"rule: {this.id} is not built on Nitro: {ebs.XEN_PROVISIONED_IOPS:,} IOPS at most to an {inputs.volume_type}"
         )
     if inputs.volume_type == "standard":
-        said.append(
+        lines.append(
             "assumed: a magnetic volume has 40 to 200 IOPS and 40 to 90 MiB/s, the lower end where none is named; its I/O is"
             " billed as well"
         )
-    return tuple(said)
+    return tuple(lines)
 
 
 def _alternatives(this: InstanceType, unbound: InstanceType | None, result: EbsTransferred) -> tuple[Alternative, ...]:

@@ -225,7 +225,7 @@ def _last_words(days: int | None) -> str:
 
 
 def _assumptions(inputs: EfsCredits, *, footage: bool) -> tuple[str, ...]:
-    said = [
+    lines = [
         "rule: a byte that is read uses a third of the credit that a written one does",
         (
             f"assumed: the file system starts with all the credits it may have, and holds {size_words(inputs.stored)} in"
@@ -237,9 +237,9 @@ def _assumptions(inputs: EfsCredits, *, footage: bool) -> tuple[str, ...]:
         ),
     ]
     if inputs.write_per_day or inputs.read_per_day:
-        said.append("assumed: the daily job runs as fast as credits allow, and nothing else uses them")
+        lines.append("assumed: the daily job runs as fast as credits allow, and nothing else uses them")
     if footage:
-        said += [
+        lines += [
             "assumed: credits earned meanwhile are not counted in the footage, so it is rather more",
             (
                 f"assumed: each of {inputs.renditions:,} renditions reads the whole video stream in each of {inputs.passes:,}"
@@ -247,7 +247,7 @@ def _assumptions(inputs: EfsCredits, *, footage: bool) -> tuple[str, ...]:
             ),
             "assumed: outputs and pass logs grow with the footage, not with the input's bit rate",
         ]
-    return tuple(said)
+    return tuple(lines)
 
 
 def _gib(size_bytes: float | None) -> float | None:

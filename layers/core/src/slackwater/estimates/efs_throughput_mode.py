@@ -246,7 +246,7 @@ def _cost_words(mode: Mode) -> str:
 
 
 def _assumptions(inputs: EfsThroughputMode, load: Load) -> tuple[str, ...]:
-    said = [
+    lines = [
         f"assumed: all of {size_words(inputs.stored)} is in Standard; colder classes cost less and earn no throughput",
         "rule: a byte read is metered as a third of one written; Elastic bills it whole",
         "rule: a mix may use its share of reading and its share of writing, up to one together",
@@ -255,23 +255,23 @@ def _assumptions(inputs: EfsThroughputMode, load: Load) -> tuple[str, ...]:
         "assumed: metadata operations are not counted; Elastic bills 4 KiB at least for each",
     ]
     if inputs.peak is None:
-        said.append("assumed: the peak is the month's average, as none was named")
+        lines.append("assumed: the peak is the month's average, as none was named")
     if not load.moved_bytes and load.peak_bytes_per_s:
-        said.append("assumed: the peak is all writes, as nothing was said of the month")
+        lines.append("assumed: the peak is all writes, as nothing was said of the month")
     if inputs.provisioned is None:
-        said.append("assumed: provisioned is what the peak is metered as, in whole MiB/s")
+        lines.append("assumed: provisioned is what the peak is metered as, in whole MiB/s")
     if inputs.operation_size is None:
-        said.append(
+        lines.append(
             "assumed: operations are of 32 KiB or more, so that Elastic bills no more than their data, and few enough"
         )
     else:
-        said.append("rule: Elastic bills 32 KiB at least for an operation, and above in steps of 1 KiB")
-        said.append(
+        lines.append("rule: Elastic bills 32 KiB at least for an operation, and above in steps of 1 KiB")
+        lines.append(
             "assumed: Elastic reads data that is used often: 250,000 operations a second before the quota is raised"
         )
     if inputs.efs == "one-zone":
-        said.append("rule: One Zone keeps its data in one Availability Zone and loses it with the zone")
-    return tuple(said)
+        lines.append("rule: One Zone keeps its data in one Availability Zone and loses it with the zone")
+    return tuple(lines)
 
 
 def _alternative(mode: EfsMode, fit: Fit, stored: Change) -> Alternative:

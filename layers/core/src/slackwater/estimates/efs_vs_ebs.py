@@ -41,16 +41,16 @@ ONE_LINE: Final = 40
 """As much of a wrong line as is worth repeating."""
 
 
-def _hours(said: object) -> float:
+def _hours(value: object) -> float:
     """Hours from a number of them or a duration with its unit.
 
     Raises:
         ValueError: it is neither, or no time that could be billed.
     """
-    if isinstance(said, str):
-        hours = float(said) if re.fullmatch(NUMBER, said) else DURATION.read(said) / HOUR_S
-    elif isinstance(said, int | float) and not isinstance(said, bool):
-        hours = said
+    if isinstance(value, str):
+        hours = float(value) if re.fullmatch(NUMBER, value) else DURATION.read(value) / HOUR_S
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        hours = value
     else:
         raise ValueError("hours are a number, or a text with a unit, such as '59min'")  # noqa: TRY004 -- pydantic's
     if not LEAST_HOURS <= hours <= MOST_HOURS:

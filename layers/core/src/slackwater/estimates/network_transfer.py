@@ -138,16 +138,16 @@ def _summary(this: InstanceType, inputs: NetworkTransfer, result: Transfer) -> s
     if inputs.needed_rate is not None and result.needed_mb_per_s <= result.baseline_mb_per_s:
         takes = f" At {needed}, {size} takes {duration_words(result.seconds_at_baseline or 0)}." if size else ""
         return f"{this.id} carries the {needed} you need without credits: its baseline is {baseline}.{takes}"
-    said = f"{this.id} carries {baseline} for as long as you like"
+    text = f"{this.id} carries {baseline} for as long as you like"
     if network.can_burst(this):
-        said += f", and up to {peak} while its hidden credits last"
+        text += f", and up to {peak} while its hidden credits last"
     if result.seconds_at_baseline is not None and result.seconds_range is not None:
         at_baseline, at_best, at_worst = map(duration_words, (result.seconds_at_baseline, *result.seconds_range))
-        said += f": {size} takes {at_baseline}"
+        text += f": {size} takes {at_baseline}"
         if at_best != at_baseline:
             span = at_best if at_best == at_worst else f"{at_best} at best and {at_worst} at worst"
-            said += f" with the burst gone; with a burst first, {span}"
-    return f"{said}." if inputs.needed_rate is None else f"{said}. {_what_carries(this, result, needed)}"
+            text += f" with the burst gone; with a burst first, {span}"
+    return f"{text}." if inputs.needed_rate is None else f"{text}. {_what_carries(this, result, needed)}"
 
 
 def _what_carries(this: InstanceType, result: Transfer, needed: str) -> str:
@@ -173,32 +173,32 @@ FIRST_TIER_BYTES: Final = 10**15
 
 def _assumptions(inputs: NetworkTransfer, this: InstanceType, needed: float) -> tuple[str, ...]:
     shortest, longest = network.BURST_MINUTES
-    said = []
+    lines = []
     if network.can_burst(this) and needed > network.baseline(this):
-        said.append(
+        lines.append(
             f"assumed: a burst lasts {shortest} to {longest} minutes, as AWS says it usually does; no bucket's size is"
             " published, and a burst is best effort even with credits"
         )
     if inputs.needed_rate is None:
-        said.append(f"assumed: needed is what {this.id} reaches at its peak, as no rate was named")
+        lines.append(f"assumed: needed is what {this.id} reaches at its peak, as no rate was named")
     elif inputs.bytes is not None and needed < network.peak(this):
-        said.append("rule: the transfer goes no faster than the rate that is needed, even where more is there")
+        lines.append("rule: the transfer goes no faster than the rate that is needed, even where more is there")
     if needed > bytes_per_s_of_gbps(network.SINGLE_FLOW_GBPS):
-        said.append(
+        lines.append(
             f"rule: one flow carries at most {network.SINGLE_FLOW_GBPS:g} Gbps outside a cluster placement group, and an"
             " instance of less than 32 vCPUs as much through an internet gateway: use several flows"
         )
-    said += [
+    lines += [
         "rule: each direction has an allowance and credits of its own, and a proxy uses both",
         "assumed: nothing else goes through the instance, and neither packets a second nor CPU is its limit",
         "assumed: Linux on demand, list prices",
     ]
     general = network.general_family(this.id)
     if not inputs.families and general not in {None, this.family}:
-        said.append(f"assumed: a type of {general} has no fewer vCPUs than {this.id}")
+        lines.append(f"assumed: a type of {general} has no fewer vCPUs than {this.id}")
     if inputs.bytes is not None and inputs.bytes > FIRST_TIER_BYTES:
-        said.append("assumed: all data of an interface endpoint at the first petabyte's price; it is lower above that")
-    return tuple(said)
+        lines.append("assumed: all data of an interface endpoint at the first petabyte's price; it is lower above that")
+    return tuple(lines)
 
 
 def _carrier(one: InstanceType, needed: float, known: Known) -> Carrier:

@@ -140,10 +140,10 @@ def work(inputs: SharedStorage, known: Known) -> Answer[SharedStorageChoice]:
     recommended, choice = _choice(offers)
     note = recommended and priced[recommended].note
     elastic = _elastic(inputs, load, offers, recommended, known)
-    said = {recommended, "efs"} if elastic else {recommended}
+    covered = {recommended, "efs"} if elastic else {recommended}
     summary = [choice, *filter(None, [note and f"{note}.", elastic])]
     return Answer(
-        summary=" ".join([*summary, *_others(offers, said)]),
+        summary=" ".join([*summary, *_others(offers, covered)]),
         result=SharedStorageChoice(
             recommended=recommended,
             services=Offers(efs=offers["efs"], ontap=offers["ontap"], openzfs=offers["openzfs"]),
@@ -313,39 +313,39 @@ def _price(offer: Offer) -> str:
     return f"{usd} ({offer.configuration})"
 
 
-def _others(offers: Mapping[Service, Offer], said: Collection[Service | None]) -> list[str]:
+def _others(offers: Mapping[Service, Offer], covered: Collection[Service | None]) -> list[str]:
     """Of each service of which nothing has been said."""
     words = []
     for service, offer in offers.items():
         if not offer.fits:
             words.append(f"{NAMES[service]} does not fit: {offer.why_not}.")
-        elif service not in said and offer.monthly_usd is not None:
+        elif service not in covered and offer.monthly_usd is not None:
             words.append(f"{NAMES[service]} costs {_price(offer)}.")
     return words
 
 
 def _caveats(inputs: SharedStorage, recommended: Service | None) -> list[str]:
-    said = []
+    lines = []
     if recommended == "efs" and (inputs.throughput or inputs.iops):
         efs_writes = nfs.MEASURED_IOPS[0]
-        said.append(
+        lines.append(
             f"One EFS client was measured at {efs_writes.iops_4_kib} writes a second of 4 KiB, or {efs_writes.iops_1_mib} of"
             " 1 MiB, each waiting for the one before: only many at once reach more."
         )
     if recommended == "openzfs" and inputs.small_writes:
-        said.append(
+        lines.append(
             f"An export is sync unless async is listed among its options: {nfs.SYNC_OPS_PER_S} small writes a second, whatever"
             f" IOPS are bought; with async {nfs.ASYNC_OPS_PER_S:,}. {nfs.ASYNC_CAVEAT[0].upper()}{nfs.ASYNC_CAVEAT[1:]}"
         )
     if recommended == "ontap" and inputs.small_writes:
-        said.append("Nobody measured here how ONTAP takes small writes: try it before you buy it.")
+        lines.append("Nobody measured here how ONTAP takes small writes: try it before you buy it.")
     if not inputs.multi_az:
-        said.append("All of these are in one Availability Zone: if it is lost, so are they. Keep backups.")
-    return said
+        lines.append("All of these are in one Availability Zone: if it is lost, so are they. Keep backups.")
+    return lines
 
 
 def _assumptions(load: Load) -> tuple[str, ...]:
-    said = [
+    lines = [
         f"measured: the writes a second shown, from one t3a.small; no price is derived from them ({REPORT})",
         "rule: FSx bills what is provisioned, throughput from the first MB/s on, and IOPS above 3 for each GiB",
         "assumed: an FSx file server has to carry all of the throughput as writes, for good and without burst",
@@ -356,12 +356,12 @@ def _assumptions(load: Load) -> tuple[str, ...]:
         "assumed: list prices, without backups and traffic between zones",
     ]
     if load.moved_bytes:
-        said.append(
+        lines.append(
             "rule: throughput is no less than the month's average, and on EFS of the month's mix of reads and writes"
         )
     else:
-        said.append("assumed: throughput and iops are all writes, as nothing was said of the month")
-    return tuple(said)
+        lines.append("assumed: throughput and iops are all writes, as nothing was said of the month")
+    return tuple(lines)
 
 
 ESTIMATE = Estimate(

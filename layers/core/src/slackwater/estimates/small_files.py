@@ -236,23 +236,23 @@ def _workers(count: int) -> str:
 
 
 def _why(inputs: SmallFiles, now: nfs.Passage) -> str:
-    pace = nfs.FILE_RATES[inputs.storage, inputs.operation]
+    rate = nfs.FILE_RATES[inputs.storage, inputs.operation]
     match now.bound_by:
         case "latency":
-            each_ms = pace.file_s * 1000
+            each_ms = rate.file_s * 1000
             return (
                 f"one worker alone spends {each_ms:.2g} ms on a file, waiting for answers; throughput is not the limit"
             )
         case "throughput":
-            return f"its throughput of {_rate_words(inputs.storage, pace)} is the limit"
+            return f"its throughput of {_rate_words(inputs.storage, rate)} is the limit"
         case "iops":
-            return f"its {pace.iops:,.0f} operations a second are the limit"
+            return f"its {rate.iops:,.0f} operations a second are the limit"
 
 
-def _rate_words(storage: nfs.Storage, pace: nfs.FileRate) -> str:
+def _rate_words(storage: nfs.Storage, rate: nfs.FileRate) -> str:
     """In the units of its service: MBps of FSx are read as decimal."""
     words = rate_words if storage.startswith("openzfs") else binary_rate_words
-    return words(pace.bytes_per_s)
+    return words(rate.bytes_per_s)
 
 
 def _alternatives(inputs: SmallFiles, now: nfs.Passage | None) -> list[Alternative]:
@@ -294,8 +294,8 @@ def _times(least: float, most: float) -> str:
 
 
 def _shared(storage: nfs.Storage, operation: nfs.Operation) -> str:
-    pace = nfs.FILE_RATES[storage, operation]
-    return f"{_rate_words(storage, pace)} and {pace.iops:,.0f} IOPS"
+    rate = nfs.FILE_RATES[storage, operation]
+    return f"{_rate_words(storage, rate)} and {rate.iops:,.0f} IOPS"
 
 
 OPENZFS_LEAST: Final = (

@@ -99,7 +99,7 @@ class Gap:
     optional: bool = False
 
 
-CLOSED: Final = "organizations:ServiceControlPolicy"
+REGION_DISABLED: Final = "organizations:ServiceControlPolicy"
 """The `what` of the one gap if a service control policy denies every call in a region. It is optional."""
 
 NOT_ENABLED: Final = "account:EnableRegion"
@@ -148,7 +148,7 @@ class TargetScan:
     @property
     def closed(self) -> bool:
         """Whether a service control policy blocks the region: complete, but its resources are unknown."""
-        return any(gap.what == CLOSED for gap in self.gaps)
+        return any(gap.what == REGION_DISABLED for gap in self.gaps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

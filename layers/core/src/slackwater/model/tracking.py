@@ -102,7 +102,7 @@ class TargetReport:
     region: str
     complete: bool
     detectors: frozenset[str]
-    sightings: tuple[FindingRecord, ...]
+    records: tuple[FindingRecord, ...]
     unknown: frozenset[tuple[str, str]]
     unlisted: Mapping[tuple[str, str], str] = field(default_factory=dict)
     closed: bool = False

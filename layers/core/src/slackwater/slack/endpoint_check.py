@@ -20,7 +20,7 @@ NOTHING: Final = {"type": "block_actions", "user": {"id": "USLACKWATER"}, "actio
 """A choice in a form that was not sent yet: whoever it is from, there is nothing to do."""
 
 
-def knock(url: str, signing_secret: str, now: datetime) -> int:
+def check_endpoint(url: str, signing_secret: str, now: datetime) -> int:
     """The status that the endpoint answers to a signed request that asks for nothing. A body that is unlike any before it.
 
     Raises:

@@ -47,14 +47,14 @@ def understood() -> Iterator[None]:
         yield
     except SlackApiError as error:
         answer = error.response
-        said = answer.data if isinstance(answer.data, dict) else {}
-        raise meaning(answer.status_code, said.get("error"), answer.headers) from None
+        body = answer.data if isinstance(answer.data, dict) else {}
+        raise error_for(answer.status_code, body.get("error"), answer.headers) from None
     except (OSError, HTTPException, ValueError, LookupError, AttributeError, SlackClientError) as error:
         # AttributeError, LookupError: an answer of another shape.
         raise DeliveryUnknownError(f"no answer that can be read: {type(error).__name__}") from error
 
 
-def meaning(status: int, error: Any, headers: Mapping[str, str]) -> Exception:
+def error_for(status: int, error: Any, headers: Mapping[str, str]) -> Exception:
     """What an answer means that is not a yes; `error` is the reason, if it is one."""
     known = error if isinstance(error, str) and REASON.fullmatch(error) else None
     if status == 429 or known in BUSY:
@@ -67,9 +67,9 @@ def meaning(status: int, error: Any, headers: Mapping[str, str]) -> Exception:
 
 
 def _retry_after_s(headers: Mapping[str, str]) -> float:
-    said = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
+    body = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
     try:
-        seconds = float(said)
+        seconds = float(body)
     except ValueError:
         return RETRY_AFTER_S
     return min(max(seconds, 1.0), LONGEST_S) if math.isfinite(seconds) else RETRY_AFTER_S

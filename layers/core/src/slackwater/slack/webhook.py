@@ -9,7 +9,7 @@ from slack_sdk.webhook import WebhookClient
 
 from slackwater.model.posts import Message, Post, Sent
 from slackwater.ports.slack import ChannelRefusedError
-from slackwater.slack.error_mapping import QUIET, TIMEOUT_S, meaning, understood
+from slackwater.slack.error_mapping import QUIET, TIMEOUT_S, error_for, understood
 
 OK: Final = "ok"
 """What Slack answers to a webhook whose message it took. A proxy that answers something else does not count as Slack."""
@@ -33,7 +33,7 @@ class WebhookChannel:
         """
         if thread:
             raise ChannelRefusedError("a webhook has no threads")
-        answer = _tell(
+        answer = _post(
             self._url, self._timeout_s, _without_buttons(post.message), unfurl_links=False, unfurl_media=False
         )
         return Sent(channel=None, ts=None, ok=answer == OK)
@@ -61,7 +61,7 @@ def respond(url: str, message: Message, *, timeout_s: int = TIMEOUT_S) -> None:
     Raises:
         ChannelBusyError, ChannelRefusedError, NobodyKnowsError
     """
-    _tell(url, timeout_s, message, response_type="ephemeral", replace_original=False)
+    _post(url, timeout_s, message, response_type="ephemeral", replace_original=False)
 
 
 def _without_buttons(message: Message) -> Message:
@@ -69,14 +69,14 @@ def _without_buttons(message: Message) -> Message:
     return replace(message, blocks=tuple(block for block in message.blocks if block["type"] != "actions"))
 
 
-def _tell(url: str, timeout_s: int, message: Message, **how: Any) -> str:
+def _post(url: str, timeout_s: int, message: Message, **how: Any) -> str:
     """Send a message; what was answered. Anything but a refusal counts as sent, so that it is not sent twice."""
     blocks = [dict(block) for block in message.blocks] or None
     with understood():
         client = WebhookClient(url, timeout_s, retry_handlers=[], logger=QUIET)
         client.proxy = None  # as for a bot
         answer = client.send(text=message.text, blocks=blocks, **how)
-    said = answer.body.strip()
+    body = answer.body.strip()
     if not 200 <= answer.status_code < 300:
-        raise meaning(answer.status_code, said, answer.headers)
-    return said
+        raise error_for(answer.status_code, body, answer.headers)
+    return body

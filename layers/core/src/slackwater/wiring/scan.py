@@ -55,7 +55,7 @@ def audit(
         spending: A budget shared with others; None is the policy's, for this audit alone.
     """
     from slackwater.app.audit.scan import Audit, Sources
-    from slackwater.aws.client.rate_limit import Pace
+    from slackwater.aws.client.rate_limit import RateLimit
     from slackwater.aws.inventory.inventory import AwsInventory
     from slackwater.aws.metrics.cloudwatch import CloudWatchMetrics
     from slackwater.aws.metrics.spending import LocalSpending
@@ -66,15 +66,15 @@ def audit(
         for region, prices in policy.prices.overrides.items()
     }
 
-    pace = session.pace = (
+    rate_limit = session.rate_limit = (
         None
         if session.simulated
-        else Pace(policy.scan.calls_per_second, policy.scan.datapoints_per_second, share=share)
+        else RateLimit(policy.scan.calls_per_second, policy.scan.datapoints_per_second, share=share)
     )
     spending = spending or LocalSpending(policy.scan.most_metrics_usd)
 
     def sources(target: Target) -> Sources:
-        metrics = CloudWatchMetrics(session, target, meter, pace=pace, spending=spending)
+        metrics = CloudWatchMetrics(session, target, meter, rate_limit=rate_limit, spending=spending)
         return Sources(inventory or AwsInventory(session), metrics)
 
     return Audit(

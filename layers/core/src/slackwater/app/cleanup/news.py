@@ -16,7 +16,7 @@ from slackwater.model.posts import Message, Post
 from slackwater.model.tracking import TrackedFinding
 from slackwater.ports.clock import Clock
 from slackwater.ports.slack import Outbox
-from slackwater.views.slack.cleanup import Case, What, over_cap, told
+from slackwater.views.slack.cleanup import Case, What, cleanup_message, over_cap
 
 __all__ = ["CleanupNews", "What"]
 
@@ -56,7 +56,9 @@ class CleanupNews:
         if what in MENTIONS and finding.sighting.owner:
             case = replace(case, person=policy.slack.people.get(finding.sighting.owner))
         channel = route(finding.sighting, policy.slack) or default(policy.slack)
-        self._record(id_, channel, told(what, case), finding.id, tried_for=TRIED_FOR if what in ENDS else None)
+        self._record(
+            id_, channel, cleanup_message(what, case), finding.id, tried_for=TRIED_FOR if what in ENDS else None
+        )
 
     def post(self, what: What, cleanup: Cleanup) -> Post | None:
         """Return the post with this announcement; None if it was not recorded, or has expired."""

@@ -32,7 +32,7 @@ def plan(one: Plan) -> PlanDocument:
     return {
         "candidates": [candidate(each) for each in one.candidates],
         "over_cap": one.over_cap,
-        "stopped": cleanup_json.said(one.stopped),
+        "stopped": cleanup_json.actor_note(one.stopped),
         "enabled": one.enabled,
     }
 
@@ -78,7 +78,7 @@ def page(found: Page[Cleanup], totals: Totals | None, stopped: ActorNote | None,
         "realised_monthly_usd": f"{sums.realised_monthly_usd:.2f}",
         "unknown": sums.unknown,
         "totals": None if totals is None else _totals(totals),
-        "stopped": cleanup_json.said(stopped),
+        "stopped": cleanup_json.actor_note(stopped),
         "cursor": found.cursor,
     }
 
@@ -123,4 +123,4 @@ def backups(found: BackupList) -> BackupListDocument:
 
 def switch(stopped: ActorNote | None) -> SwitchDocument:
     """Return who has stopped all clean-ups."""
-    return {"stopped": cleanup_json.said(stopped)}
+    return {"stopped": cleanup_json.actor_note(stopped)}

@@ -141,8 +141,8 @@ class Pseudonyms:
         """Why something failed: the code, and what Slackwater looks for in it. The text may name anything."""
         if text.startswith(CEILING):
             return f"{CEILING}: {LEFT_OUT}"
-        code, closed = CODE.match(text), DENIED.search(text)
-        phrase = " with an explicit deny in a service control policy" if closed else ""
+        code, denied = CODE.match(text), DENIED.search(text)
+        phrase = " with an explicit deny in a service control policy" if denied else ""
         return f"{code[0] if code else 'Failure'}: {LEFT_OUT}{phrase}"
 
     def path(self, text: str) -> str:

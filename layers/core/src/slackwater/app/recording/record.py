@@ -175,10 +175,10 @@ class _RecordingInventory:
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> InventorySnapshot:
         self._recorder.kinds(target, {*required, *optional})
-        return _RecordingStock(self._recorder, target, self._inner.snapshot(target, required, optional))
+        return _RecordingSnapshot(self._recorder, target, self._inner.snapshot(target, required, optional))
 
 
-class _RecordingStock:
+class _RecordingSnapshot:
     """A stock that writes down each part when it is left: by then nothing of it is awaited."""
 
     def __init__(self, recorder: Recorder, target: Target, inner: InventorySnapshot) -> None:

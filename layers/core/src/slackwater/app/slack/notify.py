@@ -33,7 +33,7 @@ from slackwater.ports.slack import Channel, Outbox
 from slackwater.ports.store import AuditStore, Documents
 from slackwater.views.scan.document import FindingDocument, ScanDocument, SomeTotals, TrendPointDocument
 from slackwater.views.scan.organization import Organization, organized
-from slackwater.views.slack.blocks import said
+from slackwater.views.slack.blocks import message_of
 from slackwater.views.slack.digest import digest, nothing
 from slackwater.views.slack.news import FindingNews, News
 
@@ -261,7 +261,7 @@ def _messages(news: News, post_id: str, slack: SlackSection, *, first: bool) -> 
             return digest(news, post_id)
         failed = nothing(news)
         whole, *thread = digest(replace(news, audit=replace(news.audit, state="incomplete")), post_id)
-        return (said(*failed.blocks, *whole.blocks), *thread)
+        return (message_of(*failed.blocks, *whole.blocks), *thread)
     silent = slack.when_nothing_is_new == "silence" and news.audit.state == "complete"
     return () if silent or not first else (nothing(news),)
 

@@ -98,8 +98,8 @@ class EfsBackupLister:
             AwsError: AWS Backup did not say.
         """
         client = self._session.client("backup", region)
-        told = client.get_recovery_point_restore_metadata(BackupVaultName=copy.vault, RecoveryPointArn=copy.id)
-        was = told["RestoreMetadata"]
+        metadata = client.get_recovery_point_restore_metadata(BackupVaultName=copy.vault, RecoveryPointArn=copy.id)
+        was = metadata["RestoreMetadata"]
         return {
             "performance_mode": was.get("PerformanceMode", "generalPurpose"),
             "throughput_mode": None,

@@ -105,10 +105,10 @@ def as_aws_error(error: Exception) -> Exception:
 
 
 def _translated(error: Exception) -> AwsError:
-    said = reason(error)
+    why = reason(error)
     match error:
         case boto.ClientError():
-            return _refused(error, said)
+            return _refused(error, why)
         case boto.ProfileNotFound():
             return NoCredentialsError(f"{error}: `aws configure list-profiles` names those there are")
         case boto.ConfigParseError() | boto.InvalidConfigError() | boto.PartialCredentialsError():
@@ -119,40 +119,40 @@ def _translated(error: Exception) -> AwsError:
                 "or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
             )
         case boto.UnauthorizedSSOTokenError() | boto.TokenRetrievalError() | boto.SSOTokenLoadError():
-            return ExpiredCredentialsError(f"The sign-in has run out: run `aws sso login` again ({said})")
+            return ExpiredCredentialsError(f"The sign-in has run out: run `aws sso login` again ({why})")
         case boto.CredentialRetrievalError() | boto.NoAuthTokenError():
             return NoCredentialsError(f"The credentials could not be fetched: {error}")
         case boto.HTTPClientError() | boto.ConnectionError():
-            return UnreachableError(f"{said}: check the network, the proxy, the region and AWS_ENDPOINT_URL")
+            return UnreachableError(f"{why}: check the network, the proxy, the region and AWS_ENDPOINT_URL")
         case boto.InvalidRegionError() | boto.UnknownRegionError() | boto.NoRegionError():
-            return UnreachableError(f"{said}: name a region with --region or AWS_REGION")
+            return UnreachableError(f"{why}: name a region with --region or AWS_REGION")
         case ValueError():  # botocore's own way to refuse a setting
             return AwsError(
                 f"An AWS setting cannot be used ({error}): check AWS_ENDPOINT_URL and the other AWS_ variables"
             )
         case ResponseParserError() | KeyError():
             return UnreachableError(
-                f"What answers does not speak as AWS does ({said}): check AWS_ENDPOINT_URL and the proxy"
+                f"What answers does not speak as AWS does ({why}): check AWS_ENDPOINT_URL and the proxy"
             )
         case _:
-            return AwsError(said)
+            return AwsError(why)
 
 
-def _refused(error: boto.ClientError, said: str) -> AwsError:
+def _refused(error: boto.ClientError, why: str) -> AwsError:
     code = error.response.get("Error", {}).get("Code", "")
     if code in EXPIRED:
         return ExpiredCredentialsError(
-            f"The credentials have expired: sign in again, for example by `aws sso login` ({said})"
+            f"The credentials have expired: sign in again, for example by `aws sso login` ({why})"
         )
     if code in NOT_KNOWN:
         return NoCredentialsError(
             "AWS does not accept these credentials: check the profile or the keys, and the region, "
-            f"which must be one of their partition (aws, aws-cn, aws-us-gov, …) and enabled ({said})"
+            f"which must be one of their partition (aws, aws-cn, aws-us-gov, …) and enabled ({why})"
         )
     if code in DENIED and error.operation_name == "AssumeRole":
         return AccessDeniedError(
-            f"The role may not be assumed: its trust policy must name the caller, and the external id must match ({said})"
+            f"The role may not be assumed: its trust policy must name the caller, and the external id must match ({why})"
         )
     if code in DENIED:
-        return AccessDeniedError(f"Not allowed: the caller's policy lacks this action ({said})")
-    return BusyError(said) if may_pass(error) else AwsError(said)
+        return AccessDeniedError(f"Not allowed: the caller's policy lacks this action ({why})")
+    return BusyError(why) if may_pass(error) else AwsError(why)

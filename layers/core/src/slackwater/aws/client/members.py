@@ -75,10 +75,10 @@ class Members:
         try:
             return self._own.assuming(role_arn, self._external_id)
         except AccessDeniedError as error:
-            said = reason(error.__cause__ or error)
+            why = reason(error.__cause__ or error)
             raise AccessDeniedError(
                 f"account {account} cannot be entered: {role_arn} may not be assumed: deploy template-member.yaml there, "
-                f"for this account and stack, with the same external id ({said})"
+                f"for this account and stack, with the same external id ({why})"
             ) from error.__cause__
         except AwsError as error:
             raise error.explained(f"account {account} cannot be entered by {role_arn}: {error}") from error.__cause__

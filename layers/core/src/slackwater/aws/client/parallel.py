@@ -11,7 +11,7 @@ AT_ONCE: Final = 8
 """Fewer than a client has connections (`session.POOL`)."""
 
 
-def abreast[T, R](ask: Callable[[T], R], things: Iterable[T], at_once: int = AT_ONCE) -> Iterator[R]:
+def parallel_map[T, R](ask: Callable[[T], R], things: Iterable[T], at_once: int = AT_ONCE) -> Iterator[R]:
     """What `ask` gives for each, in their order; no more than `at_once` are on their way, or wait to be taken.
 
     The first error is raised in its turn; what was on its way then is waited for, and nothing more is asked.

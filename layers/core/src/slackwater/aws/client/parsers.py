@@ -172,8 +172,8 @@ class LeanEc2Parser(LenientXml, EC2QueryParser):
             root = fromstring(response["body"])  # noqa: S314 -- as botocore does: what TLS says is EC2
         except ParseError as error:
             raise ResponseParserError(f"The answer is not XML: {error}") from error
-        namespace, closed, _ = root.tag.rpartition("}")
-        found = _reader(shape, wanted, namespace + closed, {})(root)
+        namespace, brace, _ = root.tag.rpartition("}")
+        found = _reader(shape, wanted, namespace + brace, {})(root)
         return {**found, "ResponseMetadata": {"HTTPStatusCode": HTTPStatus.OK}}
 
 

@@ -18,7 +18,7 @@ scan reaches it; whoever else does makes it give way, by being throttled."""
 BURST_S: Final = 1
 """What a second allows may go at once."""
 
-SETTLES_S: Final = 1
+IN_FLIGHT_S: Final = 1
 """Throttled again within this time, it is calls that were on their way already: they say nothing new."""
 
 RECOVERS_S: Final = 60
@@ -74,7 +74,7 @@ class Bucket:
         """Halve the rate."""
         with self._lock:
             now = self._clock()
-            if self._low == self._full or now - self._lowered_at >= SETTLES_S:
+            if self._low == self._full or now - self._lowered_at >= IN_FLIGHT_S:
                 self._low = max(self._rate(now) / 2, self._full * LEAST)
                 self._lowered_at = now
                 self._tokens, self._at = 0, max(now, self._at)
@@ -83,7 +83,7 @@ class Bucket:
         return min(self._full, self._low + self._full * (now - self._lowered_at) / RECOVERS_S)
 
 
-class Pace:
+class RateLimit:
     """The buckets of one account: one for each service in each Region, and one for the points of metrics. Thread-safe."""
 
     def __init__(

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sts import STSClient
 
     from slackwater.aws.client.meter import CallMeter
-    from slackwater.aws.client.rate_limit import Pace
+    from slackwater.aws.client.rate_limit import RateLimit
     from slackwater.aws.client.services import Service
 
 ACTIONS: Final = frozenset({"sts:AssumeRole"})
@@ -154,7 +154,7 @@ class AwsSession:
         self._hooks = HierarchicalEmitter()
         self._lock = threading.Lock()
         self._clients: dict[tuple[str, str], Any] = {}
-        self.pace: Pace | None = None
+        self.rate_limit: RateLimit | None = None
         """How fast its account is asked, retries included; without one, as fast as there are answers."""
         with remedies():
             own = self._session_of(self._hooks)
@@ -187,7 +187,7 @@ class AwsSession:
             if credentials := session.get_credentials():
                 credentials.get_frozen_credentials()
         other = copy.copy(self)
-        other.__dict__.update(_session=session, _clients={}, _lock=threading.Lock(), pace=None)
+        other.__dict__.update(_session=session, _clients={}, _lock=threading.Lock(), rate_limit=None)
         return other
 
     def without_retries(self) -> AwsSession:
@@ -232,7 +232,7 @@ class AwsSession:
             if (service, region) not in self._clients:
                 with remedies():
                     client = self._session.create_client(service, **self._options(service, region))
-                self._keep_pace(client, IAM_PREFIXES.get(service, service), region)
+                self._limit_rate(client, IAM_PREFIXES.get(service, service), region)
                 self._clients[service, region] = client
             return self._clients[service, region]
 
@@ -262,16 +262,16 @@ class AwsSession:
         except UnknownRegionError:
             return "aws"
 
-    def _keep_pace(self, client: Any, service: str, region: str) -> None:
+    def _limit_rate(self, client: Any, service: str, region: str) -> None:
         """Have every request of a client wait for its turn: before it is signed, because a signature grows old."""
 
         def wait(**_: Any) -> None:
-            if self.pace:
-                self.pace.call(service, region)
+            if self.rate_limit:
+                self.rate_limit.call(service, region)
 
         def look(parsed_response: Mapping[str, Any] | None, **_: Any) -> None:
-            if self.pace and parsed_response and parsed_response.get("Error", {}).get("Code") in THROTTLED:
-                self.pace.throttled(service, region)
+            if self.rate_limit and parsed_response and parsed_response.get("Error", {}).get("Code") in THROTTLED:
+                self.rate_limit.throttled(service, region)
 
         name = client.meta.service_model.service_id.hyphenize()
         client.meta.events.register_first(f"request-created.{name}", wait)

@@ -47,8 +47,9 @@ class EventBridgeBus:
             for index, entry in enumerate(entries):
                 answer = answers[index] if index < len(answers) else {}
                 if "EventId" not in answer:
-                    said = f"{answer.get('ErrorCode', 'BrokenAnswer')}: {answer.get('ErrorMessage', 'no word of this event')}"
-                    raise NotSentError(first + index, f"{entry['DetailType']}: {said}")
+                    code = answer.get("ErrorCode", "BrokenAnswer")
+                    problem = f"{code}: {answer.get('ErrorMessage', 'no word of this event')}"
+                    raise NotSentError(first + index, f"{entry['DetailType']}: {problem}")
 
     def _entry(self, event: Event) -> PutEventsRequestEntryTypeDef:
         return {

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.client.pages import pages
-from slackwater.aws.inventory.records import ReadRecord, by_filter, named, records, settled
+from slackwater.aws.inventory.records import ReadRecord, after_pause, by_filter, named, records
 from slackwater.model.ownership import operated_by
 from slackwater.model.resources import Attachment, Instance, Volume
 from slackwater.ports.errors import BrokenAnswerError
@@ -44,7 +44,7 @@ def volumes(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Ite
         partial(_volume, target=target),
         id_of=named("VolumeId"),
         owners_of=_instances_of,
-        again=settled(session, by_filter(lambda filters: pages(call, "Volumes", Filters=filters), "volume-id")),
+        again=after_pause(session, by_filter(lambda filters: pages(call, "Volumes", Filters=filters), "volume-id")),
     )
 
 
@@ -62,7 +62,7 @@ def instances(session: AwsSession, target: Target, _: Earlier, **only: Any) -> I
         found(**only or {"MaxResults": PAGE}),
         partial(_instance, target=target),
         id_of=named("InstanceId"),
-        again=settled(session, by_filter(lambda filters: found(Filters=filters), "instance-id")),
+        again=after_pause(session, by_filter(lambda filters: found(Filters=filters), "instance-id")),
     )
 
 

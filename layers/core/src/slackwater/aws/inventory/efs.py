@@ -12,9 +12,9 @@ from botocore.exceptions import ClientError
 
 from slackwater.aws.client.errors import code_of
 from slackwater.aws.client.pages import pages
-from slackwater.aws.client.parallel import abreast
+from slackwater.aws.client.parallel import parallel_map
 from slackwater.aws.inventory.ec2 import tags_of
-from slackwater.aws.inventory.records import BROKEN, ReadRecord, named, one_by_one, records, settled
+from slackwater.aws.inventory.records import BROKEN, ReadRecord, after_pause, named, one_by_one, records
 from slackwater.aws.inventory.snapshot import is_any
 from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsMountTarget, EfsReplication, EfsStorageClass
 from slackwater.model.units import GIB
@@ -54,7 +54,7 @@ def file_systems(session: AwsSession, target: Target, _: Earlier, **only: Any) -
         found(**only),
         partial(_file_system, target=target),
         id_of=named("FileSystemId"),
-        again=settled(session, one_by_one(lambda id_: found(FileSystemId=id_), NOT_FOUND)),
+        again=after_pause(session, one_by_one(lambda id_: found(FileSystemId=id_), NOT_FOUND)),
         says_gone=True,
     )
 
@@ -93,7 +93,7 @@ def lifecycles(session: AwsSession, target: Target, before: Earlier) -> Iterator
     call = session.client("efs", target.region).describe_lifecycle_configuration
     least_bytes = EfsLifecycle.LEAST_STANDARD_GIB * GIB
     systems = (one for one in before.all(EfsFileSystem) if one.stored_bytes["Standard"] >= least_bytes)
-    answers = abreast(lambda system: _of(system, call, "LifecyclePolicies"), systems)
+    answers = parallel_map(lambda system: _of(system, call, "LifecyclePolicies"), systems)
     return records(EfsLifecycle, answers, _lifecycle, id_of=_system_of)
 
 
@@ -113,7 +113,7 @@ def mount_targets(session: AwsSession, target: Target, before: Earlier) -> Itera
     """Read the mount target of each Regional file system that has just one: a call for each."""
     call = partial(session.client("efs", target.region).describe_mount_targets, MaxItems=MOUNT_TARGETS_PAGE)
     systems = (one for one in before.all(EfsFileSystem) if one.availability_zone is None and one.mount_targets == 1)
-    answers = abreast(lambda system: _of(system, call, "MountTargets"), systems)
+    answers = parallel_map(lambda system: _of(system, call, "MountTargets"), systems)
     found = ((answer, item) for answer in answers for item in answer.each())
     return records(
         EfsMountTarget,
@@ -186,16 +186,16 @@ def _stored(size: Any) -> dict[EfsStorageClass, int]:
     Raises:
         BrokenAnswerError: two classes are not named, and the total leaves something for them.
     """
-    told: dict[EfsStorageClass, int | None] = {
+    policy: dict[EfsStorageClass, int | None] = {
         name: size.get(f"ValueIn{name}") for name in ("Standard", "IA", "Archive")
     }
-    if all(value is None for value in told.values()):  # answers from before there were storage classes
+    if all(value is None for value in policy.values()):  # answers from before there were storage classes
         return {"Standard": size["Value"], "IA": 0, "Archive": 0}
-    missing = [name for name, value in told.items() if value is None]
-    left = max(0, size["Value"] - sum(value or 0 for value in told.values())) if missing else 0
+    missing = [name for name, value in policy.items() if value is None]
+    left = max(0, size["Value"] - sum(value or 0 for value in policy.values())) if missing else 0
     if left and len(missing) > 1:
         raise BrokenAnswerError(f"{left} bytes are in {' or '.join(missing)}, and it does not say which")
-    return {name: left if value is None else value for name, value in told.items()}
+    return {name: left if value is None else value for name, value in policy.items()}
 
 
 def _file_system(found: Any, target: Target) -> EfsFileSystem | None:

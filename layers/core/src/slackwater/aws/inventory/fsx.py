@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.client.pages import pages
 from slackwater.aws.inventory.ec2 import tags_of
-from slackwater.aws.inventory.records import ReadRecord, named, one_by_one, records, settled
+from slackwater.aws.inventory.records import ReadRecord, after_pause, named, one_by_one, records
 from slackwater.model.resources import FsxFileSystem, FsxVolume, NfsClients
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def file_systems(session: AwsSession, target: Target, _: Earlier, **only: Any) -
         found(**only),
         partial(_file_system, target=target),
         id_of=named("FileSystemId"),
-        again=settled(session, one_by_one(lambda id_: found(FileSystemIds=[id_]), "FileSystemNotFound")),
+        again=after_pause(session, one_by_one(lambda id_: found(FileSystemIds=[id_]), "FileSystemNotFound")),
         says_gone=True,
     )
 
@@ -58,7 +58,7 @@ def volumes(session: AwsSession, target: Target, before: Earlier, **only: Any) -
         partial(_volume, target=target),
         id_of=named("VolumeId"),
         owners_of=lambda volume: (volume["FileSystemId"],),
-        again=settled(session, one_by_one(lambda id_: found(VolumeIds=[id_]), "VolumeNotFound")),
+        again=after_pause(session, one_by_one(lambda id_: found(VolumeIds=[id_]), "VolumeNotFound")),
         says_gone=True,
     )
 

@@ -16,7 +16,7 @@ from slackwater.aws.inventory import efs as inventory_efs
 from slackwater.aws.inventory import fsx as inventory_fsx
 from slackwater.aws.inventory import optimizer as inventory_optimizer
 from slackwater.aws.inventory import types as inventory_types
-from slackwater.aws.inventory.snapshot import BATCH, PART_RECORDS, Shelf, StockError
+from slackwater.aws.inventory.snapshot import BATCH, PART_RECORDS, SnapshotError, SnapshotWriter
 from slackwater.model.findings import Gap
 from slackwater.model.fleet import Fleet, Late, Rest, UnreadableRecord
 from slackwater.model.resources import (
@@ -131,7 +131,7 @@ class AwsInventory:
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> tuple[Fleet, list[Gap]]:
         """All that `stock` lists, in memory at once."""
-        snapshot = self._stock(target, required, optional, Shelf(sys.maxsize))
+        snapshot = self._snapshot(target, required, optional, SnapshotWriter(sys.maxsize))
         return snapshot.fleet(1).whole(), [*snapshot.gaps]
 
     def snapshot(
@@ -140,17 +140,21 @@ class AwsInventory:
         """Every record of these kinds, and of those they build on. A kind that fails is a gap, and unreadable in every part.
 
         Raises:
-            StockError: there is no room for so many.
+            SnapshotError: there is no room for so many.
         """
-        shelf = Shelf(self._part_records)
+        writer = SnapshotWriter(self._part_records)
         try:
-            return self._stock(target, required, optional, shelf)
+            return self._snapshot(target, required, optional, writer)
         except BaseException:
-            shelf.close()
+            writer.close()
             raise
 
-    def _stock(
-        self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]], shelf: Shelf
+    def _snapshot(
+        self,
+        target: Target,
+        required: Collection[type[Record]],
+        optional: Collection[type[Record]],
+        writer: SnapshotWriter,
     ) -> InventorySnapshot:
         needed = with_foundations(required, self._readers)
         wanted = needed | with_foundations(optional, self._readers)
@@ -160,8 +164,8 @@ class AwsInventory:
         for kind, reader in self._readers.items():
             if kind in wanted:
                 before = {earlier: futures.get(earlier, NOT_READ) for earlier in (*reader.after, *reader.heeds)}
-                of_its_pace, put = (slow, late.extend) if reader.slow else (futures, shelf.add)
-                of_its_pace[kind] = pool.submit(self._read, reader, target, before, shelf, put)
+                outcomes_of_kind, put = (slow, late.extend) if reader.slow else (futures, writer.add)
+                outcomes_of_kind[kind] = pool.submit(self._read, reader, target, before, writer, put)
         pool.shutdown(wait=False)
         wait(futures.values())
 
@@ -179,24 +183,24 @@ class AwsInventory:
 
         outcomes = _outcomes(futures)
         still = Rest(frozenset(slow), rest) if slow else None
-        return shelf.snapshot(_failures(outcomes), gaps(outcomes), still, _broken(outcomes))
+        return writer.snapshot(_failures(outcomes), gaps(outcomes), still, _broken(outcomes))
 
     def _read(
         self,
         reader: Reader,
         target: Target,
         before: Mapping[type[Record], Future[Outcome]],
-        shelf: Shelf,
+        writer: SnapshotWriter,
         put: Callable[[Sequence[Record]], None],
     ) -> Outcome:
         """Put the records of one kind where they belong, those read before it failed too; what could not be read."""
         broken = list[UnreadableRecord]()
         try:
-            earlier = shelf.earlier(
+            earlier = writer.earlier(
                 {kind: why for kind, one in _outcomes(before).items() if (why := _first_reason(one))}
             )
             _hand_over(_usable(reader.read(self._session, target, earlier), broken), put)
-        except StockError:
+        except SnapshotError:
             raise
         except Exception as error:  # noqa: BLE001 -- whatever broke, the rest of the inventory must still be read
             return Outcome(reason(error), tuple(broken))

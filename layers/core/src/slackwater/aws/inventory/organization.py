@@ -101,7 +101,7 @@ class Organization:
                     del below[number]
             meant = below | {entry.account.id: entry for entry in pool.map(self._alone, sorted(named - below.keys()))}
         entries = [entry for _, entry in sorted(meant.items())]
-        closed = Counter(entry.state for entry in entries if not entry.may_be_active)
+        inactive = Counter(entry.state for entry in entries if not entry.may_be_active)
         return SelectedAccounts(
             accounts=tuple(entry.account for entry in entries if entry.may_be_active),
             gaps=tuple(
@@ -111,7 +111,7 @@ class Organization:
             ),
             left_out=tuple(
                 f"{count} {'account is' if count == 1 else 'accounts are'} left out: {state} in AWS Organizations"
-                for state, count in sorted(closed.items())
+                for state, count in sorted(inactive.items())
             ),
         )
 

@@ -37,7 +37,7 @@ POLICY_TYPE: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class PermissionCheck:
     """A call: botocore's service and method, and what its answer must hold.
 
     `where` it is asked: in each region, once at home, or once where the price list is. A service that is not `everywhere`
@@ -58,9 +58,9 @@ NO_FILE_SYSTEM: Final = "fs-00000000000000000"
 EC2_LEAST: Final = 5
 """EC2 gives no smaller page."""
 
-PROBES: Final[Mapping[str, Probe]] = {
-    "cloudtrail:LookupEvents": Probe("cloudtrail", "lookup_events", "Events", {"MaxResults": 1}),
-    "cloudwatch:GetMetricData": Probe(
+PERMISSION_CHECKS: Final[Mapping[str, PermissionCheck]] = {
+    "cloudtrail:LookupEvents": PermissionCheck("cloudtrail", "lookup_events", "Events", {"MaxResults": 1}),
+    "cloudwatch:GetMetricData": PermissionCheck(
         "cloudwatch",
         "get_metric_data",
         "MetricDataResults",
@@ -77,51 +77,55 @@ PROBES: Final[Mapping[str, Probe]] = {
             ]
         },
     ),
-    "cloudwatch:ListMetrics": Probe(
+    "cloudwatch:ListMetrics": PermissionCheck(
         "cloudwatch", "list_metrics", "Metrics", {"Namespace": NAMESPACE, "MetricName": ALLOWANCES[0]}
     ),
-    "compute-optimizer:GetEBSVolumeRecommendations": Probe(
+    "compute-optimizer:GetEBSVolumeRecommendations": PermissionCheck(
         "compute-optimizer",
         "get_ebs_volume_recommendations",
         "volumeRecommendations",
         {"maxResults": 1},
         everywhere=False,
     ),
-    "compute-optimizer:GetEnrollmentStatus": Probe(
+    "compute-optimizer:GetEnrollmentStatus": PermissionCheck(
         "compute-optimizer", "get_enrollment_status", "status", everywhere=False
     ),
-    "compute-optimizer:GetIdleRecommendations": Probe(
+    "compute-optimizer:GetIdleRecommendations": PermissionCheck(
         "compute-optimizer", "get_idle_recommendations", "idleRecommendations", {"maxResults": 1}, everywhere=False
     ),
-    "ec2:DescribeInstanceTypes": Probe("ec2", "describe_instance_types", "InstanceTypes", {"MaxResults": EC2_LEAST}),
-    "ec2:DescribeInstances": Probe("ec2", "describe_instances", "Reservations", {"MaxResults": EC2_LEAST}),
-    "ec2:DescribeRegions": Probe("ec2", "describe_regions", "Regions", where="home"),
-    "ec2:DescribeVolumes": Probe("ec2", "describe_volumes", "Volumes", {"MaxResults": EC2_LEAST}),
-    "elasticfilesystem:DescribeFileSystems": Probe("efs", "describe_file_systems", "FileSystems", {"MaxItems": 1}),
-    "elasticfilesystem:DescribeLifecycleConfiguration": Probe(
+    "ec2:DescribeInstanceTypes": PermissionCheck(
+        "ec2", "describe_instance_types", "InstanceTypes", {"MaxResults": EC2_LEAST}
+    ),
+    "ec2:DescribeInstances": PermissionCheck("ec2", "describe_instances", "Reservations", {"MaxResults": EC2_LEAST}),
+    "ec2:DescribeRegions": PermissionCheck("ec2", "describe_regions", "Regions", where="home"),
+    "ec2:DescribeVolumes": PermissionCheck("ec2", "describe_volumes", "Volumes", {"MaxResults": EC2_LEAST}),
+    "elasticfilesystem:DescribeFileSystems": PermissionCheck(
+        "efs", "describe_file_systems", "FileSystems", {"MaxItems": 1}
+    ),
+    "elasticfilesystem:DescribeLifecycleConfiguration": PermissionCheck(
         "efs", "describe_lifecycle_configuration", "LifecyclePolicies", {"FileSystemId": NO_FILE_SYSTEM}
     ),
-    "elasticfilesystem:DescribeMountTargets": Probe(
+    "elasticfilesystem:DescribeMountTargets": PermissionCheck(
         "efs", "describe_mount_targets", "MountTargets", {"FileSystemId": NO_FILE_SYSTEM}
     ),
-    "elasticfilesystem:DescribeReplicationConfigurations": Probe(
+    "elasticfilesystem:DescribeReplicationConfigurations": PermissionCheck(
         "efs", "describe_replication_configurations", "Replications", {"MaxResults": 1}
     ),
-    "fsx:DescribeFileSystems": Probe("fsx", "describe_file_systems", "FileSystems", {"MaxResults": 1}),
-    "fsx:DescribeVolumes": Probe("fsx", "describe_volumes", "Volumes", {"MaxResults": 1}),
-    "pricing:GetProducts": Probe(
+    "fsx:DescribeFileSystems": PermissionCheck("fsx", "describe_file_systems", "FileSystems", {"MaxResults": 1}),
+    "fsx:DescribeVolumes": PermissionCheck("fsx", "describe_volumes", "Volumes", {"MaxResults": 1}),
+    "pricing:GetProducts": PermissionCheck(
         "pricing",
         "get_products",
         "PriceList",
         {"ServiceCode": "AmazonEFS", "FormatVersion": "aws_v1", "MaxResults": 1},
         where="prices",
     ),
-    "sts:GetCallerIdentity": Probe("sts", "get_caller_identity", "Arn", where="home"),
+    "sts:GetCallerIdentity": PermissionCheck("sts", "get_caller_identity", "Arn", where="home"),
 }
-ACTIONS: Final = frozenset(PROBES)
+ACTIONS: Final = frozenset(PERMISSION_CHECKS)
 
 
-class AwsProbes:
+class AwsPermissionChecks:
     """Asks what a session may. Thread-safe."""
 
     def __init__(self, session: AwsSession, meter: CallMeter, now: datetime) -> None:
@@ -130,27 +134,27 @@ class AwsProbes:
 
     def is_there(self, action: str, region: str) -> bool:
         """False where the action's service has no endpoint in a region, which lacks nothing then. Makes no call."""
-        probe = PROBES[action]
-        return probe.everywhere or region in self._session.regions_of(probe.service)
+        check = PERMISSION_CHECKS[action]
+        return check.everywhere or region in self._session.regions_of(check.service)
 
     def once(self, action: str) -> bool:
         """True where one call answers for all regions."""
-        return PROBES[action].where != "region"
+        return PERMISSION_CHECKS[action].where != "region"
 
     def ask(self, action: str, region: str | None) -> Answer:
         """What comes of the action's call. Nothing is raised: an error is an answer, too."""
-        probe = PROBES[action]
-        place = region or (pricing.PRICING_REGION if probe.where == "prices" else self._session.home)
-        parameters = dict(probe.parameters)
+        check = PERMISSION_CHECKS[action]
+        place = region or (pricing.PRICING_REGION if check.where == "prices" else self._session.home)
+        parameters = dict(check.parameters)
         if action in cloudwatch.ACTIONS:
             parameters |= {"StartTime": self._now - timedelta(hours=1), "EndTime": self._now}
             self._meter.count_metrics(1)
         try:
-            answer = getattr(self._session.client(probe.service, place), probe.method)(**parameters)
+            answer = getattr(self._session.client(check.service, place), check.method)(**parameters)
         except Exception as error:  # noqa: BLE001 -- whatever broke, the other actions must still be asked
             return _answer(error)
-        if answer.get(probe.holds) is None:
-            return Answer(access="failed", reason=reason(BrokenAnswerError(f"the answer holds no {probe.holds}")))
+        if answer.get(check.holds) is None:
+            return Answer(access="failed", reason=reason(BrokenAnswerError(f"the answer holds no {check.holds}")))
         return Answer(access="allowed")
 
 

@@ -126,7 +126,7 @@ def named(name: str) -> Callable[[Any], str]:
     return of
 
 
-def settled(session: AwsSession, again: Again) -> Again:
+def after_pause(session: AwsSession, again: Again) -> Again:
     """The same after a pause in which AWS becomes consistent. A simulated account already is."""
 
     def after_a_pause(ids: Sequence[str]) -> Iterable[Any]:

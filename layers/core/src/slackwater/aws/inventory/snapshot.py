@@ -70,7 +70,7 @@ TO_THE_VOLUMES: Final = """
         (SELECT volume.home FROM records AS volume WHERE volume.kind = ? AND volume.id = records.home), home
     ) WHERE kind = ?
 """
-HOUSEHOLDS: Final = """
+RESOURCE_GROUPS: Final = """
     SELECT home, count(*) FROM records WHERE home IS NOT NULL GROUP BY home ORDER BY scattered(home), home
 """
 """In an order that has nothing to do with what they are: so one part takes about as long as another."""
@@ -93,7 +93,7 @@ LOADABLE: Final = frozenset(
 """All that a record is made of. A file is read back from a bucket: nothing else in it is brought to life."""
 
 
-class StockError(Exception):
+class SnapshotError(Exception):
     """A file that is no stock, or was written by another version."""
 
 
@@ -119,7 +119,7 @@ def is_any(before: Earlier, kind: type[Record]) -> bool:
     return next(iter(before.all(kind)), None) is not None
 
 
-class Shelf:
+class SnapshotWriter:
     """Takes the records of a target while it is listed. Thread-safe, where no kind is read before it is whole."""
 
     def __init__(self, part_records: int = PART_RECORDS) -> None:
@@ -148,7 +148,7 @@ class Shelf:
 
     def earlier(self, failures: Mapping[type[Record], str]) -> Earlier:
         """What was put there of kinds that are whole, or failed."""
-        return _OnShelf(self, failures)
+        return _EarlierRecords(self, failures)
 
     def all(self, kind: type[Record]) -> Iterable[Record]:
         """The records of a kind."""
@@ -184,7 +184,7 @@ class Shelf:
             unreadable={kind.KIND: why for kind, why in unreadable.items()}, gaps=[astuple(gap) for gap in gaps]
         )
         self._file.note(broken=[(one.kind.KIND, one.id, one.reason, one.owners) for one in broken])
-        return ShelvedStock(self._file)
+        return FileSnapshot(self._file)
 
     def close(self) -> None:
         """Throw it away."""
@@ -192,19 +192,19 @@ class Shelf:
             self._file.close()
 
 
-class _OnShelf:
-    def __init__(self, shelf: Shelf, unreadable: Mapping[type[Record], str]) -> None:
-        self._shelf = shelf
+class _EarlierRecords:
+    def __init__(self, writer: SnapshotWriter, unreadable: Mapping[type[Record], str]) -> None:
+        self._writer = writer
         self.unreadable = unreadable
 
     def all[R: Record](self, kind: type[R]) -> Iterable[R]:
-        return self._shelf.all(kind)  # type: ignore[return-value]
+        return self._writer.all(kind)  # type: ignore[return-value]
 
     def get[R: Record](self, kind: type[R], id: str) -> R | None:
-        return self._shelf.get(kind, id)  # type: ignore[return-value]
+        return self._writer.get(kind, id)  # type: ignore[return-value]
 
 
-class ShelvedStock:
+class FileSnapshot:
     """A `Stock` in a file, of which no more than a part is in memory."""
 
     def __init__(self, file: _File) -> None:
@@ -249,14 +249,14 @@ def open_snapshot(path: Path) -> InventorySnapshot:
     """The stock that another process kept in a file, which stays.
 
     Raises:
-        StockError: it is none, or of a version with other records.
+        SnapshotError: it is none, or of a version with other records.
     """
     file = _File(path)
     with ExitStack() as unless_good:
         unless_good.callback(file.close)
         if file.notes().get("records") != _records_version():
-            raise StockError(f"{path} was written by another version")
-        snapshot = ShelvedStock(file)
+            raise SnapshotError(f"{path} was written by another version")
+        snapshot = FileSnapshot(file)
         unless_good.pop_all()
     return snapshot
 
@@ -271,7 +271,7 @@ class _File:
     """Records in a file of SQLite. Thread-safe.
 
     Raises:
-        StockError: it cannot be read or written; by every method.
+        SnapshotError: it cannot be read or written; by every method.
     """
 
     def __init__(self, path: Path, folder: tempfile.TemporaryDirectory[str] | None = None) -> None:
@@ -334,13 +334,13 @@ class _File:
         """Give each household its part, so that the parts are about as large as each other, and none is empty."""
         with self._alone():
             self._db.executescript(DIVIDE)
-        told_of = (AttachmentEvent, IdleRecommendation, VolumeRecommendation)
-        self._write(TO_THE_VOLUMES, [(Volume.KIND, kind.KIND) for kind in told_of])
+        describe_others = (AttachmentEvent, IdleRecommendation, VolumeRecommendation)
+        self._write(TO_THE_VOLUMES, [(Volume.KIND, kind.KIND) for kind in describe_others])
         self._write("UPDATE records SET home = ? WHERE home = ?", self._homes.moves())
         ((total,),) = self._read("SELECT count(*) FROM records WHERE home IS NOT NULL")
         parts = -(-total // part_records)
         part, before, due = 0, 0, 0
-        for homes in self._some(HOUSEHOLDS):
+        for homes in self._some(RESOURCE_GROUPS):
             rows = []
             for home, count in homes:
                 if before >= due:
@@ -397,7 +397,7 @@ class _File:
             with self._lock:
                 yield
         except sqlite3.Error as error:
-            raise StockError(f"the inventory cannot be kept in {self.path}: {error}") from error
+            raise SnapshotError(f"the inventory cannot be kept in {self.path}: {error}") from error
 
 
 class _Union:
@@ -447,23 +447,23 @@ def _home(record: Record) -> str | None:
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in LOADABLE:
-            raise StockError(f"{module}.{name} is no part of a record")
+            raise SnapshotError(f"{module}.{name} is no part of a record")
         return super().find_class(module, name)
 
 
 def _load(record: bytes) -> Record:
     loaded = _Unpickler(io.BytesIO(record)).load()
     if not isinstance(loaded, Record):
-        raise StockError(f"{type(loaded).__name__} is no record")
+        raise SnapshotError(f"{type(loaded).__name__} is no record")
     return loaded
 
 
 @cache
 def _records_version() -> str:
     """What the records of this version are made of, types too: a record is read back field by field, and nothing checks it."""
-    told = sorted(
+    named = sorted(
         (name, [(one.name, str(one.type)) for one in fields(kind)])
         for name, kind in vars(resources).items()
         if is_dataclass(kind)
     )
-    return sha256(json.dumps(told).encode()).hexdigest()
+    return sha256(json.dumps(named).encode()).hexdigest()

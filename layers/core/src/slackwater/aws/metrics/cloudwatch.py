@@ -18,7 +18,7 @@ from slackwater.ports.metrics import MetricAnswer
 
 if TYPE_CHECKING:
     from slackwater.aws.client.meter import CallMeter
-    from slackwater.aws.client.rate_limit import Pace
+    from slackwater.aws.client.rate_limit import RateLimit
     from slackwater.aws.client.session import AwsSession
     from slackwater.engine.plan import MetricCall, MetricQuery
     from slackwater.model.resources import Target
@@ -50,12 +50,12 @@ class CloudWatchMetrics:
         meter: CallMeter,
         concurrency: int = 8,
         *,
-        pace: Pace | None = None,
+        rate_limit: RateLimit | None = None,
         spending: Spending | None = None,
     ) -> None:
         """`concurrency` is how many calls may be on their way at once, `spending` what may be asked at all. Makes no call."""
         self.concurrency = concurrency
-        self._pace = pace
+        self._rate_limit = rate_limit
         self._spending = spending
         self._failed_in_a_row = 0
         self._session = session
@@ -72,8 +72,8 @@ class CloudWatchMetrics:
             return _none(call, f"not asked, after {self.concurrency} calls in a row that failed")
         if self._spending and (why := self._spending.take(len(call.queries))):
             return _none(call, why)
-        if self._pace:
-            self._pace.points(self._region, sum(query.points for query in call.queries))
+        if self._rate_limit:
+            self._rate_limit.points(self._region, sum(query.points for query in call.queries))
         try:
             answer = self._fetch(call)
         except Exception as error:  # noqa: BLE001 -- whatever broke is the reason of every query of the call
@@ -172,8 +172,8 @@ def _news(
 
 
 def _messages(result: Mapping[str, Any]) -> str:
-    said = "; ".join(f"{message.get('Code')} {message.get('Value')}" for message in result.get("Messages") or ())
-    return f": {said}" if said else ""
+    reasons = "; ".join(f"{message.get('Code')} {message.get('Value')}" for message in result.get("Messages") or ())
+    return f": {reasons}" if reasons else ""
 
 
 def _grid(call: MetricCall, period_s: int) -> array[float]:

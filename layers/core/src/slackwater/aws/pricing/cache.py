@@ -75,10 +75,10 @@ class PriceCache:
 
 
 def _entry(answer: Price | NoPrice) -> Mapping[str, str]:
-    said = (
+    problem = (
         {"unknown": answer.reason} if isinstance(answer, NoPrice) else {"usd": str(answer.usd), "source": answer.source}
     )
-    return {**said, "as_of": answer.as_of.isoformat()}
+    return {**problem, "as_of": answer.as_of.isoformat()}
 
 
 def _answer(entry: Mapping[str, str]) -> Price | NoPrice:

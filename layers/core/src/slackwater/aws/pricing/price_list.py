@@ -102,7 +102,7 @@ class PriceList:
             cache = self._cache()
             answers = cache.read(region)
             queries = {item.id: query_for(item.id) for item in items if item.id not in answers}
-            live, said = self._live({id_: query for id_, query in queries.items() if query}, region)
+            live, reasons = self._live({id_: query for id_, query in queries.items() if query}, region)
             if live:
                 answers |= live
                 cache.write(region, answers)
@@ -114,9 +114,9 @@ class PriceList:
         unread = queries.keys() - answers.keys()
         # The snapshot stands in for a price list that cannot be read, never for one that answers something odd.
         answers |= {id_: price for id_, price in snapshot(region).items() if id_ in unread}
-        said = sorted(set(said))
-        said += [answer.reason for item in items if isinstance(answer := answers.get(item.id), NoPrice)]
-        return {item: answer for item in items if isinstance(answer := answers.get(item.id), Price)}, said
+        reasons = sorted(set(reasons))
+        reasons += [answer.reason for item in items if isinstance(answer := answers.get(item.id), NoPrice)]
+        return {item: answer for item in items if isinstance(answer := answers.get(item.id), Price)}, reasons
 
     def _live(self, queries: Mapping[str, PriceQuery], region: str) -> tuple[dict[str, Price | NoPrice], list[str]]:
         """Ask for each item: the answers, and why others have none. A price list that refuses is not asked again."""

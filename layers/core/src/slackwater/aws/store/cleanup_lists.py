@@ -51,7 +51,7 @@ def _kind(recorded: Mapping[str, Any], _: Kept) -> Mapping[str, Any] | None:
     return {"system": {"FileSystemType": kind}} if kind else None
 
 
-def _told(differences: tuple[str, ...], kept: Kept) -> tuple[str, ...]:
+def _shortened(differences: tuple[str, ...], kept: Kept) -> tuple[str, ...]:
     return (*differences[:SHOWN], f"{len(differences) - SHOWN:,} more: the bucket has all of them at {kept.key}")
 
 
@@ -81,7 +81,7 @@ LISTS: Final[Mapping[str, _List]] = {
         TypeAdapter(tuple[str, ...]),
         lambda one: one.restored.differences if one.restored else (),
         _with_differences,
-        _told,
+        _shortened,
     ),
 }
 """By name; a list that is to grow beyond the record needs a line here and nowhere else."""

@@ -53,7 +53,7 @@ def report(document: ScanDocument) -> TargetReport:
         region=target["region"],
         complete=target["complete"],
         detectors=frozenset(document["scan"]["detectors"]),
-        sightings=tuple(sighting(finding) for finding in document["findings"]),
+        records=tuple(finding_record(finding) for finding in document["findings"]),
         unknown=frozenset((unknown["detector"], unknown["resource"]["id"]) for unknown in document["unknown"]),
         unlisted={(one["detector"], one["resource"]["id"]): one["reason"] for one in document["unlisted"]},
         closed="closed" in target,
@@ -65,14 +65,14 @@ def joined(parts: Sequence[TargetReport], *, whole: bool) -> TargetReport:
     return replace(
         parts[0],
         complete=whole and all(part.complete for part in parts),
-        sightings=tuple(chain.from_iterable(part.sightings for part in parts)),
+        records=tuple(chain.from_iterable(part.records for part in parts)),
         unknown=frozenset(chain.from_iterable(part.unknown for part in parts)),
         unlisted=dict(chain.from_iterable(part.unlisted.items() for part in parts)),
         closed=any(part.closed for part in parts),
     )
 
 
-def sighting(finding: FindingDocument) -> FindingRecord:
+def finding_record(finding: FindingDocument) -> FindingRecord:
     """A scan's finding without what only its scan document keeps."""
     resource, savings = finding["resource"], finding["monthly_savings_usd"]
     return FindingRecord(
@@ -123,7 +123,7 @@ def tracked_resource(resource: TrackedResource) -> TrackedResourceDocument:
 def tracked_finding(finding: TrackedFinding) -> TrackedFindingDocument:
     """A finding and what became of it."""
     return {
-        **_sighting(finding.sighting),
+        **_finding_record_json(finding.sighting),
         "status": finding.status,
         "decision": None if finding.decision is None else _decision(finding.decision),
         "opened_at": rfc3339(finding.opened_at),
@@ -142,7 +142,7 @@ def finding_detail(
 
 def ledger_entry(entry: LedgerEntry) -> LedgerEntryDocument:
     """A change with what was seen then."""
-    return {**_change(entry), "evidence": _sighting(entry.evidence)}
+    return {**_change(entry), "evidence": _finding_record_json(entry.evidence)}
 
 
 def finding_page(page: Page[TrackedFinding]) -> FindingPageDocument:
@@ -152,7 +152,7 @@ def finding_page(page: Page[TrackedFinding]) -> FindingPageDocument:
 
 def finding_event(entry: LedgerEntry) -> FindingEvent:
     """A change for whoever listens."""
-    return {"schema": EVENT_SCHEMA, "finding": _sighting(entry.evidence), "change": _change(entry)}
+    return {"schema": EVENT_SCHEMA, "finding": _finding_record_json(entry.evidence), "change": _change(entry)}
 
 
 def audit(record: AuditRecord) -> AuditDocument:
@@ -177,8 +177,8 @@ def audit(record: AuditRecord) -> AuditDocument:
 
 def audit_page(page: Page[AuditRecord], left: Allowance | None = None) -> AuditPageDocument:
     """Some audits, and what may still be done."""
-    told = allowance(left) if left else None
-    return {"audits": [audit(record) for record in page.items], "cursor": page.cursor, "allowance": told}
+    allowance_left = allowance(left) if left else None
+    return {"audits": [audit(record) for record in page.items], "cursor": page.cursor, "allowance": allowance_left}
 
 
 def allowance(left: Allowance) -> AllowanceDocument:
@@ -202,7 +202,7 @@ def audit_event(record: AuditRecord) -> AuditEvent:
     return {"schema": EVENT_SCHEMA, "audit": audit(record)}
 
 
-def _sighting(seen: FindingRecord) -> SightingDocument:
+def _finding_record_json(seen: FindingRecord) -> SightingDocument:
     return {
         "id": seen.id,
         "detector": seen.detector,

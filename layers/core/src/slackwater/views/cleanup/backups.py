@@ -89,13 +89,13 @@ def backup_list(
     backups: Iterable[ListedBackupDocument], installation: str | None, gaps: Iterable[str]
 ) -> BackupListDocument:
     """Backups, with their sum."""
-    told, missing = list(backups), list(gaps)
-    costs = [Decimal(one["monthly_usd"]) for one in told if one["monthly_usd"] is not None]
+    listed, missing = list(backups), list(gaps)
+    costs = [Decimal(one["monthly_usd"]) for one in listed if one["monthly_usd"] is not None]
     return {
-        "backups": told,
+        "backups": listed,
         "installation": installation,
         "monthly_usd": f"{sum(costs, Decimal(0)):.2f}",
-        "unpriced": len(told) - len(costs),
+        "unpriced": len(listed) - len(costs),
         "complete": not missing,
         "gaps": missing,
     }

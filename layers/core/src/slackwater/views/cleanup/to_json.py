@@ -99,8 +99,8 @@ def cleanup(one: Cleanup, *, realised_monthly_usd: Decimal | None, undoable: boo
             for gone in one.removals
         ],
         "removed": one.removed,
-        "stopped": said(one.stopped),
-        "undone": said(one.undone),
+        "stopped": actor_note(one.stopped),
+        "undone": actor_note(one.undone),
         "restored": None if one.restored is None else _restored(one.restored),
         "promised_monthly_usd": usd(one.promised_monthly_usd),
         "backup_monthly_usd": usd(one.backup_monthly_usd),
@@ -111,18 +111,18 @@ def cleanup(one: Cleanup, *, realised_monthly_usd: Decimal | None, undoable: boo
 
 
 def cleanup_detail(
-    told: CleanupDocument, *, status: Status | None, not_undoable: str | None, ledger: Iterable[LedgerEntry]
+    cleanup_json: CleanupDocument, *, status: Status | None, not_undoable: str | None, ledger: Iterable[LedgerEntry]
 ) -> CleanupDetailDocument:
     """A clean-up with every change of its finding."""
     return {
-        **told,
+        **cleanup_json,
         "status": status,
         "not_undoable": not_undoable,
         "ledger": [ledger_entry(entry) for entry in ledger],
     }
 
 
-def said(one: ActorNote | None) -> SaidDocument | None:
+def actor_note(one: ActorNote | None) -> SaidDocument | None:
     """What a person said, if anybody did."""
     return None if one is None else {"who": one.who, "why": one.why, "at": rfc3339(one.at)}
 

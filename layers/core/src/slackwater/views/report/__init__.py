@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
-from slackwater.model.findings import CLOSED
+from slackwater.model.findings import REGION_DISABLED
 from slackwater.model.rank import SEVERITIES
 from slackwater.model.verdicts import FindingKind, Severity
 from slackwater.views.report.details import details, visible
@@ -41,7 +41,7 @@ from slackwater.views.report.trends import pictures as trends
 from slackwater.views.scan import trend
 from slackwater.views.scan.document import FindingDocument, GapDocument, ScanDocument, TotalsDocument
 from slackwater.views.scan.organization import Organization, Share, organized, within
-from slackwater.views.scan.savings import ways, worth
+from slackwater.views.scan.savings import total_savings, ways
 from slackwater.views.text.money import dollars
 from slackwater.views.text.words import NOUNS, ceiling, count, gaps_title, is_held_back, missing, reasons
 
@@ -208,7 +208,7 @@ def _groups(findings: Sequence[FindingDocument]) -> list[Group]:
 
 def _group(id_: str, findings: Sequence[FindingDocument], places: Sequence[int], *, is_waste: bool) -> Group:
     some = [findings[place] for place in places]
-    usd, _ = worth(map(ways, some)) if is_waste else (Decimal(0), 0)
+    usd, _ = total_savings(map(ways, some)) if is_waste else (Decimal(0), 0)
     rows = sum((max(Decimal(0), Decimal(one["monthly_savings_usd"] or 0)) for one in some), Decimal(0))
     return Group(
         id=f"{'in' if is_waste else 'slow'}-{id_}",
@@ -299,7 +299,7 @@ def _failures(gaps: Iterable[GapDocument], organization: Organization | None) ->
 
 def _where(what: str, places: Iterable[tuple[str, str]], organization: Organization | None) -> Iterator[str]:
     """Where a call failed, each account of several once."""
-    if what == CLOSED:  # the same regions in many accounts
+    if what == REGION_DISABLED:  # the same regions in many accounts
         yield from _counted(region for _, region in places)
         return
     regions: defaultdict[str, list[str]] = defaultdict(list)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from slackwater.views.report.pictures import Album
 from slackwater.views.scan.document import FindingDocument, PriceBasisDocument, RecommendationDocument
 from slackwater.views.text.one_line import code_point
-from slackwater.views.text.words import saving, told
+from slackwater.views.text.words import evidence_text, saving
 
 _INERT: Final = {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
 """Nothing in a script element can end it, or begin a comment in it."""
@@ -57,7 +57,7 @@ def _finding(finding: FindingDocument, place: int, album: Album, texts: Texts) -
         "evidence": [
             [
                 texts.number(fact["label"]),
-                texts.number(told(fact)),
+                texts.number(evidence_text(fact)),
                 *([chart] if (chart := album.charts.get((place, at))) else []),
             ]
             for at, fact in enumerate(finding["evidence"])
@@ -70,14 +70,14 @@ def _finding(finding: FindingDocument, place: int, album: Album, texts: Texts) -
 
 
 def _recommendation(to_do: RecommendationDocument, texts: Texts) -> list[int]:
-    said = (
+    sentences = (
         to_do["summary"],
         saving(to_do["monthly_savings_usd"]),
         "can be undone" if to_do["reversible"] else "cannot be undone",
         to_do["risk"],
         *([to_do["command"]] if "command" in to_do else []),
     )
-    return [texts.number(words) for words in said]
+    return [texts.number(words) for words in sentences]
 
 
 def _price(basis: PriceBasisDocument) -> str:

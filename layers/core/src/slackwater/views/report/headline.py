@@ -13,7 +13,7 @@ from typing import Final
 
 from slackwater import detectors
 from slackwater.views.scan.document import FindingDocument, RecommendationDocument, TotalsDocument
-from slackwater.views.scan.savings import ways, worth
+from slackwater.views.scan.savings import total_savings, ways
 from slackwater.views.text.money import dollars
 from slackwater.views.text.words import measure, number
 
@@ -140,7 +140,7 @@ def _bars(filed: Iterable[tuple[str, FindingDocument]]) -> list[Bar]:
     for name, finding in filed:
         if finding["kind"] == "waste":
             by[name].append(finding)
-    sums = [(name, len(some), worth(map(ways, some))[0]) for name, some in by.items()]
+    sums = [(name, len(some), total_savings(map(ways, some))[0]) for name, some in by.items()]
     sums.sort(key=lambda one: (-one[2], -one[1], one[0]))
     own, rest = (sums, []) if len(sums) <= BARS else (sums[: BARS - 1], sums[BARS - 1 :])
     merged = [(name, many, usd, 0) for name, many, usd in own]
@@ -184,8 +184,8 @@ def _usd(finding: FindingDocument) -> Decimal:
 def also(findings: Iterable[FindingDocument], counts: Sequence[str], *, whole: bool) -> str:
     """What was found apart from waste, and what its fixes cost and save if all findings are at hand."""
     others = [finding for finding in findings if finding["kind"] != "waste" and whole]
-    cost, _ = worth((one["resource"]["arn"], [-_usd(one)]) for one in others)
-    saved, _ = worth(map(ways, others))
+    cost, _ = total_savings((one["resource"]["arn"], [-_usd(one)]) for one in others)
+    saved, _ = total_savings(map(ways, others))
     money = [
         *([f"Recommended fixes: +{dollars(cost)} a month."] if cost else []),
         *([f"The best options save up to {dollars(saved)} a month."] if saved else []),

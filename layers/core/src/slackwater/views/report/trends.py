@@ -32,7 +32,7 @@ class Picture:
     dots: tuple[Dot, ...]
     first: str
     last: str
-    told: str
+    description: str
 
 
 def pictures(points: Sequence[TrendPointDocument]) -> list[Picture]:
@@ -48,15 +48,17 @@ def pictures(points: Sequence[TrendPointDocument]) -> list[Picture]:
     ]
 
 
-def _picture(label: str, points: Sequence[TrendPointDocument], values: Sequence[float], said: Sequence[str]) -> Picture:
+def _picture(
+    label: str, points: Sequence[TrendPointDocument], values: Sequence[float], labels: Sequence[str]
+) -> Picture:
     top = max(values) or 1
     places = list(zip(_across(points), (HEIGHT * (1 - max(value, 0) / top) for value in values), strict=True))
     dots = (Dot(round(x, 1), round(y, 1), not point["complete"]) for (x, y), point in zip(places, points, strict=True))
-    told = (
+    description = (
         f"{day(point)} {value}{'' if point['complete'] else ' (incomplete)'}"
-        for point, value in zip(points, said, strict=True)
+        for point, value in zip(points, labels, strict=True)
     )
-    return Picture(label, _path(places), tuple(dots), said[0], said[-1], f"{label}: {', '.join(told)}")
+    return Picture(label, _path(places), tuple(dots), labels[0], labels[-1], f"{label}: {', '.join(description)}")
 
 
 def _across(points: Sequence[TrendPointDocument]) -> list[float]:

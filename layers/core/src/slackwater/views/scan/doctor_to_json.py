@@ -73,12 +73,12 @@ def consequence(need: Need) -> str:
 
 def hints(seen: Examination) -> list[str]:
     """What stands in the way that an Allow in the caller's own policy would not remove."""
-    said = [_hint(refusal, actions) for refusal, actions in seen.refused.items()]
-    said += [
+    hints = [_hint(refusal, actions) for refusal, actions in seen.refused.items()]
+    hints += [
         f"Nothing answers in {region}: is it enabled for this account, and can it be reached?"
         for region in seen.silent_regions
     ]
-    return said
+    return hints
 
 
 def _hint(refusal: Refusal, actions: Iterable[str]) -> str:

@@ -146,14 +146,14 @@ class Merger:
         for key, times in self._gaps.items():
             account, region, what, reason, optional = key
             _, reason = self._spent.get(key, (0, reason))
-            said = reason if times == 1 else f"{reason} ({times} times)"
-            yield {"account": account, "region": region, "what": what, "reason": said, "optional": optional}
+            text = reason if times == 1 else f"{reason} ({times} times)"
+            yield {"account": account, "region": region, "what": what, "reason": text, "optional": optional}
 
     def _unpriced(self) -> Iterator[GapDocument]:
         """One gap for each target, with all that each of its parts lacks."""
         for (account, region, optional), reasons in self._no_price.items():
             alone, *others = reasons
-            several = {said for reason in reasons for said in reason.split("; ")}
+            several = {text for reason in reasons for text in reason.split("; ")}
             reason = "; ".join(sorted(several)) if others else alone
             yield {"account": account, "region": region, "what": PRICES, "reason": reason, "optional": optional}
 

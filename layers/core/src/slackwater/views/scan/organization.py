@@ -70,7 +70,7 @@ class Organization:
         """Accounts with a finding."""
         return sum(share.findings > 0 for share in self.by_account)
 
-    def dearest(self, most: int) -> list[tuple[str, Decimal]]:
+    def most_expensive(self, most: int) -> list[tuple[str, Decimal]]:
         """Where most could be saved: units by the accounts right in them, or accounts where these are not in several units."""
         usd: defaultdict[str, Decimal] = defaultdict(Decimal)
         for share in self.by_account:

@@ -17,7 +17,7 @@ def ways(finding: FindingDocument) -> Ways:
     return finding["resource"]["arn"], [to_do["monthly_savings_usd"] for to_do in finding["recommendations"]]
 
 
-def worth(found: Iterable[Ways]) -> tuple[Decimal, int]:
+def total_savings(found: Iterable[Ways]) -> tuple[Decimal, int]:
     """What the best way of each resource saves, USD a month in all, and of how many resources no saving is known.
 
     What costs is not subtracted, as nobody has to do it.

@@ -22,6 +22,7 @@ from slackwater.views.text.sparkline import sparkline
 from slackwater.views.text.words import (
     completeness,
     count,
+    evidence_text,
     facts,
     gaps_title,
     headline,
@@ -29,7 +30,6 @@ from slackwater.views.text.words import (
     not_read,
     reasons,
     scale,
-    told,
 )
 
 SPARKLINE_WIDTH: Final = 60
@@ -103,7 +103,7 @@ def _finding(finding: FindingDocument) -> Iterator[str]:
         yield f"- owner {text(finding['owner'])}"
     yield f"- {text(resource['region'])}, account {text(resource['account'])}, {text(resource['arn'])}"
     for evidence in finding["evidence"]:
-        yield f"- {text(evidence['label'])}: {text(told(evidence))}"
+        yield f"- {text(evidence['label'])}: {text(evidence_text(evidence))}"
         if series := evidence.get("series"):
             how = f" ({text(scale(evidence))})" if scale(evidence) else ""
             yield f"  `{sparkline(series['values'], SPARKLINE_WIDTH, evidence.get('scale'))}`{how}"

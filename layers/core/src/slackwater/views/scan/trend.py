@@ -37,8 +37,8 @@ def since(before: TrendPointDocument, this: TrendPointDocument) -> str:
         (True, False): "this one is incomplete",
     }
     note = blind.get((before["complete"], this["complete"]))
-    told = ", ".join(changes) or "as many findings, worth the same"
-    return f"Since the audit of {day(before)}: {told}{f' ({note})' if note else ''}"
+    text = ", ".join(changes) or "as many findings, worth the same"
+    return f"Since the audit of {day(before)}: {text}{f' ({note})' if note else ''}"
 
 
 def day(point: TrendPointDocument) -> str:

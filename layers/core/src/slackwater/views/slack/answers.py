@@ -15,7 +15,7 @@ from slackwater.model.settings import in_words
 from slackwater.model.tracking import SERVICE, LedgerEntry, TrackedFinding
 from slackwater.views.scan.document import FindingDocument
 from slackwater.views.slack import finding
-from slackwater.views.slack.blocks import Element, bullets, link, note, paragraph, rich, run, said, section, small
+from slackwater.views.slack.blocks import Element, bullets, link, message_of, note, paragraph, rich, run, section, small
 from slackwater.views.slack.decided import became, date, who
 from slackwater.views.slack.digest import time, unseen, whole
 from slackwater.views.slack.text import SENTENCE, literal, mrkdwn
@@ -55,25 +55,25 @@ def status(
         parts.append(section(run("Running", "bold"), run(f": the audit of {time(running.started_at)}")))
     if left:
         parts.append(section(run("Left today", "bold"), run(f": {allowance(left)}")))
-    return said(rich(*parts))
+    return message_of(rich(*parts))
 
 
 def top(findings: Page[TrackedFinding]) -> Message:
     """The first of these findings, the largest saving first, a line each."""
-    told = findings.items[:TOP]
-    if not told:
-        return said(paragraph(run("No finding is open.")))
-    more = findings.cursor is not None or len(findings.items) > len(told)
+    shown_findings = findings.items[:TOP]
+    if not shown_findings:
+        return message_of(paragraph(run("No finding is open.")))
+    more = findings.cursor is not None or len(findings.items) > len(shown_findings)
     note_of_more = [small("There are more: slackwater findings list has all.")] if more else []
-    listed = finding.in_lines((finding.line(one.sighting), 1) for one in told)
-    return said(*(block for block, _ in listed), *note_of_more)
+    listed = finding.in_lines((finding.line(one.sighting), 1) for one in shown_findings)
+    return message_of(*(block for block, _ in listed), *note_of_more)
 
 
 def explain(id: str, title: str, documentation: str) -> Message:
     """What a detector finds; `documentation` is its page, as `engine.registry.documentation` has it."""
     _, *parts = _HEADING.split(documentation)
     sections = zip(parts[::2], parts[1::2], strict=True)
-    return said(
+    return message_of(
         paragraph(run(f"{title} ", "bold"), run(id, "code")),
         *(paragraph(run(f"{heading}\n", "bold"), *_runs(body)) for heading, body in sections),
     )
@@ -81,9 +81,9 @@ def explain(id: str, title: str, documentation: str) -> Message:
 
 def details(shown: TrackedFinding, evidence: FindingDocument | None, ledger: Sequence[LedgerEntry] = ()) -> Message:
     """A finding with all that is known of it: its evidence where that is still kept, and what has become of it."""
-    stands = [note(*became(shown))] if shown.status != "open" else []
+    status = [note(*became(shown))] if shown.status != "open" else []
     history = (note(*_change(entry)) for entry in ledger[-HISTORY:])
-    return said(*finding.details(shown.sighting, evidence), *stands, *history, small(_where(shown)))
+    return message_of(*finding.details(shown.sighting, evidence), *status, *history, small(_where(shown)))
 
 
 def report(url: str, record: AuditRecord, minutes: int) -> Message:
@@ -92,27 +92,27 @@ def report(url: str, record: AuditRecord, minutes: int) -> Message:
         link(url, f"The report of {time(record.started_at)}"),
         run(f". The link works for {count(minutes, 'minute')}."),
     )
-    return said(paragraph(*where))
+    return message_of(paragraph(*where))
 
 
 def started(audit_id: str, account: str | None, regions: Sequence[str]) -> Message:
     """That an audit has started; no account, and no regions, are those that the policy names."""
     where = f"account {literal(account)}" if account else "the policy's accounts"
     place = ", ".join(literal(region) for region in regions) or "the policy's regions"
-    return said(paragraph(run(f"Audit {literal(audit_id)} of {where}, {place}, has started.")))
+    return message_of(paragraph(run(f"Audit {literal(audit_id)} of {where}, {place}, has started.")))
 
 
 def usage(problem: str = "") -> Message:
     """What there is to ask; `problem` is what was wrong with what was asked."""
-    said_first = [paragraph(run(literal(problem, SENTENCE)))] if problem else []
+    first = [paragraph(run(literal(problem, SENTENCE)))] if problem else []
     items = (section(run(command, "code"), run(f" {what}")) for command, what in COMMANDS.items())
-    return said(*said_first, rich(bullets(items)))
+    return message_of(*first, rich(bullets(items)))
 
 
 def done(shown: TrackedFinding) -> Message:
     """What the finding is now, to the person who decided so."""
-    stands = became(shown) if shown.status != "open" else ("Open again.", "")
-    return said(paragraph(run(finding.named(shown.sighting.resource), "bold")), note(*stands))
+    status = became(shown) if shown.status != "open" else ("Open again.", "")
+    return message_of(paragraph(run(finding.named(shown.sighting.resource), "bold")), note(*status))
 
 
 def approved(shown: TrackedFinding, *, acts_after: datetime | None, why_not: str = "") -> Message:
@@ -131,7 +131,7 @@ def approved(shown: TrackedFinding, *, acts_after: datetime | None, why_not: str
             f" To stop this, press Stop in the message about its tag, or run: slackwater cleanup stop {id_}"
         )
     message = done(shown)
-    return said(*message.blocks, small(next_))
+    return message_of(*message.blocks, small(next_))
 
 
 def stopped(cleanup: Cleanup) -> Message:
@@ -142,7 +142,7 @@ def stopped(cleanup: Cleanup) -> Message:
         if cleanup.ended
         else "Its next step cancels it: at once if it is working, within a day if it is waiting."
     )
-    return said(
+    return message_of(
         paragraph(run(finding.named(cleanup.resource), "bold")),
         note(f"Stopped{by}."),
         small(f"{next_} To clean it up later, approve it again."),
@@ -156,19 +156,19 @@ def already_decided(shown: TrackedFinding) -> Message:
     about = paragraph(
         run("Nothing was changed", "bold"), run(f": {finding.named(shown.sighting.resource)} is already decided.{at}")
     )
-    return said(about, note(*became(shown))) if shown.status != "open" else said(about)
+    return message_of(about, note(*became(shown))) if shown.status != "open" else message_of(about)
 
 
 def changed(shown: TrackedFinding) -> Message:
     """That a finding is no longer what the message showed: an approval is for what was seen."""
     why = f": {finding.named(shown.sighting.resource)} has changed since then. This is its current state:"
-    return said(paragraph(run("Nothing was changed", "bold"), run(why)), *finding.shown(shown.sighting))
+    return message_of(paragraph(run("Nothing was changed", "bold"), run(why)), *finding.shown(shown.sighting))
 
 
 def not_allowed(key: str, user: str) -> Message:
     """That the policy does not name the user, and where it would: such as slack.deciders."""
     own = f"Your id is {mrkdwn(literal(user))}; ask an owner of the policy to add it."
-    return said(
+    return message_of(
         paragraph(
             run("Not allowed", "bold"), run(": the policy's "), run(literal(key), "code"), run(" does not name you.")
         ),
@@ -178,7 +178,7 @@ def not_allowed(key: str, user: str) -> Message:
 
 def problem(words: str) -> Message:
     """That something did not work, and why."""
-    return said(paragraph(run("That did not work", "bold"), run(f": {literal(words, SENTENCE)}")))
+    return message_of(paragraph(run("That did not work", "bold"), run(f": {literal(words, SENTENCE)}")))
 
 
 def _ended(last: AuditRecord | None) -> str:

@@ -34,7 +34,7 @@ _HALF: Final = re.compile(r"(&[a-z]*|<[^>]*)$")
 """What a cut may leave of an escaped character or a mention."""
 
 
-def said(*blocks: Block) -> Message:
+def message_of(*blocks: Block) -> Message:
     """A message of these blocks; its `text` says the same, as far as it goes, to those who hear it."""
     spoken = "\n".join(line for block in blocks for line in _spoken(block))
     if len(spoken) > SPOKEN:
@@ -79,9 +79,9 @@ def small(text: str) -> Block:
     return {"type": "context", "elements": [plain(shortened(text, TEXT))]}
 
 
-def note(marked_up: str, why: str = "") -> Block:
+def note(text: str, why: str = "") -> Block:
     """What became of something: mrkdwn of our own, and a reason of somebody's."""
-    own = {"type": "mrkdwn", "text": marked_up, "verbatim": True}
+    own = {"type": "mrkdwn", "text": text, "verbatim": True}
     return {"type": "context", "elements": [own, *([plain(why)] if why else [])]}
 
 

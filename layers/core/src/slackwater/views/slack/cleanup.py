@@ -15,17 +15,17 @@ from slackwater.views.slack.blocks import (
     bullets,
     fields,
     mention_text,
+    message_of,
     note,
     paragraph,
     rich,
     run,
-    said,
     section,
     small,
 )
 from slackwater.views.slack.decided import date, who
 from slackwater.views.slack.digest import time
-from slackwater.views.slack.finding import GOES_TOO, WAYS_BACK, choices, dollars, money, named, place, saves
+from slackwater.views.slack.finding import DELETED_WITH_IT, WAYS_BACK, choices, dollars, money, named, place, saves
 from slackwater.views.slack.text import SENTENCE, literal, mrkdwn, shortened
 from slackwater.views.text.words import NOUNS, count, measure
 
@@ -70,7 +70,7 @@ class Case:
     person: str | None = None
 
 
-def told(what: What, case: Case) -> Message:
+def cleanup_message(what: What, case: Case) -> Message:
     """What is said of it."""
     match what:
         case "marked":
@@ -94,7 +94,7 @@ def told(what: What, case: Case) -> Message:
 
 def over_cap(why: str, wanted: int) -> Message:
     """That a run was to begin more than the policy allows, and began nothing."""
-    return said(
+    return message_of(
         paragraph(
             run(f"{BAD} Over the cap: nothing was cleaned up", "bold"),
             run(f"\nA run would have started {count(wanted, 'clean-up')}. {literal(why, SENTENCE)}."),
@@ -116,13 +116,13 @@ def _coming(case: Case, title: str, when: str) -> Message:
     """Return what will happen, when, whose it is, what is backed up, and how to prevent it."""
     cleanup = case.cleanup
     facts = []
-    if cleanup.resource.type in GOES_TOO and cleanup.deletes:
-        facts.append(GOES_TOO[cleanup.resource.type])
+    if cleanup.resource.type in DELETED_WITH_IT and cleanup.deletes:
+        facts.append(DELETED_WITH_IT[cleanup.resource.type])
     if cleanup.deletes and (children := _children(cleanup)):
         facts.append(f"Slackwater also deletes: {_some(children)}")
-    worth = f" It {money(case.finding.sighting)}." if case.finding.sighting.monthly_savings_usd else ""
-    return said(
-        _title(case, title, f"{when}{worth}"),
+    saving = f" It {money(case.finding.sighting)}." if case.finding.sighting.monthly_savings_usd else ""
+    return message_of(
+        _title(case, title, f"{when}{saving}"),
         fields({label: value if _is_mention(case, value) else mrkdwn(value) for label, value in _fields(case)}),
         *([_list(facts)] if facts else []),
         *_foot(case),
@@ -194,8 +194,8 @@ def _to_keep(case: Case) -> str:
     ways += [f"tag it {literal(case.keep_tag)}"] if case.keep_tag else []
     ways += ["snooze or dismiss the finding"] if case.finding.status == "open" else []
     ways += ["press Stop"] if case.may_stop else []
-    said = ", ".join([*ways, f"or {_command('stop', case)}"])
-    return f"{said[0].upper()}{said[1:]}"
+    sentence = ", ".join([*ways, f"or {_command('stop', case)}"])
+    return f"{sentence[0].upper()}{sentence[1:]}"
 
 
 # -- Afterwards
@@ -209,7 +209,7 @@ def _called_off(case: Case) -> Message:
         facts.append(_not_restored(cleanup) or back)
     elif made := [backup for backup in cleanup.backups if backup.id]:
         facts += [*_first(_kept(made)), "The sweeper deletes its backup in a day or two."]
-    return said(_title(case, "Cancelled", _why(cleanup)), _list(facts), *_foot(case, over=True))
+    return message_of(_title(case, "Cancelled", _why(cleanup)), _list(facts), *_foot(case, over=True))
 
 
 def _done(case: Case) -> Message:
@@ -226,7 +226,7 @@ def _done(case: Case) -> Message:
         comes_back = COMES_BACK.get(cleanup.resource.type, "") if cleanup.deletes else ""
         facts.append(_not_restored(cleanup) or f"To undo it: {_command('undo', case)}{comes_back}")
     by = [note(f"Approved by {who(cleanup.approved_by)}.")] if cleanup.approved_by else []
-    return said(_title(case, title, what), _list(facts), *by, *_foot(case, over=True))
+    return message_of(_title(case, title, what), _list(facts), *by, *_foot(case, over=True))
 
 
 def _failed(case: Case) -> Message:
@@ -246,7 +246,7 @@ def _failed(case: Case) -> Message:
     else:
         facts.append(f"After you fix the cause: slackwater findings reopen {_id(case)}, and approve it again.")
     facts.append(f"Details: {_command('status', case)}")
-    return said(_title(case, title, _why(cleanup)), _list(facts), *_foot(case, over=True))
+    return message_of(_title(case, title, _why(cleanup)), _list(facts), *_foot(case, over=True))
 
 
 def _putting_back(case: Case) -> str:
@@ -283,7 +283,7 @@ def _undone(case: Case) -> Message:
         why = literal(asked.why, SENTENCE) if asked.why.strip() else ""
         by = [note(f"{who(asked.who)} asked for it{':' if why else '.'}", why)]
     facts = _list(differences or ["Restored. No differences found."])
-    return said(_title(case, "Undone", what), facts, *by, *_foot(case, over=True))
+    return message_of(_title(case, "Undone", what), facts, *by, *_foot(case, over=True))
 
 
 # -- Parts of these
@@ -380,11 +380,11 @@ def _kind(part: SubResource) -> str:
 def _child(recorded: Mapping[str, Any]) -> str:
     """`fsvol-1 (home, /fsx/home, 100 GiB)`."""
     root = recorded.get("root_directory")
-    told = (
+    removed = (
         recorded.get("name") or recorded.get("Name"),
         recorded.get("path") or (root.get("Path") if isinstance(root, Mapping) else None) or recorded.get("ip_address"),
     )
-    facts = [literal(str(one)) for one in told if one]
+    facts = [literal(str(one)) for one in removed if one]
     if size := recorded.get("size_bytes"):
         facts.append(measure(size, "bytes"))
     id_ = literal(str(recorded.get("id") or "?"))

@@ -10,14 +10,14 @@ from typing import Final
 from slackwater.model.cleanup import ActorNote
 from slackwater.model.posts import Block, Message
 from slackwater.model.tracking import Decision, Status, TrackedFinding
-from slackwater.views.slack.blocks import Element, note, said
+from slackwater.views.slack.blocks import Element, message_of, note
 from slackwater.views.slack.finding import STOP
 from slackwater.views.slack.text import SENTENCE, literal, mrkdwn
 
 SLACK_USER: Final = re.compile(r"slack:([UW][A-Z0-9]{2,})")
 """A decision's `who`, where it was made in Slack."""
 
-GOES_ON: Final[tuple[Status, ...]] = ("approved", "cleaning")
+UNDER_WAY: Final[tuple[Status, ...]] = ("approved", "cleaning")
 """What a finding can be, beside open, while its clean-up goes on."""
 
 
@@ -29,7 +29,7 @@ def decided(
     `findings` are by id. What became of one that is not open stands where its buttons were; one that is open has them back.
     The button that stops its clean-up stays until there is nothing to stop, or somebody has: `stops` has who, by finding.
     """
-    return said(*(now for block in message.blocks for now in _now(block, findings, stops or {})))
+    return message_of(*(now for block in message.blocks for now in _now(block, findings, stops or {})))
 
 
 def stoppable(message: Message) -> list[str]:
@@ -54,7 +54,7 @@ def _now(block: Block, findings: Mapping[str, TrackedFinding], stops: Mapping[st
             yield left
         return
     yield note(*became(finding))
-    if offered and not stopped and finding.status in GOES_ON:
+    if offered and not stopped and finding.status in UNDER_WAY:
         yield {**block, "elements": offered}
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Final, get_args
 
 from slackwater.model.audits import AuditRecord
-from slackwater.model.findings import CLOSED, Gap, UnlistedReason
+from slackwater.model.findings import REGION_DISABLED, Gap, UnlistedReason
 from slackwater.model.posts import Block, Message
 from slackwater.model.tracking import LedgerEntry
 from slackwater.views.scan.document import TrendPointDocument
@@ -23,15 +23,15 @@ from slackwater.views.slack.blocks import (
     button,
     header,
     mention,
+    message_of,
     paragraph,
     run,
-    said,
     small,
     weight,
 )
 from slackwater.views.slack.news import FindingNews, News
 from slackwater.views.slack.text import SENTENCE, literal
-from slackwater.views.text.words import ceiling, closed, count, is_held_back
+from slackwater.views.text.words import ceiling, count, disabled_regions, is_held_back
 
 MESSAGES, OF_DETAILS = 5, 3
 """Messages of a thread at most, and those that details may take."""
@@ -58,10 +58,10 @@ def digest(news: News, post_id: str) -> tuple[Message, ...]:
 
     `post_id` is the digest's: what people press names it. However much there is to tell, its thread has five messages at most.
     """
-    told = (*news.new, *news.changed)
-    if not told or news.audit.state == "failed":
+    changes = (*news.new, *news.changed)
+    if not changes or news.audit.state == "failed":
         return (nothing(news),)
-    top, rest = _chosen(news, told, post_id)
+    top, rest = _chosen(news, changes, post_id)
     return (_digest(news, top, len(rest), post_id), *_thread(news, top, rest))
 
 
@@ -70,7 +70,7 @@ def nothing(news: News) -> Message:
     audit = news.audit
     if audit.state == "failed":
         why = literal(audit.error or "unknown reason", SENTENCE)
-        return said(paragraph(run(f"The audit of {time(audit.started_at)} failed", "bold"), run(f": {why}")))
+        return message_of(paragraph(run(f"The audit of {time(audit.started_at)} failed", "bold"), run(f": {why}")))
     elsewhere = f"{count(news.others, 'change')} posted to other channels." if news.others else ""
     parts = (
         "Nothing new here." if news.others else "Nothing new.",
@@ -79,32 +79,32 @@ def nothing(news: News) -> Message:
         unseen(news.audit, news.gaps, news.unknown, news.organization),
         _whole(news),
     )
-    return said(paragraph(run(" ".join(part for part in parts if part))))
+    return message_of(paragraph(run(" ".join(part for part in parts if part))))
 
 
 def _chosen(
-    news: News, told: Sequence[FindingNews], post_id: str
+    news: News, changes: Sequence[FindingNews], post_id: str
 ) -> tuple[Sequence[FindingNews], Sequence[FindingNews]]:
     """Return the findings for the digest itself, and the others.
 
     As many as the policy wants, or fewer if they are long. The last place is for the gravest performance issue if no
     other place has one.
     """
-    most = min(news.top, len(told))
+    most = min(news.top, len(changes))
     while True:
-        top = _with_performance(told, most)
-        rest = [one for one in told if all(one is not other for other in top)]
+        top = _with_performance(changes, most)
+        rest = [one for one in changes if all(one is not other for other in top)]
         if not most or weight(_digest(news, top, len(rest), post_id).blocks) <= ROOM:
             return top, rest
         most -= 1
 
 
-def _with_performance(told: Sequence[FindingNews], most: int) -> Sequence[FindingNews]:
-    top = told[:most]
+def _with_performance(changes: Sequence[FindingNews], most: int) -> Sequence[FindingNews]:
+    top = changes[:most]
     if most < MIXED or any(one.entry.evidence.kind == "performance" for one in top):
         return top
-    gravest = next((one for one in told if one.entry.evidence.kind == "performance"), None)
-    return (*told[: most - 1], gravest) if gravest else top
+    gravest = next((one for one in changes if one.entry.evidence.kind == "performance"), None)
+    return (*changes[: most - 1], gravest) if gravest else top
 
 
 def _digest(news: News, top: Sequence[FindingNews], more: int, post_id: str) -> Message:
@@ -113,21 +113,21 @@ def _digest(news: News, top: Sequence[FindingNews], more: int, post_id: str) -> 
         head.append(paragraph(run("Could not read", "bold"), run(f": {not_seen}")))
     if gone := _gone(news.gone):
         head.append(paragraph(run("Resolved", "bold"), run(f": {gone.removeprefix('Resolved: ')}")))
-    if dearest := _dearest(news.organization):
-        head.append(paragraph(run("Highest savings in", "bold"), run(f": {dearest}")))
+    if most_expensive := _most_expensive(news.organization):
+        head.append(paragraph(run("Highest savings in", "bold"), run(f": {most_expensive}")))
     body = [block for one in top for block in _finding(news, one, post_id)]
     foot = [small(_rest(news, more))] if more or news.others or news.buttons else []
     report = [actions(f"{post_id}/report", [button("report", "Open the report")])] if news.buttons else []
-    return said(*head, *body, *foot, *report)
+    return message_of(*head, *body, *foot, *report)
 
 
 def _finding(news: News, one: FindingNews, post_id: str) -> tuple[Block, ...]:
     sighting = one.entry.evidence
-    told = finding.shown(sighting, _aside(one.entry), _accounts(news), one.found)
+    shown = finding.shown(sighting, _aside(one.entry), _accounts(news), one.found)
     if not news.buttons:
-        return told
+        return shown
     return (
-        *told,
+        *shown,
         finding.choices(post_id, sighting, may_decide=news.may_decide, may_approve=one.may_approve, acts=_acts(news)),
     )
 
@@ -176,10 +176,10 @@ def _since(news: News) -> str:
     return f"{since(news.trend[-1], this)}."
 
 
-def _dearest(organization: Organization | None) -> str:
+def _most_expensive(organization: Organization | None) -> str:
     """The organizational units, or accounts, where most could be saved."""
-    dearest = organization.dearest(NAMED) if organization else []
-    return ", ".join(f"{literal(name)} ({finding.dollars(usd)} a month)" for name, usd in dearest)
+    most_expensive = organization.most_expensive(NAMED) if organization else []
+    return ", ".join(f"{literal(name)} ({finding.dollars(usd)} a month)" for name, usd in most_expensive)
 
 
 def _accounts(news: News) -> Mapping[str, str]:
@@ -189,19 +189,21 @@ def _accounts(news: News) -> Mapping[str, str]:
 
 def _whole(news: News) -> str:
     """What the whole audit came to, whoever is told of what."""
-    worth = finding.could_be_saved(news.waste_usd, news.waste_unpriced) if news.waste_usd or news.waste_unpriced else ""
+    saving = (
+        finding.could_be_saved(news.waste_usd, news.waste_unpriced) if news.waste_usd or news.waste_unpriced else ""
+    )
     if (organization := news.organization) is None:
-        return whole(news.audit, worth)
-    return whole(news.audit, worth, f"{organization.found_in:,} of {count(len(organization.names), 'account')}")
+        return whole(news.audit, saving)
+    return whole(news.audit, saving, f"{organization.found_in:,} of {count(len(organization.names), 'account')}")
 
 
-def whole(audit: AuditRecord, worth: str = "", where: str = "") -> str:
+def whole(audit: AuditRecord, saving: str = "", where: str = "") -> str:
     """How much the whole audit found, `where`, and, in `worth`, what that comes to; empty where it has no outcome."""
     outcome = audit.outcome
     if outcome is None:
         return ""
     found = f"In all {count(outcome.findings, 'finding')} in {where or count(outcome.targets, 'target')}"
-    return f"{found}: {worth}." if worth else f"{found}."
+    return f"{found}: {saving}." if saving else f"{found}."
 
 
 def _acts(news: News) -> str | None:
@@ -216,15 +218,15 @@ def _gone(gone: Iterable[LedgerEntry]) -> str:
     solved = [entry.evidence for entry in entries if entry.why not in whys]
     parts = []
     if solved:
-        usd, unpriced = finding.worth((one, None) for one in solved)
+        usd, unpriced = finding.total_waste((one, None) for one in solved)
         saved = f", {finding.dollars(usd)} a month saved" if usd else ""
         of_unknown = f" ({unpriced:,} unpriced)" if unpriced else ""
         parts.append(
             f"{count(len(solved), 'finding')}{saved}{of_unknown}: {_some([finding.named(one.resource) for one in solved])}"
         )
     if whys:
-        told = ", ".join(f"{many:,} {why}" for why, many in whys.most_common())
-        parts.append(f"no longer listed: {told}")
+        reasons = ", ".join(f"{many:,} {why}" for why, many in whys.most_common())
+        parts.append(f"no longer listed: {reasons}")
     return f"Resolved: {'; '.join(parts)}." if parts else ""
 
 
@@ -269,8 +271,8 @@ def unseen(audit: AuditRecord, gaps: Sequence[Gap], unknown: int, organization: 
     incomplete = outcome.incomplete if outcome else ()
     if reached := ceiling([*(gap.reason for gap in held), *(one.why for one in incomplete)]):
         parts.append(f"{reached[0].upper()}{reached[1:]}.")
-    shut = [(gap.account, gap.region) for gap in gaps if gap.what == CLOSED]
-    parts += [literal(one, SENTENCE) for one in closed(shut)]
+    shut = [(gap.account, gap.region) for gap in gaps if gap.what == REGION_DISABLED]
+    parts += [literal(one, SENTENCE) for one in disabled_regions(shut)]
     if optional := len(gaps) - len(required) - len(held) - len(shut):
         parts.append(f"{count(optional, 'call')} failed that the audit does not require.")
     if unknown:
@@ -325,7 +327,7 @@ def _thread(news: News, top: Sequence[FindingNews], rest: Sequence[FindingNews])
     messages = [*packed, *of_tail]
     if notes:
         messages[-1] = [*messages[-1], small(" ".join(notes))]
-    return [said(*blocks) for blocks in messages]
+    return [message_of(*blocks) for blocks in messages]
 
 
 def _packed(units: Iterable[Sequence[Block]], most: int) -> tuple[list[list[Block]], int]:

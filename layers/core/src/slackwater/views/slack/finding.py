@@ -13,8 +13,7 @@ from slackwater.model.settings import in_words
 from slackwater.model.tracking import FindingRecord, TrackedResource
 from slackwater.model.verdicts import FindingKind, Severity
 from slackwater.views.scan.document import FindingDocument, RecommendationDocument
-from slackwater.views.scan.savings import Ways, ways
-from slackwater.views.scan.savings import worth as worth_of
+from slackwater.views.scan.savings import Ways, total_savings, ways
 from slackwater.views.slack.blocks import (
     TEXT,
     Element,
@@ -32,9 +31,9 @@ from slackwater.views.slack.blocks import (
     small,
 )
 from slackwater.views.slack.text import NAME, SENTENCE, literal, shortened
-from slackwater.views.text.words import NOUNS, count, told
+from slackwater.views.text.words import NOUNS, count, evidence_text
 
-MARKS: Final[dict[Severity, str]] = {"high": "🔴", "medium": "🟠", "low": "🟡", "info": "⚪"}
+SEVERITY_ICONS: Final[dict[Severity, str]] = {"high": "🔴", "medium": "🟠", "low": "🟡", "info": "⚪"}
 """For the eye; the word is always said, too."""
 
 SNOOZES: Final = {"7": "7 days", "30": "30 days", "90": "90 days"}
@@ -55,7 +54,7 @@ FIX: Final = 160
 NAMELESS: Final[Mapping[str, str]] = MappingProxyType({})
 """Accounts of which nobody knows more than their ids."""
 
-type Told = tuple[FindingRecord, FindingDocument | None]
+type Shown = tuple[FindingRecord, FindingDocument | None]
 """A finding, and how the scan document has it, where that is known."""
 
 WAYS_BACK: Final = {
@@ -65,7 +64,7 @@ WAYS_BACK: Final = {
     "fsx-volume": ("a backup in FSx", "a new volume made of the backup; it gets a new id"),
 }
 """What is made before a resource is deleted, and how to have it back from that."""
-GOES_TOO: Final = {"fsx-file-system": "Its automatic backups go with it."}
+DELETED_WITH_IT: Final = {"fsx-file-system": "Its automatic backups go with it."}
 """What a deletion takes that nobody sees hang on the resource."""
 CONFIRM_TEXT, CONFIRM_NAME = 300, 24
 """Characters. A name that is longer is cut, so that no sentence after it is."""
@@ -101,9 +100,9 @@ def dollars(usd: Decimal) -> str:
     return f"{'-' if usd < 0 else ''}${abs(usd):,.2f}"
 
 
-def worth(told: Iterable[Told]) -> tuple[Decimal, int]:
+def total_waste(pairs: Iterable[Shown]) -> tuple[Decimal, int]:
     """What the waste among them comes to, as in the scan document's totals; of how many resources that is not known."""
-    return worth_of(_ways(one, found) for one, found in told if one.kind == "waste")
+    return total_savings(_ways(one, found) for one, found in pairs if one.kind == "waste")
 
 
 def _ways(sighting: FindingRecord, found: FindingDocument | None) -> Ways:
@@ -117,13 +116,13 @@ def could_be_saved(usd: Decimal, unpriced: int) -> str:
     return f"{dollars(usd)} a month can be saved{f' ({unpriced:,} unpriced)' if unpriced else ''}"
 
 
-def comes_to(told: Sequence[Told]) -> str:
+def comes_to(pairs: Sequence[Shown]) -> str:
     """Return `$41.20 a month can be saved (1 unpriced), 2 performance issues`; empty if there is neither."""
-    kinds = Counter(one.kind for one, _ in told)
-    said = [could_be_saved(*worth(told))] if kinds["waste"] else []
+    kinds = Counter(one.kind for one, _ in pairs)
+    parts = [could_be_saved(*total_waste(pairs))] if kinds["waste"] else []
     nouns: dict[FindingKind, str] = {"performance": "performance issue", "risk": "risk"}
-    said += [count(kinds[kind], noun) for kind, noun in nouns.items() if kinds[kind]]
-    return ", ".join(said)
+    parts += [count(kinds[kind], noun) for kind, noun in nouns.items() if kinds[kind]]
+    return ", ".join(parts)
 
 
 def fix(found: FindingDocument | None, most: int = SENTENCE) -> str:
@@ -140,7 +139,7 @@ def shown(
     found: FindingDocument | None = None,
 ) -> tuple[Block, ...]:
     """Return a finding in two blocks: what it is, its saving and its fix; then its confidence, owner and place."""
-    told_of = (
+    facts = (
         f"{sighting.severity.capitalize()} severity",
         f"{sighting.confidence} confidence",
         f"owner {literal(sighting.owner)}" if sighting.owner else "no owner",
@@ -150,12 +149,12 @@ def shown(
     )
     more = (literal(aside, SENTENCE),) if aside else ()
     to_do = f"\n{fix(found)}" if fix(found) else ""
-    return (title(sighting, f"\n{literal(sighting.summary, SENTENCE)}{to_do}"), small(" · ".join((*told_of, *more))))
+    return (title(sighting, f"\n{literal(sighting.summary, SENTENCE)}{to_do}"), small(" · ".join((*facts, *more))))
 
 
 def title(sighting: FindingRecord, rest: str = "") -> Block:
     """What a finding is about, and what it comes to."""
-    name = f"{MARKS[sighting.severity]} {named(sighting.resource)}"
+    name = f"{SEVERITY_ICONS[sighting.severity]} {named(sighting.resource)}"
     return paragraph(run(name, "bold"), run(f" · {money(sighting)}{rest}"))
 
 
@@ -167,7 +166,7 @@ def line(sighting: FindingRecord) -> str:
 
 def _facts(sighting: FindingRecord) -> tuple[str, ...]:
     return (
-        f"{MARKS[sighting.severity]} {named(sighting.resource, 50)}",
+        f"{SEVERITY_ICONS[sighting.severity]} {named(sighting.resource, 50)}",
         money(sighting),
         f"{literal(sighting.detector, 40)}, {sighting.severity}",
     )
@@ -181,10 +180,10 @@ type Line = tuple[str, int]
 """A line of text, and how many findings it is about: 0 or 1."""
 
 
-def in_lines(told: Iterable[Line]) -> Iterator[tuple[Block, int]]:
+def in_lines(listed: Iterable[Line]) -> Iterator[tuple[Block, int]]:
     """Return lines in as few blocks as hold them whole, each with its number of findings."""
     text, findings = "", 0
-    for words, many in told:
+    for words, many in listed:
         if text and len(text) + 1 + len(words) > TEXT:
             yield lines(text), findings
             text, findings = "", 0
@@ -279,7 +278,7 @@ def _confirm(sighting: FindingRecord, acts: str | None) -> Element:
         back = "Way back: slackwater cleanup undo."
     else:
         backup, way_back = WAYS_BACK[resource.type]
-        gone = f" {GOES_TOO[resource.type]}" if resource.type in GOES_TOO else ""
+        gone = f" {DELETED_WITH_IT[resource.type]}" if resource.type in DELETED_WITH_IT else ""
         back = f"Backup, first: {backup}. Way back: {way_back}.{gone}"
     but = " If it changes, that takes a new approval." if acts else " Nothing acts on it yet: clean-up is not enabled."
     text = f"{named(resource, CONFIRM_NAME)} {'is then' if acts else 'may be'} {what}: {money(sighting)}. {back}{but}"
@@ -297,7 +296,7 @@ def details(sighting: FindingRecord, found: FindingDocument | None) -> tuple[Blo
     about = title(sighting, f"\n{literal(sighting.summary, SENTENCE)}")
     if found is None:
         return about, small("Its evidence has expired.")
-    facts = [f"{literal(fact['label'])}: {literal(told(fact))}" for fact in found["evidence"]]
+    facts = [f"{literal(fact['label'])}: {literal(evidence_text(fact))}" for fact in found["evidence"]]
     parts: list[Element] = [*_list("Evidence", facts, EVIDENCE)]
     for number, to_do in enumerate(found["recommendations"][:ADVICE], start=1):
         parts += _recommendation(number, to_do)

@@ -14,7 +14,7 @@ _ESCAPED: Final = {ord(c): f"\\{c}" for c in "\\`*_[]#|~$"} | {
     ord(">"): "&gt;",
     ord("@"): "&#64;",
 }
-_LIST_MARK: Final = re.compile(r"^(?:[-+](?=\s|$)|\d+[.)](?=\s|$)|[-=]+$)")
+_LIST_MARKER: Final = re.compile(r"^(?:[-+](?=\s|$)|\d+[.)](?=\s|$)|[-=]+$)")
 _AUTOLINK: Final = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
 
 
@@ -22,7 +22,7 @@ def text(words: str) -> str:
     """The words as they are, whatever they hold: one line without markup, links or HTML."""
     escaped = one_line(words).strip().translate(_ESCAPED)
     unlinked = _AUTOLINK.sub(lambda mark: f"&#{ord(mark[0])};", escaped)
-    return _LIST_MARK.sub(lambda mark: f"{mark[0][:-1]}\\{mark[0][-1]}", unlinked)
+    return _LIST_MARKER.sub(lambda mark: f"{mark[0][:-1]}\\{mark[0][-1]}", unlinked)
 
 
 def section(title: str, level: int = 2) -> tuple[str, ...]:

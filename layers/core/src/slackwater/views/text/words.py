@@ -9,7 +9,7 @@ from decimal import ROUND_DOWN, Decimal
 from typing import Final
 
 from slackwater.model.audits import Allowance
-from slackwater.model.findings import CLOSED, HELD_BACK
+from slackwater.model.findings import HELD_BACK, REGION_DISABLED
 from slackwater.model.verdicts import FindingKind
 from slackwater.views.scan.document import (
     EvidenceDocument,
@@ -46,7 +46,7 @@ def measure(value: float | str, unit: str) -> str:
     return f"{number(value)} {'' if unit == 'count' else unit.replace('percent', '%')}".rstrip()
 
 
-def told(fact: EvidenceDocument) -> str:
+def evidence_text(fact: EvidenceDocument) -> str:
     """The value of a fact for people; a series without a point has none, whatever the detector made of it."""
     if (series := fact.get("series")) and all(value is None for value in series["values"]):
         return "no points published"
@@ -177,7 +177,7 @@ def facts(doc: ScanDocument) -> list[str]:
     requests, metrics = count(sum(usage["api_calls"].values()), "request"), count(usage["metrics_requested"], "metric")
     return [
         f"Looked at {seen} in {where}.",
-        *closed((target["account"], target["region"]) for target in head["targets"] if "closed" in target),
+        *disabled_regions((target["account"], target["region"]) for target in head["targets"] if "closed" in target),
         *(["Prices: packaged snapshot, not live."] if _from_snapshot(doc) else []),
         *([f"Flagged but not listed: {unlisted}."] if unlisted else []),
         f"This scan sent {requests} to AWS and asked for {metrics}, for about {usage['estimated_usd']} USD.",
@@ -190,7 +190,7 @@ def _from_snapshot(doc: ScanDocument) -> bool:
     )
 
 
-def closed(targets: Iterable[tuple[str, str]]) -> list[str]:
+def disabled_regions(targets: Iterable[tuple[str, str]]) -> list[str]:
     """Closed targets (account, region) by region, with the accounts counted: one sentence for regions of the same accounts."""
     accounts: defaultdict[str, set[str]] = defaultdict(set)
     for account, region in targets:
@@ -207,10 +207,10 @@ def closed(targets: Iterable[tuple[str, str]]) -> list[str]:
 
 def not_read(doc: ScanDocument) -> list[GapDocument]:
     """The gaps to list one by one: those of closed regions are said by `closed`."""
-    return [gap for gap in doc["scan"]["gaps"] if gap["what"] != CLOSED]
+    return [gap for gap in doc["scan"]["gaps"] if gap["what"] != REGION_DISABLED]
 
 
-def gaps_told(doc: ScanDocument) -> list[str]:
+def gap_sentences(doc: ScanDocument) -> list[str]:
     """A line for each gap to list; those that are optional are marked where `gaps_title` does not say so of all."""
     mark = "" if doc["scan"]["complete"] else " (optional)"
     return [

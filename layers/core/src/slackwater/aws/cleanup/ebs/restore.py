@@ -75,8 +75,8 @@ class EbsRestorer:
         resource, before = cleanup.resource, cleanup.restored
         if self._is_there(cleanup):
             seen_before = before is not None and before.id == resource.id
-            settled = seen_before or not cleanup.removals
-            return Restored(state="done" if settled else "running", id=resource.id, arn=resource.arn)
+            complete = seen_before or not cleanup.removals
+            return Restored(state="done" if complete else "running", id=resource.id, arn=resource.arn)
         snapshot = next((one.id for one in cleanup.backups if one.state == "verified" and one.id), None)
         if snapshot is None or cleanup.recorded is None:
             none = "it was deleted without a backup" if cleanup.scratch else "there is no verified backup of it"

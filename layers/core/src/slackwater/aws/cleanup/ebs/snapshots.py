@@ -181,7 +181,7 @@ def _copy(found: Any) -> Copy:
     tags, state = tags_of(found.get("Tags")), STATES.get(found["State"], "failed")
     archived = found.get("StorageTier") == ARCHIVE or "RestoreExpiryTime" in found
     state = "failed" if archived else state
-    said = "; ".join(filter(None, (found["State"], "archived" if archived else None, found.get("StateMessage"))))
+    problem = "; ".join(filter(None, (found["State"], "archived" if archived else None, found.get("StateMessage"))))
     return Copy(
         id=found["SnapshotId"],
         of=found["VolumeId"],
@@ -193,5 +193,5 @@ def _copy(found: Any) -> Copy:
         tags=tags,
         stored_bytes=found.get("FullSnapshotSizeInBytes"),
         key=found.get("KmsKeyId", "") if found.get("Encrypted") else None,
-        why=f"EC2 says: {said}" if state == "failed" else None,
+        why=f"EC2 says: {problem}" if state == "failed" else None,
     )

@@ -115,12 +115,12 @@ def lifecycle(efs: EFSClient, file_system_id: str) -> list[dict[str, str]]:
 def backed_up_daily(efs: EFSClient, file_system_id: str) -> bool:
     """Whether EFS has it backed up each day by itself."""
     try:
-        told = efs.describe_backup_policy(FileSystemId=file_system_id)["BackupPolicy"]["Status"]
+        status = efs.describe_backup_policy(FileSystemId=file_system_id)["BackupPolicy"]["Status"]
     except ClientError as error:
         if code_of(error) != "PolicyNotFound":
             raise
         return False
-    return told in {"ENABLED", "ENABLING"}
+    return status in {"ENABLED", "ENABLING"}
 
 
 def throughput(mode: str, provisioned_mib_s: float | None) -> dict[str, Any]:

@@ -144,7 +144,7 @@ class EfsBackupTaker:
                 point = self._point(client, backup.id, backup.vault)
                 found += [copy_of(client, point)] if point else []
             mine = [copy for copy in found if copy.token == backup.token or _recorded(copy, backup)]
-            return _marked_incremental(client, resource.arn, mine)
+            return _flagged_incremental(client, resource.arn, mine)
 
     def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
         """Change the lifecycle, by which AWS Backup deletes it, and the tag with its expiry, each where that is sooner.
@@ -272,7 +272,7 @@ class EfsSweeper:
             )
 
 
-def _marked_incremental(client: Any, arn: str, copies: list[Copy]) -> list[Copy]:
+def _flagged_incremental(client: Any, arn: str, copies: list[Copy]) -> list[Copy]:
     """These, marked where an earlier recovery point of the same file system exists, in any vault.
 
     AWS copies a whole file system the first time, and later only what has changed (EFS User Guide, "Incremental backups"). It
@@ -317,7 +317,7 @@ def unless_unknown(call: Callable[..., Mapping[str, Any]], **parameters: Any) ->
 def copy_of(client: Any, point: Mapping[str, Any], tags: Mapping[str, str] | None = None) -> Copy:
     """A recovery point, and what its tags say."""
     arn, status = point["RecoveryPointArn"], point["Status"]
-    told = tags_of(client, arn) if tags is None else tags
+    found_tags = tags_of(client, arn) if tags is None else tags
     state: State = POINT_STATES.get(status, "failed")
     return Copy(
         id=arn,
@@ -325,9 +325,9 @@ def copy_of(client: Any, point: Mapping[str, Any], tags: Mapping[str, str] | Non
         state=state,
         size_bytes=point.get("BackupSizeInBytes"),
         made_at=point["CreationDate"],
-        expires_at=expiry(told),
-        token=told.get(TOKEN),
-        tags=told,
+        expires_at=expiry(found_tags),
+        token=found_tags.get(TOKEN),
+        tags=found_tags,
         deletes_at=_deletes_at(point),
         key=_key(point),
         vault=point.get("BackupVaultName"),

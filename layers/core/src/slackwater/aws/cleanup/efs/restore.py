@@ -108,8 +108,8 @@ class EfsRestorer:
 
     def _unless_deleted(self, region: str, made: Restored) -> Restored:
         """Return the progress of a restore whose file system EFS does not list: it does not show yet, or is deleted."""
-        told = self._reading.client("backup", region).describe_restore_job(RestoreJobId=made.job or "")
-        ended = told.get("CompletionDate")
+        job_status = self._reading.client("backup", region).describe_restore_job(RestoreJobId=made.job or "")
+        ended = job_status.get("CompletionDate")
         if ended is None or self._clock() - ended < APPEARS_WITHIN:
             return made
         why = f"AWS Backup restored {made.id}, and EFS does not list it: somebody deleted it; another undo restores it again"
@@ -123,14 +123,16 @@ class EfsRestorer:
         before = cleanup.restored
         if before is None or before.job is None or before.state == "failed":
             return self._start(cleanup, backup)
-        told = self._reading.client("backup", cleanup.resource.region).describe_restore_job(RestoreJobId=before.job)
-        status, made = told["Status"], told.get("CreatedResourceArn")
+        job_status = self._reading.client("backup", cleanup.resource.region).describe_restore_job(
+            RestoreJobId=before.job
+        )
+        status, made = job_status["Status"], job_status.get("CreatedResourceArn")
         id_ = made.rpartition("/")[2] if made else None
         if status in {"PENDING", "RUNNING"}:
             return Restored(state="running", job=before.job)
         if status != "COMPLETED":
             left = f"; it leaves {made}" if made else ""
-            message = told.get("StatusMessage") or "it does not say why"
+            message = job_status.get("StatusMessage") or "it does not say why"
             why = f"AWS Backup's restore job {before.job} is {status}: {message}{left}"
             return Restored(state="failed", job=before.job, why=why)
         if made is None:

@@ -187,7 +187,7 @@ def _listed(session: AwsSession, region: str, not_found: set[str], **asked: Any)
 def _copy(found: Any) -> Copy:
     tags, of = tags_of(found.get("Tags")), found.get("Volume")
     state = STATES.get(found["Lifecycle"], "failed")
-    said = "; ".join(filter(None, (found["Lifecycle"], found.get("FailureDetails", {}).get("Message"))))
+    problem = "; ".join(filter(None, (found["Lifecycle"], found.get("FailureDetails", {}).get("Message"))))
     return Copy(
         id=found["BackupId"],
         of=of["VolumeId"] if of else found["FileSystem"]["FileSystemId"],
@@ -200,7 +200,7 @@ def _copy(found: Any) -> Copy:
         copied=found.get("SourceBackupId") is not None,
         key=found.get("KmsKeyId", ""),
         stored_bytes=found.get("SizeInBytes"),
-        why=f"FSx says: {said}" if state == "failed" else None,
+        why=f"FSx says: {problem}" if state == "failed" else None,
     )
 
 

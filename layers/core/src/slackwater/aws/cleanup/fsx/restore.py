@@ -107,8 +107,8 @@ class FsxRestorer:
         if made["Lifecycle"] in SETTLING - {"DELETING"}:
             return restored
         if made["Lifecycle"] not in THERE:
-            said = made.get("FailureDetails", {}).get("Message", "FSx does not say why")
-            why = f"{restored.id} was made, and is {made['Lifecycle'].lower()}: {said}; delete it, and ask again"
+            problem = made.get("FailureDetails", {}).get("Message", "FSx does not say why")
+            why = f"{restored.id} was made, and is {made['Lifecycle'].lower()}: {problem}; delete it, and ask again"
             return replace(restored, state="failed", why=why)
         volumes = volumes_of(self._reading, replace(cleanup.resource, id=made["FileSystemId"]))
         differences = (
