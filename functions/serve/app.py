@@ -77,8 +77,8 @@ def list_findings(
     cursor: take.Cursor = None,
 ) -> FindingPageDocument:
     """List findings."""
-    if detector is not None and (given := unknown("detector", [detector], registry(), LIST_DETECTORS)):
-        raise take.invalid(["query", "detector"], *given)
+    if detector is not None and (problem := unknown("detector", [detector], registry(), LIST_DETECTORS)):
+        raise take.invalid(["query", "detector"], *problem)
     query = FindingQuery(
         status=status,
         detector=detector,
@@ -293,8 +293,8 @@ def show_openapi() -> dict[str, Any]:
 
 def known(regions: list[str], where: Sequence[str]) -> list[str]:
     """These regions, if there are such."""
-    if given := unknown("region", regions, SERVING.known_regions(), LIST_REGIONS):
-        raise take.invalid(where, *given)
+    if problem := unknown("region", regions, SERVING.known_regions(), LIST_REGIONS):
+        raise take.invalid(where, *problem)
     return regions
 
 

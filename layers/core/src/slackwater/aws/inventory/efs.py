@@ -186,16 +186,16 @@ def _stored(size: Any) -> dict[EfsStorageClass, int]:
     Raises:
         BrokenAnswerError: two classes are not named, and the total leaves something for them.
     """
-    policy: dict[EfsStorageClass, int | None] = {
+    sizes_bytes: dict[EfsStorageClass, int | None] = {
         name: size.get(f"ValueIn{name}") for name in ("Standard", "IA", "Archive")
     }
-    if all(value is None for value in policy.values()):  # answers from before there were storage classes
+    if all(value is None for value in sizes_bytes.values()):  # answers from before there were storage classes
         return {"Standard": size["Value"], "IA": 0, "Archive": 0}
-    missing = [name for name, value in policy.items() if value is None]
-    left = max(0, size["Value"] - sum(value or 0 for value in policy.values())) if missing else 0
+    missing = [name for name, value in sizes_bytes.items() if value is None]
+    left = max(0, size["Value"] - sum(value or 0 for value in sizes_bytes.values())) if missing else 0
     if left and len(missing) > 1:
         raise BrokenAnswerError(f"{left} bytes are in {' or '.join(missing)}, and it does not say which")
-    return {name: left if value is None else value for name, value in policy.items()}
+    return {name: left if value is None else value for name, value in sizes_bytes.items()}
 
 
 def _file_system(found: Any, target: Target) -> EfsFileSystem | None:
