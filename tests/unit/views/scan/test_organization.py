@@ -121,7 +121,7 @@ def test_an_account_that_was_not_seen_whole_is_named_once_with_its_first_reason(
 
 
 @pytest.mark.parametrize(
-    ("accounts", "dearest"),
+    ("accounts", "most_expensive"),
     [
         (TREE[:3], ["Root/Labs", "Root/Media/Live"]),
         (TREE, ["labs (3)", "live (1)"]),

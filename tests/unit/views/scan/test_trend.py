@@ -69,7 +69,7 @@ def test_a_picture_runs_from_zero_to_the_greatest_and_each_audit_is_where_its_ti
     assert [dot.hollow for dot in usd.dots] == [False, True, False]
     assert (usd.first, usd.last, findings.last) == ("50.00", "100.00", "6")
     assert usd.path == "M0.0 42.0L80.0 0.0L320.0 28.0"
-    assert usd.told == "USD a month: 2026-11-02 50.00, 2026-11-04 200.00 (incomplete), 2026-11-10 100.00"
+    assert usd.description == "USD a month: 2026-11-02 50.00, 2026-11-04 200.00 (incomplete), 2026-11-10 100.00"
 
 
 def test_what_has_no_height_or_no_time_between_is_drawn_all_the_same() -> None:
