@@ -381,7 +381,8 @@ class Small:
             swept = self.ours.sweep.sweep()
         except Dies:
             return  # the next one sees what this one has not
-        if not swept.troubles:  # it says what it could not read: that it cannot know, until the next one
+        unread = [one for one in swept.troubles if not one.startswith("finding ")]  # those say what it has seen
+        if not unread:  # what it could not read it cannot know, until the next one
             self.oracle.swept()
 
     def _sweep_at_last(self) -> None:
