@@ -1,9 +1,10 @@
 """What an audit of an organization costs: calls, money, time and memory, from measured parts.
 
-The organization is the simulator's: a thousand accounts with 17 regions each, most of them empty. Planning all of it, scans of
-some regions of each kind, and publishing what all of them would leave are measured, each in a process of its own, with the
-functions' own wiring, against the simulated accounts and a stand-in for the bucket and the table. The whole is what the parts
-cost, times how many there are. Writes a section of a page; `--measured FILE` keeps the measurements, or takes them from there.
+The organization is the simulator's: a thousand accounts with 17 regions each, most of them empty. Planning all of it,
+scans of some regions of each kind, and publishing what all of them would leave are measured, each in a process of its
+own, with the functions' own wiring, against the simulated accounts and a stand-in for the bucket and the table. The
+whole is what the parts cost, times how many there are. Writes a section of a page; `--measured FILE` keeps the
+measurements, or takes them from there.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
+from itertools import batched
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,6 +43,7 @@ from organization_cost import (
     SMALL,
     STORE_LATENCY_MS,
     section,
+    transitions_of,
 )
 from scan import counted, forget, simulator
 
@@ -69,6 +72,7 @@ def kinds_of(accounts: int, resources: int, small_resources: int = 40) -> dict[t
 
 def planned(audit_id: str, urls: list[str]) -> dict[str, Any]:
     """Plan an audit."""
+    from slackwater.app.audit.plan import batches_of
     from slackwater.model.audits import AuditRequest
     from slackwater.wiring.service import planning
     from slackwater.wiring.settings import Deployed
@@ -82,26 +86,54 @@ def planned(audit_id: str, urls: list[str]) -> dict[str, Any]:
     targets = [
         (target.account, target.region) for target in plan.targets if (target.account, target.region) not in shut
     ]
-    return took | _since(before, urls) | {"targets": targets, "gaps": len(plan.gaps), "accounts": len(plan.accounts)}
+    return took | _since(before, urls) | {
+        "targets": targets, "gaps": len(plan.gaps), "accounts": len(plan.accounts),
+        "batch": len(batches_of(plan.to_scan)[0].todo),
+    }  # fmt: skip
 
 
-def scanned(audit_id: str, targets: list[tuple[str, str]], urls: list[str]) -> list[dict[str, Any]]:
-    """Scan one target after the other, as a function that stays warm; the first is not told."""
+def scanned(audit_id: str, targets: list[tuple[str, str]], urls: list[str], size: int) -> list[dict[str, Any]]:
+    """Scan batches of so many targets, as a function that stays warm; what each target took.
+
+    The first target is not told.
+
+    What a batch leaves is scanned by itself. A batch that leaves something is taken to be full: the time that one
+    target needed is missing for all others, so they are scanned by themselves too.
+    """
+    from slackwater.app.audit.plan import MOST_BATCHED
+    from slackwater.app.audit.scan_target import TO_BEGIN_S
+    from slackwater.model.audits import ScanTask
     from slackwater.model.resources import Target
     from slackwater.wiring.service import scanning
     from slackwater.wiring.settings import Deployed
 
     scanner = scanning(Deployed.of(os.environ))
     told = []
-    for account, region in targets:
-        before, part, turns = _counts(urls), 1, 0
+    for some in (targets[:1], *batched(targets[1:], size)):
+        before, alone = _counts(urls), list[int]()
         with _taken() as took:
-            while part:
-                ends = time.monotonic() + LIMIT_S[SCAN]
-                part = scanner.scan(audit_id, Target(account, region), part, partial(_left_s, ends)).next_part
-                turns += 1
-        told.append(took | _since(before, urls) | {"turns": turns})
+            began = time.monotonic()
+            tasks = [ScanTask(Target(account, region)) for account, region in some]
+            rest, _ = scanner.scan_batch(audit_id, tasks, partial(_left_s, began + LIMIT_S[SCAN]))
+            if LIMIT_S[SCAN] - (time.monotonic() - began) < TO_BEGIN_S:
+                alone += [1] * (MOST_BATCHED - len(some))
+            for task in rest:
+                part, turns = task.part, 0
+                while part:
+                    ends = time.monotonic() + LIMIT_S[SCAN]
+                    part = scanner.scan(audit_id, task.target, part, partial(_left_s, ends)).next_part
+                    turns += 1
+                alone.append(turns)
+        told.append(_each(took | _since(before, urls), 1 + sum(alone), transitions_of(alone), len(some)))
     return told[1:]
+
+
+def _each(took: dict[str, Any], turns: int, transitions: int, targets: int) -> dict[str, Any]:
+    """What a batch took, by its targets; but the peak is of all."""
+    used = took | {"turns": turns, "transitions": transitions}
+    calls = {call: count / targets for call, count in used.pop("calls").items()}
+    each = {what: count if what == "peak_mib" else count / targets for what, count in used.items()}
+    return each | {"calls": calls, "targets": targets}
 
 
 def _left_s(ends: float) -> float:
@@ -123,7 +155,9 @@ def published(audit_id: str, urls: list[str]) -> dict[str, Any]:
 
 
 def filled(audit_id: str, samples: dict[str, list[tuple[str, str]]], kinds: dict[str, str]) -> dict[str, float]:
-    """Leave for each target of an audit what the scan of one like it left; for another audit than the first, all of it anew."""
+    """Leave for each target of an audit what the scan of one like it left; for another audit than the first, all of it
+    anew.
+    """
     from slackwater.app.audit.plan import PLAN, plan_of
     from slackwater.aws.client.meter import CallMeter
     from slackwater.aws.client.session import AwsSession
@@ -142,9 +176,15 @@ def filled(audit_id: str, samples: dict[str, list[tuple[str, str]]], kinds: dict
         later = f"{plan.now + timedelta(minutes=1):%Y-%m-%dT%H:%M:%SZ}"
         documents.write(object_keys.plan(audit_id), text.replace(f"{plan.now:%Y-%m-%dT%H:%M:%SZ}", later))
         record = AuditRecord(
-            id=audit_id, state="running", started_at=clock(), finished_at=None, request=plan.request, policy=plan.policy,
-            outcome=None, error=None,
-        )  # fmt: skip
+            id=audit_id,
+            state="running",
+            started_at=clock(),
+            finished_at=None,
+            request=plan.request,
+            policy=plan.policy,
+            outcome=None,
+            error=None,
+        )
         _audits(deployed, session).begin(record)
     left = {target: list(_left(documents, *target)) for of_kind in samples.values() for target in map(tuple, of_kind)}
     sizes: dict[str, list[int]] = {LARGE: [], SMALL: [], EMPTY: []}
@@ -214,7 +254,9 @@ def _disk(folder: Path) -> Iterator[list[float]]:
 
 
 def _counts(urls: list[str]) -> dict[str, float]:
-    """What was asked of the accounts, the bucket and the table so far: requests by `service:Operation`, metrics and units."""
+    """What was asked of the accounts, the bucket and the table so far: requests by `service:Operation`, metrics and
+    units.
+    """
     asked = counted({"url": urls[0]})
     with urllib.request.urlopen(f"{urls[1]}/_counts") as answer:
         of_store = json.load(answer)
@@ -320,7 +362,8 @@ def measured(accounts: int, resources: int, samples: int) -> dict[str, Any]:
             world.delay(latency_ms, store_ms)
             for kind, some in chosen.items():
                 warm = chosen[EMPTY][:1] if kind == EMPTY else chosen[SMALL][-1:]
-                scans[kind][str(latency_ms)] = world.run("scan", FIRST, [*warm, *some], world.urls)
+                size = 1 if kind == LARGE else plan["batch"]
+                scans[kind][str(latency_ms)] = world.run("scan", FIRST, [*warm, *some], world.urls, size)
         world.delay(0, 0)
         sizes = world.run("fill", FIRST, chosen, kinds)
         publish = {}

@@ -14,8 +14,21 @@ REQUEST = {"requested_by": "schedule", "occasion": "weekly/2026-11-16T09:00:00Z"
 
 
 def done(payload: Any) -> Any:
-    """The whole target in one part."""
-    return {"next_part": 0}
+    """Every target whole, in one call."""
+    return {"todo": [], "left": 0} if "todo" in payload else {"next_part": 0}
+
+
+def task(target: Any, part: int = 1) -> dict[str, Any]:
+    return {"target": target, "part": part}
+
+
+def batch(*targets: Any) -> dict[str, Any]:
+    return {"todo": [task(target) for target in targets]}
+
+
+def left(*tasks: Any) -> dict[str, Any]:
+    """What a call for a batch returns that could not scan everything."""
+    return {"todo": list(tasks), "left": len(tasks)}
 
 
 def ends(state: str) -> Callable[[Any], Any]:
@@ -39,7 +52,9 @@ def fails(error: str, times: int = 1000) -> Callable[[Any], Any]:
 def audit(deploy: Any) -> Callable[..., tuple[str, Execution]]:
     """How an audit of two regions ends, and what it called."""
 
-    def run(parameters: dict[str, str] | None = None, **functions: Callable[[Any], Any]) -> tuple[str, Execution]:
+    def run(
+        parameters: dict[str, str] | None = None, batches: Any = (), **functions: Callable[[Any], Any]
+    ) -> tuple[str, Execution]:
         substitutions = deploy(**(parameters or {}))["AuditStateMachine"]["DefinitionSubstitutions"]
         execution = Execution(
             machine("audit", substitutions),
@@ -52,7 +67,7 @@ def audit(deploy: Any) -> Callable[..., tuple[str, Execution]]:
             | {f"{name.title()}Function.Arn": function for name, function in functions.items()},
             REQUEST,
             "a-1",
-            bucket={"audits/a-1/targets.json": json.dumps([EUROPE, JAPAN])},
+            bucket={"audits/a-1/batches.json": json.dumps(batches or [batch(EUROPE), batch(JAPAN)])},
         ).run()
         return "succeeded" if execution.error is None else f"{execution.error}: {execution.cause}", execution
 
@@ -74,16 +89,22 @@ def test_every_target_of_the_plan_is_scanned_and_the_results_published(audit: An
     (plan,) = asked(execution, "Plan")
     assert (plan["audit_id"], plan["request"]) == ("a-1", REQUEST)
     assert plan["machine"].startswith("arn:aws:states:")
-    assert asked(execution, "Scan") == [{"audit_id": "a-1", "target": target, "part": 1} for target in (EUROPE, JAPAN)]
+    assert asked(execution, "Scan") == [{"audit_id": "a-1"} | batch(target) for target in (EUROPE, JAPAN)]
     assert asked(execution, "Publish") == [{"audit_id": "a-1"}]
 
 
 def test_a_target_that_is_too_large_for_one_function_is_scanned_part_by_part(audit: Any) -> None:
-    ended, execution = audit(scan=lambda asked: {"next_part": asked["part"] + 1 if asked["part"] < 3 else 0})
+    def scan(asked: Any) -> Any:
+        if "todo" in asked:
+            return left(*(task(one["target"], 2) for one in asked["todo"]))
+        return {"next_part": asked["part"] + 1 if asked["part"] < 3 else 0}
+
+    ended, execution = audit(scan=scan, batches=[batch(EUROPE, JAPAN)])
 
     assert ended == "succeeded"
-    assert [(one["target"]["region"], one["part"]) for one in asked(execution, "Scan")] == [
-        (region, part) for region in ("eu-west-1", "ap-northeast-1") for part in (1, 2, 3)
+    assert asked(execution, "Scan") == [
+        {"audit_id": "a-1"} | batch(EUROPE, JAPAN),
+        *({"audit_id": "a-1"} | task(target, part) for target in (EUROPE, JAPAN) for part in (2, 3)),
     ]
     assert asked(execution, "Publish") == [{"audit_id": "a-1"}]
 
@@ -107,11 +128,15 @@ def kept(target: Any, error: str) -> dict[str, Any]:
 
 
 def test_why_a_target_could_not_be_scanned_is_kept_for_the_audits_end(audit: Any) -> None:
-    ended, execution = audit(
-        scan=lambda payload: fails("Sandbox.Timedout")(payload) if payload["target"] == EUROPE else done(payload)
-    )
+    def scan(payload: Any) -> Any:
+        if "todo" in payload or payload["target"] == EUROPE:
+            raise StateError("Sandbox.Timedout", "why")
+        return done(payload)
+
+    ended, execution = audit(scan=scan, batches=[batch(EUROPE, JAPAN)])
 
     assert ended == "succeeded"
+    assert [one["target"] for one in asked(execution, "Scan")[1:]] == [EUROPE, EUROPE, JAPAN]
     assert asked(execution, "Publish") == [kept(EUROPE, "Sandbox.Timedout"), {"audit_id": "a-1"}]
 
 
@@ -121,19 +146,44 @@ def test_a_target_whose_error_cannot_even_be_kept_spoils_nothing(audit: Any) -> 
             raise StateError("Sandbox.Timedout", "why")
         return {"audit_id": payload["audit_id"], "state": "incomplete"}
 
-    ended, execution = audit(scan=fails("Sandbox.Timedout"), publish=publish)
+    ended, execution = audit(scan=fails("Sandbox.Timedout"), publish=publish, batches=[batch(EUROPE, JAPAN)])
 
     assert ended == "succeeded"
+    assert {one["target"]["region"] for one in asked(execution, "Scan")[1:]} == {"eu-west-1", "ap-northeast-1"}
     assert asked(execution, "Publish")[-1] == {"audit_id": "a-1"}
+
+
+def test_what_is_left_of_a_batch_is_scanned_by_itself(audit: Any) -> None:
+    ended, execution = audit(
+        scan=lambda asked: left(task(JAPAN)) if "todo" in asked else done(asked), batches=[batch(EUROPE, JAPAN)]
+    )
+
+    assert ended == "succeeded"
+    assert asked(execution, "Scan")[1:] == [{"audit_id": "a-1"} | task(JAPAN)]
+    assert execution.status == "SUCCEEDED"
+
+
+def test_a_batch_whose_targets_are_all_scanned_takes_three_transitions(audit: Any, states: dict[str, Any]) -> None:
+    inside = Execution(
+        {"StartAt": "ScanBatch", "States": states},
+        {"${ScanFunctionArn}": done},
+        {"audit_id": "a-1", "work": batch(EUROPE, JAPAN)},
+    ).run()
+
+    assert inside.trace == ["ScanBatch", "IsAnyLeft", "BatchScanned"]
 
 
 @pytest.mark.parametrize(("error", "times"), [("Lambda.TooManyRequestsException", 60), ("Sandbox.Timedout", 1)])
 def test_a_scan_is_tried_again_patiently_where_none_could_run_and_once_where_it_ended(
     audit: Any, error: str, times: int
 ) -> None:
-    _, execution = audit(scan=fails(error, times))
+    _, execution = audit(scan=fails(error, times), batches=[batch(EUROPE, JAPAN)])
 
-    assert len(asked(execution, "Scan")) == 2 + times
+    scans = asked(execution, "Scan")
+    # A call that ended without an answer is for the targets one by one what they get once more.
+    by_itself = [EUROPE, JAPAN] if error == "Sandbox.Timedout" else []
+    assert [one["target"] for one in scans if "target" in one] == by_itself
+    assert len(scans) == 1 + (times if not by_itself else 2)
     assert asked(execution, "Publish") == [{"audit_id": "a-1"}]
 
 
@@ -202,7 +252,7 @@ def posts(*waits: tuple[int, int]) -> Callable[[Any], Any]:
     return lambda _: dict(zip(("waiting", "wait_s"), next(left, (0, 0)), strict=True))
 
 
-def test_slack_is_told_once_the_audit_is_on_record(audit: Any) -> None:
+def test_slack_is_notified_once_the_audit_is_recorded(audit: Any) -> None:
     ended, execution = audit()
 
     assert ended == "succeeded"
@@ -211,7 +261,7 @@ def test_slack_is_told_once_the_audit_is_on_record(audit: Any) -> None:
     assert execution.waited_s == []
 
 
-def test_posts_that_wait_are_tried_again_when_slack_wants_them_until_none_does(audit: Any) -> None:
+def test_waiting_posts_are_retried_when_slack_allows_until_none_is_left(audit: Any) -> None:
     ended, execution = audit(notify=posts((3, 30), (1, 60)))
 
     assert ended == "succeeded"
@@ -219,7 +269,7 @@ def test_posts_that_wait_are_tried_again_when_slack_wants_them_until_none_does(a
     assert execution.waited_s == [30, 60]
 
 
-def test_slack_is_told_of_an_audit_that_failed_which_fails_all_the_same(audit: Any) -> None:
+def test_slack_is_notified_of_a_failed_audit_which_still_fails(audit: Any) -> None:
     ended, execution = audit(plan=fails("PolicyError"), notify=posts((1, 5)))
 
     assert ended == 'PolicyError: {"Error": "PolicyError", "Cause": "why"}'
@@ -228,7 +278,7 @@ def test_slack_is_told_of_an_audit_that_failed_which_fails_all_the_same(audit: A
     assert execution.waited_s == [5]
 
 
-def test_slack_is_told_of_an_audit_of_which_nothing_was_scanned(audit: Any) -> None:
+def test_slack_is_notified_of_an_audit_that_scanned_nothing(audit: Any) -> None:
     ended, execution = audit(publish=lambda asked: {"audit_id": asked["audit_id"], "state": "failed"})
 
     assert ended.startswith("NothingScanned: ")
@@ -244,7 +294,7 @@ def test_slack_is_told_of_an_audit_of_which_nothing_was_scanned(audit: Any) -> N
         ("complete", fails("PolicyError"), "PolicyError: "),
     ],
 )
-def test_an_audit_ends_as_it_would_have_where_slack_cannot_be_told(
+def test_an_audit_ends_the_same_way_if_slack_cannot_be_notified(
     audit: Any, notify: Any, state: str, plan: Any, end: str
 ) -> None:
     ended, execution = audit(
@@ -257,7 +307,7 @@ def test_an_audit_ends_as_it_would_have_where_slack_cannot_be_told(
     assert len(asked(execution, "Notify")) > 1
 
 
-def test_what_nobody_could_put_on_record_nobody_is_told_of(audit: Any) -> None:
+def test_an_audit_that_could_not_be_recorded_is_not_announced(audit: Any) -> None:
     _, execution = audit(plan=fails("PolicyError"), publish=fails("Sandbox.Timedout"))
 
     assert asked(execution, "Notify") == []

@@ -20,10 +20,10 @@ from slackwater.app.audit import publish as audit_publish
 from slackwater.app.audit.audits import Audits
 from slackwater.app.audit.document_file import ScanFile
 from slackwater.app.audit.limits import AuditLimits
-from slackwater.app.audit.plan import NoPlanError, Planner
+from slackwater.app.audit.plan import NoPlanError, Planner, batches_of
 from slackwater.app.audit.publish import NoAuditError, Publisher
 from slackwater.app.audit.request import AuditRequestError, request_of
-from slackwater.app.audit.scan_target import NoSnapshotError, Scanner
+from slackwater.app.audit.scan_target import TO_BEGIN_S, NoSnapshotError, Scanner
 from slackwater.app.audit.step_error import error_text
 from slackwater.app.audit.target_documents import put_error
 from slackwater.app.findings.findings import NotFoundError
@@ -33,7 +33,7 @@ from slackwater.app.telemetry import LOGGER
 from slackwater.aws.inventory.snapshot import discard_left_behind
 from slackwater.engine.registry import registry
 from slackwater.model import object_keys
-from slackwater.model.audits import AuditRecord, AuditRequest
+from slackwater.model.audits import AuditRecord, AuditRequest, ScanTask
 from slackwater.model.cleanup import Cleanup, Observed
 from slackwater.model.findings import CEILING, REGION_DISABLED, Finding, Gap, Recommendation, Scan, TargetScan, Usage
 from slackwater.model.identity import Identity
@@ -181,7 +181,7 @@ class Records(Places):
 
 
 @dataclass
-class Shelved:
+class KeptFile:
     """A stock in a file: how many parts there are."""
 
     file: Path
@@ -204,12 +204,12 @@ class Seen:
     scan: Callable[[], Scan]
     count: int
 
-    def snapshot(self, target: Target) -> Shelved:
+    def snapshot(self, target: Target) -> KeptFile:
         file = Path(tempfile.mkdtemp()) / "stock.sqlite"
         file.write_text(str(self.count))
-        return Shelved(file)
+        return KeptFile(file)
 
-    def parts(self, target: Target, now: datetime, snapshot: Shelved, first: int) -> Iterator[Scan]:
+    def parts(self, target: Target, now: datetime, snapshot: KeptFile, first: int) -> Iterator[Scan]:
         whole = self.scan()
         (seen,) = whole.targets
         for part in range(first, snapshot.parts + 1):
@@ -243,8 +243,8 @@ class Service:
     """In how many parts a target is scanned, its findings dealt out."""
     left_s: float = 900.0
     turns: int = 0
-    open_snapshot: Callable[[Path], Shelved] = Shelved
-    render: Callable[[ScanFile], str] = lambda spool: f"<p>{spool.head()['totals']['findings']} findings"
+    open_snapshot: Callable[[Path], KeptFile] = KeptFile
+    render: Callable[[ScanFile], str] = lambda scan_file: f"<p>{scan_file.head()['totals']['findings']} findings"
     scans: list[tuple[str, datetime, tuple[str, ...]]] = field(default_factory=list)
     """Where, as of when, and with which detectors on."""
 
@@ -304,16 +304,19 @@ class Service:
     def start(self, audit_id: str, request: AuditRequest) -> None:
         self.started.append((audit_id, request))
 
-    def scan(self, audit_id: str, target: Target, part: int = 1) -> None:
+    @property
+    def scanner(self) -> Scanner:
         def of_policy(policy, plan, target):
             return nullcontext(Seen(lambda: self.seen(target, policy, plan.now), self.parts))
 
-        scanner = Scanner(
+        return Scanner(
             documents=self.bucket, policies=self.policies, audit=of_policy, open_snapshot=self.open_snapshot, clock=self.clock
         )  # fmt: skip
+
+    def scan(self, audit_id: str, target: Target, part: int = 1) -> None:
         try:
             while part:
-                part = scanner.scan(audit_id, target, part, lambda: self.left_s).next_part
+                part = self.scanner.scan(audit_id, target, part, lambda: self.left_s).next_part
                 self.turns += 1
         except Killed as error:
             cause = json.dumps({"errorMessage": f"killed {error}"})
@@ -387,7 +390,7 @@ def test_everything_that_the_scans_have_in_common_is_fixed_in_the_plan(service) 
     assert len(service.bucket.texts[object_keys.plan("a1")]) == 1
 
 
-def test_all_scans_look_as_of_the_same_moment_with_the_detectors_that_were_planned(service) -> None:
+def test_all_scans_judge_as_of_the_same_time_with_the_planned_detectors(service) -> None:
     plan = service.planner.plan("a1", replace(ANYBODY, detectors=("efs-idle",)))
     service.now += timedelta(minutes=20)
     for target in plan.targets:
@@ -611,7 +614,7 @@ def test_an_audit_no_account_of_which_can_be_entered_has_failed_and_says_why(org
     )
 
 
-def test_a_policy_that_names_no_account_is_said(organization, monkeypatch) -> None:
+def test_a_policy_that_names_no_account_is_reported(organization, monkeypatch) -> None:
     left_out = ("3 accounts left out: SUSPENDED in AWS Organizations",)
     monkeypatch.setattr(Service, "named", lambda *_: SelectedAccounts(accounts=(), left_out=left_out))
 
@@ -666,7 +669,7 @@ def test_an_account_without_any_wanted_region_is_none_of_the_audits_and_without_
         organization.planner.plan("a2", replace(ANYBODY, regions=("eu-west-1",)))
 
 
-def test_an_audit_all_of_whose_regions_are_closed_has_failed(service) -> None:
+def test_an_audit_fails_if_all_its_regions_are_disabled(service) -> None:
     service.fleet = {TOKYO: []}
     service.optional = (
         Gap(ACCOUNT, "ap-northeast-1", REGION_DISABLED, "region closed by a service control policy", optional=True),
@@ -680,15 +683,15 @@ def test_an_audit_all_of_whose_regions_are_closed_has_failed(service) -> None:
     )
 
 
-def test_of_very_many_new_findings_the_worst_are_told_with_their_evidence_and_all_with_their_advice(
+def test_of_very_many_new_findings_the_worst_have_their_evidence_and_all_have_their_advice(
     service, monkeypatch
 ) -> None:
     monkeypatch.setattr(audit_publish, "MOST_WITH_EVIDENCE", 2)
     service.fleet = {TOKYO: THREE}
     service.run("a1")
 
-    told = json.loads(service.bucket.texts[object_keys.changed_findings("a1")][-1])
-    assert [(bool(one["evidence"]), bool(one["recommendations"])) for one in told] == [
+    stored = json.loads(service.bucket.texts[object_keys.changed_findings("a1")][-1])
+    assert [(bool(one["evidence"]), bool(one["recommendations"])) for one in stored] == [
         (True, True),
         (True, True),
         (False, True),
@@ -749,10 +752,13 @@ def test_a_part_that_is_missing_is_a_gap_and_what_was_not_seen_is_not_gone(servi
 
 
 def test_parts_of_two_attempts_are_not_taken_for_one_target(service) -> None:
-    """The first scanned all three parts, and died before it could say so; the second divided otherwise, and died after one."""
+    """The first scanned three parts of four, and died; the second divided otherwise, and died after one."""
     service.fleet, service.parts = {TOKYO: THREE}, 3
     service.scanned("a1")
     of_the_first = {key: list(texts) for key, texts in service.bucket.texts.items() if "/targets/" in key}
+    last = object_keys.target_scan("a1", ACCOUNT, "ap-northeast-1", 3)
+    end = json.loads(of_the_first[last][-1])
+    service.bucket.write(last, json.dumps(end | {"scan": end["scan"] | {"more": True}}))
     service.fleet = {TOKYO: [*THREE[1:], THREE[0]]}
     service.scan("a1", TOKYO)
     for part in (2, 3):
@@ -770,11 +776,11 @@ def test_the_list_that_is_gone_on_with_is_discarded_where_the_function_was_kille
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     there = list[bool]()
 
-    def open_snapshot(file: Path) -> Shelved:
-        shelved, before = Shelved(Path(shutil.copy(file, tmp_path / "kept"))), file.exists()
+    def open_snapshot(file: Path) -> KeptFile:
+        kept, before = KeptFile(Path(shutil.copy(file, tmp_path / "kept"))), file.exists()
         discard_left_behind()
         there.extend((before, file.exists()))
-        return shelved
+        return kept
 
     service.fleet, service.parts, service.left_s, service.open_snapshot = {TOKYO: THREE}, 2, 61.0, open_snapshot
     service.scanned("a1", replace(ANYBODY, regions=("ap-northeast-1",)))
@@ -782,7 +788,7 @@ def test_the_list_that_is_gone_on_with_is_discarded_where_the_function_was_kille
     assert there == [True, False]
 
 
-def test_nobody_goes_on_with_what_nobody_began(service) -> None:
+def test_an_audit_that_was_not_started_cannot_be_continued(service) -> None:
     service.planner.plan("a1", ANYBODY)
 
     with pytest.raises(NoSnapshotError, match="nobody began"):
@@ -794,8 +800,89 @@ def test_nobody_goes_on_with_what_nobody_began(service) -> None:
 
 # Scanning
 
+THROTTLED = Gap("123456789012", "us-east-2", "ec2:DescribeVolumes", "Throttling")
 
-def test_a_scan_goes_by_the_policy_that_was_planned_with_whatever_is_pushed_since(service) -> None:
+
+def planned_batch(service: Service) -> tuple[ScanTask, ...]:
+    """All targets of an audit, for one call."""
+    service.planner.plan("a1", replace(ANYBODY, regions=("ap-northeast-1", "us-east-2", "eu-west-1")))
+    return tuple(map(ScanTask, (TOKYO, OHIO, DUBLIN)))
+
+
+def test_one_call_scans_the_targets_of_a_batch(service) -> None:
+    service.fleet[OHIO] = [found("vol-1")]
+
+    assert service.scanner.scan_batch("a1", planned_batch(service), lambda: 900) == ([], True)
+    assert [region for region, *_ in service.scans] == ["ap-northeast-1", "us-east-2", "eu-west-1"]
+    record = service.publisher.publish("a1")
+    assert (record.state, record.outcome.targets, record.outcome.findings) == ("complete", 3, 1)
+
+
+def test_a_target_that_fails_costs_the_others_of_its_batch_nothing(service) -> None:
+    service.fleet |= {TOKYO: MemoryError("too large"), OHIO: THROTTLED}
+
+    rest, complete = service.scanner.scan_batch("a1", planned_batch(service), lambda: 900)
+
+    assert (rest, complete) == ([ScanTask(TOKYO)], False)
+    put_error(service.bucket, "a1", TOKYO, {"Error": "MemoryError", "Cause": "too large"})
+    record = service.publisher.publish("a1")
+    assert [(one.region, one.why) for one in record.outcome.incomplete] == [
+        ("ap-northeast-1", "lambda:Invoke: MemoryError: too large"),
+        ("us-east-2", f"{THROTTLED.what}: {THROTTLED.reason}"),
+    ]
+
+
+def test_a_batch_begins_with_no_other_target_where_little_time_is_left(service) -> None:
+    left_s = iter([TO_BEGIN_S, TO_BEGIN_S - 1])
+
+    rest, _ = service.scanner.scan_batch("a1", planned_batch(service), lambda: next(left_s))
+
+    assert (rest, [region for region, *_ in service.scans]) == ([ScanTask(DUBLIN)], ["ap-northeast-1", "us-east-2"])
+
+
+def test_a_large_target_of_a_batch_is_scanned_on_its_own(service) -> None:
+    service.fleet[TOKYO], service.parts, service.left_s = THREE, 3, 61.0
+
+    rest, _ = service.scanner.scan_batch("a1", planned_batch(service), lambda: 61.0)
+
+    assert rest == [ScanTask(TOKYO, 2), ScanTask(OHIO), ScanTask(DUBLIN)]
+    for task in rest:
+        service.scan("a1", task.target, task.part)
+    record = service.publisher.publish("a1")
+    assert (record.state, record.outcome.targets, record.outcome.findings) == ("complete", 3, 3)
+
+
+def test_a_target_whose_documents_are_stored_is_not_scanned_again(service) -> None:
+    service.fleet, service.parts = {TOKYO: THREE}, 3
+    service.planner.plan("a1", ANYBODY)
+    service.scan("a1", TOKYO)
+    service.scan("a1", TOKYO)
+    assert len(service.scans) == 1
+
+    del service.bucket.texts[object_keys.target_scan("a1", ACCOUNT, "ap-northeast-1", 3)]
+    service.scan("a1", TOKYO)
+    assert len(service.scans) == 2
+
+
+@pytest.mark.parametrize(("targets", "sizes"), [(1, {1}), (199, {1}), (200, {2}), (1_999, {19, 4}), (17_000, {20})])
+def test_batches_are_small_where_there_are_few_targets(targets: int, sizes: set[int]) -> None:
+    all_ = [Target(f"{number:012}", "eu-west-1") for number in range(targets)]
+    batches = batches_of(all_)
+
+    assert {len(batch.todo) for batch in batches} == sizes
+    assert [task for batch in batches for task in batch.todo] == [ScanTask(target) for target in all_]
+
+
+def test_what_the_distributed_map_reads_is_what_is_to_be_scanned(service) -> None:
+    service.planner.plan("a1", ANYBODY)
+
+    (text,) = service.bucket.texts[object_keys.batches("a1")]
+    assert json.loads(text)[0] == {
+        "todo": [{"target": {"account": ACCOUNT, "region": "ap-northeast-1", "partition": "aws"}, "part": 1}]
+    }
+
+
+def test_a_scan_uses_the_policy_of_its_plan_even_if_another_was_pushed(service) -> None:
     service.bucket.write(object_keys.POLICY, "[detectors.ebs-unattached]\nunattached_days = 9\n")
     (tokyo, *_) = service.planner.plan("a1", ANYBODY).targets
     service.policies.push("[detectors.ebs-unattached]\nunattached_days = 30\n", "slackwater.toml")
@@ -827,7 +914,7 @@ def test_nobody_scans_or_ends_what_was_not_planned(service) -> None:
 # Publishing
 
 
-def test_one_document_tells_the_whole_audit(service) -> None:
+def test_one_document_has_the_whole_audit(service) -> None:
     service.fleet = {TOKYO: [found("vol-1", usd="3")], OHIO: [found("vol-2", OHIO, usd="7")]}
     record = service.run("a1", replace(ANYBODY, regions=("ap-northeast-1", "us-east-2")))
     document = service.document("a1")
@@ -885,7 +972,7 @@ def test_a_gap_in_a_target_leaves_what_is_not_seen_there_as_it_was(service) -> N
     assert service.findings.kept["f-vol-1"].status == "open"
 
 
-def test_of_a_target_the_first_call_that_failed_is_told_before_what_the_ceiling_on_metrics_held_back(service) -> None:
+def test_the_first_failed_call_of_a_target_is_reported_before_metrics_over_the_limit(service) -> None:
     held = Gap(ACCOUNT, "ap-northeast-1", "cloudwatch:GetMetricData", f"{CEILING}: 25 of 25 USD were spent (7 times)")
     here = replace(ANYBODY, regions=("ap-northeast-1",))
     service.fleet = {TOKYO: held}
@@ -921,7 +1008,7 @@ def test_an_audit_that_could_scan_nothing_has_failed(service) -> None:
     assert service.document("a1")["scan"]["as_of"]
 
 
-def test_an_audit_without_a_region_that_answers_is_told_even_where_results_are_missing(service) -> None:
+def test_an_audit_without_a_region_that_answers_is_reported_even_if_results_are_missing(service) -> None:
     service.planner.plan("a1", ANYBODY)
 
     assert service.publisher.publish("a1").state == "failed"
@@ -1083,7 +1170,7 @@ def test_what_a_failed_audit_had_merged_is_its_news(service, writes) -> None:
     assert ledgers or writes == 1  # which may be a finding that is as it was
 
 
-def test_an_audit_that_failed_with_its_news_told_keeps_them_and_one_that_merged_nothing_has_none(service) -> None:
+def test_a_failed_audit_keeps_the_news_it_stored_and_has_none_if_it_merged_nothing(service) -> None:
     service.fleet = {TOKYO: [found("vol-1")]}
     service.scanned("a1")
     service.records.end = None
@@ -1433,7 +1520,7 @@ def test_the_latest_report_is_that_of_the_newest_audit_that_has_ended(service) -
     assert found_["expires_at"] == rfc3339(service.now + timedelta(minutes=15))
 
 
-def test_a_report_of_everything_goes_before_a_newer_one_of_a_part(service) -> None:
+def test_a_complete_report_is_preferred_over_a_newer_partial_one(service) -> None:
     service.fleet = {TOKYO: [found("vol-1")]}
     service.run("hourly-1", replace(ANYBODY, detectors=("ebs-unattached",)))
     assert service.audits.latest_report()["audit_id"] == "hourly-1"
@@ -1462,7 +1549,7 @@ def test_one_that_found_nothing_to_scan_has_its_report_of_what_was_not_seen(serv
     assert service.audits.latest_report()["audit_id"] == "a1"
 
 
-def test_a_report_that_could_not_be_made_is_said_instead_of_showing_an_older_one(service) -> None:
+def test_a_report_that_could_not_be_made_is_an_error_instead_of_an_older_report(service) -> None:
     service.fleet = {TOKYO: [found("vol-1")]}
     service.run("a1")
     service.now += timedelta(days=7)

@@ -80,22 +80,22 @@ def part(draw: st.DrawFn) -> dict[str, Any]:
 
 @settings(max_examples=effort(40, 15), deadline=None)
 @given(st.lists(st.tuples(part(), st.integers(0, 2)), min_size=1, max_size=4))
-def test_what_is_spooled_is_what_is_merged(parts: list[tuple[Any, int]]) -> None:
+def test_the_written_findings_are_the_merged_ones(parts: list[tuple[Any, int]]) -> None:
     whole = merged([one for one, _ in sorted(parts, key=lambda each: each[1])])
-    with ScanFile() as spool:
+    with ScanFile() as scan_file:
         for one, place in parts:
-            spool.add(one, place)
+            scan_file.add(one, place)
         out = StringIO()
-        spool.write(out)
+        scan_file.write(out)
 
         assert out.getvalue() == dump(whole)
-        assert [*spool.findings()] == whole["findings"]
-        assert [*spool.findings(2)] == whole["findings"][:2]
-        assert [*spool.document()["findings"]] == whole["findings"]
-        assert len(spool.document()["findings"]) == len(whole["findings"])
-        assert [*spool.unknown()] == whole["unknown"]
-        assert [*spool.unlisted()] == whole["unlisted"]
-        assert spool.head() == whole | {"findings": [], "unknown": [], "unlisted": []}
+        assert [*scan_file.findings()] == whole["findings"]
+        assert [*scan_file.findings(2)] == whole["findings"][:2]
+        assert [*scan_file.document()["findings"]] == whole["findings"]
+        assert len(scan_file.document()["findings"]) == len(whole["findings"])
+        assert [*scan_file.unknown()] == whole["unknown"]
+        assert [*scan_file.unlisted()] == whole["unlisted"]
+        assert scan_file.head() == whole | {"findings": [], "unknown": [], "unlisted": []}
 
 
 def some(n: int) -> dict[str, Any]:
@@ -119,30 +119,30 @@ def some(n: int) -> dict[str, Any]:
 
 def test_a_document_to_view_holds_the_worst_findings_and_reads_the_rest_from_disk(tmp_path: Path) -> None:
     n = CHUNK * 2 + 7
-    with ScanFile() as spool:
-        spool.add(some(n))
-        doc = spool.document(3)
+    with ScanFile() as scan_file:
+        scan_file.add(some(n))
+        doc = scan_file.document(3)
 
         assert [finding["id"] for finding in doc["findings"]] == ["00000", "00001", "00002"]
         assert doc["totals"]["findings"] == n
         assert (len(doc["unknown"]), bool(doc["unknown"]), bool(doc["unlisted"])) == (n, True, False)
         assert [one["number"] for one in doc["unknown"]] == list(range(n))
         assert doc["unknown"][-1]["number"] == n - 1
-        spool.write(tmp_path / "scan.json")
+        scan_file.write(tmp_path / "scan.json")
     assert len(json.loads((tmp_path / "scan.json").read_text("utf-8"))["unknown"]) == n
 
 
 def test_it_leaves_nothing_behind_and_without_a_part_there_is_no_document() -> None:
-    with ScanFile() as spool:
-        folder = spool._path.parent
+    with ScanFile() as scan_file:
+        folder = scan_file._path.parent
         assert folder.exists()
         with pytest.raises(ValueError, match="without any document"):
-            spool.head()
+            scan_file.head()
     assert not folder.exists()
 
 
-def test_a_disk_without_room_is_told() -> None:
-    with ScanFile() as spool:
-        spool._db.execute("PRAGMA max_page_count = 12")
+def test_a_full_disk_is_reported() -> None:
+    with ScanFile() as scan_file:
+        scan_file._db.execute("PRAGMA max_page_count = 12")
         with pytest.raises(ScanFileError, match=r"cannot be kept in .*full"):
-            spool.add(some(3_000))
+            scan_file.add(some(3_000))

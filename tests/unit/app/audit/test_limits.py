@@ -28,7 +28,7 @@ def policy(service: Service, text: str) -> None:
     service.bucket.write(object_keys.POLICY, f"[scan]\n{text}\n")
 
 
-def test_of_a_hundred_requests_by_five_callers_three_run_and_the_others_are_told_which(service: Service) -> None:
+def test_of_a_hundred_requests_by_five_callers_three_run_and_the_others_learn_which(service: Service) -> None:
     callers = [AuditRequest(requested_by=f"arn:aws:iam::123456789012:user/{name}") for name in "abcde"]
 
     def ask(number: int) -> str | TooManyAuditsError:
@@ -215,7 +215,7 @@ def test_nothing_starts_once_the_day_is_spent_and_everything_the_next_day(servic
     assert service.audits.start(ANYBODY)
 
 
-def test_what_is_left_is_told_and_nothing_is_changed(service: Service) -> None:
+def test_the_allowance_is_reported_without_changing_it(service: Service) -> None:
     id_ = service.audits.start(ANYBODY)
     service.run(service.audits.start(ANYBODY))
     service.spent_usd = Decimal(60)
@@ -235,7 +235,9 @@ def test_by_a_policy_that_cannot_be_used_an_audit_starts_that_says_so(service: S
     assert service.audits.start(ANYBODY)
 
 
-def test_who_never_gets_to_write_is_told_to_try_again(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_caller_that_loses_every_race_is_asked_to_try_again(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(service.records, "write_running", lambda _: False)
 
     with pytest.raises(ConflictError, match="others keep starting audits: try again"):

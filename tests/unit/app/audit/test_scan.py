@@ -31,12 +31,12 @@ from slackwater.model.resources import (
     VolumeRecommendation,
 )
 from slackwater.model.snapshot import WholeSnapshot
-from slackwater.model.verdicts import Advice, FindingKind, Flagged
+from slackwater.model.verdicts import Advice, FindingKind, Flagged, JointChange
 from slackwater.ports.metrics import MetricAnswer
 from slackwater.views.scan.to_json import document
 
 HERE, THERE = Target("123456789012", "us-east-1"), Target("123456789012", "eu-west-1")
-LOOSE = Volume(
+UNATTACHED = Volume(
     id="vol-1", arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-1", target=HERE, tags={}, volume_type="gp3", size_gib=100,
     iops=3000, throughput_mib_s=125, state="available", created_at=CASE_NOW - timedelta(days=90),
     availability_zone="us-east-1a", multi_attach=False,
@@ -89,7 +89,7 @@ def scan(world: World, targets: list[Target], minimum: float = 1) -> Scan:
 
 
 def test_a_flagged_resource_comes_out_priced() -> None:
-    (found,) = scan(World({HERE: [replace(LOOSE, tags={"Owner": "data"})]}), [HERE]).targets[0].findings
+    (found,) = scan(World({HERE: [replace(UNATTACHED, tags={"Owner": "data"})]}), [HERE]).targets[0].findings
 
     assert scan(World({}), []).as_of == CASE_NOW
     assert found.owner == "data"
@@ -104,7 +104,7 @@ def test_a_flagged_resource_comes_out_priced() -> None:
 def test_what_carries_a_tag_that_the_policy_names_is_managed_and_nothing_deletes_it() -> None:
     """Detached for two months: without the policy's tag a command may delete it."""
     since = AttachmentEvent(id="vol-1", at=CASE_NOW - timedelta(days=60), instance_id="i-1", event_name="DetachVolume")
-    world = World({HERE: [replace(LOOSE, tags={"ManagedBy": "Terraform"}), since]})
+    world = World({HERE: [replace(UNATTACHED, tags={"ManagedBy": "Terraform"}), since]})
     named = parse_policy(
         '[owners]\nmanaged_tags = ["ManagedBy=terraform"]\n', "mine.toml", registry(), ["ebs-unattached"]
     )
@@ -132,8 +132,8 @@ def test_a_finding_of_waste_says_whether_compute_optimizer_agrees_and_is_the_sam
         id="vol-1", finding="Unattached", monthly_savings_usd=Decimal("7.90"), look_back_days=32,
         refreshed_at=CASE_NOW - timedelta(days=1),
     )  # fmt: skip
-    (alone,) = scan(World({HERE: [LOOSE]}), [HERE]).targets[0].findings
-    (found,) = scan(World({HERE: [LOOSE, seen]}), [HERE]).targets[0].findings
+    (alone,) = scan(World({HERE: [UNATTACHED]}), [HERE]).targets[0].findings
+    (found,) = scan(World({HERE: [UNATTACHED, seen]}), [HERE]).targets[0].findings
 
     *before, last = found.evidence
     assert (last.label, last.value) == (
@@ -142,8 +142,8 @@ def test_a_finding_of_waste_says_whether_compute_optimizer_agrees_and_is_the_sam
     assert replace(found, evidence=tuple(before)) == alone
 
 
-def test_what_is_said_of_a_finding_waits_for_all_that_was_read() -> None:
-    told = IdleRecommendation(
+def test_a_finding_is_judged_once_everything_has_been_read() -> None:
+    reported = IdleRecommendation(
         id="vol-1", finding="Unattached", monthly_savings_usd=Decimal("7.90"), look_back_days=32,
         refreshed_at=CASE_NOW - timedelta(days=11),
     )  # fmt: skip
@@ -151,7 +151,9 @@ def test_what_is_said_of_a_finding_waits_for_all_that_was_read() -> None:
     late = Rest(
         frozenset({AttachmentEvent}), lambda: Late([since], {}, [Gap("123456789012", "us-east-1", "a:B", "late")])
     )
-    snapshot = WholeSnapshot(Fleet([LOOSE, told], rest=late), [Gap("123456789012", "us-east-1", "a:A", "early")])
+    snapshot = WholeSnapshot(
+        Fleet([UNATTACHED, reported], rest=late), [Gap("123456789012", "us-east-1", "a:A", "early")]
+    )
     (part,) = auditing(World({})).parts(HERE, CASE_NOW, snapshot)
 
     (found,) = part.targets[0].findings
@@ -162,7 +164,7 @@ def test_what_is_said_of_a_finding_waits_for_all_that_was_read() -> None:
 
 def test_a_required_gap_makes_its_target_incomplete_and_no_other() -> None:
     gap = Gap("123456789012", "eu-west-1", "ec2:DescribeVolumes", "UnauthorizedOperation")
-    done = scan(World({HERE: [LOOSE], THERE: []}, {THERE: [gap]}), [HERE, THERE])
+    done = scan(World({HERE: [UNATTACHED], THERE: []}, {THERE: [gap]}), [HERE, THERE])
 
     assert [one.complete for one in done.targets] == [True, False]
     assert not done.complete
@@ -170,7 +172,7 @@ def test_a_required_gap_makes_its_target_incomplete_and_no_other() -> None:
 
 
 def test_metrics_that_could_not_be_read_are_a_gap_and_the_question_is_unknown() -> None:
-    (target,) = scan(World({HERE: [LOOSE]}, metrics_fail="ThrottlingException: Rate exceeded"), [HERE]).targets
+    (target,) = scan(World({HERE: [UNATTACHED]}, metrics_fail="ThrottlingException: Rate exceeded"), [HERE]).targets
 
     assert not target.complete
     assert target.findings == ()
@@ -179,16 +181,16 @@ def test_metrics_that_could_not_be_read_are_a_gap_and_the_question_is_unknown() 
 
 
 def test_a_price_gap_is_optional_and_carries_its_target() -> None:
-    (target,) = scan(World({HERE: [LOOSE]}), [HERE]).targets
+    (target,) = scan(World({HERE: [UNATTACHED]}), [HERE]).targets
 
     assert target.complete
     assert target.gaps == (Gap("123456789012", "us-east-1", "pricing:GetProducts", "AccessDenied", optional=True),)
 
 
 def test_kept_and_small_findings_are_counted_not_listed() -> None:
-    kept = replace(LOOSE, id="vol-2", tags={"keep": "yes"})
-    small = replace(LOOSE, id="vol-3", size_gib=2)
-    (target,) = scan(World({HERE: [LOOSE, kept, small]}), [HERE]).targets
+    kept = replace(UNATTACHED, id="vol-2", tags={"keep": "yes"})
+    small = replace(UNATTACHED, id="vol-3", size_gib=2)
+    (target,) = scan(World({HERE: [UNATTACHED, kept, small]}), [HERE]).targets
 
     assert [f.resource.id for f in target.findings] == ["vol-1"]
     assert [(one.detector, one.resource.id, one.reason) for one in target.unlisted] == [
@@ -210,7 +212,7 @@ def scan_with(kind: FindingKind, advice: tuple[Advice, ...], world: World) -> Ta
 
 
 def test_keep_tags_and_the_least_saving_do_not_silence_performance_findings() -> None:
-    world = World({HERE: [replace(LOOSE, tags={"keep": ""})]})
+    world = World({HERE: [replace(UNATTACHED, tags={"keep": ""})]})
     target = scan_with("performance", (), world)
 
     assert [f.summary for f in target.findings] == ["found"]
@@ -219,22 +221,24 @@ def test_keep_tags_and_the_least_saving_do_not_silence_performance_findings() ->
 
 
 def test_waste_that_it_would_cost_more_to_change_is_counted_not_listed_and_another_kind_is_listed() -> None:
-    dearer = (
+    more_expensive = (
         Advice(
             action="change", summary="", changes=(Change(PriceItem("a", "b"), Decimal(-100)),), risk="", reversible=True
         ),
     )
-    world = World({HERE: [LOOSE]})
-    target = scan_with("waste", dearer, world)
+    world = World({HERE: [UNATTACHED]})
+    target = scan_with("waste", more_expensive, world)
 
     assert target.findings == ()
     assert [one.reason for one in target.unlisted] == ["to change it would cost more"]
-    assert [f.monthly_savings_usd for f in scan_with("performance", dearer, world).findings] == [Decimal("-8.00")]
+    assert [f.monthly_savings_usd for f in scan_with("performance", more_expensive, world).findings] == [
+        Decimal("-8.00")
+    ]
 
 
-def test_waste_whose_saving_nobody_knows_is_listed() -> None:
+def test_waste_with_unknown_savings_is_listed() -> None:
     unknown = Advice(action="delete", summary="", changes=None, risk="", reversible=False)
-    target = scan_with("waste", (unknown,), World({HERE: [LOOSE]}))
+    target = scan_with("waste", (unknown,), World({HERE: [UNATTACHED]}))
 
     assert [f.monthly_savings_usd for f in target.findings] == [None]
 
@@ -256,11 +260,11 @@ def test_a_scan_says_what_it_asked_and_by_which_policy() -> None:
     assert (head["detectors"], head["policy"]) == (["ebs-unattached"], {"version": "v7", "sha256": "0" * 64})
 
 
-def test_what_a_stronger_finding_tells_of_is_not_listed() -> None:
+def test_a_finding_suppressed_by_a_stronger_one_is_not_listed() -> None:
     verdict = Flagged(summary="so", confidence="high", evidence=(), advice=(), gist=(), severity="low")
     weak = Detector(title="", kind="performance", resource=Volume, limits=Limits, judge=lambda *_: verdict, cases=())
     both = {"ebs-loose": replace(weak, outranks=("ebs-slow",)), "ebs-slow": weak}
-    world = World({HERE: [LOOSE]})
+    world = World({HERE: [UNATTACHED]})
     audit = Audit(
         registry=both, policy=Policy(limits=dict.fromkeys(both, Limits())), sources=lambda _: Sources(world, world),
         prices=world, meter=world, clock=lambda: CASE_NOW, progress=lambda *_: None,
@@ -271,6 +275,34 @@ def test_what_a_stronger_finding_tells_of_is_not_listed() -> None:
     assert [(one.detector, one.resource.id, one.reason) for one in target.unlisted] == [
         ("ebs-slow", "vol-1", "a stronger finding tells of it")
     ]
+
+
+def test_changes_that_collide_are_listed_with_one_command() -> None:
+    def judged(name: str) -> Flagged:
+        change = Advice(
+            action=name,
+            summary="",
+            changes=(),
+            risk="",
+            reversible=True,
+            command=name,
+            joint=JointChange("set", {name: 1}),
+        )
+        return Flagged(summary="so", confidence="high", evidence=(), advice=(change,), gist=(), severity="low")
+
+    slow = Detector(
+        title="", kind="performance", resource=Volume, limits=Limits, judge=lambda *_: judged("a"), cases=()
+    )
+    both = {"ebs-a": slow, "ebs-b": replace(slow, judge=lambda *_: judged("b"))}
+    world = World({HERE: [UNATTACHED]})
+    audit = Audit(
+        registry=both, policy=Policy(limits=dict.fromkeys(both, Limits())), sources=lambda _: Sources(world, world),
+        prices=world, meter=world, clock=lambda: CASE_NOW, progress=lambda *_: None,
+    )  # fmt: skip
+    (target,) = audit.run([HERE], CASE_NOW).targets
+
+    commands = [one.advice.command for finding in target.findings for one in finding.recommendations]
+    assert commands == ["""set '{"a": 1, "b": 1}'"""] * 2
 
 
 class Parts:
@@ -314,19 +346,19 @@ class Counted(World):
         return {"ec2:DescribeVolumes": self.count}
 
 
-def auditing(world: World, told: list[tuple[str, str, int, int]] | None = None) -> Audit:
-    def tell(target: Target, stage: str, done: int, total: int) -> None:
-        if told is not None:
-            told.append((target.region, stage, done, total))
+def auditing(world: World, reported: list[tuple[str, str, int, int]] | None = None) -> Audit:
+    def report(target: Target, stage: str, done: int, total: int) -> None:
+        if reported is not None:
+            reported.append((target.region, stage, done, total))
 
     policy = Policy(limits={"ebs-unattached": registry()["ebs-unattached"].limits()})
     return Audit(
         registry=registry(), policy=policy, sources=lambda _target: Sources(world, world), prices=world, meter=world,
-        clock=lambda: CASE_NOW, progress=tell,
+        clock=lambda: CASE_NOW, progress=report,
     )  # fmt: skip
 
 
-THREE = [replace(LOOSE, id=f"vol-{n}") for n in (1, 2, 3)]
+THREE = [replace(UNATTACHED, id=f"vol-{n}") for n in (1, 2, 3)]
 
 
 def test_a_large_target_comes_part_by_part_each_with_what_it_asked_itself() -> None:
@@ -353,7 +385,7 @@ def test_a_large_target_comes_part_by_part_each_with_what_it_asked_itself() -> N
     assert (parts[0].detectors, snapshot.closed) == (("ebs-unattached",), 1)
 
 
-def test_another_process_goes_on_from_a_later_part() -> None:
+def test_another_process_continues_from_a_later_chunk() -> None:
     snapshot, world = Parts(THREE), Counted({}, {})
     parts = [*auditing(world).parts(HERE, CASE_NOW, snapshot, first=2)]
 
@@ -373,16 +405,16 @@ def test_a_part_is_made_only_when_it_is_wanted() -> None:
     assert world.stocks[HERE].closed == 1
 
 
-def test_the_bar_goes_on_over_all_parts_and_never_back() -> None:
-    told: list[tuple[str, str, int, int]] = []
-    [*auditing(Counted({}, stocks={HERE: Parts(THREE)}), told).parts(HERE, CASE_NOW)]
+def test_the_progress_bar_covers_all_chunks_and_never_decreases() -> None:
+    reported: list[tuple[str, str, int, int]] = []
+    [*auditing(Counted({}, stocks={HERE: Parts(THREE)}), reported).parts(HERE, CASE_NOW)]
 
-    assert [stage for _, stage, _, _ in told].count("inventory") == 1
-    assert told[-1][1:] == ("done", 3, 3)
-    assert [total for _, stage, _, total in told if stage == "metrics"] == [3] * len(
-        [one for one in told if one[1] == "metrics"]
+    assert [stage for _, stage, _, _ in reported].count("inventory") == 1
+    assert reported[-1][1:] == ("done", 3, 3)
+    assert [total for _, stage, _, total in reported if stage == "metrics"] == [3] * len(
+        [one for one in reported if one[1] == "metrics"]
     )
-    done = [done for _, _, done, _ in told]
+    done = [done for _, _, done, _ in reported]
     assert done == sorted(done)
 
 
@@ -419,7 +451,7 @@ def test_of_large_targets_one_part_is_in_memory_at_a_time_and_small_ones_wait_fo
             held.append((self.volumes[0].target.region, use_case._large.locked()))
             return super().fleet(part)
 
-    world = Counted({}, stocks={HERE: Watched(THREE), THERE: Watched([replace(LOOSE, target=THERE)])})
+    world = Counted({}, stocks={HERE: Watched(THREE), THERE: Watched([replace(UNATTACHED, target=THERE)])})
     use_case = auditing(world)
     use_case.hand_over([HERE], CASE_NOW, lambda _: None)
     use_case.hand_over([THERE], CASE_NOW, lambda _: None)

@@ -45,7 +45,7 @@ def ids(trend) -> list[str]:
     return [point["audit_id"] for point in trend]
 
 
-def test_the_last_audits_come_the_oldest_first_as_their_records_tell() -> None:
+def test_the_last_audits_are_listed_from_their_records_the_oldest_first() -> None:
     records = Records(*map(record, range(6)), record(9, "incomplete"))
 
     assert ids(trend_of(records, record(0), most=3)) == ["a-3", "a-2", "a-1"]

@@ -66,6 +66,21 @@ class AuditPlan:
         return tuple(target for target in self.targets if (target.account, target.region) not in known)
 
 
+@dataclass(frozen=True, slots=True)
+class ScanTask:
+    """A target to scan, and the chunk to begin with, counted from 1."""
+
+    target: Target
+    part: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ScanBatch:
+    """What one function call scans: one item of the Distributed Map."""
+
+    todo: tuple[ScanTask, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncompleteTarget:
     """A target with a required gap, and the first reason."""
@@ -123,8 +138,8 @@ class AuditRecord:
 class RunningAudits:
     """The audits that count as running, by id, with the time at which each started to count.
 
-    An audit that has ended may still be in it. `revision` counts the changes. `callers` has who requested each audit; an
-    older version stored none.
+    An audit that has ended may still be in it. `revision` counts the changes. `callers` has who requested each audit;
+    an older version stored none.
     """
 
     since: Mapping[str, datetime]

@@ -17,8 +17,15 @@ def plan(audit_id: str) -> str:
 
 
 def targets(audit_id: str) -> str:
-    """The list of an audit's targets, which the Distributed Map reads."""
+    """The list of an audit's targets. The Distributed Map of executions that an older version started reads it."""
     return f"{AUDITS}{audit_id}/targets.json"
+
+
+def batches(audit_id: str) -> str:
+    """The audit's targets in batches, which the Distributed Map reads: one function call scans the targets of
+    a batch.
+    """
+    return f"{AUDITS}{audit_id}/batches.json"
 
 
 def target_scan(audit_id: str, account: str, region: str, part: int = 1) -> str:

@@ -130,7 +130,8 @@ class Audits:
                 return ReportDocument(audit_id=record.id, url=link, expires_at=rfc3339(until))
             if record.state != "failed":
                 raise NotFoundError(
-                    f"audit {record.id} left no report: the log of PublishFunction says why, or it is of an older version"
+                    f"audit {record.id} left no report: the log of PublishFunction says why, or it is of an older "
+                    "version"
                 )
         raise NotFoundError("no audit has left a report yet")
 

@@ -16,7 +16,7 @@ AT_ONCE: Final = 16
 def examined(
     who: Identity, in_regions: Sequence[str], needed: Collection[Need], permission_checks: PermissionChecks
 ) -> Examination:
-    """Check every action, in each region unless one call is enough for all.
+    """Check every action that a scan of these regions uses, in each region unless one call is enough for all.
 
     Args:
         who: The caller.
@@ -24,12 +24,10 @@ def examined(
         needed: The actions that a scan uses.
         permission_checks: Makes the calls.
     """
-    asked = [
-        (need, region)
-        for need in needed
-        for region in ([None] if permission_checks.once(need.action) else in_regions)
-        if region is None or permission_checks.is_there(need.action, region)
-    ]
+    asked: list[tuple[Need, str | None]] = []
+    for need in needed:
+        there = [region for region in in_regions if permission_checks.is_there(need.action, region)]
+        asked += [(need, None)] if there and permission_checks.once(need.action) else [(need, one) for one in there]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = pool.map(lambda one: permission_checks.ask(one[0].action, one[1]), asked)
         checks = tuple(

@@ -43,7 +43,8 @@ class SpentError(ConflictError):
     def __init__(self, allowance: Allowance) -> None:
         """Create the error with the amount, and what to do."""
         super().__init__(
-            f"{allowance.spent_usd:.2f} of {allowance.most_usd:f} USD are spent on metrics on {allowance.day} (UTC); audits"
+            f"{allowance.spent_usd:.2f} of {allowance.most_usd:f} USD are spent on metrics on {allowance.day} (UTC); "
+            "audits"
             " start again the next day, or once scan.most_metrics_usd_per_day is raised in the policy"
         )
 
@@ -131,8 +132,8 @@ class AuditLimits:
 def caller_of(request: AuditRequest) -> str:
     """Return whom an audit counts for.
 
-    A role is one caller, whatever its sessions are called, as their names can be chosen. Identity Center names them after
-    its users.
+    A role is one caller, whatever its sessions are called, as their names can be chosen. Identity Center names them
+    after its users.
     """
     if request.occasion:
         return SCHEDULE

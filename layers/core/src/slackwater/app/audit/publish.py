@@ -182,7 +182,9 @@ class Publisher:
         return ended if self.audits.end(ended) else self._record(record.id)
 
     def _news_if_missing(self, audit_id: str) -> None:
-        """Store what an audit has written in the ledgers before it failed, if it can be read: that it failed is worth more."""
+        """Store what an audit has written in the ledgers before it failed, if it can be read: that it failed is worth
+        more.
+        """
         try:
             if stored := self.documents.read(object_keys.known(audit_id)):
                 news = NEWS.dump_json(self._in_ledgers(audit_id, json.loads(stored[0]))).decode()

@@ -13,6 +13,7 @@ from decimal import Decimal
 from threading import Lock
 from typing import Final, Protocol
 
+from slackwater.engine.combine import combined
 from slackwater.engine.cross_check import cross_check, recommendation_kinds
 from slackwater.engine.deduplicate import deduplicate
 from slackwater.engine.disabled_region import summarize_gaps
@@ -142,11 +143,9 @@ class Audit:
         required, optional = kinds_read(self._enabled())
         fleet, gaps = sources.inventory.read(target, required, optional)
         summed = summarize_gaps(target, required, gaps, sum(counted(fleet).values()))
-        scan, questions = self._judged(
-            target, fleet, lambda: summed, sources.metrics, now, lambda done, total: (done, total)
-        )
+        scan, questions = self._judged(target, fleet, sources.metrics, now, lambda done, total: (done, total))
         self.progress(target, "done", questions, questions)
-        return scan
+        return _with_gaps(scan, summed)
 
     def hand_over(self, targets: Sequence[Target], now: datetime, take: Callable[[Scan], None]) -> None:
         """Scan all targets, and pass on each chunk as soon as it is finished, without keeping it.
@@ -211,7 +210,8 @@ class Audit:
 
             # Of targets that are large enough to come in parts, one part is in memory at a time.
             with self._large if snapshot.parts > 1 else nullcontext():
-                seen, questions = self._judged(target, snapshot.fleet(part), gaps, metrics, now, of_all)
+                seen, questions = self._judged(target, snapshot.fleet(part), metrics, now, of_all)
+                seen = _with_gaps(seen, gaps())  # read last, because it waits for pending kinds
             evaluated += questions
             scan = Scan(
                 id=id_,
@@ -236,17 +236,15 @@ class Audit:
         self,
         target: Target,
         fleet: Fleet,
-        gaps: Callable[[], Sequence[Gap]],
         metrics: Metrics,
         now: datetime,
         of_all: Callable[[int, int], tuple[int, int]],
     ) -> tuple[TargetScan, int]:
-        """Evaluate a fleet, and return the scan and the number of questions.
+        """Evaluate a fleet, and return the scan without the inventory's gaps, and the number of questions.
 
         Args:
             target: The target.
             fleet: The records.
-            gaps: Returns the inventory's gaps. Called last, because it waits for pending kinds.
             metrics: Reads metrics.
             now: The time as of which detectors judge.
             of_all: Converts progress in this chunk to progress in the target.
@@ -263,7 +261,7 @@ class Audit:
             target=target,
             findings=tuple(findings),
             unknown=tuple(sorted(queue.unknown, key=_order)),
-            gaps=tuple(sorted([*gaps(), *failures, *price_gaps])),
+            gaps=tuple(sorted([*failures, *price_gaps])),
             resources=counted(queue.fleet),
             unlisted=tuple(unlisted),
         )
@@ -272,10 +270,10 @@ class Audit:
     def _price(
         self, target: Target, fleet: Fleet, queue: EvaluationQueue, now: datetime
     ) -> tuple[list[Finding], list[Unlisted], list[Gap]]:
-        speaking, silenced = deduplicate(queue.flagged)
+        reported, silenced = deduplicate(queue.flagged)
         unlisted = [Unlisted(one.enabled.id, one.resource, STRONGER_FINDING) for one in silenced]
         wasted_or_slow = list[FlaggedResource]()
-        for flagged in speaking:
+        for flagged in combined(reported):
             if flagged.kind == "waste" and is_exempt(flagged.resource, self.policy.exempt, now):
                 unlisted.append(Unlisted(flagged.enabled.id, flagged.resource, KEPT))
             else:
@@ -295,6 +293,10 @@ class Audit:
             sorted(unlisted, key=_order),
             [replace(gap, account=target.account, region=target.region) for gap in gaps],
         )
+
+
+def _with_gaps(scan: TargetScan, gaps: Sequence[Gap]) -> TargetScan:
+    return replace(scan, gaps=tuple(sorted([*gaps, *scan.gaps])))
 
 
 def _folded(failures: Mapping[tuple[str, str, bool], int]) -> Counter[tuple[str, str, bool]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,9 +13,11 @@ from typing import Final
 
 from slackwater.app.audit.plan import plan_of
 from slackwater.app.audit.scan import Audit
+from slackwater.app.audit.target_documents import parts_of
 from slackwater.app.policy.stored import Policies
+from slackwater.app.telemetry import LOGGER
 from slackwater.model import object_keys
-from slackwater.model.audits import AuditPlan
+from slackwater.model.audits import AuditPlan, ScanTask
 from slackwater.model.policy import Policy
 from slackwater.model.resources import Target
 from slackwater.ports.clock import Clock
@@ -28,6 +30,9 @@ SLOWER: Final = 2
 
 TO_HAND_OVER_S: Final = 60
 """Seconds to store the inventory snapshot for the next invocation."""
+
+TO_BEGIN_S: Final = 600
+"""Seconds that must be left to begin with another target of a batch. Otherwise it gets an invocation of its own."""
 
 
 class NoSnapshotError(Exception):
@@ -60,7 +65,8 @@ class Scanner:
     def scan(self, audit_id: str, target: Target, part: int, left_s: Callable[[], float]) -> Scanned:
         """Scan a target as planned, starting with a chunk, and store the document of each chunk.
 
-        If the time is too short for another chunk, the inventory snapshot is stored for the next invocation.
+        A target whose documents are all stored is not scanned again. If the time is too short for another chunk, the
+        inventory snapshot is stored for the next invocation.
 
         Args:
             audit_id: The audit.
@@ -73,8 +79,59 @@ class Scanner:
             NoSnapshotError: The first chunk, or the inventory snapshot, is missing.
             PolicyError: The policy's version no longer exists.
         """
+        if part == 1 and (done := self._scanned_before(audit_id, target)):
+            return done
+        plan = plan_of(self.documents, audit_id)
+        return self._scan(plan, self.policies.at(plan.policy, plan.detectors), ScanTask(target, part), left_s)
+
+    def scan_batch(
+        self, audit_id: str, tasks: Sequence[ScanTask], left_s: Callable[[], float]
+    ) -> tuple[list[ScanTask], bool]:
+        """Scan several targets one after the other, as planned.
+
+        Args:
+            audit_id: The audit.
+            tasks: The targets, and the chunk of each to begin with.
+            left_s: Returns the seconds that are left.
+
+        Returns:
+            What is to be scanned by itself, and whether all that was scanned is complete. A target whose scan failed
+            begins anew, one that is too large for the time that was left goes on, and others were not begun.
+
+        Raises:
+            NoPlanError: There is no such audit.
+            PolicyError: The policy's version no longer exists.
+        """
         plan = plan_of(self.documents, audit_id)
         policy = self.policies.at(plan.policy, plan.detectors)
+        rest, complete = list[ScanTask](), True
+        for place, task in enumerate(tasks):
+            if place and left_s() < TO_BEGIN_S:
+                rest.append(task)
+                continue
+            try:
+                scanned = self._scan(plan, policy, task, left_s)
+            except Exception as error:  # noqa: BLE001 -- it costs this target another try, and the others nothing
+                LOGGER.warning(f"{task.target.account} in {task.target.region} is tried again by itself: {error!r}")
+                rest.append(task)
+                continue
+            complete = complete and scanned.complete
+            if scanned.next_part:
+                rest.append(ScanTask(task.target, scanned.next_part))
+        return rest, complete
+
+    def _scanned_before(self, audit_id: str, target: Target) -> Scanned | None:
+        """Return the progress if all documents of a target are stored: a batch was ended by another of its targets."""
+        complete = True
+        for document in parts_of(self.documents, audit_id, target.account, target.region):
+            if document is None:
+                return None
+            complete = complete and all(one["complete"] for one in document["scan"]["targets"])
+            del document  # a chunk of a large target has 50 MB
+        return Scanned(0, complete)
+
+    def _scan(self, plan: AuditPlan, policy: Policy, task: ScanTask, left_s: Callable[[], float]) -> Scanned:
+        audit_id, target, part = plan.audit_id, task.target, task.part
         began = self.clock()
         # One and the same for all parts of a target: so nobody takes parts of two attempts for one.
         started_at, complete, longest_s = began if part == 1 else self._started(audit_id, target), True, 0.0
