@@ -71,7 +71,7 @@ def refusal(call, **asked: Any) -> str:
     return caught.value.response["Error"]["Code"]
 
 
-def test_a_backup_goes_from_created_to_completed_in_twenty_minutes(simulator, backup):
+def test_a_backup_completes_within_twenty_minutes(simulator, backup):
     job = start(backup)["BackupJobId"]
     assert backup.describe_backup_job(BackupJobId=job)["State"] == "CREATED"
     simulator.advance(60)
@@ -142,13 +142,13 @@ def test_a_backup_that_cannot_be_is_refused(simulator, backup, asked, code):
     assert simulator.account.backups() == []
 
 
-def test_a_backup_of_a_file_system_that_goes_fails_and_leaves_no_recovery_point(simulator, backup, clients):
+def test_a_backup_of_a_deleted_file_system_fails_and_leaves_no_recovery_point(simulator, backup, clients):
     job = start(backup)
     simulator.advance(100)
     clients(simulator, "efs").delete_file_system(FileSystemId=SYSTEM)
     simulator.advance(1_200)
-    told = backup.describe_backup_job(BackupJobId=job["BackupJobId"])
-    assert (told["State"], SYSTEM in told["StatusMessage"]) == ("FAILED", True)
+    described = backup.describe_backup_job(BackupJobId=job["BackupJobId"])
+    assert (described["State"], SYSTEM in described["StatusMessage"]) == ("FAILED", True)
     assert simulator.account.backups() == []
     asked = {"BackupVaultName": "Default", "RecoveryPointArn": job["RecoveryPointArn"]}
     assert refusal(backup.describe_recovery_point, **asked) == "ResourceNotFoundException"
@@ -163,8 +163,8 @@ def test_a_job_can_be_made_to_fail(simulator, backup):
     job = start(backup)["BackupJobId"]
     fail_backup_job(simulator.account, job, "The role may not.")
     simulator.advance(1_200)
-    told = backup.describe_backup_job(BackupJobId=job)
-    assert (told["State"], told["StatusMessage"]) == ("FAILED", "The role may not.")
+    described = backup.describe_backup_job(BackupJobId=job)
+    assert (described["State"], described["StatusMessage"]) == ("FAILED", "The role may not.")
 
 
 def test_a_second_backup_transfers_the_difference_and_holds_all(simulator, backup):
@@ -204,7 +204,7 @@ def test_jobs_are_listed_the_newest_first_by_resource_and_state(simulator, backu
     assert refusal(backup.list_backup_jobs, ByAccountId="123456789012") == "InvalidParameterValueException"
 
 
-def test_another_region_knows_nothing_of_it(simulator, backup, clients):
+def test_another_region_does_not_have_it(simulator, backup, clients):
     job = start(backup)
     abroad = clients(simulator, "backup", "us-east-1")
     assert abroad.list_backup_jobs()["BackupJobs"] == []
@@ -329,22 +329,26 @@ def test_a_restore_can_be_made_to_fail_and_leaves_what_it_began(simulator, backu
     simulator.advance(100)
     fail_restore_job(simulator.account, job, "No space.")
     simulator.advance(1_500)
-    told = backup.describe_restore_job(RestoreJobId=job)
-    assert (told["Status"], told["StatusMessage"], "CreatedResourceArn" in told) == ("FAILED", "No space.", False)
+    described = backup.describe_restore_job(RestoreJobId=job)
+    assert (described["Status"], described["StatusMessage"], "CreatedResourceArn" in described) == (
+        "FAILED",
+        "No space.",
+        False,
+    )
     assert len(simulator.account.fleet.efs) == 3
 
 
 def test_restore_metadata_say_how_it_was(simulator, backup):
-    told = backup.get_recovery_point_restore_metadata(
+    described = backup.get_recovery_point_restore_metadata(
         BackupVaultName="Default", RecoveryPointArn=point_of(simulator, backup, ZONAL)
     )["RestoreMetadata"]
-    assert told["file-system-id"] == ZONAL
-    assert (told["Encrypted"], told["singleAzFilesystem"], told["availabilityZoneName"]) == (
+    assert described["file-system-id"] == ZONAL
+    assert (described["Encrypted"], described["singleAzFilesystem"], described["availabilityZoneName"]) == (
         "false",
         "true",
         f"{REGION}a",
     )
-    assert "KmsKeyId" not in told
+    assert "KmsKeyId" not in described
 
 
 def test_a_one_zone_restore_is_in_its_zone(simulator, backup):

@@ -43,8 +43,8 @@ def test_a_key_is_enabled_until_somebody_changes_its_state(simulator, clients):
     kms = clients(simulator, "kms")
     assert kms.describe_key(KeyId=KEY)["KeyMetadata"]["KeyState"] == "Enabled"
     simulator.account.set_key(KEY, "PendingDeletion")
-    told = kms.describe_key(KeyId=KEY)["KeyMetadata"]
-    assert (told["KeyState"], told["Enabled"], told["Arn"]) == ("PendingDeletion", False, KEY)
+    described = kms.describe_key(KeyId=KEY)["KeyMetadata"]
+    assert (described["KeyState"], described["Enabled"], described["Arn"]) == ("PendingDeletion", False, KEY)
     assert refusal(kms.describe_key, KeyId=KEY.replace(ACCOUNT, "210987654321")) == "AccessDeniedException"
     assert refusal(kms.describe_key, KeyId=KEY.replace(REGION, "eu-west-1")) == "NotFoundException"
 
@@ -73,10 +73,10 @@ def test_a_restore_fails_where_the_key_is_disabled(simulator, clients):
 def test_a_lifecycle_that_is_changed_decides_the_day(simulator, clients, days, kept):
     backup = clients(simulator, "backup")
     arn = point(simulator, backup)
-    told = backup.update_recovery_point_lifecycle(
+    described = backup.update_recovery_point_lifecycle(
         BackupVaultName="Default", RecoveryPointArn=arn, Lifecycle={"DeleteAfterDays": days}
     )
-    assert told["Lifecycle"] == {"DeleteAfterDays": days}
+    assert described["Lifecycle"] == {"DeleteAfterDays": days}
     simulator.advance(kept * 86_400 - 1_400)
     assert simulator.account.backup(arn)
     simulator.advance(200)
@@ -118,6 +118,6 @@ def test_a_copy_has_the_tags_and_the_contents_and_says_that_it_is_one(simulator,
     first = ec2.create_snapshot(VolumeId="vol-1", TagSpecifications=tags)["SnapshotId"]
     simulator.advance(600)
     second = simulator.account.copy_backup(first)
-    (told,) = ec2.describe_snapshots(SnapshotIds=[second])["Snapshots"]
-    assert (told["VolumeId"], told["Tags"]) == ("vol-ffffffff", [{"Key": "a", "Value": "b"}])
+    (described,) = ec2.describe_snapshots(SnapshotIds=[second])["Snapshots"]
+    assert (described["VolumeId"], described["Tags"]) == ("vol-ffffffff", [{"Key": "a", "Value": "b"}])
     assert simulator.account.contents(second) == simulator.account.contents(first)

@@ -92,7 +92,7 @@ def _ask(simulator, path, body=None):
 # --- Time -------------------------------------------------------------------------------------------------------------
 
 
-def test_time_stands_still_until_it_is_moved_on(simulator):
+def test_time_does_not_pass_until_it_is_advanced(simulator):
     assert simulator.account.now == NOW
     simulator.advance(90.5)
     simulator.advance(10)
@@ -102,7 +102,7 @@ def test_time_stands_still_until_it_is_moved_on(simulator):
         simulator.advance(-1)
 
 
-def test_a_ticking_clock_goes_with_real_time_so_many_times_as_fast():
+def test_a_ticking_clock_follows_real_time_at_its_factor():
     real = [1_000.0]
     clock = Clock(speed=60, real=lambda: real[0])
     assert clock.elapsed == 0
@@ -111,7 +111,7 @@ def test_a_ticking_clock_goes_with_real_time_so_many_times_as_fast():
     assert clock.elapsed == 125
 
 
-def test_what_is_due_is_done_in_its_order_at_its_own_moment(simulator):
+def test_due_events_happen_in_order_each_at_its_own_time(simulator):
     done = []
 
     def first():
@@ -354,8 +354,8 @@ def test_cloudtrail_shows_an_attachment_and_its_end_and_may_be_late(simulator, c
     simulator.advance(840)
     assert [one["EventName"] for one in trail.lookup_events(LookupAttributes=named)["Events"]] == ["AttachVolume"]
     simulator.advance(60)
-    told = [one["EventName"] for one in trail.lookup_events(LookupAttributes=named)["Events"]]
-    assert told == ["DetachVolume", "AttachVolume"]
+    event_names = [one["EventName"] for one in trail.lookup_events(LookupAttributes=named)["Events"]]
+    assert event_names == ["DetachVolume", "AttachVolume"]
 
 
 def test_what_fell_silent_altogether_is_heard_of_again(clients):
@@ -449,7 +449,7 @@ def test_a_lagging_answer_shows_what_was_a_minute_ago(simulator, clients):
     assert ec2.describe_volumes(VolumeIds=["vol-1"])["Volumes"][0]["State"] == "deleting"
 
 
-def test_a_lagging_answer_misses_what_was_made_a_moment_ago(simulator, clients):
+def test_a_lagging_answer_misses_what_was_just_created(simulator, clients):
     ec2 = clients(simulator, "ec2")
     snapshot = ec2.create_snapshot(VolumeId="vol-1")["SnapshotId"]
     simulator.faults.lagging("ec2:DescribeSnapshots", times=1)
@@ -495,7 +495,7 @@ def test_other_people_act_over_http_too(simulator, clients):
         ("clock?account=999999999999", None),
     ],
 )
-def test_what_cannot_be_done_is_said_over_http(simulator, path, body):
+def test_refusals_are_answered_over_http(simulator, path, body):
     with pytest.raises(urllib.error.HTTPError) as caught:
         _ask(simulator, path, body)
     assert caught.value.code == 400

@@ -17,13 +17,13 @@ from slackwater_simulator import (
 
 NOW = instant("2026-11-16T09:07:00Z")
 REGION = "ap-northeast-1"
-CHEAPER = VolumeOption(type="gp3", size_gib=8, iops=3_000, throughput=125, risk=1.0, saves=3.2)
+LOWER_COST = VolumeOption(type="gp3", size_gib=8, iops=3_000, throughput=125, risk=1.0, saves=3.2)
 FLEET = Fleet(
     now=NOW,
     enrollment="Active",
     volume_recommendations=[
         VolumeRecommendation(
-            volume_id=f"vol-{n}", region=REGION, finding="NotOptimized", refreshed=NOW - 86_400, options=(CHEAPER,)
+            volume_id=f"vol-{n}", region=REGION, finding="NotOptimized", refreshed=NOW - 86_400, options=(LOWER_COST,)
         )
         for n in range(1_001)
     ],

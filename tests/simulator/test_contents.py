@@ -41,7 +41,7 @@ def test_an_overwrite_changes_no_size_and_versions_outlive_the_resource() -> Non
     assert there.versions(id_)[-1].contents == written
 
 
-def test_it_tells_which_backups_hold_a_version() -> None:
+def test_it_lists_the_backups_that_hold_a_version() -> None:
     there, id_ = account()
     backup = Backup(
         id="snap-1", kind="snapshot", of=id_, region=REGION, made=NOW, state="completed", contents=there.contents(id_)

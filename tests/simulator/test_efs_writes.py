@@ -134,7 +134,7 @@ def test_an_access_point_is_made_once_by_its_token(efs, simulator):
     _refused("FileSystemNotFound", 404, efs.create_access_point, ClientToken="x", FileSystemId="fs-none")
 
 
-def test_an_access_point_goes(efs, simulator):
+def test_an_access_point_is_deleted(efs, simulator):
     efs.delete_access_point(AccessPointId=POINT)
     assert not simulator.account.exists(POINT)
     assert efs.describe_access_points(AccessPointId=POINT)["AccessPoints"][0]["LifeCycleState"] == "deleting"
@@ -156,7 +156,7 @@ def test_a_mount_target_has_its_subnet_and_security_groups(efs):
     _refused("MountTargetNotFound", 404, efs.describe_mount_target_security_groups, MountTargetId="fsmt-99999999")
 
 
-def test_a_mount_target_goes_and_comes_back(efs, simulator):
+def test_a_mount_target_is_deleted_and_created_again(efs, simulator):
     before = efs.describe_mount_targets(MountTargetId=OTHER)["MountTargets"][0]
     wanted = {
         "FileSystemId": "fs-held",
@@ -210,7 +210,7 @@ def test_mount_targets_that_aws_would_not_make(efs):
 # --- File systems -----------------------------------------------------------------------------------------------------
 
 
-def test_a_file_system_goes_when_nothing_hangs_on_it(efs, simulator):
+def test_a_file_system_is_deleted_if_nothing_depends_on_it(efs, simulator):
     for each in ("fs-held", "fs-counted", "fs-source"):
         _refused("FileSystemInUse", 409, efs.delete_file_system, FileSystemId=each)
     for target in (TARGET, OTHER):
@@ -349,7 +349,7 @@ def test_the_backup_policy_is_switched(efs):
     assert efs.describe_backup_policy(FileSystemId="fs-bare")["BackupPolicy"]["Status"] == "ENABLED"
 
 
-def test_a_replication_goes_and_its_copy_is_free(efs, simulator, clients):
+def test_a_replication_is_deleted_and_its_copy_becomes_independent(efs, simulator, clients):
     far = clients(simulator, "efs", "us-east-1")
     _refused("ReplicationNotFound", 404, efs.delete_replication_configuration, SourceFileSystemId="fs-bare")
     efs.delete_replication_configuration(SourceFileSystemId="fs-source")

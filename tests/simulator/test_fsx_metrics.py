@@ -60,7 +60,7 @@ def drawn(planted):
     """`drawn(detector, *scenarios)`: the file systems of these; of all troubles without a name."""
 
     def ids(detector, *names):
-        names = names or [one.name for one in scenarios()[detector] if one.trouble]
+        names = names or [one.name for one in scenarios()[detector] if one.issue]
         return [id_ for name in names for id_ in planted[detector, name]]
 
     return ids

@@ -133,7 +133,7 @@ def test_a_backup_of_a_file_system_is_available_in_fifteen_minutes(simulator, fs
     assert simulator.account.contents(done["BackupId"]) == simulator.account.contents(ZFS)
 
 
-def test_a_backup_of_a_volume_tells_of_the_volume(simulator, fsx):
+def test_a_backup_of_a_volume_names_the_volume(simulator, fsx):
     backup = backup_of(simulator, fsx, VolumeId=DATA)
     (done,) = fsx.describe_backups(Filters=[{"Name": "volume-id", "Values": [DATA]}])["Backups"]
     assert (done["BackupId"], done["ResourceType"], done["Volume"]["VolumeId"]) == (backup, "VOLUME", DATA)
@@ -204,12 +204,12 @@ def test_backups_are_found_by_file_system_and_type_in_pages(simulator, fsx):
     assert refusal(fsx.describe_backups, Filters=[{"Name": "data-repository-type", "Values": ["x"]}]) == "BadRequest"
 
 
-def test_backups_are_told_over_http(simulator, fsx):
+def test_backups_are_described_over_http(simulator, fsx):
     backup = backup_of(simulator, fsx, FileSystemId=ZFS)
     with urllib.request.urlopen(f"{simulator.url}/_simulator/backups", timeout=5) as answer:
-        (told,) = json.load(answer)["backups"]
-    assert (told["id"], told["of"], told["state"]) == (backup, ZFS, "AVAILABLE")
-    assert (told["tags"], told["contents"]) == ({"Name": "one"}, simulator.account.contents(ZFS))
+        (found,) = json.load(answer)["backups"]
+    assert (found["id"], found["of"], found["state"]) == (backup, ZFS, "AVAILABLE")
+    assert (found["tags"], found["contents"]) == ({"Name": "one"}, simulator.account.contents(ZFS))
 
 
 def test_a_backup_is_deleted_at_once_but_not_while_it_is_made(simulator, fsx):
@@ -221,33 +221,33 @@ def test_a_backup_is_deleted_at_once_but_not_while_it_is_made(simulator, fsx):
     assert simulator.account.backups() == []
 
 
-def test_a_backup_fails_when_its_file_system_goes_or_a_test_wants_it(simulator, fsx):
+def test_a_backup_fails_if_its_file_system_is_deleted_or_a_test_asks_for_it(simulator, fsx):
     first = fsx.create_backup(VolumeId=DATA)["Backup"]["BackupId"]
     second = fsx.create_backup(FileSystemId=ZFS)["Backup"]["BackupId"]
     third = fsx.create_backup(VolumeId=LOGS)["Backup"]["BackupId"]
     simulator.account.remove(DATA)
     fail_backup(simulator.account, second, "No space.")
     simulator.advance(900)
-    told = {backup["BackupId"]: backup for backup in fsx.describe_backups()["Backups"]}
-    assert [told[backup]["Lifecycle"] for backup in (first, second, third)] == ["FAILED", "FAILED", "AVAILABLE"]
-    assert told[second]["FailureDetails"]["Message"] == "No space."
+    found = {backup["BackupId"]: backup for backup in fsx.describe_backups()["Backups"]}
+    assert [found[backup]["Lifecycle"] for backup in (first, second, third)] == ["FAILED", "FAILED", "AVAILABLE"]
+    assert found[second]["FailureDetails"]["Message"] == "No space."
 
 
 # --- Deletions --------------------------------------------------------------------------------------------------------
 
 
-def test_an_openzfs_file_system_takes_its_children_only_when_told_to(simulator, fsx):
+def test_an_openzfs_file_system_is_deleted_with_its_children_only_on_request(simulator, fsx):
     automatic = automatic_backup(simulator.account, ZFS)
     simulator.advance(900)
     kept = backup_of(simulator, fsx, FileSystemId=ZFS)
     skip = {"SkipFinalBackup": True}
     assert refusal(fsx.delete_file_system, FileSystemId=ZFS, OpenZFSConfiguration=skip) == "BadRequest"
     assert described(fsx, ZFS)["Lifecycle"] == "AVAILABLE"
-    told = {"FileSystemId": ZFS, "OpenZFSConfiguration": skip | {"Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"]}}
-    answer = fsx.delete_file_system(**told, ClientRequestToken="once")
+    found = {"FileSystemId": ZFS, "OpenZFSConfiguration": skip | {"Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"]}}
+    answer = fsx.delete_file_system(**found, ClientRequestToken="once")
     assert (answer["Lifecycle"], "OpenZFSResponse" in answer) == ("DELETING", False)
-    assert fsx.delete_file_system(**told, ClientRequestToken="once")["Lifecycle"] == "DELETING"
-    assert refusal(fsx.delete_file_system, **told, ClientRequestToken="twice") == "BadRequest"
+    assert fsx.delete_file_system(**found, ClientRequestToken="once")["Lifecycle"] == "DELETING"
+    assert refusal(fsx.delete_file_system, **found, ClientRequestToken="twice") == "BadRequest"
     assert described(fsx, ZFS)["Lifecycle"] == "DELETING"
     assert not simulator.account.exists(ZFS)
     simulator.advance(599)
@@ -259,7 +259,7 @@ def test_an_openzfs_file_system_takes_its_children_only_when_told_to(simulator, 
     assert [backup.id for backup in simulator.account.backups()] == [kept]
 
 
-def test_openzfs_makes_a_final_backup_unless_told_not_to(simulator, fsx):
+def test_openzfs_makes_a_final_backup_unless_asked_not_to(simulator, fsx):
     options = {"Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"]}
     answer = fsx.delete_file_system(FileSystemId=ZFS, OpenZFSConfiguration=options)
     simulator.advance(900)

@@ -31,11 +31,11 @@ def test_everything_is_allowed_unless_a_fault_denies_it(simulator, ask):
     marked = [
         {"ContextKeyName": "aws:ResourceTag/slackwater:marked", "ContextKeyValues": ["f"], "ContextKeyType": "string"}
     ]
-    told = ask(actions, FIRST, ContextEntries=marked)
-    assert [(each["EvalActionName"], each["EvalDecision"]) for each in told["EvaluationResults"]] == [
+    decision = ask(actions, FIRST, ContextEntries=marked)
+    assert [(each["EvalActionName"], each["EvalDecision"]) for each in decision["EvaluationResults"]] == [
         (action, "allowed") for action in actions
     ]
-    assert told["IsTruncated"] is False
+    assert decision["IsTruncated"] is False
     simulator.faults.deny("iam-simulated:ec2:DeleteVolume")
     delete, describe = ask(actions, FIRST)["EvaluationResults"]
     assert (delete["EvalDecision"], describe["EvalDecision"]) == ("implicitDeny", "allowed")
@@ -46,17 +46,17 @@ def test_everything_is_allowed_unless_a_fault_denies_it(simulator, ask):
 
 def test_of_several_resources_the_aggregate_says_nothing_of_each(simulator, ask):
     simulator.faults.deny(f"iam-simulated:ec2:DeleteVolume on {SECOND}")
-    (told,) = ask(["ec2:DeleteVolume"], FIRST, SECOND)["EvaluationResults"]
-    assert (told["EvalResourceName"], told["EvalDecision"]) == ("*", "allowed")
-    assert {each["EvalResourceName"]: each["EvalResourceDecision"] for each in told["ResourceSpecificResults"]} == {
+    (decision,) = ask(["ec2:DeleteVolume"], FIRST, SECOND)["EvaluationResults"]
+    assert (decision["EvalResourceName"], decision["EvalDecision"]) == ("*", "allowed")
+    assert {each["EvalResourceName"]: each["EvalResourceDecision"] for each in decision["ResourceSpecificResults"]} == {
         FIRST: "allowed",
         SECOND: "implicitDeny",
     }
 
 
 def test_without_resources_it_is_about_all_of_them(ask):
-    (told,) = ask(["ec2:DeleteVolume"])["EvaluationResults"]
-    assert (told["EvalResourceName"], told["ResourceSpecificResults"]) == ("*", [])
+    (decision,) = ask(["ec2:DeleteVolume"])["EvaluationResults"]
+    assert (decision["EvalResourceName"], decision["ResourceSpecificResults"]) == ("*", [])
 
 
 def test_results_come_in_pages(ask):

@@ -19,7 +19,7 @@ class Drawn:
 
     def __init__(self, detector):
         build = Builder(instant(NOW), REGION, 3)
-        self.troubles = {one.name for one in scenarios()[detector] if one.trouble}
+        self.troubles = {one.name for one in scenarios()[detector] if one.issue}
         self.instances = {}
         for one in scenarios()[detector]:
             names = [f"{detector}-{one.name}-{number}" for number in range(OF_EACH)]

@@ -215,7 +215,7 @@ def test_a_provisioned_file_system_is_pinned_at_what_is_provisioned(seen):
     assert set(permitted) == {10 * MIB}
 
 
-def test_metadata_is_told_apart_by_direction(seen):
+def test_metadata_is_counted_by_direction(seen):
     of = {
         name: sum(seen.values("AWS/EFS", name, "Sum", 3_600, 1, FileSystemId="fs-pinned"))
         for name in ("MetadataIOBytes", "MetadataReadIOBytes", "MetadataWriteIOBytes")
@@ -231,7 +231,7 @@ def test_a_file_server_spends_its_disk_balance_and_a_large_one_has_none(seen, li
     assert not {name for name in listed("AWS/FSx", FileSystemId="fs-zfs-large") if name.endswith("Balance")}
 
 
-def test_ontap_tells_its_space_by_tier(seen, listed):
+def test_ontap_reports_its_space_by_tier(seen, listed):
     tier = {"FileSystemId": "fs-ontap", "StorageTier": "SSD", "DataType": "All"}
     pool = tier | {"StorageTier": "StandardCapacityPool"}
     assert listed("AWS/FSx", **tier) == {"StorageCapacity", "StorageUsed", "StorageCapacityUtilization"}
@@ -253,7 +253,7 @@ def test_each_type_of_fsx_has_space_metrics_of_its_own(listed):
     }
 
 
-def test_the_agent_names_the_volume_of_a_file_system_where_it_was_told_to(limited, clients):
+def test_the_agent_names_the_volume_of_a_file_system_if_configured(limited, clients):
     found = clients(limited, "cloudwatch").list_metrics(Namespace="CWAgent", MetricName="disk_used_percent")["Metrics"]
     by_path = {each["path"]: each for each in ({d["Name"]: d["Value"] for d in m["Dimensions"]} for m in found)}
     assert by_path["/data"]["VolumeId"] == f"aws://{ZONE}/vol-named"

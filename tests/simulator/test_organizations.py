@@ -127,7 +127,7 @@ def thousand():
     return organization(resources=40, large=2)
 
 
-def test_a_thousand_accounts_are_told_and_none_is_made(thousand, clients):
+def test_a_thousand_accounts_are_listed_and_none_is_built(thousand, clients):
     own, around = thousand
     with Simulator(own, organization=around) as simulator:
         found = clients(simulator, "organizations", "us-east-1").get_paginator("list_accounts").paginate()

@@ -58,9 +58,9 @@ def test_an_account_has_the_regions_of_its_partition_alone() -> None:
             client(sim, "ec2", "us-east-1").describe_volumes()
 
 
-def test_a_closed_region_refuses_all_but_what_is_in_no_region() -> None:
-    loose = Volume(id="vol-1", az="eu-west-1a", created=NOW, size_gib=1)
-    with Simulator(Fleet(now=NOW, regions=("eu-west-1", "eu-west-2"), volumes=(loose,))) as sim:
+def test_a_disabled_region_refuses_all_calls_but_global_ones() -> None:
+    unattached = Volume(id="vol-1", az="eu-west-1a", created=NOW, size_gib=1)
+    with Simulator(Fleet(now=NOW, regions=("eu-west-1", "eu-west-2"), volumes=(unattached,))) as sim:
         sim.faults.apply({"close": ["eu-west-1", "eu-west-2/fsx:DescribeFileSystems"]})
         with pytest.raises(ClientError) as of_ec2:
             client(sim, "ec2", "eu-west-1").describe_volumes()

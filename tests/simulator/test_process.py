@@ -31,7 +31,7 @@ def test_it_says_where_it_is_and_ends_with_its_parent():
     }
 
 
-def test_it_ends_when_told_to():
+def test_it_ends_on_request():
     with subprocess.Popen([sys.executable, "-m", "slackwater_simulator"], stdout=subprocess.PIPE) as process:
         process.stdout.readline()
         process.send_signal(signal.SIGTERM)

@@ -30,7 +30,7 @@ def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
         own = demo_fleet(seed=options.seed, **chosen)
         if options.members is None:
             return own, None
-        # One of some size, and a last one that does not let anybody in.
+        # One of some size, and a last one that nobody can enter.
         regions = (*own.regions, "us-east-1")
         members = organization(
             options.members, regions, large=1, resources=100, denied=1, closed=1, now=rfc3339(own.now)
@@ -66,11 +66,15 @@ def main() -> int:
     )
     parser.add_argument("--regions", help="of the mixed fleet (ap-northeast-1) or the organization (all), by commas")
     parser.add_argument(
-        "--members", type=int, help="accounts of an organization around the demo fleet's, one of them shut"
+        "--members",
+        type=int,
+        help="accounts of an organization around the demo fleet's, one of which cannot be entered",
     )
     parser.add_argument("--accounts", type=int, default=1_000, help="of the organization")
-    parser.add_argument("--troubles", type=int, default=30, help="of the labelled fleet, for each detector")
-    parser.add_argument("--twins", type=int, default=6, help="of the labelled fleet, of each innocent scenario")
+    parser.add_argument("--troubles", type=int, default=30, help="issues of the labelled fleet, for each detector")
+    parser.add_argument(
+        "--twins", type=int, default=6, help="resources of the labelled fleet, for each negative control"
+    )
     parser.add_argument("--ordinary-of-a-kind", type=int, default=1_250, help="of the labelled fleet")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--now", help="the account's present moment, RFC 3339, UTC; a labelled fleet draws its own")

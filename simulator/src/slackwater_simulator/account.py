@@ -99,24 +99,9 @@ class _Index:
         return Telemetry(self.fleet)
 
     @cached_property
-    def volumes(self) -> dict[str, list[Volume]]:
-        return _by_region(self.fleet.volumes)
-
-    @cached_property
-    def instances(self) -> dict[str, list[Instance]]:
-        return _by_region(self.fleet.instances)
-
-    @cached_property
-    def efs(self) -> dict[str, list[ElasticFileSystem]]:
-        return _by_region(self.fleet.efs)
-
-    @cached_property
-    def fsx(self) -> dict[str, list[FsxFileSystem]]:
-        return _by_region(self.fleet.fsx)
-
-    @cached_property
-    def fsx_volumes(self) -> dict[str, list[FsxVolume]]:
-        return _by_region(self.fleet.fsx_volumes)
+    def by_region(self) -> dict[str, dict[str, list[Any]]]:
+        """Resources by the name of their list and their Region."""
+        return {name: _by_region(getattr(self.fleet, name)) for name in _LISTS.values()}
 
     @cached_property
     def by_id(self) -> dict[str, Resource]:
@@ -142,11 +127,26 @@ class Usage:
     datapoints: int = 0
 
 
+class _InRegions[T]:
+    """An account's resources of one type, by Region."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, account: Account, _: type | None = None) -> dict[str, list[T]]:
+        return account.index.by_region[self._name]
+
+
 class Account:
     """An account as it is now, or (`shown`) as it was: what is shown of it does not change."""
 
     _made: dict[object, Any]
     _shown: Account
+    volumes = _InRegions[Volume]("volumes")
+    instances = _InRegions[Instance]("instances")
+    efs = _InRegions[ElasticFileSystem]("efs")
+    fsx = _InRegions[FsxFileSystem]("fsx")
+    fsx_volumes = _InRegions[FsxVolume]("fsx_volumes")
 
     def __init__(self, fleet: Fleet, clock: Clock | None = None) -> None:
         self.clock = clock or Clock()
@@ -165,55 +165,24 @@ class Account:
 
     @property
     def id(self) -> str:
-        """The account's number."""
         return self.fleet.account
 
     @property
     def now(self) -> int:
-        """The present moment."""
         return int(self.fleet.now + self.clock.elapsed if self._moment is None else self._moment)
 
     @property
     def fleet(self) -> Fleet:
-        """What exists in it."""
         return self._state.fleet
 
     @property
     def telemetry(self) -> Telemetry:
-        """Its metrics."""
-        return self._index.telemetry
-
-    @property
-    def volumes(self) -> dict[str, list[Volume]]:
-        """EBS volumes by Region."""
-        return self._index.volumes
-
-    @property
-    def instances(self) -> dict[str, list[Instance]]:
-        """Instances by Region."""
-        return self._index.instances
-
-    @property
-    def efs(self) -> dict[str, list[ElasticFileSystem]]:
-        """EFS file systems by Region."""
-        return self._index.efs
-
-    @property
-    def fsx(self) -> dict[str, list[FsxFileSystem]]:
-        """FSx file systems by Region."""
-        return self._index.fsx
-
-    @property
-    def fsx_volumes(self) -> dict[str, list[FsxVolume]]:
-        """FSx volumes by Region."""
-        return self._index.fsx_volumes
+        return self.index.telemetry
 
     def find(self, resource_id: str) -> Resource | None:
-        """A resource by its id."""
-        return self._index.by_id.get(resource_id)
+        return self.index.by_id.get(resource_id)
 
     def backup(self, backup_id: str) -> Backup | None:
-        """A backup by its id."""
         return self._state.backups.get(backup_id)
 
     def shelf(self, name: str) -> Mapping[str, Any]:
@@ -246,7 +215,7 @@ class Account:
         """A resource, new or in the place of the one with its id."""
         name = _LISTS[type(resource)]
         held: list[Any] = list(getattr(self.fleet, name))
-        if resource.id in self._index.by_id:
+        if resource.id in self.index.by_id:
             held = [resource if item.id == resource.id else item for item in held]
         else:
             held.append(resource)
@@ -317,13 +286,13 @@ class Account:
         """The account as it is now. The clock is not part of it."""
         with self.lock:
             return Checkpoint(
-                self._state, self._index, self._made, self._shown, tuple(self._due), self._numbers, tuple(self._former)
+                self._state, self.index, self._made, self._shown, tuple(self._due), self._numbers, tuple(self._former)
             )
 
     def restore(self, before: Checkpoint) -> None:
         """Go back to a checkpoint of this account."""
         with self.lock:
-            self._state, self._index, self._made, self._shown = before.state, before.index, before.made, before.shown
+            self._state, self.index, self._made, self._shown = before.state, before.index, before.made, before.shown
             self._due, self._numbers = list(before.due), before.numbers
             self._former = deque(before.former, maxlen=_REMEMBERED)
 
@@ -472,7 +441,7 @@ class Account:
     # ------------------------------------------------------------------------------------------------------------------
 
     def _take(self, state: State) -> None:
-        self._index = self._indexed(state)
+        self.index = self._indexed(state)
         self._state = state
         self._made = {}
         self._shown = self._as(state)
@@ -483,7 +452,7 @@ class Account:
         shown = copy.copy(self)
         shown.__dict__.update(
             _state=state,
-            _index=self._indexed(state),
+            index=self._indexed(state),
             _made=self._made if present else {},
             _live=False,
             _moment=None,
@@ -496,7 +465,7 @@ class Account:
         return replace(self.fleet, **changed)
 
     def _indexed(self, state: State) -> _Index:
-        before: _Index | None = getattr(self, "_index", None)
+        before: _Index | None = getattr(self, "index", None)
         return before if before and before.fleet is state.fleet else _Index(state.fleet)
 
     def _there(self, resource_id: str) -> Resource:

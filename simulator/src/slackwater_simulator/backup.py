@@ -7,10 +7,10 @@ import uuid
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from .account import Account, cut
+from .account import Account
 from .partitions import arn, global_arn
 from .resources import Backup, instant
-from .wire import AwsError, Call, Json, Reply, Route, json_reply, offset_of, token
+from .wire import AwsError, Call, Json, Reply, Route, json_reply, page_of
 
 START_SECONDS: Final = 60
 """From a job's creation until it runs."""
@@ -142,11 +142,7 @@ def paged[T](call: Call, name: str, found: Iterable[T], render: Callable[[T], Js
     size = int(call.input.get("maxResults", 1000))
     if not 1 <= size <= 1000:
         raise invalid("maxResults has to be between 1 and 1000.")
-    items, following = cut(list(found), offset_of(call.input.get("nextToken"), "InvalidParameterValueException"), size)
-    answer: Json = {name: [render(item) for item in items]}
-    if following is not None:
-        answer["NextToken"] = token(following)
-    return json_reply(call, answer)
+    return json_reply(call, page_of(call, name, list(found), render, size, "InvalidParameterValueException"))
 
 
 def within(call: Call, moment: int) -> bool:

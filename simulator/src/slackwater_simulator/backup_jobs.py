@@ -31,7 +31,7 @@ from .ec2_query import key_arn
 from .once import once
 from .partitions import arn
 from .resources import Backup, ElasticFileSystem
-from .wire import AwsError, Call, Json, Operation, Reply, json_reply
+from .wire import AwsError, Call, Json, Reply, json_reply
 
 BACKUP_SECONDS: Final = 1_200
 
@@ -241,13 +241,3 @@ def list_backup_vaults(call: Call) -> Reply:
     """Every vault of the Region."""
     found = [{"BackupVaultName": vault, "BackupVaultArn": vault_arn(call, vault)} for vault in VAULTS]
     return paged(call, "BackupVaultList", found, lambda vault: vault)
-
-
-OPERATIONS: Final[dict[str, Operation]] = {
-    "StartBackupJob": start_backup_job,
-    "DescribeBackupJob": describe_backup_job,
-    "ListBackupJobs": list_backup_jobs,
-    "DescribeBackupVault": describe_backup_vault,
-    "ListBackupVaults": list_backup_vaults,
-}
-"""Of AWS Backup, those of vaults and backup jobs."""

@@ -11,7 +11,7 @@ from .ec2_query import hexadecimal, key_arn
 from .kms import usable
 from .once import once
 from .resources import Backup, ElasticFileSystem, rfc3339
-from .wire import AwsError, Call, Json, Operation, Reply, json_reply
+from .wire import AwsError, Call, Json, Reply, json_reply
 
 RESTORE_SECONDS: Final = 1_500
 SOURCE: Final = "aws:backup:source-resource"
@@ -192,10 +192,3 @@ def point_bytes(call: Call, job: Restore) -> int:
     """What a finished restore brought back."""
     system = call.account.find(job.into)
     return system.standard_bytes if isinstance(system, ElasticFileSystem) else 0
-
-
-OPERATIONS: Final[dict[str, Operation]] = {
-    "StartRestoreJob": start_restore_job,
-    "DescribeRestoreJob": describe_restore_job,
-}
-"""Of AWS Backup, restores."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from uuid import NAMESPACE_URL, uuid5
 
-from .account import cut
 from .partitions import global_arn
 from .resources import TrailEvent, rfc3339
 from .series import DAY
-from .wire import AwsError, Call, Json, Operation, Reply, as_json, json_reply, offset_of, token
+from .wire import AwsError, Call, Json, Reply, as_json, json_reply, page_of
 
 PAGE = 50
 KEPT = 90 * DAY
@@ -37,12 +36,8 @@ def lookup_events(call: Call) -> Reply:
     for attribute in attributes:
         found = [event for event in found if _has(event, attribute["AttributeKey"], attribute["AttributeValue"])]
     found.sort(key=lambda event: -event.at)
-    offset = offset_of(call.input.get("NextToken"), "InvalidNextTokenException")
-    items, following = cut(found, offset, size)
-    answer: Json = {"Events": [_event(call, event) for event in items]}
-    if following is not None:
-        answer["NextToken"] = token(following)
-    return json_reply(call, answer)
+    page = page_of(call, "Events", found, lambda event: _event(call, event), size, "InvalidNextTokenException")
+    return json_reply(call, page)
 
 
 def _has(event: TrailEvent, key: str, value: str) -> bool:
@@ -95,6 +90,3 @@ def _event(call: Call, event: TrailEvent) -> Json:
         "Resources": [{"ResourceType": kind, "ResourceName": name} for kind, name in event.resources],
         "CloudTrailEvent": as_json(record).decode(),
     }
-
-
-OPERATIONS: dict[str, Operation] = {"LookupEvents": lookup_events}

@@ -142,18 +142,23 @@ def _values(call: Call, query: Query, window: Window) -> tuple[Ints, Floats]:
     return statistic(track, query.stat, window.start, window.end, query.period) if track else _NOTHING
 
 
+def _queries(call: Call) -> list[Query]:
+    entries = call.input.get("MetricDataQueries") or []
+    if not entries:
+        raise _invalid("The parameter MetricDataQueries is required.")
+    if len(entries) > QUERIES:
+        raise _invalid(f"The collection MetricDataQueries must not have a size greater than {QUERIES}.")
+    queries = [query for query in map(_query, entries) if query.returned]
+    if len({query.id for query in queries}) < len(queries):
+        raise _invalid("The values for parameter Id must be unique.")
+    return queries
+
+
 def get_metric_data(faults: Faults) -> Operation:
     """GetMetricData, a hundred thousand and eight hundred points a page."""
 
     def operation(call: Call) -> Reply:
-        entries = call.input.get("MetricDataQueries") or []
-        if not entries:
-            raise _invalid("The parameter MetricDataQueries is required.")
-        if len(entries) > QUERIES:
-            raise _invalid(f"The collection MetricDataQueries must not have a size greater than {QUERIES}.")
-        queries = [query for query in map(_query, entries) if query.returned]
-        if len({query.id for query in queries}) < len(queries):
-            raise _invalid("The values for parameter Id must be unique.")
+        queries = _queries(call)
         window = _window(call)
         plan = faults.take("partial", call)
         broken = {query.id for query in queries[plan["every"] - 1 :: plan["every"]]} if plan else set()
@@ -367,8 +372,4 @@ def operations(faults: Faults) -> dict[str, Operation]:
             lambda: list(call.account.telemetry.listing(call.region, namespace, since)),
         )
 
-    return {
-        "GetMetricData": get_metric_data(faults),
-        "GetMetricStatistics": get_metric_statistics,
-        "ListMetrics": list_metrics(listings),
-    }
+    return {"getmetricdata": get_metric_data(faults), "listmetrics": list_metrics(listings)}

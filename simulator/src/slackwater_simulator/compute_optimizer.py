@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .account import cut
 from .partitions import arn
 from .resources import IdleRecommendation, VolumeOption, VolumeRecommendation
-from .wire import AwsError, Call, Json, Operation, Reply, json_reply, offset_of, token
+from .wire import AwsError, Call, Json, Reply, json_reply, page_of
 
 _FILTERS = {"Finding": "finding", "ResourceType": "type"}
 _ARNS = {"EBSVolume": "volume", "EC2Instance": "instance"}
@@ -41,11 +40,8 @@ def _paged[T: (VolumeRecommendation, IdleRecommendation)](
     found = [each for each in planted if each.region == call.region]
     for entry in call.input.get("filters") or ():
         found = [each for each in found if _of(each, entry["name"]) in entry["values"]]
-    items, following = cut(found, offset_of(call.input.get("nextToken"), "InvalidParameterValueException"), size)
-    answer: Json = {name: [render(call, each) for each in items], "errors": []}
-    if following is not None:
-        answer["nextToken"] = token(following)
-    return json_reply(call, answer)
+    page = page_of(call, name, found, lambda each: render(call, each), size, "InvalidParameterValueException")
+    return json_reply(call, {name: page.pop(name), "errors": [], **page})
 
 
 def _of(each: VolumeRecommendation | IdleRecommendation, name: str) -> object:
@@ -101,10 +97,3 @@ def _savings(usd: float | None) -> Json:
 
 def _arn(call: Call, kind: str, name: str) -> str:
     return arn("ec2", call.region, call.account.id, f"{_ARNS.get(kind, kind)}/{name}")
-
-
-OPERATIONS: dict[str, Operation] = {
-    "GetEnrollmentStatus": get_enrollment_status,
-    "GetEBSVolumeRecommendations": get_ebs_volume_recommendations,
-    "GetIdleRecommendations": get_idle_recommendations,
-}

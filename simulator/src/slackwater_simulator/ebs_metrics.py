@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +14,8 @@ from .resources import MIB, Activity, Volume
 from .series import MINUTE, Floats, Signal, Track
 
 _EBS = (
-    "VolumeReadBytes",
-    "VolumeWriteBytes",
-    "VolumeReadOps",
-    "VolumeWriteOps",
-    "VolumeIdleTime",
-    "VolumeQueueLength",
-    "VolumeTotalReadTime",
-    "VolumeTotalWriteTime",
+    *("VolumeReadBytes", "VolumeWriteBytes", "VolumeReadOps", "VolumeWriteOps", "VolumeIdleTime"),
+    *("VolumeQueueLength", "VolumeTotalReadTime", "VolumeTotalWriteTime"),
 )
 CHECKS = ("VolumeIOPSExceededCheck", "VolumeThroughputExceededCheck")
 _SECONDS_AN_OPERATION = 0.0008
@@ -44,29 +39,25 @@ def ebs_track(volume: Volume, metric: str) -> Track | None:
         idle = metric == "VolumeIdleTime"
         known = metric in ebs_names(volume)
         return alive(spans, MINUTELY, 60.0 if idle else 100.0 if metric == "BurstBalance" else 0.0) if known else None
-    shape = _delivered(activity, volume.type, volume.size_gib).shape
+    if metric == "BurstBalance":
+        return _balance(volume, activity) if metric in ebs_names(volume) else None
     reads, writes = activity.read / activity.read_size, activity.write / activity.write_size
-    match metric:
-        case "VolumeReadBytes":
-            return alive(spans, shape, activity.read * 60, op_size=None if volume.nitro else activity.read_size)
-        case "VolumeWriteBytes":
-            return alive(spans, shape, activity.write * 60, op_size=None if volume.nitro else activity.write_size)
-        case "VolumeReadOps":
-            return alive(spans, shape, reads * 60)
-        case "VolumeWriteOps":
-            return alive(spans, shape, writes * 60)
-        case "VolumeIdleTime":
-            busy = min(1.0, (reads + writes) * _SECONDS_AN_OPERATION)
-            return alive(spans, shape, -60 * busy, offset=60.0, digits=3)
-        case "VolumeQueueLength":
-            return alive(spans, shape, (reads + writes) * _SECONDS_AN_OPERATION, digits=4)
-        case "VolumeTotalReadTime":
-            return alive(spans, shape, reads * 60 * _SECONDS_AN_OPERATION, digits=4)
-        case "VolumeTotalWriteTime":
-            return alive(spans, shape, writes * 60 * _SECONDS_AN_OPERATION, digits=4)
-        case "BurstBalance" if metric in ebs_names(volume):
-            return _balance(volume, activity)
-    return None
+    busy = reads + writes
+    sizes = (None, None) if volume.nitro else (activity.read_size, activity.write_size)
+    published: dict[str, tuple[float, dict[str, Any]]] = {
+        "VolumeReadBytes": (activity.read * 60, {"op_size": sizes[0]}),
+        "VolumeWriteBytes": (activity.write * 60, {"op_size": sizes[1]}),
+        "VolumeReadOps": (reads * 60, {}),
+        "VolumeWriteOps": (writes * 60, {}),
+        "VolumeIdleTime": (-60 * min(1.0, busy * _SECONDS_AN_OPERATION), {"offset": 60.0, "digits": 3}),
+        "VolumeQueueLength": (busy * _SECONDS_AN_OPERATION, {"digits": 4}),
+        "VolumeTotalReadTime": (reads * 60 * _SECONDS_AN_OPERATION, {"digits": 4}),
+        "VolumeTotalWriteTime": (writes * 60 * _SECONDS_AN_OPERATION, {"digits": 4}),
+    }
+    if metric not in published:
+        return None
+    scale, more = published[metric]
+    return alive(spans, _delivered(activity, volume.type, volume.size_gib).shape, scale, **more)
 
 
 def _balance(volume: Volume, activity: Activity) -> Track:

@@ -41,7 +41,7 @@ def ec2_names(instance: Instance) -> tuple[str, ...]:
     return names
 
 
-def _flow(instance: Instance, flow: Flow | None, *, scale: float = 1.0, step: int, digits: int = 0) -> Track:
+def _flow(instance: Instance, flow: Flow | None, scale: float, step: int, digits: int) -> Track:
     if flow is None:
         return alive(instance.intervals, MINUTELY if step == MINUTE else FIVE, 0.0)
     signal = flow.signal if flow.signal.step >= step else flow.signal.coarsened(step)
@@ -54,31 +54,24 @@ def ec2_track(instance: Instance, metric: str, volumes: list[Volume]) -> Track |
         return instance.telemetry[metric]
     if metric not in ec2_names(instance):
         return None
+    if metric in (*_BALANCES, *_INSTANCE_CHECKS):
+        return _ebs_limit(instance, metric, volumes)
+    if metric in _CREDITS[:3]:
+        family, _, size = instance.type.partition(".")
+        return _cpu_credits(instance, metric, (_CREDITS_AN_HOUR_T2 if family == "t2" else _CREDITS_AN_HOUR)[size])
     step = MINUTE if instance.detailed else 300
-    family, _, size = instance.type.partition(".")
-    match metric:
-        case "NetworkIn":
-            return _flow(instance, instance.net_in, step=step)
-        case "NetworkOut":
-            return _flow(instance, instance.net_out, step=step)
-        case "NetworkPacketsIn":
-            return _flow(instance, instance.net_in, scale=1 / _PACKET, step=300)
-        case "NetworkPacketsOut":
-            return _flow(instance, instance.net_out, scale=1 / _PACKET, step=300)
-        case "CPUUtilization":
-            return _flow(instance, instance.cpu, step=step, digits=4)
-        case "CPUCreditBalance" | "CPUSurplusCreditBalance" | "CPUSurplusCreditsCharged":
-            return _cpu_credits(instance, metric, (_CREDITS_AN_HOUR_T2 if family == "t2" else _CREDITS_AN_HOUR)[size])
-        case "CPUCreditUsage":
-            return _flow(instance, instance.cpu, scale=instance.kind.vcpus / 100, step=300, digits=4)
-        case (
-            "EBSIOBalance%" | "EBSByteBalance%" | "InstanceEBSIOPSExceededCheck" | "InstanceEBSThroughputExceededCheck"
-        ):
-            return _ebs_limit(instance, metric, volumes)
+    flows: dict[str, tuple[Flow | None, float, int, int]] = {
+        "NetworkIn": (instance.net_in, 1.0, step, 0),
+        "NetworkOut": (instance.net_out, 1.0, step, 0),
+        "NetworkPacketsIn": (instance.net_in, 1 / _PACKET, 300, 0),
+        "NetworkPacketsOut": (instance.net_out, 1 / _PACKET, 300, 0),
+        "CPUUtilization": (instance.cpu, 1.0, step, 4),
+        "CPUCreditUsage": (instance.cpu, instance.kind.vcpus / 100, 300, 4),
+    }
+    if metric in flows:
+        return _flow(instance, *flows[metric])
     total = _carried(volumes, (_EBS_TOTALS[metric],))
-    if total is None:
-        return alive(instance.intervals, FIVE if step == 300 else MINUTELY, 0.0)
-    return alive(instance.intervals, total if step == MINUTE else total.coarsened(step), 1.0)
+    return _flow(instance, Flow(total) if total else None, 1.0, step, 0)
 
 
 def _carried(volumes: list[Volume], metrics: tuple[str, ...]) -> Signal | None:

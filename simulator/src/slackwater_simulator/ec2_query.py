@@ -11,7 +11,7 @@ from .account import cut
 from .instance_types import TYPES, InstanceType
 from .partitions import REGIONS, arn, global_arn, partition, suffix
 from .resources import Attachment, Fleet, Instance, Tags, Volume, rfc3339
-from .wire import AwsError, Call, Operation, Reply, offset_of, token
+from .wire import AwsError, Call, Reply, offset_of, token
 from .xml import ec2_document, members, tag, tag_set, text
 
 ENABLED = REGIONS["aws"]
@@ -30,6 +30,16 @@ def key_arn(region: str, account: str) -> str:
     return arn("kms", region, account, f"key/{hexadecimal(account, 8)}-1111-4222-8333-{hexadecimal(account, 12)}")
 
 
+def invalid(message: str) -> AwsError:
+    """An error in a parameter's value."""
+    return AwsError("InvalidParameterValue", message)
+
+
+def not_together(message: str) -> AwsError:
+    """An error in parameters that exclude each other."""
+    return AwsError("InvalidParameterCombination", message)
+
+
 def reply(call: Call, body: str) -> Reply:
     """An answer."""
     return Reply(ec2_document(call.operation, body), "text/xml;charset=UTF-8")
@@ -41,7 +51,7 @@ def read_filters(call: Call, known: Collection[str]) -> dict[str, list[str]]:
     for entry in call.input.get("Filter", ()):
         name = entry.get("Name", "")
         if name not in known and not name.startswith("tag:") and name != "tag-key":
-            raise AwsError("InvalidParameterValue", f"The filter '{name}' is invalid")
+            raise invalid(f"The filter '{name}' is invalid")
         found[name] = [str(value) for value in entry.get("Value", ())]
     return found
 
@@ -72,10 +82,7 @@ def page_size(call: Call, usual: int, most: int) -> int:
     if given is None:
         return usual
     if not str(given).isdigit() or not 5 <= int(given) <= 1000:
-        raise AwsError(
-            "InvalidParameterValue",
-            f"Value ( {given} ) for parameter maxResults is invalid. Expecting a value between 5 and {most}.",
-        )
+        raise invalid(f"Value ( {given} ) for parameter maxResults is invalid. Expecting a value between 5 and {most}.")
     return min(int(given), most)
 
 
@@ -103,9 +110,7 @@ def asked_for[T: (Volume, Instance)](
     if not ids:
         return items
     if call.input.get("MaxResults"):
-        raise AwsError(
-            "InvalidParameterCombination", f"The parameter {parameter} cannot be used with the parameter maxResults"
-        )
+        raise not_together(f"The parameter {parameter} cannot be used with the parameter maxResults")
     found = [owned(call, each, kind, code) for each in ids]
     return list({item.id: item for item in found}.values())
 
@@ -132,7 +137,7 @@ def describe_regions(call: Call) -> Reply:
     if names:
         unknown = [name for name in names if name not in {*REGIONS[there], *optional}]
         if unknown:
-            raise AwsError("InvalidParameterValue", f"Invalid region name: {unknown[0]}")
+            raise invalid(f"Invalid region name: {unknown[0]}")
         regions = [region for region in regions if region[0] in names]
     for name, wanted in read_filters(call, ("opt-in-status", "region-name", "endpoint")).items():
         regions = [region for region in regions if {"opt-in-status": region[1]}.get(name, region[0]) in wanted]
@@ -146,34 +151,22 @@ def describe_regions(call: Call) -> Reply:
 # --- Volumes ----------------------------------------------------------------------------------------------------------
 
 _VOLUME_FILTERS = (
-    "volume-id",
-    "status",
-    "volume-type",
-    "availability-zone",
-    "attachment.instance-id",
-    "attachment.status",
+    *("volume-id", "status", "volume-type", "availability-zone", "attachment.instance-id", "attachment.status"),
     "encrypted",
 )
 
 
 def _volume_values(volume: Volume) -> Callable[[str], Sequence[str]]:
-    def values(name: str) -> Sequence[str]:
-        match name:
-            case "attachment.instance-id":
-                return [attachment.instance_id for attachment in volume.attachments]
-            case "attachment.status":
-                return ["attached"] * len(volume.attachments)
-            case "encrypted":
-                return [text(volume.encrypted)]
-        found = {
-            "volume-id": volume.id,
-            "status": volume.state,
-            "volume-type": volume.type,
-            "availability-zone": volume.az,
-        }
-        return [found[name]]
-
-    return values
+    found: dict[str, Sequence[str]] = {
+        "volume-id": [volume.id],
+        "status": [volume.state],
+        "volume-type": [volume.type],
+        "availability-zone": [volume.az],
+        "attachment.instance-id": [attachment.instance_id for attachment in volume.attachments],
+        "attachment.status": ["attached"] * len(volume.attachments),
+        "encrypted": [text(volume.encrypted)],
+    }
+    return found.__getitem__
 
 
 def describe_volumes(call: Call) -> Reply:
@@ -227,20 +220,8 @@ def zone_id(az: str) -> str:
     """The zone's id: a for az1, c for az2, …"""
     country, *parts, direction, number = az[:-1].split("-")  # `us-gov-west-1`
     area = country + "".join(part[0] for part in parts)
-    compass = "".join(part[0] for part in _COMPASS[direction])
+    compass = {"northeast": "ne", "northwest": "nw", "southeast": "se"}.get(direction, direction[0])
     return f"{area}{compass}{number}-az{ord(az[-1]) - ord('a') + 1}"
-
-
-_COMPASS = {
-    "north": ["north"],
-    "south": ["south"],
-    "east": ["east"],
-    "west": ["west"],
-    "central": ["central"],
-    "northeast": ["north", "east"],
-    "northwest": ["north", "west"],
-    "southeast": ["south", "east"],
-}
 
 
 # --- Instances --------------------------------------------------------------------------------------------------------
@@ -366,16 +347,14 @@ def describe_instance_types(call: Call) -> Reply:
     """The types of the table; all of them without names."""
     names = call.input.get("InstanceType") or []
     if len(names) > 100:
-        raise AwsError("InvalidParameterValue", "The maximum number of instance types that can be specified is 100")
+        raise invalid("The maximum number of instance types that can be specified is 100")
     unknown = [name for name in names if name not in TYPES]
     if unknown:
         raise AwsError(
             "InvalidInstanceType", f"The following supplied instance types do not exist: [{', '.join(unknown)}]"
         )
     if names and call.input.get("MaxResults"):
-        raise AwsError(
-            "InvalidParameterCombination", "The parameter InstanceTypes cannot be used with the parameter maxResults"
-        )
+        raise not_together("The parameter InstanceTypes cannot be used with the parameter maxResults")
     found = [TYPES[name] for name in names] if names else list(TYPES.values())
     for name, wanted in read_filters(
         call, ("instance-type", "hypervisor", "burstable-performance-supported", "current-generation")
@@ -437,11 +416,3 @@ def type_xml(kind: InstanceType) -> str:
         f"<burstablePerformanceSupported>{text(kind.cpu_credits)}</burstablePerformanceSupported><dedicatedHostsSupported>true</dedicatedHostsSupported>"
         "<autoRecoverySupported>true</autoRecoverySupported>"
     )
-
-
-OPERATIONS: dict[str, Operation] = {
-    "DescribeRegions": describe_regions,
-    "DescribeVolumes": describe_volumes,
-    "DescribeInstances": describe_instances,
-    "DescribeInstanceTypes": describe_instance_types,
-}

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from . import ec2_tags
-from .ec2_query import hexadecimal, key_arn, matches, owned, page_size, paged, read_filters, reply
+from .ec2_query import hexadecimal, key_arn, matches, not_together, owned, page_size, paged, read_filters, reply
 from .resources import GIB, Backup, Volume, rfc3339
-from .wire import AwsError, Call, Operation, Reply
+from .wire import AwsError, Call, Reply
 from .xml import tag, tag_set, text
 
 SECONDS = 300
@@ -55,9 +55,7 @@ def describe_snapshots(call: Call) -> Reply:
     """Snapshots of the account's own; other people's there are none."""
     ids = call.input.get("SnapshotId")
     if ids and call.input.get("MaxResults"):
-        raise AwsError(
-            "InvalidParameterCombination", "The parameter SnapshotId cannot be used with the parameter maxResults"
-        )
+        raise not_together("The parameter SnapshotId cannot be used with the parameter maxResults")
     if ids:
         found = [ec2_tags.snapshot(call, each) for each in dict.fromkeys(ids)]
     else:
@@ -103,10 +101,3 @@ def snapshot_xml(call: Call, snapshot: Backup) -> str:
         f"{tag('completionTime', rfc3339(snapshot.made + SECONDS, '.456') if complete else None)}"
         f"<storageTier>standard</storageTier>{tag_set(snapshot.tags)}"
     )
-
-
-OPERATIONS: dict[str, Operation] = {
-    "CreateSnapshot": create_snapshot,
-    "DescribeSnapshots": describe_snapshots,
-    "DeleteSnapshot": delete_snapshot,
-}

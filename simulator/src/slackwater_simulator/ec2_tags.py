@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from .ec2_query import owned, reply
+from .ec2_query import invalid, owned, reply
 from .resources import Backup, Instance, Tags, Volume
-from .wire import AwsError, Call, Json, Operation, Reply
+from .wire import AwsError, Call, Json, Reply
 
 MOST = 50
 """Tags on one resource."""
@@ -18,9 +18,9 @@ def checked(tags: dict[str, str]) -> dict[str, str]:
     """Tags that AWS would take."""
     for key, value in tags.items():
         if not key or len(key) > 127 or len(value) > 255:
-            raise AwsError("InvalidParameterValue", f"Tag {key!r} is too long, or has no key.")
+            raise invalid(f"Tag {key!r} is too long, or has no key.")
         if key.lower().startswith("aws:"):
-            raise AwsError("InvalidParameterValue", "Tag keys starting with 'aws:' are reserved for internal use")
+            raise invalid("Tag keys starting with 'aws:' are reserved for internal use")
     return counted(tags)
 
 
@@ -36,9 +36,7 @@ def given(call: Call, kind: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for entry in call.input.get("TagSpecification", ()):
         if entry.get("ResourceType") != kind:
-            raise AwsError(
-                "InvalidParameterValue", f"'{entry.get('ResourceType')}' is not a valid taggable resource type here."
-            )
+            raise invalid(f"'{entry.get('ResourceType')}' is not a valid taggable resource type here.")
         found |= _tags(entry)
     return checked(found)
 
@@ -98,6 +96,3 @@ def _taggable(call: Call, item_id: str) -> Volume | Instance | Backup:
         case "snap":
             return snapshot(call, item_id)
     raise AwsError("InvalidID", f"The ID '{item_id}' is not valid")
-
-
-OPERATIONS: dict[str, Operation] = {"CreateTags": create_tags, "DeleteTags": delete_tags}

@@ -6,11 +6,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from . import ec2_tags
-from .ec2_query import hexadecimal, matches, owned, page_size, paged, read_filters, reply, volume_xml
+from .ec2_query import (
+    hexadecimal,
+    invalid,
+    matches,
+    not_together,
+    owned,
+    page_size,
+    paged,
+    read_filters,
+    reply,
+    volume_xml,
+)
 from .kms import usable
 from .resources import GIB, Volume, rfc3339
 from .series import DAY
-from .wire import AwsError, Call, Operation, Reply
+from .wire import AwsError, Call, Reply
 from .xml import tag
 
 REMOVAL_S, CREATION_S = 5, 5
@@ -108,7 +119,7 @@ def _made(call: Call) -> tuple[Volume, str]:
         raise AwsError("MissingParameter", "The request must contain the parameter size or snapshotId")
     size_gib = int(call.input.get("Size") or (snapshot.bytes // GIB if snapshot else 0))
     if snapshot and size_gib < snapshot.bytes // GIB:
-        raise AwsError("InvalidParameterValue", f"The volume cannot be smaller than snapshot '{snapshot.id}'.")
+        raise invalid(f"The volume cannot be smaller than snapshot '{snapshot.id}'.")
     encrypted = _true(call, "Encrypted") or bool(snapshot and snapshot.detail["encrypted"])
     kms_key = call.input.get("KmsKeyId")
     if kms_key and not encrypted:
@@ -136,32 +147,29 @@ def _made(call: Call) -> tuple[Volume, str]:
 
 def _check(volume: Volume) -> None:
     if volume.type not in _SIZES:
-        raise AwsError("InvalidParameterValue", f"Invalid value '{volume.type}' for VolumeType.")
+        raise invalid(f"Invalid value '{volume.type}' for VolumeType.")
     least, most = _SIZES[volume.type]
     if not least <= volume.size_gib <= most:
-        raise AwsError(
-            "InvalidParameterValue",
-            f"Volume of {volume.size_gib}GiB is not valid for {volume.type}: {least}-{most}GiB.",
-        )
+        raise invalid(f"Volume of {volume.size_gib}GiB is not valid for {volume.type}: {least}-{most}GiB.")
     if volume.iops is None and volume.type in ("io1", "io2"):
         raise AwsError("MissingParameter", f"The parameter iops must be specified for {volume.type} volumes.")
     if volume.iops is not None:
-        if volume.type not in _IOPS:
-            raise AwsError(
-                "InvalidParameterCombination", f"The parameter iops is not supported for {volume.type} volumes."
-            )
-        lowest, highest = _IOPS[volume.type]
+        lowest, highest = _IOPS.get(volume.type, (0, 0))
+        if not highest:
+            raise not_together(f"The parameter iops is not supported for {volume.type} volumes.")
         if not lowest <= volume.iops <= highest:
-            raise AwsError("InvalidParameterValue", f"Volume iops of {volume.iops} is not valid: {lowest}-{highest}.")
+            raise invalid(f"Volume iops of {volume.iops} is not valid: {lowest}-{highest}.")
     if volume.throughput is not None:
-        if volume.type != "gp3":
-            raise AwsError(
-                "InvalidParameterCombination", f"The parameter throughput is not supported for {volume.type} volumes."
-            )
-        if not _THROUGHPUT[0] <= volume.throughput <= min(_THROUGHPUT[1], (volume.iops or 3_000) // 4):
-            raise AwsError("InvalidParameterValue", f"Throughput of {volume.throughput} MiB/s is not valid.")
+        _check_throughput(volume, volume.throughput)
     if volume.multi_attach and volume.type not in _MULTI_ATTACH:
-        raise AwsError("InvalidParameterCombination", f"Multi-Attach is not supported for {volume.type} volumes.")
+        raise not_together(f"Multi-Attach is not supported for {volume.type} volumes.")
+
+
+def _check_throughput(volume: Volume, mib_s: int) -> None:
+    if volume.type != "gp3":
+        raise not_together(f"The parameter throughput is not supported for {volume.type} volumes.")
+    if not _THROUGHPUT[0] <= mib_s <= min(_THROUGHPUT[1], (volume.iops or 3_000) // 4):
+        raise invalid(f"Throughput of {mib_s} MiB/s is not valid.")
 
 
 # --- Changing ---------------------------------------------------------------------------------------------------------
@@ -213,7 +221,7 @@ def _changed(call: Call, volume: Volume) -> Volume:
         throughput = volume.throughput_limit or (250 if volume.type == "gp2" and volume.size_gib > 170 else 125)
     size_gib = _number(call, "Size") or volume.size_gib
     if size_gib < volume.size_gib:
-        raise AwsError("InvalidParameterValue", "New size cannot be smaller than existing size")
+        raise invalid("New size cannot be smaller than existing size")
     multi_attach = _true(call, "MultiAttachEnabled") if "MultiAttachEnabled" in call.input else volume.multi_attach
     changed = replace(
         volume, type=type_, iops=iops, throughput=throughput, size_gib=size_gib, multi_attach=multi_attach
@@ -283,11 +291,3 @@ def _number(call: Call, name: str) -> int | None:
 
 def _true(call: Call, name: str) -> bool:
     return str(call.input.get(name, "false")).lower() == "true"
-
-
-OPERATIONS: dict[str, Operation] = {
-    "DeleteVolume": delete_volume,
-    "CreateVolume": create_volume,
-    "ModifyVolume": modify_volume,
-    "DescribeVolumesModifications": describe_volumes_modifications,
-}

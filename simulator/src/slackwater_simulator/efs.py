@@ -8,7 +8,7 @@ from .account import cut
 from .ec2_query import hexadecimal, key_arn, zone_id
 from .partitions import arn
 from .resources import AccessPoint, ElasticFileSystem, MountTarget, Replication, Tags
-from .wire import AwsError, Call, Json, Operation, Reply, Route, as_json, json_reply, offset_of, token
+from .wire import AwsError, Call, Json, Reply, Route, as_json, json_reply, offset_of, page_of, token
 
 DELETING, POLICIES = "efs-replications-going", "efs-policies"
 """Shelves: the state of replications that were asked to go, by source; file-system policies."""
@@ -245,35 +245,28 @@ def describe_replication_configurations(call: Call) -> Reply:
     if wanted is not None and not found:
         find(call)
         raise AwsError("ReplicationNotFound", f"Replication configuration not found for file system '{wanted}'.", 404)
-    items, following = cut(
-        found, offset_of(call.input.get("NextToken"), "BadRequest"), min(int(call.input.get("MaxResults", 100)), 100)
-    )
     account = call.account.id
-    answer: Json = {
-        "Replications": [
-            {
-                "SourceFileSystemId": each.source_id,
-                "SourceFileSystemRegion": each.source_region,
-                "SourceFileSystemArn": _arn(account, each.source_region, each.source_id),
-                "OriginalSourceFileSystemArn": _arn(account, each.source_region, each.source_id),
-                "CreationTime": float(each.created),
-                "SourceFileSystemOwnerId": account,
-                "Destinations": [
-                    {
-                        "Status": call.account.shelf(DELETING).get(each.source_id, "ENABLED"),
-                        "FileSystemId": each.destination_id,
-                        "Region": each.destination_region,
-                        "LastReplicatedTimestamp": float(call.account.fleet.now - 600),
-                        "OwnerId": account,
-                    }
-                ],
-            }
-            for each in items
-        ]
-    }
-    if following is not None:
-        answer["NextToken"] = token(following)
-    return json_reply(call, answer)
+
+    def described(each: Replication) -> Json:
+        source = _arn(account, each.source_region, each.source_id)
+        destination = {
+            "Status": call.account.shelf(DELETING).get(each.source_id, "ENABLED"),
+            "FileSystemId": each.destination_id,
+            "Region": each.destination_region,
+            "LastReplicatedTimestamp": float(call.account.fleet.now - 600),
+            "OwnerId": account,
+        }
+        return {
+            "SourceFileSystemId": each.source_id,
+            "SourceFileSystemRegion": each.source_region,
+            "SourceFileSystemArn": source,
+            "OriginalSourceFileSystemArn": source,
+            "CreationTime": float(each.created),
+            "SourceFileSystemOwnerId": account,
+            "Destinations": [destination],
+        }
+
+    return json_reply(call, page_of(call, "Replications", found, described, _size(call)))
 
 
 def describe_access_points(call: Call) -> Reply:
@@ -283,13 +276,11 @@ def describe_access_points(call: Call) -> Reply:
     else:
         systems = [find(call)] if "FileSystemId" in call.input else _owned(call)
         found = [(system, point) for system in systems for point in system.points]
-    items, following = cut(
-        found, offset_of(call.input.get("NextToken"), "BadRequest"), min(int(call.input.get("MaxResults", 100)), 100)
-    )
-    answer: Json = {"AccessPoints": [point_json(call, system, point) for system, point in items]}
-    if following is not None:
-        answer["NextToken"] = token(following)
-    return json_reply(call, answer)
+    return json_reply(call, page_of(call, "AccessPoints", found, lambda each: point_json(call, *each), _size(call)))
+
+
+def _size(call: Call) -> int:
+    return min(int(call.input.get("MaxResults", 100)), 100)
 
 
 def point_json(call: Call, system: ElasticFileSystem, point: AccessPoint) -> Json:
@@ -336,16 +327,3 @@ def tagged(call: Call) -> ElasticFileSystem | AccessPoint:
     if wanted.rpartition("/")[2].startswith("fsap-"):
         return find_point(call, wanted)[1]
     return find(call, "ResourceId")
-
-
-OPERATIONS: dict[str, Operation] = {
-    "DescribeFileSystems": describe_file_systems,
-    "DescribeMountTargets": describe_mount_targets,
-    "DescribeMountTargetSecurityGroups": describe_mount_target_security_groups,
-    "DescribeLifecycleConfiguration": describe_lifecycle_configuration,
-    "DescribeReplicationConfigurations": describe_replication_configurations,
-    "DescribeAccessPoints": describe_access_points,
-    "DescribeBackupPolicy": describe_backup_policy,
-    "DescribeFileSystemPolicy": describe_file_system_policy,
-    "ListTagsForResource": list_tags_for_resource,
-}

@@ -13,14 +13,8 @@ from .resources import GIB, KIB, MIB, Activity, ElasticFileSystem
 from .series import FOREVER, MINUTE, Signal, Track
 
 _EFS_IO = (
-    "MeteredIOBytes",
-    "TotalIOBytes",
-    "DataReadIOBytes",
-    "DataWriteIOBytes",
-    "MetadataIOBytes",
-    "MetadataReadIOBytes",
-    "MetadataWriteIOBytes",
-    "ClientConnections",
+    *("MeteredIOBytes", "TotalIOBytes", "DataReadIOBytes", "DataWriteIOBytes", "MetadataIOBytes"),
+    *("MetadataReadIOBytes", "MetadataWriteIOBytes", "ClientConnections"),
 )
 LIMITS = ("PercentIOLimit", "PermittedThroughput", "BurstCreditBalance")
 STORAGE_CLASSES = ("Total", "Standard", "IA", "IASizeOverhead", "Archive", "ArchiveSizeOverhead")
@@ -69,12 +63,10 @@ def _efs_during(system: ElasticFileSystem, metric: str, activity: Activity | Non
         return alive(since, MINUTELY, float(level))
     if metric == "BurstCreditBalance":
         return alive(since, MINUTELY, 2_308_974_418_330.0 * max(1.0, system.standard_bytes / (GIB * KIB)))
-    if activity is None:
-        return alive(since, MINUTELY, 0.0)
-    if metric == "ClientConnections" and system.clients:
+    if metric == "ClientConnections" and activity and system.clients:
         return alive(since, system.clients.signal, system.clients.scale)
-    if metric == "ClientConnections":
-        return alive(since, MINUTELY, 1.0)
+    if activity is None or metric == "ClientConnections":
+        return alive(since, MINUTELY, 1.0 if activity else 0.0)
     return _efs_work(_efs_delivered(activity, system.standard_bytes, limit) if limited else activity, metric, since)
 
 

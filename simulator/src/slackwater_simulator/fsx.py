@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from .account import cut
 from .ec2_query import hexadecimal, key_arn
 from .partitions import arn, partition, suffix
 from .resources import GIB, MIB, Backup, FsxFileSystem, FsxVolume, StorageVirtualMachine
-from .wire import AwsError, Call, Json, Operation, Reply, as_json, json_reply, offset_of, token
+from .wire import AwsError, Call, Json, Reply, as_json, json_reply, page_of
 
 PAGE = 50
 """Items a page. FSx does not publish its own limit; callers must follow NextToken whatever it is."""
@@ -25,15 +24,10 @@ CONFIGURATIONS: Final[Mapping[str, str]] = {
 
 
 def _paged(call: Call, name: str, found: Sequence[Any], render: Callable[[Call, Any], Json]) -> Reply:
-    offset = offset_of(call.input.get("NextToken"), "BadRequest")
     size = min(int(call.input.get("MaxResults", PAGE)), PAGE)
 
     def page() -> bytes:
-        items, following = cut(found, offset, size)
-        answer: Json = {name: [render(call, item) for item in items]}
-        if following is not None:
-            answer["NextToken"] = token(following)
-        return as_json(answer)
+        return as_json(page_of(call, name, found, lambda item: render(call, item), size))
 
     return json_reply(call, call.account.page((name, call.region, repr(call.input)), page))
 
@@ -160,15 +154,7 @@ def _configuration(system: FsxFileSystem, subnets: list[str]) -> Json:
             return common | pairs | {"Endpoints": names} | (routed if len(subnets) > 1 else {})
         case "WINDOWS":
             return common | {"ActiveDirectoryId": "d-0123456789", "MaintenanceOperationsInProgress": [], "Aliases": []}
-    kept = {
-        key: common[key]
-        for key in (
-            "AutomaticBackupRetentionDays",
-            "DailyAutomaticBackupStartTime",
-            "DeploymentType",
-            "WeeklyMaintenanceStartTime",
-        )
-    }
+    kept = {key: value for key, value in common.items() if key not in ("ThroughputCapacity", "PreferredSubnetId")}
     return kept | {"PerUnitStorageThroughput": system.throughput, "MountName": "fsx", "DataCompressionType": "NONE"}
 
 
@@ -341,12 +327,3 @@ def by_arn(call: Call) -> FsxFileSystem | FsxVolume | StorageVirtualMachine | Ba
         ):
             return item
     raise AwsError("ResourceNotFound", f"{named} does not exist.")
-
-
-OPERATIONS: dict[str, Operation] = {
-    "DescribeFileSystems": describe_file_systems,
-    "DescribeVolumes": describe_volumes,
-    "DescribeBackups": describe_backups,
-    "DescribeS3AccessPointAttachments": describe_s3_access_point_attachments,
-    "ListTagsForResource": list_tags_for_resource,
-}

@@ -12,7 +12,7 @@ from .ec2_query import hexadecimal
 from .kms import usable
 from .once import once
 from .resources import Backup, FsxFileSystem
-from .wire import AwsError, Call, Json, Operation, Reply, json_reply
+from .wire import AwsError, Call, Json, Reply, json_reply
 from .writes_fsx import INCOMPATIBLE, TOKEN, given_tags, the_backup, the_system
 
 CREATION_SECONDS: Final = 1_800
@@ -134,9 +134,3 @@ def _restored(account: Account, system_id: str, backup: Backup) -> None:
         made = replace(volume, id=fresh, file_system_id=system_id, parent=parent, created=account.now, phase="")
         account.put(replace(made, activity=None, telemetry={}))
         account.fill(fresh, backup.detail["held"][volume.id])
-
-
-OPERATIONS: dict[str, Operation] = {
-    "CreateFileSystemFromBackup": create_file_system_from_backup,
-}
-"""Of FSx, those that create."""

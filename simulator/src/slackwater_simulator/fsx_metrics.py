@@ -106,24 +106,27 @@ def fsx_work(activity: Activity | None, metric: str, created: int) -> Track | No
 
 def fsx_track(system: FsxFileSystem, metric: str) -> Track | None:
     """File-system metrics: work, server, disks, space."""
-    if metric in system.telemetry:
-        return system.telemetry[metric]
-    if metric not in fsx_names(system):
-        return None
+    if metric in system.telemetry or metric not in fsx_names(system):
+        return system.telemetry.get(metric)
     if metric in WORK:
         return fsx_work(system.activity, metric, system.created)
-    since = ((system.created, FOREVER),)
-    if metric == "ClientConnections":
-        return alive(since, MINUTELY, system.clients)
-    if metric == "StorageCapacity":
-        return alive(since, MINUTELY, float(system.storage_gib * GIB))
-    if metric == "UsedStorageCapacity":
-        return alive(since, MINUTELY, system.used * system.storage_gib * GIB)
-    if metric == "FreeStorageCapacity":
-        return alive(since, MINUTELY, (1 - system.used) * system.storage_gib * GIB)
     if metric in _BALANCES:
         return _balance(system, metric)
-    peak = system.disk_iops_peak if metric == "DiskIopsUtilization" else system.server_peak
+    since, size = ((system.created, FOREVER),), system.storage_gib * GIB
+    constant = {
+        "ClientConnections": system.clients,
+        "StorageCapacity": float(size),
+        "UsedStorageCapacity": system.used * system.storage_gib * GIB,
+        "FreeStorageCapacity": (1 - system.used) * system.storage_gib * GIB,
+    }
+    if metric in constant:
+        return alive(since, MINUTELY, constant[metric])
+    return _utilization(system, metric)
+
+
+def _utilization(system: FsxFileSystem, metric: str) -> Track:
+    since = ((system.created, FOREVER),)
     if system.activity is None:
         return alive(since, MINUTELY, 0.2, digits=2)
+    peak = system.disk_iops_peak if metric == "DiskIopsUtilization" else system.server_peak
     return alive(since, system.activity.shape, peak, offset=0.2, digits=4)

@@ -43,7 +43,7 @@ def operations(denied: Callable[[str], bool]) -> dict[str, Operation]:
         )
         return Reply(query_document(call.operation, _NAMESPACE, results + more), "text/xml")
 
-    return {"SimulatePrincipalPolicy": simulate_principal_policy}
+    return {"simulateprincipalpolicy": simulate_principal_policy}
 
 
 def _result(action: str, arns: Sequence[str], denied: Callable[[str], bool]) -> str:

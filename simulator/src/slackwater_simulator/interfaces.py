@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from . import efs, fsx
-from .ec2_query import hexadecimal
+from .ec2_query import hexadecimal, invalid
 from .wire import AwsError, Call, Reply
 from .xml import ec2_document, members, tag
 
@@ -35,7 +35,7 @@ def _interfaces(call: Call) -> Iterator[Interface]:
 def describe_network_interfaces(call: Call) -> Reply:
     """Network interfaces by their ids, or all of them."""
     if call.input.get("Filter"):
-        raise AwsError("InvalidParameterValue", "The simulator filters no network interfaces")
+        raise invalid("The simulator filters no network interfaces")
     found = {each.id: each for each in _interfaces(call)}
     wanted = call.input.get("NetworkInterfaceId") or tuple(found)
     for interface in wanted:
@@ -59,6 +59,3 @@ def _interface(call: Call, interface: Interface) -> str:
         + tag("status", "in-use")
         + members("groupSet", groups)
     )
-
-
-OPERATIONS = {"DescribeNetworkInterfaces": describe_network_interfaces}

@@ -7,7 +7,7 @@ from typing import Final
 
 from .account import Account
 from .partitions import arn
-from .wire import AwsError, Call, Operation, Reply, json_reply
+from .wire import AwsError, Call, Reply, json_reply
 
 STATES: Final = frozenset(
     {
@@ -49,6 +49,3 @@ def describe_key(call: Call) -> Reply:
             }
         },
     )
-
-
-OPERATIONS: Final[dict[str, Operation]] = {"DescribeKey": describe_key}

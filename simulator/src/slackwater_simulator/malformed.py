@@ -21,61 +21,23 @@ type Spot = tuple[Any, Any]
 
 _TOKENS: Final = frozenset({"NextToken", "nextToken", "NextMarker", "Marker"})
 _LEFT_OUT: Final = _TOKENS | {
-    *(
-        "Tags",
-        "Name",
-        "AvailabilityZoneName",
-        "AvailabilityZoneId",
-        "ProvisionedThroughputInMibps",
-        "KmsKeyId",
-        "Messages",
-    ),
+    *("Tags", "Name", "AvailabilityZoneName", "AvailabilityZoneId", "ProvisionedThroughputInMibps", "KmsKeyId"),
     *("FileSystemProtection", "ReplicationOverwriteProtection", "ValueInIA", "ValueInStandard", "ValueInArchive"),
     *("TransitionToIA", "TransitionToArchive", "TransitionToPrimaryStorageClass", "LastReplicatedTimestamp"),
-    *(
-        "DiskIopsConfiguration",
-        "Iops",
-        "Mode",
-        "ThroughputCapacity",
-        "StorageCapacity",
-        "StorageType",
-        "DeploymentType",
-    ),
+    *("DiskIopsConfiguration", "Iops", "Mode", "ThroughputCapacity", "StorageCapacity", "StorageType"),
     *("LustreConfiguration", "OntapConfiguration", "OpenZFSConfiguration", "WindowsConfiguration", "RootVolumeId"),
-    *(
-        "AutomaticBackupRetentionDays",
-        "NfsExports",
-        "ClientConfigurations",
-        "VolumePath",
-        "JunctionPath",
-        "OntapVolumeType",
-    ),
-    *("Resources", "ResourceName", "CloudTrailEvent", "Dimensions", "Label"),
+    *("AutomaticBackupRetentionDays", "NfsExports", "ClientConfigurations", "VolumePath", "JunctionPath"),
+    *("Resources", "ResourceName", "CloudTrailEvent", "Dimensions", "Label", "Messages", "DeploymentType"),
+    "OntapVolumeType",
 }
 """Members that an answer may do without, by the services' models: without them it says something else, and is whole."""
-_ELEMENTS_LEFT_OUT: Final = frozenset(
-    {
-        *("nextToken", "tagSet", "item", "iops", "throughput", "device", "attachTime", "multiAttachEnabled"),
-        *("instanceId", "monitoring", "state"),
-        *(
-            "rootDeviceName",
-            "reason",
-            "instanceLifecycle",
-            "networkPerformanceOptions",
-            "bandwidthWeighting",
-            "hypervisor",
-        ),
-        *(
-            "networkInfo",
-            "networkCards",
-            "ebsInfo",
-            "ebsOptimizedInfo",
-            "baselineBandwidthInGbps",
-            "peakBandwidthInGbps",
-        ),
-        *("baselineBandwidthInMbps", "maximumBandwidthInMbps", "baselineIops", "maximumIops", "instancesSet"),
-    }
-)
+_ELEMENTS_LEFT_OUT: Final = frozenset({
+    *("nextToken", "tagSet", "item", "iops", "throughput", "device", "attachTime", "multiAttachEnabled"),
+    *("instanceId", "monitoring", "state", "rootDeviceName", "reason", "instanceLifecycle", "hypervisor"),
+    *("networkPerformanceOptions", "bandwidthWeighting", "networkInfo", "networkCards", "ebsInfo", "ebsOptimizedInfo"),
+    *("baselineBandwidthInGbps", "peakBandwidthInGbps", "baselineBandwidthInMbps", "maximumBandwidthInMbps"),
+    *("baselineIops", "maximumIops", "instancesSet"),
+})  # fmt: skip
 """The same of EC2's elements; by name alone, so some that are always there somewhere are in it too."""
 
 _OTHERS: Final[Mapping[str, Sequence[Any]]] = {

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from .account import cut
 from .partitions import global_arn
 from .resources import Fleet, Tags
-from .wire import AwsError, Call, Json, Operation, Reply, json_reply, offset_of, token
+from .wire import AwsError, Call, Json, Operation, Reply, json_reply, page_of
 
 type State = Literal["ACTIVE", "SUSPENDED", "PENDING_CLOSURE", "PENDING_ACTIVATION", "CLOSED"]
 
@@ -78,17 +77,9 @@ def operations(organization: Organization | None) -> dict[str, Operation]:
 
         return operation
 
-    return {
-        "DescribeOrganization": guarded(_describe_organization),
-        "DescribeAccount": guarded(_describe_account),
-        "DescribeOrganizationalUnit": guarded(_describe_unit),
-        "ListRoots": guarded(_list_roots),
-        "ListParents": guarded(_list_parents),
-        "ListAccounts": guarded(_list_accounts),
-        "ListAccountsForParent": guarded(_list_accounts_for_parent),
-        "ListOrganizationalUnitsForParent": guarded(_list_units_for_parent),
-        "ListTagsForResource": guarded(_list_tags),
-    }
+    answers = (_describe_organization, _describe_account, _describe_organizational_unit, _list_roots, _list_parents)
+    lists = (_list_accounts, _list_accounts_for_parent, _list_organizational_units_for_parent, _list_tags_for_resource)
+    return {each.__name__.replace("_", ""): guarded(each) for each in (*answers, *lists)}
 
 
 def _describe_organization(org: Organization, call: Call) -> Json:
@@ -111,7 +102,7 @@ def _describe_account(org: Organization, call: Call) -> Json:
     return {"Account": _account(org, call, member)}
 
 
-def _describe_unit(org: Organization, call: Call) -> Json:
+def _describe_organizational_unit(org: Organization, call: Call) -> Json:
     unit = org.named.get(call.input["OrganizationalUnitId"])
     if not isinstance(unit, Unit):
         raise AwsError(
@@ -142,12 +133,12 @@ def _list_accounts_for_parent(org: Organization, call: Call) -> Json:
     return _page(call, "Accounts", members, lambda member: _account(org, call, member))
 
 
-def _list_units_for_parent(org: Organization, call: Call) -> Json:
+def _list_organizational_units_for_parent(org: Organization, call: Call) -> Json:
     units = [each for each in _children(org, call) if isinstance(each, Unit)]
     return _page(call, "OrganizationalUnits", units, lambda unit: _unit(org, call, unit))
 
 
-def _list_tags(org: Organization, call: Call) -> Json:
+def _list_tags_for_resource(org: Organization, call: Call) -> Json:
     member = org.named.get(call.input["ResourceId"])
     if not isinstance(member, Member):
         raise AwsError("TargetNotFoundException", "You specified a target that doesn't exist.")
@@ -165,8 +156,7 @@ def _page[T](call: Call, key: str, items: Sequence[T], render: Callable[[T], Map
     size = int(call.input.get("MaxResults", PAGE))
     if not 1 <= size <= PAGE:
         raise AwsError("InvalidInputException", f"MaxResults has to be between 1 and {PAGE}.")
-    shown, following = cut(items, offset_of(call.input.get("NextToken"), "InvalidInputException"), size)
-    return {key: [render(item) for item in shown]} | ({"NextToken": token(following)} if following is not None else {})
+    return page_of(call, key, items, render, size, "InvalidInputException")
 
 
 def _account(org: Organization, call: Call, member: Member) -> Json:

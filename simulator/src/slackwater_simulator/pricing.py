@@ -6,9 +6,8 @@ from base64 import b32encode
 from functools import cache
 from hashlib import blake2b
 
-from .account import cut
 from .prices import Row, location, rows
-from .wire import AwsError, Call, Json, Operation, Reply, as_json, json_reply, offset_of, token
+from .wire import AwsError, Call, Json, Reply, as_json, json_reply, page_of
 
 PAGE = 100
 _OFFER, _RATE = "JRTCKXETXF", "6YS6EN2CT7"
@@ -98,11 +97,8 @@ def get_products(call: Call) -> Reply:
         for attributes, record in _catalogue()
         if attributes["servicecode"] == service and all(_passes(attributes, entry) for entry in filters)
     ]
-    items, following = cut(found, offset_of(call.input.get("NextToken"), "InvalidNextTokenException"), size)
-    answer: Json = {"FormatVersion": "aws_v1", "PriceList": list(items)}
-    if following is not None:
-        answer["NextToken"] = token(following)
-    return json_reply(call, answer)
+    page = page_of(call, "PriceList", found, str, size, "InvalidNextTokenException")
+    return json_reply(call, {"FormatVersion": "aws_v1", **page})
 
 
 def _passes(attributes: dict[str, str], entry: Json) -> bool:
@@ -134,6 +130,3 @@ def describe_services(call: Call) -> Reply:
         )
         services.append({"ServiceCode": name, "AttributeNames": fields})
     return json_reply(call, {"FormatVersion": "aws_v1", "Services": services})
-
-
-OPERATIONS: dict[str, Operation] = {"GetProducts": get_products, "DescribeServices": describe_services}

@@ -7,15 +7,8 @@ from .series import MINUTE, Series, Signal, Track, constant
 MINUTELY, FIVE, QUARTER = constant(MINUTE), constant(300), constant(900)
 SPACE = frozenset({"StorageCapacity", "UsedStorageCapacity", "StorageUsed", "FreeStorageCapacity"})
 PERCENT = frozenset(
-    {
-        "BurstBalance",
-        "PercentIOLimit",
-        "EBSIOBalance%",
-        "EBSByteBalance%",
-        "FileServerDiskThroughputBalance",
-        "FileServerDiskIopsBalance",
-        "disk_used_percent",
-    }
+    {"BurstBalance", "PercentIOLimit", "EBSIOBalance%", "EBSByteBalance%", "disk_used_percent"}
+    | {"FileServerDiskThroughputBalance", "FileServerDiskIopsBalance"}
 )
 
 

@@ -24,7 +24,7 @@ from .backup import (
 )
 from .ec2_query import key_arn
 from .resources import Backup, ElasticFileSystem
-from .wire import AwsError, Call, Json, Operation, Reply, json_reply
+from .wire import AwsError, Call, Json, Reply, json_reply
 
 DELETION_SECONDS: Final = 60
 
@@ -174,17 +174,3 @@ def untag_resource(call: Call) -> Reply:
     left = {key: value for key, value in point.tags.items() if key not in call.input["TagKeyList"]}
     call.account.put_backup(replace(point, tags=left))
     return json_reply(call, {})
-
-
-OPERATIONS: Final[dict[str, Operation]] = {
-    "DescribeRecoveryPoint": describe_recovery_point,
-    "ListRecoveryPointsByBackupVault": list_recovery_points_by_backup_vault,
-    "ListRecoveryPointsByResource": list_recovery_points_by_resource,
-    "GetRecoveryPointRestoreMetadata": get_recovery_point_restore_metadata,
-    "DeleteRecoveryPoint": delete_recovery_point,
-    "UpdateRecoveryPointLifecycle": update_recovery_point_lifecycle,
-    "ListTags": list_tags,
-    "TagResource": tag_resource,
-    "UntagResource": untag_resource,
-}
-"""Of AWS Backup, those of recovery points."""

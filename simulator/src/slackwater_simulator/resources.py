@@ -105,7 +105,6 @@ class Volume:
 
     @property
     def region(self) -> str:
-        """The zone's Region."""
         return self.az[:-1]
 
     @property
@@ -127,7 +126,6 @@ class Volume:
 
     @property
     def intervals(self) -> tuple[tuple[int, int], ...]:
-        """When it was attached."""
         return self.used or tuple((attachment.since, FOREVER) for attachment in self.attachments)
 
 
@@ -158,17 +156,14 @@ class Instance:
 
     @property
     def region(self) -> str:
-        """The zone's Region."""
         return self.az[:-1]
 
     @property
     def kind(self) -> InstanceType:
-        """Its type's published facts."""
         return TYPES[self.type]
 
     @property
     def intervals(self) -> tuple[tuple[int, int], ...]:
-        """When it ran."""
         return self.running or ((self.launched, self.stopped or FOREVER),)
 
 
@@ -249,7 +244,6 @@ class ElasticFileSystem:
 
     @property
     def points(self) -> tuple[AccessPoint, ...]:
-        """Its access points."""
         return (*self.given_points, *map(self._point, range(self.access_points)))
 
     def with_points(self, points: Iterable[AccessPoint]) -> ElasticFileSystem:
@@ -426,7 +420,7 @@ class Role:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planted:
-    """Something put there on purpose: a trouble, or the innocent twin of one."""
+    """Something put there on purpose: an issue, by the detectors that should report it, or a control of one detector."""
 
     resource_id: str
     type: str

@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from types import TracebackType
+from http.client import responses
+from types import ModuleType, TracebackType
 from typing import Any, Self, cast
 from urllib.parse import parse_qs, urlsplit
 
@@ -49,11 +50,27 @@ from .paging import astray
 from .partitions import REGIONS, partition
 from .resources import Fleet, rfc3339
 from .truth import truth
-from .wire import AwsError, Call, Json, Operation, Reply, as_json, content_type, routed
+from .wire import AwsError, Call, Json, Operation, Reply, as_json, content_type, operations, routed
 from .xml import REQUEST_ID, tag
 
 _SERVICES = {"monitoring": "cloudwatch"}
 _SCOPE = re.compile(r"Credential=([^/\s,]+)/\d{8}/([^/\s,]+)/([^/\s,]+)/aws4_request")
+_MODULES: dict[str, tuple[ModuleType, ...]] = {
+    "backup": (backup_jobs, recovery_points, backup_restores),
+    "cloudtrail": (cloudtrail,),
+    "cloudwatch": (cloudwatch,),
+    "compute-optimizer": (compute_optimizer,),
+    "ec2": (ec2_query, ec2_tags, ec2_snapshots, ec2_volumes, interfaces),
+    "elasticfilesystem": (efs, writes_efs),
+    "fsx": (fsx, writes_fsx, fsx_creations),
+    "kms": (kms,),
+    "pricing": (pricing,),
+    "sts": (sts,),
+}
+_OPERATIONS = {
+    service: {name: each for module in modules for name, each in operations(module).items()}
+    for service, modules in _MODULES.items()
+}
 _ROUTES = {"elasticfilesystem": efs.ROUTES, "backup": backup.ROUTES}
 """Of the services that speak rest-json."""
 _TOLD = ("id", "kind", "of", "region", "made", "state", "tags", "bytes", "contents")
@@ -62,18 +79,6 @@ _DEEDS = frozenset({
     "attach", "detach", "tag", "untag", "use", "work", "replace", "set_key", "lock_vault", "copy_backup", "hide_backups",
 })  # fmt: skip
 """What other people do to an account, which may be asked for over HTTP."""
-_REASONS = {
-    200: "OK",
-    201: "Created",
-    202: "Accepted",
-    204: "No Content",
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    409: "Conflict",
-    429: "Too Many Requests",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,22 +158,11 @@ class Simulator:
         self._calls: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._operations: dict[str, dict[str, Operation]] = {
-            "sts": {"GetCallerIdentity": sts.get_caller_identity, "AssumeRole": sts.assume_role(self.accounts.get)},
-            "ec2": ec2_query.OPERATIONS
-            | ec2_tags.OPERATIONS
-            | ec2_snapshots.OPERATIONS
-            | ec2_volumes.OPERATIONS
-            | interfaces.OPERATIONS,
-            "elasticfilesystem": efs.OPERATIONS | writes_efs.OPERATIONS,
-            "fsx": fsx.OPERATIONS | writes_fsx.OPERATIONS | fsx_creations.OPERATIONS,
-            "backup": backup_jobs.OPERATIONS | recovery_points.OPERATIONS | backup_restores.OPERATIONS,
+            **_OPERATIONS,
+            "cloudwatch": _OPERATIONS["cloudwatch"] | cloudwatch.operations(self.faults),
             "iam": iam.operations(self.faults.denies),
-            "kms": kms.OPERATIONS,
-            "cloudwatch": cloudwatch.operations(self.faults),
-            "pricing": pricing.OPERATIONS,
-            "cloudtrail": cloudtrail.OPERATIONS,
-            "compute-optimizer": compute_optimizer.OPERATIONS,
             "organizations": organizations.operations(organization),
+            "sts": _OPERATIONS["sts"] | {"assumerole": sts.assume_role(self.accounts.get)},
         }
         self._server = _Server(("127.0.0.1", port), self)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
@@ -247,6 +241,19 @@ class Simulator:
                 "query", AwsError("MissingAuthenticationToken", "Request is missing Authentication Token", 403)
             )
         call = self._call(request, *scope.groups())
+        self._begin(call)
+        if self.faults.take("drop", call) is not None:
+            return None
+        try:
+            self.faults.check(call)
+            reply = self._done(call)
+        except (AwsError, KeyError, TypeError, ValueError) as error:
+            said = error if isinstance(error, AwsError) else AwsError("ValidationError", repr(error))
+            return _failure("ec2" if call.service == "ec2" else call.protocol, said)
+        return None if self.faults.take("lost-answer", call) is not None else self._spoiled(call, reply)
+
+    def _begin(self, call: Call) -> None:
+        """Count a call, and do what comes before its answer."""
         with self._lock:
             self._calls[call.action] += 1
         if self.faults.latency_ms:
@@ -256,19 +263,9 @@ class Simulator:
         for callback in tuple(self._before.get(call.action, ())):
             callback()
         call.account.settle()
-        if self.faults.take("drop", call) is not None:
-            return None
-        try:
-            self.faults.check(call)
-            reply = self._done(call)
-        except AwsError as error:
-            return _failure("ec2" if call.service == "ec2" else call.protocol, error)
-        except (KeyError, TypeError, ValueError) as malformed:
-            return _failure(
-                "ec2" if call.service == "ec2" else call.protocol, AwsError("ValidationError", repr(malformed))
-            )
-        if self.faults.take("lost-answer", call) is not None:
-            return None
+
+    def _spoiled(self, call: Call, reply: Reply) -> Reply:
+        """Return the reply as faults leave it."""
         if self.faults.take("truncate", call) is not None:
             return Reply(reply.body[: len(reply.body) // 2], reply.content_type)
         if wrong := self.faults.take("malformed", call):
@@ -290,7 +287,7 @@ class Simulator:
         if call.region not in (call.account.fleet.enabled or REGIONS[partition(call.account.fleet.regions[0])]):
             code = "AuthFailure" if call.service == "ec2" else "UnrecognizedClientException"
             raise AwsError(code, "AWS was not able to validate the provided access credentials", 401)
-        operation = self._operations.get(call.service, {}).get(call.operation)
+        operation = self._operations.get(call.service, {}).get(call.operation.lower())
         if operation is None:
             raise AwsError("UnknownOperationException", f"The simulator has no {call.action}", 400)
         return operation
@@ -329,35 +326,42 @@ class Simulator:
         return Reply(as_json(answer), "application/json")
 
     def _own_answer(self, method: str, name: str, given: Json) -> Json | None:
-        """Calls, truth, reset, faults; the clock; what is there, and what other people do to it."""
+        """Calls, truth, the clock and what is there; or reset, faults, and what other people do to the account."""
         account = self.accounts[given.get("account", self.fleet.account)]
         account.settle()
-        match method, name:
-            case "GET", "calls":
-                return {"calls": self.calls, "metrics_requested": self.metrics_requested, "datapoints": self.datapoints}
-            case "GET", "truth":
-                return truth(self.fleet)
-            case "GET", "clock":
-                return {"now": account.now, "text": rfc3339(account.now)}
-            case "GET", "exists":
-                return {"exists": account.exists(given["id"])}
-            case "GET", "contents":
-                return {"contents": account.contents(given["id"])}
-            case "GET", "backups":
-                return {"backups": [{name: getattr(each, name) for name in _TOLD} for each in account.backups()]}
-            case "POST", "reset":
+        if method == "GET":
+            return self._shown(account, name, given)
+        match name:
+            case "reset":
                 self.reset()
-            case "POST", "faults":
+            case "faults":
                 self.faults.apply(given)
-            case "POST", "advance":
+            case "advance":
                 self.advance(float(given["seconds"]))
-            case "POST", "before":
+            case "before":
                 self.before(given["action"], self._deed(account, given["do"], given["arguments"]))
-            case "POST", deed if deed in _DEEDS:
+            case deed if deed in _DEEDS:
                 self._deed(account, deed, given["arguments"])()
             case _:
                 return None
         return {}
+
+    def _shown(self, account: Account, name: str, given: Json) -> Json | None:
+        shown: dict[str, Callable[[], Json]] = {
+            "calls": lambda: {
+                "calls": self.calls,
+                "metrics_requested": self.metrics_requested,
+                "datapoints": self.datapoints,
+            },
+            "truth": lambda: truth(self.fleet),
+            "clock": lambda: {"now": account.now, "text": rfc3339(account.now)},
+            "exists": lambda: {"exists": account.exists(given["id"])},
+            "contents": lambda: {"contents": account.contents(given["id"])},
+            "backups": lambda: {
+                "backups": [{name: getattr(each, name) for name in _TOLD} for each in account.backups()]
+            },
+        }
+        return shown[name]() if name in shown else None
 
     @staticmethod
     def _deed(account: Account, name: str, arguments: list[str]) -> Callable[[], object]:
@@ -436,7 +440,7 @@ class _Connection(socketserver.StreamRequestHandler):
 
     def _write(self, reply: Reply) -> None:
         head = [
-            f"HTTP/1.1 {reply.status} {_REASONS.get(reply.status, 'Service Unavailable')}",
+            f"HTTP/1.1 {reply.status} {responses.get(reply.status, '')}",
             f"Content-Type: {reply.content_type}",
             f"Content-Length: {len(reply.body)}",
             f"x-amzn-RequestId: {REQUEST_ID}",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from .ebs_metrics import CHECKS, disk_track, ebs_check, ebs_names, ebs_track
 from .ec2_metrics import ec2_names, ec2_track
@@ -15,6 +16,8 @@ from .series import Track
 DISK = "disk_used_percent"
 type Dimensions = tuple[tuple[str, str], ...]
 """Dimension (name, value) pairs, sorted."""
+type Listed = Iterator[tuple[str, str, Dimensions]]
+"""Metrics by namespace, name and dimensions."""
 
 
 @dataclass(slots=True)
@@ -22,19 +25,16 @@ class Telemetry:
     """All metrics of one account, found by Region, namespace, name and exact dimensions."""
 
     fleet: Fleet
-    volumes: dict[str, Volume] = field(init=False)
-    instances: dict[str, Instance] = field(init=False)
-    efs: dict[str, ElasticFileSystem] = field(init=False)
-    fsx: dict[str, FsxFileSystem] = field(init=False)
-    fsx_volumes: dict[str, FsxVolume] = field(init=False)
+    by_id: dict[str, Any] = field(init=False)
     _kept: dict[tuple[str, str, str, Dimensions], Track | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.volumes = {volume.id: volume for volume in self.fleet.volumes}
-        self.instances = {instance.id: instance for instance in self.fleet.instances}
-        self.efs = {system.id: system for system in self.fleet.efs}
-        self.fsx = {system.id: system for system in self.fleet.fsx}
-        self.fsx_volumes = {volume.id: volume for volume in self.fleet.fsx_volumes}
+        fleet = self.fleet
+        self.by_id = {
+            each.id: each
+            for held in (fleet.volumes, fleet.instances, fleet.efs, fleet.fsx, fleet.fsx_volumes)
+            for each in held
+        }
 
     def track(self, region: str, namespace: str, metric: str, dimensions: Dimensions) -> Track | None:
         """The metric with exactly these dimensions, or None when it was never published."""
@@ -49,103 +49,126 @@ class Telemetry:
 
     def _find(self, region: str, namespace: str, metric: str, dimensions: Dimensions) -> Track | None:
         named = dict(dimensions)
-        match namespace, tuple(named):
-            case "AWS/EBS", ("VolumeId",):
-                volume = self.volumes.get(named["VolumeId"])
-                return (
-                    ebs_track(volume, metric) if volume and volume.region == region and metric not in CHECKS else None
-                )
-            case "AWS/EBS", ("InstanceId", "VolumeId"):
-                volume = self.volumes.get(named["VolumeId"])
-                carried = volume and any(a.instance_id == named["InstanceId"] for a in volume.attachments)
-                return ebs_check(volume, metric) if volume and carried and volume.region == region else None
-            case "AWS/EC2", ("InstanceId",):
-                instance = self.instances.get(named["InstanceId"])
-                if instance is None or instance.region != region or metric.startswith("ethtool_"):
-                    return None
-                return ec2_track(instance, metric, self.fleet.volumes_of.get(instance.id, []))
-            case "AWS/EFS", ("FileSystemId",):
-                system = self.efs.get(named["FileSystemId"])
-                return efs_track(system, metric) if system and system.region == region else None
-            case "AWS/EFS", ("FileSystemId", "StorageClass"):
-                system = self.efs.get(named["FileSystemId"])
-                wanted = system and system.region == region and metric == "StorageBytes"
-                return efs_storage(system, named["StorageClass"]) if system and wanted else None
-            case "AWS/FSx", ("FileSystemId",):
-                served = self.fsx.get(named["FileSystemId"])
-                return fsx_track(served, metric) if served and served.region == region else None
-            case "AWS/FSx", ("DataType", "FileSystemId", "StorageTier"):
-                tiered = self.fsx.get(named["FileSystemId"])
-                if tiered is None or tiered.region != region or named["DataType"] != "All":
-                    return None
-                return fsx_space(tiered, metric, named["StorageTier"])
-            case "AWS/FSx", ("FileSystemId", "VolumeId"):
-                exported = self.fsx_volumes.get(named["VolumeId"])
-                if exported is None or exported.region != region or exported.file_system_id != named["FileSystemId"]:
-                    return None
-                return exported.telemetry.get(metric) or fsx_work(exported.activity, metric, exported.created)
-            case "CWAgent", _:
-                agent = self.instances.get(named.get("InstanceId", ""))
-                if agent is None or agent.region != region:
-                    return None
-                if metric == DISK:
-                    volumes = self.fleet.volumes_of.get(agent.id, [])
-                    found = (volume for volume in volumes if disk_dimensions(agent, volume) == dimensions)
-                    return next((disk_track(volume, agent.intervals) for volume in found), None)
-                if not agent.agent or dimensions != agent_dimensions(agent):
-                    return None
-                return agent.telemetry.get(metric) if metric.startswith("ethtool_") else None
-        return None
+        if (key := (namespace, *named) if namespace != "CWAgent" else (namespace,)) not in _FOUND:
+            return None
+        owner, kind, find = _FOUND[key]
+        resource: Any = self.by_id.get(named.get(owner, ""))
+        if not isinstance(resource, kind) or resource.region != region:
+            return None
+        return find(self.fleet, resource, metric, named)
 
-    def listing(self, region: str, namespace: str | None, since: int) -> Iterator[tuple[str, str, Dimensions]]:
+    def listing(self, region: str, namespace: str | None, since: int) -> Listed:
         """Namespace, name and dimensions of every metric of a Region that had data after `since`, in a stable order."""
-        if namespace in (None, "AWS/EBS"):
-            for volume in self.fleet.volumes:
-                if volume.region == region and _recent(volume.intervals, since):
-                    for name in ebs_names(volume):
-                        yield "AWS/EBS", name, (("VolumeId", volume.id),)
-                    for attachment in volume.attachments if volume.nitro else ():
-                        for name in CHECKS:
-                            yield "AWS/EBS", name, (("InstanceId", attachment.instance_id), ("VolumeId", volume.id))
-        if namespace in (None, "AWS/EC2", "CWAgent"):
-            for instance in self.fleet.instances:
-                if instance.region != region or not _recent(instance.intervals, since):
-                    continue
-                if namespace != "CWAgent":
-                    for name in ec2_names(instance):
-                        yield "AWS/EC2", name, (("InstanceId", instance.id),)
-                if namespace != "AWS/EC2" and instance.agent:
-                    for name in instance.telemetry:
-                        if name.startswith("ethtool_"):
-                            yield "CWAgent", name, agent_dimensions(instance)
-                for volume in self.fleet.volumes_of.get(instance.id, []) if namespace != "AWS/EC2" else ():
-                    if dimensions := disk_dimensions(instance, volume):
-                        yield "CWAgent", DISK, dimensions
-        if namespace in (None, "AWS/EFS"):
-            for system in self.fleet.efs:
-                if system.region == region:
-                    gone = system.voice == "absent" and system.active is not None and system.active[1] < since
-                    for name in system.telemetry if gone else efs_names(system):
-                        yield "AWS/EFS", name, (("FileSystemId", system.id),)
-                    if system.voice != "dark":
-                        for storage in STORAGE_CLASSES:
-                            yield "AWS/EFS", "StorageBytes", (("FileSystemId", system.id), ("StorageClass", storage))
-        if namespace in (None, "AWS/FSx"):
-            for served in self.fleet.fsx:
-                if served.region == region:
-                    for name in fsx_names(served):
-                        yield "AWS/FSx", name, (("FileSystemId", served.id),)
-                    for tier, names in TIERS.items() if served.kind == "ONTAP" else ():
-                        for name in names:
-                            yield (
-                                "AWS/FSx",
-                                name,
-                                (("DataType", "All"), ("FileSystemId", served.id), ("StorageTier", tier)),
-                            )
-            for exported in self.fleet.fsx_volumes:
-                if exported.region == region:
-                    for name in WORK:
-                        yield "AWS/FSx", name, (("FileSystemId", exported.file_system_id), ("VolumeId", exported.id))
+        fleet = self.fleet
+        tables: tuple[tuple[tuple[str, ...], Sequence[Any], Callable[[Any, int], Listed]], ...] = (
+            (("AWS/EBS",), fleet.volumes, _of_volume),
+            (("AWS/EC2", "CWAgent"), fleet.instances, self._listed),
+            (("AWS/EFS",), fleet.efs, _of_efs),
+            (("AWS/FSx",), fleet.fsx, _of_fsx),
+            (("AWS/FSx",), fleet.fsx_volumes, _of_export),
+        )
+        for spaces, resources, listed in tables:
+            if namespace is None or namespace in spaces:
+                for resource in resources:
+                    if resource.region == region:
+                        yield from (each for each in listed(resource, since) if namespace in (None, each[0]))
+
+    def _listed(self, instance: Instance, since: int) -> Listed:
+        if _recent(instance.intervals, since):
+            for name in ec2_names(instance):
+                yield "AWS/EC2", name, (("InstanceId", instance.id),)
+            for name in instance.telemetry if instance.agent else ():
+                if name.startswith("ethtool_"):
+                    yield "CWAgent", name, agent_dimensions(instance)
+            for volume in self.fleet.volumes_of.get(instance.id, []):
+                if dimensions := disk_dimensions(instance, volume):
+                    yield "CWAgent", DISK, dimensions
+
+
+def _volumes(_: Fleet, volume: Volume, metric: str, named: dict[str, str]) -> Track | None:
+    if "InstanceId" not in named:
+        return ebs_track(volume, metric) if metric not in CHECKS else None
+    carried = any(each.instance_id == named["InstanceId"] for each in volume.attachments)
+    return ebs_check(volume, metric) if carried else None
+
+
+def _instances(fleet: Fleet, instance: Instance, metric: str, _: dict[str, str]) -> Track | None:
+    if metric.startswith("ethtool_"):
+        return None
+    return ec2_track(instance, metric, fleet.volumes_of.get(instance.id, []))
+
+
+def _file_systems(_: Fleet, system: ElasticFileSystem, metric: str, named: dict[str, str]) -> Track | None:
+    if "StorageClass" in named:
+        return efs_storage(system, named["StorageClass"]) if metric == "StorageBytes" else None
+    return efs_track(system, metric)
+
+
+def _served(_: Fleet, system: FsxFileSystem, metric: str, named: dict[str, str]) -> Track | None:
+    if "StorageTier" in named:
+        return fsx_space(system, metric, named["StorageTier"]) if named["DataType"] == "All" else None
+    return fsx_track(system, metric)
+
+
+def _exported(_: Fleet, volume: FsxVolume, metric: str, named: dict[str, str]) -> Track | None:
+    if volume.file_system_id != named["FileSystemId"]:
+        return None
+    return volume.telemetry.get(metric) or fsx_work(volume.activity, metric, volume.created)
+
+
+def _agents(fleet: Fleet, instance: Instance, metric: str, named: dict[str, str]) -> Track | None:
+    dimensions = tuple(named.items())
+    if metric == DISK:
+        volumes = fleet.volumes_of.get(instance.id, [])
+        found = (volume for volume in volumes if disk_dimensions(instance, volume) == dimensions)
+        return next((disk_track(volume, instance.intervals) for volume in found), None)
+    if not instance.agent or dimensions != agent_dimensions(instance) or not metric.startswith("ethtool_"):
+        return None
+    return instance.telemetry.get(metric)
+
+
+_FOUND: dict[tuple[str, ...], tuple[str, type[Any], Callable[[Fleet, Any, str, dict[str, str]], Track | None]]] = {
+    ("AWS/EBS", "VolumeId"): ("VolumeId", Volume, _volumes),
+    ("AWS/EBS", "InstanceId", "VolumeId"): ("VolumeId", Volume, _volumes),
+    ("AWS/EC2", "InstanceId"): ("InstanceId", Instance, _instances),
+    ("AWS/EFS", "FileSystemId"): ("FileSystemId", ElasticFileSystem, _file_systems),
+    ("AWS/EFS", "FileSystemId", "StorageClass"): ("FileSystemId", ElasticFileSystem, _file_systems),
+    ("AWS/FSx", "FileSystemId"): ("FileSystemId", FsxFileSystem, _served),
+    ("AWS/FSx", "DataType", "FileSystemId", "StorageTier"): ("FileSystemId", FsxFileSystem, _served),
+    ("AWS/FSx", "FileSystemId", "VolumeId"): ("VolumeId", FsxVolume, _exported),
+    ("CWAgent",): ("InstanceId", Instance, _agents),
+}
+"""Namespace and dimensions: the dimension that names the resource, its type, and what finds its metric."""
+
+
+def _of_volume(volume: Volume, since: int) -> Listed:
+    if _recent(volume.intervals, since):
+        for name in ebs_names(volume):
+            yield "AWS/EBS", name, (("VolumeId", volume.id),)
+        for attachment in volume.attachments if volume.nitro else ():
+            for name in CHECKS:
+                yield "AWS/EBS", name, (("InstanceId", attachment.instance_id), ("VolumeId", volume.id))
+
+
+def _of_efs(system: ElasticFileSystem, since: int) -> Listed:
+    gone = system.voice == "absent" and system.active is not None and system.active[1] < since
+    for name in system.telemetry if gone else efs_names(system):
+        yield "AWS/EFS", name, (("FileSystemId", system.id),)
+    for storage in STORAGE_CLASSES if system.voice != "dark" else ():
+        yield "AWS/EFS", "StorageBytes", (("FileSystemId", system.id), ("StorageClass", storage))
+
+
+def _of_fsx(system: FsxFileSystem, _: int) -> Listed:
+    for name in fsx_names(system):
+        yield "AWS/FSx", name, (("FileSystemId", system.id),)
+    for tier, names in TIERS.items() if system.kind == "ONTAP" else ():
+        for name in names:
+            yield "AWS/FSx", name, (("DataType", "All"), ("FileSystemId", system.id), ("StorageTier", tier))
+
+
+def _of_export(volume: FsxVolume, _: int) -> Listed:
+    for name in WORK:
+        yield "AWS/FSx", name, (("FileSystemId", volume.file_system_id), ("VolumeId", volume.id))
 
 
 def _recent(intervals: tuple[tuple[int, int], ...], since: int) -> bool:

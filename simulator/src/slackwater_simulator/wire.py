@@ -8,10 +8,12 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from inspect import isfunction
+from types import ModuleType
+from typing import Any, get_type_hints
 from urllib.parse import unquote
 
-from .account import Account
+from .account import Account, cut
 
 type Json = dict[str, Any]
 type Route = tuple[str, str, re.Pattern[str]]
@@ -61,6 +63,26 @@ class AwsError(Exception):
     def __init__(self, code: str, message: str = "", status: int = 400, **detail: str) -> None:
         super().__init__(f"{code}: {message}")
         self.code, self.message, self.status, self.detail = code, message, status, detail
+
+
+def operations(module: ModuleType) -> dict[str, Operation]:
+    """A service's operations: the public functions of a module that turn a call into a reply, by their lower-case names."""
+    found = {name.replace("_", ""): each for name, each in vars(module).items() if isfunction(each) and name[0] != "_"}
+    return {
+        name: each
+        for name, each in found.items()
+        if each.__module__ == module.__name__ and get_type_hints(each) == {"call": Call, "return": Reply}
+    }
+
+
+def page_of[T](
+    call: Call, key: str, items: Sequence[T], render: Callable[[T], object], size: int, code: str = "BadRequest"
+) -> Json:
+    """A page of a list, with the token of the next one; an invalid token is an error with this code."""
+    name = "nextToken" if call.service == "compute-optimizer" else "NextToken"
+    given = call.input.get("nextToken") if call.service in ("backup", "compute-optimizer") else call.input.get(name)
+    shown, following = cut(items, offset_of(given, code), size)
+    return {key: [render(item) for item in shown]} | ({name: token(following)} if following is not None else {})
 
 
 def as_json(answer: object) -> bytes:

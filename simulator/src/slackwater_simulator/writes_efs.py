@@ -12,7 +12,7 @@ from .ec2_query import hexadecimal, key_arn
 from .partitions import arn
 from .resources import AccessPoint, ElasticFileSystem, MountTarget, Tags
 from .series import DAY
-from .wire import AwsError, Call, Json, Operation, Reply, json_reply
+from .wire import AwsError, Call, Json, Reply, json_reply
 
 REMOVAL_S, TARGET_REMOVAL_S, REPLICATION_REMOVAL_S, POINT_REMOVAL_S = 30, 90, 60, 5
 CREATION_S, TARGET_CREATION_S, POINT_CREATION_S, UPDATE_S = 5, 90, 5, 30
@@ -425,22 +425,3 @@ def delete_replication_configuration(call: Call) -> Reply:
 
     account.after(REPLICATION_REMOVAL_S, gone)
     return _reply(call, status=204)
-
-
-OPERATIONS: dict[str, Operation] = {
-    "TagResource": tag_resource,
-    "UntagResource": untag_resource,
-    "CreateFileSystem": create_file_system,
-    "DeleteFileSystem": delete_file_system,
-    "UpdateFileSystem": update_file_system,
-    "UpdateFileSystemProtection": update_file_system_protection,
-    "CreateMountTarget": create_mount_target,
-    "DeleteMountTarget": delete_mount_target,
-    "CreateAccessPoint": create_access_point,
-    "DeleteAccessPoint": delete_access_point,
-    "PutFileSystemPolicy": put_file_system_policy,
-    "DeleteFileSystemPolicy": delete_file_system_policy,
-    "PutLifecycleConfiguration": put_lifecycle_configuration,
-    "PutBackupPolicy": put_backup_policy,
-    "DeleteReplicationConfiguration": delete_replication_configuration,
-}

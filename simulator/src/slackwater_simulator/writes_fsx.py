@@ -11,7 +11,7 @@ from .account import Account
 from .ec2_query import hexadecimal
 from .once import once
 from .resources import GIB, Backup, FsxFileSystem, FsxVolume, StorageVirtualMachine
-from .wire import AwsError, Call, Json, Operation, Reply, json_reply
+from .wire import AwsError, Call, Json, Reply, json_reply
 
 BACKUP_SECONDS: Final = 900
 DELETION_SECONDS: Final = 600
@@ -264,13 +264,3 @@ def _gone(account: Account, system_id: str) -> None:
         ):
             account.drop_backup(backup.id)
     account.remove(system_id)
-
-
-OPERATIONS: dict[str, Operation] = {
-    "TagResource": tag_resource,
-    "UntagResource": untag_resource,
-    "CreateBackup": create_backup,
-    "DeleteBackup": delete_backup,
-    "DeleteFileSystem": delete_file_system,
-}
-"""Of FSx, those that tag, back up and delete."""

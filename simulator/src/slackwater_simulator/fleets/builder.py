@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from slackwater_simulator.ec2_query import hexadecimal
@@ -29,13 +29,18 @@ from slackwater_simulator.series import DAY, HOUR
 from slackwater_simulator.shapes import Shapes
 
 type Resource = Volume | Instance | ElasticFileSystem | FsxFileSystem | FsxVolume
-_TYPES = {
+TYPES = {
     Volume: "ebs-volume",
     Instance: "ec2-instance",
     ElasticFileSystem: "efs-file-system",
     FsxFileSystem: "fsx-file-system",
     FsxVolume: "fsx-volume",
 }
+
+
+def name_of(resource: Resource) -> str:
+    """What people call a resource."""
+    return resource.tags.get("Name", resource.name if isinstance(resource, FsxVolume) else "")
 
 
 @dataclass
@@ -70,20 +75,11 @@ class Builder:
         """A zone of the Region."""
         return self.region + letter
 
-    def plant(self, resource: Resource, story: str, *troubles: str, twin_of: str | None = None, **more: Any) -> None:
-        """Say what a resource is there for; `more` is of `Planted`."""
-        name = resource.tags.get("Name", resource.name if isinstance(resource, FsxVolume) else "")
+    def plant(self, resource: Resource, story: str, *issues: str, twin_of: str | None = None, **more: Any) -> None:
+        """Label a resource with the detectors that should report it, or with the one that should not."""
+        what: dict[str, Any] = {"type": TYPES[type(resource)], "region": resource.region, "story": story, **more}
         self.planted.append(
-            Planted(
-                resource_id=resource.id,
-                type=_TYPES[type(resource)],
-                name=name,
-                region=resource.region,
-                story=story,
-                troubles=troubles,
-                twin_of=twin_of,
-                **more,
-            )
+            Planted(resource_id=resource.id, name=name_of(resource), troubles=issues, twin_of=twin_of, **what)
         )
 
     def change[T: (Volume, Instance)](self, resource: T, **parts: Any) -> T:
@@ -101,13 +97,9 @@ class Builder:
         az = more.pop("az", on.az if on else self.zone())
         if on is not None:
             more.setdefault("nitro", on.kind.nitro)
+            since, root = max(created, on.launched), device == "/dev/xvda"
             more["attachments"] = (
-                Attachment(
-                    instance_id=on.id,
-                    since=max(created, on.launched),
-                    device=device,
-                    delete_on_termination=device == "/dev/xvda",
-                ),
+                Attachment(instance_id=on.id, since=since, device=device, delete_on_termination=root),
             )
         tags = {"Name": name, **more.pop("tags", {})}
         volume = Volume(id=self.id("vol", name), az=az, created=created, size_gib=size_gib, tags=tags, **more)
@@ -122,25 +114,15 @@ class Builder:
         launched = more.pop("launched", self.ago(days))
         instance = Instance(id=self.id("i", name), type=kind, az=self.zone(zone), launched=launched, tags=tags, **more)
         self.instances.append(instance)
-        root = Activity(
-            shape=self.shapes.shape("trickle", len(self.instances)),
-            read=2.0 * MIB,
-            write=6.0 * MIB,
-            read_size=32768,
-            write_size=16384,
-        )
-        quiet = instance.state == "stopped"
-        spans = {"used": instance.intervals} if quiet or instance.running else {}
+        shape = self.shapes.shape("trickle", len(self.instances))
+        root: dict[str, Any] = {
+            "activity": Activity(shape=shape, read=2.0 * MIB, write=6.0 * MIB, read_size=32768, write_size=16384),
+            "tags": {"Owner": tags.get("Owner", "platform")},
+        }
+        if instance.state == "stopped" or instance.running:
+            root["used"] = instance.intervals
         if instance.state != "terminated":
-            self.volume(
-                f"{name}-root",
-                root_gib,
-                on=instance,
-                device="/dev/xvda",
-                activity=root,
-                tags={"Owner": tags.get("Owner", "platform")},
-                **spans,
-            )
+            self.volume(f"{name}-root", root_gib, on=instance, device="/dev/xvda", **root)
         return instance
 
     def targets(self, name: str, zones: str) -> tuple[MountTarget, ...]:
@@ -155,14 +137,8 @@ class Builder:
         tags = {"Name": name, **more.pop("tags", {})}
         created = more.pop("created", self.ago(days))
         more.setdefault("mount_targets", self.targets(name, one_zone or zones))
-        system = ElasticFileSystem(
-            id=self.id("fs", name),
-            region=self.region,
-            created=created,
-            one_zone=place,
-            tags=tags,
-            **more,
-        )
+        own = self.id("fs", name)
+        system = ElasticFileSystem(id=own, region=self.region, created=created, one_zone=place, tags=tags, **more)
         self.efs.append(system)
         return system
 
@@ -179,54 +155,24 @@ class Builder:
         )
 
     def event(
-        self,
-        name: str,
-        at: int,
-        request: dict[str, object],
-        response: dict[str, object],
-        resources: Sequence[tuple[str, str]],
-        user: str = "operations",
+        self, name: str, at: int, request: dict[str, object], response: dict[str, object], *resources: tuple[str, str]
     ) -> None:
-        """A management event."""
-        self.events.append(
-            TrailEvent(
-                name=name,
-                at=at,
-                region=self.region,
-                user=user,
-                resources=tuple(resources),
-                request=request,
-                response=response,
-            )
-        )
+        """Record a management event."""
+        own: dict[str, Any] = {"region": self.region, "user": "operations", "resources": resources}
+        self.events.append(TrailEvent(name=name, at=at, request=request, response=response, **own))
 
     def detached(self, volume_id: str, instance_id: str, at: int) -> None:
         """A DetachVolume event."""
+        of: dict[str, object] = {"volumeId": volume_id, "instanceId": instance_id, "device": "/dev/sdf"}
+        both = ("AWS::EC2::Volume", volume_id), ("AWS::EC2::Instance", instance_id)
         request: dict[str, object] = {"volumeId": volume_id, "force": False}
-        response: dict[str, object] = {
-            "volumeId": volume_id,
-            "instanceId": instance_id,
-            "device": "/dev/sdf",
-            "status": "detaching",
-        }
-        self.event(
-            "DetachVolume",
-            at,
-            request,
-            response,
-            [("AWS::EC2::Volume", volume_id), ("AWS::EC2::Instance", instance_id)],
-        )
+        self.event("DetachVolume", at, request, {**of, "status": "detaching"}, *both)
 
     def attached(self, volume_id: str, instance_id: str, at: int) -> None:
         """An AttachVolume event."""
-        request: dict[str, object] = {"volumeId": volume_id, "instanceId": instance_id, "device": "/dev/sdf"}
-        self.event(
-            "AttachVolume",
-            at,
-            request,
-            {**request, "status": "attaching"},
-            [("AWS::EC2::Volume", volume_id), ("AWS::EC2::Instance", instance_id)],
-        )
+        of: dict[str, object] = {"volumeId": volume_id, "instanceId": instance_id, "device": "/dev/sdf"}
+        both = ("AWS::EC2::Volume", volume_id), ("AWS::EC2::Instance", instance_id)
+        self.event("AttachVolume", at, of, {**of, "status": "attaching"}, *both)
 
     def terminated(self, instance_id: str, at: int) -> None:
         """A TerminateInstances event; AWS names the instance in it, not the volumes that it leaves behind."""
@@ -236,55 +182,22 @@ class Builder:
             "previousState": {"code": 16, "name": "running"},
         }
         response: dict[str, object] = {"instancesSet": {"items": [{"instanceId": instance_id, **states}]}}
-        self.event("TerminateInstances", at, request, response, [("AWS::EC2::Instance", instance_id)])
+        self.event("TerminateInstances", at, request, response, ("AWS::EC2::Instance", instance_id))
 
     def created(self, volume: Volume) -> None:
         """A CreateVolume event."""
         request: dict[str, object] = {"size": str(volume.size_gib), "zone": volume.az, "volumeType": volume.type}
-        response: dict[str, object] = {
-            "volumeId": volume.id,
-            "size": str(volume.size_gib),
-            "status": "creating",
-            "availabilityZone": volume.az,
-        }
-        self.event("CreateVolume", volume.created, request, response, [("AWS::EC2::Volume", volume.id)])
+        response: dict[str, object] = {"volumeId": volume.id, "size": str(volume.size_gib), "status": "creating"}
+        response["availabilityZone"] = volume.az
+        self.event("CreateVolume", volume.created, request, response, ("AWS::EC2::Volume", volume.id))
 
     def openzfs(
-        self,
-        name: str,
-        *,
-        storage_gib: int = 64,
-        throughput: int = 160,
-        days: float = 150,
-        activity: Activity | None = None,
-        **more: Any,
+        self, name: str, *, storage_gib: int = 64, throughput: int = 160, days: float = 150, **more: Any
     ) -> FsxFileSystem:
         """An OpenZFS file system; its root volume keeps the default export and does no work of its own."""
-        tags = {"Name": name, **more.pop("tags", {})}
-        system = FsxFileSystem(
-            id=self.id("fs", "zfs" + name),
-            region=self.region,
-            created=self.ago(days),
-            kind="OPENZFS",
-            deployment=more.pop("deployment", "MULTI_AZ_1"),
-            storage_gib=storage_gib,
-            throughput=throughput,
-            activity=activity,
-            tags=tags,
-            **more,
-        )
-        self.fsx.append(system)
-        root = (Export("*", ("rw", "crossmnt")),)
-        self.fsx_volumes.append(
-            FsxVolume(
-                id=system.root_volume_id,
-                file_system_id=system.id,
-                region=self.region,
-                created=system.created,
-                name="fsx",
-                exports=root,
-            )
-        )
+        settings: dict[str, Any] = {"storage_gib": storage_gib, "throughput": throughput, "days": days, **more}
+        system = self._served("zfs", name, "OPENZFS", settings.pop("deployment", "MULTI_AZ_1"), **settings)
+        self.fsx_volume(system, system.root_volume_id, "fsx", exports=(Export("*", ("rw", "crossmnt")),))
         return system
 
     def server(
@@ -293,91 +206,54 @@ class Builder:
         kind: Literal["ONTAP", "WINDOWS", "LUSTRE"],
         deployment: str,
         *,
-        storage_gib: int,
-        throughput: int,
         days: float = 220,
         volumes: Sequence[str] = (),
         ontap_type: str = "RW",
         **more: Any,
     ) -> FsxFileSystem:
         """An FSx file system of another type than OpenZFS; ONTAP's volumes do the work that its file system does."""
-        system = FsxFileSystem(
-            id=self.id("fs", "fsx" + name),
-            region=self.region,
-            created=self.ago(days),
-            kind=kind,
-            deployment=deployment,
-            storage_gib=storage_gib,
-            throughput=throughput,
-            tags={"Name": name, **more.pop("tags", {})},
-            **more,
-        )
-        self.fsx.append(system)
+        system = self._served("fsx", name, kind, deployment, days=days, **more)
         if kind == "ONTAP":
-            svm = StorageVirtualMachine(
-                id=self.id("svm", name),
-                file_system_id=system.id,
-                region=self.region,
-                created=system.created,
-                name="svm1",
-            )
-            self.svms.append(svm)
+            svm = self.machine(system, name)
             for volume in volumes:
-                self.fsx_volumes.append(
-                    FsxVolume(
-                        id=self.id("fsvol", name + volume),
-                        file_system_id=system.id,
-                        region=self.region,
-                        created=system.created,
-                        name=volume,
-                        kind="ONTAP",
-                        path=f"/{volume}",
-                        svm_id=svm.id,
-                        ontap_type=ontap_type,
-                        size_gib=max(1, storage_gib // len(volumes)),
-                        activity=system.activity,
-                    )
-                )
+                size = max(1, system.storage_gib // len(volumes))
+                own: dict[str, Any] = {"size_gib": size, "activity": system.activity, "ontap_type": ontap_type}
+                self.ontap(svm, name + volume, volume, **own)
         return system
 
-    def export(
-        self,
-        system: FsxFileSystem,
-        name: str,
-        *exports: Export,
-        activity: Activity | None = None,
-        tags: dict[str, str] | None = None,
-    ) -> FsxVolume:
-        """A child volume with its NFS export."""
-        volume = FsxVolume(
-            id=self.id("fsvol", system.tags["Name"] + name),
-            file_system_id=system.id,
-            region=self.region,
-            created=system.created + HOUR,
-            name=name,
-            path=f"/fsx/{name}",
-            parent=system.root_volume_id,
-            exports=exports,
-            activity=activity,
-            tags=tags or {},
-        )
-        self.fsx_volumes.append(volume)
+    def _served(self, prefix: str, name: str, kind: Any, deployment: str, *, days: float, **more: Any) -> FsxFileSystem:
+        own: dict[str, Any] = {"id": self.id("fs", prefix + name), "region": self.region, "created": self.ago(days)}
+        tags = {"Name": name, **more.pop("tags", {})}
+        system = FsxFileSystem(kind=kind, deployment=deployment, tags=tags, **own, **more)
+        self.fsx.append(system)
+        return system
+
+    def machine(self, system: FsxFileSystem, key: str, name: str = "svm1") -> StorageVirtualMachine:
+        """A storage virtual machine of an ONTAP file system."""
+        own: dict[str, Any] = {"file_system_id": system.id, "region": self.region, "created": system.created}
+        svm = StorageVirtualMachine(id=self.id("svm", key), name=name, **own)
+        self.svms.append(svm)
+        return svm
+
+    def ontap(self, svm: StorageVirtualMachine, key: str, name: str, **more: Any) -> None:
+        """An ONTAP volume."""
+        own: dict[str, Any] = {"file_system_id": svm.file_system_id, "region": self.region, "created": svm.created}
+        own |= {"kind": "ONTAP", "path": f"/{name}", "svm_id": svm.id, **more}
+        self.fsx_volumes.append(FsxVolume(id=self.id("fsvol", key), name=name, **own))
+
+    def fsx_volume(self, system: FsxFileSystem, volume_id: str, name: str, **more: Any) -> FsxVolume:
+        """An OpenZFS volume."""
+        own: dict[str, Any] = {"file_system_id": system.id, "region": self.region, "created": system.created, **more}
+        self.fsx_volumes.append(volume := FsxVolume(id=volume_id, name=name, **own))
         return volume
+
+    def export(self, system: FsxFileSystem, name: str, *exports: Export, **more: Any) -> FsxVolume:
+        """A child volume with its NFS export."""
+        own: dict[str, Any] = {"path": f"/fsx/{name}", "parent": system.root_volume_id, "exports": exports}
+        own["created"] = system.created + HOUR
+        return self.fsx_volume(system, self.id("fsvol", system.tags["Name"] + name), name, **own, **more)
 
     def fleet(self, account: str, roles: Sequence[Role] = (), regions: tuple[str, ...] | None = None) -> Fleet:
         """What was collected."""
-        return Fleet(
-            now=self.now,
-            account=account,
-            regions=regions or (self.region,),
-            volumes=self.volumes,
-            instances=self.instances,
-            efs=self.efs,
-            fsx=self.fsx,
-            fsx_volumes=self.fsx_volumes,
-            svms=self.svms,
-            replications=self.replications,
-            events=self.events,
-            roles=roles,
-            planted=self.planted,
-        )
+        held: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)[3:]}
+        return Fleet(now=self.now, account=account, regions=regions or (self.region,), roles=roles, **held)

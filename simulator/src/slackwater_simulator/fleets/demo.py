@@ -1,6 +1,6 @@
-"""The demo account: a small video and publishing company in Tokyo, with every trouble that the field reports tell of.
+"""The demo account: a small video and publishing company in Tokyo, with every issue that field reports describe.
 
-Each planted resource has a story; each trouble has innocent twins that look like it in one metric.
+`demo_labels` has the story of each. Each issue has look-alikes, which look like it in one metric.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from slackwater_simulator.resources import ACCOUNT, Fleet, Role, instant
 from .builder import Builder
 from .demo_background import background
 from .demo_exports import exports
-from .demo_files import encode_leftovers, file_system_twins
+from .demo_files import encode_leftovers, quiet_file_systems
+from .demo_labels import label
 from .demo_limits import limits
 from .demo_network import networks
 from .demo_parts import NOW, REGION
@@ -26,7 +27,7 @@ def demo_fleet(now: str = NOW, seed: int = 7) -> Fleet:
     """The account."""
     build = Builder(instant(now), REGION, seed)
     encode_leftovers(build)
-    file_system_twins(build)
+    quiet_file_systems(build)
     networks(build)
     bought_throughput(build)
     unattached(build)
@@ -39,4 +40,5 @@ def demo_fleet(now: str = NOW, seed: int = 7) -> Fleet:
     background(build)
     quiet(build)
     usage(build)
+    label(build)
     return build.fleet(ACCOUNT, roles=[Role(name="slackwater-audit", external_id="tide-table")])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slackwater_simulator.instance_types import TYPES
-from slackwater_simulator.resources import MIB, Activity, FsxFileSystem, FsxVolume, Instance, StorageVirtualMachine
+from slackwater_simulator.resources import MIB, Activity, FsxFileSystem, Instance
 
 from .builder import Builder
 from .demo_parts import MB, REGION, cpu, io, server, tags, volume_on
@@ -41,7 +41,7 @@ def background(build: Builder) -> None:
             detailed=number % 4 == 0,
         )
         if number % 3 == 0:
-            data = build.volume(
+            build.volume(
                 f"{name}-data",
                 100 + 40 * number,
                 on=instance,
@@ -49,13 +49,6 @@ def background(build: Builder) -> None:
                 activity=io(build, "office", 15, 9, variant=number),
                 tags=tags("web"),
             )
-            if data.type == "gp2":
-                build.plant(
-                    data,
-                    "gp2 on a server that has been there for longer than anybody in the house.",
-                    "ebs-outdated-type",
-                    why="At most 24 MiB/s in any five minutes, which is all that a Xen instance publishes.",
-                )
     stopped = build.ago(76)
     old: Instance = build.instance(
         "qa-windows",
@@ -66,14 +59,7 @@ def background(build: Builder) -> None:
         cpu=cpu(build),
         tags=tags("web", "staging"),
     )
-    build.plant(
-        build.volumes[-1],
-        "The root volume of a test machine that nobody started again.",
-        "ebs-on-stopped-instance",
-        why="Stopped 76 days ago.",
-    )
-    data = volume_on(build, old, "qa-data", 120, used=((old.launched, stopped),), activity=io(build, "office", 5, 5))
-    build.plant(data, "The test data on it.", "ebs-on-stopped-instance", why="Stopped 76 days ago.")
+    volume_on(build, old, "qa-data", 120, used=((old.launched, stopped),), activity=io(build, "office", 5, 5))
     _other_file_servers(build)
 
 
@@ -100,23 +86,6 @@ def _other_file_servers(build: Builder) -> None:
         )
         build.fsx.append(system)
         if kind == "ONTAP":
-            svm = StorageVirtualMachine(
-                id=build.id("svm", name), file_system_id=system.id, region=REGION, created=system.created, name="erp"
-            )
-            build.svms.append(svm)
+            svm = build.machine(system, name, "erp")
             for volume in ("documents", "scans"):
-                build.fsx_volumes.append(
-                    FsxVolume(
-                        id=build.id("fsvol", volume),
-                        file_system_id=system.id,
-                        region=REGION,
-                        created=system.created,
-                        name=volume,
-                        kind="ONTAP",
-                        path=f"/{volume}",
-                        svm_id=svm.id,
-                        size_gib=800,
-                        activity=work,
-                        tags=tags("platform"),
-                    )
-                )
+                build.ontap(svm, volume, volume, size_gib=800, activity=work, tags=tags("platform"))

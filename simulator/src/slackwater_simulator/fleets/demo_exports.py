@@ -51,7 +51,6 @@ def _writes(
 
 def exports(build: Builder) -> None:
     """NFS exports."""
-    trouble = "fsx-sync-export"
     sync, fast = ("rw", "crossmnt"), ("rw", "crossmnt", "async")
 
     def serve(
@@ -61,35 +60,17 @@ def exports(build: Builder) -> None:
         return build.export(system, volume, *exports, activity=activity, tags=tags(owner, Name=f"{name}-{volume}"))
 
     slow = _writes(build, "wordpress", 2.0, 420, ack=0.0029, writers=1, size=8 * KIB)
-    content = serve("wordpress-content", "wordpress", (Export("10.0.0.0/16", sync),), slow, "web", disk_iops_peak=14.0)
-    build.plant(
-        content,
-        f"WordPress themes and uploads, published through a sync export; {_WORDPRESS}.",
-        trouble,
-        why="342 small writes a second, each waiting 2.9 ms; the disk is nearly idle.",
-    )
+    serve("wordpress-content", "wordpress", (Export("10.0.0.0/16", sync),), slow, "web", disk_iops_peak=14.0)
     slow = _writes(build, "staging", 1.5, 500, ack=0.0031, writers=1, size=12 * KIB)
     mixed = (Export("10.0.1.0/24", fast), Export("10.0.2.0/24", sync), Export("*", ("ro", "crossmnt", "async")))
-    staging = serve("wordpress-staging", "wordpress", mixed, slow, "web", disk_iops_peak=12.0, iops=960, throughput=320)
-    build.plant(
-        staging,
-        f"More IOPS and throughput were bought and changed nothing; {_WORDPRESS}.",
-        trouble,
-        why="Of three client entries the writers' one is sync.",
-    )
+    serve("wordpress-staging", "wordpress", mixed, slow, "web", disk_iops_peak=12.0, iops=960, throughput=320)
 
     rare = _writes(build, "docs", 0.3, 6, ack=0.0029, writers=1, size=16 * KIB)
-    docs = serve("docs-share", "docs", (Export("*", sync),), rare, "legal", deployment="SINGLE_AZ_2")
-    build.plant(docs, "A sync export that is hardly written.", twin_of=trouble, why="Never a hundred writes a second.")
+    serve("docs-share", "docs", (Export("*", sync),), rare, "legal", deployment="SINGLE_AZ_2")
     disk = _writes(build, "builds", 4.0, 430, ack=0.0029, writers=1, size=16 * KIB)
-    cache = serve(
-        "build-cache", "cache", (Export("*", sync),), disk, "platform", deployment="SINGLE_AZ_2", disk_iops_peak=99.5
-    )
-    build.plant(
-        cache, "Its disk is what is slow.", twin_of=trouble, why="DiskIopsUtilization about 95 % while it writes."
-    )
+    serve("build-cache", "cache", (Export("*", sync),), disk, "platform", deployment="SINGLE_AZ_2", disk_iops_peak=99.5)
     quick = _writes(build, "render", 6.0, 3400, ack=0.00027, writers=1, size=8 * KIB)
-    render = serve(
+    serve(
         "render-scratch",
         "frames",
         (Export("*", fast),),
@@ -101,10 +82,9 @@ def exports(build: Builder) -> None:
         disk_iops_peak=48.0,
         server_peak=45.0,
     )
-    build.plant(render, "Already async, and busy.", twin_of=trouble, why="It acknowledges at once.")
     _bought(build)
     large = _writes(build, "ingest", 5.0, 85, ack=0.0115, writers=1, size=MIB)
-    ingest = serve(
+    serve(
         "video-ingest",
         "raw",
         (Export("*", sync),),
@@ -115,9 +95,6 @@ def exports(build: Builder) -> None:
         disk_iops_peak=20.0,
         server_peak=38.0,
     )
-    build.plant(
-        ingest, "Sync, but it writes a mebibyte at a time.", twin_of=trouble, why="Mean write far above 64 KiB."
-    )
 
 
 def _bought(build: Builder) -> None:
@@ -127,7 +104,7 @@ def _bought(build: Builder) -> None:
     def work(variant: int, mib: float) -> Activity:
         return Activity(shape=shapes.shape("office", variant), read=mib * MIB, write=mib / 4 * MIB, metadata=150.0)
 
-    archive = build.openzfs(
+    build.openzfs(
         "footage-archive",
         storage_gib=4096,
         throughput=1280,
@@ -138,13 +115,7 @@ def _bought(build: Builder) -> None:
         used=0.7,
         tags=tags("video"),
     )
-    build.plant(
-        archive,
-        "Its footage was copied in half a year ago, at full speed; since then it is looked at.",
-        "fsx-surplus-throughput",
-        why="Its busiest minute used 7 % of 1,280 MB/s.",
-    )
-    proofs = build.openzfs(
+    build.openzfs(
         "print-proofs",
         storage_gib=600,
         iops=12_000,
@@ -155,14 +126,8 @@ def _bought(build: Builder) -> None:
         used=0.55,
         tags=tags("web"),
     )
-    build.plant(
-        proofs,
-        "Somebody bought IOPS when its editors complained; they were waiting for the network.",
-        "fsx-surplus-iops",
-        why="Its disks took 1,300 of 12,000 IOPS at most.",
-    )
     night = shapes.signal(np.maximum(shapes.blocks([(12, 15.0, 5.0, 1.0)]), 0.02))
-    closing = build.openzfs(
+    build.openzfs(
         "month-end",
         storage_gib=800,
         throughput=640,
@@ -173,10 +138,4 @@ def _bought(build: Builder) -> None:
         disk_iops_peak=81.0,
         used=0.6,
         tags=tags("finance"),
-    )
-    build.plant(
-        closing,
-        "Quiet for a month, and busy in the night of the closing.",
-        twin_of="fsx-surplus-throughput",
-        why="Five hours at 72 % of its file server and 81 % of its IOPS.",
     )

@@ -18,7 +18,7 @@ _REPORT = "report “The performance of EBS-optimised instances” (2017-07-10)"
 
 
 def limits(build: Builder) -> None:
-    """Troubles and their innocent twins."""
+    """Issues and their look-alikes."""
     _bound(build)
     _credits(build)
     _throttled(build)
@@ -54,15 +54,8 @@ def _carried(build: Builder, instance: Instance, wanted: Floats) -> Floats:
 
 def _bound(build: Builder) -> None:
     """`ingest-worker` is another case of it."""
-    trouble = "ebs-instance-bound"
     tickets = _server(build, "tickets-db", "t3.large", "platform")
     volume_on(build, tickets, "tickets-data", 500, iops=40_000, activity=io(build, "office", 4, 3, size=8 * KIB))
-    build.plant(
-        tickets,
-        "The help desk's database moved to a small instance; its volume kept its forty thousand IOPS.",
-        trouble,
-        why="A t3.large carries 15,700 IOPS at most.",
-    )
     trailers = _server(build, "trailers", "m6i.large", "video")
     volume_on(
         build,
@@ -72,27 +65,14 @@ def _bound(build: Builder) -> None:
         throughput=500,
         activity=_work(build, _job(build, "trailers", 2.5, 0.25), 300, 180),
     )
-    build.plant(
-        trailers,
-        "Six times the throughput that its instance has for good, for a quarter of an hour each night.",
-        twin_of=trouble,
-        why="An m6i.large carries 1,192 MiB/s for half an hour a day.",
-    )
     wiki = _server(build, "wiki", "t3.small", "platform")
     for device, name in (("/dev/sdf", "wiki-pages"), ("/dev/sdg", "wiki-uploads"), ("/dev/sdh", "wiki-search")):
         volume_on(build, wiki, name, 60, device=device, activity=io(build, "office", 1.5, 1))
-    build.plant(
-        wiki,
-        "Three volumes as every gp3 is, on an instance that carries two of them.",
-        twin_of=trouble,
-        why="Nothing is paid for 3,000 IOPS and 125 MiB/s.",
-    )
 
 
 def _credits(build: Builder) -> None:
-    trouble = "ebs-burst-draining"
     builds = _server(build, "builds", "m6i.2xlarge", "platform", 260)
-    cache = volume_on(
+    volume_on(
         build,
         builds,
         "builds-cache",
@@ -100,14 +80,8 @@ def _credits(build: Builder) -> None:
         type="gp2",
         activity=_work(build, _job(build, "builds", 13.0, 4.0), 18, 9, 16 * KIB),
     )
-    build.plant(
-        cache,
-        "The nightly build takes four hours; its gp2 volume is fast for one.",
-        trouble,
-        why="1,700 operations a second use up the credits in an hour; then there are 360.",
-    )
     logs = _server(build, "logs", "m6i.2xlarge", "web", 260)
-    archive = volume_on(
+    volume_on(
         build,
         logs,
         "logs-archive",
@@ -115,13 +89,7 @@ def _credits(build: Builder) -> None:
         type="st1",
         activity=_work(build, _job(build, "archive", 14.0, 5.0), 180, 20, MIB),
     )
-    build.plant(
-        archive,
-        "A month of logs is read every night, for longer than the disk has credits.",
-        trouble,
-        why="200 MiB/s last for less than two hours; then there are 39.",
-    )
-    store = volume_on(
+    volume_on(
         build,
         logs,
         "logs-today",
@@ -130,34 +98,15 @@ def _credits(build: Builder) -> None:
         type="st1",
         activity=_work(build, _job(build, "store", 14.0, 0.75), 20, 380, MIB),
     )
-    build.plant(
-        store,
-        "A day of logs is written down within the hour, every night.",
-        twin_of=trouble,
-        why="It takes four tenths of the credits, and the day brings them back.",
-    )
 
 
 def _throttled(build: Builder) -> None:
-    trouble = "ec2-ebs-throttled"
     renders = _server(build, "subtitle-renders", "m6i.large", "video")
     carried = _carried(build, renders, 220 * MIB * _job(build, "renders", 12.5, 8.0)) / (220 * MIB)
     for device, name, seed in (("/dev/sdf", "renders-in", 0), ("/dev/sdg", "renders-out", 1)):
         activity = _work(build, carried, 110 * (1 - seed), 110 * seed)
         volume_on(build, renders, name, 500, device=device, activity=activity)
-    build.plant(
-        renders,
-        f"Renders subtitles all night, fast at first and slow till morning; {_REPORT}.",
-        trouble,
-        why="213 MiB/s last for four hours on an m6i.large; then there are 77.",
-    )
     posters = _server(build, "posters", "m5.large", "video")
     for device, name in (("/dev/sdf", "posters-in"), ("/dev/sdg", "posters-out")):
         activity = _work(build, _job(build, "posters", 15.0, 0.4), 60, 55)
         volume_on(build, posters, name, 300, device=device, activity=activity)
-    build.plant(
-        posters,
-        "Twenty-five minutes every night at three times what its instance has for good.",
-        twin_of=trouble,
-        why="Within the half hour that it has its maximum.",
-    )

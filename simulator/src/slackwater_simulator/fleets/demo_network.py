@@ -13,8 +13,6 @@ from slackwater_simulator.shapes import MINUTES, noise
 from .builder import Builder
 from .demo_parts import MB, cpu, server, tags
 
-_PROXY = "report “Your network I/O credits are zero!” (2023-12-06)"
-
 
 def _through_buckets(build: Builder, name: str, kind: str, demand: Floats, minutes: float) -> tuple[Flow, Signal]:
     """Traffic as the network credits of an instance let it through, and the agent's cumulative counter."""
@@ -45,12 +43,11 @@ def _counters(rx: Signal, tx: Signal) -> dict[str, Track]:
 
 
 def networks(build: Builder) -> None:
-    """The proxies and their twins."""
-    trouble = "ec2-network-throttled"
+    """The proxies and their look-alikes."""
     for name, agent, days in (("s3-proxy", "typed", [0, 2, 4, 6, 9, 11, 13]), ("s3-proxy-b", "", [1, 3, 5, 8, 10, 12])):
         demand = _transfers(build, name, days, 1.0, 5.5, 350 * MB, 0.4 * MB)
         flow, held = _through_buckets(build, name, "t3.micro", demand, 12)
-        proxy = server(
+        server(
             build,
             name,
             "t3.micro",
@@ -62,21 +59,14 @@ def networks(build: Builder) -> None:
             agent=agent,
             telemetry=_counters(held, held) if agent else {},
         )
-        seen = "The agent's ENA counters rise with it." if agent else "No agent runs on it."
-        build.plant(
-            proxy,
-            f"A T3 proxy sends files to S3 at 350 MB/s, then sticks at 8 MB/s; {_PROXY}.",
-            trouble,
-            why=f"Pinned at its baseline after each burst. {seen}",
-        )
-    _network_twins(build, trouble)
+    _look_alikes(build)
     _on_credits(build)
 
 
-def _network_twins(build: Builder, twin: str) -> None:
+def _look_alikes(build: Builder) -> None:
     shapes = build.shapes
     steady = shapes.signal(np.round(0.99 * 16 * MB * 60 * noise(shapes.random("shaped"), 0.004)))
-    shaped = build.instance(
+    build.instance(
         "mirror-shaped",
         "t3.small",
         net_out=Flow(steady),
@@ -84,17 +74,11 @@ def _network_twins(build: Builder, twin: str) -> None:
         cpu=cpu(build, top=20),
         tags=tags("web"),
     )
-    build.plant(
-        shaped,
-        "A shaper on the host sends at the baseline, always.",
-        twin_of=twin,
-        why="It never sent faster than its baseline.",
-    )
 
     wanted = _transfers(build, "thumbnailer", [1, 4, 8, 11], 0.0, 9.0, 0.85, 0.02)
     work = cpu_credits(np.minimum(wanted, 1.0), vcpus=2, an_hour=24, start=300)
     flow = Flow(shapes.signal(work.used), 155 * MB * 60)
-    limited = build.instance(
+    build.instance(
         "thumbnailer",
         "t3.medium",
         net_in=flow,
@@ -102,12 +86,6 @@ def _network_twins(build: Builder, twin: str) -> None:
         cpu=Flow(flow.signal, 100.0),
         tags=tags("web"),
         telemetry={"CPUCreditBalance": given(shapes.signal(work.balance).coarsened(300))},
-    )
-    build.plant(
-        limited,
-        "Its CPU credits run out, and its traffic falls with its processor.",
-        twin_of=twin,
-        why="CPUCreditBalance is 0 in the plateau; the network credits are not.",
     )
 
     flow, _ = _through_buckets(
@@ -117,7 +95,7 @@ def _network_twins(build: Builder, twin: str) -> None:
         _transfers(build, "warehouse", list(range(13)), 2.0, 4.0, 625 * MB, 3 * MB),
         30,
     )
-    single = build.instance(
+    build.instance(
         "warehouse-loader",
         "m6i.4xlarge",
         net_in=flow,
@@ -125,31 +103,19 @@ def _network_twins(build: Builder, twin: str) -> None:
         cpu=cpu(build),
         tags=tags("data"),
     )
-    build.plant(
-        single,
-        "One TCP flow loads the warehouse at 5 Gbps, the limit of a flow.",
-        twin_of=twin,
-        why="The plateau is a flow's limit, below the baseline of 6.25 Gbps.",
-    )
 
     flow, _ = _through_buckets(
         build, "relay", "m6i.8xlarge", _transfers(build, "relay", list(range(14)), 22.0, 2.0, 1500 * MB, 60 * MB), 5
     )
-    flat = build.instance(
+    build.instance(
         "relay-large", "m6i.8xlarge", net_in=flow, net_out=flow, cpu=cpu(build, "steady", 60), tags=tags("platform")
-    )
-    build.plant(
-        flat,
-        "The type without burst that the report changed to: as fast after hours as at first.",
-        twin_of=twin,
-        why="Peak equals baseline: there is no burst to lose.",
     )
 
     demand = np.full(MINUTES, 1.0 * MB)
     for minute in range(3):
         demand[minute::60] = 200 * MB
     flow, _ = _through_buckets(build, "cron", "t3.small", demand * noise(shapes.random("cron"), 0.04), 30)
-    short = build.instance(
+    build.instance(
         "cron-runner",
         "t3.small",
         net_out=flow,
@@ -157,30 +123,18 @@ def _network_twins(build: Builder, twin: str) -> None:
         cpu=cpu(build, "bursty", 50),
         tags=tags("platform"),
     )
-    build.plant(
-        short,
-        "Three minutes at 200 MB/s each hour, and credits enough.",
-        twin_of=twin,
-        why="Each burst ends by itself and the credits come back.",
-    )
 
     values = 4 * MB * 60 * noise(shapes.random("gaps"), 0.2)
     values[shapes.minute(5, 3) : shapes.minute(5, 3) + 25] = 180 * MB * 60
     for days_ago, hour, hours in ((9, 2, 31), (5, 3.5, 20), (2, 6, 5)):
         values[shapes.minute(days_ago, hour) : shapes.minute(days_ago, hour + hours)] = np.nan
-    gaps = build.instance(
+    build.instance(
         "edge-cache",
         "t3.medium",
         net_out=Flow(shapes.signal(values)),
         net_in=Flow(shapes.signal(values), 0.3),
         cpu=cpu(build),
         tags=tags("web"),
-    )
-    build.plant(
-        gaps,
-        "Its telemetry has holes of hours, one right after a burst.",
-        twin_of=twin,
-        why="No plateau was ever measured.",
     )
 
     old = _transfers(build, "resized", [6, 8, 10, 12], 1.0, 6.0, 300 * MB, 0.5 * MB)
@@ -190,7 +144,7 @@ def _network_twins(build: Builder, twin: str) -> None:
     before = flow.signal.stats.total
     joined = shapes.signal(np.where(np.arange(MINUTES) < change, before, old * 60))
     at = shapes.origin + change * MINUTE
-    resized = build.instance(
+    build.instance(
         "upload-gateway",
         "t3.medium",
         launched=at,
@@ -200,32 +154,11 @@ def _network_twins(build: Builder, twin: str) -> None:
         cpu=cpu(build),
         tags=tags("web"),
     )
-    build.plant(
-        resized,
-        "A t3.micro until four days ago, throttled; a t3.medium since.",
-        twin_of=twin,
-        why="The plateau belongs to the old type; the new one carries the load.",
-    )
 
 
 def _on_credits(build: Builder) -> None:
     """Uploads that are faster than the baseline, and end before the credits are gone."""
-    trouble = "ec2-network-over-baseline"
     for name, days, hours in (("rushes-upload", list(range(14)), 1.0), ("partner-delivery", [3, 10], 3.0)):
         demand = _transfers(build, name, days, 12.0, hours, 250 * MB, 2 * MB)
         flow, _ = _through_buckets(build, name, "m6i.large", demand, 30)
-        uploader = server(build, name, "m6i.large", "video", 140, Flow(flow.signal, 0.05), flow, cpu(build, top=35))
-        if len(days) == 14:
-            build.plant(
-                uploader,
-                "The day's rushes go to the post house every evening, for an hour at 250 MB/s.",
-                trouble,
-                why="Its baseline is 98 MB/s: the rest comes from credits, and the productions grow.",
-            )
-        else:
-            build.plant(
-                uploader,
-                "A delivery of three hours, on one evening a week.",
-                twin_of=trouble,
-                why="Above its baseline on two days of fourteen.",
-            )
+        server(build, name, "m6i.large", "video", 140, Flow(flow.signal, 0.05), flow, cpu(build, top=35))

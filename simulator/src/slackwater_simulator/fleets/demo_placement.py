@@ -17,7 +17,7 @@ _REPLACE = "report “Can Amazon EFS replace EBS?” (2025-02-19)"
 
 
 def placement(build: Builder) -> None:
-    """Troubles and their innocent twins."""
+    """Issues and their look-alikes."""
     _cold(build)
     _one_target(build)
     _one_client(build)
@@ -38,26 +38,14 @@ def _cold(build: Builder) -> None:
     work = Activity(
         shape=shapes.shape("office", 1), read=0.06 * MIB, write=0.02 * MIB, write_size=512 * KIB, metadata=20.0 * KIB
     )
-    rushes = _made(build, "rushes-2023", 940, work, days=830, tags=tags("video"))
-    build.plant(
-        rushes,
-        "Raw footage of finished films; somebody looks something up now and then.",
-        "efs-cold-data",
-        why="A tenth of it was touched in five weeks, and no policy moves the rest.",
-    )
+    _made(build, "rushes-2023", 940, work, days=830, tags=tags("video"))
     night = shapes.signal(shapes.blocks([(14, 1.0, 5.0, 1.0)], rest=0.0005))
-    corpus = _made(
+    _made(
         build,
         "subtitle-corpus",
         420,
         Activity(shape=night, read=25.0 * MIB, write=0.1 * MIB, write_size=256 * KIB, metadata=20.0 * KIB),
         tags=tags("search"),
-    )
-    build.plant(
-        corpus,
-        "The monthly rebuild of the search index reads every file.",
-        twin_of="efs-cold-data",
-        why="What is read once a month from end to end is not cold.",
     )
 
 
@@ -69,24 +57,12 @@ def _one_target(build: Builder) -> None:
         write_size=256 * KIB,
         metadata=20.0 * KIB,
     )
-    uploads = _made(build, "lecture-uploads", 88, work, zones="c")
-    build.plant(
-        uploads,
-        f"All its clients moved to one zone, and two mount targets were removed; {_LATENCY}.",
-        "efs-single-zone-use",
-        why="Regional, and its only mount target is in one zone.",
-    )
+    _made(build, "lecture-uploads", 88, work, zones="c")
     ledger = _made(build, "rights-ledger", 22, work, zones="a", tags=tags("legal"))
     replica = build.file_system(
         "rights-ledger-replica", days=200, standard_bytes=22 * GIB, mount_targets=(), replica=True, tags=tags("legal")
     )
     build.replicate(ledger, replica)
-    build.plant(
-        ledger,
-        "One mount target, and a replica in case of need.",
-        twin_of="efs-single-zone-use",
-        why="The source of a replication: somebody wants it to outlive more than a zone.",
-    )
 
 
 def _one_client(build: Builder) -> None:
@@ -94,22 +70,10 @@ def _one_client(build: Builder) -> None:
     work = Activity(
         shape=shapes.shape("office", 3), read=1.5 * MIB, write=0.4 * MIB, write_size=256 * KIB, metadata=20.0 * KIB
     )
-    wiki = _made(build, "wiki-attachments", 64, work, clients=1)
-    build.plant(
-        wiki,
-        f"The wiki runs on one instance, and nothing else reads its attachments; {_REPLACE}.",
-        "efs-single-client",
-        why="One client all the time, never two.",
-    )
+    _made(build, "wiki-attachments", 64, work, clients=1)
     minute = np.arange(MINUTES) % DAY_MINUTES
     nightly = np.where((minute >= 17 * 60) & (minute < 17 * 60 + 25), 2.0, 1.0)
-    cache = _made(build, "build-cache", 48, work, clients=shapes.signal(nightly), tags=tags("platform"))
-    build.plant(
-        cache,
-        "One build server, and every night a second for the release.",
-        twin_of="efs-single-client",
-        why="Two clients for 25 minutes a night.",
-    )
+    _made(build, "build-cache", 48, work, clients=shapes.signal(nightly), tags=tags("platform"))
 
 
 def _waiting_writers(build: Builder) -> None:
@@ -120,7 +84,7 @@ def _waiting_writers(build: Builder) -> None:
     wanted = np.where((minute >= 16 * 60) & (minute < 18 * 60), 500.0, 1.0) * noise(random, 0.1)
     done = nfs_writes(wanted, acknowledgement_s=0.0027, writers=1, jitter=noise(random, 0.03))
     peak = float(done.max())
-    sessions = _made(
+    _made(
         build,
         "session-import",
         72,
@@ -132,13 +96,7 @@ def _waiting_writers(build: Builder) -> None:
             metadata=10.0 * KIB,
         ),
     )
-    build.plant(
-        sessions,
-        f"Every night one process writes the day's sessions, a small file at a time; {_LATENCY}.",
-        "efs-serial-small-writes",
-        why="370 writes a second for hours, at 2 % of what is permitted.",
-    )
-    many = _made(
+    _made(
         build,
         "comment-drafts",
         36,
@@ -150,10 +108,4 @@ def _waiting_writers(build: Builder) -> None:
             metadata=10.0 * KIB,
         ),
         clients=12,
-    )
-    build.plant(
-        many,
-        "Drafts of comments, which readers save all day.",
-        twin_of="efs-serial-small-writes",
-        why="As many small writes, but they come and go with the readers.",
     )

@@ -11,22 +11,15 @@ _ASYNC = ("rw", "crossmnt", "async")
 
 
 def servers(build: Builder) -> None:
-    """Troubles and their innocent twins."""
+    """Issues and their look-alikes."""
     _idle(build)
     _oversized(build)
 
 
 def _idle(build: Builder) -> None:
-    trouble = "fsx-idle"
     farm = build.openzfs("render-farm", storage_gib=1_024, throughput=320, days=410, used=0.62, tags=tags("video"))
     build.export(farm, "frames", Export("10.0.0.0/16", _ASYNC), tags=tags("video", Name="render-farm-frames"))
-    build.plant(
-        farm,
-        "The render farm's frames, until it moved to local disks in summer.",
-        trouble,
-        why="Not one client, and not one operation since.",
-    )
-    studio = build.server(
+    build.server(
         "studio-b-shares",
         "ONTAP",
         "MULTI_AZ_1",
@@ -37,22 +30,15 @@ def _idle(build: Builder) -> None:
         used=0.45,
         tags=tags("video"),
     )
-    build.plant(
-        studio,
-        "The shares of a studio that was bought, copied to our own a year ago.",
-        trouble,
-        why="Not one operation, not even metadata.",
-    )
 
     month = build.shapes.signal(build.shapes.blocks([(14, 0.5, 5.0, 1.0)]))
-    books = build.openzfs(
+    build.openzfs(
         "month-end-books",
         activity=Activity(shape=month, read=8.0 * MIB, write=2.0 * MIB, metadata=40.0),
         telemetry={"ClientConnections": given(month, scale=2, digits=0)},
         tags=tags("legal"),
     )
-    build.plant(books, "The books, closed once a month.", twin_of=trouble, why="Two clients, for five hours a month.")
-    standby = build.server(
+    build.server(
         "erp-standby",
         "ONTAP",
         "SINGLE_AZ_1",
@@ -63,14 +49,10 @@ def _idle(build: Builder) -> None:
         used=0.4,
         tags=tags("platform"),
     )
-    build.plant(
-        standby, "The standby of the ERP's files.", twin_of=trouble, why="SnapMirror writes it, and no client ever."
-    )
 
 
 def _oversized(build: Builder) -> None:
-    trouble = "fsx-oversized"
-    blog = build.server(
+    build.server(
         "blog-content",
         "ONTAP",
         "MULTI_AZ_1",
@@ -83,12 +65,6 @@ def _oversized(build: Builder) -> None:
         used=0.055,
         tags=tags("web"),
     )
-    build.plant(
-        blog,
-        "WordPress on ONTAP, which starts at 1,024 GiB; report “Sharing WordPress content on FSx for OpenZFS” (2025-03).",
-        trouble,
-        why="56 GiB of it are used.",
-    )
     film = build.openzfs(
         "feature-film",
         storage_gib=6_000,
@@ -99,9 +75,6 @@ def _oversized(build: Builder) -> None:
         tags=tags("video"),
     )
     build.export(film, "cut", Export("10.0.0.0/16", _ASYNC), tags=tags("video", Name="feature-film-cut"))
-    build.plant(
-        film, "Bought for a feature film, which was delivered in spring.", trouble, why="300 GiB of 6,000 are left."
-    )
 
     nights = build.shapes.blocks([(9, 14.0, 9.0, 0.72)], 0.06)
     grading = build.openzfs(
@@ -114,10 +87,7 @@ def _oversized(build: Builder) -> None:
         tags=tags("video"),
     )
     build.export(grading, "reels", Export("10.0.0.0/16", _ASYNC), tags=tags("video", Name="colour-grading-reels"))
-    build.plant(
-        grading, "Filled with a film's reels one night a month.", twin_of=trouble, why="72 % full in that night."
-    )
-    archive = build.server(
+    build.server(
         "film-archive",
         "ONTAP",
         "SINGLE_AZ_1",
@@ -129,7 +99,4 @@ def _oversized(build: Builder) -> None:
         used=0.12,
         pool_gib=18_000,
         tags=tags("video"),
-    )
-    build.plant(
-        archive, "The archive, in ONTAP's capacity pool.", twin_of=trouble, why="18,000 GiB lie behind its least SSD."
     )

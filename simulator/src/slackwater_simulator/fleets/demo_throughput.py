@@ -16,7 +16,7 @@ _COLD = (("TransitionToIA", "AFTER_30_DAYS"),)
 
 
 def throughput(build: Builder) -> None:
-    """Troubles and their innocent twins."""
+    """Issues and their look-alikes."""
     _credits(build)
     _modes(build)
 
@@ -56,31 +56,13 @@ def _daily(build: Builder, hour: float, hours: float, level: float, rest: float,
 
 
 def _credits(build: Builder) -> None:
-    shared = _made(build, "encode-shared", 30, _daily(build, 0.0, 20.0, 25.0, 0.5, days=20), one_zone="a", clients=4)
-    build.plant(
-        shared,
-        f"Encode jobs that used to make a file system each now share one; {_REPLACE}.",
-        "efs-credits-draining",
-        why="Its 2.1 TiB of credits went in two days, and since then everything waits for 1.5 MiB/s.",
-    )
-    scans = _made(build, "press-scans", 60, np.full(MINUTES, 3.61) * noise(build.shapes.random("scans"), 0.1))
-    build.plant(
-        scans,
-        "Newspapers are scanned day and night, and nothing is slow yet.",
-        "efs-credits-draining",
-        why="Two thirds of a MiB/s more than it earns, for weeks: the last credits go within days.",
-    )
-    proxies = _made(build, "daily-proxies", 400, _daily(build, 13.0, 5.0, 85.0, 1.0))
-    build.plant(
-        proxies,
-        "Every night proxies of the day's footage are made.",
-        twin_of="efs-credits-draining",
-        why="Half of the credits go each night, and are back by the next.",
-    )
+    _made(build, "encode-shared", 30, _daily(build, 0.0, 20.0, 25.0, 0.5, days=20), one_zone="a", clients=4)
+    _made(build, "press-scans", 60, np.full(MINUTES, 3.61) * noise(build.shapes.random("scans"), 0.1))
+    _made(build, "daily-proxies", 400, _daily(build, 13.0, 5.0, 85.0, 1.0))
 
 
 def _modes(build: Builder) -> None:
-    ingest = _made(
+    _made(
         build,
         "broadcast-ingest",
         40,
@@ -89,31 +71,7 @@ def _modes(build: Builder) -> None:
         mode="provisioned",
         provisioned_mibps=96.0,
     )
-    build.plant(
-        ingest,
-        "Recordings of the day come in every evening, as fast as they may.",
-        "efs-throughput-mismatch",
-        why="At all that is provisioned for hours, every evening; how much it wants nobody can see.",
-    )
     steady = 0.8 * noise(build.shapes.random("previews"), 0.05)
-    previews = _made(build, "preview-cache", 60, 8.0 * steady, written=0.1, mode="elastic")
-    build.plant(
-        previews,
-        "Previews are read day and night, on Elastic throughput.",
-        "efs-throughput-mismatch",
-        why="A steady load is billed by the GiB, where a small provisioned amount would carry it.",
-    )
-    premieres = _made(build, "premiere-uploads", 90, _daily(build, 11.0, 0.3, 230.0, 0.05), written=0.9, mode="elastic")
-    build.plant(
-        premieres,
-        "Festival copies arrive in a quarter of an hour a day.",
-        twin_of="efs-throughput-mismatch",
-        why="Faster than any burst, and minutes a day: to provision it would cost several times as much.",
-    )
-    edit = _made(build, "edit-bay", 50, 85.0 * steady, mode="provisioned", provisioned_mibps=80.0)
-    build.plant(
-        edit,
-        "Editors work on it around the clock.",
-        twin_of="efs-throughput-mismatch",
-        why="Near what is provisioned, always, and far above what its size earns.",
-    )
+    _made(build, "preview-cache", 60, 8.0 * steady, written=0.1, mode="elastic")
+    _made(build, "premiere-uploads", 90, _daily(build, 11.0, 0.3, 230.0, 0.05), written=0.9, mode="elastic")
+    _made(build, "edit-bay", 50, 85.0 * steady, mode="provisioned", provisioned_mibps=80.0)

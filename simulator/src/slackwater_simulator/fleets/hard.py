@@ -104,10 +104,10 @@ class _Hard:
         if number % 20 == 7:  # detached about a week ago
             at = self.build.ago(self._peak(7))
             made = self.build.ago(200)
-            loose = self.build.volume(
+            unattached = self.build.volume(
                 f"loose-{number:05}", size, created=made, used=((made, at),), **self._kind(number, size)
             )
-            self.build.detached(loose.id, host.id, at)
+            self.build.detached(unattached.id, host.id, at)
             return
         device = f"/dev/sd{chr(102 + number % 20)}"
         self.build.volume(f"data-{number:05}", size, on=host, device=device, **self._kind(number, size))

@@ -1,8 +1,7 @@
-"""A large mixed account for measuring: mostly ordinary resources, about 3 % troubles and 2 % innocent twins a kind."""
+"""A large mixed account for measuring: mostly ordinary resources, about 3 % issues and 2 % negative controls a kind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import batched
 from typing import Any
 
@@ -17,13 +16,12 @@ from slackwater_simulator.resources import (
     MIB,
     Activity,
     Disk,
+    ElasticFileSystem,
     Export,
     Fleet,
     Flow,
     FsxFileSystem,
-    FsxVolume,
     Instance,
-    StorageVirtualMachine,
     Volume,
     given,
     instant,
@@ -35,7 +33,7 @@ from slackwater_simulator.shapes import MINUTES, noise
 from .builder import Builder
 from .demo_parts import NOW, REGION
 
-_TROUBLES, _TWINS = 0.03, 0.02
+_ISSUES, _CONTROLS = 0.03, 0.02
 _KINDS = (
     *(
         "t3.micro",
@@ -47,20 +45,11 @@ _KINDS = (
         "m5.large",
         "m6i.large",
         "m6i.xlarge",
-        "m7g.large",
     ),
-    *(
-        "m7i.xlarge",
-        "c6i.large",
-        "c7g.xlarge",
-        "r6i.large",
-        "r6i.xlarge",
-        "m4.large",
-        "c5.xlarge",
-        "m6i.8xlarge",
-        "c5.9xlarge",
-    ),
+    *("m7g.large", "m7i.xlarge", "c6i.large", "c7g.xlarge", "r6i.large", "r6i.xlarge", "m4.large", "c5.xlarge"),
+    *("m6i.8xlarge", "c5.9xlarge"),
 )
+_LISTS = ("volumes", "instances", "efs", "fsx", "fsx_volumes", "svms", "replications", "events", "planted")
 _THROTTLED = ["t3.micro", "t3.small", "t3.medium", "t3a.medium", "t4g.small"]
 _SHAPES = ("office", "steady", "bursty", "trickle")
 _OWNERS = ("web", "data", "video", "orders", "platform", "search", "finance")
@@ -73,23 +62,8 @@ def mixed_fleet(resources: int = 20_000, seed: int = 7, now: str = NOW, regions:
     """Half volumes, three tenths instances, an eighth EFS, the rest FSx; spread evenly over the Regions."""
     parts = [_Mixed(Builder(instant(now), region, seed), resources // len(regions)).make() for region in regions]
 
-    def joined[T](pick: Callable[[Fleet], object]) -> list[T]:
-        return [item for part in parts for item in pick(part)]  # type: ignore[attr-defined]
-
-    return Fleet(
-        now=instant(now),
-        account=ACCOUNT,
-        regions=regions,
-        volumes=joined(lambda part: part.volumes),
-        instances=joined(lambda part: part.instances),
-        efs=joined(lambda part: part.efs),
-        fsx=joined(lambda part: part.fsx),
-        fsx_volumes=joined(lambda part: part.fsx_volumes),
-        svms=joined(lambda part: part.svms),
-        replications=joined(lambda part: part.replications),
-        events=joined(lambda part: part.events),
-        planted=joined(lambda part: part.planted),
-    )
+    joined: dict[str, Any] = {name: [item for part in parts for item in getattr(part, name)] for name in _LISTS}
+    return Fleet(now=instant(now), account=ACCOUNT, regions=regions, **joined)
 
 
 class _Mixed:
@@ -136,23 +110,28 @@ class _Mixed:
 
     # instances
 
+    def _instance(self, name: str, number: int, kind: str, **more: Any) -> Instance:
+        named = f"{name}-{number:05}"
+        return self.build.instance(named, kind, cpu=self._cpu(number), tags=self._tags(number), **more)
+
     def _instances(self) -> None:
-        troubled, twins = round(self.instances * _TROUBLES), round(self.instances * _TWINS)
-        for numbers in batched(range(troubled), _CHUNK):
+        issues, controls = round(self.instances * _ISSUES), round(self.instances * _CONTROLS)
+        for numbers in batched(range(issues), _CHUNK):
             self._throttled(list(numbers))
-        for number in range(0, twins, 5):
+        for number in range(0, controls, 5):
             self._shaped(number)
-        for number in range(3, twins, 5):
+        for number in range(3, controls, 5):
             self._silent(number)
-        for number in range(4, twins, 5):
+        for number in range(4, controls, 5):
             self._flat(number)
-        self._bursting_twins(list(range(1, twins, 5)), list(range(2, twins, 5)))
-        for number in range(self.instances - troubled - twins):
+        self._bursting_controls(list(range(1, controls, 5)), list(range(2, controls, 5)))
+        for number in range(self.instances - issues - controls):
             kind = _KINDS[int(self.random.integers(len(_KINDS)))]
             stopped = self.build.ago(self._between(3, 80)) if number % 40 == 7 else None
             share = TYPES[kind].baseline_bytes / _MB * self._between(0.01, 0.2)
-            self.build.instance(
-                f"node-{number:05}",
+            self._instance(
+                "node",
+                number,
                 kind,
                 days=self._between(85, 400),
                 zone="acd"[number % 3],
@@ -161,9 +140,7 @@ class _Mixed:
                 detailed=number % 10 == 3,
                 net_in=self._flow(number, share),
                 net_out=self._flow(number + 1, share * 0.8),
-                cpu=self._cpu(number),
                 unlimited=kind.startswith("t") and number % 4 == 0,
-                tags=self._tags(number),
             )
 
     def _through(self, kinds: list[str], demand: Floats, minutes: Floats) -> list[tuple[Flow, Signal]]:
@@ -195,16 +172,8 @@ class _Mixed:
                 if agent
                 else {}
             )
-            made = self.build.instance(
-                f"relay-{number:05}",
-                kind,
-                days=90,
-                net_in=flow,
-                net_out=flow,
-                cpu=self._cpu(number),
-                agent=agent,
-                telemetry=counters,
-                tags=self._tags(number),
+            made = self._instance(
+                "relay", number, kind, days=90, net_in=flow, net_out=flow, agent=agent, telemetry=counters
             )
             self.build.plant(
                 made,
@@ -213,24 +182,17 @@ class _Mixed:
                 why="Pinned at its baseline after each burst.",
             )
 
-    def _twin(self, made: Instance, story: str, why: str) -> None:
+    def _control(self, made: Instance, story: str, why: str) -> None:
         self.build.plant(made, story, twin_of="ec2-network-throttled", why=why)
 
     def _shaped(self, number: int) -> None:
         kind = _THROTTLED[number % len(_THROTTLED)]
         steady = self.build.shapes.signal(noise(self.random, 0.004)).coarsened(300)
         flow = Flow(steady, TYPES[kind].baseline_bytes * 60 * 0.99)
-        made = self.build.instance(
-            f"shaped-{number:05}",
-            kind,
-            net_out=flow,
-            net_in=Flow(steady, flow.scale * 0.1),
-            cpu=self._cpu(number),
-            tags=self._tags(number),
-        )
-        self._twin(made, "A shaper sends at the baseline, always.", "It never burst.")
+        made = self._instance("shaped", number, kind, net_out=flow, net_in=Flow(steady, flow.scale * 0.1))
+        self._control(made, "A shaper sends at the baseline, always.", "It never burst.")
 
-    def _bursting_twins(self, flows: list[int], crons: list[int]) -> None:
+    def _bursting_controls(self, flows: list[int], crons: list[int]) -> None:
         """One TCP flow at 5 Gbps, and short bursts that recover."""
         kinds = ["m6i.4xlarge"] * len(flows) + ["t3.small"] * len(crons)
         if not kinds:
@@ -245,51 +207,36 @@ class _Mixed:
         passed = self._through(kinds, demand, np.full(len(kinds), 30.0))
         for number, (flow, _) in zip(flows + crons, passed, strict=True):
             single = number % 5 == 1
-            name, kind = (f"loader-{number:05}", "m6i.4xlarge") if single else (f"cron-{number:05}", "t3.small")
-            made = self.build.instance(
-                name,
-                kind,
-                net_in=flow,
-                net_out=Flow(flow.signal, 0.02 if single else 0.2),
-                cpu=self._cpu(number),
-                tags=self._tags(number),
-            )
+            name, kind = ("loader", "m6i.4xlarge") if single else ("cron", "t3.small")
+            back = Flow(flow.signal, 0.02 if single else 0.2)
+            made = self._instance(name, number, kind, net_in=flow, net_out=back)
             if single:
-                self._twin(made, "One TCP flow at 5 Gbps.", "The plateau is a flow's limit, below the baseline.")
+                self._control(made, "One TCP flow at 5 Gbps.", "The plateau is a flow's limit, below the baseline.")
             else:
-                self._twin(made, "Three minutes of burst each hour.", "The credits come back in time.")
+                self._control(made, "Three minutes of burst each hour.", "The credits come back in time.")
 
     def _silent(self, number: int) -> None:
         values = 3 * _MB * 60 * noise(self.random, 0.2)
         for hour in self.random.integers(0, MINUTES // 60 - 12, 12).tolist():
             values[hour * 60 : (hour + int(self.random.integers(2, 12))) * 60] = np.nan
         flow = Flow(self.build.shapes.signal(values).coarsened(300))
-        made = self.build.instance(
-            f"edge-{number:05}", "t3.medium", net_out=flow, net_in=flow, cpu=self._cpu(number), tags=self._tags(number)
-        )
-        self._twin(made, "Telemetry with holes.", "No plateau was ever measured.")
+        made = self._instance("edge", number, "t3.medium", net_out=flow, net_in=flow)
+        self._control(made, "Telemetry with holes.", "No plateau was ever measured.")
 
     def _flat(self, number: int) -> None:
-        made = self.build.instance(
-            f"trunk-{number:05}",
-            "m6i.8xlarge",
-            net_in=self._flow(1, 1400),
-            net_out=self._flow(1, 1300),
-            cpu=self._cpu(number),
-            tags=self._tags(number),
-        )
-        self._twin(made, "Busy, on a type without burst.", "Peak equals baseline.")
+        made = self._instance("trunk", number, "m6i.8xlarge", net_in=self._flow(1, 1400), net_out=self._flow(1, 1300))
+        self._control(made, "Busy, on a type without burst.", "Peak equals baseline.")
 
     # volumes
 
     def _volumes(self) -> None:
         """Root volumes are there already; these are the data volumes."""
         wanted = self.volumes
-        troubled, twins = round(wanted * _TROUBLES), round(wanted * _TWINS)
-        for number in range(troubled):
+        issues, controls = round(wanted * _ISSUES), round(wanted * _CONTROLS)
+        for number in range(issues):
             self._left_behind(number)
             self._overbought(number)
-        for number in range(twins):
+        for number in range(controls):
             self._spared(number)
             self._used_at_night(number)
         hosts = [instance for instance in self.build.instances if instance.state == "running"]
@@ -360,7 +307,7 @@ class _Mixed:
             why="The greatest minute is at the limit.",
         )
 
-    def _loose(self, name: str, number: int, days: float, **more: Any) -> Volume:
+    def _unattached(self, name: str, number: int, days: float, **more: Any) -> Volume:
         at, age = self.build.ago(days), days + self._between(20, 300)
         tags = self._tags(number) | more.pop("tags", {})
         volume = self.build.volume(
@@ -379,7 +326,7 @@ class _Mixed:
     def _left_behind(self, number: int) -> None:
         days = self._between(100, 300) if number % 10 == 9 else self._between(9, 85)
         throughput = 500 if number % 8 == 0 else None
-        volume = self._loose(
+        volume = self._unattached(
             f"loose-{number:05}",
             number,
             days,
@@ -392,41 +339,42 @@ class _Mixed:
 
     def _spared(self, number: int) -> None:
         if number % 3 == 0:
-            volume = self._loose(f"kept-{number:05}", number, self._between(10, 80), tags={"keep": "true"})
+            volume = self._unattached(f"kept-{number:05}", number, self._between(10, 80), tags={"keep": "true"})
             why = "Tagged keep."
         elif number % 3 == 1:
             until = rfc3339(self.build.now + 90 * DAY)
-            volume = self._loose(f"kept-{number:05}", number, self._between(10, 80), tags={"keep-until": until})
+            volume = self._unattached(f"kept-{number:05}", number, self._between(10, 80), tags={"keep-until": until})
             why = "keep-until lies in the future."
         else:
-            volume = self._loose(f"fresh-{number:05}", number, self._between(0.5, 5))
+            volume = self._unattached(f"fresh-{number:05}", number, self._between(0.5, 5))
             why = "Detached less than seven days ago."
         self.build.plant(volume, "Unattached, and meant to be.", twin_of="ebs-unattached", why=why)
 
     # EFS
 
     def _file_systems(self) -> None:
-        troubled, twins = round(self.efs * _TROUBLES), round(self.efs * _TWINS)
-        for number in range(troubled):
+        issues, controls = round(self.efs * _ISSUES), round(self.efs * _CONTROLS)
+        for number in range(issues):
             created = self.build.ago(self._between(40, 300))
             work = self._io(number, 80, 30)
-            system = self.build.file_system(
-                f"encode-{number:05}",
+            system = self._file_system(
+                "encode",
+                number,
                 one_zone="acd"[number % 3],
                 created=created,
                 standard_bytes=int(self._between(4, 200) * GIB),
                 activity=work,
                 active=(created, created + 55 * MINUTE),
                 voice=("zeros", "absent")[number % 2],
-                tags=self._tags(number),
             )
             self.build.plant(system, "Left behind by a killed job.", "efs-idle", why="Silent since its first hour.")
-        for number in range(twins):
-            self._quiet_twin(number)
+        for number in range(controls):
+            self._quiet_control(number)
         for number in range(self.efs - len(self.build.efs)):
             work = self._io(number, self._between(0.2, 12), self._between(0.1, 5))
-            self.build.file_system(
-                f"share-{number:05}",
+            self._file_system(
+                "share",
+                number,
                 days=self._between(2, 700) if number % 25 == 0 else self._between(30, 700),
                 one_zone="a" if number % 4 == 1 else None,
                 zones="a" if number % 40 == 2 else "acd",
@@ -437,41 +385,35 @@ class _Mixed:
                 lifecycle=(("TransitionToIA", "AFTER_30_DAYS"),) if number % 3 == 0 else (),
                 activity=work,
                 clients=Flow(self.build.shapes.shape("steady", 0), self._between(2, 30)),
-                tags=self._tags(number),
             )
 
-    def _quiet_twin(self, number: int) -> None:
-        build, shapes, twin = self.build, self.build.shapes, "efs-idle"
+    def _file_system(self, name: str, number: int, **more: Any) -> ElasticFileSystem:
+        return self.build.file_system(f"{name}-{number:05}", tags=self._tags(number), **more)
+
+    def _quiet_control(self, number: int) -> None:
+        build, shapes, control = self.build, self.build.shapes, "efs-idle"
         match number % 5:
             case 0:
                 night = shapes.signal(shapes.blocks([(2 + number % 25, 16.0, 3.0, 1.0)]))
                 work = Activity(shape=night, read=20.0 * MIB, write=5.0 * MIB)
-                system = build.file_system(
-                    f"monthly-{number:05}",
-                    standard_bytes=20 * GIB,
-                    activity=work,
-                    clients=Flow(night, 2.0),
-                    tags=self._tags(number),
+                system = self._file_system(
+                    "monthly", number, standard_bytes=20 * GIB, activity=work, clients=Flow(night, 2.0)
                 )
-                build.plant(system, "Used one night a month.", twin_of=twin, why="Use within thirty days.")
+                build.plant(system, "Used one night a month.", twin_of=control, why="Use within thirty days.")
             case 1:
-                system = build.file_system(
-                    f"dark-{number:05}", standard_bytes=20 * GIB, voice="dark", tags=self._tags(number)
-                )
-                build.plant(system, "No metrics at all.", twin_of=twin, why="No telemetry proves nothing.")
+                system = self._file_system("dark", number, standard_bytes=20 * GIB, voice="dark")
+                build.plant(system, "No metrics at all.", twin_of=control, why="No telemetry proves nothing.")
             case 2:
-                system = build.file_system(
-                    f"young-{number:05}", days=3, standard_bytes=20 * GIB, tags=self._tags(number)
-                )
-                build.plant(system, "Three days old.", twin_of=twin, why="Younger than seven days.")
+                system = self._file_system("young", number, days=3, standard_bytes=20 * GIB)
+                build.plant(system, "Three days old.", twin_of=control, why="Younger than seven days.")
             case _:
-                source = build.file_system(f"source-{number:05}", standard_bytes=20 * GIB, tags=self._tags(number))
-                replica = build.file_system(
-                    f"replica-{number:05}", standard_bytes=20 * GIB, replica=True, tags=self._tags(number)
-                )
+                source = self._file_system("source", number, standard_bytes=20 * GIB)
+                replica = self._file_system("replica", number, standard_bytes=20 * GIB, replica=True)
                 build.replicate(source, replica)
-                build.plant(source, "Source of a replication.", twin_of=twin, why="A member of a replication.")
-                build.plant(replica, "A replica.", twin_of=twin, why="ReplicationOverwriteProtection is REPLICATING.")
+                build.plant(source, "Source of a replication.", twin_of=control, why="A member of a replication.")
+                build.plant(
+                    replica, "A replica.", twin_of=control, why="ReplicationOverwriteProtection is REPLICATING."
+                )
 
     # FSx
 
@@ -479,9 +421,9 @@ class _Mixed:
         """A third of the file systems are OpenZFS, with a root volume and a child; the others are ONTAP and Lustre."""
         systems, volumes = self.served, self.exported
         zfs = min(systems, round(volumes * 0.35))
-        troubled, twins = max(1, round(zfs * _TROUBLES * 2)), max(4, round(zfs * _TWINS * 2))
+        issues, controls = max(1, round(zfs * _ISSUES * 2)), max(4, round(zfs * _CONTROLS * 2))
         for number in range(zfs):
-            self._openzfs(number, troubled, twins)
+            self._openzfs(number, issues, controls)
         rest, count = max(0, volumes - 2 * zfs), systems - zfs
         for number in range(count):
             self._other_server(number, rest * min(count, number + 2) // count - rest * number // count)
@@ -499,24 +441,20 @@ class _Mixed:
             shape=shapes.signal(done / peak), write=peak * size, write_size=size, read=0.5 * MIB, metadata=50.0
         )
 
-    def _openzfs(self, number: int, troubled: int, twins: int) -> None:
+    def _openzfs(self, number: int, issues: int, controls: int) -> None:
         detector, build = "fsx-sync-export", self.build
         options: tuple[str, ...]
         options, disk, story, why = _ASYNC, 20.0, "", ""
         work = self._io(number, self._between(5, 60), self._between(2, 30))
-        if number < troubled:
+        if number < issues:
             options, disk, work = _SYNC, 12.0, self._writes(450, 0.0029, 8 * KIB)
             story, why = "Small writes through a sync export.", "Each write waits 2.9 ms; the disk is nearly idle."
-        elif number < troubled + twins:
+        elif number < issues + controls:
             story = "An export that looks slow in one metric."
             match number % 4:
                 case 0:
-                    options, disk, work, why = (
-                        _SYNC,
-                        99.5,
-                        self._writes(430, 0.0029, 16 * KIB),
-                        "The disk is at its limit.",
-                    )
+                    options, disk, work = _SYNC, 99.5, self._writes(430, 0.0029, 16 * KIB)
+                    why = "The disk is at its limit."
                 case 1:
                     options, work, why = _SYNC, self._writes(8, 0.0029, 16 * KIB), "Hardly any writes."
                 case 2:
@@ -534,8 +472,8 @@ class _Mixed:
         )
         volume = build.export(system, "share", Export("10.0.0.0/16", options), activity=work, tags=self._tags(number))
         if story:
-            trouble = number < troubled
-            build.plant(volume, story, *([detector] if trouble else []), twin_of=None if trouble else detector, why=why)
+            issue = number < issues
+            build.plant(volume, story, *([detector] if issue else []), twin_of=None if issue else detector, why=why)
 
     def _other_server(self, number: int, volumes: int) -> None:
         build, ontap = self.build, number % 2 == 0
@@ -553,29 +491,8 @@ class _Mixed:
             tags=self._tags(number) | {"Name": f"server-{number:05}"},
         )
         build.fsx.append(system)
-        if not ontap:
-            return
-        svm = StorageVirtualMachine(
-            id=build.id("svm", f"{number}"),
-            file_system_id=system.id,
-            region=build.region,
-            created=system.created,
-            name="svm1",
-        )
-        build.svms.append(svm)
-        for place in range(volumes):
-            build.fsx_volumes.append(
-                FsxVolume(
-                    id=build.id("fsvol", f"{number}/{place}"),
-                    file_system_id=system.id,
-                    region=build.region,
-                    created=system.created,
-                    name=f"vol{place}",
-                    kind="ONTAP",
-                    path=f"/vol{place}",
-                    svm_id=svm.id,
-                    size_gib=500,
-                    activity=work,
-                    tags=self._tags(place),
-                )
-            )
+        if ontap:
+            svm = build.machine(system, f"{number}")
+            for place in range(volumes):
+                name, tags = f"vol{place}", self._tags(place)
+                build.ontap(svm, f"{number}/{place}", name, size_gib=500, activity=work, tags=tags)

@@ -1,6 +1,6 @@
 """Labelled fleets: accounts drawn from mechanisms with random parameters, to count what a program gets right and wrong.
 
-A file of this package that has `SCENARIOS` is named after a detector; there is no list to enter it in.
+A file of this package that has `ISSUES` is named after a detector; there is no list to enter it in.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from slackwater_simulator.series import DAY, MINUTE
 
 from . import ordinary
 from .draw import Draw
-from .scenario import Scenario
+from .scenario import Scenario, listed
 
 __all__ = ["Scenario", "labelled_fleet", "scenarios"]
 
@@ -31,16 +31,16 @@ def scenarios() -> dict[str, tuple[Scenario, ...]]:
     """Every detector's scenarios, by its id."""
     modules = {info.name: import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
     return {
-        name.replace("_", "-"): module.SCENARIOS
+        name.replace("_", "-"): tuple(listed(module))
         for name, module in sorted(modules.items())
-        if hasattr(module, "SCENARIOS")
+        if hasattr(module, "ISSUES")
     }
 
 
 def labelled_fleet(seed: int, *, troubles: int = 30, twins: int = 6, ordinary_of_a_kind: int = 1_250) -> Fleet:
-    """For each detector so many troubles, taken from its scenarios in turn, and so many of each innocent twin.
+    """Draw a fleet: for each detector so many issues, taken from its scenarios in turn, and so many of each control.
 
-    Around them stand ordinary file systems, file servers and volumes. The seed draws everything, the present moment too: a
+    Around them are ordinary file systems, file servers and volumes. The seed draws everything, the present moment too: a
     minute of the 45 days before the demo's. What is planted is the same whatever the other numbers are.
     """
     season = np.random.default_rng([seed, 0])
@@ -48,11 +48,11 @@ def labelled_fleet(seed: int, *, troubles: int = 30, twins: int = 6, ordinary_of
         instant(NOW) // DAY * DAY - int(season.integers(_SEASON_DAYS * DAY // MINUTE)) * MINUTE, REGION, seed
     )
     for detector, ones in scenarios().items():
-        positive = [one for one in ones if one.trouble]
+        positive = [one for one in ones if one.issue]
         for place, one in enumerate(positive):
             _plant(build, detector, one, len(range(place, troubles, len(positive))))
         for one in ones:
-            if not one.trouble:
+            if not one.issue:
                 _plant(build, detector, one, twins)
     for number in range(ordinary_of_a_kind):
         ordinary.file_system(_draw(build, f"ordinary-{number:05}", "efs"))
@@ -74,9 +74,9 @@ def _plant(build: Builder, detector: str, scenario: Scenario, count: int) -> Non
         build.plant(
             resource,
             scenario.story,
-            *((detector,) if scenario.trouble else ()),
+            *((detector,) if scenario.issue else ()),
             *scenario.also,
-            twin_of=None if scenario.trouble else detector,
+            twin_of=None if scenario.issue else detector,
             scenario=scenario.name,
             full=scenario.full,
         )

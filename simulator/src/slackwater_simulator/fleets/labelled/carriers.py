@@ -1,14 +1,20 @@
-"""Instances that carry volumes, with nothing to be said of them, and the work that their volumes do."""
+"""Instances that carry volumes, with nothing to report about them, and the work that their volumes do."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from slackwater_simulator.instance_types import TYPES
 from slackwater_simulator.resources import KIB, MIB, Activity, Instance, Telemetry, Volume, given
 from slackwater_simulator.series import DAY, FOREVER, MINUTE, Floats
+from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw
+from .scenario import One
 
 NITRO = tuple(
     name
@@ -16,27 +22,22 @@ NITRO = tuple(
     if kind.nitro and kind.ebs and kind.ebs.baseline_mbps == kind.ebs.maximum_mbps > 9_000
 )
 """They carry any one volume, always."""
+FAST = tuple(name for name, kind in TYPES.items() if kind.nitro and kind.ebs and kind.ebs.maximum_mbps > 4_000)
 XEN = "c4.4xlarge"
 """2,000 Mbps and 16,000 operations a second."""
 
 
-def host(d: Draw, kind: str = "", **more: object) -> Instance:
-    """An instance that carries any one volume, or of this type."""
+def host(d: Draw, *kinds: str, name: str = "", **more: Any) -> Instance:
+    """An instance of one of these types, or one that carries any one volume."""
     more.setdefault("days", d.uniform(40, 400))
-    kind = kind or d.pick(*NITRO)
-    return d.build.instance(f"{d.name}-host", kind, cpu=d.cpu(), tags=d.tags(), **more)  # type: ignore[arg-type]
+    return d.build.instance(name or f"{d.name}-host", d.pick(*kinds or NITRO), cpu=d.cpu(), tags=d.tags(), **more)
 
 
 def work(d: Draw, values: Floats, mib: float, size_kib: float) -> Activity:
     """Reads and writes in any proportion; `values` (0 to 1) times the peak is what both move together."""
     share, size = d.uniform(0, 1), size_kib * KIB
-    return Activity(
-        shape=d.published(values),
-        read=mib * share * MIB,
-        write=mib * (1 - share) * MIB,
-        read_size=size,
-        write_size=size,
-    )
+    read, write = mib * share * MIB, mib * (1 - share) * MIB
+    return Activity(shape=d.published(values), read=read, write=write, read_size=size, write_size=size)
 
 
 def by_turns(d: Draw, mib: float, size_kib: float) -> Telemetry:
@@ -49,6 +50,13 @@ def by_turns(d: Draw, mib: float, size_kib: float) -> Telemetry:
         metrics[f"Volume{kind}Bytes"] = given(shape, scale=mib * MIB * MINUTE, digits=0)
         metrics[f"Volume{kind}Ops"] = given(shape, scale=mib * 1024 / size_kib * MINUTE, digits=0)
     return metrics
+
+
+def bursts(d: Draw, metric: str) -> tuple[Floats, Telemetry]:
+    """Seconds at a limit, several times a day: minutes hide them, and the exceeded check does not."""
+    at_limit = np.where(d.random.random(MINUTES) < d.uniform(0.002, 0.02), 1.0, 0.0)
+    check = {metric: given(d.signal(at_limit), digits=0)}
+    return np.clip(0.1 * d.wobble() + 0.2 * at_limit, 0, 1), check
 
 
 def restarted(d: Draw, volume: Volume) -> Volume:
@@ -80,3 +88,29 @@ def stopped_host(d: Draw) -> Instance:
     """An instance that was stopped within the last 25 days."""
     stopped = d.ago(d.uniform(1, 25))
     return host(d, days=120, state="stopped", stopped=stopped)
+
+
+def interrupted(use: Callable[..., Volume], much: Callable[[Draw], float]) -> dict[str, One]:
+    """Return issues: volumes in little use that were not there, or not at work, all the time."""
+
+    def attached_weeks_ago(d: Draw) -> Volume:
+        created = d.ago(d.uniform(15.1, 30))
+        return use(d, d.demand(), much(d), created=created)
+
+    return {
+        "attached-weeks-ago: Attached two to four weeks ago.": attached_weeks_ago,
+        "stopped-once: Its instance was stopped for days, weeks ago.": lambda d: stopped_once(
+            d, use(d, d.demand(), much(d))
+        ),
+    }
+
+
+def without_data(use: Callable[..., Volume], much: Callable[[Draw], float]) -> dict[str, One]:
+    """Return negative controls: volumes in little use that are too new to judge, or miss whole days."""
+    return {
+        "new: Attached within ten days: nobody knows yet.": lambda d: use(
+            d, d.demand(), much(d), created=d.ago(d.uniform(0.1, 10))
+        ),
+        "holes: Days without metrics: nobody knows.": lambda d: use(d, d.without_days(d.demand()), much(d)),
+        "old-holes: The same weeks ago.": lambda d: use(d, d.old_holes(d.demand()), much(d)),
+    }

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from slackwater_simulator.fleets.builder import Builder
-from slackwater_simulator.resources import Flow
-from slackwater_simulator.series import CYCLE, DAY, MINUTE, Floats, Signal
+from slackwater_simulator.resources import KIB, MIB, Activity, Flow, given
+from slackwater_simulator.series import CYCLE, DAY, MINUTE, Floats, Signal, Track
 from slackwater_simulator.shapes import DAY_MINUTES, MINUTES, VARIANTS, noise
+
+type Range = tuple[float, float]
 
 _OWNERS = ("web", "data", "video", "orders", "platform", "search", "finance")
 _SHAPES = ("steady", "office", "nightly", "bursty", "trickle")
@@ -78,6 +80,10 @@ class Draw:
         """Draw one of the choices."""
         return choices[self.integer(len(choices))]
 
+    def zone(self, share: float) -> str | None:
+        """Draw a zone of One Zone file systems, which that share of file systems have."""
+        return self.pick(*"acd") if self.chance(share) else None
+
     def tags(self) -> dict[str, str]:
         """Draw an owner and an environment; one resource in eight has neither."""
         if self.chance(1 / 8):
@@ -101,6 +107,11 @@ class Draw:
         weekday, second = self.integer(5), self.integer(DAY)
         return self._on(second, lambda date: date.tm_wday == weekday and date.tm_mday <= 7)
 
+    def starts(self, *every: int, since: float = 1.0) -> list[int]:
+        """Draw the starts of a job that runs every so many days, or once in the last twelve, `since` days ago or earlier."""
+        days = self.pick(*every, 0)
+        return self.daily(days) if days else [self.ago(self.uniform(since, 12))]
+
     def visits(self) -> list[int]:
         """Draw moments of the last 33 days at which somebody looks something up, ten days or so apart."""
         visits = [self.ago(self.uniform(0.01, 29))]
@@ -122,6 +133,11 @@ class Draw:
             first = (start - self.origin) // MINUTE
             values[np.arange(first, first + max(1, round(minutes))) % MINUTES] = level
         return values
+
+    def back(self, most_days: float) -> Floats:
+        """Draw a curve that is 0 until something began, within so many days of now."""
+        since = int(self.uniform(0.02, most_days) * DAY)
+        return self.runs([self.now - since], since / MINUTE)
 
     def wobble(self) -> Floats:
         """Draw factors around 1 that vary by 5 to 30 % from minute to minute."""
@@ -178,6 +194,15 @@ class Draw:
         """Return a curve as CloudWatch gets it when no point is lost."""
         return self.build.shapes.signal(values, step)
 
+    def silent(self) -> Track:
+        """Return a metric without a point."""
+        return given(self.signal(np.full(MINUTES, np.nan)))
+
+    def zeros(self, *, holes: bool = False) -> Track:
+        """Return a metric that is always 0; with `holes`, but for whole days of the last twelve."""
+        values = np.zeros(MINUTES)
+        return given(self.signal(self.without_days(values) if holes else values))
+
     def published(self, values: Floats, *, together: int = 1) -> Signal:
         """Lose what CloudWatch may lose: in half of the metrics up to one point in 200, in half the newest ones.
 
@@ -196,6 +221,26 @@ class Draw:
         """Draw a variant of a shape that many resources share, of one of these kinds or of any."""
         kind = kinds[0] if len(kinds) == 1 else self.pick(*(kinds or _SHAPES))
         return self.build.shapes.shape(kind, self.integer(VARIANTS))
+
+    def work(
+        self,
+        shape: Signal,
+        read: Range,
+        write: Range,
+        read_size: Range,
+        write_size: Range,
+        metadata: Range,
+        unit: int = 1,
+    ) -> Activity:
+        """Draw the rates of an activity: MiB/s, operations in KiB, and metadata in `unit`, each between its bounds."""
+        return Activity(
+            shape=shape,
+            read=self.spread(*read) * MIB,
+            write=self.spread(*write) * MIB,
+            read_size=self.spread(*read_size) * KIB,
+            write_size=self.spread(*write_size) * KIB,
+            metadata=self.spread(*metadata) * unit,
+        )
 
     def cpu(self) -> Flow:
         """Draw an ordinary processor use, percent."""

@@ -7,32 +7,31 @@ what they need.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from slackwater_simulator.resources import Instance, Volume, given
+from slackwater_simulator.resources import Instance, Volume
 from slackwater_simulator.series import Floats
-from slackwater_simulator.shapes import MINUTES
 
 from . import carriers
 from .draw import Draw
-from .scenario import control, issue
+from .scenario import Rows
 
 _MIB = 100
 """With headroom, no more than gp3 includes."""
 
 
-def _volume(d: Draw, type_: str, gib: int, on: Instance | None = None, **more: object) -> Volume:
+def _volume(d: Draw, type_: str, gib: int, on: Instance | None = None, **more: Any) -> Volume:
     more.setdefault("tags", d.tags())
-    return d.build.volume(d.name, gib, on=on or carriers.host(d), type=type_, **more)  # type: ignore[arg-type]
+    return d.build.volume(d.name, gib, on=on or carriers.host(d), type=type_, **more)
 
 
-def _gp2(
-    d: Draw, values: Floats, gib: int, most_mib: float = _MIB, on: Instance | None = None, **more: object
-) -> Volume:
+def _gp2(d: Draw, values: Floats, gib: float, **more: Any) -> Volume:
     """A gp2 volume that is never faster than its baseline."""
-    baseline, size = max(100, 3 * gib), d.spread(16, 256)
-    mib = min(most_mib, baseline * size / 1024) * d.uniform(0.1, 0.9)
-    return _volume(d, "gp2", gib, on, activity=carriers.work(d, values, mib, size), **more)
+    baseline, size = max(100, 3 * int(gib)), d.spread(16, 256)
+    mib = min(_MIB, baseline * size / 1024) * d.uniform(0.1, 0.9)
+    return _volume(d, "gp2", int(gib), activity=carriers.work(d, values, mib, size), **more)
 
 
 def _gib(d: Draw) -> int:
@@ -48,16 +47,14 @@ def _large(d: Draw) -> Volume:
     gib = int(d.spread(1_010, 6_000))
     size = d.spread(4, 16)
     iops = min(16_000, 3 * gib) * d.uniform(0.05, 0.9)
-    activity = carriers.work(d, d.demand(), iops * size / 1024, size)
-    return _volume(d, "gp2", gib, activity=activity)
+    return _volume(d, "gp2", gib, activity=carriers.work(d, d.demand(), iops * size / 1024, size))
 
 
 def _fast(d: Draw) -> Volume:
     """Large enough that gp3 with 250 MiB/s costs less too; once a month it moves all of them."""
     gib, starts = int(d.spread(350, 990)), d.monthly()
     values = np.clip(d.runs(starts, d.uniform(30, 600), 1.0, 0.05) * d.wobble(), 0, 1)
-    activity = carriers.work(d, values, d.uniform(215, 245), 256)
-    return _volume(d, "gp2", gib, activity=activity)
+    return _volume(d, "gp2", gib, activity=carriers.work(d, values, d.uniform(215, 245), 256))
 
 
 def _io1(d: Draw) -> Volume:
@@ -66,21 +63,18 @@ def _io1(d: Draw) -> Volume:
     iops = int(min(20_000, 50 * gib, d.spread(500, 20_000)))
     used = iops * d.spread(0.05, 0.95)
     size = d.spread(4, max(4.0, min(32.0, _MIB * 1024 / used)))
-    activity = carriers.work(d, d.demand(), used * size / 1024, size)
-    return _volume(d, "io1", gib, iops=iops, activity=activity)
+    return _volume(d, "io1", gib, iops=iops, activity=carriers.work(d, d.demand(), used * size / 1024, size))
 
 
 def _requests(d: Draw, iops: float, gib: int) -> Volume:
     values = d.working_days() if d.chance(0.5) else np.clip(0.6 * d.wobble(), 0, 1)
     size = d.spread(4, 64)
-    activity = carriers.work(d, values, iops * size / 1024, size)
-    return _volume(d, "standard", gib, activity=activity)
+    return _volume(d, "standard", gib, activity=carriers.work(d, values, iops * size / 1024, size))
 
 
 def _magnetic_slow(d: Draw) -> Volume:
     """A job wants more every night than the 200 IOPS, or 90 MiB/s, that there are, and gets those."""
-    wanted = d.runs(d.daily(), d.uniform(30, 300), d.uniform(1.3, 4), 0.05) * d.wobble()
-    values = np.clip(wanted, 0, 1)
+    values = np.clip(d.runs(d.daily(), d.uniform(30, 300), d.uniform(1.3, 4), 0.05) * d.wobble(), 0, 1)
     size = d.spread(4, 64) if d.chance(0.7) else 1_024.0
     activity = carriers.work(d, values, min(90.0, 200 * size / 1024), size)
     return _volume(d, "standard", int(d.spread(10, 1_000)), activity=activity)
@@ -91,11 +85,6 @@ def _on_xen(d: Draw) -> Volume:
     return _gp2(d, d.demand(), _gib(d), on=on)
 
 
-def _attached_weeks_ago(d: Draw) -> Volume:
-    created = d.ago(d.uniform(15.1, 30))
-    return _gp2(d, d.demand(), _gib(d), created=created)
-
-
 def _needs_250(d: Draw, starts: list[int], minutes: float) -> Volume:
     """A gp2 volume of a size at which gp3 with as many MiB/s costs more; its credits last for the job."""
     values = np.clip(d.runs(starts, minutes, 1.0, 0.05) * d.wobble(), 0, 1)
@@ -104,39 +93,30 @@ def _needs_250(d: Draw, starts: list[int], minutes: float) -> Volume:
 
 
 def _seconds(d: Draw) -> Volume:
-    """Seconds at 250 MiB/s, several times a day: minutes hide them, and the exceeded check does not."""
-    bursts = np.where(d.random.random(MINUTES) < d.uniform(0.002, 0.02), 1.0, 0.0)
-    check = {"VolumeThroughputExceededCheck": given(d.signal(bursts), digits=0)}
-    values = np.clip(0.1 * d.wobble() + 0.2 * bursts, 0, 1)
+    """Seconds at 250 MiB/s."""
+    values, check = carriers.bursts(d, "VolumeThroughputExceededCheck")
     activity = carriers.work(d, values, d.uniform(100, 250), 256)
-    gib = d.integer(175, 236)
-    return _volume(d, "gp2", gib, activity=activity, telemetry=check)
+    return _volume(d, "gp2", d.integer(175, 236), activity=activity, telemetry=check)
 
 
 def _shared(d: Draw) -> Volume:
     """io1 on two instances: not for gp3, and io2 costs the same."""
     iops = int(d.spread(500, 20_000))
     activity = carriers.work(d, d.demand(), iops * d.uniform(0.7, 0.95) * 4 / 1024, 4)
-    volume = _volume(d, "io1", 1_000, iops=iops, activity=activity, multi_attach=True)
-    return carriers.shared(d, volume)
+    return carriers.shared(d, _volume(d, "io1", 1_000, iops=iops, activity=activity, multi_attach=True))
 
 
 def _present(d: Draw) -> Volume:
-    """gp3, io2 or a hard disk, well used."""
     values, gib = d.demand(), int(d.spread(500, 4_000))
     match d.integer(4):
         case 0:
-            activity = carriers.work(d, values, d.spread(1, 100), 64)
-            return _volume(d, "gp3", gib, activity=activity)
+            return _volume(d, "gp3", gib, activity=carriers.work(d, values, d.spread(1, 100), 64))
         case 1:
             activity = carriers.work(d, np.maximum(values, 0.7), 2_000 * 0.9 * 8 / 1024, 8)
             return _volume(d, "io2", gib, iops=2_000, activity=activity)
         case 2:
-            activity = carriers.work(d, values, 30 * gib / 1024, 1_024)
-            return _volume(d, "st1", gib, activity=activity)
-        case _:
-            activity = carriers.work(d, values, 9 * gib / 1024, 1_024)
-            return _volume(d, "sc1", gib, activity=activity)
+            return _volume(d, "st1", gib, activity=carriers.work(d, values, 30 * gib / 1024, 1_024))
+    return _volume(d, "sc1", gib, activity=carriers.work(d, values, 9 * gib / 1024, 1_024))
 
 
 def _stopped(d: Draw) -> Volume:
@@ -144,57 +124,32 @@ def _stopped(d: Draw) -> Volume:
     return _volume(d, "gp2", _gib(d), host, used=host.intervals)
 
 
-SCENARIOS = (
-    issue("gp2", "gp2, and less is used than gp3 includes.", _small),
-    issue("gp2-large", "gp2 with more IOPS than gp3 includes.", _large),
-    issue("gp2-fast", "gp2 that needs its 250 MiB/s, and large.", _fast),
-    issue("io1", "io1, and gp3 would carry it.", _io1),
-    issue("magnetic-slow", "Magnetic, and at its limit every night.", _magnetic_slow),
+ISSUES: Rows = {
+    "gp2: gp2, and less is used than gp3 includes.": _small,
+    "gp2-large: gp2 with more IOPS than gp3 includes.": _large,
+    "gp2-fast: gp2 that needs its 250 MiB/s, and large.": _fast,
+    "io1: io1, and gp3 would carry it.": _io1,
+    "magnetic-slow: Magnetic, and at its limit every night.": _magnetic_slow,
     # So many I/O requests that they cost more than gp3 does, and no minute at its limit.
-    issue(
-        "magnetic",
-        "Magnetic, with many I/O requests.",
-        lambda d: _requests(d, d.uniform(60, 150), int(d.spread(10, 40))),
-    ),
-    issue("on-xen", "gp2 on a Xen instance.", _on_xen),
-    issue("restarted", "gp2 whose instance was stopped and started.", lambda d: carriers.restarted(d, _small(d))),
-    issue("attached-weeks-ago", "Attached two to four weeks ago.", _attached_weeks_ago),
-    issue(
-        "stopped-once", "Its instance was stopped for days, weeks ago.", lambda d: carriers.stopped_once(d, _small(d))
-    ),
+    "magnetic: Magnetic, with many I/O requests.": lambda d: _requests(d, d.uniform(60, 150), int(d.spread(10, 40))),
+    "on-xen: gp2 on a Xen instance.": _on_xen,
+    "restarted: gp2 whose instance was stopped and started.": lambda d: carriers.restarted(d, _small(d)),
+    **carriers.interrupted(_gp2, _gib),
+}
+CONTROLS: Rows = {
     # So few I/O requests, for its size, that gp3 costs more.
-    control(
-        "magnetic-quiet",
-        "Magnetic, with few I/O requests a month.",
-        lambda d: _requests(d, d.uniform(1, 10), int(d.spread(250, 1_000))),
+    "magnetic-quiet: Magnetic, with few I/O requests a month.": lambda d: _requests(
+        d, d.uniform(1, 10), int(d.spread(250, 1_000))
     ),
-    control(
-        "nightly",
-        "gp2 of 200 GiB that needs 250 MiB/s every night.",
-        lambda d: _needs_250(d, d.daily(), d.uniform(5, 60)),
+    "nightly: gp2 of 200 GiB that needs 250 MiB/s every night.": lambda d: _needs_250(d, d.daily(), d.uniform(5, 60)),
+    "weekly: The same once a week.": lambda d: _needs_250(d, d.daily(7), d.uniform(5, 120)),
+    "monthly: The same once a month.": lambda d: _needs_250(d, d.monthly(), d.uniform(30, 120)),
+    "first-weekday: The same on the first Monday of the month, or so.": lambda d: _needs_250(
+        d, d.first_weekday(), d.uniform(30, 120)
     ),
-    control("weekly", "The same once a week.", lambda d: _needs_250(d, d.daily(7), d.uniform(5, 120))),
-    control("monthly", "The same once a month.", lambda d: _needs_250(d, d.monthly(), d.uniform(30, 120))),
-    control(
-        "first-weekday",
-        "The same on the first Monday of the month, or so.",
-        lambda d: _needs_250(d, d.first_weekday(), d.uniform(30, 120)),
-    ),
-    control("seconds", "The same for seconds, which minutes hide.", _seconds),
-    control("shared", "io1 shared by two instances.", _shared),
-    control("present", "gp3, io2, st1 and sc1.", _present),
-    control("stopped", "On an instance that was stopped of late.", _stopped),
-    control(
-        "new",
-        "Attached within ten days: nobody knows yet.",
-        lambda d: _gp2(d, d.demand(), _gib(d), created=d.ago(d.uniform(0.1, 10))),
-        full=False,
-    ),
-    control(
-        "holes",
-        "Days without metrics: nobody knows.",
-        lambda d: _gp2(d, d.without_days(d.demand()), _gib(d)),
-        full=False,
-    ),
-    control("old-holes", "The same weeks ago.", lambda d: _gp2(d, d.old_holes(d.demand()), _gib(d)), full=False),
-)
+    "seconds: The same for seconds, which minutes hide.": _seconds,
+    "shared: io1 shared by two instances.": _shared,
+    "present: gp3, io2, st1 and sc1.": _present,
+    "stopped: On an instance that was stopped of late.": _stopped,
+}
+UNKNOWN: Rows = carriers.without_data(_gp2, _gib)

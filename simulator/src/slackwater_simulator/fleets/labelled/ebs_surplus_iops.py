@@ -7,15 +7,16 @@ volume is another detector's: its type is the larger waste.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from slackwater_simulator.resources import Instance, Volume, given
+from slackwater_simulator.resources import Instance, Volume
 from slackwater_simulator.series import Floats
-from slackwater_simulator.shapes import MINUTES
 
 from . import carriers
 from .draw import Draw
-from .scenario import control, in_full, issue
+from .scenario import Rows, in_full
 
 _GP3 = (4_000, 5_000, 6_000, 8_000, 10_000, 12_000, 16_000, 20_000)
 _IO2 = (500, 1_000, 2_000, 3_000, 5_000, 10_000, 20_000)
@@ -23,19 +24,15 @@ _MIB = 100
 """Of the 125 MiB/s that a gp3 volume includes, what small operations move at most."""
 
 
-def _one(d: Draw, choices: tuple[int, ...]) -> int:
-    return d.pick(*choices)
-
-
 def _kind(d: Draw) -> tuple[str, int]:
     """A type and its IOPS."""
-    return ("gp3", _one(d, _GP3)) if d.chance(0.6) else ("io2", _one(d, _IO2))
+    return ("gp3", d.pick(*_GP3)) if d.chance(0.6) else ("io2", d.pick(*_IO2))
 
 
-def _volume(d: Draw, kind: tuple[str, int], on: Instance | None = None, **more: object) -> Volume:
+def _volume(d: Draw, kind: tuple[str, int], on: Instance | None = None, **more: Any) -> Volume:
     more.setdefault("tags", d.tags())
     on = on or carriers.host(d)
-    return d.build.volume(d.name, int(d.spread(50, 8_000)), on=on, type=kind[0], iops=kind[1], **more)  # type: ignore[arg-type]
+    return d.build.volume(d.name, int(d.spread(50, 8_000)), on=on, type=kind[0], iops=kind[1], **more)
 
 
 def _size_kib(d: Draw, iops: float) -> float:
@@ -43,20 +40,12 @@ def _size_kib(d: Draw, iops: float) -> float:
     return d.spread(4, max(4.0, min(32.0, _MIB * 1024 / iops)))
 
 
-def _with(
-    d: Draw,
-    values: Floats,
-    used: float,
-    kind: tuple[str, int] | None = None,
-    on: Instance | None = None,
-    **more: object,
-) -> Volume:
+def _with(d: Draw, values: Floats, used: float, kind: tuple[str, int] | None = None, **more: Any) -> Volume:
     """A volume that uses this share of its IOPS at its peak, with small operations."""
     kind = kind or _kind(d)
     iops = kind[1] * used
     size = _size_kib(d, iops)
-    activity = carriers.work(d, values, iops * size / 1024, size)
-    return _volume(d, kind, on, activity=activity, **more)
+    return _volume(d, kind, activity=carriers.work(d, values, iops * size / 1024, size), **more)
 
 
 def _little(d: Draw) -> float:
@@ -70,7 +59,7 @@ def _rarely_many(d: Draw) -> Volume:
 def _on_xen(d: Draw) -> Volume:
     kind, iops = _kind(d)
     on = carriers.host(d, carriers.XEN)
-    return _with(d, d.demand(), _little(d), (kind, min(iops, 12_000)), on)
+    return _with(d, d.demand(), _little(d), (kind, min(iops, 12_000)), on=on)
 
 
 def _by_turns(d: Draw) -> Volume:
@@ -80,43 +69,32 @@ def _by_turns(d: Draw) -> Volume:
     return _volume(d, kind, telemetry=carriers.by_turns(d, iops * size / 1024, size))
 
 
-def _attached_weeks_ago(d: Draw) -> Volume:
-    created = d.ago(d.uniform(15.1, 30))
-    return _with(d, d.demand(), _little(d), created=created)
-
-
 def _shared(d: Draw) -> Volume:
     """On two instances, each of which does its part."""
-    kind = ("io2", _one(d, _IO2))
-    volume = _with(d, d.demand(), d.spread(0.02, 0.15), kind, multi_attach=True)
-    return carriers.shared(d, volume)
+    kind = ("io2", d.pick(*_IO2))
+    return carriers.shared(d, _with(d, d.demand(), d.spread(0.02, 0.15), kind, multi_attach=True))
 
 
 def _in_runs(d: Draw, starts: list[int], minutes: float) -> Volume:
     """Nearly all that is provisioned while a job runs; little at other times."""
-    values = np.clip(d.runs(starts, minutes, d.uniform(0.7, 1.0), 0.02) * d.wobble(), 0, 1)
-    return _with(d, values, 1.0)
+    return _with(d, np.clip(d.runs(starts, minutes, d.uniform(0.7, 1.0), 0.02) * d.wobble(), 0, 1), 1.0)
 
 
 def _seconds(d: Draw) -> Volume:
-    """Seconds at the limit, several times a day: minutes hide them, and the exceeded check does not."""
-    bursts = np.where(d.random.random(MINUTES) < d.uniform(0.002, 0.02), 1.0, 0.0)
-    check = {"VolumeIOPSExceededCheck": given(d.signal(bursts), digits=0)}
-    values = np.clip(0.1 * d.wobble() + 0.2 * bursts, 0, 1)
+    values, check = carriers.bursts(d, "VolumeIOPSExceededCheck")
     return _with(d, values, d.uniform(0.6, 1.0), telemetry=check)
 
 
 def _large(d: Draw) -> Volume:
     """Few operations of a MiB each, at most of the throughput that io2 has for its IOPS."""
-    iops = _one(d, (500, 1_000, 2_000, 3_000, 4_000))
+    iops = d.pick(500, 1_000, 2_000, 3_000, 4_000)
     values = np.clip(d.runs(d.daily(), d.uniform(5, 300), 1.0, 0.02) * d.wobble(), 0, 1)
-    activity = carriers.work(d, values, 0.256 * iops * d.uniform(0.7, 1.0), 1_024)
-    return _volume(d, ("io2", iops), activity=activity)
+    return _volume(d, ("io2", iops), activity=carriers.work(d, values, 0.256 * iops * d.uniform(0.7, 1.0), 1_024))
 
 
 def _for_throughput(d: Draw) -> Volume:
     """No more IOPS than its throughput must have, which is used in full at night, with operations of a MiB."""
-    bought = _one(d, (800, 900))
+    bought = d.pick(800, 900)
     values = np.clip(d.runs(d.daily(), d.uniform(5, 60), 0.95, 0.02) * d.wobble(), 0, 1)
     activity = carriers.work(d, values, float(bought), 1_024)
     return _volume(d, ("gp3", 4 * bought), throughput=bought, activity=activity)
@@ -127,41 +105,22 @@ def _stopped(d: Draw) -> Volume:
     return _volume(d, _kind(d), host, used=host.intervals)
 
 
-SCENARIOS = (
-    issue("rarely-many", "A third of them is used at most.", _rarely_many),
-    issue("on-xen", "The same on a Xen instance.", _on_xen),
-    issue("by-turns", "Reads by day, writes by night.", _by_turns),
-    issue("restarted", "Its instance was stopped and started.", lambda d: carriers.restarted(d, _rarely_many(d))),
-    issue("attached-weeks-ago", "Attached two to four weeks ago.", _attached_weeks_ago),
-    issue(
-        "stopped-once",
-        "Its instance was stopped for days, weeks ago.",
-        lambda d: carriers.stopped_once(d, _rarely_many(d)),
-    ),
-    issue("shared", "Shared by two instances.", _shared),
-    *in_full(_in_runs, nightly=(3, 60), weekly=(3, 240), monthly=(30, 600), first_weekday=(30, 600)),
-    control("by-day", "Used by day.", lambda d: _with(d, np.clip(d.working_days() * 1.3, 0, 1), d.uniform(0.7, 1.0))),
-    control("steady", "Used always.", lambda d: _with(d, np.clip(0.8 * d.wobble(), 0, 1), d.uniform(0.6, 1.0))),
-    control("seconds", "Seconds at the limit, which minutes hide.", _seconds),
-    control("large-operations", "Few operations, each of which counts four times.", _large),
-    control("for-throughput", "The IOPS that its throughput must have.", _for_throughput),
-    control("stopped", "On an instance that was stopped of late.", _stopped),
-    control(
-        "included",
-        "The IOPS that every gp3 includes.",
-        lambda d: _with(d, d.demand(), d.uniform(0.01, 1), ("gp3", 3_000)),
-    ),
-    control(
-        "new",
-        "Attached within ten days: nobody knows yet.",
-        lambda d: _with(d, d.demand(), _little(d), created=d.ago(d.uniform(0.1, 10))),
-        full=False,
-    ),
-    control(
-        "holes",
-        "Days without metrics: nobody knows.",
-        lambda d: _with(d, d.without_days(d.demand()), _little(d)),
-        full=False,
-    ),
-    control("old-holes", "The same weeks ago.", lambda d: _with(d, d.old_holes(d.demand()), _little(d)), full=False),
-)
+ISSUES: Rows = {
+    "rarely-many: A third of them is used at most.": _rarely_many,
+    "on-xen: The same on a Xen instance.": _on_xen,
+    "by-turns: Reads by day, writes by night.": _by_turns,
+    "restarted: Its instance was stopped and started.": lambda d: carriers.restarted(d, _rarely_many(d)),
+    **carriers.interrupted(_with, _little),
+    "shared: Shared by two instances.": _shared,
+}
+CONTROLS: Rows = {
+    **in_full(_in_runs, nightly=(3, 60), weekly=(3, 240), monthly=(30, 600), first_weekday=(30, 600)),
+    "by-day: Used by day.": lambda d: _with(d, np.clip(d.working_days() * 1.3, 0, 1), d.uniform(0.7, 1.0)),
+    "steady: Used always.": lambda d: _with(d, np.clip(0.8 * d.wobble(), 0, 1), d.uniform(0.6, 1.0)),
+    "seconds: Seconds at the limit, which minutes hide.": _seconds,
+    "large-operations: Few operations, each of which counts four times.": _large,
+    "for-throughput: The IOPS that its throughput must have.": _for_throughput,
+    "stopped: On an instance that was stopped of late.": _stopped,
+    "included: The IOPS that every gp3 includes.": lambda d: _with(d, d.demand(), d.uniform(0.01, 1), ("gp3", 3_000)),
+}
+UNKNOWN: Rows = carriers.without_data(_with, _little)

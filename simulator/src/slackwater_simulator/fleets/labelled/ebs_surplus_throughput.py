@@ -6,23 +6,20 @@ migration that ended within five weeks, which looks like a job that runs once a 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from slackwater_simulator.resources import Instance, Volume, given
+from slackwater_simulator.resources import Instance, Volume
 from slackwater_simulator.series import Floats
-from slackwater_simulator.shapes import MINUTES
 
 from . import carriers
 from .draw import Draw
-from .scenario import control, in_full, issue
+from .scenario import Rows, in_full
 
 _BOUGHT = (200, 250, 300, 400, 500, 600, 750, 1000)
 _ON_XEN = (160, 180, 200, 225)
 """MiB/s that a Xen instance carries."""
-
-
-def _bought(d: Draw, choices: tuple[int, ...] = _BOUGHT) -> int:
-    return d.pick(*choices)
 
 
 def _iops(bought: int) -> int:
@@ -35,19 +32,19 @@ def _size_kib(d: Draw, bought: int, peak_mib: float) -> float:
     return d.spread(min(256, max(16, peak_mib * 1024 / _iops(bought))), 256)
 
 
-def _volume(d: Draw, bought: int, on: Instance | None = None, **more: object) -> Volume:
+def _volume(d: Draw, bought: int, on: Instance | None = None, **more: Any) -> Volume:
     more.setdefault("tags", d.tags())
     on = on or carriers.host(d)
-    return d.build.volume(d.name, int(d.spread(50, 8_000)), on=on, throughput=bought, iops=_iops(bought), **more)  # type: ignore[arg-type]
+    return d.build.volume(d.name, int(d.spread(50, 8_000)), on=on, throughput=bought, iops=_iops(bought), **more)
 
 
 def _with(
-    d: Draw, values: Floats, used: float, choices: tuple[int, ...] = _BOUGHT, kind: str = "", **more: object
+    d: Draw, values: Floats, used: float, choices: tuple[int, ...] = _BOUGHT, kinds: tuple[str, ...] = (), **more: Any
 ) -> Volume:
     """A volume that does its work at this share of what is bought, at its peak."""
-    bought = _bought(d, choices)
+    bought = d.pick(*choices)
     activity = carriers.work(d, values, bought * used, _size_kib(d, bought, bought * used))
-    return _volume(d, bought, carriers.host(d, kind), activity=activity, **more)
+    return _volume(d, bought, carriers.host(d, *kinds), activity=activity, **more)
 
 
 def _little(d: Draw) -> float:
@@ -59,69 +56,41 @@ def _rarely_much(d: Draw) -> Volume:
 
 
 def _by_turns(d: Draw) -> Volume:
-    bought = _bought(d)
+    bought = d.pick(*_BOUGHT)
     peak = bought * d.uniform(0.2, 0.33)
-    metrics = carriers.by_turns(d, peak, _size_kib(d, bought, peak))
-    return _volume(d, bought, telemetry=metrics)
-
-
-def _attached_weeks_ago(d: Draw) -> Volume:
-    created = d.ago(d.uniform(15.1, 30))
-    return _with(d, d.demand(), _little(d), created=created)
+    return _volume(d, bought, telemetry=carriers.by_turns(d, peak, _size_kib(d, bought, peak)))
 
 
 def _in_runs(d: Draw, starts: list[int], minutes: float) -> Volume:
     """Nearly all that was bought while a job runs; little at other times."""
-    values = np.clip(d.runs(starts, minutes, d.uniform(0.7, 1.0), 0.02) * d.wobble(), 0, 1)
-    return _with(d, values, 1.0)
+    return _with(d, np.clip(d.runs(starts, minutes, d.uniform(0.7, 1.0), 0.02) * d.wobble(), 0, 1), 1.0)
 
 
 def _seconds(d: Draw) -> Volume:
-    """Seconds at the limit, several times a day: minutes hide them, and the exceeded check does not."""
-    bursts = np.where(d.random.random(MINUTES) < d.uniform(0.002, 0.02), 1.0, 0.0)
-    check = {"VolumeThroughputExceededCheck": given(d.signal(bursts), digits=0)}
-    values = np.clip(0.1 * d.wobble() + 0.2 * bursts, 0, 1)
+    values, check = carriers.bursts(d, "VolumeThroughputExceededCheck")
     return _with(d, values, d.uniform(0.6, 1.0), telemetry=check)
 
 
 def _stopped(d: Draw) -> Volume:
     host = carriers.stopped_host(d)
-    return _volume(d, _bought(d), host, used=host.intervals)
+    return _volume(d, d.pick(*_BOUGHT), host, used=host.intervals)
 
 
-SCENARIOS = (
-    issue("rarely-much", "A third of it is used at most.", _rarely_much),
-    issue("on-xen", "The same on a Xen instance.", lambda d: _with(d, d.demand(), _little(d), _ON_XEN, carriers.XEN)),
-    issue("by-turns", "Reads by day, writes by night.", _by_turns),
-    issue("restarted", "Its instance was stopped and started.", lambda d: carriers.restarted(d, _rarely_much(d))),
-    issue("attached-weeks-ago", "Attached two to four weeks ago.", _attached_weeks_ago),
-    issue(
-        "stopped-once",
-        "Its instance was stopped for days, weeks ago.",
-        lambda d: carriers.stopped_once(d, _rarely_much(d)),
-    ),
-    control("idle", "Attached, and idle: that says more.", lambda d: _volume(d, _bought(d)), "ebs-idle"),
-    *in_full(_in_runs, nightly=(3, 60), weekly=(3, 240), monthly=(30, 600), first_weekday=(30, 600)),
-    control("by-day", "Used by day.", lambda d: _with(d, np.clip(d.working_days() * 1.3, 0, 1), d.uniform(0.7, 1.0))),
-    control("steady", "Used always.", lambda d: _with(d, np.clip(0.8 * d.wobble(), 0, 1), d.uniform(0.6, 1.0))),
-    control("seconds", "Seconds at the limit, which minutes hide.", _seconds),
-    control("stopped", "On an instance that was stopped of late.", _stopped),
-    control(
-        "included",
-        "The throughput that every gp3 includes.",
-        lambda d: _with(d, d.demand(), d.uniform(0.01, 1), (125,)),
-    ),
-    control(
-        "new",
-        "Attached within ten days: nobody knows yet.",
-        lambda d: _with(d, d.demand(), _little(d), created=d.ago(d.uniform(0.1, 10))),
-        full=False,
-    ),
-    control(
-        "holes",
-        "Days without metrics: nobody knows.",
-        lambda d: _with(d, d.without_days(d.demand()), _little(d)),
-        full=False,
-    ),
-    control("old-holes", "The same weeks ago.", lambda d: _with(d, d.old_holes(d.demand()), _little(d)), full=False),
-)
+ISSUES: Rows = {
+    "rarely-much: A third of it is used at most.": _rarely_much,
+    "on-xen: The same on a Xen instance.": lambda d: _with(d, d.demand(), _little(d), _ON_XEN, (carriers.XEN,)),
+    "by-turns: Reads by day, writes by night.": _by_turns,
+    "restarted: Its instance was stopped and started.": lambda d: carriers.restarted(d, _rarely_much(d)),
+    **carriers.interrupted(_with, _little),
+}
+CONTROLS: Rows = {
+    "idle: Attached, and idle: that says more.": lambda d: _volume(d, d.pick(*_BOUGHT)),
+    **in_full(_in_runs, nightly=(3, 60), weekly=(3, 240), monthly=(30, 600), first_weekday=(30, 600)),
+    "by-day: Used by day.": lambda d: _with(d, np.clip(d.working_days() * 1.3, 0, 1), d.uniform(0.7, 1.0)),
+    "steady: Used always.": lambda d: _with(d, np.clip(0.8 * d.wobble(), 0, 1), d.uniform(0.6, 1.0)),
+    "seconds: Seconds at the limit, which minutes hide.": _seconds,
+    "stopped: On an instance that was stopped of late.": _stopped,
+    "included: The throughput that every gp3 includes.": lambda d: _with(d, d.demand(), d.uniform(0.01, 1), (125,)),
+}
+UNKNOWN: Rows = carriers.without_data(_with, _little)
+ALSO = {"idle": ("ebs-idle",)}

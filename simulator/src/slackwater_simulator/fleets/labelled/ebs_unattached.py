@@ -1,21 +1,22 @@
-"""Volumes that were left behind, and loose ones that are not forgotten.
+"""Volumes that were left behind, and unattached ones that are not forgotten.
 
-Left out, because even the truth is in doubt: volumes loose for 5 to 10 days, rhythms of more than a month, and rhythms of which
-one or two turns are overdue. A volume that somebody attaches in a rhythm is in use, though no instance has it at the moment.
-Left out too: volumes whose instance was stopped a week or longer before it was terminated, within the last week. Nothing that
-an account publishes tells them from volumes that have been loose since the stop.
+Left out, because even the truth is in doubt: volumes unattached for 5 to 10 days, rhythms of more than a month, and rhythms of
+which one or two turns are overdue. A volume that somebody attaches in a rhythm is in use, though no instance has it at the
+moment. Left out too: volumes whose instance was stopped a week or longer before it was terminated, within the last week.
+Nothing that an account publishes tells them from volumes that have been unattached since the stop.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from slackwater_simulator.resources import MIB, Activity, Instance, Volume, rfc3339
+from slackwater_simulator.resources import MIB, Activity, Volume, rfc3339
 from slackwater_simulator.series import DAY, HOUR
 
 from .draw import Draw
-from .scenario import control, issue
+from .scenario import Rows
 
 _TYPES = ("gp3", "gp3", "gp3", "gp2", "gp2", "io1", "st1")
 _TRAIL_DAYS = 90
@@ -27,7 +28,7 @@ _CSI = {
 }
 
 
-def _volume(d: Draw, **more: object) -> Volume:
+def _volume(d: Draw, **more: Any) -> Volume:
     """A volume of any size and type, and its work while it has an instance."""
     kind = more.pop("type", None) or d.pick(*_TYPES)
     size = int(d.spread(125 if kind == "st1" else 4, 4_000))
@@ -35,11 +36,11 @@ def _volume(d: Draw, **more: object) -> Volume:
     more.setdefault("iops", min(3_000, max(100, size * 10)) if kind == "io1" else None)
     values = d.working_days() if d.chance(0.5) else d.wobble() / 2
     activity = Activity(shape=d.published(values), read=d.spread(0.05, 50) * MIB, write=d.spread(0.05, 50) * MIB)
-    return d.build.volume(d.name, size, type=kind, activity=activity, **more)  # type: ignore[arg-type]
+    return d.build.volume(d.name, size, type=kind, activity=activity, **more)
 
 
-def _was_on(d: Draw, spans: Sequence[tuple[int, int]], **more: object) -> Volume:
-    """A loose volume that was attached for these intervals, the newest last."""
+def _was_on(d: Draw, spans: Sequence[tuple[int, int]], **more: Any) -> Volume:
+    """An unattached volume that was attached for these intervals, the newest last."""
     created = more.pop("created", None) or int(min(start for start, _ in spans) - d.uniform(0, 30) * DAY)
     return _volume(d, created=created, used=tuple(spans), **more)
 
@@ -48,11 +49,11 @@ def _once(d: Draw, left: int) -> tuple[int, int]:
     return int(left - d.spread(0.2, 300) * DAY), left
 
 
-def _gone(d: Draw) -> str:
-    return d.build.id("i", f"gone-{d.name}")
+def _gone(d: Draw, suffix: str = "") -> str:
+    return d.build.id("i", f"gone-{d.name}{suffix}")
 
 
-def _detached(d: Draw, days: float, **more: object) -> Volume:
+def _detached(d: Draw, days: float, **more: Any) -> Volume:
     left = d.ago(days)
     volume = _was_on(d, [_once(d, left)], **more)
     if days < _TRAIL_DAYS:
@@ -73,8 +74,7 @@ def _long_ago(d: Draw) -> Volume:
     return _detached(d, days) if d.chance(0.5) else _terminated(d, days)
 
 
-def _never(d: Draw) -> Volume:
-    days = d.spread(10, 400)
+def _never(d: Draw, days: float) -> Volume:
     volume = _volume(d, created=d.ago(days))
     if days < _TRAIL_DAYS:
         d.build.created(volume)
@@ -88,27 +88,21 @@ def _moved_and_lost(d: Draw) -> Volume:
     stopped = int(left - d.uniform(0, 0.9) * (left - moved - HOUR)) if d.chance(0.4) else left
     volume = _was_on(d, [_once(d, moved), (moved + HOUR, stopped)])
     d.build.detached(volume.id, _gone(d), moved)
-    d.build.attached(volume.id, _gone(d.named("2")), moved + HOUR)
-    d.build.terminated(_gone(d.named("2")), left)
+    d.build.attached(volume.id, _gone(d, "-2"), moved + HOUR)
+    d.build.terminated(_gone(d, "-2"), left)
     return volume
 
 
 def _claim(d: Draw) -> Volume:
     """Of a cluster of EKS Auto Mode, EC2 alone says so: nobody put tags on it."""
     days = d.uniform(10, 300)
-    whose: dict[str, object] = {"operator": "eks.amazonaws.com"} if days < _TRAIL_DAYS else {"tags": dict(_CSI)}
+    whose: dict[str, Any] = {"operator": "eks.amazonaws.com"} if days < _TRAIL_DAYS else {"tags": dict(_CSI)}
     return _detached(d, days, **whose)
 
 
 def _fresh_with_its_instance(d: Draw) -> Volume:
     days = d.uniform(0.02, 5)
     return _terminated(d, days, d.uniform(0, 5 - days) if d.chance(0.4) else 0)
-
-
-def _new(d: Draw) -> Volume:
-    volume = _volume(d, created=d.ago(d.uniform(0.02, 5)))
-    d.build.created(volume)
-    return volume
 
 
 def _kept_until(d: Draw) -> Volume:
@@ -145,14 +139,13 @@ def _in_rhythm(d: Draw, starts: list[int], hours: float | None = None) -> Volume
     ends_with_it = d.chance(0.3)
     for start, end in spans:
         if start > d.ago(_TRAIL_DAYS):
-            gone = _gone(d.named(f"{start}"))
+            gone = _gone(d, f"-{start}")
             d.build.attached(volume.id, gone, start)
-            (d.build.terminated if ends_with_it else _detach(d, volume))(gone, end)
+            if ends_with_it:
+                d.build.terminated(gone, end)
+            else:
+                d.build.detached(volume.id, gone, end)
     return volume
-
-
-def _detach(d: Draw, volume: Volume) -> Callable[[str, int], None]:
-    return lambda instance_id, at: d.build.detached(volume.id, instance_id, at)
 
 
 def _holiday(d: Draw) -> Volume:
@@ -163,10 +156,8 @@ def _holiday(d: Draw) -> Volume:
 
 
 def _restore_test(d: Draw) -> Volume:
-    """For days, once a month."""
     hours = d.uniform(24, 96)
-    starts = [start for start in _monthly(d) if start + hours * HOUR < d.now]
-    return _in_rhythm(d, starts, hours)
+    return _in_rhythm(d, [start for start in _monthly(d) if start + hours * HOUR < d.now], hours)
 
 
 def _given_up(d: Draw) -> Volume:
@@ -179,58 +170,50 @@ def _given_up(d: Draw) -> Volume:
 
 
 def _back_and_gone(d: Draw) -> Volume:
-    """On one instance for weeks, loose for a while, on another for weeks, and loose since."""
+    """On one instance for weeks, unattached for a while, on another for weeks, and unattached since."""
     left = d.ago(d.uniform(10, 30))
     back = int(left - d.uniform(16, 25) * DAY)
     before = int(back - d.uniform(5, 20) * DAY)
     volume = _was_on(d, [_once(d, before), (back, left)])
     d.build.detached(volume.id, _gone(d), before)
-    d.build.attached(volume.id, _gone(d.named("2")), back)
-    d.build.detached(volume.id, _gone(d.named("2")), left)
+    d.build.attached(volume.id, _gone(d, "-2"), back)
+    d.build.detached(volume.id, _gone(d, "-2"), left)
     return volume
 
 
-def _host(d: Draw, **more: object) -> Instance:
-    kind = ("t3.medium", "m6i.large", "m5.xlarge", "m7g.large", "m4.large")[d.integer(5)]
-    return d.build.instance(f"{d.name}-host", kind, cpu=d.cpu(), **more)  # type: ignore[arg-type]
+def _in_use(d: Draw, **more: Any) -> Volume:
+    kind = d.pick("t3.medium", "m6i.large", "m5.xlarge", "m7g.large", "m4.large")
+    on = d.build.instance(f"{d.name}-host", kind, cpu=d.cpu(), **more)
+    return _volume(d, type="gp3", on=on, **({"used": on.intervals} if on.stopped else {}))
 
 
-def _on_a_stopped_one(d: Draw) -> Volume:
-    stopped = d.ago(d.uniform(1, 25))
-    host = _host(d, days=110, state="stopped", stopped=stopped)
-    return _volume(d, type="gp3", on=host, used=((host.launched, stopped),))
-
-
-SCENARIOS = (
-    issue("detached", "Detached weeks ago.", lambda d: _detached(d, d.uniform(10, 89))),
-    issue(
-        "instance-terminated",
-        "Its instance was terminated.",
-        lambda d: _terminated(d, d.uniform(10, 89), d.spread(0.1, 60) if d.chance(0.4) else 0),
+ISSUES: Rows = {
+    "detached: Detached weeks ago.": lambda d: _detached(d, d.uniform(10, 89)),
+    "instance-terminated: Its instance was terminated.": lambda d: _terminated(
+        d, d.uniform(10, 89), d.spread(0.1, 60) if d.chance(0.4) else 0
     ),
-    issue("long-ago", "Loose for longer than CloudTrail remembers.", _long_ago),
-    issue("never-attached", "Made, and never attached.", _never),
-    issue("moved-and-lost", "Moved to another instance, and lost with it.", _moved_and_lost),
-    issue("claim-released", "A Kubernetes claim let go of it.", _claim),
-    issue("rotation-given-up", "A weekly or monthly job that is no more.", _given_up),
-    issue("back-and-gone", "Twice attached for weeks.", _back_and_gone),
-    control("fresh", "Detached within five days.", lambda d: _detached(d, d.uniform(0.02, 5))),
-    control("fresh-terminated", "Its instance ended within five days.", _fresh_with_its_instance),
-    control("new", "Made within five days.", _new),
-    control("kept", "Tagged keep.", lambda d: _detached(d, d.uniform(10, 300), tags={"keep": "true"})),
-    control("kept-until", "Tagged keep-until, and the day is to come.", _kept_until),
-    control("weekly-rotation", "Attached for hours once a week.", lambda d: _in_rhythm(d, _weekly(d))),
-    # One of two that take turns every other week.
-    control(
-        "by-turns",
-        "Attached every other week, in turn with another.",
-        lambda d: _in_rhythm(d, _weekly(d)[d.integer(2) :: 2]),
+    "long-ago: Loose for longer than CloudTrail remembers.": _long_ago,
+    "never-attached: Made, and never attached.": lambda d: _never(d, d.spread(10, 400)),
+    "moved-and-lost: Moved to another instance, and lost with it.": _moved_and_lost,
+    "claim-released: A Kubernetes claim let go of it.": _claim,
+    "rotation-given-up: A weekly or monthly job that is no more.": _given_up,
+    "back-and-gone: Twice attached for weeks.": _back_and_gone,
+}
+CONTROLS: Rows = {
+    "fresh: Detached within five days.": lambda d: _detached(d, d.uniform(0.02, 5)),
+    "fresh-terminated: Its instance ended within five days.": _fresh_with_its_instance,
+    "new: Made within five days.": lambda d: _never(d, d.uniform(0.02, 5)),
+    "kept: Tagged keep.": lambda d: _detached(d, d.uniform(10, 300), tags={"keep": "true"}),
+    "kept-until: Tagged keep-until, and the day is to come.": _kept_until,
+    "weekly-rotation: Attached for hours once a week.": lambda d: _in_rhythm(d, _weekly(d)),
+    "by-turns: Attached every other week, in turn with another.": lambda d: _in_rhythm(
+        d, _weekly(d)[d.integer(2) :: 2]
     ),
-    control("holiday", "Attached once a week, but for one.", _holiday),
-    control("monthly-rotation", "Attached for hours once a month.", lambda d: _in_rhythm(d, _monthly(d))),
-    control("restore-test", "Attached for days once a month.", _restore_test),
-    control(
-        "in-use", "On a running instance.", lambda d: _volume(d, type="gp3", on=_host(d, days=d.uniform(0.1, 300)))
+    "holiday: Attached once a week, but for one.": _holiday,
+    "monthly-rotation: Attached for hours once a month.": lambda d: _in_rhythm(d, _monthly(d)),
+    "restore-test: Attached for days once a month.": _restore_test,
+    "in-use: On a running instance.": lambda d: _in_use(d, days=d.uniform(0.1, 300)),
+    "instance-stopped: On an instance that was stopped of late.": lambda d: _in_use(
+        d, days=110, state="stopped", stopped=d.ago(d.uniform(1, 25))
     ),
-    control("instance-stopped", "On an instance that was stopped of late.", _on_a_stopped_one),
-)
+}

@@ -17,7 +17,7 @@ from slackwater_simulator.series import FOREVER, MINUTE, Floats
 from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw
-from .scenario import control, issue
+from .scenario import Rows
 
 _EARNED = {"t3.micro": 12, "t3.small": 24, "t3.medium": 24, "t3.large": 36, "t3.xlarge": 96, "t3.2xlarge": 192}
 
@@ -39,28 +39,35 @@ def _light(d: Draw, kind: str) -> Floats:
     return _baseline(kind) * d.uniform(0.1, 0.4) * d.wobble()
 
 
+def _beside(d: Draw, kind: str, load: Floats, **more: Any) -> Instance:
+    """An instance under this load, beside a light one."""
+    return _instance(d, kind, np.maximum(load, _light(d, kind)), **more)
+
+
 def _hot_load(d: Draw, mean: float) -> Floats:
     """A mean load, percent: steady, or in long shifts every day."""
     if d.chance(0.5):
         return mean * np.minimum(d.wobble(), 2)
     level = d.uniform(max(mean + 2, 85), 98)
-    minutes = 1_440 * mean / level
-    return d.runs(d.daily(), minutes, level, 1.0)
+    return d.runs(d.daily(), 1_440 * mean / level, level, 1.0)
 
 
 def _hot(d: Draw, **more: Any) -> Instance:
-    """So busy that a fixed processor would cost less."""
     kind = d.pick("t3.large", "t3.xlarge", "t3.2xlarge")
     mean = d.uniform(56 if kind == "t3.large" else 66, 92)
     return _instance(d, kind, _hot_load(d, mean), **more)
 
 
+def _an_hour(kind: str, level: float) -> float:
+    """Credits that an hour at this level uses beyond what is earned."""
+    return level / 100 * TYPES[kind].vcpus * 60 - _EARNED[kind]
+
+
 def _weekly_batch(d: Draw) -> Instance:
-    """A batch once a week that runs far beyond a day's earnings; the week together stays well below the baseline."""
+    """It runs far beyond a day's earnings; the week together stays well below the baseline."""
     kind = d.pick(*_EARNED)
-    earned, level = _EARNED[kind], d.uniform(80, 99)
-    an_hour = level / 100 * TYPES[kind].vcpus * 60 - earned
-    hours = (48 * earned + d.uniform(430, 700)) / an_hour
+    level = d.uniform(80, 99)
+    hours = (48 * _EARNED[kind] + d.uniform(430, 700)) / _an_hour(kind, level)
     rest = _baseline(kind) * d.uniform(0.02, 0.1)
     return _instance(d, kind, d.runs(d.daily(7), hours * 60, level, rest))
 
@@ -70,41 +77,36 @@ def _pays_back(d: Draw) -> Instance:
     kind = d.pick(*_EARNED)
     level = d.uniform(60, 99)
     minutes = min(1_440 * _baseline(kind) / level * d.uniform(0.2, 0.6), 24 * _EARNED[kind] / TYPES[kind].vcpus)
-    load = d.runs(d.daily(), minutes, level)
-    return _instance(d, kind, np.maximum(load, _light(d, kind)))
+    return _beside(d, kind, d.runs(d.daily(), minutes, level))
 
 
 def _standard(d: Draw) -> Instance:
-    """In standard mode nothing is borrowed, and surplus may not even be published."""
+    """Nothing is borrowed, and surplus may not even be published."""
     kind = d.pick(*_EARNED)
-    silent = given(d.signal(np.full(MINUTES, np.nan)))
     names = ("CPUSurplusCreditBalance", "CPUSurplusCreditsCharged") if d.chance(0.5) else ()
-    telemetry = dict.fromkeys(names, silent)
     load = _baseline(kind) * np.minimum(d.wobble(), 1.3)
-    return _instance(d, kind, load, unlimited=False, telemetry=telemetry)
+    return _instance(d, kind, load, unlimited=False, telemetry=dict.fromkeys(names, d.silent()))
 
 
 def _incident(d: Draw) -> Instance:
-    """A process ran away for one to three and a half days, once."""
+    """For one to three and a half days."""
     kind = d.pick(*_EARNED)
     hours = d.uniform(24, 84)
-    load = d.runs([d.ago(d.uniform(hours / 24, 33))], hours * 60, d.uniform(85, 100))
-    return _instance(d, kind, np.maximum(load, _light(d, kind)))
+    return _beside(d, kind, d.runs([d.ago(d.uniform(hours / 24, 33))], hours * 60, d.uniform(85, 100)))
 
 
 def _launch(d: Draw) -> Instance:
     """Launched two to five weeks ago, and busy for a day or two to set itself up."""
     kind, days = d.pick(*_EARNED), d.uniform(16, 33)
-    load = d.runs([d.ago(days)], d.uniform(12, 40) * 60, d.uniform(85, 100))
-    return _instance(d, kind, np.maximum(load, _light(d, kind)), days=days)
+    return _beside(d, kind, d.runs([d.ago(days)], d.uniform(12, 40) * 60, d.uniform(85, 100)), days=days)
 
 
-def _mended(d: Draw) -> Instance:
-    """Hot until somebody mended it nine to fourteen days ago."""
+def _fixed_since(d: Draw) -> Instance:
+    """Nine to fourteen days ago."""
     kind = d.pick("t3.large", "t3.xlarge", "t3.2xlarge")
     load = _hot_load(d, d.uniform(60, 92))
-    mended = (d.ago(d.uniform(9, 14)) - d.origin) // MINUTE
-    return _instance(d, kind, np.where(np.arange(MINUTES) < mended, load, _light(d, kind)))
+    since = (d.ago(d.uniform(9, 14)) - d.origin) // MINUTE
+    return _instance(d, kind, np.where(np.arange(MINUTES) < since, load, _light(d, kind)))
 
 
 def _resized(d: Draw) -> Instance:
@@ -130,42 +132,40 @@ def _few(d: Draw) -> Instance:
     """A weekly batch that is a few credits too long."""
     kind = d.pick(*_EARNED)
     earned, level = _EARNED[kind], d.uniform(80, 99)
-    an_hour = level / 100 * TYPES[kind].vcpus * 60 - earned
-    hours = (48 * earned - 24 * earned * 0.1 + d.spread(10, 100)) / an_hour
-    load = d.runs(d.daily(7), hours * 60, level)
-    return _instance(d, kind, np.maximum(load, _light(d, kind)))
+    hours = (48 * earned - 24 * earned * 0.1 + d.spread(10, 100)) / _an_hour(kind, level)
+    return _beside(d, kind, d.runs(d.daily(7), hours * 60, level))
 
 
 def _fixed(d: Draw) -> Instance:
-    """A busy instance with a fixed processor."""
+    """It is busy."""
     kind = d.pick("m6i.large", "c6i.xlarge", "m7g.large")
     return _instance(d, kind, d.uniform(60, 95) * d.wobble(), unlimited=False)
 
 
 def _holes(d: Draw) -> Instance:
-    """Whole days without metrics; on the others nothing was charged."""
+    """On the other days nothing was charged."""
     kind = d.pick(*_EARNED)
     charged = d.without_days(np.zeros(MINUTES))
     telemetry = {"CPUSurplusCreditsCharged": given(d.signal(charged).coarsened(300))}
     return _instance(d, kind, _light(d, kind) + 8, telemetry=telemetry)
 
 
-SCENARIOS = (
-    issue("hot", "So busy that a fixed processor costs less.", _hot),
-    # The same, launched three to five weeks ago.
-    issue("hot-for-weeks", "The same for three to five weeks.", lambda d: _hot(d, days=d.uniform(22, 34))),
-    issue("weekly-batch", "A batch a week far beyond its credits.", _weekly_batch),
-    control("pays-back", "Borrows, and pays back.", _pays_back),
-    control("standard", "Standard mode.", _standard),
-    control("incident", "One runaway process, for days.", _incident),
-    control("launch", "Busy days after its launch.", _launch),
-    # Hot, and not two weeks old.
-    control("new", "Hot, and not two weeks old.", lambda d: _hot(d, days=d.uniform(1, 13.5))),
-    control("mended", "Hot until it was mended.", _mended),
-    control("resized", "Hot until it was made larger.", _resized),
-    control("cheapest", "Charged, and the cheapest way to run it.", _cheapest),
-    control("few", "A few credits a week.", _few),
-    control("fixed", "A fixed processor.", _fixed),
-    control("stopped", "Stopped.", lambda d: _hot(d, state="stopped", stopped=d.ago(d.uniform(1, 20)))),
-    control("holes", "Whole days without metrics.", _holes, full=False),
-)
+ISSUES: Rows = {
+    "hot: So busy that a fixed processor costs less.": _hot,
+    "hot-for-weeks: The same for three to five weeks.": lambda d: _hot(d, days=d.uniform(22, 34)),
+    "weekly-batch: A batch a week far beyond its credits.": _weekly_batch,
+}
+CONTROLS: Rows = {
+    "pays-back: Borrows, and pays back.": _pays_back,
+    "standard: Standard mode.": _standard,
+    "incident: One runaway process, for days.": _incident,
+    "launch: Busy days after its launch.": _launch,
+    "new: Hot, and not two weeks old.": lambda d: _hot(d, days=d.uniform(1, 13.5)),
+    "mended: Hot until it was mended.": _fixed_since,
+    "resized: Hot until it was made larger.": _resized,
+    "cheapest: Charged, and the cheapest way to run it.": _cheapest,
+    "few: A few credits a week.": _few,
+    "fixed: A fixed processor.": _fixed,
+    "stopped: Stopped.": lambda d: _hot(d, state="stopped", stopped=d.ago(d.uniform(1, 20))),
+}
+UNKNOWN: Rows = {"holes: Whole days without metrics.": _holes}

@@ -17,22 +17,14 @@ from slackwater_simulator.resources import KIB, MIB, Activity, Instance, Telemet
 from slackwater_simulator.series import DAY, FOREVER, MINUTE, Floats
 from slackwater_simulator.shapes import MINUTES
 
+from . import carriers
 from .draw import Draw
-from .scenario import control, issue
+from .scenario import Rows
 
 _BURSTING = (
     *("t3.micro", "t3.small", "t3.medium", "t3.large", "t3.xlarge", "t4g.small", "t4g.large", "t3a.medium"),
-    *(
-        "m5.large",
-        "m5.xlarge",
-        "c5.large",
-        "m6i.large",
-        "m6i.xlarge",
-        "c6i.large",
-        "m7g.large",
-        "r6i.large",
-        "m8g.large",
-    ),
+    *("m5.large", "m5.xlarge", "c5.large", "m6i.large", "m6i.xlarge", "c6i.large", "m7g.large", "r6i.large"),
+    "m8g.large",
 )
 _FLAT = ("m5.4xlarge", "c5.4xlarge", "r5.4xlarge")
 _A_VOLUME_MIB, _A_VOLUME_IOPS = 100.0, 2_400.0
@@ -57,55 +49,53 @@ class _Limit:
         return self.baseline + share * (self.most - self.baseline)
 
 
+def _bytes(kind: str) -> _Limit:
+    """Throughput with large I/O."""
+    ebs = TYPES[kind].ebs or EbsLimit(0, 0, 0, 0)
+    return _Limit(ebs.baseline_mbps * 125_000, ebs.maximum_mbps * 125_000, 256 * KIB)
+
+
 def _limit(d: Draw, kind: str) -> _Limit:
     """Throughput with large I/O, or operations with small ones: only one of the two is near its limit."""
-    ebs = TYPES[kind].ebs or EbsLimit(0, 0, 0, 0)
     if d.chance(0.6):
-        return _Limit(ebs.baseline_mbps * 125_000, ebs.maximum_mbps * 125_000, 256 * KIB)
+        return _bytes(kind)
+    ebs = TYPES[kind].ebs or EbsLimit(0, 0, 0, 0)
     size = min(ebs.baseline_mbps / ebs.baseline_iops, ebs.maximum_mbps / ebs.maximum_iops) * 125_000 / 3
     return _Limit(ebs.baseline_iops * size, ebs.maximum_iops * size, size)
 
 
-def _host(d: Draw, kind: str, **more: Any) -> Instance:
-    more.setdefault("days", d.uniform(40, 400))
-    return d.build.instance(d.name, kind, cpu=d.cpu(), tags=d.tags(), **more)
+def _drawn(d: Draw, *kinds: str) -> tuple[str, _Limit]:
+    kind = d.pick(*kinds)
+    return kind, _limit(d, kind)
 
 
 def _working(d: Draw, kind: str, limit: _Limit, wanted: Floats, **more: Any) -> Instance:
     """An instance whose volumes, as many as it takes, want so many bytes a second together, and do what it lets through."""
-    host, top = _host(d, kind, **more), float(wanted.max())
+    host, top = carriers.host(d, kind, name=d.name, **more), float(wanted.max())
     share, (asked, samples, *_) = d.uniform(0, 1), d.published(wanted / top).stats
     # After the gaps: to what publishes the balances they are no work either.
     carried = let_through(asked * top, limit.baseline, limit.most) / top
     shape = d.signal(np.where(samples > 0, carried, np.nan))
     count = int(np.ceil(max(top / MIB / _A_VOLUME_MIB, top / limit.size / _A_VOLUME_IOPS)))
+    read, write, size = share * top / count, (1 - share) * top / count, limit.size
+    activity = Activity(shape=shape, read=read, write=write, read_size=size, write_size=size)
     for number in range(count):
-        activity = Activity(
-            shape=shape,
-            read=share * top / count,
-            write=(1 - share) * top / count,
-            read_size=limit.size,
-            write_size=limit.size,
-        )
-        d.build.volume(
-            f"{d.name}-{number}",
-            int(d.spread(50, 2_000)),
-            on=host,
-            device=f"/dev/sd{chr(ord('f') + number)}",
-            activity=activity,
-            tags=d.tags(),
-        )
+        gib, device = int(d.spread(50, 2_000)), f"/dev/sd{chr(ord('f') + number)}"
+        d.build.volume(f"{d.name}-{number}", gib, on=host, device=device, activity=activity, tags=d.tags())
     return host
 
 
-def _pick(d: Draw, *choices: str) -> str:
-    return d.pick(*choices)
+def _one_volume(d: Draw, host: Instance, busy: Floats, mib_s: float, size: int) -> Instance:
+    """Give an instance one volume that reads at this rate while it is busy."""
+    shape = d.published(busy)
+    activity = Activity(shape=shape, read=mib_s * MIB, read_size=size, write_size=size)
+    d.build.volume(f"{d.name}-data", int(d.spread(50, 2_000)), on=host, activity=activity, tags=d.tags())
+    return host
 
 
 def _long_batch(d: Draw, every: int = 0, **more: Any) -> Instance:
     """It goes on for two hours to six after the burst is gone."""
-    kind = _pick(d, *_BURSTING)
-    limit = _limit(d, kind)
+    kind, limit = _drawn(d, *_BURSTING)
     rate = limit.between(d.spread(0.05, 0.33))
     minutes = limit.lasts(rate) + d.uniform(120, 360)
     starts = d.daily(every or d.integer(1, 3))
@@ -114,79 +104,61 @@ def _long_batch(d: Draw, every: int = 0, **more: Any) -> Instance:
 
 
 def _always_more(d: Draw) -> Instance:
-    """Working days that want more than the baseline for most of the day."""
-    kind = _pick(d, *_BURSTING)
-    limit = _limit(d, kind)
+    """More than the baseline for most of the day."""
+    kind, limit = _drawn(d, *_BURSTING)
     day = np.minimum(d.working_days() * 1.5, 1.0)  # its rhythm's top is at two thirds
-    wanted = limit.baseline * 0.1 + day * limit.between(d.uniform(0.35, 0.6))
-    return _working(d, kind, limit, wanted)
+    return _working(d, kind, limit, limit.baseline * 0.1 + day * limit.between(d.uniform(0.35, 0.6)))
 
 
 def _flat(d: Draw) -> Instance:
-    """A type without burst, at its limit for hours."""
-    kind = _pick(d, *_FLAT)
-    limit = _limit(d, kind)
+    kind, limit = _drawn(d, *_FLAT)
     minutes, rate = d.uniform(150, 600), limit.most * d.uniform(1.05, 1.3)
-    wanted = d.runs(d.daily(), minutes, rate, limit.baseline * 0.02)
-    return _working(d, kind, limit, wanted)
+    return _working(d, kind, limit, d.runs(d.daily(), minutes, rate, limit.baseline * 0.02))
 
 
 def _restarted(d: Draw) -> Instance:
     """Stopped and started this week, and throttled every day."""
     started = d.ago(d.uniform(2, 6))
-    running = ((d.ago(200), started - 600), (started, FOREVER))
-    return _long_batch(d, 1, launched=started, running=running)
+    return _long_batch(d, 1, launched=started, running=((d.ago(200), started - 600), (started, FOREVER)))
 
 
 def _in_time(d: Draw) -> Instance:
-    """A batch that takes a tenth to eight tenths of the burst, and leaves a day to earn it back."""
-    kind = _pick(d, *_BURSTING)
-    limit = _limit(d, kind)
+    """It takes a tenth to eight tenths of the burst, and leaves a day to earn it back."""
+    kind, limit = _drawn(d, *_BURSTING)
     rate = limit.between(d.spread(0.2, 1.0))
     minutes = max(1, int(limit.lasts(rate) * d.uniform(0.1, 0.8)))
-    wanted = d.runs(d.daily(), min(minutes, 180), rate, limit.baseline * 0.02)
-    return _working(d, kind, limit, wanted)
+    return _working(d, kind, limit, d.runs(d.daily(), min(minutes, 180), rate, limit.baseline * 0.02))
 
 
 def _half_hour(d: Draw) -> Instance:
     """All but the last of the burst every night: it is low for an hour then, and nothing waits."""
-    kind = _pick(d, "t3.medium", "t3.large", "m5.large", "c5.large", "t4g.large")
-    limit = _limit(d, kind)
-    wanted = d.runs(d.daily(), 28, limit.most * 0.995, limit.baseline * 0.02)
-    return _working(d, kind, limit, wanted)
+    kind, limit = _drawn(d, "t3.medium", "t3.large", "m5.large", "c5.large", "t4g.large")
+    return _working(d, kind, limit, d.runs(d.daily(), 28, limit.most * 0.995, limit.baseline * 0.02))
 
 
 def _below(d: Draw) -> Instance:
-    kind = _pick(d, *_BURSTING, *_FLAT)
-    limit = _limit(d, kind)
+    kind, limit = _drawn(d, *_BURSTING, *_FLAT)
     rhythm = d.working_days() if d.chance(0.5) else np.minimum(0.7 * d.wobble(), 1.0)
     return _working(d, kind, limit, rhythm * limit.baseline * d.uniform(0.1, 0.85))
 
 
 def _volume_bound(d: Draw) -> Instance:
     """Its one volume is at the 125 MiB/s that every gp3 has; the instance carries more."""
-    host = _host(d, _pick(d, "m5.2xlarge", "m6i.2xlarge", "c5.4xlarge", "m7g.2xlarge"))
+    host = carriers.host(d, d.pick("m5.2xlarge", "m6i.2xlarge", "c5.4xlarge", "m7g.2xlarge"), name=d.name)
     minutes = d.uniform(150, 700)
-    shape = d.published(d.runs(d.daily(), minutes, 1.0, 0.01))
-    activity = Activity(shape=shape, read=125.0 * MIB, read_size=256 * KIB, write_size=256 * KIB)
-    d.build.volume(f"{d.name}-data", int(d.spread(50, 2_000)), on=host, activity=activity, tags=d.tags())
-    return host
+    return _one_volume(d, host, d.runs(d.daily(), minutes, 1.0, 0.01), 125.0, 256 * KIB)
 
 
 def _minutes(d: Draw) -> Instance:
-    """A minute or two at the limit, several times a day."""
-    kind = _pick(d, *_FLAT)
-    limit = _limit(d, kind)
+    kind, limit = _drawn(d, *_FLAT)
     starts = [start for _ in range(d.integer(1, 6)) for start in d.daily()]
-    wanted = d.runs(starts, 1, limit.most, limit.baseline * 0.05)
-    return _working(d, kind, limit, wanted)
+    return _working(d, kind, limit, d.runs(starts, 1, limit.most, limit.baseline * 0.05))
 
 
 def _resized(d: Draw) -> Instance:
-    """Throttled, until it was given a type that carries it all."""
-    small, large = _pick(d, "m5.large", "c5.large", "m6i.large", "t3.large"), "m6i.8xlarge"
-    ebs = TYPES[small].ebs or EbsLimit(0, 0, 0, 0)
-    limit = _Limit(ebs.baseline_mbps * 125_000, ebs.maximum_mbps * 125_000, 256 * KIB)
+    """It was given a type that carries it all."""
+    small, large = d.pick("m5.large", "c5.large", "m6i.large", "t3.large"), "m6i.8xlarge"
+    limit = _bytes(small)
     rate = limit.between(d.uniform(0.1, 0.33))
     wanted = d.runs(d.daily(), limit.lasts(rate) + d.uniform(120, 300), rate, limit.baseline * 0.02)
     started = d.ago(d.uniform(0.5, 5))
@@ -197,10 +169,8 @@ def _resized(d: Draw) -> Instance:
     }
     telemetry = _until(d, old, started, {_CHECKS[0]: 0.0})
     running = ((d.ago(200), started - 600), (started, FOREVER))
-    restart, ebs = (started - d.origin) // MINUTE, TYPES[large].ebs or ebs
-    done = np.where(np.arange(MINUTES) < restart, credit.done / MINUTE, wanted)
-    limit = _Limit(ebs.baseline_mbps * 125_000, ebs.maximum_mbps * 125_000, 256 * KIB)
-    return _working(d, large, limit, done, launched=started, running=running, telemetry=telemetry)
+    done = np.where(np.arange(MINUTES) < (started - d.origin) // MINUTE, credit.done / MINUTE, wanted)
+    return _working(d, large, _bytes(large), done, launched=started, running=running, telemetry=telemetry)
 
 
 def _until(d: Draw, old: Mapping[str, Floats], moment: int, then: Mapping[str, float]) -> Telemetry:
@@ -212,17 +182,14 @@ def _until(d: Draw, old: Mapping[str, Floats], moment: int, then: Mapping[str, f
 
 
 def _xen(d: Draw) -> Instance:
-    """At its limit for hours, on Xen: CloudWatch has nothing that would say so."""
-    host = _host(d, _pick(d, "m4.large", "c4.large", "m4.xlarge"))
-    shape = d.published(d.runs(d.daily(), d.uniform(150, 600), 1.0, 0.01))
-    activity = Activity(shape=shape, read=100.0 * MIB, read_size=128 * KIB, write_size=128 * KIB)
-    d.build.volume(f"{d.name}-data", int(d.spread(50, 2_000)), on=host, activity=activity, tags=d.tags())
-    return host
+    """At its limit for hours: CloudWatch has nothing that would say so."""
+    host = carriers.host(d, d.pick("m4.large", "c4.large", "m4.xlarge"), name=d.name)
+    return _one_volume(d, host, d.runs(d.daily(), d.uniform(150, 600), 1.0, 0.01), 100.0, 128 * KIB)
 
 
 def _holes(d: Draw) -> Instance:
     """It has little to do, and CloudWatch has two to five days of seven at most."""
-    kind = _pick(d, *_BURSTING)
+    kind = d.pick(*_BURSTING)
     values = np.zeros(MINUTES)
     for day in d.random.choice(np.arange(1, 7), d.integer(2, 6), replace=False).tolist():
         values[d.build.shapes.minute(day) : d.build.shapes.minute(day) + DAY // MINUTE] = np.nan
@@ -231,18 +198,22 @@ def _holes(d: Draw) -> Instance:
     return _working(d, kind, limit, limit.baseline * 0.3 * np.minimum(d.wobble(), 2), telemetry=checks)
 
 
-SCENARIOS = (
-    issue("long-batch", "A batch that outlasts the burst.", _long_batch),
-    issue("weekly", "The same once a week.", lambda d: _long_batch(d, 7)),
-    issue("working-days", "Its users want too much all day.", _always_more),
-    issue("no-burst", "A type without burst, at its limit for hours.", _flat),
-    issue("restarted", "Throttled, restarted, throttled.", _restarted),
-    control("in-time", "A batch that the burst carries.", _in_time),
-    control("half-hour", "A batch that takes the whole half hour.", _half_hour),
-    control("below", "Less than the baseline.", _below),
-    control("volume-bound", "Its volume is the limit.", _volume_bound),
-    control("minutes", "Minutes at the limit, here and there.", _minutes),
-    control("resized", "Throttled, until it was made larger.", _resized),
-    control("xen", "On Xen, where nothing tells.", _xen, full=False),
-    control("holes", "Days without metrics.", _holes, full=False),
-)
+ISSUES: Rows = {
+    "long-batch: A batch that outlasts the burst.": _long_batch,
+    "weekly: The same once a week.": lambda d: _long_batch(d, 7),
+    "working-days: Its users want too much all day.": _always_more,
+    "no-burst: A type without burst, at its limit for hours.": _flat,
+    "restarted: Throttled, restarted, throttled.": _restarted,
+}
+CONTROLS: Rows = {
+    "in-time: A batch that the burst carries.": _in_time,
+    "half-hour: A batch that takes the whole half hour.": _half_hour,
+    "below: Less than the baseline.": _below,
+    "volume-bound: Its volume is the limit.": _volume_bound,
+    "minutes: Minutes at the limit, here and there.": _minutes,
+    "resized: Throttled, until it was made larger.": _resized,
+}
+UNKNOWN: Rows = {
+    "xen: On Xen, where nothing tells.": _xen,
+    "holes: Days without metrics.": _holes,
+}

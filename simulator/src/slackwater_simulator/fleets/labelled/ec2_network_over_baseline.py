@@ -6,16 +6,17 @@ minutes; and a job of every second or third day, which may have run on five days
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from slackwater_simulator.instance_types import TYPES
-from slackwater_simulator.resources import Flow, Instance
-from slackwater_simulator.series import DAY, FOREVER, MINUTE
+from slackwater_simulator.series import DAY, FOREVER
 from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw
-from .guests import BURSTING, FLAT, SMALL, Guest, agent, through_buckets, way
-from .scenario import control, issue
+from .guests import BURSTING, FLAT, SMALL, Guest, guest, hours_dark, through_buckets, way
+from .scenario import Rows
 
 
 def _within_credits(d: Draw, kind: str, burst_minutes: float, minutes: float) -> float:
@@ -33,11 +34,10 @@ def _every_day(d: Draw, starts: list[int] | None = None, kind: str = "") -> Gues
     rate = _within_credits(d, kind, burst, minutes)
     rest = TYPES[kind].baseline_bytes * d.uniform(0.001, 0.1)
     wants = d.runs(d.daily() if starts is None else starts, minutes, rate, rest) * d.wobble()
-    return Guest(kind=kind, wants=wants, burst_minutes=burst, way=way(d), agent=agent(d))
+    return guest(d, kind, wants, burst)
 
 
 def _weekdays(d: Draw) -> Guest:
-    """The same from Monday to Friday."""
     return _every_day(d, [start for start in d.daily() if (start // DAY + 3) % 7 < 5])
 
 
@@ -45,23 +45,17 @@ def _working_days(d: Draw) -> Guest:
     """Users who want up to twice the baseline in their busy hours; the nights and weekends pay it back."""
     kind = d.pick("t3.micro", "t3.small", "t3.medium", "t4g.small", "t3a.medium", "m5.large", "m6i.large", "c6i.large")
     wants = d.working_days() * TYPES[kind].baseline_bytes * d.uniform(2.8, 3.4)
-    return Guest(kind=kind, wants=wants, burst_minutes=d.uniform(40, 60), way=way(d), agent=agent(d))
+    return guest(d, kind, wants, d.uniform(40, 60))
 
 
 def _since_a_restart(d: Draw) -> Guest:
     """Stopped and started eight days ago or more, and above its baseline every day."""
-    guest, started = _every_day(d), d.ago(d.uniform(8, 13))
-    guest.more.update(launched=started, running=((d.ago(200), started - 600), (started, FOREVER)))
-    return guest
-
-
-def _weekly(d: Draw) -> Guest:
-    """The same transfer every fifth to seventh day."""
-    return _every_day(d, d.daily(d.integer(5, 8)))
+    made, started = _every_day(d), d.ago(d.uniform(8, 13))
+    made.more.update(launched=started, running=((d.ago(200), started - 600), (started, FOREVER)))
+    return made
 
 
 def _once(d: Draw) -> Guest:
-    """A migration on one to three days in a row."""
     first = d.ago(d.uniform(4, 12))
     return _every_day(d, [first + day * DAY for day in range(d.integer(1, 4))])
 
@@ -74,16 +68,14 @@ def _short(d: Draw) -> Guest:
     most = base * (gap - minutes) / minutes * 0.8
     starts = [start + gap * 60 * turn for start in d.daily() for turn in range(1_440 // gap)]
     rate = base + max(0.5 * base, min(most, (peak - base) * d.uniform(0.1, 0.9)))
-    wants = d.runs(starts, minutes, rate, base * d.uniform(0.001, 0.1)) * d.wobble()
-    return Guest(kind=kind, wants=wants, burst_minutes=60, way=way(d), agent=agent(d))
+    return guest(d, kind, d.runs(starts, minutes, rate, base * d.uniform(0.001, 0.1)) * d.wobble(), 60)
 
 
 def _below(d: Draw) -> Guest:
-    """Much traffic, by day or at all times, and never more than its baseline."""
+    """By day or at all times."""
     kind = d.pick(*BURSTING)
     demand = d.working_days() if d.chance(0.5) else d.wobble()
-    wants = np.minimum(demand * d.uniform(0.3, 0.8), 0.97) * TYPES[kind].baseline_bytes
-    return Guest(kind=kind, wants=wants, burst_minutes=30, way=way(d), agent=agent(d))
+    return guest(d, kind, np.minimum(demand * d.uniform(0.3, 0.8), 0.97) * TYPES[kind].baseline_bytes, 30)
 
 
 def _both_ways(d: Draw) -> Guest:
@@ -95,21 +87,19 @@ def _both_ways(d: Draw) -> Guest:
 
 
 def _resized(d: Draw) -> Guest:
-    """Above its baseline every day, until it was given a larger type within the window."""
+    """It was given a larger type within the window."""
     started = d.ago(d.uniform(1, 10))
-    guest = _every_day(d, kind=d.pick("t3.micro", "t3.small", "t4g.small"))
+    made = _every_day(d, kind=d.pick("t3.micro", "t3.small", "t4g.small"))
     larger = d.pick("m6i.8xlarge", "c6i.8xlarge", "c6gn.4xlarge", "m6i.4xlarge")
     more = {"launched": started, "running": ((d.ago(300), started - 900), (started, FOREVER))}
-    return Guest(
-        kind=guest.kind, wants=guest.wants, burst_minutes=guest.burst_minutes, resized=(started, larger), more=more
-    )
+    return replace(made, way="both", agent="", resized=(started, larger), more=more)
 
 
 def _new(d: Draw) -> Guest:
-    """Started within the last four days: whether this is its life nobody knows."""
-    guest = _every_day(d)
-    guest.more["days"] = d.uniform(0.5, 3.9)
-    return guest
+    """Whether this is its life nobody knows."""
+    made = _every_day(d)
+    made.more["days"] = d.uniform(0.5, 3.9)
+    return made
 
 
 def _flat(d: Draw) -> Guest:
@@ -119,28 +109,20 @@ def _flat(d: Draw) -> Guest:
     return Guest(kind=kind, wants=wants, burst_minutes=0, way=way(d))
 
 
-def _holes(d: Draw) -> Instance:
-    """Telemetry that stops for hours, again and again, of an instance that moves less than its baseline."""
-    kind = d.pick(*SMALL)
-    values = TYPES[kind].baseline_bytes * MINUTE * d.spread(0.3, 0.7) * np.minimum(d.wobble(), 1.4)
-    for hour in d.random.integers(0, MINUTES // 60 - 12, d.integer(5, 60)).tolist():
-        values[hour * 60 : (hour + d.integer(1, 12)) * 60] = np.nan
-    flow = Flow(d.signal(values).coarsened(300))
-    return d.build.instance(d.name, kind, days=90, net_in=flow, net_out=flow, cpu=d.cpu(), tags=d.tags())
-
-
-SCENARIOS = (
-    issue("every-day", "An hour or more above it, every day.", through_buckets(_every_day)),
-    issue("weekdays", "The same on weekdays.", through_buckets(_weekdays)),
-    issue("working-days", "Its users live on credits by day.", through_buckets(_working_days)),
-    issue("restarted", "Above it since a restart.", through_buckets(_since_a_restart)),
-    control("weekly", "A long transfer once a week.", through_buckets(_weekly)),
-    control("once", "A migration of one to three days.", through_buckets(_once)),
-    control("short", "Short bursts, often.", through_buckets(_short)),
-    control("below", "Much traffic below its baseline.", through_buckets(_below)),
-    control("both-ways", "In and out, each below it.", through_buckets(_both_ways)),
-    control("resized", "Above it until it was made larger.", through_buckets(_resized)),
-    control("new", "Started a few days ago.", through_buckets(_new)),
-    control("no-burst", "A type without burst.", through_buckets(_flat)),
-    control("holes", "Hours without metrics.", _holes, full=False),
-)
+ISSUES: Rows = {
+    "every-day: An hour or more above it, every day.": through_buckets(_every_day),
+    "weekdays: The same on weekdays.": through_buckets(_weekdays),
+    "working-days: Its users live on credits by day.": through_buckets(_working_days),
+    "restarted: Above it since a restart.": through_buckets(_since_a_restart),
+}
+CONTROLS: Rows = {
+    "weekly: A long transfer once a week.": through_buckets(lambda d: _every_day(d, d.daily(d.integer(5, 8)))),
+    "once: A migration of one to three days.": through_buckets(_once),
+    "short: Short bursts, often.": through_buckets(_short),
+    "below: Much traffic below its baseline.": through_buckets(_below),
+    "both-ways: In and out, each below it.": through_buckets(_both_ways),
+    "resized: Above it until it was made larger.": through_buckets(_resized),
+    "new: Started a few days ago.": through_buckets(_new),
+    "no-burst: A type without burst.": through_buckets(_flat),
+}
+UNKNOWN: Rows = {"holes: Hours without metrics.": lambda d: hours_dark(d, (0.3, 0.7), 60, 1.4)}

@@ -14,21 +14,19 @@ import numpy as np
 
 from slackwater_simulator.instance_types import TYPES
 from slackwater_simulator.mechanisms import cpu_credits
-from slackwater_simulator.resources import Flow, Instance, given
+from slackwater_simulator.resources import given
 from slackwater_simulator.series import FOREVER, MINUTE
 from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw
-from .guests import BURSTING, FLAT, SMALL, Guest, agent, through_buckets, way
-from .scenario import control, issue
+from .guests import BURSTING, FLAT, SMALL, Guest, agent, guest, hours_dark, through_buckets, way
+from .scenario import Rows
 
 _CREDITS_AN_HOUR = {"t3.micro": 12, "t3.small": 24, "t3.medium": 24, "t4g.small": 24, "t3a.medium": 24}
 
 
 def _starts(d: Draw) -> list[int]:
-    """Every day, every other day, every week, or once."""
-    every = d.pick(1, 2, 7, 0)
-    return d.daily(every) if every else [d.ago(d.uniform(1.5, 12))]
+    return d.starts(1, 2, 7, since=1.5)
 
 
 def _overdrawn(d: Draw, kind: str = "", **more: Any) -> Guest:
@@ -43,31 +41,26 @@ def _overdrawn(d: Draw, kind: str = "", **more: Any) -> Guest:
     if minutes > 12 * 60:
         starts = [min(d.ago(1.2) - int(minutes) * MINUTE, d.ago(d.uniform(3, 11)))]
     wants = d.runs(starts, minutes, rate, base * d.uniform(0.001, 0.1)) * d.wobble()
-    return Guest(kind=kind, wants=wants, burst_minutes=burst, way=way(d), **{"agent": agent(d), **more})
+    return guest(d, kind, wants, burst, **more)
 
 
 def _always_more(d: Draw) -> Guest:
     """Working days whose busy hours want several times the baseline."""
     kind = d.pick(*SMALL)
-    base = TYPES[kind].baseline_bytes
-    wants = d.working_days() * base * d.spread(6, 20)
-    return Guest(kind=kind, wants=wants, burst_minutes=d.spread(5, 20), way=way(d), agent=agent(d))
-
-
-def _counted(d: Draw) -> Guest:
-    return _overdrawn(d, agent=d.pick("plain", "typed"))
+    wants = d.working_days() * TYPES[kind].baseline_bytes * d.spread(6, 20)
+    return guest(d, kind, wants, d.spread(5, 20))
 
 
 def _since_a_restart(d: Draw) -> Guest:
     """Stopped and started last week, and throttled every day."""
-    guest = _overdrawn(d, d.pick(*SMALL))
-    base, peak = TYPES[guest.kind].baseline_bytes, TYPES[guest.kind].peak_bytes
+    kind = _overdrawn(d, d.pick(*SMALL)).kind
+    base, peak = TYPES[kind].baseline_bytes, TYPES[kind].peak_bytes
     rate, burst = min(base * 20, peak), d.spread(5, 20)
     minutes = burst * (peak - base) / (rate - base) + d.uniform(60, 240)
     wants = d.runs(d.daily(), min(minutes, 1_000), rate, base * 0.02) * d.wobble()
     started = d.ago(d.uniform(3, 8))
     more = {"launched": started, "running": ((d.ago(200), started - 600), (started, FOREVER))}
-    return Guest(kind=guest.kind, wants=wants, burst_minutes=burst, more=more)
+    return Guest(kind=kind, wants=wants, burst_minutes=burst, more=more)
 
 
 def _in_time(d: Draw) -> Guest:
@@ -79,10 +72,10 @@ def _in_time(d: Draw) -> Guest:
     refill = minutes * (rate - base) / base / 60 / 24
     every = max(1, int(np.ceil(refill * 1.5 + minutes / 1_440)))
     starts = d.daily(every) if every < 30 else [d.ago(d.uniform(1, 12))]
-    if every < 4:  # longer ones so often live on credits, and are another detector's trouble
+    if every < 4:  # longer ones so often live on credits, which another detector reports
         minutes = min(minutes, 20)
     wants = d.runs(starts, max(minutes, 1), rate, base * d.uniform(0.001, 0.1)) * np.minimum(d.wobble(), 1.3)
-    return Guest(kind=kind, wants=wants, burst_minutes=burst, way=way(d), agent=agent(d))
+    return guest(d, kind, wants, burst)
 
 
 def _settles_below(d: Draw) -> Guest:
@@ -92,7 +85,7 @@ def _settles_below(d: Draw) -> Guest:
     starts = d.daily(d.integer(1, 8))
     head = d.runs(starts, d.uniform(2, 5), min(base * 3, TYPES[kind].peak_bytes))
     tail = d.runs(starts, d.uniform(60, 500), base * d.spread(0.1, 0.95), base * 0.01) * d.wobble()
-    return Guest(kind=kind, wants=np.maximum(head, tail), burst_minutes=30, way=way(d), agent=agent(d))
+    return guest(d, kind, np.maximum(head, tail), 30)
 
 
 def _peer(d: Draw, share: float, **more: Any) -> Guest:
@@ -105,25 +98,16 @@ def _peer(d: Draw, share: float, **more: Any) -> Guest:
     return Guest(kind=kind, wants=np.maximum(head, tail), burst_minutes=60, way=way(d), **more)
 
 
-def _peer_elsewhere(d: Draw) -> Guest:
-    return _peer(d, d.spread(0.1, 0.85), agent=agent(d))
-
-
-def _peer_at_baseline(d: Draw) -> Guest:
-    return _peer(d, d.uniform(0.92, 0.99), agent=d.pick("plain", "typed"))
-
-
 def _shaper(d: Draw) -> Guest:
-    """A shaper at the baseline, all day or in long runs, that never lets a burst through."""
+    """All day or in long runs, it never lets a burst through."""
     kind = d.pick(*BURSTING)
-    base = TYPES[kind].baseline_bytes
-    flat = base * d.uniform(0.9, 0.99) * (1 + d.random.normal(0, 0.005, MINUTES))
+    flat = TYPES[kind].baseline_bytes * d.uniform(0.9, 0.99) * (1 + d.random.normal(0, 0.005, MINUTES))
     on = d.runs(d.daily(), d.uniform(120, 1_300), 1.0, 0.02) if d.chance(0.5) else 1.0
-    return Guest(kind=kind, wants=flat * on, burst_minutes=30, way=way(d), agent=agent(d))
+    return guest(d, kind, flat * on, 30)
 
 
 def _single_flow(d: Draw) -> Guest:
-    """One flow carries 5 Gbps; the instance could carry more."""
+    """The instance could carry more."""
     kind = d.pick(*(name for name, kind in TYPES.items() if kind.bursts and kind.baseline_gbps > 5.5))
     rate = min(625e6, TYPES[kind].baseline_bytes * 0.9)
     starts = d.daily(d.integer(1, 8))
@@ -132,13 +116,12 @@ def _single_flow(d: Draw) -> Guest:
 
 
 def _resized(d: Draw) -> Guest:
-    """Throttled until it was given a larger type, which happened within the window."""
+    """It was given a larger type within the window."""
     started = d.ago(d.uniform(1, 10))
     kind = d.pick("m6i.8xlarge", "c6i.8xlarge", "c6gn.4xlarge", "m6i.4xlarge")
     more = {"launched": started, "running": ((d.ago(300), started - 900), (started, FOREVER))}
-    return replace(
-        _overdrawn(d, d.pick("t3.micro", "t3.small", "t4g.small"), agent=""), resized=(started, kind), more=more
-    )
+    made = _overdrawn(d, d.pick("t3.micro", "t3.small", "t4g.small"), agent="")
+    return replace(made, resized=(started, kind), more=more)
 
 
 def _cpu_bound(d: Draw) -> Guest:
@@ -155,41 +138,39 @@ def _cpu_bound(d: Draw) -> Guest:
 
 def _plain(d: Draw) -> Guest:
     kind = d.pick(*BURSTING)
-    wants = d.working_days() * TYPES[kind].baseline_bytes * d.spread(0.01, 0.8)
-    return Guest(kind=kind, wants=wants, burst_minutes=30, way=way(d), agent=agent(d))
+    return guest(d, kind, d.working_days() * TYPES[kind].baseline_bytes * d.spread(0.01, 0.8), 30)
 
 
 def _flat(d: Draw) -> Guest:
-    """Peak equals baseline: it is at its limit, and has no credits to lose."""
+    """Peak equals baseline: it has no credits to lose."""
     kind = d.pick(*FLAT)
     wants = d.runs(_starts(d), d.uniform(60, 600), TYPES[kind].peak_bytes * 2, 1e6) * d.wobble()
     return Guest(kind=kind, wants=wants, burst_minutes=0, way=way(d))
 
 
-def _holes(d: Draw) -> Instance:
-    """Telemetry that stops for hours, again and again, of an instance with little to do."""
-    kind = d.pick(*SMALL)
-    values = TYPES[kind].baseline_bytes * MINUTE * d.spread(0.05, 0.6) * d.wobble()
-    for hour in d.random.integers(0, MINUTES // 60 - 12, d.integer(5, 30)).tolist():
-        values[hour * 60 : (hour + d.integer(1, 12)) * 60] = np.nan
-    flow = Flow(d.signal(values).coarsened(300))
-    return d.build.instance(d.name, kind, days=90, net_in=flow, net_out=flow, cpu=d.cpu(), tags=d.tags())
-
-
-SCENARIOS = (
-    issue("overdrawn", "Transfers outlast the credits.", through_buckets(_overdrawn)),
-    issue("counted", "The same, and an agent counts it.", through_buckets(_counted)),
-    issue("working-days", "Its users want too much all day.", through_buckets(_always_more)),
-    issue("restarted", "Throttled, restarted, throttled.", through_buckets(_since_a_restart)),
-    control("in-time", "Bursts that the credits carry.", through_buckets(_in_time)),
-    control("settles-below", "A burst, then its own lower rate.", through_buckets(_settles_below)),
-    control("peer-elsewhere", "A peer's limit below the baseline.", through_buckets(_peer_elsewhere)),
-    control("peer-at-baseline", "A peer's limit; no packet held.", through_buckets(_peer_at_baseline)),
-    control("shaper", "A shaper at the baseline, without bursts.", through_buckets(_shaper)),
-    control("single-flow", "One flow at 5 Gbps.", through_buckets(_single_flow)),
-    control("resized", "Throttled, until it was made larger.", through_buckets(_resized)),
-    control("cpu-bound", "Its CPU credits are gone.", through_buckets(_cpu_bound), "ec2-network-over-baseline"),
-    control("plain", "Traffic below the baseline.", through_buckets(_plain)),
-    control("no-burst", "A type without burst, at its limit.", through_buckets(_flat)),
-    control("holes", "Hours without metrics.", _holes, full=False),
-)
+ISSUES: Rows = {
+    "overdrawn: Transfers outlast the credits.": through_buckets(_overdrawn),
+    "counted: The same, and an agent counts it.": through_buckets(
+        lambda d: _overdrawn(d, agent=d.pick("plain", "typed"))
+    ),
+    "working-days: Its users want too much all day.": through_buckets(_always_more),
+    "restarted: Throttled, restarted, throttled.": through_buckets(_since_a_restart),
+}
+CONTROLS: Rows = {
+    "in-time: Bursts that the credits carry.": through_buckets(_in_time),
+    "settles-below: A burst, then its own lower rate.": through_buckets(_settles_below),
+    "peer-elsewhere: A peer's limit below the baseline.": through_buckets(
+        lambda d: _peer(d, d.spread(0.1, 0.85), agent=agent(d))
+    ),
+    "peer-at-baseline: A peer's limit; no packet held.": through_buckets(
+        lambda d: _peer(d, d.uniform(0.92, 0.99), agent=d.pick("plain", "typed"))
+    ),
+    "shaper: A shaper at the baseline, without bursts.": through_buckets(_shaper),
+    "single-flow: One flow at 5 Gbps.": through_buckets(_single_flow),
+    "resized: Throttled, until it was made larger.": through_buckets(_resized),
+    "cpu-bound: Its CPU credits are gone.": through_buckets(_cpu_bound),
+    "plain: Traffic below the baseline.": through_buckets(_plain),
+    "no-burst: A type without burst, at its limit.": through_buckets(_flat),
+}
+UNKNOWN: Rows = {"holes: Hours without metrics.": lambda d: hours_dark(d, (0.05, 0.6), 30)}
+ALSO = {"cpu-bound": ("ec2-network-over-baseline",)}

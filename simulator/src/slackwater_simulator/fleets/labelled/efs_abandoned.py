@@ -6,14 +6,17 @@ that pause for 4 to 7 hours, and clients that came within the last half hour, wh
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileSystem, Flow, Voice, given
-from slackwater_simulator.series import CYCLE, DAY, HOUR, MINUTE, Floats, Track
+from slackwater_simulator.series import CYCLE, DAY, HOUR, MINUTE, Floats
 from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw
-from .scenario import control, issue
+from .scenario import Rows
+from .shared_files import file_system, nobody, zeros
 
 _JOBS = ("encode", "transcode", "render", "training", "reindex")
 _POINT = 5
@@ -22,41 +25,40 @@ _QUARTER = 15 * MINUTE
 """How often StorageBytes comes."""
 
 
-def _made(d: Draw, **more: object) -> ElasticFileSystem:
+def _made(d: Draw, **more: Any) -> ElasticFileSystem:
     """A job's file system: where its instance is, as large as its input."""
-    settings: dict[str, object] = {
-        "one_zone": d.pick(*"acd") if d.chance(0.7) else None,
-        "standard_bytes": int(d.spread(0.5, 90) * GIB),
-        "tags": {**d.tags(), "Job": d.pick(*_JOBS)},
-    }
-    return d.build.file_system(d.name, **{**settings, **more})  # type: ignore[arg-type]
+    zone, size = d.zone(0.7), int(d.spread(0.5, 90) * GIB)
+    return file_system(d, more, one_zone=zone, standard_bytes=size, tags={**d.tags(), "Job": d.pick(*_JOBS)})
 
 
-def _step(d: Draw, values: Floats, *, fastest: float = 2.0) -> dict[str, object]:
+def _step(d: Draw, values: Floats, *, fastest: float = 2.0) -> dict[str, Any]:
     """What a step of a job moves, MiB/s written, and its clients, which are there as long as the shape is above zero."""
-    return {
-        "activity": Activity(
-            shape=d.published(values * d.wobble() / 2, together=_POINT),
-            read=d.spread(0.1, 4 * fastest) * MIB,
-            write=d.spread(0.05, fastest) * MIB,
-            read_size=MIB,
-            write_size=d.spread(128, 1_024) * KIB,
-            metadata=d.spread(1, 40) * KIB,
-        ),
-        "clients": Flow(d.published(np.ceil(np.minimum(values, 1.0)), together=_POINT), d.integer(1, 4)),
-    }
+    activity = Activity(
+        shape=d.published(values * d.wobble() / 2, together=_POINT),
+        read=d.spread(0.1, 4 * fastest) * MIB,
+        write=d.spread(0.05, fastest) * MIB,
+        read_size=MIB,
+        write_size=d.spread(128, 1_024) * KIB,
+        metadata=d.spread(1, 40) * KIB,
+    )
+    clients = Flow(d.published(np.ceil(np.minimum(values, 1.0)), together=_POINT), d.integer(1, 4))
+    return {"activity": activity, "clients": clients}
 
 
-def _from(d: Draw, start: int, end: int | None = None) -> Floats:
-    """At work from one moment to another, or to now."""
-    return d.runs([start], ((end or d.now + HOUR) - start) / MINUTE)
+def _from(d: Draw, start: int) -> Floats:
+    """At work from one moment to now."""
+    return d.runs([start], (d.now + HOUR - start) / MINUTE)
+
+
+def _hours_ago(d: Draw, low: float, high: float) -> int:
+    return int(d.now - d.spread(low, high) * HOUR)
 
 
 def _silence(d: Draw) -> Voice:
     return "absent" if d.chance(0.4) else "zeros"
 
 
-def _killed_after(d: Draw, hours: float, **more: object) -> ElasticFileSystem:
+def _killed_after(d: Draw, hours: float, **more: Any) -> ElasticFileSystem:
     """It worked for a while and was killed so many hours ago."""
     killed = int(d.now - hours * HOUR)
     created = int(killed - d.spread(0.2, 12) * HOUR)
@@ -64,24 +66,16 @@ def _killed_after(d: Draw, hours: float, **more: object) -> ElasticFileSystem:
     return _made(d, created=created, active=(created, killed), voice=_silence(d), **work, **more)
 
 
-def _never(d: Draw) -> ElasticFileSystem:
-    """The instance that should have mounted it did not start."""
-    created = int(d.now - d.spread(10, 6 * 24) * HOUR)
+def _empty(d: Draw, low: float, high: float) -> ElasticFileSystem:
+    """Made so many hours ago, and never mounted."""
+    created = _hours_ago(d, low, high)
     return _made(d, created=created, standard_bytes=6 * KIB, voice=_silence(d))
 
 
 def _gappy_zeros(d: Draw) -> ElasticFileSystem:
     """Zeros and StorageBytes, some points of which are lost or late."""
-    names = (
-        "MeteredIOBytes",
-        "TotalIOBytes",
-        "DataReadIOBytes",
-        "DataWriteIOBytes",
-        "MetadataIOBytes",
-        "ClientConnections",
-    )
-    telemetry: dict[str, Track] = {metric: given(d.published(np.zeros(MINUTES), together=_POINT)) for metric in names}
-    created = int(d.now - d.spread(12, 6 * 24) * HOUR)
+    telemetry = dict(zeros(d, together=_POINT))
+    created = _hours_ago(d, 12, 6 * 24)
     size = int(d.spread(0.5, 90) * GIB)
     stored = np.ones(CYCLE // _QUARTER)
     stored[d.random.random(len(stored)) < d.uniform(0, 0.005)] = np.nan
@@ -92,76 +86,61 @@ def _gappy_zeros(d: Draw) -> ElasticFileSystem:
 
 
 def _backed_up(d: Draw) -> ElasticFileSystem:
-    """AWS Backup reads it within the hours that count; it is no client."""
+    """Within the hours that count; AWS Backup is no client."""
     minutes = d.uniform(5, 60)
     start = int(d.now - d.uniform(0.5, 5) * HOUR)
     shape = d.published(d.runs([start], minutes), together=_POINT)
-    nobody = Flow(d.signal(np.zeros(MINUTES)))
     activity = Activity(shape=shape, read=d.spread(1, 60) * MIB, metadata=d.spread(1, 40) * KIB)
-    days = d.uniform(1, 6)
-    return _made(d, days=days, activity=activity, clients=nobody, backup=True)
+    return _made(d, days=d.uniform(1, 6), activity=activity, clients=nobody(d), backup=True)
 
 
 def _at_work(d: Draw) -> ElasticFileSystem:
-    created = int(d.now - d.spread(0.5, 18) * HOUR)
+    created = _hours_ago(d, 0.5, 18)
     return _made(d, created=created, **_step(d, _from(d, created), fastest=20))
 
 
 def _mounted(d: Draw) -> ElasticFileSystem:
-    """Its client computes, and has not touched a file for hours."""
-    created = int(d.now - d.spread(8, 6 * 24) * HOUR)
+    """Its client computes."""
+    created = _hours_ago(d, 8, 6 * 24)
     connected = Flow(d.published(np.ones(MINUTES), together=_POINT), d.integer(1, 4))
     nothing = Activity(shape=d.published(np.zeros(MINUTES), together=_POINT))
     return _made(d, created=created, activity=nothing, clients=connected)
 
 
 def _back(d: Draw) -> ElasticFileSystem:
-    """After a day of waiting for a spot instance it goes on."""
+    """It waited for a spot instance."""
     created = int(d.now - d.uniform(1, 6) * DAY)
-    since = int(d.now - d.spread(0.6, 8) * HOUR)
-    return _made(d, created=created, **_step(d, _from(d, since)))
+    return _made(d, created=created, **_step(d, _from(d, _hours_ago(d, 0.6, 8))))
 
 
 def _hourly(d: Draw) -> ElasticFileSystem:
-    """A job that mounts it for minutes, again and again."""
     first, every = int(d.now - d.uniform(0.5, 3.5) * HOUR), d.uniform(1, 4)
     starts = [int(first - every * HOUR * number) for number in range(int(30 * 24 / every))]
     return _made(d, days=d.uniform(1, 25), **_step(d, d.runs(starts, d.uniform(6, 40))))
 
 
-def _young(d: Draw) -> ElasticFileSystem:
-    """Made, and its job waits for an instance."""
-    created = int(d.now - d.spread(0.05, 5) * HOUR)
-    return _made(d, created=created, standard_bytes=6 * KIB, voice=_silence(d))
-
-
 def _no_jobs(d: Draw) -> ElasticFileSystem:
-    """Not made for a job: used for minutes every night, and by nobody for hours."""
+    """Used for minutes every night, and by nobody for hours."""
     start = d.now - int(d.uniform(7, 20) * HOUR)
-    starts = [start - day * DAY for day in range(30)]
-    work = _step(d, d.runs(starts, d.uniform(6, 60)))
+    work = _step(d, d.runs([start - day * DAY for day in range(30)], d.uniform(6, 60)))
     return _made(d, days=d.uniform(40, 300), tags=d.tags(), zones="ac", one_zone=None, **work)
 
 
 def _source(d: Draw) -> ElasticFileSystem:
-    """A job's result, which is being replicated."""
     source = _killed_after(d, d.spread(7, 6 * 24))
-    replica = _made(d.named("replica"), created=source.created + HOUR, replica=True)
-    d.build.replicate(source, replica)
+    d.build.replicate(source, _made(d.named("replica"), created=source.created + HOUR, replica=True))
     return source
 
 
 def _gone_dark(d: Draw) -> ElasticFileSystem:
-    """It works; for hours CloudWatch has had no point of anything."""
-    lost = int(d.now - d.uniform(6.5, 12) * HOUR)
-    hidden = (lost - d.origin) // MINUTE
+    hidden = (int(d.now - d.uniform(6.5, 12) * HOUR) - d.origin) // MINUTE
 
     def until_lost(values: Floats) -> Floats:
         values = values.copy()
         values[hidden:] = np.nan
         return values
 
-    telemetry: dict[str, Track] = {
+    telemetry = {
         "StorageBytes": given(d.signal(until_lost(np.ones(MINUTES))), scale=d.spread(1, 90) * GIB),
         "ClientConnections": given(d.signal(until_lost(np.ones(MINUTES)))),
         "MeteredIOBytes": given(d.signal(until_lost(d.wobble())), scale=100 * MIB),
@@ -169,40 +148,35 @@ def _gone_dark(d: Draw) -> ElasticFileSystem:
     return _made(d, days=d.uniform(1, 6), voice="dark", telemetry=telemetry)
 
 
-SCENARIOS = (
-    issue("killed", "Its job was killed hours or days ago.", lambda d: _killed_after(d, d.spread(7, 6 * 24))),
-    # Weeks ago: efs-idle would tell of it too.
-    issue("killed-long-ago", "Its job was killed weeks ago.", lambda d: _killed_after(d, d.uniform(38, 200) * 24)),
-    issue("never-mounted", "Its job never came.", _never),
-    issue("gappy-zeros", "Zeros, with missing and late points.", _gappy_zeros),
-    issue("backed-up", "AWS Backup reads it, and nobody else.", _backed_up),
-    issue(
-        "mount-target-gone",
-        "Its job deleted the mount target within days, and no more.",
-        lambda d: _killed_after(d, d.spread(7, 5 * 24), mount_targets=()),
+ISSUES: Rows = {
+    "killed: Its job was killed hours or days ago.": lambda d: _killed_after(d, d.spread(7, 6 * 24)),
+    "killed-long-ago: Its job was killed weeks ago.": lambda d: _killed_after(d, d.uniform(38, 200) * 24),
+    "never-mounted: Its job never came.": lambda d: _empty(d, 10, 6 * 24),
+    "gappy-zeros: Zeros, with missing and late points.": _gappy_zeros,
+    "backed-up: AWS Backup reads it, and nobody else.": _backed_up,
+    "mount-target-gone: Its job deleted the mount target within days, and no more.": lambda d: _killed_after(
+        d, d.spread(7, 5 * 24), mount_targets=()
     ),
-    # So long ago that efs-orphaned speaks alone.
-    control(
-        "mount-target-long-gone",
-        "Its job deleted the mount target weeks ago, and no more.",
-        lambda d: _killed_after(d, d.uniform(9, 30) * 24, mount_targets=()),
-        "efs-orphaned",
+}
+CONTROLS: Rows = {
+    # So long ago that only efs-orphaned reports it.
+    "mount-target-long-gone: Its job deleted the mount target weeks ago, and no more.": lambda d: _killed_after(
+        d, d.uniform(9, 30) * 24, mount_targets=()
     ),
-    control("at-work", "Its job works.", _at_work),
-    control("mounted", "Mounted, and not read for hours.", _mounted),
-    # Its last step is over, and the next has not begun: for minutes, or for some hours.
-    control("waiting", "Its job waits between two steps.", lambda d: _killed_after(d, d.spread(0.3, 4))),
-    control("back", "Its job waited for a day, and goes on.", _back),
-    control("again-and-again", "Mounted for minutes every few hours.", _hourly),
-    control("young", "Made within five hours, and not mounted yet.", _young),
-    control("not-a-job", "Quiet for hours, and made for no job.", _no_jobs),
-    # A job's result, which somebody keeps.
-    control(
-        "kept",
-        "A result that somebody keeps: tagged keep.",
-        lambda d: _killed_after(d, d.spread(7, 6 * 24), tags={"Job": "encode", "keep": "true"}),
+    "at-work: Its job works.": _at_work,
+    "mounted: Mounted, and not read for hours.": _mounted,
+    "waiting: Its job waits between two steps.": lambda d: _killed_after(d, d.spread(0.3, 4)),
+    "back: Its job waited for a day, and goes on.": _back,
+    "again-and-again: Mounted for minutes every few hours.": _hourly,
+    "young: Made within five hours, and not mounted yet.": lambda d: _empty(d, 0.05, 5),
+    "not-a-job: Quiet for hours, and made for no job.": _no_jobs,
+    "kept: A result that somebody keeps: tagged keep.": lambda d: _killed_after(
+        d, d.spread(7, 6 * 24), tags={"Job": "encode", "keep": "true"}
     ),
-    control("replication-source", "A result that is being replicated.", _source),
-    control("dark", "No metric at all.", lambda d: _made(d, days=d.uniform(0.5, 6), voice="dark"), full=False),
-    control("gone-dark", "At work, and no metric for hours.", _gone_dark, full=False),
-)
+    "replication-source: A result that is being replicated.": _source,
+}
+UNKNOWN: Rows = {
+    "dark: No metric at all.": lambda d: _made(d, days=d.uniform(0.5, 6), voice="dark"),
+    "gone-dark: At work, and no metric for hours.": _gone_dark,
+}
+ALSO = {"mount-target-long-gone": ("efs-orphaned",)}

@@ -1,7 +1,7 @@
 """File systems that keep in Standard what nobody touches, and others that need what they keep there.
 
-A trouble touches less than 40 % of what it stores in 36 days, each byte once. A file system that reads the same files again and
-again is innocent here, as nothing that it publishes says how few they are. Left out, because even the truth is in doubt: 40 to
+An issue touches less than 40 % of what it stores in 36 days, each byte once. A file system that reads the same files again and
+again is a control, as nothing that it publishes says how few they are. Left out, because even the truth is in doubt: 40 to
 65 %, and a few huge files of which a part is read.
 """
 
@@ -16,22 +16,24 @@ from slackwater_simulator.series import DAY, Signal
 from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw
-from .scenario import control, issue
+from .scenario import Rows
+from .shared_files import COLD, file_system, replicated
 
 _WINDOW = 36 * DAY
-_COLD = (("TransitionToIA", "AFTER_30_DAYS"),)
 _BACK = (("TransitionToPrimaryStorageClass", "AFTER_1_ACCESS"),)
 
 
-def _made(d: Draw, shape: Signal, *, read: float, written: float, **more: Any) -> ElasticFileSystem:
+def _made(d: Draw, shape: Signal, read: float, written: float, **more: Any) -> ElasticFileSystem:
     """A file system that reads and writes these parts of what it stores in 36 days."""
     stored = more.pop("standard_bytes", None) or int(d.spread(120, 900) * GIB)
     per_s = stored / _WINDOW / max(1e-9, float(shape.stats.total.mean()))
-    settings: dict[str, Any] = {
-        "one_zone": d.pick(*"acd") if d.chance(0.3) else None,
-        "days": d.uniform(45, 900),
-        "standard_bytes": stored,
-        "activity": Activity(
+    return file_system(
+        d,
+        more,
+        one_zone=d.zone(0.3),
+        days=d.uniform(45, 900),
+        standard_bytes=stored,
+        activity=Activity(
             shape=shape,
             read=read * per_s,
             write=written * per_s,
@@ -39,44 +41,37 @@ def _made(d: Draw, shape: Signal, *, read: float, written: float, **more: Any) -
             write_size=d.spread(100, 1_024) * KIB,
             metadata=d.spread(1, 20) * KIB,
         ),
-        "clients": Flow(d.published(np.ones(MINUTES)), d.integer(4, 20)),
-        "tags": d.tags(),
-    }
-    return d.build.file_system(d.name, **{**settings, **more})
+        clients=Flow(d.published(np.ones(MINUTES)), d.integer(4, 20)),
+        tags=d.tags(),
+    )
 
 
 def _library(d: Draw) -> ElasticFileSystem:
     read, written = d.spread(0.001, 0.3), d.spread(0.001, 0.05)
-    return _made(d, d.shape(), read=read, written=written)
+    return _made(d, d.shape(), read, written)
 
 
 def _growing(d: Draw) -> ElasticFileSystem:
     read, written = d.uniform(0.01, 0.1), d.uniform(0.05, 0.28)
-    shape = d.published(d.runs(d.daily(), d.uniform(60, 300), 0.8, 0.01) * d.wobble())
-    return _made(d, shape, read=read, written=written)
-
-
-def _homes(d: Draw) -> ElasticFileSystem:
-    shape = d.published(d.working_days())
-    return _made(d, shape, read=d.uniform(0.05, 0.28), written=d.uniform(0.01, 0.1))
+    return _made(d, d.published(d.runs(d.daily(), d.uniform(60, 300), 0.8, 0.01) * d.wobble()), read, written)
 
 
 def _large(d: Draw) -> ElasticFileSystem:
     shape = d.shape("steady", "office")
     size = int(d.spread(1.2, 8) * TIB)
-    return _made(d, shape, read=d.uniform(0.01, 0.2), written=0.02, standard_bytes=size)
+    return _made(d, shape, d.uniform(0.01, 0.2), 0.02, standard_bytes=size)
 
 
 def _tiered(d: Draw) -> ElasticFileSystem:
     cold = int(d.spread(100, 2_000) * GIB)
-    return _made(d, d.shape(), read=0.1, written=0.02, lifecycle=_COLD, ia_bytes=cold)
+    return _made(d, d.shape(), 0.1, 0.02, lifecycle=COLD, ia_bytes=cold)
 
 
 def _all_at_once(d: Draw, starts: list[int], every: float) -> ElasticFileSystem:
     """Read from end to end by a job that runs so many times in 36 days."""
     shape = d.published(d.runs(starts, d.uniform(150, 600)))
     size = int(d.spread(120, 600) * GIB)
-    return _made(d, shape, read=d.uniform(0.97, 1.2) * every, written=0.02, standard_bytes=size)
+    return _made(d, shape, d.uniform(0.97, 1.2) * every, 0.02, standard_bytes=size)
 
 
 def _monthly(d: Draw) -> ElasticFileSystem:
@@ -84,28 +79,20 @@ def _monthly(d: Draw) -> ElasticFileSystem:
     return _all_at_once(d, starts, len(starts) * 36 / 35)
 
 
-def _busy(d: Draw) -> ElasticFileSystem:
-    shape = d.shape("office" if d.chance(0.5) else "steady")
-    return _made(d, shape, read=d.spread(1.5, 12), written=d.uniform(0.02, 0.5))
-
-
 def _rewritten(d: Draw) -> ElasticFileSystem:
     shape = d.published(d.runs(d.daily(), d.uniform(120, 300), 0.8, 0.01) * d.wobble())
-    return _made(d, shape, read=0.1, written=d.uniform(0.75, 3))
+    return _made(d, shape, 0.1, d.uniform(0.75, 3))
 
 
 def _small(d: Draw) -> ElasticFileSystem:
     size = int(d.spread(10, 97) * GIB)
-    return _made(d, d.shape(), read=0.05, written=0.01, standard_bytes=size)
+    return _made(d, d.shape(), 0.05, 0.01, standard_bytes=size)
 
 
 def _replica(d: Draw) -> ElasticFileSystem:
-    made = _made(d.named("source"), d.shape(), read=0.1, written=0.02, lifecycle=_COLD)
-    replica = d.build.file_system(
-        d.name, standard_bytes=made.standard_bytes, days=d.uniform(45, 400), replica=True, tags=d.tags()
-    )
-    d.build.replicate(made, replica)
-    return replica
+    made = _made(d.named("source"), d.shape(), 0.1, 0.02, lifecycle=COLD)
+    own = {"standard_bytes": made.standard_bytes, "days": d.uniform(45, 400), "replica": True, "tags": d.tags()}
+    return replicated(d, made, file_system(d, own))
 
 
 def _on_credits(d: Draw) -> ElasticFileSystem:
@@ -115,59 +102,50 @@ def _on_credits(d: Draw) -> ElasticFileSystem:
     shape = d.published(d.working_days() if d.chance(0.5) else 0.6 * d.wobble())
     metadata = min(d.spread(1.4 * MIB, 0.6 * earned) / float(shape.stats.total.mean()), 50.0 * MIB)
     work = Activity(shape=shape, read=0.01 * MIB, write=0.005 * MIB, write_size=256 * KIB, metadata=metadata)
-    return _made(d, shape, read=0.0, written=0.0, standard_bytes=size, activity=work)
+    return _made(d, shape, 0.0, 0.0, standard_bytes=size, activity=work)
 
 
 def _large_bursts(d: Draw) -> ElasticFileSystem:
-    """Above 1 TiB a burst goes by the size: once a week it writes faster than a small file system may."""
+    """Above 1 TiB a burst goes by the size: it writes faster than a small file system may."""
     size = int(d.spread(4, 9) * TIB)
     minutes, rate = d.uniform(10, 20), d.uniform(150, 300) * MIB
     shape = d.published(d.runs(d.daily(7), minutes, 1.0, 0.0005))
     work = Activity(shape=shape, read=MIB, write=rate, write_size=MIB, metadata=KIB)
-    return _made(d, shape, read=0.0, written=0.0, standard_bytes=size, activity=work)
-
-
-def _dark(d: Draw) -> ElasticFileSystem:
-    shape = d.build.shapes.shape("office")
-    return _made(d, shape, read=0.1, written=0.02, voice="dark", activity=None, clients=None)
+    return _made(d, shape, 0.0, 0.0, standard_bytes=size, activity=work)
 
 
 def _half_dark(d: Draw) -> ElasticFileSystem:
-    """On some days nobody knows what was read."""
     read = given(d.signal(d.without_days(np.ones(MINUTES))), scale=1_000.0)
-    return _made(d, d.build.shapes.shape("office"), read=0.1, written=0.02, telemetry={"DataReadIOBytes": read})
+    return _made(d, d.build.shapes.shape("office"), 0.1, 0.02, telemetry={"DataReadIOBytes": read})
 
 
-SCENARIOS = (
-    issue("library", "Kept for years, and hardly read.", _library),
-    issue("growing", "New files come every night; the old ones rest.", _growing),
-    issue("homes", "Home directories: everybody works on a few files.", _homes),
-    issue(
-        "untouched",
-        "Mounted, and nothing is read.",
-        lambda d: _made(d, d.published(np.zeros(MINUTES)), read=0.0, written=0.0),
+ISSUES: Rows = {
+    "library: Kept for years, and hardly read.": _library,
+    "growing: New files come every night; the old ones rest.": _growing,
+    "homes: Home directories: everybody works on a few files.": lambda d: _made(
+        d, d.published(d.working_days()), d.uniform(0.05, 0.28), d.uniform(0.01, 0.1)
     ),
-    # A policy that brings files back, and none that ever moves them away.
-    issue(
-        "only-back",
-        "A policy that only brings files back.",
-        lambda d: _made(d, d.shape(), read=0.1, written=0.02, lifecycle=_BACK),
+    "untouched: Mounted, and nothing is read.": lambda d: _made(d, d.published(np.zeros(MINUTES)), 0.0, 0.0),
+    "only-back: A policy that only brings files back.": lambda d: _made(d, d.shape(), 0.1, 0.02, lifecycle=_BACK),
+    "large: Terabytes that are hardly read.": _large,
+}
+CONTROLS: Rows = {
+    "tiered: A policy moves what is cold.": _tiered,
+    "monthly: Read from end to end once a month.": _monthly,
+    "weekly: Read from end to end every week.": lambda d: _all_at_once(d, d.daily(7), 5),
+    "busy: Reads far more than it stores.": lambda d: _made(
+        d, d.shape("office" if d.chance(0.5) else "steady"), d.spread(1.5, 12), d.uniform(0.02, 0.5)
     ),
-    issue("large", "Terabytes that are hardly read.", _large),
-    control("tiered", "A policy moves what is cold.", _tiered),
-    control("monthly", "Read from end to end once a month.", _monthly),
-    control("weekly", "Read from end to end every week.", lambda d: _all_at_once(d, d.daily(7), 5)),
-    control("busy", "Reads far more than it stores.", _busy),
-    control("rewritten", "Written anew every month or faster.", _rewritten),
-    control("small", "Cold, and below 100 GiB.", _small),
-    control(
-        "young",
-        "Cold, and not a month old.",
-        lambda d: _made(d, d.shape(), read=0.05, written=0.01, days=d.uniform(1, 29)),
+    "rewritten: Written anew every month or faster.": _rewritten,
+    "small: Cold, and below 100 GiB.": _small,
+    "young: Cold, and not a month old.": lambda d: _made(d, d.shape(), 0.05, 0.01, days=d.uniform(1, 29)),
+    "replica: A replica, which nobody reads.": _replica,
+    "on-credits: It lives on the credits that its size earns.": _on_credits,
+    "large-bursts: Once a week it needs the burst that its size gives it.": _large_bursts,
+}
+UNKNOWN: Rows = {
+    "dark: No metric at all.": lambda d: _made(
+        d, d.build.shapes.shape("office"), 0.1, 0.02, voice="dark", activity=None, clients=None
     ),
-    control("replica", "A replica, which nobody reads.", _replica),
-    control("on-credits", "It lives on the credits that its size earns.", _on_credits),
-    control("large-bursts", "Once a week it needs the burst that its size gives it.", _large_bursts),
-    control("dark", "No metric at all.", _dark, full=False),
-    control("half-dark", "Days on which nobody knows what was read.", _half_dark, full=False),
-)
+    "half-dark: Days on which nobody knows what was read.": _half_dark,
+}

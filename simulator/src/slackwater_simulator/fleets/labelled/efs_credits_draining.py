@@ -11,13 +11,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from slackwater_simulator.fleets.builder import Resource
 from slackwater_simulator.mechanisms import efs_allowance
 from slackwater_simulator.resources import GIB, MIB, Activity, ElasticFileSystem, given
 from slackwater_simulator.series import DAY, HOUR, MINUTE, Floats
 from slackwater_simulator.shapes import DAY_MINUTES, MINUTES
 
 from .draw import Draw
-from .scenario import control, issue
+from .scenario import One, Rows
 from .shared_files import made, work
 
 _AHEAD = 7 * DAY_MINUTES
@@ -64,20 +65,27 @@ def _left(activity: Activity, ahead: Floats, gib: float) -> Floats:
 
 type Load = tuple[float, Floats]
 """GiB in Standard, and MiB/s wanted by the minute."""
+type Good = Callable[[Floats], bool]
+"""Whether credits, from a full bucket on and a week ahead, go the way of a scenario."""
 
 
-def _drawn(d: Draw, draw: Callable[[], Load], good: Callable[[Floats], bool], **more: object) -> ElasticFileSystem:
-    """Drawn until its credits, from a full bucket on and a week ahead, go the way of the scenario."""
-    for _ in range(_TRIES):
-        gib, wanted = draw()
-        if float(wanted.max()) <= efs_allowance(gib * GIB).burst / MIB * 0.9:
-            activity = work(d, wanted[:MINUTES])
-            if good(_left(activity, wanted[MINUTES:], gib)):
-                return made(d, gib, activity, **more)
-    raise ValueError(f"{d.name}: nothing drawn goes that way")
+def _drawn(draw: Callable[[Draw], Load], way: Callable[[Draw], Good]) -> One:
+    """Return what draws until its credits go that way."""
+
+    def one(d: Draw) -> ElasticFileSystem:
+        good = way(d)
+        for _ in range(_TRIES):
+            gib, wanted = draw(d)
+            if float(wanted.max()) <= efs_allowance(gib * GIB).burst / MIB * 0.9:
+                activity = work(d, wanted[:MINUTES])
+                if good(_left(activity, wanted[MINUTES:], gib)):
+                    return made(d, gib, activity)
+        raise ValueError(f"{d.name}: nothing drawn goes that way")
+
+    return one
 
 
-def _ends_soon(d: Draw) -> Callable[[Floats], bool]:
+def _ends_soon(d: Draw) -> Good:
     """Never empty so far, and empty within a quarter of a day to five days."""
     now = d.now_minute
 
@@ -88,9 +96,14 @@ def _ends_soon(d: Draw) -> Callable[[Floats], bool]:
     return good
 
 
-def _lasts(d: Draw, least: float, most: float = 1.0) -> Callable[[Floats], bool]:
-    """The lowest of the past, and of the week ahead, lie between these shares."""
-    return lambda left: least < float(left[: d.now_minute + _AHEAD].min()) <= most
+def _lasts(least: float) -> Callable[[Draw], Good]:
+    """The lowest of the past, and of the week ahead, is above this share."""
+    return lambda d: lambda left: least < float(left[: d.now_minute + _AHEAD].min()) <= 1.0
+
+
+def _empty(minutes_ago: int) -> Callable[[Draw], Good]:
+    """It had no credits so long ago."""
+    return lambda d: lambda left: float(left[d.now_minute - minutes_ago]) < 0
 
 
 def _takes(gib: float, days: float) -> float:
@@ -98,102 +111,70 @@ def _takes(gib: float, days: float) -> float:
     return efs_allowance(gib * GIB).most / MIB / days / DAY
 
 
-# Troubles
+def _steady(d: Draw) -> Load:
+    gib, since = d.spread(0.5, 400), d.uniform(9, 30)
+    rate = _baseline(gib) + _takes(gib, since + d.uniform(0.3, 5))
+    return gib, (0.3 * _baseline(gib) + _since(d, since) * (rate - 0.3 * _baseline(gib))) * _wobble(d)
 
 
-def _steady(d: Draw) -> ElasticFileSystem:
-    def draw() -> Load:
-        gib, since = d.spread(0.5, 400), d.uniform(9, 30)
-        rate = _baseline(gib) + _takes(gib, since + d.uniform(0.3, 5))
-        return gib, (0.3 * _baseline(gib) + _since(d, since) * (rate - 0.3 * _baseline(gib))) * _wobble(d)
-
-    return _drawn(d, draw, _ends_soon(d))
-
-
-def _nightly_loss(d: Draw) -> ElasticFileSystem:
-    def draw() -> Load:
-        gib, since, hours = d.spread(0.5, 200), d.uniform(9, 30), d.uniform(0.5, 6)
-        lost = _takes(gib, since + d.uniform(0.3, 5)) + 0.8 * _baseline(gib)
-        rest = 0.2 * _baseline(gib)
-        job = _by_day(d, hours) * _since(d, since) * lost * 24 / hours
-        return gib, (rest + job) * _wobble(d)
-
-    return _drawn(d, draw, _ends_soon(d))
+def _nightly_loss(d: Draw) -> Load:
+    gib, since, hours = d.spread(0.5, 200), d.uniform(9, 30), d.uniform(0.5, 6)
+    lost = _takes(gib, since + d.uniform(0.3, 5)) + 0.8 * _baseline(gib)
+    rest = 0.2 * _baseline(gib)
+    job = _by_day(d, hours) * _since(d, since) * lost * 24 / hours
+    return gib, (rest + job) * _wobble(d)
 
 
-def _weekly_loss(d: Draw) -> ElasticFileSystem:
-    def draw() -> Load:
-        gib, since, hours = d.spread(5, 400), d.uniform(14, 33), d.uniform(6, 14)
-        lost = _takes(gib, since + d.uniform(0.3, 5)) + 0.9 * _baseline(gib)
-        days = _weekdays(d, hours) * _since(d, since) * lost * 24 / hours * 7 / 5
-        return gib, (0.1 * _baseline(gib) + days) * _wobble(d)
-
-    return _drawn(d, draw, _ends_soon(d))
+def _weekly_loss(d: Draw) -> Load:
+    gib, since, hours = d.spread(5, 400), d.uniform(14, 33), d.uniform(6, 14)
+    lost = _takes(gib, since + d.uniform(0.3, 5)) + 0.9 * _baseline(gib)
+    days = _weekdays(d, hours) * _since(d, since) * lost * 24 / hours * 7 / 5
+    return gib, (0.1 * _baseline(gib) + days) * _wobble(d)
 
 
-def _gone(d: Draw) -> ElasticFileSystem:
-    """It wants more than the baseline, and has had no credits for a day to weeks."""
-
-    def draw() -> Load:
-        gib, since = d.spread(0.5, 400), d.uniform(4, 33)
-        rate = _baseline(gib) * 1.2 + _takes(gib, since * d.uniform(0.3, 0.7))
-        return gib, (0.3 * _baseline(gib) + _since(d, since) * rate) * _wobble(d)
-
-    return _drawn(d, draw, lambda left: float(left[d.now_minute - DAY_MINUTES]) < 0)
+def _gone(d: Draw) -> Load:
+    """For a day to weeks."""
+    gib, since = d.spread(0.5, 400), d.uniform(4, 33)
+    rate = _baseline(gib) * 1.2 + _takes(gib, since * d.uniform(0.3, 0.7))
+    return gib, (0.3 * _baseline(gib) + _since(d, since) * rate) * _wobble(d)
 
 
-def _every_night(d: Draw) -> ElasticFileSystem:
-    """Each night's job wants more than a day earns, and what was saved is long gone; by day it earns a little."""
-
-    def draw() -> Load:
-        gib, hours = d.spread(0.5, 400), d.uniform(3, 8)
-        job = _by_day(d, hours) * _baseline(gib) * 24 / hours * d.uniform(2, 5)
-        return gib, (0.1 * _baseline(gib) + job) * _wobble(d)
-
-    return _drawn(d, draw, lambda left: float(left[d.now_minute - _AHEAD]) < 0)
+def _every_night(d: Draw) -> Load:
+    """Each night's job wants more than a day earns, and what was saved is long gone."""
+    gib, hours = d.spread(0.5, 400), d.uniform(3, 8)
+    job = _by_day(d, hours) * _baseline(gib) * 24 / hours * d.uniform(2, 5)
+    return gib, (0.1 * _baseline(gib) + job) * _wobble(d)
 
 
-# Twins
+def _below(d: Draw) -> Load:
+    gib = d.spread(0.5, 2_000)
+    return gib, np.full(len(_TIME), _baseline(gib) * d.uniform(0.2, 0.9)) * _wobble(d)
 
 
-def _below(d: Draw) -> ElasticFileSystem:
-    def draw() -> Load:
-        gib = d.spread(0.5, 2_000)
-        return gib, np.full(len(_TIME), _baseline(gib) * d.uniform(0.2, 0.9)) * _wobble(d)
-
-    return _drawn(d, draw, _lasts(d, 0.5))
+def _nightly_dip(d: Draw) -> Load:
+    gib, hours = d.spread(1, 2_000), d.uniform(0.3, 6)
+    job = _by_day(d, hours) * _baseline(gib) * 24 / hours * d.uniform(0.3, 0.85)
+    return gib, (0.05 * _baseline(gib) + job) * _wobble(d)
 
 
-def _nightly_dip(d: Draw) -> ElasticFileSystem:
-    """Each night takes much of the credits, and each day earns it again."""
-
-    def draw() -> Load:
-        gib, hours = d.spread(1, 2_000), d.uniform(0.3, 6)
-        job = _by_day(d, hours) * _baseline(gib) * 24 / hours * d.uniform(0.3, 0.85)
-        return gib, (0.05 * _baseline(gib) + job) * _wobble(d)
-
-    return _drawn(d, draw, _lasts(d, 0.1))
+def _weekly_dip(d: Draw) -> Load:
+    gib, hours = d.spread(150, 900), d.uniform(8, 16)
+    days = _weekdays(d, hours) * _baseline(gib) * 24 / hours * d.uniform(1.05, 1.3)
+    return gib, (0.05 * _baseline(gib) + days) * _wobble(d)
 
 
-def _weekly_dip(d: Draw) -> ElasticFileSystem:
-    """Working days take most of the credits, and each weekend earns them again."""
-
-    def draw() -> Load:
-        gib, hours = d.spread(150, 900), d.uniform(8, 16)
-        days = _weekdays(d, hours) * _baseline(gib) * 24 / hours * d.uniform(1.05, 1.3)
-        return gib, (0.05 * _baseline(gib) + days) * _wobble(d)
-
+def _back_each_week(d: Draw) -> Good:
     def good(left: Floats) -> bool:
         weeks = left[: 5 * _AHEAD].reshape(5, _AHEAD)
         return 0.1 < float(left[: d.now_minute + _AHEAD].min()) < 0.75 and float(weeks.max(axis=1).min()) > 0.99
 
-    return _drawn(d, draw, good)
+    return good
 
 
-def _once(d: Draw, starts: list[int], most_hours: float) -> ElasticFileSystem:
+def _once(d: Draw, starts: list[int], most_hours: float) -> Resource:
     """A job that takes up to three quarters of the credits, at other times little."""
 
-    def draw() -> Load:
+    def draw(_: Draw) -> Load:
         gib = d.spread(0.5, 400)
         rate = d.uniform(40, 80)
         minutes = min(most_hours * 60, d.uniform(0.2, 0.75) * efs_allowance(0).most / MIB / rate / 60)
@@ -201,10 +182,10 @@ def _once(d: Draw, starts: list[int], most_hours: float) -> ElasticFileSystem:
         wanted[:MINUTES] += d.runs(starts, minutes) * (rate - 0.3 * _baseline(gib))
         return gib, wanted * d.noise(0.05, len(_TIME))
 
-    return _drawn(d, draw, _lasts(d, 0.1))
+    return _drawn(draw, _lasts(0.1))(d)
 
 
-def _running(d: Draw) -> ElasticFileSystem:
+def _running(d: Draw) -> Resource:
     """A job that began within the last three hours and a half."""
     since = d.uniform(0.3, 3.5)
     return _once(d, [int(d.now - since * HOUR)], since)
@@ -230,23 +211,23 @@ def _holes(d: Draw) -> ElasticFileSystem:
     return made(d, d.spread(1, 100), activity, telemetry={"BurstCreditBalance": balance})
 
 
-SCENARIOS = (
-    issue("steady", "More than its baseline day and night, for weeks.", _steady),
-    issue("nightly-loss", "A job takes more each night than the day earns.", _nightly_loss),
-    issue("weekly-loss", "Each week takes more than its weekend earns.", _weekly_loss),
-    issue("gone", "No credits left, and more wanted than the baseline.", _gone),
-    issue("every-night", "Empty every night, and a little back by day.", _every_night),
-    control("below", "Always below its baseline.", _below),
-    control("nightly-dip", "A job takes by night what the day earns.", _nightly_dip),
-    control("weekly-dip", "Working days take what the weekend earns.", _weekly_dip),
-    control(
-        "import",
-        "An import took much of the credits, and is over.",
-        lambda d: _once(d, [d.ago(d.uniform(3.5, 12))], 24),
-    ),
-    control("running", "A job has drained for up to three hours.", _running),
-    control("closing", "A closing takes much of the credits once a month.", lambda d: _once(d, d.monthly(), 24)),
-    control("new", "Made within a day, and at work.", _new, full=False),
-    control("dark", "No metric at all.", _dark, full=False),
-    control("holes", "Days without a point of the balance.", _holes, full=False),
-)
+ISSUES: Rows = {
+    "steady: More than its baseline day and night, for weeks.": _drawn(_steady, _ends_soon),
+    "nightly-loss: A job takes more each night than the day earns.": _drawn(_nightly_loss, _ends_soon),
+    "weekly-loss: Each week takes more than its weekend earns.": _drawn(_weekly_loss, _ends_soon),
+    "gone: No credits left, and more wanted than the baseline.": _drawn(_gone, _empty(DAY_MINUTES)),
+    "every-night: Empty every night, and a little back by day.": _drawn(_every_night, _empty(_AHEAD)),
+}
+CONTROLS: Rows = {
+    "below: Always below its baseline.": _drawn(_below, _lasts(0.5)),
+    "nightly-dip: A job takes by night what the day earns.": _drawn(_nightly_dip, _lasts(0.1)),
+    "weekly-dip: Working days take what the weekend earns.": _drawn(_weekly_dip, _back_each_week),
+    "import: An import took much of the credits, and is over.": lambda d: _once(d, [d.ago(d.uniform(3.5, 12))], 24),
+    "running: A job has drained for up to three hours.": _running,
+    "closing: A closing takes much of the credits once a month.": lambda d: _once(d, d.monthly(), 24),
+}
+UNKNOWN: Rows = {
+    "new: Made within a day, and at work.": _new,
+    "dark: No metric at all.": _dark,
+    "holes: Days without a point of the balance.": _holes,
+}

@@ -1,6 +1,6 @@
 """File systems whose small writes wait for each other, and others that are written at a rate of their own.
 
-A trouble is an hour or more in which writers had more to write than the answers let through, or two weeks of it. Left out,
+An issue is an hour or more in which writers had more to write than the answers let through, or two weeks of it. Left out,
 because even the truth is in doubt: writers that keep a steady pace of their own, which look the same, jobs of 20 to 60 minutes,
 40 to 65 writes a second, and demand that is cut off by the wait but rises and falls on either side.
 """
@@ -17,9 +17,9 @@ from slackwater_simulator.series import MINUTE, Floats
 from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw
-from .scenario import control, issue
+from .scenario import Rows
+from .shared_files import COLD, file_system
 
-_COLD = (("TransitionToIA", "AFTER_30_DAYS"),)
 _MOST = 12 * MIB
 """Bytes a second, well below a fifth of the 100 MiB/s that a file system below 1 TiB may burst to."""
 
@@ -28,33 +28,32 @@ def _made(d: Draw, per_s: Floats, size: float, **more: Any) -> ElasticFileSystem
     """A file system into which so many writes of `size` go; large enough that it earns more credits than they take."""
     peak, metadata = float(per_s.max()), more.pop("metadata", d.spread(1, 50) * KIB)
     earned = 2.5 * (float(per_s.mean()) * size + metadata) / (50 * KIB)
-    settings: dict[str, Any] = {
-        "one_zone": d.pick(*"acd") if d.chance(0.4) else None,
-        "days": d.uniform(40, 900),
-        "standard_bytes": int(max(25, earned * d.uniform(1, 3)) * GIB),
-        "lifecycle": _COLD,
-        "activity": Activity(
+    return file_system(
+        d,
+        more,
+        one_zone=d.zone(0.4),
+        days=d.uniform(40, 900),
+        standard_bytes=int(max(25, earned * d.uniform(1, 3)) * GIB),
+        lifecycle=COLD,
+        activity=Activity(
             shape=d.published(per_s / peak),
             write=peak * size,
             write_size=size,
             read=d.spread(0.01, 1) * MIB,
             metadata=metadata,
         ),
-        "clients": Flow(d.shape("steady"), d.integer(3, 20)),
-        "tags": d.tags(),
-    }
-    return d.build.file_system(d.name, **{**settings, **more})
+        clients=Flow(d.shape("steady"), d.integer(3, 20)),
+        tags=d.tags(),
+    )
 
 
-def _answer_s(d: Draw, zone: str | None) -> float:
+def _answer_s(d: Draw, zone: str | None = None) -> float:
     """How long a write waits: 2.7 ms as documented, 1.6 ms on One Zone; sooner or later in practice."""
     return d.spread(0.0012, 0.0025) if zone else d.spread(0.002, 0.0045)
 
 
 def _starts(d: Draw) -> list[int]:
-    """Every day, every third, every week, or once."""
-    every = (1, 3, 7, 0)[d.integer(4)]
-    return d.daily(every) if every else [d.ago(d.uniform(1, 12))]
+    return d.starts(1, 3, 7)
 
 
 def _jitter(d: Draw) -> Floats:
@@ -63,21 +62,25 @@ def _jitter(d: Draw) -> Floats:
     return np.clip(d.noise(d.uniform(0.005, 0.05)) * slow, 0.75, 1.25)
 
 
+def _size(d: Draw, most_kib: float, per_s: float) -> float:
+    """Bytes of a write, of which there are so many a second at most."""
+    return min(d.spread(1, most_kib) * KIB, _MOST / per_s)
+
+
 def _waiting(
     d: Draw, starts: list[int], minutes: float, writers: int, *, offered: float = 3, **more: Any
 ) -> ElasticFileSystem:
     """Jobs with more to write than so many writers get through, one answer after the other: up to `offered` times as much."""
-    zone = d.pick(*"acd") if d.chance(0.4) else None
+    zone = d.zone(0.4)
     answer = _answer_s(d, zone)
     per_s = d.uniform(1.1, offered) * writers / answer
     wanted = d.runs(starts, minutes, per_s, d.uniform(0.1, 5)) * d.wobble()
     done = nfs_writes(wanted, acknowledgement_s=answer, writers=writers, jitter=_jitter(d))
-    size = min(d.spread(1, 48) * KIB, _MOST / (writers / answer))
-    return _made(d, done, size, one_zone=zone, **more)
+    return _made(d, done, _size(d, 48, writers / answer), one_zone=zone, **more)
 
 
 def _small_files(d: Draw) -> ElasticFileSystem:
-    """Workers copy small files: about fourteen operations each, one of which writes the data."""
+    """About fourteen operations each, one of which writes the data."""
     operations, workers = d.integer(12, 17), d.integer(5, 8)
     a_file = min(operations * d.spread(0.0027, 0.0045), workers / 75)
     wanted = d.runs(_starts(d), d.uniform(75, 360), 2 * workers / a_file, 0.5) * d.wobble()
@@ -88,18 +91,17 @@ def _small_files(d: Draw) -> ElasticFileSystem:
 
 def _uneven_workers(d: Draw) -> ElasticFileSystem:
     """Workers share out directories of unequal size: first all of them, then half, then one."""
-    answer, workers = _answer_s(d, None), d.integer(3, 7)
+    answer, workers = _answer_s(d), d.integer(3, 7)
     starts, done = d.daily(), np.full(MINUTES, 0.5)
     for busy, most_minutes in ((workers, 150), (workers / 2, 60), (1, 120)):
         minutes = int(d.uniform(most_minutes / 2, most_minutes))
         done = np.maximum(done, d.runs(starts, minutes, busy / answer) * _jitter(d))
         starts = [start + minutes * MINUTE for start in starts]
-    return _made(d, done, min(d.spread(1, 48) * KIB, _MOST / (workers / answer)), one_zone=None)
+    return _made(d, done, _size(d, 48, workers / answer), one_zone=None)
 
 
 def _never_done(d: Draw) -> ElasticFileSystem:
-    """There is always more to write."""
-    answer, writers = _answer_s(d, None), d.integer(1, 4)
+    answer, writers = _answer_s(d), d.integer(1, 4)
     done = writers / answer * _jitter(d)
     return _made(d, done, min(d.spread(1, 24) * KIB, _MOST / 2 / (writers / answer)), one_zone=None)
 
@@ -109,8 +111,7 @@ def _large(d: Draw) -> ElasticFileSystem:
     size = d.spread(128, 1_024) * KIB
     answer = 0.003 + size / (100 * MIB)
     wanted = d.runs(_starts(d), d.uniform(75, 300), 1.5 / answer, 0.1) * d.wobble()
-    done = nfs_writes(wanted, acknowledgement_s=answer, writers=1, jitter=_jitter(d))
-    return _made(d, done, size)
+    return _made(d, nfs_writes(wanted, acknowledgement_s=answer, writers=1, jitter=_jitter(d)), size)
 
 
 def _few(d: Draw) -> ElasticFileSystem:
@@ -124,14 +125,12 @@ def _deployment(d: Draw) -> ElasticFileSystem:
 
 
 def _by_day(d: Draw) -> ElasticFileSystem:
-    """Many clients, each of which writes when somebody does something."""
+    """Each of them writes when somebody does something."""
     shape = d.shape("office").stats.total
-    per_s = d.spread(80, 900) * np.roll(shape, d.integer(MINUTES)) * d.wobble()
-    return _made(d, per_s, min(d.spread(1, 48) * KIB, _MOST / 1_500))
+    return _made(d, d.spread(80, 900) * np.roll(shape, d.integer(MINUTES)) * d.wobble(), _size(d, 48, 1_500))
 
 
 def _bursts(d: Draw) -> ElasticFileSystem:
-    """Now and then somebody saves a lot, for minutes."""
     most = d.spread(100, 1_500)
     per_s = most * d.uniform(0.001, 0.05) * d.wobble()
     minute = d.integer(60)
@@ -139,15 +138,15 @@ def _bursts(d: Draw) -> ElasticFileSystem:
         length = d.integer(2, 19)
         per_s[minute : minute + length] += most * d.uniform(0.2, 0.9)
         minute += length + int(d.uniform(15, 400))
-    return _made(d, per_s, min(d.spread(1, 32) * KIB, _MOST / 1_500))
+    return _made(d, per_s, _size(d, 32, 1_500))
 
 
 def _varied(d: Draw) -> ElasticFileSystem:
-    """A job that computes and writes in turn: its rate goes with its work, from one five minutes to the next."""
+    """It computes and writes in turn, from one five minutes to the next."""
     busy = d.runs(d.daily(), d.uniform(90, 400))
     steps = np.exp(d.random.normal(0, d.uniform(0.6, 1.0), MINUTES // 5)).repeat(5)
     per_s = np.minimum(busy * steps * d.spread(60, 300), 2_000) * d.wobble()
-    return _made(d, per_s, min(d.spread(1, 32) * KIB, _MOST / 2_000))
+    return _made(d, per_s, _size(d, 32, 2_000))
 
 
 def _near_permitted(d: Draw) -> ElasticFileSystem:
@@ -160,37 +159,32 @@ def _near_permitted(d: Draw) -> ElasticFileSystem:
 
 def _near_operations(d: Draw) -> ElasticFileSystem:
     """Its metadata operations are at the limit of General Purpose."""
-    answer, writers = _answer_s(d, None), d.integer(2, 6)
+    answer, writers = _answer_s(d), d.integer(2, 6)
     busy = d.runs(d.daily(), d.uniform(75, 300), 1.0, 0.01)
     limit = given(d.signal(busy * np.clip(d.noise(0.03), 0.9, 1.0)), scale=98.0)
     done = busy * writers / answer * _jitter(d)
-    size = min(d.spread(1, 32) * KIB, _MOST / (writers / answer))
-    return _made(d, done, size, one_zone=None, telemetry={"PercentIOLimit": limit})
+    return _made(d, done, _size(d, 32, writers / answer), one_zone=None, telemetry={"PercentIOLimit": limit})
 
 
-def _limits_unknown(d: Draw) -> ElasticFileSystem:
-    nothing = given(d.signal(np.full(MINUTES, np.nan)))
-    starts, minutes = d.daily(), d.uniform(75, 360)
-    return _waiting(d, starts, minutes, 1, telemetry={"PermittedThroughput": nothing})
-
-
-SCENARIOS = (
-    issue("one-writer", "One writer waits for each answer.", lambda d: _waiting(d, _starts(d), d.uniform(75, 360), 1)),
-    issue(
-        "several-writers",
-        "Several writers wait.",
-        lambda d: _waiting(d, _starts(d), d.uniform(75, 360), d.integer(2, 7)),
+ISSUES: Rows = {
+    "one-writer: One writer waits for each answer.": lambda d: _waiting(d, _starts(d), d.uniform(75, 360), 1),
+    "several-writers: Several writers wait.": lambda d: _waiting(d, _starts(d), d.uniform(75, 360), d.integer(2, 7)),
+    "small-files: Workers copy small files, operation by operation.": _small_files,
+    "uneven-workers: Workers, of whom fewer and fewer have work.": _uneven_workers,
+    "never-done: There is always more to write.": _never_done,
+}
+CONTROLS: Rows = {
+    "large-writes: Large writes.": _large,
+    "few-writes: Fewer than fifty a second.": _few,
+    "deployments: Minutes of waiting, now and then.": _deployment,
+    "by-day: Many clients, whose day rises and falls.": _by_day,
+    "bursts: Somebody saves a lot, for minutes.": _bursts,
+    "varied: A job whose rate goes with its work.": _varied,
+    "near-permitted: Throughput is what it uses.": _near_permitted,
+    "near-operations: Operations are what it uses.": _near_operations,
+}
+UNKNOWN: Rows = {
+    "limits-unknown: Nobody knows what was permitted.": lambda d: _waiting(
+        d, d.daily(), d.uniform(75, 360), 1, telemetry={"PermittedThroughput": d.silent()}
     ),
-    issue("small-files", "Workers copy small files, operation by operation.", _small_files),
-    issue("uneven-workers", "Workers, of whom fewer and fewer have work.", _uneven_workers),
-    issue("never-done", "There is always more to write.", _never_done),
-    control("large-writes", "Large writes.", _large),
-    control("few-writes", "Fewer than fifty a second.", _few),
-    control("deployments", "Minutes of waiting, now and then.", _deployment),
-    control("by-day", "Many clients, whose day rises and falls.", _by_day),
-    control("bursts", "Somebody saves a lot, for minutes.", _bursts),
-    control("varied", "A job whose rate goes with its work.", _varied),
-    control("near-permitted", "Throughput is what it uses.", _near_permitted),
-    control("near-operations", "Operations are what it uses.", _near_operations),
-    control("limits-unknown", "Nobody knows what was permitted.", _limits_unknown, full=False),
-)
+}

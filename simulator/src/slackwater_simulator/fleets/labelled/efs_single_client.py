@@ -10,51 +10,46 @@ from typing import Any
 
 import numpy as np
 
-from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileSystem, Flow
+from slackwater_simulator.resources import GIB, ElasticFileSystem, Flow
 from slackwater_simulator.series import Floats
 from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw
-from .scenario import control, issue
+from .scenario import Rows
+from .shared_files import daily_use, file_system
 
 _COLD = (("TransitionToIA", "AFTER_90_DAYS"),)
 
 
 def _made(d: Draw, connected: Floats, **more: Any) -> ElasticFileSystem:
     """A file system of 10 to 1,000 GiB with so many clients by the minute."""
-    shape = d.published(d.working_days() if d.chance(0.5) else 0.6 * d.wobble())
-    settings: dict[str, Any] = {
-        "one_zone": d.pick(*"acd") if d.chance(0.4) else None,
-        "days": d.uniform(45, 900),
-        "standard_bytes": int(d.spread(10, 1_000) * GIB),
-        "lifecycle": _COLD,
-        "activity": Activity(
-            shape=shape,
-            read=d.spread(0.01, 2) * MIB,
-            write=d.spread(0.01, 0.3) * MIB,
-            write_size=d.spread(100, 1_024) * KIB,
-            metadata=d.spread(1, 20) * KIB,
-        ),
-        "clients": Flow(d.published(connected)),
-        "tags": d.tags(),
-    }
-    return d.build.file_system(d.name, **{**settings, **more})
+    activity = daily_use(d, 2)
+    return file_system(
+        d,
+        more,
+        one_zone=d.zone(0.4),
+        days=d.uniform(45, 900),
+        standard_bytes=int(d.spread(10, 1_000) * GIB),
+        lifecycle=_COLD,
+        activity=activity(),
+        clients=Flow(d.published(connected)),
+        tags=d.tags(),
+    )
 
 
-def _away(d: Draw, starts: list[int], minutes: float) -> Floats:
+def _one(d: Draw, **more: Any) -> ElasticFileSystem:
+    """A file system with one client."""
+    return _made(d, np.ones(MINUTES), **more)
+
+
+def _away(d: Draw, starts: list[int], minutes: float) -> ElasticFileSystem:
     """One client but for some minutes from each start."""
-    return 1.0 - d.runs(starts, minutes)
-
-
-def _restarts(d: Draw) -> ElasticFileSystem:
-    every = (1, 7, 10)[d.integer(3)]
-    return _made(d, _away(d, d.daily(every), d.uniform(1, 15)))
+    return _made(d, 1.0 - d.runs(starts, minutes))
 
 
 def _replaced(d: Draw) -> ElasticFileSystem:
-    """Instances of a group of one: each comes when the one before is gone."""
     starts = [d.ago(day) for day in sorted(d.random.uniform(0.1, 34, d.integer(1, 8)).tolist())]
-    return _made(d, _away(d, starts, d.uniform(3, 20)))
+    return _away(d, starts, d.uniform(3, 20))
 
 
 def _more_at(d: Draw, starts: list[int], minutes: float) -> ElasticFileSystem:
@@ -67,7 +62,7 @@ def _monthly_second(d: Draw) -> ElasticFileSystem:
 
 
 def _in_gaps(d: Draw) -> ElasticFileSystem:
-    """Two clients for some minutes of every hour and none for the others: on average not more than one."""
+    """On average not more than one."""
     together = d.integer(20, 30)
     minute = (np.arange(MINUTES) + d.integer(60)) % 60
     alone = np.where(minute < 60 - 2 * together, 1.0, 0.0)
@@ -75,62 +70,40 @@ def _in_gaps(d: Draw) -> ElasticFileSystem:
 
 
 def _swarm(d: Draw) -> ElasticFileSystem:
-    """Functions that come and go, about one at a time."""
     level = d.uniform(0.7, 1.2)
     return _made(d, d.random.poisson(level, MINUTES // 5).repeat(5).astype(float))
 
 
 def _source(d: Draw) -> ElasticFileSystem:
-    source = _made(d, np.ones(MINUTES))
-    replica = d.build.file_system(
-        f"{d.name}-replica", standard_bytes=source.standard_bytes, days=d.uniform(45, 300), replica=True
-    )
-    d.build.replicate(source, replica)
+    source = _one(d)
+    size, days = source.standard_bytes, d.uniform(45, 300)
+    d.build.replicate(source, d.build.file_system(f"{d.name}-replica", standard_bytes=size, days=days, replica=True))
     return source
 
 
-SCENARIOS = (
-    issue("always", "One client, always.", lambda d: _made(d, np.ones(MINUTES))),
-    issue("restarts", "One client, which restarts now and then.", _restarts),
-    issue(
-        "maintained",
-        "One client, away for an hour every night.",
-        lambda d: _made(d, _away(d, d.daily(), d.uniform(30, 90))),
+ISSUES: Rows = {
+    "always: One client, always.": _one,
+    "restarts: One client, which restarts now and then.": lambda d: _away(
+        d, d.daily(d.pick(1, 7, 10)), d.uniform(1, 15)
     ),
-    issue("replaced", "A group of one: each comes when the last is gone.", _replaced),
-    control("several", "Several clients.", lambda d: _made(d, np.full(MINUTES, float(d.integer(2, 10))))),
-    control(
-        "nightly-second", "More clients for minutes every night.", lambda d: _more_at(d, d.daily(), d.uniform(6, 90))
+    "maintained: One client, away for an hour every night.": lambda d: _away(d, d.daily(), d.uniform(30, 90)),
+    "replaced: A group of one: each comes when the last is gone.": _replaced,
+}
+CONTROLS: Rows = {
+    "several: Several clients.": lambda d: _made(d, np.full(MINUTES, float(d.integer(2, 10)))),
+    "nightly-second: More clients for minutes every night.": lambda d: _more_at(d, d.daily(), d.uniform(6, 90)),
+    "monthly-second: More clients on one day of the month.": _monthly_second,
+    "overlap: Replaced once, with both there for a while.": lambda d: _more_at(
+        d, [d.ago(d.uniform(0.1, 34))], d.uniform(6, 40)
     ),
-    control("monthly-second", "More clients on one day of the month.", _monthly_second),
-    # An instance was replaced, and both were there for a while.
-    control(
-        "overlap",
-        "Replaced once, with both there for a while.",
-        lambda d: _more_at(d, [d.ago(d.uniform(0.1, 34))], d.uniform(6, 40)),
-    ),
-    control(
-        "part-time", "One client for a part of the day.", lambda d: _made(d, d.runs(d.daily(), d.uniform(180, 1_150)))
-    ),
-    control("in-gaps", "Two clients for a part of every hour, and then none.", _in_gaps),
-    control("swarm", "Clients come and go, about one at a time.", _swarm),
-    control(
-        "cold",
-        "One client, and data in Infrequent Access.",
-        lambda d: _made(d, np.ones(MINUTES), ia_bytes=int(d.spread(0.1, 2_000) * GIB)),
-    ),
-    control("young", "One client, and not a month old.", lambda d: _made(d, np.ones(MINUTES), days=d.uniform(1, 29))),
-    control("replication-source", "One client, and a replica elsewhere.", _source),
-    control(
-        "half-dark",
-        "Days on which nobody knows who was there.",
-        lambda d: _made(d, d.without_days(np.ones(MINUTES))),
-        full=False,
-    ),
-    control(
-        "dark",
-        "No metric at all.",
-        lambda d: _made(d, np.ones(MINUTES), voice="dark", activity=None, clients=None),
-        full=False,
-    ),
-)
+    "part-time: One client for a part of the day.": lambda d: _made(d, d.runs(d.daily(), d.uniform(180, 1_150))),
+    "in-gaps: Two clients for a part of every hour, and then none.": _in_gaps,
+    "swarm: Clients come and go, about one at a time.": _swarm,
+    "cold: One client, and data in Infrequent Access.": lambda d: _one(d, ia_bytes=int(d.spread(0.1, 2_000) * GIB)),
+    "young: One client, and not a month old.": lambda d: _one(d, days=d.uniform(1, 29)),
+    "replication-source: One client, and a replica elsewhere.": _source,
+}
+UNKNOWN: Rows = {
+    "half-dark: Days on which nobody knows who was there.": lambda d: _made(d, d.without_days(np.ones(MINUTES))),
+    "dark: No metric at all.": lambda d: _one(d, voice="dark", activity=None, clients=None),
+}

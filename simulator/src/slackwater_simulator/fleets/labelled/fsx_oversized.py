@@ -10,35 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from slackwater_simulator.resources import GIB, KIB, MIB, Activity, FsxFileSystem, given
+from slackwater_simulator.resources import GIB, FsxFileSystem, given
 from slackwater_simulator.series import Floats, Track
 from slackwater_simulator.shapes import DAY_MINUTES, MINUTES
 
 from .draw import Draw
-from .scenario import control, issue
+from .scenario import Rows
 
 _ZFS = (("SINGLE_AZ_1", 64), ("MULTI_AZ_1", 160))
-"""Deployments on their smallest file server, of which nothing else is to be said."""
+"""Deployments on their smallest file server, about which there is nothing else to report."""
 _ONTAP = (("SINGLE_AZ_1", 128), ("MULTI_AZ_1", 128))
 _WINDOWS = (("SINGLE_AZ_2", 32), ("MULTI_AZ_1", 64), ("SINGLE_AZ_1", 16))
 
 
-def _pick[T](d: Draw, ones: tuple[T, ...]) -> T:
-    return d.pick(*ones)
-
-
 def _common(d: Draw, **more: Any) -> dict[str, Any]:
     """Some clients at some work, far from any limit."""
+    days, shape = d.uniform(45, 900), d.published(d.demand())
     return {
-        "days": d.uniform(45, 900),
-        "activity": Activity(
-            shape=d.published(d.demand()),
-            read=d.spread(0.1, 10) * MIB,
-            write=d.spread(0.05, 4) * MIB,
-            read_size=d.spread(16, 512) * KIB,
-            write_size=d.spread(100, 512) * KIB,
-            metadata=d.spread(1, 100),
-        ),
+        "days": days,
+        "activity": d.work(shape, (0.1, 10), (0.05, 4), (16, 512), (100, 512), (1, 100)),
         "clients": float(d.integer(2, 30)),
         "disk_iops_peak": d.uniform(2, 30),
         "tags": d.tags(),
@@ -53,35 +43,25 @@ def _space(d: Draw, gib: int, share: Floats, metric: str) -> dict[str, Track]:
 
 
 def _zfs(d: Draw, share: Floats, low: int = 400, high: int = 20_000, **more: Any) -> FsxFileSystem:
-    deployment, throughput = _pick(d, _ZFS)
+    deployment, throughput = d.pick(*_ZFS)
     gib = int(d.spread(low, high))
     space = _space(d, gib, share, "UsedStorageCapacity")
-    return d.build.openzfs(
-        d.name, storage_gib=gib, throughput=throughput, deployment=deployment, telemetry=space, **_common(d, **more)
-    )
+    size: dict[str, Any] = {"storage_gib": gib, "throughput": throughput, "deployment": deployment}
+    return d.build.openzfs(d.name, telemetry=space, **size, **_common(d, **more))
 
 
 def _ontap(d: Draw, share: Floats, gib: int = 1_024, **more: Any) -> FsxFileSystem:
-    deployment, throughput = _pick(d, _ONTAP)
-    return d.build.server(
-        d.name,
-        "ONTAP",
-        deployment,
-        storage_gib=gib,
-        throughput=throughput,
-        volumes=("home", "projects"),
-        telemetry=_space(d, gib, share, "StorageUsed"),
-        **_common(d, **more),
-    )
+    deployment, throughput = d.pick(*_ONTAP)
+    size: dict[str, Any] = {"storage_gib": gib, "throughput": throughput, "volumes": ("home", "projects")}
+    space = _space(d, gib, share, "StorageUsed")
+    return d.build.server(d.name, "ONTAP", deployment, telemetry=space, **size, **_common(d, **more))
 
 
 def _windows(d: Draw, share: Floats) -> FsxFileSystem:
-    deployment, throughput = _pick(d, _WINDOWS)
-    gib = int(d.spread(400, 10_000))
-    space = _space(d, gib, share, "FreeStorageCapacity")
-    return d.build.server(
-        d.name, "WINDOWS", deployment, storage_gib=gib, throughput=throughput, telemetry=space, **_common(d)
-    )
+    deployment, throughput = d.pick(*_WINDOWS)
+    size: dict[str, Any] = {"storage_gib": int(d.spread(400, 10_000)), "throughput": throughput}
+    space = _space(d, size["storage_gib"], share, "FreeStorageCapacity")
+    return d.build.server(d.name, "WINDOWS", deployment, telemetry=space, **size, **_common(d))
 
 
 def _still(d: Draw, low: float, high: float) -> Floats:
@@ -94,15 +74,16 @@ def _empty(d: Draw) -> Floats:
     return _still(d, 0.005, 0.14)
 
 
-def _come_and_gone(d: Draw, most: float) -> Floats:
-    """Scratch data: it piles up through the day, and is cleared every night."""
+def _scratch(d: Draw) -> FsxFileSystem:
+    """It piles up through the day, and is cleared every night."""
+    most = d.uniform(0.05, 0.14)
     stays, since = d.uniform(0.01, 0.03), np.arange(MINUTES) % DAY_MINUTES / DAY_MINUTES
     busy = np.repeat(d.random.uniform(0.1, 1.0, MINUTES // DAY_MINUTES), DAY_MINUTES)
-    return stays + (most - stays) * since * busy
+    return _zfs(d, stays + (most - stays) * since * busy)
 
 
 def _copied_once(d: Draw) -> FsxFileSystem:
-    """Data was copied there within the last weeks, in hours, and nothing came since."""
+    """Within the last weeks, in hours, and nothing came since."""
     before, after = d.uniform(0.01, 0.05), d.uniform(0.07, 0.14)
     first = d.build.shapes.minute(d.uniform(2, 30))
     filling = np.clip((np.arange(MINUTES) - first) / d.uniform(10, 600), 0.0, 1.0)
@@ -125,12 +106,11 @@ def _filled(d: Draw) -> FsxFileSystem:
 
 
 def _in_runs(d: Draw, starts: list[int], hours: float) -> FsxFileSystem:
-    share = _empty(d) + d.runs(starts, 60 * hours, d.uniform(0.25, 0.8))
-    return _zfs(d, share)
+    return _zfs(d, _empty(d) + d.runs(starts, 60 * hours, d.uniform(0.25, 0.8)))
 
 
 def _growing(d: Draw) -> FsxFileSystem:
-    """Data comes every day, and none goes: in a quarter it is more than a quarter full."""
+    """In a quarter it is more than a quarter full."""
     now, a_day = d.uniform(0.06, 0.14), d.uniform(0.0025, 0.01)
     days = np.arange(MINUTES) / DAY_MINUTES
     return _zfs(d, np.maximum(0.001, now + a_day * (days - days[-1])))
@@ -139,41 +119,33 @@ def _growing(d: Draw) -> FsxFileSystem:
 def _lustre(d: Draw) -> FsxFileSystem:
     """Its throughput comes with its size."""
     work = _common(d, used=d.uniform(0.01, 0.15))
-    return d.build.server(
-        d.name, "LUSTRE", "PERSISTENT_2", storage_gib=d.integer(1, 20) * 2_400, throughput=250, **work
-    )
+    size = d.integer(1, 20) * 2_400
+    return d.build.server(d.name, "LUSTRE", "PERSISTENT_2", storage_gib=size, throughput=250, **work)
 
 
-SCENARIOS = (
-    issue("openzfs", "OpenZFS with a little data.", lambda d: _zfs(d, _empty(d))),
-    issue("scratch", "Scratch data that never fills it.", lambda d: _zfs(d, _come_and_gone(d, d.uniform(0.05, 0.14)))),
-    issue("copied-once", "A little data, copied there once.", _copied_once),
-    issue("ontap-least", "ONTAP's minimum for a little data.", lambda d: _ontap(d, _empty(d))),
-    issue("ontap-large", "ONTAP with far more SSD than its minimum.", _ontap_large),
-    issue("windows", "Windows with a little data.", lambda d: _windows(d, _empty(d))),
-    control("filled", "A quarter to nine tenths full.", _filled),
-    control("ontap-least-filled", "ONTAP's minimum, well filled.", lambda d: _ontap(d, _still(d, 0.26, 0.85))),
+ISSUES: Rows = {
+    "openzfs: OpenZFS with a little data.": lambda d: _zfs(d, _empty(d)),
+    "scratch: Scratch data that never fills it.": _scratch,
+    "copied-once: A little data, copied there once.": _copied_once,
+    "ontap-least: ONTAP's minimum for a little data.": lambda d: _ontap(d, _empty(d)),
+    "ontap-large: ONTAP with far more SSD than its minimum.": _ontap_large,
+    "windows: Windows with a little data.": lambda d: _windows(d, _empty(d)),
+}
+CONTROLS: Rows = {
+    "filled: A quarter to nine tenths full.": _filled,
+    "ontap-least-filled: ONTAP's minimum, well filled.": lambda d: _ontap(d, _still(d, 0.26, 0.85)),
     # Nothing in ONTAP is smaller, and its data lies in the capacity pool, which is cheap.
-    control(
-        "ontap-pool",
-        "ONTAP's minimum, before a large capacity pool.",
-        lambda d: _ontap(d, _still(d, 0.02, 0.14), pool_gib=int(d.spread(600, 100_000))),
+    "ontap-pool: ONTAP's minimum, before a large capacity pool.": lambda d: _ontap(
+        d, _still(d, 0.02, 0.14), pool_gib=int(d.spread(600, 100_000))
     ),
-    control("for-a-night", "Filled for a night once a month.", lambda d: _in_runs(d, d.monthly(), d.uniform(2, 20))),
-    control("weekly", "Filled for hours once a week.", lambda d: _in_runs(d, d.daily(7), d.uniform(2, 20))),
-    control("growing", "It fills up, day by day.", _growing),
-    control("smallest", "OpenZFS about as small as it can be.", lambda d: _zfs(d, _empty(d), 64, 100)),
-    control("lustre", "Lustre, bought for its throughput.", _lustre),
-    control(
-        "young", "Made within two weeks, and hardly filled.", lambda d: _zfs(d, _empty(d), days=d.uniform(0.1, 12))
-    ),
-    control(
-        "kept",
-        "Far too large, and its owner says why: tagged keep.",
-        lambda d: _zfs(d, _empty(d), tags={"keep": "true"}),
-    ),
-    # Days on which nobody saw its space.
-    control(
-        "half-dark", "Days on which nobody saw its space.", lambda d: _zfs(d, d.without_days(_empty(d))), full=False
-    ),
-)
+    "for-a-night: Filled for a night once a month.": lambda d: _in_runs(d, d.monthly(), d.uniform(2, 20)),
+    "weekly: Filled for hours once a week.": lambda d: _in_runs(d, d.daily(7), d.uniform(2, 20)),
+    "growing: It fills up, day by day.": _growing,
+    "smallest: OpenZFS about as small as it can be.": lambda d: _zfs(d, _empty(d), 64, 100),
+    "lustre: Lustre, bought for its throughput.": _lustre,
+    "young: Made within two weeks, and hardly filled.": lambda d: _zfs(d, _empty(d), days=d.uniform(0.1, 12)),
+    "kept: Far too large, and its owner says why: tagged keep.": lambda d: _zfs(d, _empty(d), tags={"keep": "true"}),
+}
+UNKNOWN: Rows = {
+    "half-dark: Days on which nobody saw its space.": lambda d: _zfs(d, d.without_days(_empty(d))),
+}

@@ -14,31 +14,25 @@ from slackwater_simulator.resources import KIB, MIB, Activity, FsxFileSystem
 from slackwater_simulator.series import Floats
 
 from .draw import Draw
-from .scenario import control, in_full, issue
-
-_SMALLEST = {"SINGLE_AZ_1": 64, "SINGLE_AZ_2": 160, "MULTI_AZ_1": 160}
+from .file_servers import SMALLEST, full, in_runs, nightly_little, without_data
+from .scenario import Rows
 
 
 def _disks(d: Draw, values: Floats, percent: float, **more: Any) -> FsxFileSystem:
     """A file system with IOPS of its own; `values` reach 1, where its disks are so busy."""
-    deployment = tuple(_SMALLEST)[d.integer(3)]
+    deployment = d.pick(*SMALLEST)
     gib = int(d.spread(64, 2_000))
     size = d.spread(8, 256) * KIB
     more.setdefault("iops", int(3 * gib * d.uniform(2, 12)) + 500)
     more.setdefault("days", d.uniform(45, 400))
+    shape, read, write = d.published(values), d.spread(0.5, 30) * MIB, d.spread(0.5, 30) * MIB
+    metadata = d.spread(1, 300)
     return d.build.openzfs(
         d.name,
         storage_gib=gib,
-        throughput=_SMALLEST[deployment],
+        throughput=SMALLEST[deployment],
         deployment=deployment,
-        activity=Activity(
-            shape=d.published(values),
-            read=d.spread(0.5, 30) * MIB,
-            write=d.spread(0.5, 30) * MIB,
-            read_size=size,
-            write_size=size,
-            metadata=d.spread(1, 300),
-        ),
+        activity=Activity(shape=shape, read=read, write=write, read_size=size, write_size=size, metadata=metadata),
         clients=float(d.integer(2, 30)),
         server_peak=d.uniform(5, 60),
         disk_iops_peak=percent,
@@ -56,35 +50,15 @@ def _much(d: Draw) -> float:
     return d.uniform(50, 99)
 
 
-def _nightly_little(d: Draw) -> FsxFileSystem:
-    values = d.runs(d.daily(), d.uniform(5, 200), 1.0, 0.02)
-    return _disks(d, values, _little(d))
-
-
-def _in_runs(d: Draw, starts: list[int], minutes: float) -> FsxFileSystem:
-    return _disks(d, d.runs(starts, minutes, 1.0, 0.01), _much(d))
-
-
-SCENARIOS = (
-    issue("rarely-much", "A third of them is used at most.", lambda d: _disks(d, d.full(d.demand()), _little(d))),
-    issue("hoped-for", "Bought for users who are few.", lambda d: _disks(d, d.full(d.working_days()), _little(d))),
-    issue("nightly-little", "A nightly job that hardly shows.", _nightly_little),
-    *in_full(_in_runs, nightly=(3, 120), weekly=(3, 300), monthly=(30, 600)),
-    control("steady", "Used always.", lambda d: _disks(d, d.full(np.clip(0.8 * d.wobble(), 0, 1)), _much(d))),
-    control("by-day", "Used by day.", lambda d: _disks(d, d.full(d.working_days()), _much(d))),
-    control(
-        "automatic", "As many as its size includes.", lambda d: _disks(d, d.full(d.demand()), _little(d), iops=None)
-    ),
-    control(
-        "new",
-        "Made within two weeks: nobody knows yet.",
-        lambda d: _disks(d, d.full(d.demand()), _little(d), days=d.uniform(0.5, 12)),
-        full=False,
-    ),
-    control(
-        "holes",
-        "Days without metrics: nobody knows.",
-        lambda d: _disks(d, d.without_days(d.full(d.demand())), _little(d)),
-        full=False,
-    ),
-)
+ISSUES: Rows = {
+    "rarely-much: A third of them is used at most.": lambda d: _disks(d, full(d), _little(d)),
+    "hoped-for: Bought for users who are few.": lambda d: _disks(d, d.full(d.working_days()), _little(d)),
+    "nightly-little: A nightly job that hardly shows.": nightly_little(_disks, _little),
+}
+CONTROLS: Rows = {
+    **in_runs(_disks, _much),
+    "steady: Used always.": lambda d: _disks(d, d.full(np.clip(0.8 * d.wobble(), 0, 1)), _much(d)),
+    "by-day: Used by day.": lambda d: _disks(d, d.full(d.working_days()), _much(d)),
+    "automatic: As many as its size includes.": lambda d: _disks(d, full(d), _little(d), iops=None),
+}
+UNKNOWN: Rows = without_data(_disks, _little)

@@ -1,11 +1,13 @@
 """OpenZFS exports whose writers wait for each acknowledgement, and exports that are slow, or quiet, for another reason.
 
-A trouble is an hour or more in which writers had more to write than their acknowledgements let through. Left out, because
+An issue is an hour or more in which writers had more to write than their acknowledgements let through. Left out, because
 even the truth is in doubt: waits of 20 to 60 minutes in two weeks, disks between 45 and 60 % busy, and many writers that
 go on at the same pace for hours, whose sum looks like a wait.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -14,24 +16,25 @@ from slackwater_simulator.resources import KIB, MIB, Activity, Export, FsxVolume
 from slackwater_simulator.series import Floats
 
 from .draw import Draw
-from .scenario import control, issue
+from .file_servers import SMALLEST
+from .scenario import Rows
 
 _SYNC = (("rw", "crossmnt"), ("rw", "crossmnt", "sync"), ("rw", "crossmnt", "no_root_squash"))
 _ASYNC = ("rw", "crossmnt", "async")
-_SMALLEST = {"SINGLE_AZ_1": 64, "SINGLE_AZ_2": 160, "MULTI_AZ_1": 160}
+_UTILIZATION = ("DiskIopsUtilization", "FileServerDiskIopsUtilization", "FileServerDiskThroughputUtilization")
 
 
 def _sync(d: Draw) -> Export:
     return Export(f"10.{d.integer(256)}.0.0/16", d.pick(*_SYNC))
 
 
-def _served(d: Draw, activity: Activity, *exports: Export, disk: float, **more: object) -> FsxVolume:
+def _served(d: Draw, activity: Activity, *exports: Export, disk: float, **more: Any) -> FsxVolume:
     """A file system with one child volume, on the smallest file server there is."""
-    deployment = tuple(_SMALLEST)[d.integer(3)]
+    deployment = d.pick(*SMALLEST)
     system = d.build.openzfs(
         f"{d.name}-server",
         storage_gib=int(d.spread(64, 4_000)),
-        throughput=_SMALLEST[deployment],
+        throughput=SMALLEST[deployment],
         deployment=deployment,
         days=d.uniform(40, 400),
         activity=activity,
@@ -41,6 +44,12 @@ def _served(d: Draw, activity: Activity, *exports: Export, disk: float, **more: 
         **more,
     )
     return d.build.export(system, "data", *exports, activity=activity, tags={**d.tags(), "Name": d.name})
+
+
+def _sync_served(d: Draw, activity: Activity, disk: tuple[float, float], **more: Any) -> FsxVolume:
+    """The same with one sync export, and disks that are so busy, percent."""
+    export = _sync(d)
+    return _served(d, activity, export, disk=d.uniform(*disk), **more)
 
 
 def _waiting(d: Draw, starts: list[int], minutes: float, *, offered: float, size: float, writers: int = 1) -> Activity:
@@ -71,118 +80,103 @@ def _small(d: Draw) -> float:
     return d.spread(1, 40) * KIB
 
 
-def _starts(d: Draw) -> list[int]:
-    """Every day, every week, or once."""
-    every = (1, 3, 7, 0)[d.integer(4)]
-    return d.daily(every) if every else [d.ago(d.uniform(1, 12))]
-
-
-def _one_writer(d: Draw) -> FsxVolume:
-    work = _waiting(d, _starts(d), d.uniform(75, 360), offered=d.uniform(1.1, 3), size=_small(d))
-    return _served(d, work, _sync(d), disk=d.uniform(2, 40))
+def _drawn(d: Draw) -> Activity:
+    """A writer that waits every day, every week, or once."""
+    return _waiting(d, d.starts(1, 3, 7), d.uniform(75, 360), offered=d.uniform(1.1, 3), size=_small(d))
 
 
 def _several_writers(d: Draw) -> FsxVolume:
     work = _waiting(
-        d, _starts(d), d.uniform(75, 360), offered=d.uniform(1.1, 2), size=_small(d), writers=d.integer(2, 9)
+        d, d.starts(1, 3, 7), d.uniform(75, 360), offered=d.uniform(1.1, 2), size=_small(d), writers=d.integer(2, 9)
     )
-    return _served(d, work, _sync(d), disk=d.uniform(5, 45))
+    return _sync_served(d, work, (5, 45))
 
 
 def _fewer_writers(d: Draw) -> FsxVolume:
-    """Writers begin together, and some of them have less to write."""
-    starts, ack, minutes = _starts(d), d.spread(0.0015, 0.005), d.uniform(120, 360)
+    """They begin together, and some of them have less to write."""
+    starts, ack, minutes = d.starts(1, 3, 7), d.spread(0.0015, 0.005), d.uniform(120, 360)
     done = _let_through(d, starts, minutes, ack, d.uniform(1.1, 1.3), d.integer(1, 3))
     less = d.uniform(0.15, 0.5) * minutes
     done = done + _let_through(d, starts, less, ack, d.uniform(1.1, 1.3), d.integer(1, 3))
-    work = _writing(d, done, _small(d))
-    return _served(d, work, _sync(d), disk=d.uniform(2, 40))
+    return _sync_served(d, _writing(d, done, _small(d)), (2, 40))
 
 
 def _one_of_several(d: Draw) -> FsxVolume:
-    work = _waiting(d, _starts(d), d.uniform(75, 360), offered=d.uniform(1.1, 3), size=_small(d))
+    work = _drawn(d)
     others = (Export("*", ("ro", "crossmnt", "async")), Export("10.9.0.0/16", _ASYNC))
     return _served(d, work, others[0], _sync(d), others[1], disk=d.uniform(2, 40))
 
 
+def _daily(d: Draw, offered: float) -> Activity:
+    return _waiting(d, d.daily(), d.uniform(75, 360), offered=offered, size=_small(d))
+
+
 def _more_iops(d: Draw) -> FsxVolume:
-    """IOPS were bought, and changed nothing."""
-    work = _waiting(d, d.daily(), d.uniform(75, 360), offered=2.0, size=_small(d))
-    return _served(d, work, _sync(d), disk=d.uniform(0.5, 5), iops=d.integer(5, 40) * 1_000)
-
-
-def _hardly(d: Draw) -> FsxVolume:
-    writes = d.working_days() * d.spread(0.1, 50)
-    return _served(d, _writing(d, writes, _small(d)), _sync(d), disk=d.uniform(1, 20))
+    work, export = _daily(d, 2.0), _sync(d)
+    return _served(d, work, export, disk=d.uniform(0.5, 5), iops=d.integer(5, 40) * 1_000)
 
 
 def _deployment(d: Draw) -> FsxVolume:
     once = [d.ago(d.uniform(1, 12))]
     work = _waiting(d, once, d.uniform(2, 10), offered=d.uniform(1.1, 1.8), size=_small(d))
-    return _served(d, work, _sync(d), disk=d.uniform(2, 30))
-
-
-def _busy_disk(d: Draw) -> FsxVolume:
-    work = _waiting(d, _starts(d), d.uniform(75, 360), offered=d.uniform(1.1, 3), size=_small(d))
-    return _served(d, work, _sync(d), disk=d.uniform(80, 99.5))
+    return _sync_served(d, work, (2, 30))
 
 
 def _neighbour(d: Draw) -> FsxVolume:
-    """Another volume keeps the disks busy, all the time."""
-    work = _waiting(d, d.daily(), d.uniform(75, 360), offered=1.5, size=_small(d))
+    """All the time."""
+    work = _daily(d, 1.5)
     busy = d.signal(np.clip(0.9 * d.noise(0.05), 0.7, 1.0))
-    disks = {metric: given(busy, scale=99.0) for metric in ("DiskIopsUtilization", "FileServerDiskIopsUtilization")}
+    disks = {metric: given(busy, scale=99.0) for metric in _UTILIZATION[:2]}
     return _served(d, work, _sync(d), disk=20.0, telemetry=disks)
 
 
 def _large(d: Draw) -> FsxVolume:
-    starts, minutes = _starts(d), d.uniform(75, 360)
+    starts, minutes = d.starts(1, 3, 7), d.uniform(75, 360)
     work = _waiting(d, starts, minutes, offered=1.2, size=d.spread(128, 1024) * KIB)
-    return _served(d, work, _sync(d), disk=d.uniform(10, 45))
+    return _sync_served(d, work, (10, 45))
 
 
 def _async(d: Draw) -> FsxVolume:
-    writes = d.runs(_starts(d), d.uniform(75, 360), d.spread(200, 4_000), 1.0) * d.wobble()
-    work = _writing(d, writes, _small(d))
-    return _served(d, work, Export("*", _ASYNC), disk=d.uniform(5, 45))
+    writes = d.runs(d.starts(1, 3, 7), d.uniform(75, 360), d.spread(200, 4_000), 1.0) * d.wobble()
+    return _served(d, _writing(d, writes, _small(d)), Export("*", _ASYNC), disk=d.uniform(5, 45))
 
 
 def _reads(d: Draw) -> FsxVolume:
     shape = d.published(d.working_days())
     work = Activity(shape=shape, read=d.spread(5, 300) * MIB, write=0.01 * MIB, metadata=500.0)
-    return _served(d, work, _sync(d), disk=d.uniform(5, 45))
+    return _sync_served(d, work, (5, 45))
 
 
 def _paced(d: Draw) -> FsxVolume:
-    """Many writers at their own pace, by day: together at most half of what their acknowledgements would let through."""
+    """By day: together at most half of what their acknowledgements would let through."""
     writers, ack = d.integer(5, 40), d.spread(0.0015, 0.005)
     level = min(d.spread(200, 1_000), 0.5 * writers / ack)
     wanted = np.minimum(level * d.working_days(), 0.8 * writers / ack)
     done = nfs_writes(wanted, acknowledgement_s=ack, writers=writers, jitter=np.ones_like(wanted))
-    return _served(d, _writing(d, done, _small(d)), _sync(d), disk=d.uniform(5, 40))
+    return _sync_served(d, _writing(d, done, _small(d)), (5, 40))
 
 
-def _no_disks(d: Draw) -> FsxVolume:
-    """Nobody knows what the disks did while it wrote."""
-    work = _waiting(d, d.daily(), d.uniform(75, 360), offered=1.5, size=_small(d))
-    names = ("DiskIopsUtilization", "FileServerDiskIopsUtilization", "FileServerDiskThroughputUtilization")
-    nothing = d.signal(np.full_like(work.shape.stats.total, np.nan))
-    return _served(d, work, _sync(d), disk=5.0, telemetry={metric: given(nothing) for metric in names})
-
-
-SCENARIOS = (
-    issue("one-writer", "One writer waits for each write.", _one_writer),
-    issue("several-writers", "Several writers wait.", _several_writers),
-    issue("fewer-writers", "Several writers wait, then fewer.", _fewer_writers),
-    issue("one-of-several", "Of three client entries one is sync.", _one_of_several),
-    issue("more-iops", "IOPS were bought, in vain.", _more_iops),
-    control("hardly-written", "Hardly written.", _hardly),
-    control("one-deployment", "A few minutes of waiting, once.", _deployment),
-    control("busy-disk", "Its disks are the limit.", _busy_disk),
-    control("busy-neighbour", "Another volume keeps the disks busy.", _neighbour),
-    control("large-writes", "Large writes.", _large),
-    control("async", "Acknowledged at once.", _async),
-    control("read-only", "Read, not written.", _reads),
-    control("paced", "Many writers, each at its own pace.", _paced),
-    control("disks-unknown", "Nobody knows what its disks did.", _no_disks, full=False),
-)
+ISSUES: Rows = {
+    "one-writer: One writer waits for each write.": lambda d: _sync_served(d, _drawn(d), (2, 40)),
+    "several-writers: Several writers wait.": _several_writers,
+    "fewer-writers: Several writers wait, then fewer.": _fewer_writers,
+    "one-of-several: Of three client entries one is sync.": _one_of_several,
+    "more-iops: IOPS were bought, in vain.": _more_iops,
+}
+CONTROLS: Rows = {
+    "hardly-written: Hardly written.": lambda d: _sync_served(
+        d, _writing(d, d.working_days() * d.spread(0.1, 50), _small(d)), (1, 20)
+    ),
+    "one-deployment: A few minutes of waiting, once.": _deployment,
+    "busy-disk: Its disks are the limit.": lambda d: _sync_served(d, _drawn(d), (80, 99.5)),
+    "busy-neighbour: Another volume keeps the disks busy.": _neighbour,
+    "large-writes: Large writes.": _large,
+    "async: Acknowledged at once.": _async,
+    "read-only: Read, not written.": _reads,
+    "paced: Many writers, each at its own pace.": _paced,
+}
+UNKNOWN: Rows = {
+    "disks-unknown: Nobody knows what its disks did.": lambda d: _served(
+        d, _daily(d, 1.5), _sync(d), disk=5.0, telemetry=dict.fromkeys(_UTILIZATION, d.silent())
+    ),
+}

@@ -1,4 +1,4 @@
-"""Instances whose traffic goes through network credits, for the scenarios that tell of it."""
+"""Instances whose traffic goes through network credits, for the scenarios of them."""
 
 from __future__ import annotations
 
@@ -22,17 +22,9 @@ _AT_ONCE = 64
 BURSTING = tuple(name for name, kind in TYPES.items() if kind.peak_gbps >= 2 * kind.baseline_gbps)
 FLAT = tuple(name for name, kind in TYPES.items() if not kind.bursts)
 SMALL = (
-    "t3.micro",
-    "t3.small",
-    "t3.medium",
-    "t3.large",
-    "t4g.small",
-    "t3a.medium",
-    "m5.large",
-    "c6i.large",
+    *("t3.micro", "t3.small", "t3.medium", "t3.large", "t4g.small", "t3a.medium", "m5.large", "c6i.large"),
     "r6i.large",
 )
-
 
 type Way = Literal["in", "out", "both"]
 type Agent = Literal["", "plain", "typed"]
@@ -103,3 +95,18 @@ def agent(d: Draw) -> Agent:
     """Draw a CloudWatch agent; half of the instances have none."""
     agents: tuple[Agent, ...] = ("", "", "plain", "typed")
     return d.pick(*agents)
+
+
+def guest(d: Draw, kind: str, wants: Floats, burst_minutes: float, **more: Any) -> Guest:
+    """Return a guest whose traffic goes one way or both, with or without an agent."""
+    return Guest(kind=kind, wants=wants, burst_minutes=burst_minutes, way=way(d), **{"agent": agent(d), **more})
+
+
+def hours_dark(d: Draw, share: tuple[float, float], most_times: int, most: float = np.inf) -> Instance:
+    """Plant an instance that moves less than its baseline, and whose telemetry stops for hours, again and again."""
+    kind = d.pick(*SMALL)
+    values = TYPES[kind].baseline_bytes * MINUTE * d.spread(*share) * np.minimum(d.wobble(), most)
+    for hour in d.random.integers(0, MINUTES // 60 - 12, d.integer(5, most_times)).tolist():
+        values[hour * 60 : (hour + d.integer(1, 12)) * 60] = np.nan
+    flow = Flow(d.signal(values).coarsened(300))
+    return d.build.instance(d.name, kind, days=90, net_in=flow, net_out=flow, cpu=d.cpu(), tags=d.tags())

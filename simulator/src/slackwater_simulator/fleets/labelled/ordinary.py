@@ -1,4 +1,4 @@
-"""What most of an account is: resources at ordinary work, of which nothing is to be said.
+"""What most of an account is: resources at ordinary work, about which there is nothing to report.
 
 They share a few shapes, because there are many of them.
 """
@@ -11,10 +11,10 @@ from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileS
 from slackwater_simulator.series import Signal
 
 from .draw import Draw
+from .shared_files import COLD
 
 _FULL_BURST_MIB = 60
 """Well below the 100 MiB/s that every bursting file system has while there are credits."""
-_COLD = (("TransitionToIA", "AFTER_30_DAYS"),)
 
 
 def file_system(d: Draw) -> ElasticFileSystem:
@@ -32,7 +32,7 @@ def file_system(d: Draw) -> ElasticFileSystem:
         days=d.uniform(10, 900),
         standard_bytes=int(stored_gib * GIB),
         ia_bytes=int(stored_gib * d.uniform(0.5, 3) * GIB) if stored_gib >= 100 else 0,
-        lifecycle=_COLD if stored_gib >= 100 else (),
+        lifecycle=COLD if stored_gib >= 100 else (),
         mode=mode,
         activity=Activity(
             shape=shape,

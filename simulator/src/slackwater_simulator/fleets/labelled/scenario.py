@@ -1,16 +1,20 @@
-"""What a scenario is, and the rows in which the files of this package write theirs."""
+"""What a scenario is, and the tables in which the files of this package list theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 
 from slackwater_simulator.fleets.builder import Resource
+from slackwater_simulator.series import Floats
 
 from .draw import Draw
 
 type One = Callable[[Draw], Resource]
 """Plants a resource, with what belongs to it, and returns the one that is labelled."""
+type Rows = Mapping[str, One | Together]
+"""What plants a scenario, by "name: story"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +28,32 @@ class Together:
 class Scenario:
     """One mechanism, drawn again and again with other parameters.
 
-    The file's detector should report a resource if `trouble`, and no other one unless `also` names it. `full` says that
+    The file's detector should report a resource if `issue`, and no other one unless `also` names it. `full` says that
     CloudWatch has all its data but for scattered or late points.
     """
 
     name: str
     story: str
     one: One | Together
-    trouble: bool
+    issue: bool
     also: tuple[str, ...] = ()
     full: bool = True
 
     def plant(self, draws: Sequence[Draw]) -> Iterable[Resource]:
         """Plant a resource for each draw, in order."""
         return self.one.plant(draws) if isinstance(self.one, Together) else [self.one(d) for d in draws]
+
+
+def listed(file: ModuleType) -> Iterator[Scenario]:
+    """Return the scenarios of a file: its `ISSUES`, its `CONTROLS`, and `UNKNOWN`, controls that miss whole hours of data.
+
+    `ALSO` has, by name, the other detectors that should report a scenario.
+    """
+    for table, issue, full in (("ISSUES", True, True), ("CONTROLS", False, True), ("UNKNOWN", False, False)):
+        rows: Rows = getattr(file, table, {})
+        for row, one in rows.items():
+            name, _, story = row.partition(": ")
+            yield Scenario(name, story, one, issue, getattr(file, "ALSO", {}).get(name, ()), full)
 
 
 def in_full(
@@ -47,22 +63,35 @@ def in_full(
     weekly: tuple[float, float],
     monthly: tuple[float, float],
     first_weekday: tuple[float, float] | None = None,
-) -> Iterator[Scenario]:
+) -> dict[str, One]:
     """Return negative controls that a job uses in full, for so many minutes (at least, at most) each time."""
-    yield control("nightly", "Used in full for minutes every night.", lambda d: one(d, d.daily(), d.uniform(*nightly)))
-    yield control("weekly", "Used in full once a week.", lambda d: one(d, d.daily(7), d.uniform(*weekly)))
-    story = "Used in full for half an hour or more once a month."
-    yield control("monthly", story, lambda d: one(d, d.monthly(), d.uniform(*monthly)))
+    rows: dict[str, One] = {
+        "nightly: Used in full for minutes every night.": lambda d: one(d, d.daily(), d.uniform(*nightly)),
+        "weekly: Used in full once a week.": lambda d: one(d, d.daily(7), d.uniform(*weekly)),
+        "monthly: Used in full for half an hour or more once a month.": lambda d: one(
+            d, d.monthly(), d.uniform(*monthly)
+        ),
+    }
     if minutes := first_weekday:
-        story = "The same on the first Monday of the month, or so."
-        yield control("first-weekday", story, lambda d: one(d, d.first_weekday(), d.uniform(*minutes)))
+        story = "first-weekday: The same on the first Monday of the month, or so."
+        rows[story] = lambda d: one(d, d.first_weekday(), d.uniform(*minutes))
+    return rows
 
 
-def issue(name: str, story: str, one: One | Together, *also: str, full: bool = True) -> Scenario:
-    """Return a scenario that the file's detector should report."""
-    return Scenario(name, story, one, True, also, full)
+def quiet(use: Callable[[Draw, Floats, int], Resource]) -> dict[str, One]:
+    """Return negative controls that a job with some clients uses for minutes or hours by night, week or month."""
 
+    def job(d: Draw, starts: list[int], least_minutes: float, most_minutes: float) -> Resource:
+        values = d.runs(starts, d.uniform(least_minutes, most_minutes))
+        return use(d, values * d.wobble(), d.integer(1, 9))
 
-def control(name: str, story: str, one: One | Together, *also: str, full: bool = True) -> Scenario:
-    """Return a negative control: a scenario that the file's detector should not report."""
-    return Scenario(name, story, one, False, also, full)
+    return {
+        "monthly-by-date: Used for minutes on one day of the month.": lambda d: job(d, d.monthly(), 10, 300),
+        "monthly-by-weekday: Used on the first Monday, say, of the month.": lambda d: job(
+            d, d.first_weekday(), 10, 300
+        ),
+        "weekly: Used for minutes once a week.": lambda d: use(
+            d, d.runs(d.daily(7), d.uniform(2, 120)), d.integer(1, 9)
+        ),
+        "nightly: Used for minutes every night.": lambda d: job(d, d.daily(), 1, 15),
+    }

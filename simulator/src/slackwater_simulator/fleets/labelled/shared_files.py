@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileSystem, Flow
+from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileSystem, Flow, Telemetry, given
 from slackwater_simulator.series import Floats
+from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw
 
+COLD = (("TransitionToIA", "AFTER_30_DAYS"),)
 _COLD_FROM_GIB = 100
-_COLD = (("TransitionToIA", "AFTER_30_DAYS"),)
+_METRICS = (
+    *("MeteredIOBytes", "TotalIOBytes", "DataReadIOBytes", "DataWriteIOBytes", "MetadataIOBytes"),
+    "ClientConnections",
+)
 
 
-def made(d: Draw, stored_gib: float, activity: Activity, **more: object) -> ElasticFileSystem:
+def file_system(d: Draw, more: dict[str, Any], **usual: Any) -> ElasticFileSystem:
+    """Plant a file system with these settings; `more` goes before what is usual."""
+    return d.build.file_system(d.name, **{**usual, **more})
+
+
+def made(d: Draw, stored_gib: float, activity: Activity, **more: Any) -> ElasticFileSystem:
     """A file system that holds so much in Standard."""
     cold = stored_gib >= _COLD_FROM_GIB
-    settings: dict[str, object] = {
-        "days": d.uniform(60, 900),
-        "standard_bytes": int(stored_gib * GIB),
-        "ia_bytes": int(stored_gib * d.uniform(0.5, 3) * GIB) if cold else 0,
-        "lifecycle": _COLD if cold else (),
-        "activity": activity,
-        "clients": Flow(d.shape("steady"), d.integer(4, 30)),
-        "tags": d.tags(),
-    }
-    return d.build.file_system(d.name, **{**settings, **more})  # type: ignore[arg-type]
+    return file_system(
+        d,
+        more,
+        days=d.uniform(60, 900),
+        standard_bytes=int(stored_gib * GIB),
+        ia_bytes=int(stored_gib * d.uniform(0.5, 3) * GIB) if cold else 0,
+        lifecycle=COLD if cold else (),
+        activity=activity,
+        clients=Flow(d.shape("steady"), d.integer(4, 30)),
+        tags=d.tags(),
+    )
 
 
 def work(d: Draw, metered_mib: Floats, *, together: int = 1) -> Activity:
@@ -39,3 +53,31 @@ def work(d: Draw, metered_mib: Floats, *, together: int = 1) -> Activity:
         write_size=d.spread(100, 1_024) * KIB,
         metadata=peak * 0.02,
     )
+
+
+def daily_use(d: Draw, read_mib: float) -> Callable[[], Activity]:
+    """Draw when a file system is in use, by day or always, and return what draws how much it reads and writes."""
+    shape = d.published(d.working_days() if d.chance(0.5) else 0.6 * d.wobble())
+
+    def drawn() -> Activity:
+        read, write = d.spread(0.01, read_mib) * MIB, d.spread(0.01, 0.3) * MIB
+        size = d.spread(100, 1_024) * KIB
+        return Activity(shape=shape, read=read, write=write, write_size=size, metadata=d.spread(1, 20) * KIB)
+
+    return drawn
+
+
+def zeros(d: Draw, *, together: int = 1) -> Telemetry:
+    """Zeros, with missing and late points."""
+    return {metric: given(d.published(np.zeros(MINUTES), together=together)) for metric in _METRICS}
+
+
+def nobody(d: Draw) -> Flow:
+    """No client."""
+    return Flow(d.signal(np.zeros(MINUTES)))
+
+
+def replicated(d: Draw, source: ElasticFileSystem, replica: ElasticFileSystem) -> ElasticFileSystem:
+    """Say that one replicates to the other, and return the replica."""
+    d.build.replicate(source, replica)
+    return replica
