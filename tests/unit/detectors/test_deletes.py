@@ -16,7 +16,7 @@ from slackwater.model.verdicts import Advice, Flagged
 from support.worked_cases import flagged
 
 REMOVABLE = {"ebs-unattached", "efs-abandoned", "efs-idle", "efs-orphaned", "fsx-idle"}
-LOOSE = ("ebs-unattached", "detached three weeks ago")
+UNATTACHED = ("ebs-unattached", "detached three weeks ago")
 EFS = [("efs-idle", "a month of zeros"), ("efs-orphaned", "no mount target"), ("efs-abandoned", "six hours of zeros")]
 FSX = [("fsx-idle", "a month of zeros")]
 STACK = {"aws:cloudformation:stack-name": "shop"}
@@ -38,12 +38,12 @@ def deletes(detector_id: str, title: str, resource: dict[str, Any] | None = None
 
 
 def detached(days: int) -> tuple[AttachmentEvent, ...]:
-    (event,) = case(*LOOSE).records
+    (event,) = case(*UNATTACHED).records
     assert isinstance(event, AttachmentEvent)
     return (replace(event, at=CASE_NOW - timedelta(days=days)),)
 
 
-def test_of_all_worked_cases_only_what_nobody_doubts_may_be_deleted() -> None:
+def test_only_worked_cases_without_uncertainty_may_be_deleted() -> None:
     may = {(id_, one.title) for id_, one, verdict in flagged() for advice in verdict.advice if advice.deletes}
 
     assert {id_ for id_, _ in may} <= REMOVABLE
@@ -58,10 +58,10 @@ def test_of_all_worked_cases_only_what_nobody_doubts_may_be_deleted() -> None:
 
 
 @pytest.mark.parametrize(("days", "may"), [(31, False), (32, True)])
-def test_a_loose_volume_may_be_deleted_where_the_command_would(days: int, may: bool) -> None:
-    assert deletes(*LOOSE, records=detached(days)) == [may, False]
+def test_an_unattached_volume_may_be_deleted_if_the_advice_deletes_it(days: int, may: bool) -> None:
+    assert deletes(*UNATTACHED, records=detached(days)) == [may, False]
     for tags in (None, STACK):
-        assert not any(deletes(*LOOSE, {"tags": tags}, records=detached(days)))
+        assert not any(deletes(*UNATTACHED, {"tags": tags}, records=detached(days)))
 
 
 @pytest.mark.parametrize(("detector_id", "title"), [*EFS, *FSX])

@@ -121,7 +121,7 @@ def test_iops_and_throughput_are_both_named_and_the_other_one_stays() -> None:
     assert command(flagged(TYPE, GP2)) == "gp3 --iops 3000 --throughput 125"
 
 
-def test_io2_is_set_by_its_iops_alone_and_the_throughput_that_comes_with_them_is_said() -> None:
+def test_io2_is_set_by_its_iops_alone_and_the_advice_names_the_throughput_that_follows() -> None:
     verdict = flagged(IOPS, PAGES)
 
     assert command(verdict) == "io2 --iops 1857"
@@ -219,7 +219,7 @@ def test_days_before_the_first_that_cloudwatch_has_only_lower_the_confidence(
 
 
 @pytest.mark.parametrize(("detector", "title", "part"), HITS)
-def test_seconds_between_the_settings_are_not_seen_and_that_is_said(
+def test_a_caveat_says_that_bursts_of_seconds_between_the_settings_are_not_seen(
     detector: AnyDetector, title: str, part: Part
 ) -> None:
     assert SECONDS in flagged(detector, title).caveats
@@ -362,25 +362,58 @@ def test_on_xen_the_confidence_is_low_and_it_says_why(detector: AnyDetector, tit
     assert "Five-minute averages hide shorter bursts." in verdict.caveats
 
 
-def test_scattered_and_late_points_are_usual_and_many_may_hide_what_was_needed() -> None:
-    title, usual = "reads and writes in turns within an hour", 3 + 10_080 // 200
-    for lost, apart, verdict in ((usual, 10, Flagged), (usual + 1, 10, Unknown), (3, 1, Flagged), (4, 1, Unknown)):
-        values, night = list(case(IOPS, title).metrics[READS.peak, FIVE_MINUTES_S]), 20 * 288 + 6
-        for i in range(lost):
-            values[night + apart * i] = None
-        answer = played(IOPS, title, metrics=metrics(IOPS, title, {(READS.peak, FIVE_MINUTES_S): values}))
+@pytest.mark.parametrize(
+    ("lost", "apart", "confidence"),
+    [
+        (3 + 10_080 // 200, 10, "high"),  # CloudWatch may lose so many
+        (4 + 10_080 // 200, 10, "medium"),
+        (3, 1, "high"),
+        (4, 1, "medium"),
+        (36, 1, "medium"),  # three hours
+        (37, 1, None),
+        (504, 8, "medium"),  # 5 %
+        (505, 8, None),
+    ],
+)
+def test_the_same_time_of_other_weeks_replaces_short_holes(lost: int, apart: int, confidence: str | None) -> None:
+    title = "reads and writes in turns within an hour"
+    values, night = list(case(IOPS, title).metrics[READS.peak, FIVE_MINUTES_S]), 20 * 288 + 6
+    for i in range(lost):
+        values[night + apart * i] = None
+    answer = played(IOPS, title, metrics=metrics(IOPS, title, {(READS.peak, FIVE_MINUTES_S): values}))
 
-        assert isinstance(answer, verdict), (lost, apart)
+    assert (answer.confidence if isinstance(answer, Flagged) else None) == confidence, answer
+    assert isinstance(answer, Flagged | Unknown)
+    if isinstance(answer, Flagged):
+        held = any("The same time of another week stands for it." in caveat for caveat in answer.caveats)
+        assert held == (confidence == "medium")
 
 
-def test_on_xen_missing_operations_are_no_idleness() -> None:
+@pytest.mark.parametrize("peak_times", [1, 2])
+def test_a_hole_that_may_hold_the_peak_of_its_day_has_it(peak_times: float) -> None:
+    """By the day, CloudWatch has a busier minute than any of the points that are left."""
+    title = "reads and writes in turns within an hour"
+    by_day, points = (list(case(IOPS, title).metrics[READS.peak, s]) for s in (DAY_S, FIVE_MINUTES_S))
+    by_day[22] = peak_times * (by_day[22] or 0)
+    points[20 * 288 + 3 : 20 * 288 + 3 + 36] = [None] * 36
+    changed: Metrics = {(READS.peak, DAY_S): by_day, (READS.peak, FIVE_MINUTES_S): points}
+    answer = played(IOPS, title, metrics=metrics(IOPS, title, changed))
+
+    assert isinstance(answer, Flagged) == (peak_times == 1), answer
+
+
+@pytest.mark.parametrize(
+    ("hole", "verdict"), [(3 + 4_032 // 200, Flagged), (4 + 4_032 // 200, Flagged), (36, Flagged), (37, Unknown)]
+)
+def test_on_xen_missing_operations_are_no_idleness(hole: int, verdict: type[Verdict]) -> None:
     title = "on a Xen instance, by five-minute means"
-    for lost, verdict in ((3 + 4_032 // 200, Flagged), (4 + 4_032 // 200, Unknown)):
-        values = list(case(IOPS, title).metrics[WRITES.total, FIVE_MINUTES_S])
-        values[-lost:] = [None] * lost
-        answer = played(IOPS, title, metrics=metrics(IOPS, title, {(WRITES.total, FIVE_MINUTES_S): values}))
+    values = list(case(IOPS, title).metrics[WRITES.total, FIVE_MINUTES_S])
+    values[-hole:] = [None] * hole
+    answer = played(IOPS, title, metrics=metrics(IOPS, title, {(WRITES.total, FIVE_MINUTES_S): values}))
 
-        assert isinstance(answer, verdict), lost
+    assert isinstance(answer, verdict), answer
+    filled = [caveat for caveat in getattr(answer, "caveats", ()) if caveat.startswith("VolumeWriteOps has no point")]
+    assert bool(filled) == (hole == 4 + 4_032 // 200 or hole == 36)
 
 
 def test_an_io1_volume_with_multi_attach_cannot_be_changed_and_no_command_tries() -> None:

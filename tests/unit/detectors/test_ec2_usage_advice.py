@@ -79,7 +79,7 @@ def test_what_a_group_runs_is_not_stopped_behind_its_back() -> None:
     assert "take it out of Auto Scaling group workers" in verdict.advice[0].summary
 
 
-def test_nobody_knows_what_a_spot_instance_saves_nor_whether_it_can_be_stopped() -> None:
+def test_savings_of_a_spot_instance_are_unknown_and_so_is_whether_it_can_be_stopped() -> None:
     verdict = flagged(IDLE, "a Spot Instance")
 
     assert [(advice.command, advice.changes) for advice in verdict.advice] == [(None, None), (None, None)]
@@ -282,7 +282,7 @@ def test_confidence_in_a_surcharge_needs_five_whole_weeks_and_a_known_load(title
     assert flagged(CREDITS, title).confidence == confidence
 
 
-def test_no_larger_size_is_advised_for_a_load_that_nobody_knows() -> None:
+def test_no_larger_size_is_advised_for_an_unknown_load() -> None:
     actions = [advice.action for advice in flagged(CREDITS, "its mean CPU is unknown").advice]
 
     assert actions == ["change-instance-type-to-m6i.large", "standard-credits"]
@@ -308,7 +308,7 @@ def test_a_week_without_a_point_is_no_week_without_a_charge_and_one_without_a_ch
 
 
 @pytest.mark.parametrize(("vcpu_hours", "expected"), [(19.9, Fine), (20.1, Flagged)])
-def test_twenty_vcpu_hours_a_month_are_worth_a_word(vcpu_hours: float, expected: type) -> None:
+def test_twenty_vcpu_hours_a_month_are_flagged(vcpu_hours: float, expected: type) -> None:
     a_day = vcpu_hours * 60 * 12 / 365
     metrics = by_day(CREDITS, ALWAYS, "CPUSurplusCreditsCharged", *[a_day] * 35)
 

@@ -70,16 +70,16 @@ def test_the_recovery_point_expires_and_the_advice_says_so(detector_id: str, tit
 
 @EACH
 @pytest.mark.parametrize(
-    ("stored", "dearer"), [(("Standard",), False), (("Standard", "IA"), True), (("Archive",), True)]
+    ("stored", "costs_more"), [(("Standard",), False), (("Standard", "IA"), True), (("Archive",), True)]
 )
 def test_what_the_recovery_point_costs_is_named(
-    detector_id: str, title: str, stored: tuple[str, ...], dearer: bool
+    detector_id: str, title: str, stored: tuple[str, ...], costs_more: bool
 ) -> None:
     risk = flagged(detector_id, title, stored_bytes=dict.fromkeys(stored, 50 * GIB)).advice[0].risk
 
     assert "$0.05 per GiB-month" in risk
     assert "The saving does not include that" in risk
-    assert ("costs more than Infrequent Access or Archive" in risk) is dearer
+    assert ("costs more than Infrequent Access or Archive" in risk) is costs_more
 
 
 def test_what_hangs_on_a_file_system_is_deleted_first() -> None:
@@ -140,7 +140,7 @@ def test_a_file_system_is_orphaned_from_its_seventh_day_on() -> None:
     assert flagged(*ORPHANED, created_at=CASE_NOW - timedelta(days=7.1)).confidence == "medium"
 
 
-def test_since_when_an_orphan_is_one_nobody_knows_and_it_says_so() -> None:
+def test_a_caveat_says_that_the_age_of_an_orphan_is_unknown() -> None:
     assert flagged(*ORPHANED).confidence == "medium"
     assert any(
         "does not report when the last mount target was deleted" in caveat for caveat in flagged(*ORPHANED).caveats
@@ -249,7 +249,7 @@ def test_a_client_on_any_of_36_days_is_use(days_ago: int) -> None:
 
 
 @pytest.mark.parametrize(("days_ago", "confidence"), [(30, None), (31, "medium"), (36, "medium"), (37, "high")])
-def test_a_day_that_nobody_watched_is_doubt_or_less_confidence(days_ago: int, confidence: str | None) -> None:
+def test_a_day_without_metrics_is_inconclusive_or_lowers_the_confidence(days_ago: int, confidence: str | None) -> None:
     stored = [None if day == days_ago else 32.0 * GIB for day in reversed(range(37))]
     verdict = judged(*IDLE, metrics=series(IDLE, "StorageBytes", stored))
 
@@ -278,9 +278,9 @@ def test_a_policy_can_look_back_further(limits: dict[str, int], points: int) -> 
 def test_bytes_without_a_client_may_be_transfer_familys() -> None:
     read = series(IDLE, "DataReadIOBytes", [5.0 * MIB] * 37)
 
-    (said,) = flagged(*IDLE, metrics=read).caveats
-    assert said.startswith("185 MiB were read or written without a client, probably by AWS Backup")
-    assert "AWS Transfer Family" in said
+    (caveat,) = flagged(*IDLE, metrics=read).caveats
+    assert caveat.startswith("185 MiB were read or written without a client, probably by AWS Backup")
+    assert "AWS Transfer Family" in caveat
 
 
 @pytest.mark.parametrize("gib_a_day", [0.3, 100.0])
@@ -294,8 +294,8 @@ def test_no_number_of_bytes_without_a_client_is_use(gib_a_day: float) -> None:
 def test_metadata_without_a_client_is_called_that_and_what_is_shown_is_true() -> None:
     found = flagged(*IDLE, metrics=series(IDLE, "MeteredIOBytes", [5.0 * MIB] * 37))
 
-    (said,) = found.caveats
-    assert said.startswith("185 MiB of I/O without data, probably metadata, were metered without a client")
+    (caveat,) = found.caveats
+    assert caveat.startswith("185 MiB of I/O without data, probably metadata, were metered without a client")
     assert found.confidence == "medium"
     assert not any("data I/O" in one.label for one in found.evidence)
     assert flagged(*IDLE).caveats == ()
@@ -303,7 +303,7 @@ def test_metadata_without_a_client_is_called_that_and_what_is_shown_is_true() ->
 
 @pytest.mark.parametrize("name", ["MeteredIOBytes", "DataReadIOBytes", "DataWriteIOBytes"])
 @pytest.mark.parametrize("days_ago", [0, 18, 36])
-def test_one_byte_of_which_nobody_knows_whose_it_was_is_doubt(name: str, days_ago: int) -> None:
+def test_one_byte_of_unknown_origin_makes_it_inconclusive(name: str, days_ago: int) -> None:
     silent = case("efs-idle", "a month without points, while CloudWatch was recording").metrics
     (moved,) = (key for key in case(*IDLE).metrics if key[0].name == name)
     byte = [1.0 if day == days_ago else None for day in reversed(range(37))]
@@ -314,7 +314,7 @@ def test_one_byte_of_which_nobody_knows_whose_it_was_is_doubt(name: str, days_ag
 
 
 @pytest.mark.parametrize("job", [0, 36])
-def test_a_client_settles_it_with_one_metric(job: int) -> None:
+def test_a_client_decides_it_with_one_metric(job: int) -> None:
     connected = [1.0 if day == job else 0.0 for day in reversed(range(37))]
     _, queries = play_with_queries(
         registry()["efs-idle"], replace(case(*IDLE), metrics=series(IDLE, "ClientConnections", connected))

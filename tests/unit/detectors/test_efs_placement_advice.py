@@ -100,7 +100,7 @@ def test_no_command_deletes_and_each_can_be_typed(detector: AnyDetector, one: Ca
 
 
 @pytest.mark.parametrize(("detector", "one"), HITS)
-def test_whoever_manages_it_is_named(detector: AnyDetector, one: Case) -> None:
+def test_its_manager_is_named(detector: AnyDetector, one: Case) -> None:
     if detector is SERIAL:
         return  # what it advises is done at the clients, or is another file system
     owned = replace(one, resource=replace(one.resource, tags={"aws:cloudformation:stack-name": "media"}))
@@ -114,6 +114,7 @@ def test_whoever_manages_it_is_named(detector: AnyDetector, one: Case) -> None:
 
 LITTLE = "800 GiB of which 55 were touched"
 READ, WRITTEN, METERED, STORED = efs_cold_data.READ, efs_cold_data.WRITTEN, efs_cold_data.METERED, efs_cold_data.STORED
+SAMPLES = efs_cold_data.SAMPLES
 
 
 def moved(read: float, written: float, metered_bytes_per_s: float = 0) -> Metrics:
@@ -186,13 +187,29 @@ def test_from_100_gib_and_30_days_on(gib: float, days: float, expected: type[Ver
 
 
 def test_only_what_nobody_touched_while_every_day_was_seen_is_certain() -> None:
-    nothing, gone = moved(0, 0), [None, *([0.0] * 36)]
+    recorded: Metrics = {(STORED, DAY_S): [800.0 * GIB] * 37, (SAMPLES, DAY_S): [96.0] * 37}
+    nothing, gone = {**moved(0, 0), **recorded}, [None, *([0.0] * 36)]
+    hours_lost = {**nothing, (SAMPLES, DAY_S): [96.0] * 20 + [80.0] + [96.0] * 16}
 
     assert flagged(COLD, LITTLE, metrics=nothing).confidence == "high"
+    assert flagged(COLD, LITTLE, metrics=hours_lost).confidence == "medium"
     assert flagged(COLD, LITTLE, metrics=moved(0, 0.001)).confidence == "medium"
     assert flagged(COLD, LITTLE, metrics={**nothing, (WRITTEN, DAY_S): gone}).confidence == "medium"
     assert flagged(COLD, LITTLE, {"created_at": CASE_NOW - timedelta(days=33)}, metrics=nothing).confidence == "medium"
     assert flagged(COLD, "nothing published, while CloudWatch was recording").confidence == "medium"
+
+
+def test_a_short_hole_is_named_and_lowers_the_confidence() -> None:
+    whole, hole = flagged(COLD, "6 TiB, never fast"), flagged(COLD, "6 TiB, and two hours without a point")
+
+    assert not any("has no point" in one for one in whole.caveats)
+    assert any("MeteredIOBytes has no point for 2 h of the last 30 days" in one for one in hole.caveats)
+    quiet = {**moved(0, 0), (STORED, DAY_S): [6e12] * 37, (SAMPLES, DAY_S): [96.0] * 37}
+    metered = [0.0] * 37 * 288
+    sure = {**quiet, (METERED, FIVE_MINUTES_S): metered}
+    unsure = {**quiet, (METERED, FIVE_MINUTES_S): [*metered[:6000], *[None] * 24, *metered[6024:]]}
+    assert flagged(COLD, "6 TiB, never fast", metrics=sure).confidence == "high"
+    assert flagged(COLD, "6 TiB, never fast", metrics=unsure).confidence == "medium"
 
 
 def test_a_metric_that_is_published_on_some_days_is_missing_on_the_others() -> None:
@@ -283,7 +300,7 @@ def test_a_week_is_given_to_make_the_other_mount_targets(days: float, expected: 
     assert isinstance(verdict(ZONE, ONE_TARGET, {"created_at": CASE_NOW - timedelta(days=days)}), expected)
 
 
-def test_elastic_is_told_how_few_operations_one_zone_carries() -> None:
+def test_the_advice_for_elastic_names_the_lower_operations_of_one_zone() -> None:
     elastic = flagged(ZONE, ONE_TARGET, {"throughput_mode": "elastic"})
 
     assert "35,000 reads or 7,000 writes" in elastic.advice[0].risk
@@ -302,7 +319,7 @@ def connected(points: Sequence[float | None], **more: Any) -> Metrics:
 
 
 @pytest.mark.parametrize("zone", ["ap-northeast-1a", None])
-def test_the_volume_is_made_where_the_instance_is_which_nobody_knows_here(zone: str | None) -> None:
+def test_the_volume_is_created_in_the_unknown_zone_of_the_instance(zone: str | None) -> None:
     (advice,) = flagged(CLIENT, ALONE, {"availability_zone": zone}).advice
 
     assert advice.command is None
@@ -351,7 +368,7 @@ def test_a_small_volume_grows_to_what_its_iops_ask_for() -> None:
     assert "of 13 GiB is enough" in found.summary
 
 
-def test_operations_that_nobody_saw_are_said_to_be_unseen() -> None:
+def test_a_caveat_names_operations_without_metrics() -> None:
     (unseen,) = flagged(CLIENT, "one client, and operations that are not published").advice
     (known,) = flagged(CLIENT, ALONE).advice
 
@@ -382,10 +399,10 @@ def test_what_excludes_each_other_says_so(detector: AnyDetector, title: str, oth
 
 
 def test_the_words_of_the_cold_saving_do_not_contradict_each_other() -> None:
-    (said,) = [one for one in flagged(COLD, LITTLE).caveats if "saving" in one and "GiB" in one]
+    (caveat,) = [one for one in flagged(COLD, LITTLE).caveats if "saving" in one and "GiB" in one]
 
-    assert "Between 744 and 800 GiB are cold. The saving assumes 744 GiB" in said
-    assert "lower if files are huge" in said
+    assert "Between 744 and 800 GiB are cold. The saving assumes 744 GiB" in caveat
+    assert "lower if files are huge" in caveat
 
 
 def test_what_efs_bills_for_throughput_is_saved() -> None:

@@ -37,9 +37,9 @@ def verdict(detector: AnyDetector, title: str, **changes: object) -> Verdict:
 
 
 def flagged(detector: AnyDetector, title: str, **changes: object) -> Flagged:
-    said = verdict(detector, title, **changes)
-    assert isinstance(said, Flagged), said
-    return said
+    result = verdict(detector, title, **changes)
+    assert isinstance(result, Flagged), result
+    return result
 
 
 def units(advice: Advice) -> Mapping[PriceItem, Decimal]:
@@ -47,8 +47,8 @@ def units(advice: Advice) -> Mapping[PriceItem, Decimal]:
     return {change.item: change.quantity for change in advice.changes}
 
 
-def ways(said: Flagged) -> dict[str, Advice]:
-    return {advice.action: advice for advice in said.advice}
+def ways(result: Flagged) -> dict[str, Advice]:
+    return {advice.action: advice for advice in result.advice}
 
 
 def moving(*spans: tuple[float, int], **more: float) -> Mapping[tuple[Metric, int], list[float | None]]:
@@ -68,15 +68,15 @@ AT_BURST = "at full burst for two hours every day, with credits left"
 
 @pytest.mark.parametrize("title", [AT_LIMIT, AT_BURST])
 def test_at_a_limit_nothing_is_sized_and_elastic_has_no_price(title: str) -> None:
-    said = flagged(MODE, title)
-    steps, elastic = said.advice
+    result = flagged(MODE, title)
+    steps, elastic = result.advice
 
-    assert said.kind == "performance"
+    assert result.kind == "performance"
     assert (steps.action, elastic.action) == ("raise-provisioned-in-steps", "change-to-elastic")
     assert elastic.changes is None
     assert "1.5 times the limit" in steps.summary
-    assert not said.cheapest_first
-    assert "the demand is unknown" in said.summary
+    assert not result.cheapest_first
+    assert "the demand is unknown" in result.summary
 
 
 def test_the_first_step_is_priced_without_what_the_size_includes() -> None:
@@ -105,12 +105,12 @@ def test_commands_name_the_file_system_the_region_and_the_amount() -> None:
 
 
 def test_a_lower_amount_saves_what_is_paid_for_and_a_fifth_is_kept_above_the_peak() -> None:
-    said = flagged(MODE, STEADY)
+    result = flagged(MODE, STEADY)
 
-    assert [way.action for way in said.advice] == ["lower-provisioned"]
-    assert units(said.advice[0]) == {EFS_PROVISIONED_THROUGHPUT: 512 - 72}
-    assert said.cheapest_first
-    assert said.kind is None
+    assert [way.action for way in result.advice] == ["lower-provisioned"]
+    assert units(result.advice[0]) == {EFS_PROVISIONED_THROUGHPUT: 512 - 72}
+    assert result.cheapest_first
+    assert result.kind is None
 
 
 def test_bursting_saves_all_that_is_paid_for_and_says_what_empties_it() -> None:
@@ -140,21 +140,21 @@ def test_the_bill_of_elastic_is_stated_at_its_most_when_going_there_and_at_its_l
 PERMITTED = {(mismatch.LEAST_PERMITTED, HOUR_S): [5120.0 * MIB] * (36 * 24)}
 
 
-def test_metadata_that_is_not_told_apart_counts_as_the_dearer_one_or_the_cheaper_one() -> None:
+def test_metadata_of_unknown_direction_is_priced_at_the_higher_or_the_lower_rate() -> None:
     def without(title: str) -> dict[str, Advice]:
         metrics = {key: values for key, values in case(MODE, title).metrics.items() if key[0] != METADATA_READ}
         return ways(flagged(MODE, title, metrics=metrics))
 
     metadata = 200 / 1024 * 365 / 12
     going, leaving = without(CALM)["change-to-elastic"], without(ELASTIC_CALM)["change-to-bursting"]
-    told_going, told_leaving = (
+    elastic_advice, leaving_advice = (
         ways(flagged(MODE, CALM))["change-to-elastic"],
         ways(flagged(MODE, ELASTIC_CALM))["change-to-bursting"],
     )
-    assert float(units(told_going)[EFS_ELASTIC_WRITE] - units(going)[EFS_ELASTIC_WRITE]) == pytest.approx(
+    assert float(units(elastic_advice)[EFS_ELASTIC_WRITE] - units(going)[EFS_ELASTIC_WRITE]) == pytest.approx(
         metadata * 0.75 * 2, rel=1e-3
     )
-    assert float(units(told_leaving)[EFS_ELASTIC_WRITE] - units(leaving)[EFS_ELASTIC_WRITE]) == pytest.approx(
+    assert float(units(leaving_advice)[EFS_ELASTIC_WRITE] - units(leaving)[EFS_ELASTIC_WRITE]) == pytest.approx(
         metadata * 0.25, rel=1e-3
     )
 
@@ -174,18 +174,18 @@ def test_leaving_elastic_it_is_not_known_how_many_credits_there_are_and_leaving_
     assert "begins with an unknown number of credits" in ways(flagged(MODE, ELASTIC_CALM))["change-to-bursting"].risk
     assert flagged(MODE, ELASTIC_CALM).confidence == "medium"
     low = {(mismatch.BALANCE, DAY_S): [0.07 * efs.full_credits_bytes(0)] * 3}
-    said = flagged(MODE, CALM, metrics={**case(MODE, CALM).metrics, **low})
-    assert "the present credits, 7 % of all" in ways(said)["change-to-bursting"].risk
-    assert any("within 24 hours" in caveat.lower() for caveat in said.caveats)
-    assert said.confidence == "high"
+    result = flagged(MODE, CALM, metrics={**case(MODE, CALM).metrics, **low})
+    assert "the present credits, 7 % of all" in ways(result)["change-to-bursting"].risk
+    assert any("within 24 hours" in caveat.lower() for caveat in result.caveats)
+    assert result.confidence == "high"
 
 
-def test_five_minutes_do_not_tell_what_a_minute_moved() -> None:
+def test_five_minute_metrics_do_not_show_the_peak_of_a_minute() -> None:
     pulsing = replace(case(MODE, STEADY).resource, provisioned_mib_s=256)  # type: ignore[call-arg]
-    said = flagged(MODE, STEADY, resource=pulsing, metrics=moving((51.2, 1440)))
+    result = flagged(MODE, STEADY, resource=pulsing, metrics=moving((51.2, 1440)))
 
-    assert said.confidence == "medium"
-    assert any("may have reached 256 MiB/s" in caveat and "Period 60" in caveat for caveat in said.caveats)
+    assert result.confidence == "medium"
+    assert any("may have reached 256 MiB/s" in caveat and "Period 60" in caveat for caveat in result.caveats)
     assert flagged(MODE, NIGHTLY).confidence == "high"  # nothing but Elastic, which has no such limit
     assert not any("Period 60" in caveat for caveat in flagged(MODE, CALM).caveats)
 
@@ -194,14 +194,16 @@ def test_the_days_that_are_named_are_those_of_the_window() -> None:
     assert "five minutes of 14 days" in flagged(MODE, CALM).summary
 
 
-@pytest.mark.parametrize(("hours", "said"), [(24, Flagged), (23, Fine)])
-def test_a_day_in_all_at_what_is_provisioned_counts_on_however_few_days(hours: int, said: type[Verdict]) -> None:
-    assert type(verdict(MODE, AT_LIMIT, metrics=_pinned(hours * 12, ended=96))) is said
+@pytest.mark.parametrize(("hours", "result"), [(24, Flagged), (23, Fine)])
+def test_a_day_in_all_at_what_is_provisioned_counts_on_however_few_days(hours: int, result: type[Verdict]) -> None:
+    assert type(verdict(MODE, AT_LIMIT, metrics=_pinned(hours * 12, ended=96))) is result
 
 
-@pytest.mark.parametrize(("points", "late", "said"), [(72, 0, Flagged), (71, 0, Fine), (72, 3, Flagged), (72, 4, Fine)])
-def test_six_hours_at_what_is_provisioned_count_while_they_last(points: int, late: int, said: type[Verdict]) -> None:
-    assert type(verdict(MODE, AT_LIMIT, metrics=_pinned(points, late=late))) is said
+@pytest.mark.parametrize(
+    ("points", "late", "result"), [(72, 0, Flagged), (71, 0, Fine), (72, 3, Flagged), (72, 4, Fine)]
+)
+def test_six_hours_at_what_is_provisioned_count_while_they_last(points: int, late: int, result: type[Verdict]) -> None:
+    assert type(verdict(MODE, AT_LIMIT, metrics=_pinned(points, late=late))) is result
 
 
 def _pinned(points: int, *, ended: int = 0, late: int = 0) -> Mapping[tuple[Metric, int], list[float | None]]:
@@ -235,17 +237,17 @@ def test_max_io_cannot_be_elastic() -> None:
 
 @pytest.mark.parametrize(("peak", "carried"), [(83.3, True), (83.4, False)])
 def test_bursting_carries_a_peak_with_a_fifth_more(peak: float, carried: bool) -> None:
-    said = verdict(MODE, CALM, metrics=moving((1.0, 1430), (peak, 10)))
+    result = verdict(MODE, CALM, metrics=moving((1.0, 1430), (peak, 10)))
 
-    assert isinstance(said, Flagged)
-    assert ("change-to-bursting" in ways(said)) is carried
+    assert isinstance(result, Flagged)
+    assert ("change-to-bursting" in ways(result)) is carried
 
 
 @pytest.mark.parametrize(("rate", "carried"), [(12.1, True), (12.3, False)])
 def test_bursting_carries_what_the_size_earns_with_a_fifth_more(rate: float, carried: bool) -> None:
-    said = flagged(MODE, CALM, metrics=moving((rate, 1440)))  # 300 GiB earn 14.65 MiB/s
+    result = flagged(MODE, CALM, metrics=moving((rate, 1440)))  # 300 GiB earn 14.65 MiB/s
 
-    assert ("change-to-bursting" in ways(said)) is carried
+    assert ("change-to-bursting" in ways(result)) is carried
 
 
 @pytest.mark.parametrize(("hours", "carried"), [(5, True), (7, False)])
@@ -271,54 +273,54 @@ def test_what_a_day_earns_comes_too_late_for_a_load_that_empties_the_credits_bef
     assert ("change-to-bursting" in ways(flagged(MODE, CALM, resource=tib, metrics=metrics))) is carried
 
 
-def test_nothing_more_is_asked_where_a_burst_is_too_slow_and_nothing_else_is_cheaper() -> None:
+def test_no_more_metrics_are_read_if_bursting_is_too_slow_and_no_mode_costs_less() -> None:
     peaks = replace(
         case(MODE, CALM),
         resource=replace(case(MODE, CALM).resource, provisioned_mib_s=105),  # type: ignore[call-arg]
         metrics=moving((10.0, 1430), (90.0, 10), permitted=105),
     )
-    said, queries = play_with_queries(MODE, peaks)
+    result, queries = play_with_queries(MODE, peaks)
 
-    assert isinstance(said, Fine)
+    assert isinstance(result, Fine)
     assert len(queries) == 12
 
 
-@pytest.mark.parametrize(("provisioned", "said"), [(91, Flagged), (89, Fine)])
-def test_an_amount_is_lowered_by_a_fifth_at_least(provisioned: int, said: type[Verdict]) -> None:
+@pytest.mark.parametrize(("provisioned", "result"), [(91, Flagged), (89, Fine)])
+def test_an_amount_is_lowered_by_a_fifth_at_least(provisioned: int, result: type[Verdict]) -> None:
     resource = replace(case(MODE, STEADY).resource, provisioned_mib_s=provisioned)  # type: ignore[call-arg]
 
-    assert type(verdict(MODE, STEADY, resource=resource)) is said
+    assert type(verdict(MODE, STEADY, resource=resource)) is result
 
 
-@pytest.mark.parametrize(("minutes", "said"), [(60, Flagged), (55, Fine)])
-def test_an_hour_a_day_at_the_limit_counts(minutes: int, said: type[Verdict]) -> None:
+@pytest.mark.parametrize(("minutes", "result"), [(60, Flagged), (55, Fine)])
+def test_an_hour_a_day_at_the_limit_counts(minutes: int, result: type[Verdict]) -> None:
     metrics = moving((64.0, minutes), (3.0, 1440 - minutes), permitted=64)
 
-    assert type(verdict(MODE, AT_LIMIT, metrics=metrics)) is said
+    assert type(verdict(MODE, AT_LIMIT, metrics=metrics)) is result
 
 
-@pytest.mark.parametrize(("days", "said"), [(5, Flagged), (4, Fine)])
-def test_five_days_at_the_limit_count(days: int, said: type[Verdict]) -> None:
+@pytest.mark.parametrize(("days", "result"), [(5, Flagged), (4, Fine)])
+def test_five_days_at_the_limit_count(days: int, result: type[Verdict]) -> None:
     full = moving((64.0, 180), (3.0, 1260), permitted=64)
     metered = list(full[mismatch.METERED, 300])
     metered[: -days * 288] = [3.0 * MIB * 300] * (len(metered) - days * 288)
 
-    assert type(verdict(MODE, AT_LIMIT, metrics={**full, (mismatch.METERED, 300): metered})) is said
+    assert type(verdict(MODE, AT_LIMIT, metrics={**full, (mismatch.METERED, 300): metered})) is result
 
 
-@pytest.mark.parametrize(("share", "said"), [(0.96, Fine), (0.94, Flagged)])
-def test_one_point_at_the_limit_hides_the_demand(share: float, said: type[Verdict]) -> None:
+@pytest.mark.parametrize(("share", "result"), [(0.96, Fine), (0.94, Flagged)])
+def test_one_point_at_the_limit_hides_the_demand(share: float, result: type[Verdict]) -> None:
     metrics = moving((256.0 * share, 5), (3.0, 1435))
 
-    assert type(verdict(MODE, CALM, metrics=metrics)) is said
+    assert type(verdict(MODE, CALM, metrics=metrics)) is result
 
 
 def test_one_client_cannot_move_more_than_500_mib_a_second_outside_elastic() -> None:
     large = replace(case(MODE, ALWAYS).resource, stored_bytes={"Standard": 40_000 * GIB, "IA": 0, "Archive": 0})  # type: ignore[call-arg]
-    said = verdict(MODE, ALWAYS, resource=large, metrics=moving((270.0, 1440), permitted=5120))
+    result = verdict(MODE, ALWAYS, resource=large, metrics=moving((270.0, 1440), permitted=5120))
 
-    assert isinstance(said, Fine)
-    assert "500 MiB/s" in said.reason
+    assert isinstance(result, Fine)
+    assert "500 MiB/s" in result.reason
 
 
 @pytest.mark.parametrize(
@@ -330,12 +332,13 @@ def test_a_hole_of_three_hours_lowers_the_confidence_and_is_named(
     metered = list(case(MODE, CALM).metrics[mismatch.METERED, 300])
     for day, points in enumerate(missing, 1):
         metered[-250 * day : -250 * day + points] = [None] * points
-    said = verdict(MODE, CALM, metrics={**case(MODE, CALM).metrics, (mismatch.METERED, 300): metered})
+    result = verdict(MODE, CALM, metrics={**case(MODE, CALM).metrics, (mismatch.METERED, 300): metered})
 
-    assert (said.confidence if isinstance(said, Flagged) else None) == confidence
-    if confidence == "medium" and isinstance(said, Flagged):
+    assert (result.confidence if isinstance(result, Flagged) else None) == confidence
+    if confidence == "medium" and isinstance(result, Flagged):
         assert (
-            f"MeteredIOBytes has no point for {duration_words(missing[0] * 300)} of the last 14 days" in said.caveats[0]
+            f"MeteredIOBytes has no point for {duration_words(missing[0] * 300)} of the last 14 days"
+            in result.caveats[0]
         )
 
 
@@ -344,9 +347,9 @@ def test_a_hole_that_no_other_week_covers_is_unknown() -> None:
     for weeks in range(3):
         first = -800 - weeks * 7 * 288
         metered[first : first + 24] = [None] * 24
-    said = verdict(MODE, CALM, metrics={**case(MODE, CALM).metrics, (mismatch.METERED, 300): metered})
+    result = verdict(MODE, CALM, metrics={**case(MODE, CALM).metrics, (mismatch.METERED, 300): metered})
 
-    assert isinstance(said, Unknown)
+    assert isinstance(result, Unknown)
 
 
 def test_what_the_same_time_of_another_week_needed_counts_for_a_hole() -> None:
@@ -354,27 +357,27 @@ def test_what_the_same_time_of_another_week_needed_counts_for_a_hole() -> None:
     at = -800
     metered[at - 2016 : at - 2016 + 3] = [150.0 * MIB * 300] * 3
     metered[at : at + 24] = [None] * 24
-    said = flagged(MODE, CALM, metrics={**case(MODE, CALM).metrics, (mismatch.METERED, 300): metered})
+    result = flagged(MODE, CALM, metrics={**case(MODE, CALM).metrics, (mismatch.METERED, 300): metered})
 
-    assert "150 MiB/s" in said.summary
+    assert "150 MiB/s" in result.summary
 
 
 @pytest.mark.parametrize(("mib_s", "five_minutes"), [(1.3, 0), (1.5, 1)])
-def test_calm_hours_settle_it_without_five_minutes(mib_s: float, five_minutes: int) -> None:
+def test_calm_hours_decide_it_without_five_minute_metrics(mib_s: float, five_minutes: int) -> None:
     calm = replace(case(MODE, CALM), metrics=moving((mib_s, 1440), permitted=256))
-    said, queries = play_with_queries(MODE, calm)
+    result, queries = play_with_queries(MODE, calm)
 
-    assert isinstance(said, Flagged)
-    assert said.advice[0].action == "change-to-bursting"
-    assert said.confidence == "high"
-    assert ("at most" in said.summary) is not five_minutes
+    assert isinstance(result, Flagged)
+    assert result.advice[0].action == "change-to-bursting"
+    assert result.confidence == "high"
+    assert ("at most" in result.summary) is not five_minutes
     assert sum(query.period_s == 300 for query in queries) == five_minutes
 
 
 @pytest.mark.parametrize(
     ("title", "metrics"), [(CALM, 12), (AT_LIMIT, 12), ("bursting, and calm", 3), ("a replica", 0)]
 )
-def test_a_mode_is_settled_by_so_many_metrics(title: str, metrics: int) -> None:
+def test_a_throughput_mode_is_judged_by_this_number_of_metrics(title: str, metrics: int) -> None:
     assert len(play_with_queries(MODE, case(MODE, title))[1]) == metrics
 
 
@@ -384,17 +387,17 @@ APART = "faster of late: the two ways to the date differ"
 
 
 def test_without_credits_nothing_is_sized_and_the_bounded_bill_comes_first() -> None:
-    said = flagged(CREDITS, GONE)
-    steps, elastic = said.advice
+    result = flagged(CREDITS, GONE)
+    steps, elastic = result.advice
 
-    assert (said.kind, said.severity, said.confidence) == (None, "high", "high")
+    assert (result.kind, result.severity, result.confidence) == (None, "high", "high")
     assert (steps.action, elastic.action) == ("raise-provisioned-in-steps", "change-to-elastic")
     assert units(steps) == {EFS_PROVISIONED_THROUGHPUT: 2 - 4}
     assert elastic.changes is None
     assert "rose fourteenfold" in elastic.risk
-    assert not said.cheapest_first
-    assert any("is the limit, not the demand" in caveat for caveat in said.caveats)
-    assert said.gist[0] == "gone"
+    assert not result.cheapest_first
+    assert any("is the limit, not the demand" in caveat for caveat in result.caveats)
+    assert result.gist[0] == "gone"
 
 
 def test_what_was_reached_on_credits_is_where_the_steps_begin() -> None:
@@ -407,10 +410,10 @@ def test_what_was_reached_on_credits_is_where_the_steps_begin() -> None:
 
 
 def test_one_week_that_is_taken_to_repeat_is_of_low_confidence() -> None:
-    said = flagged(CREDITS, "ten days old, drained from Monday to Friday, and seen at the end of the weekend")
+    result = flagged(CREDITS, "ten days old, drained from Monday to Friday, and seen at the end of the weekend")
 
-    assert said.confidence == "low"
-    assert any("Only one week is known, and assumed to repeat" in caveat for caveat in said.caveats)
+    assert result.confidence == "low"
+    assert any("Only one week is known, and assumed to repeat" in caveat for caveat in result.caveats)
 
 
 def test_the_page_says_what_does_not_help() -> None:
@@ -428,33 +431,33 @@ def test_leaving_provisioned_may_have_to_wait(mode: str, waits: bool) -> None:
 
 
 def test_what_will_be_gone_is_a_risk_with_a_date_got_in_two_ways() -> None:
-    said = flagged(CREDITS, GOING)
-    words = {fact.label: fact.value for fact in said.evidence}
+    result = flagged(CREDITS, GOING)
+    words = {fact.label: fact.value for fact in result.evidence}
 
-    assert (said.kind, said.severity, said.confidence) == ("risk", "medium", "high")
-    assert "gone around 2026-11-21" in said.summary
+    assert (result.kind, result.severity, result.confidence) == ("risk", "medium", "high")
+    assert "gone around 2026-11-21" in result.summary
     assert str(words["Gone, by the balance a week before"]).startswith("in 5 d")
     assert str(words["Gone, by what is metered above the baseline"]).startswith("in 5 d")
-    assert said.gist == flagged(CREDITS, APART).gist
+    assert result.gist == flagged(CREDITS, APART).gist
 
 
 def test_two_ways_that_differ_make_a_range_and_less_confidence() -> None:
-    said = flagged(CREDITS, APART)
+    result = flagged(CREDITS, APART)
 
-    assert "between 2026-11-17 and 2026-11-21" in said.summary
-    assert said.confidence == "medium"
-    assert any("Trust the earlier" in caveat for caveat in said.caveats)
+    assert "between 2026-11-17 and 2026-11-21" in result.summary
+    assert result.confidence == "medium"
+    assert any("Trust the earlier" in caveat for caveat in result.caveats)
 
 
 def test_a_few_days_are_of_low_confidence() -> None:
     assert flagged(CREDITS, "five days old, and draining since it was created").confidence == "low"
 
 
-def test_what_is_still_known_is_priced_both_ways_and_the_cheaper_comes_first() -> None:
-    said = flagged(CREDITS, GOING)
-    found = ways(said)
+def test_known_usage_is_priced_in_both_modes_and_the_lower_cost_option_comes_first() -> None:
+    result = flagged(CREDITS, GOING)
+    found = ways(result)
 
-    assert said.cheapest_first
+    assert result.cheapest_first
     assert units(found["change-to-provisioned"]) == {EFS_PROVISIONED_THROUGHPUT: 2 - 4}  # 3.2 MiB/s and a fifth more
     assert units(found["change-to-elastic"])[EFS_ELASTIC_READ] < 0
     assert "--provisioned-throughput-in-mibps 4" in (found["change-to-provisioned"].command or "")
@@ -468,12 +471,12 @@ def test_stored_fingerprints_keep_their_words() -> None:
 
 def test_a_burst_at_its_limit_hides_the_demand_too() -> None:
     hours = ([3.0] * 23 + [99.0]) * 16
-    said = flagged(
+    result = flagged(
         CREDITS, GOING, metrics=draining.by_hour([min(h, 3.4) if i < 150 else h for i, h in enumerate(hours)])
     )
 
-    assert said.advice[-1].changes is None
-    assert said.advice[0].action == "raise-provisioned-in-steps"
+    assert result.advice[-1].changes is None
+    assert result.advice[0].action == "raise-provisioned-in-steps"
 
 
 def test_elastic_has_no_price_where_nobody_counted_the_bytes() -> None:
@@ -482,8 +485,8 @@ def test_elastic_has_no_price_where_nobody_counted_the_bytes() -> None:
     assert ways(flagged(CREDITS, GOING, metrics=metrics))["change-to-elastic"].changes is None
 
 
-@pytest.mark.parametrize(("days", "said"), [(3, Flagged), (2, Fine)])
-def test_empty_on_three_of_seven_days_counts_although_it_refills(days: int, said: type[Verdict]) -> None:
+@pytest.mark.parametrize(("days", "result"), [(3, Flagged), (2, Fine)])
+def test_empty_on_three_of_seven_days_counts_although_it_refills(days: int, result: type[Verdict]) -> None:
     empty_night = [0.0] + [0.3 * draining.ALL] * 23
     full_night = [0.6 * draining.ALL] + [0.3 * draining.ALL] * 23
     busy = [3.0 * MIB * HOUR_S] + [1.0 * MIB * HOUR_S] * 23
@@ -493,7 +496,7 @@ def test_empty_on_three_of_seven_days_counts_although_it_refills(days: int, said
         (draining.PERMITTED, HOUR_S): [100.0 * MIB] * (16 * 24),
     }
 
-    assert type(verdict(CREDITS, GONE, metrics=metrics)) is said
+    assert type(verdict(CREDITS, GONE, metrics=metrics)) is result
 
 
 def test_an_empty_hour_in_which_nobody_wanted_more_than_the_baseline_does_not_count() -> None:
@@ -502,9 +505,9 @@ def test_an_empty_hour_in_which_nobody_wanted_more_than_the_baseline_does_not_co
     assert isinstance(verdict(CREDITS, GONE, metrics=metrics), Fine)
 
 
-@pytest.mark.parametrize(("rate", "said"), [(3.2, Flagged), (2.9, Fine)])
-def test_credits_that_last_longer_than_a_week_are_no_finding_yet(rate: float, said: type[Verdict]) -> None:
-    assert type(verdict(CREDITS, GOING, metrics=draining.by_hour([rate] * (15 * 24)))) is said
+@pytest.mark.parametrize(("rate", "result"), [(3.2, Flagged), (2.9, Fine)])
+def test_credits_that_last_longer_than_a_week_are_no_finding_yet(rate: float, result: type[Verdict]) -> None:
+    assert type(verdict(CREDITS, GOING, metrics=draining.by_hour([rate] * (15 * 24)))) is result
 
 
 def test_a_provisioned_file_system_that_bursts_lives_on_credits() -> None:
@@ -519,7 +522,7 @@ def test_a_provisioned_file_system_that_bursts_lives_on_credits() -> None:
     ("title", "metrics"),
     [(GONE, 3), (GOING, 10), ("a batch every night that is earned again by day", 1), ("all its credits", 1)],
 )
-def test_credits_are_settled_by_so_many_metrics(title: str, metrics: int) -> None:
+def test_credits_are_judged_by_this_number_of_metrics(title: str, metrics: int) -> None:
     assert len(play_with_queries(CREDITS, case(CREDITS, title))[1]) == metrics
 
 

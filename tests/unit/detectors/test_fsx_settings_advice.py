@@ -145,7 +145,6 @@ def test_any_two_changes_of_ontap_lie_six_hours_apart(detector: AnyDetector, tit
     (caveat,) = flagged(detector, title, resource=resource).caveats
 
     assert ("any two changes of SSD storage, IOPS or throughput" in caveat) == (kind == "ONTAP")
-    assert ("both settings into one --ontap-configuration" in caveat) == (kind == "ONTAP")
 
 
 def test_a_file_server_without_burst_is_not_asked_for_credits() -> None:
@@ -230,9 +229,9 @@ def nightly(*per_s: float) -> dict[tuple[Metric, int], list[float]]:
 def test_two_ceilings_are_a_wait_where_little_lies_between(
     title: str, per_s: list[float], verdict: type[Verdict]
 ) -> None:
-    said = played(SYNC, WAITING, metrics=nightly(*per_s))
+    result = played(SYNC, WAITING, metrics=nightly(*per_s))
 
-    assert isinstance(said, verdict), title
+    assert isinstance(result, verdict), title
 
 
 @pytest.mark.parametrize("metric", [fsx_sync_export.WRITES, fsx_sync_export.WRITTEN], ids=lambda metric: metric.name)

@@ -133,7 +133,7 @@ def test_a_failed_call_is_not_silence(failed: str) -> None:
     assert "" in scan.asked or failed == WAITS.id
 
 
-def test_without_all_volumes_nobody_knows_which_one_is_meant() -> None:
+def test_without_all_volumes_the_exported_one_is_unknown() -> None:
     partial = Scan(WAITS, fleet=Fleet([], {FsxVolume: "AccessDenied"}))
     broken = UnreadableRecord(FsxVolume, "fsvol-broken", "no Options", (SERVER.id,))
     one_missing = Scan(WAITS, fleet=Fleet([], broken=[broken]))

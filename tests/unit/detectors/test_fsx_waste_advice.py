@@ -36,9 +36,9 @@ def verdict(detector: AnyDetector, title: str, resource: Mapping[str, Any] | Non
 
 
 def flagged(detector: AnyDetector, title: str, resource: Mapping[str, Any] | None = None, **changes: Any) -> Flagged:
-    said = verdict(detector, title, resource, **changes)
-    assert isinstance(said, Flagged), words(said)
-    return resolved(said, "ap-northeast-1", ())
+    result = verdict(detector, title, resource, **changes)
+    assert isinstance(result, Flagged), words(result)
+    return resolved(result, "ap-northeast-1", ())
 
 
 def with_days(detector: AnyDetector, title: str, *metrics: Metric, days: Sequence[float | None]) -> Given:
@@ -46,8 +46,8 @@ def with_days(detector: AnyDetector, title: str, *metrics: Metric, days: Sequenc
     return {**case(detector, title).metrics, **{(metric, DAY_S): days for metric in metrics}}
 
 
-def by_action(said: Flagged) -> dict[str, Advice]:
-    return {advice.action: advice for advice in said.advice}
+def by_action(result: Flagged) -> dict[str, Advice]:
+    return {advice.action: advice for advice in result.advice}
 
 
 def units(advice: Advice) -> dict[PriceItem, Decimal]:
@@ -61,11 +61,11 @@ ONTAP_ZEROS = "ONTAP, a month of zeros"
 
 @pytest.mark.parametrize("one", [one for one in IDLE.cases if one.expect is Flagged], ids=lambda one: one.title)
 def test_no_command_about_an_idle_file_system_deletes_anything(one: Case) -> None:
-    said = play(IDLE, one)
+    result = play(IDLE, one)
 
-    assert isinstance(said, Flagged)
-    assert not [advice for advice in said.advice if "delete" in (advice.command or "")]
-    assert "Back it up" in said.advice[0].summary or said.advice[0].command is None
+    assert isinstance(result, Flagged)
+    assert not [advice for advice in result.advice if "delete" in (advice.command or "")]
+    assert "Back it up" in result.advice[0].summary or result.advice[0].command is None
 
 
 def test_openzfs_is_backed_up_whole_and_its_children_are_named_before_it_is_deleted() -> None:
@@ -236,41 +236,41 @@ def test_a_smaller_openzfs_is_half_full_and_has_twice_the_iops_that_were_used() 
 
 
 def test_without_knowing_its_disks_it_keeps_all_its_iops() -> None:
-    said = flagged(OVERSIZED, ZFS, metrics=with_days(OVERSIZED, ZFS, fsx_oversized.DISK_IOPS, days=[]))
+    result = flagged(OVERSIZED, ZFS, metrics=with_days(OVERSIZED, ZFS, fsx_oversized.DISK_IOPS, days=[]))
 
-    assert "6,000 IOPS" in by_action(said)["move-to-smaller"].summary
-    assert any("keeps all of its IOPS" in caveat for caveat in said.caveats)
+    assert "6,000 IOPS" in by_action(result)["move-to-smaller"].summary
+    assert any("keeps all of its IOPS" in caveat for caveat in result.caveats)
 
 
 def test_efs_is_priced_for_what_lies_there_and_replaces_everything_that_was_provisioned() -> None:
-    said = flagged(OVERSIZED, ZFS)
-    efs = units(by_action(said)["move-to-efs"])
+    result = flagged(OVERSIZED, ZFS)
+    efs = units(by_action(result)["move-to-efs"])
 
     assert efs[fsx_storage(*MULTI)] == 2_000
     assert efs[fsx_throughput(*MULTI)] == 160
     assert efs[efs_storage("Standard", one_zone=False, elastic=False)] == -150
-    assert said.cheapest_first
-    assert set(by_action(said)) == {"move-to-smaller", "move-to-efs"}
+    assert result.cheapest_first
+    assert set(by_action(result)) == {"move-to-smaller", "move-to-efs"}
 
 
 def test_in_one_zone_efs_is_one_zone() -> None:
-    said = flagged(OVERSIZED, ZFS, {"deployment_type": "SINGLE_AZ_1"})
+    result = flagged(OVERSIZED, ZFS, {"deployment_type": "SINGLE_AZ_1"})
 
-    assert efs_storage("Standard", one_zone=True, elastic=False) in units(by_action(said)["move-to-efs"])
+    assert efs_storage("Standard", one_zone=True, elastic=False) in units(by_action(result)["move-to-efs"])
 
 
 def test_at_ontaps_minimum_only_the_smaller_services_are_left() -> None:
-    said = flagged(OVERSIZED, LEAST)
-    openzfs = units(by_action(said)["move-to-openzfs"])
+    result = flagged(OVERSIZED, LEAST)
+    openzfs = units(by_action(result)["move-to-openzfs"])
 
-    assert set(by_action(said)) == {"move-to-openzfs", "move-to-efs"}
+    assert set(by_action(result)) == {"move-to-openzfs", "move-to-efs"}
     assert openzfs == {
         fsx_storage("ONTAP", "MULTI_AZ_1"): 1_024,
         fsx_throughput("ONTAP", "MULTI_AZ_1"): 128,
         fsx_storage(*MULTI): -180,
         fsx_throughput(*MULTI): -160,
     }
-    assert all("speak NFS" in advice.risk for advice in said.advice)
+    assert all("speak NFS" in advice.risk for advice in result.advice)
 
 
 def test_what_does_not_carry_the_load_is_not_advised() -> None:
@@ -318,9 +318,9 @@ def test_a_minimum_counts_for_each_pair_of_file_servers() -> None:
 
 def test_the_largest_ontap_file_server_has_a_minimum_of_its_own() -> None:
     largest = {"throughput_mb_s": 4_096, "target": replace(case(OVERSIZED, LEAST).resource.target, region="us-east-1")}
-    said = flagged(OVERSIZED, LEAST, {**largest, "storage_gib": 20_480, "iops": 160_000})
+    result = flagged(OVERSIZED, LEAST, {**largest, "storage_gib": 20_480, "iops": 160_000})
 
-    assert "5,120 GiB of SSD and 160,000 IOPS" in by_action(said)["move-to-smaller"].summary
+    assert "5,120 GiB of SSD and 160,000 IOPS" in by_action(result)["move-to-smaller"].summary
 
 
 def test_nothing_is_priced_for_windows() -> None:
@@ -366,7 +366,7 @@ def test_growth_that_stopped_a_week_ago_is_none_and_growth_after_a_step_is_some(
     assert isinstance(verdict(OVERSIZED, ZFS, metrics=with_days(OVERSIZED, ZFS, USED, days=grows)), Fine)
 
 
-def test_what_comes_and_goes_is_no_growth() -> None:
+def test_usage_that_rises_and_falls_is_no_growth() -> None:
     scratch = [(30 + 250 * ((7 * day) % 11) / 10) * GIB for day in range(37)]
 
     assert isinstance(verdict(OVERSIZED, ZFS, metrics=with_days(OVERSIZED, ZFS, USED, days=scratch)), Flagged)
@@ -389,10 +389,10 @@ def test_at_the_minimum_of_ontap_the_capacity_pool_counts(pool_gib: float, expec
 
 def test_the_other_services_hold_what_lies_in_the_pool_as_well() -> None:
     pooled = with_days(OVERSIZED, LEAST, IN_POOL, days=[100.0 * GIB] * 37)
-    said = flagged(OVERSIZED, LEAST, metrics=pooled)
+    result = flagged(OVERSIZED, LEAST, metrics=pooled)
 
-    assert units(by_action(said)["move-to-efs"])[efs_storage("Standard", one_zone=False, elastic=False)] == -190
-    assert any("capacity pool" in caveat for caveat in said.caveats)
+    assert units(by_action(result)["move-to-efs"])[efs_storage("Standard", one_zone=False, elastic=False)] == -190
+    assert any("capacity pool" in caveat for caveat in result.caveats)
 
 
 def test_two_weeks_of_points_are_enough_with_less_confidence() -> None:

@@ -56,7 +56,7 @@ def settings(advice: Advice) -> dict[str, tuple[str, ...]]:
 
 # ebs-instance-bound
 
-SPOOL, DB = "1,000 MiB/s on an instance that carries 566", "32,000 IOPS on an instance that carries 18,750"
+LOG_VOLUME, DB = "1,000 MiB/s on an instance that carries 566", "32,000 IOPS on an instance that carries 18,750"
 TWO = "two volumes of 500 MiB/s each, never busy"
 
 
@@ -74,7 +74,7 @@ def records(title: str, *, volumes: Mapping[str, Any] | None = None, **limits: A
 
 
 def test_a_setting_is_lowered_to_what_the_instance_carries_and_the_other_one_stays() -> None:
-    verdict = flagged(BOUND, SPOOL)
+    verdict = flagged(BOUND, LOG_VOLUME)
     lower = verdict.advice[0]
 
     assert settings(lower) == {"vol-spool": ("volume-type=gp3", "iops=4000", "throughput=567")}
@@ -83,7 +83,7 @@ def test_a_setting_is_lowered_to_what_the_instance_carries_and_the_other_one_sta
 
 
 def test_where_the_speed_is_wanted_the_family_has_a_larger_size() -> None:
-    larger = flagged(BOUND, SPOOL).advice[1]
+    larger = flagged(BOUND, LOG_VOLUME).advice[1]
 
     assert larger.action == "change-instance-type-to-m5.12xlarge"
     assert larger.changes == (Change(ec2_hour("m5.large"), 730), Change(ec2_hour("m5.12xlarge"), -730))
@@ -91,7 +91,9 @@ def test_where_the_speed_is_wanted_the_family_has_a_larger_size() -> None:
 
 @pytest.mark.parametrize(("mib_s", "expect"), [(622, Fine), (623, Flagged)])
 def test_a_tenth_beyond_the_maximum_is_no_mistake(mib_s: int, expect: type[Verdict]) -> None:
-    assert isinstance(played(BOUND, SPOOL, records=records(SPOOL, volumes={"throughput_mib_s": mib_s})), expect)
+    assert isinstance(
+        played(BOUND, LOG_VOLUME, records=records(LOG_VOLUME, volumes={"throughput_mib_s": mib_s})), expect
+    )
 
 
 @pytest.mark.parametrize(("iops", "expect"), [(20_625, Fine), (20_626, Flagged)])
@@ -106,14 +108,14 @@ def test_what_every_gp3_includes_is_kept_where_the_instance_carries_less() -> No
         "ebs_baseline_iops": 2_000,
         "ebs_maximum_iops": 2_000,
     }
-    verdict = flagged(BOUND, SPOOL, records=records(SPOOL, **slow))
+    verdict = flagged(BOUND, LOG_VOLUME, records=records(LOG_VOLUME, **slow))
 
     assert settings(verdict.advice[0]) == {"vol-spool": ("volume-type=gp3", "iops=3000", "throughput=125")}
 
 
 def test_iops_are_kept_that_the_throughput_takes() -> None:
     fast = {"ebs_maximum_mbps": 10_000.0, "ebs_maximum_iops": 3_600}
-    verdict = flagged(BOUND, SPOOL, records=records(SPOOL, volumes={"iops": 20_000}, **fast))
+    verdict = flagged(BOUND, LOG_VOLUME, records=records(LOG_VOLUME, volumes={"iops": 20_000}, **fast))
 
     assert settings(verdict.advice[0]) == {"vol-spool": ("volume-type=gp3", "iops=4000", "throughput=1000")}
 
@@ -187,7 +189,7 @@ def test_a_volume_of_a_program_is_changed_there() -> None:
 
     assert any(
         "Kubernetes" in caveat
-        for caveat in flagged(BOUND, SPOOL, records=records(SPOOL, volumes={"tags": tags})).caveats
+        for caveat in flagged(BOUND, LOG_VOLUME, records=records(LOG_VOLUME, volumes={"tags": tags})).caveats
     )
 
 

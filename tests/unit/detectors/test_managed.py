@@ -32,7 +32,7 @@ def flagged(detector_id: str, case: Case, tags: dict[str, str], manager: str | N
     return verdict
 
 
-def said(verdict: Flagged) -> str:
+def text_of(verdict: Flagged) -> str:
     return " ".join([*verdict.caveats, *(one.summary for one in verdict.advice)])
 
 
@@ -49,7 +49,7 @@ def test_the_owner_is_named_and_no_program_may_do_anything(
 ) -> None:
     verdict = flagged(detector_id, case, tags, manager)
 
-    assert owner in said(verdict) or "Auto Scaling group workers" in said(
+    assert owner in text_of(verdict) or "Auto Scaling group workers" in text_of(
         verdict
     )  # a case that has an owner of its own
     assert nothing_deletes(verdict)
@@ -77,4 +77,4 @@ def test_each_tag_of_the_table_takes_away_the_command_that_deletes(tag: str) -> 
 def test_advice_on_what_was_restored_says_who_restored_it() -> None:
     case = next(case for case in registry()["efs-orphaned"].cases if case.expect is Flagged)
 
-    assert "AWS Backup restored it from a backup" in said(flagged("efs-orphaned", case, {RESTORED_BY_AWS: "arn"}))
+    assert "AWS Backup restored it from a backup" in text_of(flagged("efs-orphaned", case, {RESTORED_BY_AWS: "arn"}))

@@ -50,7 +50,7 @@ def levels(evidence: Evidence) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(("detector_id", "title"), FLAGGED)
-def test_a_picture_is_drawn_in_the_unit_that_stands_beside_it(detector_id: str, title: str) -> None:
+def test_a_picture_is_drawn_in_the_unit_of_its_label(detector_id: str, title: str) -> None:
     """A value is a point of its series, or what its points come to: not bytes beside GiB."""
     for evidence, series in pictures(flagged(detector_id, title)):
         highest = max(map(abs, series.present), default=0)
@@ -80,7 +80,7 @@ def test_levels_are_in_the_unit_of_their_picture_and_have_names(detector_id: str
 
 
 @pytest.mark.parametrize(("detector_id", "title"), FLAGGED)
-def test_a_forecast_goes_on_where_the_series_ends_until_nothing_is_left(detector_id: str, title: str) -> None:
+def test_a_forecast_continues_the_series_until_nothing_is_left(detector_id: str, title: str) -> None:
     for evidence in flagged(detector_id, title).evidence:
         if ahead := evidence.forecast:
             assert evidence.series is not None
@@ -242,13 +242,13 @@ def test_an_amount_that_is_not_advised_is_not_drawn() -> None:
         "ten days old, drained from Monday to Friday, and seen at the end of the weekend",
     ],
 )
-def test_the_credits_are_drawn_until_the_hour_that_is_told(title: str) -> None:
+def test_the_credits_are_drawn_until_the_hour_in_the_text(title: str) -> None:
     verdict = flagged("efs-credits-draining", title)
-    (told,) = [evidence.value for evidence in verdict.evidence if evidence.label.startswith("Gone, by the balance")]
+    (shown,) = [evidence.value for evidence in verdict.evidence if evidence.label.startswith("Gone, by the balance")]
     ahead = the_picture(verdict, "Credits left").forecast
 
     assert ahead is not None
-    assert f"in {duration_words(len(ahead) * HOUR_S)}" == told
+    assert f"in {duration_words(len(ahead) * HOUR_S)}" == shown
 
 
 def test_the_credits_are_drawn_as_the_week_that_repeats() -> None:
@@ -284,30 +284,30 @@ def balance_of(title: str, late: int = 0) -> tuple[Flagged, Series]:
     return verdict, picture.forecast
 
 
-def hours_told(verdict: Flagged) -> int:
+def hours_shown(verdict: Flagged) -> int:
     found = re.search(r"about (\d+) more hours", verdict.summary)
     assert found, verdict.summary
     return int(found[1])
 
 
-def test_a_volume_s_balance_is_drawn_until_the_hour_that_is_told() -> None:
+def test_a_volume_s_balance_is_drawn_until_the_hour_in_the_text() -> None:
     verdict, ahead = balance_of("a little less every day")
 
-    assert len(ahead) == hours_told(verdict) == 8
+    assert len(ahead) == hours_shown(verdict) == 8
     assert list(ahead.values) == [8.75, 7.5, 6.25, 5.0, 3.75, 2.5, 1.25, 0.0]
 
 
 def test_late_points_are_no_part_of_what_is_projected() -> None:
     verdict, ahead = balance_of("a little less every day", late=2)
 
-    assert len(ahead) == hours_told(verdict) - 2
+    assert len(ahead) == hours_shown(verdict) - 2
 
 
 def test_a_fall_of_half_a_day_is_drawn_as_a_straight_line() -> None:
     verdict, ahead = balance_of("it has fallen to 9 % in a day")
     steps = [before - after for before, after in zip(ahead.values[:-2], ahead.values[1:-1], strict=True)]
 
-    assert len(ahead) - 1 < hours_told(verdict) + 1 <= len(ahead) + 1
+    assert len(ahead) - 1 < hours_shown(verdict) + 1 <= len(ahead) + 1
     assert steps == pytest.approx([steps[0]] * len(steps))
     assert ahead.values[0] + steps[0] == pytest.approx(9)
 
@@ -345,7 +345,7 @@ def test_one_client_all_day_is_a_hundred_percent() -> None:
     assert set(picture.series.present) == {100.0}
 
 
-def test_a_loose_volume_shows_the_days_it_was_on_an_instance_and_none_before() -> None:
+def test_the_picture_of_an_unattached_volume_starts_with_its_days_on_an_instance() -> None:
     title = "attached every week, until two months ago"
     picture = the_picture(flagged("ebs-unattached", title), "Idle on a running instance, per day")
 

@@ -47,7 +47,7 @@ def settings(
     return [advice.setting for advice in advised(detector_id, case(detector_id, title), resource, **changes)]
 
 
-def said_by(command: str) -> Setting:
+def setting_of(command: str) -> Setting:
     """What a command of the AWS CLI sets."""
     words = shlex.split(command)
     assert words[0] == "aws"
@@ -80,7 +80,7 @@ def test_of_all_worked_cases_a_setting_is_what_the_command_sets_and_all_of_it() 
             seen.add((id_, type(advice.setting)))
             where = (id_, one.title, advice.action)
             assert advice.command is not None, where
-            assert said_by(advice.command) == advice.setting, where
+            assert setting_of(advice.command) == advice.setting, where
             assert one.resource.id in advice.command, where
             assert advice.reversible, where
             assert not advice.deletes, where
@@ -164,7 +164,7 @@ def mismatches() -> dict[str, list[tuple[str, Setting | None]]]:
 
 
 def test_a_mode_is_changed_and_an_amount_that_single_minutes_may_exceed_is_not() -> None:
-    ways = [way for said in mismatches().values() for way in said]
+    ways = [way for names in mismatches().values() for way in names]
 
     assert {setting for action, setting in ways if action == "change-to-elastic"} >= {
         EfsThroughputSetting(mode="elastic")
@@ -222,7 +222,7 @@ def test_bursting_carries_what_single_minutes_may_have_moved() -> None:
     assert bursting(MeteredIOBytes=fast(60)) is None
 
 
-def test_nobody_knows_the_credits_of_what_was_elastic() -> None:
+def test_the_credits_of_a_former_elastic_file_system_are_unknown() -> None:
     elastic = [
         advice.setting
         for id_, one, verdict in flagged()

@@ -1,10 +1,13 @@
 """What a question costs: the cheapest metric that settles it, and no more."""
 
+from dataclasses import replace
+
 import pytest
 
 from slackwater.engine.cases import play_with_queries
 from slackwater.engine.registry import registry
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S
+from slackwater.model.verdicts import Fine
 
 COSTS = [
     ("ebs-surplus-throughput", "125 MiB/s, as every gp3", []),
@@ -14,7 +17,11 @@ COSTS = [
     ("ebs-surplus-iops", "a ten-minute batch of 10,000 IOPS every night", [DAY_S] * 2),
     ("ebs-surplus-iops", "12,000 IOPS on gp3, 1,500 used", [DAY_S] * 3),
     ("ebs-surplus-iops", "12,000 IOPS on io2, 1,500 operations of 8 KiB used", [DAY_S] * 6),
-    ("ebs-surplus-iops", "reads by day and writes by night, each below the line", [DAY_S] * 3 + [HOUR_S] * 2),
+    (
+        "ebs-surplus-iops",
+        "reads by day and writes by night, each below the line",
+        [DAY_S] * 3 + [HOUR_S] * 2 + [FIVE_MINUTES_S] * 2,
+    ),
     ("ebs-outdated-type", "gp3", []),
     ("ebs-outdated-type", "io1 on several instances", []),
     ("ebs-outdated-type", "magnetic, and a million I/O requests a month", [DAY_S] * 6),
@@ -65,7 +72,7 @@ COSTS = [
     ("efs-cold-data", "Elastic: no credits to lose", [DAY_S] * 2),
     ("efs-cold-data", "800 GiB of which 55 were touched", [DAY_S] * 3),
     ("efs-cold-data", "6 TiB, never fast", [DAY_S] * 2 + [FIVE_MINUTES_S]),
-    ("efs-cold-data", "nothing published, while CloudWatch was recording", [DAY_S] * 4),
+    ("efs-cold-data", "nothing published, while CloudWatch was recording", [DAY_S] * 5),
     ("efs-single-zone-use", "its only mount target is in one zone", []),
     ("efs-single-client", "data in Infrequent Access", []),
     ("efs-single-client", "a second client for half an hour every night", [DAY_S]),
@@ -128,9 +135,27 @@ COSTS = [
 
 
 @pytest.mark.parametrize(("detector_id", "title", "periods"), COSTS)
-def test_a_case_is_settled_by_these_metrics(detector_id: str, title: str, periods: list[int]) -> None:
+def test_a_case_is_judged_by_these_metrics(detector_id: str, title: str, periods: list[int]) -> None:
     detector = registry()[detector_id]
     (case,) = [case for case in detector.cases if case.title == title]
     _, queries = play_with_queries(detector, case)
 
     assert sorted((query.period_s for query in queries), reverse=True) == sorted(periods, reverse=True)
+
+
+@pytest.mark.parametrize("volume_type", ["gp3", "io1", "io2"])
+def test_three_days_by_five_minutes_show_that_a_limit_is_reached_every_day(volume_type: str) -> None:
+    """All 35 days have twelve times the points."""
+    detector = registry()["ebs-surplus-iops"]
+    (case,) = [one for one in detector.cases if one.title == "reads and writes at once, above the limit"]
+    throughput = 125 if volume_type == "gp3" else None
+    volume = replace(case.resource, volume_type=volume_type, throughput_mib_s=throughput)  # type: ignore[call-arg]
+    small = {
+        (replace(key, name=key.name.replace("Ops", "Bytes"), unit="bytes a minute"), s): [4096.0 * 60] * 36
+        for key, s in case.metrics
+        if s == DAY_S and "Ops" in key.name
+    }
+    verdict, queries = play_with_queries(detector, replace(case, resource=volume, metrics={**case.metrics, **small}))
+
+    assert verdict == Fine("it used its IOPS, reads and writes together")
+    assert {query.points for query in queries if query.period_s == FIVE_MINUTES_S} == {3 * 288}

@@ -61,7 +61,7 @@ def host(detector_id: str, title: str, **changes: object) -> Instance:
 STOPPED = "ebs-on-stopped-instance", "its instance was stopped 76 days ago"
 IDLE = "ebs-idle", "five weeks of zeros"
 EMPTY = "ebs-surplus-size", "a tenth of it is used"
-LOOSE = "ebs-unattached", "detached three weeks ago"
+UNATTACHED = "ebs-unattached", "detached three weeks ago"
 
 
 @pytest.mark.parametrize(("detector_id", "title"), [STOPPED, IDLE, EMPTY])
@@ -74,7 +74,7 @@ def test_no_command_takes_an_attached_volume_away(detector_id: str, title: str, 
             assert word not in (advice.command or ""), advice.command
 
 
-@pytest.mark.parametrize(("detector_id", "title"), [STOPPED, IDLE, EMPTY, LOOSE])
+@pytest.mark.parametrize(("detector_id", "title"), [STOPPED, IDLE, EMPTY, UNATTACHED])
 def test_a_volume_of_kubernetes_is_called_so(detector_id: str, title: str) -> None:
     verdict = flagged(detector_id, title, resource=volume(detector_id, title, tags=CLAIM))
 
@@ -118,8 +118,8 @@ LONG_GONE = AttachmentEvent(
 )
 
 
-def test_the_command_for_a_loose_volume_only_creates_a_snapshot() -> None:
-    first = flagged(*LOOSE, records=(LONG_GONE,)).advice[0]
+def test_the_command_for_an_unattached_volume_only_creates_a_snapshot() -> None:
+    first = flagged(*UNATTACHED, records=(LONG_GONE,)).advice[0]
 
     assert first.deletes
     assert (first.command or "").startswith("aws ec2 create-snapshot ")
@@ -128,8 +128,8 @@ def test_the_command_for_a_loose_volume_only_creates_a_snapshot() -> None:
 
 @pytest.mark.parametrize("name", ["old, but {good}", "it's=cmd|'/c calc'!A1 $(reboot) `id`", "n" * 255, "ü\n2"])
 def test_a_snapshot_says_what_it_was_made_of(name: str) -> None:
-    bought = volume(*LOOSE, tags={"Name": name}, iops=4_000, throughput_mib_s=225)
-    command = flagged(*LOOSE, resource=bought).advice[0].command or ""
+    bought = volume(*UNATTACHED, tags={"Name": name}, iops=4_000, throughput_mib_s=225)
+    command = flagged(*UNATTACHED, resource=bought).advice[0].command or ""
     words = shlex.split(command)
 
     assert words[:7] == [
@@ -147,8 +147,8 @@ def test_a_snapshot_says_what_it_was_made_of(name: str) -> None:
 
 
 def test_a_snapshot_of_a_volume_without_a_name_or_iops_has_its_id() -> None:
-    nameless = volume(*LOOSE, tags=None, volume_type="st1", iops=None, throughput_mib_s=None)
-    command = flagged(*LOOSE, resource=nameless).advice[0].command or ""
+    nameless = volume(*UNATTACHED, tags=None, volume_type="st1", iops=None, throughput_mib_s=None)
+    command = flagged(*UNATTACHED, resource=nameless).advice[0].command or ""
 
     assert "'vol-0123456789abcdef0: st1, 500 GiB, ap-northeast-1a'" in command
     assert '"Value": "vol-0123456789abcdef0"' in command
@@ -162,9 +162,9 @@ def on_and_off(*spans: tuple[int, int]) -> dict[tuple[Metric, int], list[float |
     return {(IDLE_TIME, DAY_S): [value for on, off in spans for value in [86_000.0] * on + [None] * off]}
 
 
-def loose_for(*spans: tuple[int, int], **limits: object) -> Verdict:
+def unattached_for(*spans: tuple[int, int], **limits: object) -> Verdict:
     """A volume that CloudTrail says nothing of."""
-    return judged(*LOOSE, records=(), metrics=on_and_off(*spans), limits=limits)
+    return judged(*UNATTACHED, records=(), metrics=on_and_off(*spans), limits=limits)
 
 
 @pytest.mark.parametrize(
@@ -175,14 +175,14 @@ def loose_for(*spans: tuple[int, int], **limits: object) -> Verdict:
     ],
 )
 def test_a_volume_in_rotation_is_waited_for(pause: int, still: int) -> None:
-    assert isinstance(loose_for((1, pause), (1, pause), (1, still)), Fine)
-    assert isinstance(loose_for((1, pause), (1, pause), (1, still + 5)), Flagged)
+    assert isinstance(unattached_for((1, pause), (1, pause), (1, still)), Fine)
+    assert isinstance(unattached_for((1, pause), (1, pause), (1, still + 5)), Flagged)
 
 
 def test_what_was_attached_for_weeks_is_in_no_rotation() -> None:
-    assert isinstance(loose_for((14, 20), (3, 15)), Fine)
-    assert isinstance(loose_for((15, 20), (3, 15)), Flagged)
-    assert isinstance(loose_for((15, 20), (3, 15), rotation_days=15), Fine)
+    assert isinstance(unattached_for((14, 20), (3, 15)), Fine)
+    assert isinstance(unattached_for((15, 20), (3, 15)), Flagged)
+    assert isinstance(unattached_for((15, 20), (3, 15), rotation_days=15), Fine)
 
 
 def deletes(verdict: Flagged) -> bool:
@@ -201,7 +201,7 @@ def deletes(verdict: Flagged) -> bool:
 def test_a_metric_that_ends_says_that_the_instance_stopped_and_deletes_nothing(
     event: AttachmentEvent | None, deletable: bool
 ) -> None:
-    verdict = flagged(*LOOSE, records=(event,) if event else (), metrics=on_and_off((30, 60)))
+    verdict = flagged(*UNATTACHED, records=(event,) if event else (), metrics=on_and_off((30, 60)))
 
     assert deletes(verdict) is deletable
     assert ("on no running instance since 2026-09-18" in verdict.summary) is not deletable
@@ -214,15 +214,15 @@ def test_a_metric_that_ends_says_that_the_instance_stopped_and_deletes_nothing(
 
 
 def test_a_day_that_cloudwatch_lost_is_no_rotation_to_speak_of() -> None:
-    assert isinstance(loose_for((10, 1), (10, 1), (10, 12)), Flagged)
+    assert isinstance(unattached_for((10, 1), (10, 1), (10, 12)), Flagged)
 
 
 def test_no_command_deletes_what_was_in_rotation() -> None:
     gone = AttachmentEvent(
         id="vol-0123456789abcdef0", at=CASE_NOW - timedelta(days=59.5), instance_id="i-1", event_name="DetachVolume"
     )
-    verdict = flagged(*LOOSE, records=(gone,), metrics=on_and_off((1, 6), (1, 6), (1, 60)))
-    once = flagged(*LOOSE, records=(gone,), metrics=on_and_off((1, 60)))
+    verdict = flagged(*UNATTACHED, records=(gone,), metrics=on_and_off((1, 6), (1, 6), (1, 60)))
+    once = flagged(*UNATTACHED, records=(gone,), metrics=on_and_off((1, 60)))
 
     assert not deletes(verdict)
     assert any("again and again" in caveat for caveat in verdict.caveats)
@@ -260,7 +260,7 @@ def test_what_is_freed_is_the_whole_volume_and_a_snapshot_that_is_kept_costs() -
     assert image.changes == keep.changes  # its snapshots stay
 
 
-def test_a_root_volume_goes_with_its_instance_or_not_at_all() -> None:
+def test_a_root_volume_is_deleted_with_its_instance_or_not_at_all() -> None:
     root = flagged("ebs-on-stopped-instance", "the root volume of that instance")
     unsaid = flagged(*STOPPED, records=(host(*STOPPED, root_device=""),))
 
@@ -394,7 +394,7 @@ def test_growth_by_the_week_is_growth_on_any_day(weekday: int) -> None:
     assert isinstance(judged(*EMPTY, **filled(*[10 + sum(workdays[:day]) for day in range(36)])), Fine)
 
 
-def told(path: str = "/data", device: str = "nvme1n1", kind: str = "xfs", volume_id: str = "") -> DiskMetric:
+def agent_metric(path: str = "/data", device: str = "nvme1n1", kind: str = "xfs", volume_id: str = "") -> DiskMetric:
     """What an agent tells of a file system; of its volume too, if that has an id."""
     (disk,) = [one for one in case(*EMPTY).records if isinstance(one, DiskMetric)]
     new = {"path": path, "device": device, "fstype": kind, "VolumeId": volume_id}
@@ -403,7 +403,7 @@ def told(path: str = "/data", device: str = "nvme1n1", kind: str = "xfs", volume
 
 
 def test_a_device_that_was_renamed_at_a_reboot_is_the_same_disk() -> None:
-    before, after = (told(device=device, volume_id=volume(*EMPTY).id) for device in ("nvme1n1", "nvme2n1"))
+    before, after = (agent_metric(device=device, volume_id=volume(*EMPTY).id) for device in ("nvme1n1", "nvme2n1"))
     days = {before: [10.0] * 20 + [None] * 16, after: [None] * 19 + [12.0] * 17}
 
     def now(days: dict[DiskMetric, list[float | None]]) -> Verdict:
@@ -426,19 +426,22 @@ def test_a_device_that_was_renamed_at_a_reboot_is_the_same_disk() -> None:
 @pytest.mark.parametrize(
     ("disks", "expected"),
     [
-        ((told("/", "nvme0n1p1"), told("/home", "nvme0n1p3")), Fine),
-        ((told("/", "nvme0n1p1"), told("/home", "nvme0n1p3"), told("/tank", "tank", "zfs")), Fine),
-        ((told("/", "nvme0n1p1"), told(), told("/tank", "tank", "zfs")), Fine),
-        ((told("/boot", "nvme1n1p1"), told("/", "dm-0"), told("/home", "nvme1n1p2")), Fine),
-        ((told("/home", "nvme0n1p3"),), Fine),  # of / it says nothing
-        ((told("/home", "xvda3", "ext4"),), Fine),
-        ((told("/", "nvme0n1p1"), told(device="md0")), Fine),
-        ((told("/", "nvme0n1p1"), told(device="")), Fine),
-        ((told("/", "nvme0n1p1"), told(kind="")), Fine),
-        ((told("/", "nvme0n1p1"), told("/nfs", "10.0.0.1:/", "nfs4"), told()), Flagged),
-        ((told("/", "nvme1n1p1"), told(device="nvme0n1")), Flagged),
-        ((told("/", "xvda1", "ext4"), told(device="xvdf", kind="ext4")), Flagged),
-        ((told(),), Flagged),
+        ((agent_metric("/", "nvme0n1p1"), agent_metric("/home", "nvme0n1p3")), Fine),
+        (
+            (agent_metric("/", "nvme0n1p1"), agent_metric("/home", "nvme0n1p3"), agent_metric("/tank", "tank", "zfs")),
+            Fine,
+        ),
+        ((agent_metric("/", "nvme0n1p1"), agent_metric(), agent_metric("/tank", "tank", "zfs")), Fine),
+        ((agent_metric("/boot", "nvme1n1p1"), agent_metric("/", "dm-0"), agent_metric("/home", "nvme1n1p2")), Fine),
+        ((agent_metric("/home", "nvme0n1p3"),), Fine),  # of / it says nothing
+        ((agent_metric("/home", "xvda3", "ext4"),), Fine),
+        ((agent_metric("/", "nvme0n1p1"), agent_metric(device="md0")), Fine),
+        ((agent_metric("/", "nvme0n1p1"), agent_metric(device="")), Fine),
+        ((agent_metric("/", "nvme0n1p1"), agent_metric(kind="")), Fine),
+        ((agent_metric("/", "nvme0n1p1"), agent_metric("/nfs", "10.0.0.1:/", "nfs4"), agent_metric()), Flagged),
+        ((agent_metric("/", "nvme1n1p1"), agent_metric(device="nvme0n1")), Flagged),
+        ((agent_metric("/", "xvda1", "ext4"), agent_metric(device="xvdf", kind="ext4")), Flagged),
+        ((agent_metric(),), Flagged),
     ],
 )
 def test_an_agent_that_names_no_volume_is_believed_where_the_disk_is_plain(
@@ -506,7 +509,7 @@ def test_an_agent_that_names_no_volume_is_believed_less() -> None:
     assert any("only data volume" in caveat for caveat in verdict.caveats)
 
 
-def test_a_fleet_knows_what_an_agent_tells_of() -> None:
+def test_a_fleet_has_the_file_systems_that_an_agent_reports() -> None:
     records = case(*EMPTY).records
     (disk,) = [one for one in records if isinstance(one, DiskMetric)]
 

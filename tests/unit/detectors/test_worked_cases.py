@@ -20,18 +20,18 @@ CASES = [
 @pytest.mark.parametrize(("id_", "number"), CASES)
 def test_the_worked_example_ends_as_it_says(id_: str, number: int) -> None:
     case, verdict = played(id_)[number].case, played(id_)[number].verdict
-    got, wanted, said = type(verdict).__name__, case.expect.__name__, words(verdict)
+    got, wanted, text = type(verdict).__name__, case.expect.__name__, words(verdict)
 
-    assert got == wanted, f"{case.title}: {got} ({said}), and {wanted} was expected"
-    assert case.says in said, f"{case.title}: {said!r} does not say {case.says!r}"
+    assert got == wanted, f"{case.title}: {got} ({text}), and {wanted} was expected"
+    assert case.says in text, f"{case.title}: {text!r} does not say {case.says!r}"
 
 
 @pytest.mark.parametrize("id_", registry())
-def test_a_detector_has_a_hit_a_miss_and_an_unknown_if_it_can_be_in_doubt(id_: str) -> None:
+def test_a_detector_has_a_flagged_a_fine_and_if_possible_an_unknown_case(id_: str) -> None:
     detector = registry()[id_]
-    can_doubt = hasattr(sys.modules[detector.judge.__module__], "Unknown") or bool(detector.reads)
+    can_be_unknown = hasattr(sys.modules[detector.judge.__module__], "Unknown") or bool(detector.reads)
 
-    assert {Flagged, Fine} | ({Unknown} if can_doubt else set()) <= {case.expect for case in detector.cases}
+    assert {Flagged, Fine} | ({Unknown} if can_be_unknown else set()) <= {case.expect for case in detector.cases}
 
 
 @pytest.mark.parametrize("id_", registry())

@@ -198,7 +198,7 @@ class TestUnattended:
 
 
 class TestNever:
-    def test_a_loose_volume_may_go(self) -> None:
+    def test_an_unattached_volume_may_be_deleted(self) -> None:
         assert change_blocker(VOLUME, Fleet([VOLUME]), deletes=True) is None
 
     @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ class TestCap:
 
 class TestWaiting:
     SECTION = CleanupSection()
-    MARKED = Tagging(at=NOW, act_after=NOW + timedelta(days=30))
+    TAGGING = Tagging(at=NOW, act_after=NOW + timedelta(days=30))
 
     def test_a_deletion_waits_for_the_grace(self) -> None:
         assert act_after(NOW, self.SECTION, None, deletes=True) == NOW + timedelta(days=30)

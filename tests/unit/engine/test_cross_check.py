@@ -28,13 +28,13 @@ from slackwater.model.resources import (
 from slackwater.model.verdicts import Evidence, FindingKind, Fine, Flagged
 
 TARGET = Target("123456789012", "us-east-1")
-LOOSE = Volume(
+UNATTACHED = Volume(
     id="vol-1", arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-1", target=TARGET, tags={}, volume_type="gp3", size_gib=100,
     iops=3_000, throughput_mib_s=500, state="available", created_at=CASE_NOW - timedelta(days=90),
     availability_zone="us-east-1a", multi_attach=False,
 )  # fmt: skip
 ATTACHED = replace(
-    LOOSE,
+    UNATTACHED,
     state="in-use",
     attachments=(Attachment(instance_id="i-1", device="/dev/sdf", attached_at=CASE_NOW - timedelta(days=20)),),
 )
@@ -81,7 +81,7 @@ HOW = "with gp3, 100 GiB, 3,000 IOPS, 125 MiB/s, performance risk 1 of 4"
 
 
 @pytest.mark.parametrize(
-    ("resource", "told", "words"),
+    ("resource", "recommendation", "words"),
     [
         (ATTACHED, SAVES, f"agrees: NotOptimized (14 days to 2026-11-15), saves 3.20 USD a month {HOW}"),
         (ATTACHED, replace(SAVES, option=None), "agrees: NotOptimized (14 days to 2026-11-15), saves 3.20 USD a month"),
@@ -96,41 +96,41 @@ HOW = "with gp3, 100 GiB, 3,000 IOPS, 125 MiB/s, performance risk 1 of 4"
         (ATTACHED, IDLE, "agrees: Idle (14 days to 2026-11-15), saves 1,234.50 USD a month"),
         (INSTANCE, replace(IDLE, id="i-1", monthly_savings_usd=None), "agrees: Idle (14 days to 2026-11-15)"),
         (
-            LOOSE,
+            UNATTACHED,
             replace(IDLE, finding="Unattached", look_back_days=32.0),
             "agrees: Unattached (32 days to 2026-11-15), saves 1,234.50 USD a month",
         ),
     ],
 )  # fmt: skip
 def test_it_agrees_or_does_not_see_it_in_its_own_words(
-    resource: Resource, told: OptimizerRecommendation, words: str
+    resource: Resource, recommendation: OptimizerRecommendation, words: str
 ) -> None:
-    assert says(resource, told) == words
+    assert says(resource, recommendation) == words
 
 
 @pytest.mark.parametrize(
-    ("resource", "told"),
+    ("resource", "recommendation"),
     [
         pytest.param(ATTACHED, replace(SAVES, id="vol-2"), id="of another volume"),
         pytest.param(ATTACHED, replace(SAVES, monthly_savings_usd=None), id="not optimized, too slow or too dear"),
         pytest.param(ATTACHED, replace(IDLE, finding="Unattached"), id="attached since"),
-        pytest.param(LOOSE, IDLE, id="detached since"),
-        pytest.param(LOOSE, SAVES, id="how a volume on no instance is configured"),
-        pytest.param(LOOSE, OPTIMIZED, id="that it was well configured once"),
-        pytest.param(LOOSE, replace(IDLE, finding="Unused"), id="a word of other resources"),
+        pytest.param(UNATTACHED, IDLE, id="detached since"),
+        pytest.param(UNATTACHED, SAVES, id="how a volume on no instance is configured"),
+        pytest.param(UNATTACHED, OPTIMIZED, id="that it was well configured once"),
+        pytest.param(UNATTACHED, replace(IDLE, finding="Unused"), id="a word of other resources"),
     ],
 )
-def test_what_does_not_tell_of_the_resource_as_it_is_says_nothing(
-    resource: Resource, told: OptimizerRecommendation
+def test_a_recommendation_for_another_state_of_the_resource_is_ignored(
+    resource: Resource, recommendation: OptimizerRecommendation
 ) -> None:
-    assert says(resource, told) is None
+    assert says(resource, recommendation) is None
 
 
 @pytest.mark.parametrize(("days", "counts"), [(29, True), (31, False)])
 def test_a_recommendation_lasts_thirty_days(days: int, counts: bool) -> None:
-    told = replace(IDLE, finding="Unattached", refreshed_at=CASE_NOW - timedelta(days=days))
+    recommendation = replace(IDLE, finding="Unattached", refreshed_at=CASE_NOW - timedelta(days=days))
 
-    assert (says(LOOSE, told) is not None) == counts
+    assert (says(UNATTACHED, recommendation) is not None) == counts
 
 
 @pytest.mark.parametrize("resource", [ATTACHED, INSTANCE])
@@ -138,9 +138,9 @@ def test_a_recommendation_lasts_thirty_days(days: int, counts: bool) -> None:
 def test_a_recommendation_from_before_the_attachment_or_the_start_does_not_count(
     resource: Resource, days: int, counts: bool
 ) -> None:
-    told = replace(IDLE, id=resource.id, refreshed_at=CASE_NOW - timedelta(days=days))
+    recommendation = replace(IDLE, id=resource.id, refreshed_at=CASE_NOW - timedelta(days=days))
 
-    assert (says(resource, told) is not None) == counts
+    assert (says(resource, recommendation) is not None) == counts
 
 
 @pytest.mark.parametrize(("days", "counts"), [(2, True), (0.5, False)])
@@ -149,7 +149,7 @@ def test_a_recommendation_from_before_the_last_detachment_does_not_count(days: f
         id="vol-1", at=CASE_NOW - timedelta(days=days), instance_id="i-1", event_name="DetachVolume"
     )
 
-    assert (says(LOOSE, event, replace(IDLE, finding="Unattached")) is not None) == counts
+    assert (says(UNATTACHED, event, replace(IDLE, finding="Unattached")) is not None) == counts
 
 
 def test_an_instance_that_was_stopped_since_is_not_judged_by_what_it_did_before() -> None:
@@ -175,12 +175,12 @@ def test_only_disagreement_is_a_caveat() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("told", [SAVES, OPTIMIZED, IDLE])
+@pytest.mark.parametrize("recommendation", [SAVES, OPTIMIZED, IDLE])
 def test_a_finding_keeps_its_confidence_its_fingerprint_its_severity_and_its_saving(
-    told: OptimizerRecommendation,
+    recommendation: OptimizerRecommendation,
 ) -> None:
     alone = price(flagged(ATTACHED), {})
-    found = price(cross_check(flagged(ATTACHED), Fleet([told]), CASE_NOW), {})
+    found = price(cross_check(flagged(ATTACHED), Fleet([recommendation]), CASE_NOW), {})
 
     assert found.evidence != alone.evidence
     assert replace(found, evidence=alone.evidence, caveats=alone.caveats) == alone

@@ -45,9 +45,9 @@ def test_the_stronger_speaks_and_names_the_weaker() -> None:
 
 def test_nothing_else_about_the_stronger_changes() -> None:
     strong = flag("unattached", outranks=("idle",))
-    (said,), _ = deduplicate([strong, flag("idle")])
+    (listed,), _ = deduplicate([strong, flag("idle")])
 
-    assert replace(said, verdict=replace(said.verdict, caveats=("own",))) == strong
+    assert replace(listed, verdict=replace(listed.verdict, caveats=("own",))) == strong
 
 
 def test_on_another_resource_the_weaker_speaks() -> None:
@@ -65,7 +65,7 @@ def test_the_weaker_is_silent_on_what_the_stronger_covers_and_is_named_with_it()
     assert "also found by surplus of fs-1, iops of fs-1" in reported[0].verdict.caveats[-1]
 
 
-def test_a_detector_that_is_not_outranked_speaks_beside_it() -> None:
+def test_a_finding_that_is_not_suppressed_is_listed_too() -> None:
     assert deduplicate([flag("unattached", outranks=("idle",)), flag("snapshotless")])[1] == []
 
 
@@ -79,7 +79,7 @@ def test_of_three_in_a_row_only_the_first_is_reported_and_names_both(order: tupl
     assert {"idle", "surplus"} <= {*reported[0].verdict.caveats[-1].replace(",", " ").replace(".", " ").split()}
 
 
-def test_none_is_lost_and_none_is_told_twice() -> None:
+def test_no_finding_is_lost_or_listed_twice() -> None:
     flagged = [flag("a", outranks=("b", "c")), flag("b", outranks=("c",)), flag("c"), flag("c", "vol-2"), flag("d")]
     reported, suppressed = deduplicate(flagged)
 
@@ -87,7 +87,7 @@ def test_none_is_lost_and_none_is_told_twice() -> None:
     assert ids(reported) == ["a/vol-1", "c/vol-2", "d/vol-1"]
 
 
-def test_what_detectors_outrank_are_detectors_and_never_in_a_circle() -> None:
+def test_detectors_suppress_other_detectors_without_a_cycle() -> None:
     everything = registry()
 
     def below(id_: str, seen: tuple[str, ...] = ()) -> set[str]:

@@ -57,14 +57,14 @@ def test_a_region_that_a_service_control_policy_closes_is_one_optional_gap() -> 
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         f"{JSON}: {NAMED}",
         f"AccessDenied: {WHO} fsx:X because no service control policy allows the fsx:X action: {NAMED}",
     ],
 )
-def test_it_names_the_policy_where_aws_does(said: str) -> None:
-    (gap,) = summarize_gaps(HERE, ALL, gaps(EC2, said), 0)
+def test_it_names_the_policy_where_aws_does(message: str) -> None:
+    (gap,) = summarize_gaps(HERE, ALL, gaps(EC2, message), 0)
     assert gap.reason == f"region closed by a service control policy: {NAMED}"
 
 
@@ -86,7 +86,7 @@ def test_where_another_thing_is_missing_or_something_was_read_the_gaps_stay(fail
     assert summarize_gaps(HERE, ALL, gaps("AuthFailure: AWS was not able to validate"), 1)[0].what == CALLS[0]
 
 
-def test_only_what_was_asked_has_to_be_closed() -> None:
+def test_a_region_is_disabled_if_all_its_calls_say_so() -> None:
     files = gaps(JSON, calls=("elasticfilesystem:DescribeFileSystems",))
     assert [gap.what for gap in summarize_gaps(HERE, {EfsFileSystem}, files, 0)] == [REGION_DISABLED]
     assert summarize_gaps(HERE, {EfsFileSystem, Volume}, files, 0) == files
@@ -110,15 +110,15 @@ NOT_THERE = (
 def test_a_region_that_is_not_enabled_is_one_required_gap_with_the_remedy() -> None:
     (gap,) = summarize_gaps(HERE, ALL, [*gaps(NOT_THERE[0], *NOT_THERE), METRICS], 0)
     assert (gap.what, gap.optional) == (NOT_ENABLED, False)
-    assert all(said in gap.reason for said in ("not enabled", "enable it there, or leave it out (", NOT_THERE[0]))
+    assert all(message in gap.reason for message in ("not enabled", "enable it there, or leave it out (", NOT_THERE[0]))
 
 
-def test_a_region_that_is_closed_for_some_calls_and_not_enabled_for_others_stays_as_it_is() -> None:
+def test_a_region_with_mixed_refusals_does_not_count_as_disabled() -> None:
     mixed = gaps(EC2, EC2, NOT_THERE[1])
     assert summarize_gaps(HERE, ALL, mixed, 0) == mixed
 
 
-def test_a_closed_target_is_complete_and_says_that_it_is_closed() -> None:
+def test_a_disabled_target_is_complete_and_reported_as_disabled() -> None:
     scan = TargetScan(
         target=HERE, findings=(), unknown=(), gaps=tuple(summarize_gaps(HERE, ALL, gaps(EC2), 0)), resources={}
     )
@@ -148,7 +148,7 @@ REPORT = TargetReport(
 )  # fmt: skip
 
 
-def test_nothing_known_of_a_closed_region_is_resolved() -> None:
+def test_findings_of_a_disabled_region_are_not_resolved() -> None:
     assert merge_one(KNOWN, None, REPORT, "tuesday", MONDAY + DAY) is None
     gone = merge_one(KNOWN, None, replace(REPORT, closed=False), "tuesday", MONDAY + DAY)
     assert gone is not None
@@ -156,7 +156,7 @@ def test_nothing_known_of_a_closed_region_is_resolved() -> None:
 
 
 @pytest.mark.parametrize("status", ["snoozed", "dismissed", "approved"])
-def test_a_decision_lapses_in_a_closed_region_too(status: str) -> None:
+def test_a_decision_expires_in_a_disabled_region_too(status: str) -> None:
     decision = Decision(status=status, who="jane", why="", at=MONDAY, until=MONDAY + DAY / 2)  # type: ignore[arg-type]
     decided = replace(KNOWN, status=status, decision=decision)  # type: ignore[arg-type]
     lapsed = merge_one(decided, None, REPORT, "tuesday", MONDAY + DAY)
@@ -164,7 +164,7 @@ def test_a_decision_lapses_in_a_closed_region_too(status: str) -> None:
     assert lapsed.finding.status == "open"
 
 
-def test_a_closed_region_does_not_show_what_a_clean_up_saved() -> None:
+def test_a_disabled_region_does_not_show_what_a_clean_up_saved() -> None:
     done = Cleanup(
         finding_id="f-1", attempt=1, execution="f-1-1", detector="ebs-unattached", resource=VOLUME, owner=None, fingerprint="a",
         setting=None, requested_by="ada", started_at=MONDAY - 30 * DAY, promised_monthly_usd=Decimal(10), stage="done",

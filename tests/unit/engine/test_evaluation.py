@@ -285,11 +285,11 @@ def broken(*_: object) -> Verdict:
 
 
 @pytest.mark.parametrize(
-    ("judge", "said"),
+    ("judge", "message"),
     [(asks_without_end, "it asks without end"), (broken, "ZeroDivisionError: division by zero")],
 )
-def test_a_mistake_in_one_detector_is_told_and_loses_nothing_of_the_others(
-    judge: Callable[[Volume, Seen, Limits], Verdict], said: str
+def test_an_error_in_one_detector_is_reported_and_the_others_are_not_affected(
+    judge: Callable[[Volume, Seen, Limits], Verdict], message: str
 ) -> None:
     queue = EvaluationQueue(
         Fleet([VOLUME]), [enabled(judge, "ebs-broken"), enabled(lambda *_: FLAG, "ebs-sound")], CASE_NOW
@@ -297,7 +297,7 @@ def test_a_mistake_in_one_detector_is_told_and_loses_nothing_of_the_others(
     drain(queue)
 
     assert [one.enabled.id for one in queue.flagged] == ["ebs-sound"]
-    assert [(one.detector, said in one.reason) for one in queue.unknown] == [("ebs-broken", True)]
+    assert [(one.detector, message in one.reason) for one in queue.unknown] == [("ebs-broken", True)]
     assert [(what, optional) for what, _, optional in queue.failures] == [("detector:ebs-broken", False)]
 
 
@@ -396,16 +396,16 @@ def test_each_verdict_counts_as_evaluated() -> None:
     assert [one.resource.id for one in queue.unknown] == ["vol-2"]
 
 
-def test_a_detector_can_tell_an_optional_metric_that_failed_from_silence() -> None:
+def test_a_detector_can_distinguish_a_failed_optional_metric_from_an_empty_one() -> None:
     optional = replace(READ, optional=True).need(("VolumeId", "vol-1"), period_s=DAY_S, days=14)
-    told: list[bool] = []
+    answers: list[bool] = []
 
     def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
         seen.read(optional)
-        told.append(seen.could_not_read(optional))
+        answers.append(seen.could_not_read(optional))
         return FLAG
 
     for answer in (lambda _query: "InternalError", silence):
         drain(EvaluationQueue(Fleet([VOLUME]), [enabled(judge)], CASE_NOW), answer)
 
-    assert told == [True, False]
+    assert answers == [True, False]

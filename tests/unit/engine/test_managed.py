@@ -39,7 +39,7 @@ def test_without_such_tags_the_fleet_is_the_same() -> None:
     assert with_managers(fleet, []) is fleet
 
 
-def test_what_is_still_being_read_is_told_of_as_well() -> None:
+def test_pending_kinds_are_reported_as_well() -> None:
     rest = Rest(frozenset({Volume}), lambda: Late([TAGGED], {AttachmentEvent: "slow"}, ()))
     fleet = with_managers(Fleet([EVENT], rest=rest), ["terraform"])
 
@@ -55,13 +55,13 @@ def flagged(**changes: object) -> Flagged:
 
 def test_a_finding_about_a_managed_resource_names_its_manager_once() -> None:
     managed = replace(VOLUME, manager="eks.amazonaws.com")
-    said = flagged(caveats=("It is managed by eks.amazonaws.com: change it there, or it is made again.",))
+    verdict = flagged(caveats=("It is managed by eks.amazonaws.com: change it there, or it is made again.",))
     advised = flagged(advice=(replace(flagged().advice[0], summary="Take it out of eks.amazonaws.com."),))
 
     assert naming_the_manager(flagged(caveats=("First.",)), managed).caveats == (
         "First.",
         "It is managed by eks.amazonaws.com: change it there.",
     )
-    assert naming_the_manager(said, managed) == said
+    assert naming_the_manager(verdict, managed) == verdict
     assert naming_the_manager(advised, managed) == advised
     assert naming_the_manager(flagged(), VOLUME) == flagged()

@@ -36,7 +36,7 @@ SEEN = FindingRecord(
     ),
     monthly_savings_usd=Decimal("12.30"), fingerprint="a",
 )  # fmt: skip
-DEARER = replace(SEEN, monthly_savings_usd=Decimal("12.40"), summary="idle for 31 days")
+MORE_EXPENSIVE = replace(SEEN, monthly_savings_usd=Decimal("12.40"), summary="idle for 31 days")
 CHANGED = replace(SEEN, fingerprint="b")
 WHOLE = TargetReport(
     account="123456789012", region="eu-west-1", complete=True, detectors=frozenset({DETECTOR}), records=(), unknown=frozenset()
@@ -78,7 +78,7 @@ def merge(
     return write.finding, write.entry
 
 
-def told(entry: LedgerEntry | None) -> tuple[str, str] | None:
+def announced(entry: LedgerEntry | None) -> tuple[str, str] | None:
     return (entry.happening, entry.why) if entry else None
 
 
@@ -89,7 +89,7 @@ def test_what_nobody_knew_is_opened() -> None:
         sighting=SEEN, status="open", decision=None, opened_at=MONDAY + DAY, last_seen_at=MONDAY + DAY, resolved_at=None,
         audit_id="tuesday", revision=1,
     )  # fmt: skip
-    assert told(entry) == ("opened", "new")
+    assert announced(entry) == ("opened", "new")
 
 
 @pytest.mark.parametrize(
@@ -104,23 +104,23 @@ def test_what_came_back_is_opened_again(decision: Decision | None) -> None:
     finding, entry = merge(known("resolved", decision=decision), SEEN)
 
     assert finding == known(opened_at=MONDAY + DAY, last_seen_at=MONDAY + DAY, audit_id="tuesday", revision=4)
-    assert told(entry) == ("opened", "came back; resolved 2026-11-16 09:00 UTC")
+    assert announced(entry) == ("opened", "came back; resolved 2026-11-16 09:00 UTC")
 
 
 @pytest.mark.parametrize("status", [status for status in STATUSES if status != "resolved"])
 def test_what_is_seen_unchanged_keeps_all_but_what_was_seen_when(status: Status) -> None:
-    finding, entry = merge(known(status), DEARER)
+    finding, entry = merge(known(status), MORE_EXPENSIVE)
 
-    assert finding == known(status, sighting=DEARER, last_seen_at=MONDAY + DAY, audit_id="tuesday")
+    assert finding == known(status, sighting=MORE_EXPENSIVE, last_seen_at=MONDAY + DAY, audit_id="tuesday")
     assert entry is None
 
 
 @pytest.mark.parametrize("status", ["open", "snoozed", "dismissed", "cleaning", "failed"])
-def test_a_change_is_told_and_takes_no_decision_back(status: Status) -> None:
+def test_a_change_is_announced_and_keeps_the_decision(status: Status) -> None:
     finding, entry = merge(known(status), CHANGED)
 
     assert finding == known(status, sighting=CHANGED, last_seen_at=MONDAY + DAY, audit_id="tuesday", revision=4)
-    assert told(entry) == ("changed", "it has changed")
+    assert announced(entry) == ("changed", "it has changed")
 
 
 def test_an_approval_is_for_what_it_was_given_for() -> None:
@@ -128,7 +128,7 @@ def test_an_approval_is_for_what_it_was_given_for() -> None:
 
     assert finding is not None
     assert (finding.status, finding.decision) == ("open", None)
-    assert told(entry) == ("changed", "it has changed: the approval was for what it was before")
+    assert announced(entry) == ("changed", "it has changed: the approval was for what it was before")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_decision_holds_to_the_second_and_then_the_finding_is_open_again(
     assert before is not None
     assert before.status == status
     assert finding == known(sighting=sighting, last_seen_at=until, audit_id="tuesday", revision=4)
-    assert told(entry) == ("reopened", f"{words} ended 2026-11-17 09:00 UTC{more}")
+    assert announced(entry) == ("reopened", f"{words} ended 2026-11-17 09:00 UTC{more}")
 
 
 @pytest.mark.parametrize("status", [status for status in STATUSES if status not in {"resolved", "cleaning"}])
@@ -155,12 +155,12 @@ def test_what_a_whole_target_no_longer_shows_is_resolved(status: Status) -> None
 
     decision = was.decision if status in {"snoozed", "dismissed"} else None
     assert finding == known("resolved", resolved_at=MONDAY + DAY, decision=decision, revision=4)
-    assert told(entry) == ("resolved", "no longer flagged")
+    assert announced(entry) == ("resolved", "no longer flagged")
 
 
 @pytest.mark.parametrize(("status", "decision"), [("snoozed", "the snooze"), ("dismissed", "the dismissal")])
 @pytest.mark.parametrize("until", [None, MONDAY + 9 * DAY])
-def test_a_decision_holds_over_a_finding_that_goes_and_comes_back(
+def test_a_decision_stays_valid_if_a_finding_disappears_and_returns(
     status: Status, decision: str, until: datetime | None
 ) -> None:
     gone, _ = merge(known(status, until), None)
@@ -168,7 +168,7 @@ def test_a_decision_holds_over_a_finding_that_goes_and_comes_back(
 
     back = MONDAY + 2 * DAY
     assert finding == known(status, until, opened_at=back, last_seen_at=back, audit_id="wednesday", revision=5)
-    assert told(entry) == ("changed", f"came back; resolved 2026-11-17 09:00 UTC; {decision} stands")
+    assert announced(entry) == ("changed", f"came back; resolved 2026-11-17 09:00 UTC; {decision} stands")
 
 
 def test_what_the_policy_or_a_tag_hides_is_resolved_for_that_reason() -> None:
@@ -176,14 +176,14 @@ def test_what_the_policy_or_a_tag_hides_is_resolved_for_that_reason() -> None:
         known(), None, replace(WHOLE, unlisted={(DETECTOR, "fs-1"): "kept by a tag", (DETECTOR, "fs-2"): "another"})
     )
 
-    assert told(entry) == ("resolved", "kept by a tag")
+    assert announced(entry) == ("resolved", "kept by a tag")
 
 
-def test_what_can_be_approved_from_now_on_is_told_again_once() -> None:
+def test_a_finding_that_becomes_approvable_is_announced_once_more() -> None:
     ripe = replace(SEEN, deletes=True)
     finding, entry = merge(known(), ripe)
 
-    assert told(entry) == ("changed", "it has changed")
+    assert announced(entry) == ("changed", "it has changed")
     assert merge(finding, ripe, audit_id="wednesday", now=MONDAY + 2 * DAY)[1] is None
     assert merge(known(sighting=ripe), SEEN)[1] is None
 
@@ -193,10 +193,10 @@ FASTER = replace(GP3, throughput_mib_s=250)
 TO_GP3 = replace(SEEN, setting=GP3)
 
 
-def test_what_can_be_changed_from_now_on_is_told_again_once() -> None:
+def test_a_finding_that_becomes_changeable_is_announced_once_more() -> None:
     finding, entry = merge(known(), TO_GP3)
 
-    assert told(entry) == ("changed", "it has changed")
+    assert announced(entry) == ("changed", "it has changed")
     assert finding is not None
     assert finding.sighting == TO_GP3
     assert merge(finding, TO_GP3, audit_id="wednesday", now=MONDAY + 2 * DAY)[1] is None
@@ -235,17 +235,17 @@ def test_an_approval_to_change_a_setting_is_for_no_other_setting(
 
     assert finding is not None
     assert (finding.status, finding.decision, finding.sighting) == ("open", None, now)
-    assert told(entry) == ("changed", why)
+    assert announced(entry) == ("changed", why)
     assert merge(finding, now, audit_id="wednesday", now=MONDAY + 2 * DAY)[1] is None
 
 
-def test_an_approval_stands_while_its_setting_is_the_same_and_ends_in_time() -> None:
+def test_an_approval_is_valid_while_its_setting_is_the_same_and_expires_in_time() -> None:
     finding, entry = merge(approved(GP3, MONDAY + 2 * DAY), replace(TO_GP3, monthly_savings_usd=Decimal("12.40")))
 
     assert finding is not None
     assert (finding.status, entry) == ("approved", None)
     late = merge(approved(GP3, MONDAY + DAY), replace(SEEN, setting=FASTER))[1]
-    assert told(late) == ("reopened", "the approval ended 2026-11-17 09:00 UTC")
+    assert announced(late) == ("reopened", "the approval ended 2026-11-17 09:00 UTC")
 
 
 @pytest.mark.parametrize("status", [one for one in STATUSES if one not in {"approved", "resolved"}])
@@ -274,7 +274,7 @@ def test_what_failed_stays_failed_while_it_is_seen_and_is_resolved_once_it_is_no
 
     assert gone is not None
     assert (gone.status, gone.resolved_at) == ("resolved", MONDAY + DAY)
-    assert told(entry) == ("resolved", "no longer flagged")
+    assert announced(entry) == ("resolved", "no longer flagged")
     assert merge(known("failed"), None, replace(WHOLE, complete=False)) == (known("failed"), None)
 
 
@@ -283,11 +283,11 @@ def seen_at(usd: str | None, severity: Severity, kind: FindingKind = "waste") ->
 
 
 @pytest.mark.parametrize("kind", ["performance", "risk"])
-def test_trouble_that_is_worse_than_it_was_is_told_and_what_is_better_is_not(kind: FindingKind) -> None:
+def test_an_issue_that_gets_worse_is_announced_and_one_that_gets_better_is_not(kind: FindingKind) -> None:
     was = known(sighting=seen_at("-352.15", "medium", kind))
 
-    assert told(merge(was, seen_at("-352.15", "high", kind))[1]) == ("changed", "it has changed")
-    assert told(merge(was, seen_at(None, "high", kind))[1]) == ("changed", "it has changed")
+    assert announced(merge(was, seen_at("-352.15", "high", kind))[1]) == ("changed", "it has changed")
+    assert announced(merge(was, seen_at(None, "high", kind))[1]) == ("changed", "it has changed")
     assert merge(was, seen_at("-352.15", "low", kind))[1] is None
     assert merge(was, seen_at("900.00", "medium", kind))[1] is None
 
@@ -311,12 +311,12 @@ def test_trouble_that_is_worse_than_it_was_is_told_and_what_is_better_is_not(kin
         (("3.00", "low"), (None, "medium"), False),
     ],
 )
-def test_waste_is_worse_where_it_is_twice_as_dear_and_not_because_cents_moved(
+def test_waste_gets_worse_if_its_cost_doubles_and_not_if_cents_change(
     was: tuple[str | None, Severity], now: tuple[str | None, Severity], worse: bool
 ) -> None:
     _, entry = merge(known(sighting=seen_at(*was)), seen_at(*now))
 
-    assert told(entry) == (("changed", "it has changed") if worse else None)
+    assert announced(entry) == (("changed", "it has changed") if worse else None)
 
 
 def test_cents_take_no_approval_back() -> None:
@@ -327,7 +327,7 @@ def test_cents_take_no_approval_back() -> None:
     assert finding.sighting.severity == "high"
 
 
-def test_of_two_audits_of_the_same_moment_none_takes_back_what_the_other_said() -> None:
+def test_two_audits_of_the_same_time_do_not_revert_each_other() -> None:
     assert merge(known(), None, now=MONDAY) == (known(), None)
 
     gone = known("resolved", resolved_at=MONDAY + DAY)
@@ -367,7 +367,7 @@ def test_a_snooze_ends_though_the_target_is_not_whole_but_only_where_it_was_aske
     finding, entry = merge(snoozed, None, replace(WHOLE, complete=False))
 
     assert finding == known(revision=4)
-    assert told(entry) == ("reopened", "the snooze ended 2026-11-17 09:00 UTC")
+    assert announced(entry) == ("reopened", "the snooze ended 2026-11-17 09:00 UTC")
     assert merge(snoozed, None, replace(WHOLE, complete=False, detectors=frozenset())) == (snoozed, None)
 
 
@@ -385,11 +385,11 @@ def test_what_was_resolved_is_not_opened_by_an_audit_that_began_before_that() ->
     assert merge(gone, SEEN, now=MONDAY + DAY) == (gone, None)
 
 
-def test_each_known_finding_meets_its_sighting_and_each_new_one_comes_alone() -> None:
+def test_each_known_finding_is_paired_with_its_record_and_each_new_record_is_alone() -> None:
     new, unseen = replace(SEEN, id="f-3"), known(sighting=replace(SEEN, id="f-2"))
-    report = replace(WHOLE, records=(new, DEARER))
+    report = replace(WHOLE, records=(new, MORE_EXPENSIVE))
 
-    assert list(pairs([unseen, known()], report)) == [(unseen, None), (known(), DEARER), (None, new)]
+    assert list(pairs([unseen, known()], report)) == [(unseen, None), (known(), MORE_EXPENSIVE), (None, new)]
 
 
 # -- What holds for any history
@@ -402,7 +402,7 @@ REPORTS = some.builds(
         detectors=frozenset({DETECTOR} if asked or records else ()),
         unknown=frozenset({(DETECTOR, "fs-1")} if unknown else ()),
     ),
-    some.sampled_from([[], [SEEN], [DEARER], [CHANGED]]),
+    some.sampled_from([[], [SEEN], [MORE_EXPENSIVE], [CHANGED]]),
     some.booleans(),
     some.booleans(),
     some.booleans(),
@@ -441,7 +441,7 @@ def test_targets_that_are_not_whole_resolve_nothing(
 @given(
     some.sampled_from(["snoozed", "dismissed"]),
     some.integers(1, 30),
-    some.lists(some.tuples(some.integers(0, 29), some.sampled_from([SEEN, DEARER, CHANGED])), max_size=8),
+    some.lists(some.tuples(some.integers(0, 29), some.sampled_from([SEEN, MORE_EXPENSIVE, CHANGED])), max_size=8),
 )
 def test_a_decision_survives_whatever_is_seen_until_it_ends(
     status: Status, days: int, history: list[tuple[int, FindingRecord]]

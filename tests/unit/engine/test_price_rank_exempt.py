@@ -106,7 +106,7 @@ def test_a_fingerprint_ignores_age_and_cents_and_sees_what_matters() -> None:
     assert finding(1).fingerprint != finding(1, detector="ebs-other").fingerprint
 
 
-def test_the_worst_comes_first_and_then_the_dearest() -> None:
+def test_findings_are_ordered_by_severity_and_then_by_cost() -> None:
     findings = [finding(10), finding(2_000), finding(200), finding(3_000), finding(1, severity="high")]
 
     assert [f.monthly_savings_usd for f in ranked(findings)] == [
@@ -181,7 +181,7 @@ def test_the_first_owner_tag_that_says_something_names_whom_to_ask(
     assert owner_of(replace(VOLUME, tags=tags), OwnersSection()) == owner
 
 
-def test_the_cheapest_advice_comes_first_where_a_verdict_wants_it_and_what_nobody_can_price_last() -> None:
+def test_the_lowest_cost_advice_comes_first_if_the_verdict_asks_for_it_and_unpriced_advice_last() -> None:
     some, more, unknown = (
         advice(Change(STORAGE, Decimal(10)), action="some"), advice(Change(STORAGE, Decimal(20)), action="more"),
         advice(action="unknown", known=False),

@@ -116,7 +116,7 @@ def test_it_is_priced_with_all_other_advice(judged: Judged) -> None:
     assert [basis.item for basis in finding.price_basis] == [GP2]
 
 
-def test_it_knows_the_types_and_the_region_of_the_resource(judged: Judged) -> None:
+def test_it_has_the_instance_types_and_the_region_of_the_resource(judged: Judged) -> None:
     everything = replace(remedy(), advise=lambda one: advice(one.summary))
     (flagged, _) = judged(everything).flagged
     assert flagged.verdict.advice[2].action == "a1.large in us-east-1"

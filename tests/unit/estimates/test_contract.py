@@ -74,15 +74,15 @@ AMOUNTS = st.sampled_from(["0", "1e-999", "1e-09", "1e-05", "0.9833333333333333"
 @given(st.data())
 def test_whatever_amounts_are_asked_about_are_answered_or_refused(kind: str, data: st.DataObject) -> None:
     """Any other error than a refusal would be a 500 of the API."""
-    said = dict(FIXED[kind][0])
+    inputs = dict(FIXED[kind][0])
     for name, schema in estimates()[kind].inputs.model_json_schema()["properties"].items():
         patterns = {one.get("pattern") for one in schema.get("anyOf", [schema])}
         for quantity in (SIZE, RATE, DURATION):
             if quantity.pattern in patterns and data.draw(st.booleans()):
-                said[name] = data.draw(AMOUNTS) + data.draw(st.sampled_from(sorted(quantity.units)))
+                inputs[name] = data.draw(AMOUNTS) + data.draw(st.sampled_from(sorted(quantity.units)))
 
     with suppress(EstimateError):
-        document(estimating(None, None, "ap-northeast-1", ["ap-northeast-1"]).answer(kind, said))
+        document(estimating(None, None, "ap-northeast-1", ["ap-northeast-1"]).answer(kind, inputs))
 
 
 def test_every_kind_is_held_to_its_keys() -> None:
@@ -91,13 +91,13 @@ def test_every_kind_is_held_to_its_keys() -> None:
 
 @pytest.mark.parametrize("kind", FIXED)
 def test_the_keys_of_a_document_stay(kind: str) -> None:
-    said, keys, parts = FIXED[kind]
-    told: Any = document(estimating(None, None, "ap-northeast-1", ["ap-northeast-1"]).answer(kind, said))
+    inputs, keys, parts = FIXED[kind]
+    answer_document: Any = document(estimating(None, None, "ap-northeast-1", ["ap-northeast-1"]).answer(kind, inputs))
 
-    assert {"schema", "kind", "inputs", "assumptions", "sources", "result"} <= set(told)
-    assert (told["schema"], told["kind"]) == ("slackwater.estimate/1", kind)
+    assert {"schema", "kind", "inputs", "assumptions", "sources", "result"} <= set(answer_document)
+    assert (answer_document["schema"], answer_document["kind"]) == ("slackwater.estimate/1", kind)
     for path, fixed in {"result": keys, **{f"result.{path}": fixed for path, fixed in parts.items()}}.items():
-        assert set(fixed.split()) <= set(at(told, path))
+        assert set(fixed.split()) <= set(at(answer_document, path))
 
 
 @pytest.mark.parametrize("kind", FIXED)
@@ -112,8 +112,10 @@ def test_money_is_a_string_and_everything_else_with_a_unit_a_number(kind: str) -
         else:
             yield name, value
 
-    told = document(estimating(None, None, "ap-northeast-1", ["ap-northeast-1"]).answer(kind, FIXED[kind][0]))
-    for name, value in figures(told["result"]):
+    answer_document = document(
+        estimating(None, None, "ap-northeast-1", ["ap-northeast-1"]).answer(kind, FIXED[kind][0])
+    )
+    for name, value in figures(answer_document["result"]):
         if name.endswith("_usd"):
             assert value is None or isinstance(value, str)
         elif name.endswith(("_gib", "_hours", "_s", "seconds", "_bytes", "_per_second")):

@@ -21,19 +21,19 @@ THEN = {"volume_type": "gp2", "size": "220GiB", "volume_throughput": "160MiB/s"}
 """The volume of the report: gp2 had 160 MiB/s in 2017."""
 
 
-def estimated(**said: Any) -> Estimated:
-    return ESTIMATES.answer("ebs-transfer", said)
+def estimated(**inputs: Any) -> Estimated:
+    return ESTIMATES.answer("ebs-transfer", inputs)
 
 
-def asked(**said: Any) -> EbsTransferred:
-    result = estimated(**said).answer.result
+def asked(**inputs: Any) -> EbsTransferred:
+    result = estimated(**inputs).answer.result
     assert isinstance(result, EbsTransferred)
     return result
 
 
-def problem(**said: Any) -> tuple[str, str]:
+def problem(**inputs: Any) -> tuple[str, str]:
     with pytest.raises(EstimateError) as refused:
-        estimated(**said)
+        estimated(**inputs)
     (one,) = refused.value.problems
     return one
 
@@ -106,7 +106,7 @@ def test_two_bursts_make_phases_and_the_summary_says_what_binds_most_of_the_time
     )
 
 
-def test_a_volume_that_binds_only_while_the_instance_bursts_is_told_with_the_burst() -> None:
+def test_a_volume_that_is_the_limit_only_during_a_burst_is_shown_with_the_burst() -> None:
     answer = estimated(instance_type="m5.large", size="500GiB", bytes="400GB", volume_throughput="500MiB/s").answer
 
     assert answer.result.bound_by == "volume"
@@ -126,7 +126,7 @@ def test_the_summary_says_how_long_what_binds_and_on_what_it_would_not() -> None
     assert none.alternatives == ()
 
 
-def test_what_is_assumed_is_said_only_where_it_is() -> None:
+def test_an_assumption_is_listed_only_if_it_was_made() -> None:
     plain = estimated(instance_type="c4.large", size="100GiB", bytes="1GiB").answer.assumptions
     bursting = estimated(instance_type="m5.large", volume_type="gp2", size="100GB", bytes="1GiB").answer.assumptions
     magnetic = estimated(instance_type="c4.large", volume_type="standard", size="1GiB", bytes="1GiB").answer.assumptions
@@ -134,10 +134,12 @@ def test_what_is_assumed_is_said_only_where_it_is() -> None:
         instance_type="c4.large", volume_type="io1", size="9GiB", bytes="1GiB", volume_iops=200
     ).answer.assumptions
 
-    def says(words: str, said: tuple[str, ...]) -> bool:
-        return any(words in one for one in said)
+    def says(words: str, inputs: tuple[str, ...]) -> bool:
+        return any(words in one for one in inputs)
 
-    assert all(one.startswith(("rule:", "assumed:")) for said in (plain, bursting, magnetic, on_xen) for one in said)
+    assert all(
+        one.startswith(("rule:", "assumed:")) for inputs in (plain, bursting, magnetic, on_xen) for one in inputs
+    )
     for words, where in (
         ("m5.large holds its maximum for 30 minutes", bursting),
         ("burst bucket is full", bursting),
@@ -145,7 +147,7 @@ def test_what_is_assumed_is_said_only_where_it_is() -> None:
         ("a magnetic volume has 40 to 200 IOPS", magnetic),
         ("not built on Nitro: 32,000 IOPS", on_xen),
     ):
-        assert [says(words, said) for said in (plain, bursting, magnetic, on_xen)].count(True) == 1
+        assert [says(words, inputs) for inputs in (plain, bursting, magnetic, on_xen)].count(True) == 1
         assert says(words, where)
 
 
@@ -185,7 +187,7 @@ def test_the_volume_costs_its_storage_and_what_is_provisioned_above_what_is_incl
     )
 
 
-def test_a_volume_whose_price_nobody_knows_has_none() -> None:
+def test_a_volume_with_an_unknown_price_has_none() -> None:
     far = estimating(None, None, "eu-north-1", ["eu-north-1"])
 
     assert far.answer("ebs-transfer", ASKED).answer.result.volume_monthly_usd is None

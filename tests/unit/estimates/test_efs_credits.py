@@ -14,12 +14,12 @@ ENCODER: dict[str, Any] = {
 }  # fmt: skip
 
 
-def answered(region: str = "ap-northeast-1", **said: Any) -> Answer[Credits]:
-    return ESTIMATE.work(EfsCredits.model_validate(said), Known(region, (), {}))
+def answered(region: str = "ap-northeast-1", **inputs: Any) -> Answer[Credits]:
+    return ESTIMATE.work(EfsCredits.model_validate(inputs), Known(region, (), {}))
 
 
-def asked(region: str = "ap-northeast-1", **said: Any) -> Credits:
-    return answered(region, **said).result
+def asked(region: str = "ap-northeast-1", **inputs: Any) -> Credits:
+    return answered(region, **inputs).result
 
 
 def test_the_published_run_uses_152_gib_of_credits() -> None:
@@ -136,14 +136,14 @@ def test_nothing_in_nothing_out_lasts_for_ever() -> None:
 
 
 def test_the_summary_has_footage_and_clock_and_what_binds() -> None:
-    said = answered(input_rate="147Mbps", metered_rate="1GiB/s", **ENCODER).summary
+    inputs = answered(input_rate="147Mbps", metered_rate="1GiB/s", **ENCODER).summary
 
-    assert "6 h 55 min" in said
-    assert "At a steady 100 MiB/s metered (the most it allows of 1 GiB/s), 2.1 TiB last for 6 h 11 min." in said
-    assert "without, at 1 MiB/s or 3 MiB/s" in said
+    assert "6 h 55 min" in inputs
+    assert "At a steady 100 MiB/s metered (the most it allows of 1 GiB/s), 2.1 TiB last for 6 h 11 min." in inputs
+    assert "without, at 1 MiB/s or 3 MiB/s" in inputs
 
 
-def test_what_is_not_counted_is_said() -> None:
+def test_exclusions_are_listed() -> None:
     footage, clock = answered(input="1GiB").assumptions, answered(metered_rate="1MiB/s").assumptions
 
     assert any("credits earned meanwhile are not counted" in one for one in footage)
@@ -151,7 +151,7 @@ def test_what_is_not_counted_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "field", "remedy"),
+    ("inputs", "field", "remedy"),
     [
         ({}, "input", "give input, input-rate, write-per-day, read-per-day or metered-rate"),
         ({"input": "1GiB", "input_rate": "1Mbps"}, "input_rate", "give input or input-rate, not both"),
@@ -165,9 +165,9 @@ def test_what_is_not_counted_is_said() -> None:
         ({"metered_rate": "1MiB/s", "pass_log": "1GiB"}, "pass_log", "0B"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_what_would(said: dict[str, str], field: str, remedy: str) -> None:
+def test_what_makes_no_sense_is_refused_with_what_would(inputs: dict[str, str], field: str, remedy: str) -> None:
     with pytest.raises(InputError, match=remedy) as caught:
-        asked(**said)
+        asked(**inputs)
     assert caught.value.field == field
 
 

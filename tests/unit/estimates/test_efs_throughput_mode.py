@@ -33,12 +33,12 @@ TOKYO: PriceTable = {
 }
 
 
-def answered(prices: PriceTable = TOKYO, region: str = "ap-northeast-1", **said: Any) -> Answer[Choice]:
-    return ESTIMATE.work(EfsThroughputMode.model_validate(said), Known(region, (), prices, hours_per_month=720))
+def answered(prices: PriceTable = TOKYO, region: str = "ap-northeast-1", **inputs: Any) -> Answer[Choice]:
+    return ESTIMATE.work(EfsThroughputMode.model_validate(inputs), Known(region, (), prices, hours_per_month=720))
 
 
-def asked(**said: Any) -> Choice:
-    return answered(**said).result
+def asked(**inputs: Any) -> Choice:
+    return answered(**inputs).result
 
 
 def test_elastic_costs_what_was_published_for_30_gib() -> None:
@@ -114,7 +114,7 @@ def test_reads_use_up_a_third() -> None:
     assert not asked(stored="0B", write_per_month="5TiB", peak="9MiB/s").modes.bursting.sustains_month
 
 
-def test_credits_that_outlast_the_month_are_no_reason_against_bursting_and_their_end_is_said() -> None:
+def test_credits_that_outlast_the_month_do_not_exclude_bursting_and_their_end_is_shown() -> None:
     answer = answered(stored="20GiB", write_per_month="3TiB")
     bursting = answer.result.modes.bursting
 
@@ -127,13 +127,13 @@ def test_credits_that_outlast_the_month_are_no_reason_against_bursting_and_their
 
 
 def test_the_cheapest_is_only_so_among_those_with_a_known_price() -> None:
-    said = {"stored": "1GiB", "write_per_month": "50TiB"}
+    inputs = {"stored": "1GiB", "write_per_month": "50TiB"}
     without_elastic = {item: one for item, one in TOKYO.items() if not item.id.startswith("efs.elastic")}
 
-    assert "Provisioned is the cheapest that carries this" in answered(**said).summary
+    assert "Provisioned is the cheapest that carries this" in answered(**inputs).summary
     assert (
         "Provisioned costs least of the modes that carry this and have a known price"
-        in answered(without_elastic, **said).summary
+        in answered(without_elastic, **inputs).summary
     )
     assert (
         "Bursting is the cheapest that carries this"
@@ -172,7 +172,7 @@ def test_bursting_for_a_peak_without_a_month_says_how_long_it_holds() -> None:
     assert "Burst credits last while no more than 7.72 TiB are written a month" in answer.summary
 
 
-def test_small_operations_make_elastic_dear_at_a_smaller_average() -> None:
+def test_small_operations_make_elastic_expensive_at_a_smaller_average() -> None:
     large, small = (
         asked(stored="0B", write_per_month="1GiB", operation_size=size).break_even_average_percent
         for size in ("32KiB", "4KiB")
@@ -278,7 +278,7 @@ def test_the_use_at_which_elastic_and_provisioned_cost_the_same() -> None:
 
 
 def test_an_unknown_price_is_null_and_the_free_mode_can_be_recommended_without() -> None:
-    free, dear = (
+    free, costly = (
         asked(prices={}, stored="1TiB"),
         answered(prices={}, stored="0B", write_per_month="30TiB", peak="20MiB/s"),
     )
@@ -287,8 +287,8 @@ def test_an_unknown_price_is_null_and_the_free_mode_can_be_recommended_without()
     assert (
         free.modes.bursting.monthly_usd is free.modes.elastic.throughput_usd is free.break_even_average_percent is None
     )
-    assert dear.result.recommended is None
-    assert dear.summary.startswith("No price is known of what carries this.")
+    assert costly.result.recommended is None
+    assert costly.summary.startswith("No price is known of what carries this.")
 
 
 def test_alternatives_are_the_modes_with_what_they_add() -> None:
@@ -304,7 +304,7 @@ def test_alternatives_are_the_modes_with_what_they_add() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "field", "remedy"),
+    ("inputs", "field", "remedy"),
     [
         ({"write_per_month": "30TiB", "peak": "1MiB/s"}, "peak", "at least 13MiB/s"),
         ({"provisioned": "0.5MiB/s"}, "provisioned", "from 1MiB/s to 3414MiB/s"),
@@ -312,9 +312,9 @@ def test_alternatives_are_the_modes_with_what_they_add() -> None:
         ({"operation_size": "0B"}, "operation_size", "1B at least"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_what_would(said: dict[str, str], field: str, remedy: str) -> None:
+def test_what_makes_no_sense_is_refused_with_what_would(inputs: dict[str, str], field: str, remedy: str) -> None:
     with pytest.raises(InputError, match=remedy) as caught:
-        asked(stored="0B", **said)
+        asked(stored="0B", **inputs)
     assert caught.value.field == field
 
 
@@ -327,8 +327,8 @@ def test_more_bytes_never_cost_less_in_any_mode(
     stored: int, read: int, write: int, more: int, operation: str | None
 ) -> None:
     def month(stored: int, read: int, write: int) -> Choice:
-        said = {"stored": f"{stored}GiB", "read_per_month": f"{read}GiB", "write_per_month": f"{write}GiB"}
-        return asked(**said, provisioned="100MiB/s", **({"operation_size": operation} if operation else {}))
+        inputs = {"stored": f"{stored}GiB", "read_per_month": f"{read}GiB", "write_per_month": f"{write}GiB"}
+        return asked(**inputs, provisioned="100MiB/s", **({"operation_size": operation} if operation else {}))
 
     less = month(stored, read, write)
     for other in (month(stored, read + more, write), month(stored, read, write + more)):

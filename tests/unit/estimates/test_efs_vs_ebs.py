@@ -42,12 +42,12 @@ RUN = """minute,GiB
 """The report's run: 5:27 of download as a ramp, then each output at the end of its encode."""
 
 
-def answered(prices: PriceTable = TOKYO, hours_per_month: int = 720, **said: Any) -> Answer[Costs]:
-    return ESTIMATE.work(EfsVsEbs.model_validate(said), Known("ap-northeast-1", (), prices, hours_per_month))
+def answered(prices: PriceTable = TOKYO, hours_per_month: int = 720, **inputs: Any) -> Answer[Costs]:
+    return ESTIMATE.work(EfsVsEbs.model_validate(inputs), Known("ap-northeast-1", (), prices, hours_per_month))
 
 
-def asked(**said: Any) -> Costs:
-    return answered(**said).result
+def asked(**inputs: Any) -> Costs:
+    return answered(**inputs).result
 
 
 @pytest.mark.parametrize(("gib", "usd"), [(40, "0.00524"), (60, "0.00787")])
@@ -157,7 +157,7 @@ def test_whole_gib_of_a_volume_are_billed() -> None:
     assert asked(used="1GiB", allocated="1B").ebs_usd == asked(used="1GiB", allocated="1GiB").ebs_usd
 
 
-def test_a_volume_that_cannot_hold_it_is_said_to_be_too_small() -> None:
+def test_a_volume_that_cannot_hold_the_data_is_reported_as_too_small() -> None:
     answer = answered(used="30GiB", allocated="20GiB", hours="1h")
 
     assert answer.result.allocated_suffices is False
@@ -229,16 +229,16 @@ def test_a_usage_that_cannot_be_read_says_where_and_what_would_do(csv: str, prob
 
 
 @pytest.mark.parametrize(
-    ("said", "field"),
+    ("inputs", "field"),
     [
         ({}, "used"),
         ({"used": "1GiB", "usage_csv": RUN}, "usage_csv"),
         ({"used": "1GiB", "allocated": "0B"}, "allocated"),
     ],
 )
-def test_what_makes_no_sense_is_refused(said: dict[str, str], field: str) -> None:
+def test_what_makes_no_sense_is_refused(inputs: dict[str, str], field: str) -> None:
     with pytest.raises(InputError) as caught:
-        asked(**said)
+        asked(**inputs)
     assert caught.value.field == field
 
 

@@ -20,12 +20,12 @@ TYPES = {one.id: one for one in snapshot()}
 PROXY = {"instance_type": "t3.micro", "needed_rate": "350MB/s"}
 
 
-def estimated(**said: Any) -> Estimated:
-    return ESTIMATES.answer("network-transfer", said)
+def estimated(**inputs: Any) -> Estimated:
+    return ESTIMATES.answer("network-transfer", inputs)
 
 
-def asked(**said: Any) -> Transfer:
-    result = estimated(**said).answer.result
+def asked(**inputs: Any) -> Transfer:
+    result = estimated(**inputs).answer.result
     assert isinstance(result, Transfer)
     return result
 
@@ -63,7 +63,7 @@ def test_a_transfer_takes_long_with_the_burst_gone_and_less_with_5_to_60_minutes
     assert asked(bytes="1GB", **PROXY).seconds_range == (1e9 / 350e6, 1e9 / 350e6)
 
 
-def test_without_a_rate_it_goes_as_fast_as_its_peak_and_that_is_said() -> None:
+def test_without_a_rate_it_transfers_at_its_peak_and_says_so() -> None:
     done = estimated(instance_type="t3.micro", bytes="1TB")
 
     assert done.answer.result.needed_mb_per_s == 625
@@ -165,7 +165,7 @@ def test_it_can_be_found_by_the_word_endpoint() -> None:
     assert "endpoint" in (ESTIMATE.inputs.model_fields["zones"].description or "")
 
 
-def test_a_price_that_nobody_knows_is_null() -> None:
+def test_an_unknown_price_is_null() -> None:
     far = estimating(None, None, "eu-north-1", ["eu-north-1"]).answer("network-transfer", {**PROXY, "bytes": "1GB"})
     result = far.answer.result
 
@@ -207,7 +207,7 @@ def test_it_is_no_alternative_to_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "summary"),
+    ("inputs", "summary"),
     [
         (
             {"bytes": "2TB", **PROXY},
@@ -261,8 +261,8 @@ def test_it_is_no_alternative_to_itself() -> None:
         ),
     ],
 )
-def test_the_summary_answers_the_question(said: dict[str, Any], summary: str) -> None:
-    assert estimated(**said).answer.summary == summary
+def test_the_summary_answers_the_question(inputs: dict[str, Any], summary: str) -> None:
+    assert estimated(**inputs).answer.summary == summary
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,9 @@ def test_the_summary_answers_the_question(said: dict[str, Any], summary: str) ->
         ),
     ],
 )
-def test_what_is_assumed_is_said_only_where_it_is(words: str, where: dict[str, Any], elsewhere: dict[str, Any]) -> None:
+def test_an_assumption_is_listed_only_if_it_was_made(
+    words: str, where: dict[str, Any], elsewhere: dict[str, Any]
+) -> None:
     assert any(words in one for one in estimated(**where).answer.assumptions)
     assert not any(words in one for one in estimated(**elsewhere).answer.assumptions)
 
@@ -360,8 +362,8 @@ def test_a_type_carries_a_rate_if_and_only_if_its_baseline_is_as_high_and_none_s
 def test_a_general_family_that_a_region_does_not_have_is_left_out_unless_it_is_named() -> None:
     known = Known("ap-northeast-1", [one for one in snapshot() if one.family == "t3"], {})
 
-    def result(**said: Any) -> Transfer:
-        worked: Transfer = ESTIMATE.work(ESTIMATE.inputs.model_validate(PROXY | said), known).result
+    def result(**inputs: Any) -> Transfer:
+        worked: Transfer = ESTIMATE.work(ESTIMATE.inputs.model_validate(PROXY | inputs), known).result
         return worked
 
     assert types(result()) == [("t3.2xlarge", False)]

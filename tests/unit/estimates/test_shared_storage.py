@@ -44,16 +44,16 @@ TOKYO: PriceTable = {
 """OpenZFS in one zone has no published price there."""
 
 
-def answered(prices: PriceTable = TOKYO, region: str = "ap-northeast-1", **said: Any) -> Answer[SharedStorageChoice]:
-    return ESTIMATE.work(SharedStorage.model_validate(said), Known(region, (), prices))
+def answered(prices: PriceTable = TOKYO, region: str = "ap-northeast-1", **inputs: Any) -> Answer[SharedStorageChoice]:
+    return ESTIMATE.work(SharedStorage.model_validate(inputs), Known(region, (), prices))
 
 
-def asked(**said: Any) -> SharedStorageChoice:
-    return answered(**said).result
+def asked(**inputs: Any) -> SharedStorageChoice:
+    return answered(**inputs).result
 
 
-def web_content(**said: Any) -> SharedStorageChoice:
-    return asked(**{"capacity": "64GiB", "throughput": "160MB/s", "multi_az": True, **said})
+def web_content(**inputs: Any) -> SharedStorageChoice:
+    return asked(**{"capacity": "64GiB", "throughput": "160MB/s", "multi_az": True, **inputs})
 
 
 def test_the_least_openzfs_in_two_zones_costs_the_published_189_usd() -> None:
@@ -182,7 +182,7 @@ def test_one_zone_is_taken_unless_the_loss_of_one_must_be_survived_and_then_name
     assert not any("one Availability Zone" in caveat for caveat in two.caveats)
 
 
-def test_an_unknown_price_is_null_and_said_where_it_would_fit() -> None:
+def test_an_unknown_price_is_null_and_reported_for_options_that_would_fit() -> None:
     answer = answered(capacity="64GiB", small_writes=True)
 
     assert answer.result.services.openzfs.monthly_usd is None
@@ -262,20 +262,20 @@ def test_each_service_says_whom_it_suits() -> None:
     assert "EC2" in services.openzfs.suits
 
 
-def test_what_is_assumed_is_said() -> None:
+def test_assumptions_are_listed() -> None:
     silent, moved = answered(capacity="64GiB"), answered(capacity="64GiB", multi_az=True, read_per_month="1GiB")
 
-    assert {said.partition(":")[0] for said in silent.assumptions} == {"assumed", "measured", "rule"}
-    assert any("MBps are 10^6" in said for said in silent.assumptions)
-    assert any("all writes, as nothing was said of the month" in said for said in silent.assumptions)
-    assert not any("nothing was said" in said for said in moved.assumptions)
-    assert any("the month's mix of reads and writes" in said for said in moved.assumptions)
+    assert {inputs.partition(":")[0] for inputs in silent.assumptions} == {"assumed", "measured", "rule"}
+    assert any("MBps are 10^6" in inputs for inputs in silent.assumptions)
+    assert any("all writes, as nothing was said of the month" in inputs for inputs in silent.assumptions)
+    assert not any("nothing was said" in inputs for inputs in moved.assumptions)
+    assert any("the month's mix of reads and writes" in inputs for inputs in moved.assumptions)
 
 
 def test_efs_is_not_recommended_for_a_throughput_without_what_was_measured() -> None:
-    said = " ".join(asked(capacity="100GiB", throughput="50MiB/s", multi_az=True).caveats)
+    inputs = " ".join(asked(capacity="100GiB", throughput="50MiB/s", multi_az=True).caveats)
 
-    assert "87 writes a second of 4 KiB, or 32 of 1 MiB" in said
+    assert "87 writes a second of 4 KiB, or 32 of 1 MiB" in inputs
     assert asked(capacity="100GiB", multi_az=True).caveats == []
 
 
@@ -294,7 +294,7 @@ def offers(choice: SharedStorageChoice) -> list[Offer]:
     mb_s=st.integers(0, 4_000),
     iops=st.integers(0, 100_000),
 )
-def test_more_capacity_is_never_cheaper_on_fsx(gib: int, more: int, mb_s: int, iops: int) -> None:
+def test_more_capacity_never_costs_less_on_fsx(gib: int, more: int, mb_s: int, iops: int) -> None:
     load = {"throughput": f"{mb_s}MB/s", "iops": iops, "multi_az": True}
     less, larger = (asked(capacity=f"{size}GiB", **load) for size in (gib, gib + more))
 
@@ -303,7 +303,7 @@ def test_more_capacity_is_never_cheaper_on_fsx(gib: int, more: int, mb_s: int, i
             assert after.monthly_usd >= before.monthly_usd
 
 
-def test_more_capacity_may_be_cheaper_on_efs_as_it_bursts_further() -> None:
+def test_more_capacity_may_cost_less_on_efs_because_it_bursts_longer() -> None:
     small, large = (
         asked(capacity=size, throughput="105MiB/s", multi_az=True).services.efs for size in ("1GiB", "1100GiB")
     )
@@ -319,7 +319,7 @@ def test_more_capacity_may_be_cheaper_on_efs_as_it_bursts_further() -> None:
     read=st.integers(0, 100_000),
     written=st.integers(0, 100_000),
 )
-def test_more_throughput_is_never_cheaper(gib: int, mb_s: int, more: int, read: int, written: int) -> None:
+def test_more_throughput_never_costs_less(gib: int, mb_s: int, more: int, read: int, written: int) -> None:
     load = {
         "capacity": f"{gib}GiB",
         "read_per_month": f"{read}GiB",

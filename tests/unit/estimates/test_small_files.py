@@ -25,16 +25,16 @@ TOKYO: PriceTable = {
 }
 
 
-def answered(prices: PriceTable = TOKYO, **said: Any) -> Answer[SmallFilesTime]:
-    return ESTIMATE.work(SmallFiles.model_validate(said), Known("ap-northeast-1", (), prices))
+def answered(prices: PriceTable = TOKYO, **inputs: Any) -> Answer[SmallFilesTime]:
+    return ESTIMATE.work(SmallFiles.model_validate(inputs), Known("ap-northeast-1", (), prices))
 
 
-def asked(**said: Any) -> SmallFilesTime:
-    return answered(**said).result
+def asked(**inputs: Any) -> SmallFilesTime:
+    return answered(**inputs).result
 
 
-def document_root(**said: Any) -> Answer[SmallFilesTime]:
-    return answered(files=38_000, bytes="800MB", **said)
+def document_root(**inputs: Any) -> Answer[SmallFilesTime]:
+    return answered(files=38_000, bytes="800MB", **inputs)
 
 
 def test_the_document_root_waits_seventeen_minutes_sync_and_not_two_async() -> None:
@@ -84,7 +84,7 @@ def test_every_other_storage_and_more_workers_are_offered_with_their_prices() ->
 
 
 @pytest.mark.parametrize(
-    ("said", "more"),
+    ("inputs", "more"),
     [
         ({"files": 40_000, "workers": 4}, [16]),
         ({"files": 40_000, "workers": 16}, []),
@@ -98,17 +98,17 @@ def test_every_other_storage_and_more_workers_are_offered_with_their_prices() ->
     ],
 )
 def test_more_workers_are_offered_as_long_as_they_have_files_and_gain_something(
-    said: dict[str, Any], more: list[int]
+    inputs: dict[str, Any], more: list[int]
 ) -> None:
-    answer = answered(**{"bytes": "1MB", "storage": "efs-regional", **said})
-    storage = said.get("storage", "efs-regional")
+    answer = answered(**{"bytes": "1MB", "storage": "efs-regional", **inputs})
+    storage = inputs.get("storage", "efs-regional")
 
     assert [row.workers for row in answer.result.alternatives if row.storage == storage] == more
     assert ("more-workers" in {way.id for way in answer.alternatives}) == bool(more)
     assert ("orkers would take" in answer.summary) == bool(more)
 
 
-def test_workers_without_a_file_are_not_said_to_work() -> None:
+def test_workers_without_a_file_are_not_counted() -> None:
     few, one = answered(files=3, bytes="1MB", workers=256), answered(files=1, bytes="1MB", workers=256)
 
     assert "takes 3 workers (one for each file) 0.038 s (work spread evenly) to 0.06 s" in few.summary
@@ -147,9 +147,9 @@ def test_openzfs_reads_have_no_figure_and_the_answer_says_so(storage: str) -> No
     assert read.alternatives == ()
 
 
-def test_a_reader_is_told_nothing_of_openzfs_nor_of_writing() -> None:
+def test_an_estimate_of_reading_shows_nothing_about_openzfs_or_writing() -> None:
     read = answered(files=40_000, bytes="1.1GB", operation="read", workers=2)
-    told = [
+    shown = [
         read.summary,
         *read.result.warnings,
         *read.assumptions,
@@ -160,15 +160,15 @@ def test_a_reader_is_told_nothing_of_openzfs_nor_of_writing() -> None:
     assert {row.storage for row in read.result.alternatives} == {"ebs-gp3", "efs-one-zone", "efs-regional"}
     assert {way.id for way in read.alternatives} == {"more-workers", "ebs-gp3", "efs-one-zone"}
     for word in ("OpenZFS", "sync", "race", "page cache", "evenly"):
-        assert not [said for said in told if word in said], word
+        assert not [inputs for inputs in shown if word in inputs], word
     assert any("TIME_WAIT" in warning and "RHEL 6" in warning for warning in read.result.warnings)
 
 
 def test_the_measured_reads_are_given_as_measured() -> None:
     assert asked(files=40_000, bytes="1.1GB", workers=2, operation="read").seconds == pytest.approx(70)
     answer = answered(files=40_000, bytes="1.1GB", operation="read")
-    assert any(said.startswith("measured: the times") for said in answer.assumptions)
-    assert not any("0.58" in said for said in answer.assumptions)
+    assert any(inputs.startswith("measured: the times") for inputs in answer.assumptions)
+    assert not any("0.58" in inputs for inputs in answer.assumptions)
 
 
 @pytest.mark.parametrize("storage", STORAGES)
@@ -189,10 +189,10 @@ def test_it_warns_of_races_connections_and_clients_that_serialise() -> None:
         assert word in warnings
 
 
-def test_what_was_calibrated_assumed_and_measured_is_said() -> None:
+def test_calibrated_assumed_and_measured_values_are_labelled() -> None:
     assumptions = document_root().assumptions
 
-    assert {said.partition(":")[0] for said in assumptions} == {"calibrated", "assumed", "measured", "rule"}
+    assert {inputs.partition(":")[0] for inputs in assumptions} == {"calibrated", "assumed", "measured", "rule"}
     for figure in (
         "20.95 ms",
         "38.05 ms",
@@ -203,7 +203,7 @@ def test_what_was_calibrated_assumed_and_measured_is_said() -> None:
         "3,768",
         "order of magnitude only",
     ):
-        assert any(figure in said for said in assumptions), figure
+        assert any(figure in inputs for inputs in assumptions), figure
 
 
 def test_the_summary_has_the_time_the_wait_and_a_faster_way() -> None:
@@ -233,7 +233,7 @@ def test_openzfs_has_no_more_operations_than_its_file_server() -> None:
     assert "6,250 operations a second are the limit" in crowd.summary
 
 
-def test_throughput_is_said_in_the_units_of_its_service() -> None:
+def test_throughput_is_shown_in_the_units_of_its_service() -> None:
     assert "throughput of 160 MB/s is the limit" in answered(files=1, bytes="1TB", storage="openzfs-sync").summary
     assert "throughput of 125 MiB/s is the limit" in answered(files=1, bytes="1TB", storage="ebs-gp3").summary
 
@@ -242,7 +242,7 @@ GONE = "uses up EFS's burst credits (2.1 TiB at first)"
 
 
 @pytest.mark.parametrize(
-    ("said", "in_summary", "in_warnings"),
+    ("inputs", "in_summary", "in_warnings"),
     [
         ({"files": 100, "bytes": "3TB"}, True, True),
         ({"files": 100, "bytes": "3TB", "storage": "efs-one-zone"}, True, True),
@@ -253,9 +253,9 @@ GONE = "uses up EFS's burst credits (2.1 TiB at first)"
     ],
 )
 def test_bytes_that_use_up_the_burst_credits_are_warned_of(
-    said: dict[str, Any], in_summary: bool, in_warnings: bool
+    inputs: dict[str, Any], in_summary: bool, in_warnings: bool
 ) -> None:
-    answer = answered(**said)
+    answer = answered(**inputs)
     rows = [row.caveat for row in answer.result.alternatives]
 
     assert (GONE in answer.summary) == in_summary
@@ -269,9 +269,9 @@ def test_what_it_rests_on_is_short_and_in_words_that_are_shown() -> None:
 
         assert len(assumptions) <= 9
         assert max(map(len, assumptions)) < 180
-        assert not [said for said in assumptions if "_" in said]  # no names of JSON
-    assert any("rsync" in said and "renames" in said for said in document_root().assumptions)
-    assert not [said for said in answered(files=1, bytes="1GB").assumptions if "P workers" in said]
+        assert not [inputs for inputs in assumptions if "_" in inputs]  # no names of JSON
+    assert any("rsync" in inputs and "renames" in inputs for inputs in document_root().assumptions)
+    assert not [inputs for inputs in answered(files=1, bytes="1GB").assumptions if "P workers" in inputs]
 
 
 def test_for_a_finding_the_ways_out_begin_with_what_costs_nothing() -> None:
@@ -332,8 +332,8 @@ def test_more_never_takes_less_and_more_workers_never_take_longer(
     storage: str, operation: str, files: int, mib: int, workers: int
 ) -> None:
     def seconds(**more: Any) -> float:
-        said = {"files": files, "bytes": f"{mib}MiB", "workers": workers, "storage": storage, "operation": operation}
-        found = asked(**{**said, **more}).seconds
+        inputs = {"files": files, "bytes": f"{mib}MiB", "workers": workers, "storage": storage, "operation": operation}
+        found = asked(**{**inputs, **more}).seconds
         assert found is not None
         return found
 

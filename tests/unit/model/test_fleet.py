@@ -11,7 +11,7 @@ from slackwater.model.fleet import Fleet, Late, Rest, UnreadableRecord, Unreadab
 from slackwater.model.resources import Attachment, DiskMetric, Instance, Record, Target, Volume
 
 HERE = Target("123456789012", "us-east-1")
-LOOSE = Volume(
+UNATTACHED = Volume(
     id="vol-1", arn="", target=HERE, tags={}, volume_type="gp3", size_gib=8, iops=3000, throughput_mib_s=125, state="in-use",
     created_at=CASE_NOW - timedelta(days=90), availability_zone="us-east-1a", multi_attach=False,
 )  # fmt: skip
@@ -38,33 +38,34 @@ def test_a_root_volume_is_attached_as_the_root_device_of_an_instance_that_is_kno
     places: list[tuple[str, str]], root: bool | None
 ) -> None:
     volume = replace(
-        LOOSE, attachments=tuple(Attachment(instance_id=i, device=device, attached_at=None) for i, device in places)
+        UNATTACHED,
+        attachments=tuple(Attachment(instance_id=i, device=device, attached_at=None) for i, device in places),
     )
 
     assert is_root(volume, Fleet([volume, HOST])) is root
 
 
 def test_an_instance_that_does_not_say_its_root_device_leaves_it_open() -> None:
-    volume = replace(LOOSE, attachments=(Attachment(instance_id="i-1", device="/dev/sdf", attached_at=None),))
+    volume = replace(UNATTACHED, attachments=(Attachment(instance_id="i-1", device="/dev/sdf", attached_at=None),))
 
     assert is_root(volume, Fleet([volume, replace(HOST, root_device="")])) is None
 
 
-def test_a_fleet_knows_the_volumes_of_an_instance() -> None:
+def test_a_fleet_has_the_volumes_of_an_instance() -> None:
     shared = replace(
-        LOOSE,
+        UNATTACHED,
         id="vol-2",
         attachments=tuple(Attachment(instance_id=i, device="", attached_at=None) for i in ("i-1", "i-2")),
     )
-    fleet = Fleet([HOST, LOOSE, shared])
+    fleet = Fleet([HOST, UNATTACHED, shared])
 
     assert list(fleet.volumes_of("i-1")) == [shared] == list(fleet.volumes_of("i-2"))
     assert not fleet.volumes_of("i-3")
 
 
 def test_a_fleet_with_another_record_still_awaits_the_rest() -> None:
-    fleet = Fleet([LOOSE], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, []))).with_(
-        replace(LOOSE, id="vol-2")
+    fleet = Fleet([UNATTACHED], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, []))).with_(
+        replace(UNATTACHED, id="vol-2")
     )
 
     assert (fleet.awaited, fleet.all(Instance)) == ({Instance}, [])
@@ -77,13 +78,13 @@ def broken(kind: type[Record], id: str, *owners: str) -> UnreadableRecord:
 
 
 def test_a_record_that_could_not_be_read_is_not_taken_for_one_that_does_not_exist() -> None:
-    fleet = Fleet([LOOSE, HOST], broken=[broken(Instance, "i-2")])
+    fleet = Fleet([UNATTACHED, HOST], broken=[broken(Instance, "i-2")])
 
     with pytest.raises(UnreadableRecordError, match="ec2-instance i-2 could not be read: it lacks 'State'"):
         fleet.get(Instance, "i-2")
     assert (fleet.get(Instance, "i-1"), fleet.get(Instance, "i-3"), fleet.unreadable) == (HOST, None, {})
-    assert is_root(LOOSE, fleet) is False
-    on_it = replace(LOOSE, attachments=(Attachment(instance_id="i-2", device="/dev/sdf", attached_at=None),))
+    assert is_root(UNATTACHED, fleet) is False
+    on_it = replace(UNATTACHED, attachments=(Attachment(instance_id="i-2", device="/dev/sdf", attached_at=None),))
     with pytest.raises(UnreadableRecordError):
         is_root(on_it, fleet)
 
@@ -111,15 +112,15 @@ def test_what_belongs_to_an_instance_is_not_known_where_one_of_it_could_not_be_r
     "one", [broken(Volume, ""), UnreadableRecord(Volume, "vol-2", "it is in use, and on nothing", None)]
 )
 def test_a_record_that_may_be_any_makes_its_kind_partial(one: UnreadableRecord) -> None:
-    assert Fleet([LOOSE], broken=[one]).unreadable == {Volume: str(one)}
-    assert Fleet([LOOSE], {Volume: "AccessDenied"}, broken=[one]).unreadable == {Volume: "AccessDenied"}
+    assert Fleet([UNATTACHED], broken=[one]).unreadable == {Volume: str(one)}
+    assert Fleet([UNATTACHED], {Volume: "AccessDenied"}, broken=[one]).unreadable == {Volume: "AccessDenied"}
 
 
-def test_what_could_not_be_read_goes_where_the_fleet_goes() -> None:
+def test_unreadable_records_stay_with_the_fleet() -> None:
     late = broken(Instance, "i-2")
     rest = Rest(frozenset({Instance}), lambda: Late([HOST], {}, [], [late]))
-    fleet = Fleet([LOOSE], rest=rest, broken=[broken(Volume, "vol-2")])
+    fleet = Fleet([UNATTACHED], rest=rest, broken=[broken(Volume, "vol-2")])
 
-    for one in (fleet, fleet.with_(replace(LOOSE, id="vol-3")), fleet.mapped(lambda record: record)):
+    for one in (fleet, fleet.with_(replace(UNATTACHED, id="vol-3")), fleet.mapped(lambda record: record)):
         assert list(one.broken) == [broken(Volume, "vol-2")]
         assert list(one.whole().broken) == [broken(Volume, "vol-2"), late]

@@ -103,19 +103,19 @@ def test_more_of_a_unit_is_never_less(quantity: Quantity, number: str, data: st.
 
 @settings(deadline=None)
 @given(st.floats(0, 1e20))
-def test_what_people_are_told_reads_back_as_it_was_within_a_half_percent(amount: float) -> None:
+def test_a_formatted_size_parses_back_within_half_a_percent(amount: float) -> None:
     assume(amount >= 1)
     for quantity, words in ((SIZE, size_words), (RATE, rate_words)):
         assert quantity.read(words(amount).replace(",", "")) == pytest.approx(amount, rel=0.0051)
 
 
-def test_the_largest_size_that_is_read_can_be_told() -> None:
+def test_the_largest_size_that_parses_can_be_formatted() -> None:
     assert own_size_words(SIZE.read("999999999999999PiB")) == "1,125,899,906,842,623 PB"
 
 
 @settings(deadline=None)
 @given(st.floats(0.001, 999 * 86_400))
-def test_a_duration_that_people_are_told_can_be_typed(seconds: float) -> None:
+def test_a_formatted_duration_can_be_parsed(seconds: float) -> None:
     assert DURATION.read(duration_words(seconds)) == pytest.approx(seconds, rel=0.06)
 
 

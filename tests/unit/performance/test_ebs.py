@@ -339,7 +339,7 @@ def test_a_tie_is_the_volumes_as_a_larger_instance_would_not_help() -> None:
     assert {one.bound_by for one in transfer(GIB, MIB, alike, instance)} == {"volume"}
 
 
-def test_nothing_is_moved_in_no_time_and_what_would_bind_is_still_said() -> None:
+def test_nothing_is_transferred_in_no_time_and_the_limit_is_still_named() -> None:
     assert phases_of(0, volume_limits("gp3", 500), on("c4.large")) == [(0, 62.5, "instance", "throughput")]
     assert phases_of(0, volume_limits("gp3", 500), ebs.UNBOUND) == [(0, 131.07, "volume", "throughput")]
 

@@ -268,7 +268,7 @@ def fits(one: efs.Load, stored_gib: float, provisioned_mib_s: float = 1) -> dict
     )
 
 
-def test_what_elastic_bills_is_unknown_where_nothing_is_said_of_the_month() -> None:
+def test_the_elastic_bill_is_unknown_without_the_months_usage() -> None:
     assert fits(load(peak_mib_s=150), 100)["elastic"].units is None
     assert fits(load(write_gib=1, peak_mib_s=150), 100)["elastic"].units is not None
 
@@ -285,7 +285,7 @@ def test_bursting_carries_a_month_at_whose_end_it_still_has_credits() -> None:
     assert (dry.why_not or "").endswith("so its credits are gone after 30 d 10 h")
 
 
-def test_a_peak_of_which_no_month_is_said_holds_while_the_baseline_pays_for_it() -> None:
+def test_a_peak_without_monthly_usage_lasts_while_the_baseline_pays_for_it() -> None:
     note = "Burst credits last while no more than 12.2 TiB are written a month, or three times as much is read"
 
     assert fits(load(peak_mib_s=50), 100)["bursting"].note == note

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from slackwater.model.metrics import Series
 from slackwater.performance import network_credits
 from slackwater.performance.network_credits import Budget, Plateau
 
 LONG = [0.99] * 12
+BASELINE = 100e6
 
 
 def plateaus(*ratios: float | None, peak: float = 4, full_at_start: bool = False) -> list[Plateau]:
@@ -105,3 +110,41 @@ def test_one_plateau_alone_must_be_flatter_than_several() -> None:
     assert not network_credits.proven(one, min_points=12, max_spread=0.02)
     assert network_credits.proven(one, min_points=12, max_spread=0.04)
     assert network_credits.proven([*one, *one], min_points=12, max_spread=0.02)
+
+
+def runs_of(rates: list[float | None], least: int) -> int:
+    """Points in runs near the baseline, counted by hand."""
+    near = [rate is not None and 0.90 <= rate <= 1.05 for rate in rates]
+    runs = (len(list(run)) for inside, run in groupby(near) if inside)
+    return sum(points for points in runs if points >= least)
+
+
+levels = st.one_of(st.none(), st.sampled_from([0.0, 0.5, 0.9, 0.94, 1.05, 1.06, 5.0]))
+pieces = st.lists(st.tuples(levels, st.integers(1, 40)), max_size=12)
+
+
+@settings(max_examples=300)
+@given(pieces, st.integers(0, 11), st.integers(0, 11), st.sampled_from([3, 6, 7, 12, 14, 30]))
+def test_hours_never_leave_less_room_than_five_minutes_show(
+    pieces: list[tuple[float | None, int]], before: int, after: int, least: int
+) -> None:
+    rates = [rate for rate, points in pieces for _ in range(points)]
+    rates += [0.0] * (-(len(rates) - before - after) % 12)
+    inner = [rates[i : i + 12] for i in range(before, len(rates) - after, 12)]
+    hours = [sum(rate for rate in hour if rate is not None) * BASELINE * 300 for hour in inner]
+    by_hour = Series.of(0, 3_600, hours)
+
+    most = network_credits.most_near_baseline(by_hour, BASELINE, min_points=least, before=before, after=after)
+
+    assert most >= runs_of(rates, least)
+
+
+def test_hours_too_quiet_for_half_an_hour_at_the_baseline_leave_no_room() -> None:
+    def room(*hours: float | None) -> int:
+        series = Series.of(0, 3_600, [None if hour is None else hour * BASELINE * 3_600 for hour in hours])
+        return network_credits.most_near_baseline(series, BASELINE, min_points=6, before=0, after=0)
+
+    assert room(0.4, 0.0, 0.4) == 0  # five points each, apart
+    assert room(0.23, 0.23) == 6  # three each, in a row
+    assert room(0.4, None, 0.45) == 6
+    assert room(20.0) == 12

@@ -47,7 +47,7 @@ def test_every_efs_write_of_the_report_is_met_within_5_percent(
 
 
 @pytest.mark.parametrize("storage", ["efs-one-zone", "efs-regional"])
-def test_no_other_latency_has_a_smaller_largest_error_and_it_is_what_is_said(storage: nfs.Storage) -> None:
+def test_the_calibrated_latency_has_the_smallest_largest_error_as_documented(storage: nfs.Storage) -> None:
     errors = [
         of_the_report(one, "write", workers).seconds / published_s - 1
         for one, workers, published_s in WRITES

@@ -1,23 +1,21 @@
 """Volumes that run out of burst credits, again and again or within a day.
 
 ## What it finds
-An attached gp2, st1 or sc1 volume that runs out of burst credits. Its BurstBalance was gone for an hour or more on at
-least three of seven days, or has been gone for nine hours, or will be gone within 24 hours: projected from the same
-hours of the two days before, or from a fall of half a day without a break (with low confidence).
+An attached gp2, st1 or sc1 volume whose BurstBalance was gone for an hour or more on at least three of seven days, or
+has been gone for nine hours, or will be gone within 24 hours. The projection uses the same hours of the two days
+before, or a fall of half a day without a break (with low confidence).
 
 ## Why it matters
 Without credits a volume falls from its burst to its baseline: a 100 GiB gp2 from 3,000 IOPS to 300, a 1 TiB st1 from
 250 MiB/s to 40. Nothing fails, but everything waits.
 
 ## When it is wrong
-- Work that ends earlier than the projection leaves credits. A weekly rhythm shows only in eight days of points; without
-  them the confidence is low.
+- Work that ends earlier than the projection leaves credits. Without eight days of points a weekly rhythm does not show.
 - Without credits a volume does what its baseline allows, not what the work wants. The proposal has all of its burst.
-- On st1 and sc1, small I/O that EBS cannot merge costs a credit of 1 MiB each. Larger I/O makes the credits last.
 
 ## What to do
 Change gp2 to gp3. It has 3,000 IOPS without credits and mostly costs less, and EBS changes it online. For st1 and sc1
-compare a gp3 volume that is as fast as their burst with a larger or faster disk volume.
+compare gp3 with a larger or faster disk volume, or use larger I/O: small I/O costs a credit of 1 MiB each.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import size_class
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.settings import VolumeSetting
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MIB, MINUTE_S
+from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MINUTE_S
 from slackwater.model.verdicts import Advice, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import ebs as formulas
 from slackwater.rules import ebs, ebs_peaks, examples
@@ -164,7 +162,8 @@ def _draining(least: Series, limits: BurstLimits) -> Shortage | None:
         return None
     days = [values[end - n * A_DAY : end - (n - 1) * A_DAY] for n in (3, 2, 1)]
     falls = [older[-1] - newer[-1] for older, newer in pairwise(days)]
-    falls += [_lowest(older) - _lowest(newer) for older, newer in pairwise(days)]
+    lowest = [min((value for value in day if not isnan(value)), default=nan) for day in days]
+    falls += [older - newer for older, newer in pairwise(lowest)]
     fall = min(falls)
     until = next((hour for hour, level in enumerate(days[-1], 1) if level <= fall), None)
     if any(map(isnan, falls)) or fall < limits.fall_percent or until is None or _is_weekly(values, end, limits):
@@ -198,10 +197,6 @@ def _is_weekly(values: Sequence[float], end: int, limits: BurstLimits) -> bool:
     return _week_ago(values, end) <= values[end - 1] + limits.fall_percent
 
 
-def _lowest(day: Sequence[float]) -> float:
-    return min((value for value in day if not isnan(value)), default=nan)
-
-
 def _flag(volume: Volume, least: Series, shortage: Shortage, look: ebs_peaks.Look, limits: BurstLimits) -> Flagged:
     has = formulas.volume_limits(volume.volume_type, volume.size_gib)
     without, with_credits = (_words(volume, allowance) for allowance in (has.baseline, has.burst))
@@ -211,7 +206,7 @@ def _flag(volume: Volume, least: Series, shortage: Shortage, look: ebs_peaks.Loo
         "now": f"No burst credits for the last {hours:,.1f} hours",
         "soon": f"Burst credits last for about {hours:.0f} more hours",
     }[shortage.kind]
-    levels = baseline_and_burst(has.baseline.bytes_per_s / MIB, has.burst.bytes_per_s / MIB)
+    levels, label = baseline_and_burst(has.baseline.mib_s, has.burst.mib_s), "Burst balance, each hour's least"
     confidence: Confidence = "low" if shortage.uncertainty else "medium" if soon or unknown else "high"
     unseen = f"Its throughput is unknown ({unknown.reason}). The proposal has all of its burst." if unknown else ""
     return Flagged(
@@ -220,16 +215,9 @@ def _flag(volume: Volume, least: Series, shortage: Shortage, look: ebs_peaks.Loo
         severity="high" if hours >= A_DAY and not soon else "medium",
         confidence=confidence,
         evidence=(
-            Evidence(
-                label="Burst balance, each hour's least",
-                value=round(min(least.present), 1),
-                unit="percent",
-                series=least,
-                scale=100,
-                forecast=_forecast(least, shortage),
-            ),
-            Evidence(label="Limit without and with credits", value=f"{without}, {with_credits}", unit="words"),
-            *(() if unknown else (look.evidence(has.burst.bytes_per_s / MIB, *levels),)),
+            Evidence(label, round(min(least.present), 1), "percent", least, 100, forecast=_forecast(least, shortage)),
+            Evidence("Limit without and with credits", f"{without}, {with_credits}", "words"),
+            *(() if unknown else (look.evidence(has.burst.mib_s, *levels),)),
         ),
         advice=_options(volume, has, look.most if soon and not unknown else None, limits),
         gist=(volume.volume_type, size_class(volume.size_gib), shortage.kind),
@@ -239,7 +227,7 @@ def _flag(volume: Volume, least: Series, shortage: Shortage, look: ebs_peaks.Loo
 
 
 def _words(volume: Volume, allowance: formulas.Allowance) -> str:
-    return f"{allowance.iops:,.0f} IOPS" if volume.volume_type == "gp2" else f"{allowance.bytes_per_s / MIB:,.0f} MiB/s"
+    return f"{allowance.iops:,.0f} IOPS" if volume.volume_type == "gp2" else f"{allowance.mib_s:,.0f} MiB/s"
 
 
 def _forecast(least: Series, shortage: Shortage) -> Series | None:
@@ -257,7 +245,7 @@ def _options(
 
     `busiest_mib_s` is None if that minute says nothing: without credits it did no more than it could.
     """
-    most = has.burst.bytes_per_s / MIB
+    most = has.burst.mib_s
     busiest = most if busiest_mib_s is None else formulas.with_headroom(busiest_mib_s, limits.headroom_percent)
     needed = min(most, busiest)
     settings = (formulas.gp3_for(volume.size_gib, has.burst.iops, mib_s) for mib_s in (needed, most))
@@ -277,16 +265,15 @@ def _gp3(volume: Volume, to: formulas.Gp3) -> Advice:
 
 def _disk(volume: Volume, size_gib: int, what: str) -> Advice:
     """An st1 volume of its size or larger."""
-    grows = size_gib > volume.size_gib
-    return ebs.modify(
-        volume,
+    to, summary = (
         VolumeSetting(volume_type="st1", iops=None, throughput_mib_s=None),
-        "grow-st1" if grows else "move-to-st1",
         f"st1 of {size_gib:,} GiB, {what}.",
-        "You cannot shrink a volume again." if grows else "It has burst credits too, but more of them.",
-        by_person=True,
-        gib=size_gib if grows else 0,
     )
+    if size_gib > volume.size_gib:
+        risk = "You cannot shrink a volume again."
+        return ebs.modify(volume, to, "grow-st1", summary, risk, by_person=True, gib=size_gib)
+    risk = "It has burst credits too, but more of them."
+    return ebs.modify(volume, to, "move-to-st1", summary, risk, by_person=True)
 
 
 FULL: Final = [100.0] * A_DAY
@@ -306,11 +293,7 @@ def balance(*days: Points) -> Metrics:
     """Days by the hour, the last of which ends now, and full before. The volume moves 80 MiB/s."""
     hours = [*FULL * (8 - len(days)), *chain.from_iterable(days)]
     by_five_minutes = [level for level in hours for _ in range(12)]
-    return {
-        (BALANCE, HOUR_S): hours,
-        (MEAN, FIVE_MINUTES_S): by_five_minutes,
-        **peaks(read_mib_s=40, written_mib_s=40),
-    }
+    return {(BALANCE, HOUR_S): hours, (MEAN, FIVE_MINUTES_S): by_five_minutes, **peaks(read_mib_s=40, written_mib_s=40)}
 
 
 def by_five_minutes(*runs: tuple[float | None, int]) -> Metrics:

@@ -1,29 +1,24 @@
 """EBS volumes that are attached, and that nothing reads or writes.
 
 ## What it finds
-A data volume on a running instance with less than one operation a day, reads and writes together, on average over the
-last 35 days. That is longer than any month, so a monthly job shows. CloudWatch must have recorded each of the last 14
-days, and every day since the instance was last started and CloudWatch's first point. Days before that may be missing,
-because a stopped instance publishes nothing. If a day has fewer points than the fullest one, the answer is unknown: the
-job may have run in that hour. The confidence is high only if all days were recorded and there was not one operation. On
-a Multi-Attach volume the operations of all instances count.
+A data volume on a running instance with less than one operation a day on average over the last 35 days, so a monthly
+job shows. CloudWatch must have recorded each of the last 14 days, and every day since the last start of the instance.
+If a day has fewer points than the fullest one, the answer is unknown. The confidence is high only if every day was
+recorded and there was not one operation.
 
 ## Why it matters
-AWS bills the size, the provisioned IOPS and the throughput of a volume, used or not. A volume from a migration, or from
-a template that nobody reviews, stays mounted for years.
+AWS bills the size, the provisioned IOPS and the throughput of a volume, used or not.
 
 ## When it is wrong
-- A job that runs less often than once a month does not show. A few writes may be a job, or someone who listed the
-  devices: the confidence is medium then.
-- A start of the instance mounts the volume, which reads and writes a little. That can hide an idle volume for five
-  weeks.
+- A job that runs less often than once a month does not show. A few writes may be a job.
+- A start of the instance reads and writes a little. That can hide an idle volume for five weeks.
 - Unused swap space, a spare of a RAID and an emergency journal do nothing until they are needed. Tag them `keep`.
-- Programs may read a volume from memory. They may not start again without it.
+- Programs may read a volume from memory, and may not start again without it.
 - On a Xen instance CloudWatch may publish nothing instead of zeros. The answer is unknown then.
 
 ## What to do
-Ask the owner. Unmount the volume, detach it, and wait a week. If nobody misses it, take a snapshot and delete it. The
-command only takes the snapshot. If a template creates the volume, change the template first.
+Ask the owner. Unmount the volume, detach it, and wait a week. If nobody misses it, take a snapshot and delete it. If a
+template creates the volume, change the template first.
 """
 
 from __future__ import annotations
@@ -105,10 +100,10 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
         ),
         confidence="medium" if done or finished.missing or stopped else "high",
         evidence=(
-            Evidence(label="Reads and writes", value=done, unit="operations", series=operations),
-            Evidence(label="Recorded days", value=known_days, unit="days"),
-            Evidence(label="Attached to", value=attached_to, unit="words"),
-            Evidence(label="Size", value=volume.size_gib, unit="GiB"),
+            Evidence("Reads and writes", done, "operations", series=operations),
+            Evidence("Recorded days", known_days, "days"),
+            Evidence("Attached to", attached_to, "words"),
+            Evidence("Size", volume.size_gib, "GiB"),
         ),
         advice=(ebs.snapshot_and_delete(volume, STEPS, may_delete=False), ebs.keep_as_snapshot(volume)),
         gist=(volume.volume_type, volume.size_gib, *(attachment.instance_id for attachment in volume.attachments)),

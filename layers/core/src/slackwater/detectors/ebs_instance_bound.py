@@ -2,26 +2,22 @@
 
 ## What it finds
 A running instance with volumes of provisioned performance (gp3 above 3,000 IOPS or 125 MiB/s, io1 and io2 IOPS) above
-its own EBS maximum. AWS bills that part, and nothing can use it. IOPS and throughput count separately. For one volume
-above the maximum the configuration is enough. Several volumes that only together exceed it are flagged if their busiest
-minutes show that each of them needs less.
+its own EBS maximum. IOPS and throughput count separately. For one volume above the maximum the configuration is enough.
+Several volumes that only together exceed it are flagged if their busiest minutes of 35 days show that each of them
+needs less.
 
 ## Why it matters
-A volume is only as fast as its instance ("The performance of EBS-optimised instances", 2017-07-10). An m5.large reaches
-566 MiB/s for half an hour a day, and 77 MiB/s otherwise. AWS bills 1,000 MiB/s for a gp3 volume of 1,000 MiB/s on it.
+A volume is only as fast as its instance. An m5.large reaches 566 MiB/s for half an hour a day, and 77 MiB/s otherwise.
+AWS bills 1,000 MiB/s for a gp3 volume of 1,000 MiB/s on it.
 
 ## When it is wrong
 - You are about to enlarge the instance or to move the volume.
-- The maximum counts, although many types hold it for only half an hour a day. What every gp3 volume includes costs
-  nothing and is never flagged. A volume with several instances (Multi-Attach) does not count.
-- A bandwidth weighting for EBS raises the maximum by up to a quarter. The check allows for that. EC2 publishes the
-  limits of the default weighting only.
 - Several volumes keep their busiest minute of 35 days. A rarer job may want more.
+- EC2 publishes the limits of the default bandwidth weighting only. With another one, a quarter more counts.
 
 ## What to do
 Lower the settings to what the instance reaches. EBS does this online, and nothing gets slower. If you want that speed,
-use a larger instance of the family. Less than the maximum may be enough too: ebs-surplus-iops and
-ebs-surplus-throughput check that after the change.
+use a larger instance of the family. ebs-surplus-iops and ebs-surplus-throughput check later whether less is enough.
 """
 
 from __future__ import annotations
@@ -71,15 +67,14 @@ class Kind:
 
     def reached(self, allowance: Allowance) -> float:
         """How much of it an instance can reach."""
-        return allowance.iops if self is IOPS else allowance.bytes_per_s / MIB
+        return allowance.iops if self is IOPS else allowance.mib_s
 
     def least(self, volume: Volume, most: Allowance) -> int:
         """What a volume keeps: what is included, and the IOPS that its reachable throughput requires."""
         if self is THROUGHPUT:
             return formulas.GP3_INCLUDED_MIB_S
         included = formulas.included_mib_s(volume.volume_type, IOPS.of(volume))
-        mib_s = volume.throughput_mib_s or min(included, THROUGHPUT.reached(most))
-        return formulas.least_iops(volume.volume_type, mib_s)
+        return formulas.least_iops(volume.volume_type, volume.throughput_mib_s or min(included, most.mib_s))
 
     def is_billed(self, volume: Volume) -> bool:
         """Whether AWS bills some of it."""
@@ -128,20 +123,17 @@ def judge(instance: Instance, seen: Seen, limits: BoundLimits) -> Verdict:
     host = Host(instance, type_)
     each = {one.id: host.most(one.volume_type) or most for one in volumes}
     alone = [_lowered_alone(one, each[one.id], limits) for one in volumes]
-    kinds = [kind for kind in KINDS if _are_beyond([one for one in alone if kind.is_billed(one)], kind, most, limits)]
-    by_itself: Verdict = Fine("it can reach what its volumes pay for")
+    paid = {kind: [one for one in alone if kind.is_billed(one)] for kind in KINDS}
+    # One alone keeps what its throughput requires.
+    kinds = [kind for kind in KINDS if len(paid[kind]) > 1 and _are_beyond(paid[kind], kind, most, limits)]
+    in_turns = "its volumes take turns: each needs what it pays for, but not at once"
+    by_itself: Verdict = Fine(in_turns if kinds else "it can reach what its volumes pay for")
     if alone != volumes:
         by_itself = _flag(host, volumes, alone, each, seen, {})
-    elif kinds:
-        by_itself = Fine("its volumes take turns: each needs what it pays for, but not at once")
     if not kinds:
         return by_itself
-    looks = {
-        (kind, one.id): Look(one, kind.measure, seen, ebs_peaks.PeakLimits(), type_)
-        for kind in kinds
-        for one in alone
-        if kind.is_billed(one)
-    }
+    window = ebs_peaks.PeakLimits()
+    looks = {(kind, one.id): Look(one, kind.measure, seen, window, type_) for kind in kinds for one in paid[kind]}
     seen.read(*(need for look in looks.values() for need in look.needs))
     if gaps := [f"{look.volume.id}: {look.unknown.reason}" for look in looks.values() if look.unknown]:
         return by_itself if alone != volumes else Unknown(f"its volumes may take turns: {gaps[0]}")
@@ -157,19 +149,15 @@ def _is_provisioned(volume: Volume) -> bool:
     return is_one and any(kind.is_billed(volume) for kind in KINDS)
 
 
-def _is_beyond(value: float, most: float, limits: BoundLimits) -> bool:
-    return value > most * (1 + limits.beyond_percent / 100)
-
-
 def _are_beyond(volumes: Sequence[Volume], kind: Kind, most: Allowance, limits: BoundLimits) -> bool:
-    """Several volumes together. One alone keeps what its throughput requires."""
-    return len(volumes) > 1 and _is_beyond(sum(map(kind.of, volumes)), kind.reached(most), limits)
+    """Whether volumes together have far more than the instance reaches."""
+    return sum(map(kind.of, volumes)) > kind.reached(most) * (1 + limits.beyond_percent / 100)
 
 
 def _lowered_alone(volume: Volume, most: Allowance, limits: BoundLimits) -> Volume:
     """One volume, with no more than the instance reaches while all others rest."""
     for kind in KINDS:
-        if _is_beyond(kind.of(volume), kind.reached(most), limits):
+        if _are_beyond([volume], kind, most, limits):
             volume = kind.lowered(volume, max(kind.least(volume, most), kind.reached(most)))
     return volume
 
@@ -180,20 +168,16 @@ def _shared(volumes: list[Volume], kind: Kind, most: Allowance, looks: Looks, li
     Each keeps its busiest minute. The rest is shared in proportion to what else they have. If their busiest minutes
     together exceed the instance, they take turns and stay as they are.
     """
-    billed = {one.id: one for one in volumes if kind.is_billed(one)}
-    busy = {
-        id_: min(kind.of(one), formulas.with_headroom(looks[kind, id_].most, limits.headroom_percent))
-        for id_, one in billed.items()
-    }
-    keeps = {id_: max(busy[id_], min(kind.of(one), kind.least(one, most))) for id_, one in billed.items()}
-    above = sum(map(kind.of, billed.values())) - sum(keeps.values())
-    if sum(busy.values()) > kind.reached(most) or not above:
+    has, busy, keeps = {one.id: kind.of(one) for one in volumes if kind.is_billed(one)}, 0, dict[str, int]()
+    for one in (one for one in volumes if one.id in has):
+        needs = min(has[one.id], formulas.with_headroom(looks[kind, one.id].most, limits.headroom_percent))
+        busy, keeps[one.id] = busy + needs, max(needs, min(has[one.id], kind.least(one, most)))
+    above = sum(has.values()) - sum(keeps.values())
+    if busy > kind.reached(most) or not above:
         return volumes
     share = max(0.0, (kind.reached(most) - sum(keeps.values())) / above)
-    return [
-        kind.lowered(one, int(keep + (kind.of(one) - keep) * share)) if (keep := keeps.get(one.id)) else one
-        for one in volumes
-    ]
+    to = {id_: int(keep + (has[id_] - keep) * share) for id_, keep in keeps.items() if keep}
+    return [kind.lowered(one, to[one.id]) if one.id in to else one for one in volumes]
 
 
 def _words(volume: Volume) -> str:
@@ -223,21 +207,19 @@ def _flag(
             f" usable{' at once' if looks else ''}"
         )
     busiest = ", ".join(f"{look.most:,.0f} {kind.measure.unit} of {volume}" for (kind, volume), look in looks.items())
+    managed = (f"{one.id} is managed by {one.managed_by}: change it there." for one in volumes if one.managed_by)
     keeps = f"Each keeps its busiest minute ({busiest}). Less may be enough, and a rarer job may want more."
     return Flagged(
         summary="; ".join(sentences),
         confidence="medium" if looks else "high",
         evidence=(
-            *(Evidence(label=f"Provisioned on {one.name}", value=_words(one), unit="words") for one in volumes),
+            *(Evidence(f"Provisioned on {one.name}", _words(one), "words") for one in volumes),
             *ebs.carried(host.type_),
             *(_chart(kind, before, looks, host) for kind in KINDS if saved[kind] and any(kind is k for k, _ in looks)),
         ),
         advice=_options(host, before, changed, seen),
         gist=(host.type_.id, *sorted(volume.id for volume in volumes), *(size_class(saved[kind]) for kind in KINDS)),
-        caveats=(
-            *((keeps,) if looks else ()),
-            *(f"{one.id} is managed by {one.managed_by}: change it there." for one in volumes if one.managed_by),
-        ),
+        caveats=(*([keeps] if looks else ()), *managed),
         covers=tuple(volume.id for volume in volumes),
     )
 
@@ -248,21 +230,15 @@ def _chart(kind: Kind, volumes: Sequence[Volume], looks: Looks, host: Host) -> E
     together = ebs_peaks.added([looks[kind, one.id].by_day for one in billed])
     limits = formulas.instance_limits(host.type_, "gp3") or formulas.UNBOUND
     levels = (kind.reached(host.weighted(one)) for one in (limits.baseline, limits.burst))
-    return Evidence(
-        label="Sum of their busiest minutes, per day",
-        value=round(max(together.present, default=0), 1),
-        unit=kind.measure.unit,
-        series=together,
-        lines=(Line("Provisioned", sum(map(kind.of, billed))), *baseline_and_burst(*levels)),
-    )
+    lines = (Line("Provisioned", sum(map(kind.of, billed))), *baseline_and_burst(*levels))
+    label, value = "Sum of their busiest minutes, per day", round(max(together.present, default=0), 1)
+    return Evidence(label, value, kind.measure.unit, together, lines=lines)
 
 
 def _options(
     host: Host, volumes: Sequence[Volume], changed: Sequence[tuple[Volume, Volume]], seen: Seen
 ) -> tuple[Advice, ...]:
-    before, after = (
-        [unit for one in side for unit in formulas.monthly_units(one)] for side in zip(*changed, strict=True)
-    )
+    before, after = ([u for one in side for u in formulas.monthly_units(one)] for side in zip(*changed, strict=True))
     lower = Advice(
         action="lower-to-what-the-instance-carries",
         summary=f"Set {'; '.join(f'{will.name} to {_words(will)}' for _, will in changed)}.",
@@ -280,9 +256,11 @@ def _options(
 WORKER = examples.instance(id="i-0fffffffffffffff0", tags={"Name": "worker"})
 TYPES = (
     examples.M5_LARGE,
-    examples.instance_type("m5.4xlarge", ebs_mbps=(4_750, 4_750), ebs_iops=(18_750, 18_750)),
-    examples.instance_type("m5.12xlarge", ebs_mbps=(9_500, 9_500), ebs_iops=(40_000, 40_000)),
-    examples.instance_type("t3.micro", ebs_mbps=(87, 2_085), ebs_iops=(500, 11_800)),
+    *examples.ebs_types(
+        ("m5.4xlarge", (4_750, 4_750), (18_750, 18_750)),
+        ("m5.12xlarge", (9_500, 9_500), (40_000, 40_000)),
+        ("t3.micro", (87, 2_085), (500, 11_800)),
+    ),
     examples.instance_type("i3.16xlarge", hypervisor="xen", ebs_mbps=(14_000, 14_000), ebs_iops=(65_000, 65_000)),
     examples.instance_type("t2.micro"),
 )
@@ -322,9 +300,7 @@ DETECTOR = Detector(
     outranks=("ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-throughput"),
     cases=(
         bound(
-            "1,000 MiB/s on an instance that carries 566",
-            Flagged,
-            "1,000 MiB/s provisioned on spool, but m5.large reaches at most 566: 433 are never usable",
+            "1,000 MiB/s on an instance that carries 566", Flagged, "spool, but m5.large reaches at most 566: 433 are"
         ),
         bound("32,000 IOPS on an instance that carries 18,750", Flagged, "at most 18,750: 13,250 are", records=on(IO2)),
         xen("an io1 of 64,000 IOPS on Xen, which carries 32,000 to one", Flagged, "32,000 are never", records=on(IO1)),

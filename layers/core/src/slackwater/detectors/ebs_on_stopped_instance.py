@@ -11,13 +11,11 @@ A stop ends the bill of the instance. AWS still bills the size, the provisioned 
 - Someone stopped the instance on purpose: a machine for the yearly close, a cold standby, a license server. Tag its
   volumes `keep`.
 - A hibernated instance keeps its memory on its root volume. Start it once before you create its image.
-- A stopped instance of an Auto Scaling group is a warm pool, and its volumes are not flagged.
 
 ## What to do
-Ask the owner. If only the data matters, take a snapshot, wait until it is complete, detach the volume by hand and
-delete it. If you may need the instance, create an image, which contains all of its volumes, and terminate the instance.
-One image serves all findings of an instance. AWS bills its snapshots; the price assumes that every block is in use.
-There is no image of a volume that several instances share. No command here detaches, deletes or terminates anything.
+Ask the owner. If only the data matters, take a snapshot, detach the volume by hand and delete it. If you may need the
+instance, create an image, which contains all of its volumes, and terminate the instance. AWS bills the image's
+snapshots. No command here detaches, deletes or terminates anything.
 """
 
 from __future__ import annotations
@@ -87,11 +85,11 @@ def _flag(volume: Volume, instances: Sequence[Instance], since: datetime, seen: 
         summary=f"{ebs.billed_words(volume)} on {names}, stopped for {days} days",
         confidence="high",
         evidence=(
-            Evidence(label="On a stopped instance for", value=days, unit="days"),
-            Evidence(label="Stopped since", value=f"{since:%Y-%m-%d}", unit="date"),
-            Evidence(label="Instances", value=", ".join(instance.id for instance in instances), unit="words"),
-            Evidence(label="Root volume", value="yes" if root else "no" if is_data else "unknown", unit="words"),
-            Evidence(label="Size", value=volume.size_gib, unit="GiB"),
+            Evidence("On a stopped instance for", days, "days"),
+            Evidence("Stopped since", f"{since:%Y-%m-%d}", "date"),
+            Evidence("Instances", ", ".join(instance.id for instance in instances), "words"),
+            Evidence("Root volume", "yes" if root else "no" if is_data else "unknown", "words"),
+            Evidence("Size", volume.size_gib, "GiB"),
         ),
         advice=(*(data if is_data else ()), *((_image(volume, instances[0]),) if len(instances) == 1 else ())),
         # An instance that was started and stopped again is another finding.

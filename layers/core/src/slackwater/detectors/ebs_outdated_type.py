@@ -1,44 +1,33 @@
 """Volumes of an earlier type that a current type replaces for less.
 
 ## What it finds
-An attached gp2 or io1 volume that costs less as gp3. The gp3 volume gets the IOPS and MiB/s of the busiest minute of
-the last 35 days and 20 % more, but not more than the volume can do now. The price includes all IOPS above 3,000 and
-MiB/s above 125.
+An attached gp2 or io1 volume that costs less as gp3 with the IOPS and MiB/s of its busiest minute in 35 days and 20 %
+more, but not more than it can do now. EBS counts an operation above 256 KiB once per 256 KiB, so the proposal has room
+for both ways to count.
 
-EBS counts an operation above 256 KiB once per 256 KiB, and CloudWatch may count it once. The proposal has room for the
-sum of both. CloudWatch must have recorded each of the last 14 days, and every day since the volume was attached and its
-instance started. The confidence is medium if it recorded less than the window, or no exceeded checks or BurstBalance.
-
-A magnetic volume (`standard`) is reported if gp3 costs less: it costs more per GiB and nothing per I/O request. A day
-that CloudWatch missed counts as one without requests. It is reported as slow if it had 200 IOPS or 90 MiB/s, the most
-that the type can do, on several days.
+A magnetic volume (`standard`) is reported if gp3 costs less with its I/O requests, or as slow if it had 200 IOPS or
+90 MiB/s, the most that the type can do, on several days.
 
 ## Why it matters
-gp3 costs a fifth less per GiB than gp2, and its performance does not depend on the size. AWS bills every IOPS of io1. A
-volume keeps the type that it was created with, and people copy templates for years.
+gp3 costs a fifth less per GiB than gp2, and its performance does not depend on the size. AWS bills every IOPS of io1.
 
 ## When it is wrong
-- The metrics show what the volume did, not what it wanted. A gp2 volume that ran out of credits or lacks BurstBalance
-  on a day with I/O, or any volume that raised an exceeded check, gets all that its burst has.
-- The busiest minutes of reads and of writes count together if they are in the same hour.
-- One-minute sums hide shorter bursts. The exceeded checks report seconds at the current limit, not between it and the
-  proposal.
+- The metrics show what the volume did, not what it wanted. A volume that ran out of credits, lacks BurstBalance on a
+  day with I/O, or raised an exceeded check gets all that its burst has.
 - A quarterly job needs more than 35 days. Set `window_days` to up to 60.
-- On Xen instances CloudWatch has no one-minute peaks. Five-minute sums replace them, and the confidence is low.
 - io1 delivers its IOPS 99.9 % of the time, and gp3 99 %.
 - A magnetic volume may reach its limit below 200 IOPS. The type has 40 to 200, and EC2 does not return how many.
 
 ## What to do
-Change the type. EBS does this online, root volumes too, without a restart, up to four times in 24 hours. Always name
-IOPS and throughput. Without them AWS sets 3,000 and 125 or what the gp2 volume had (its documents differ), and bills
-it. EBS cannot change the type of a volume with Multi-Attach, and gp3 does not support it.
+Change the type. EBS does this online, root volumes too. Always name IOPS and throughput: AWS documents two different
+defaults. A volume with Multi-Attach cannot change its type.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from slackwater.model.detector import Detector, Seen, limit
 from slackwater.model.metrics import Need, Series
@@ -47,6 +36,7 @@ from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import FIVE_MINUTES_S, HOUR_S, HOURS_PER_MONTH, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import ebs as formulas
+from slackwater.performance.ebs import Allowance
 from slackwater.rules import ebs, ebs_peaks, examples
 from slackwater.rules.ebs import BALANCE
 from slackwater.rules.ebs_peaks import BYTES, READ_BYTES, READS, WRITES, WRITTEN_BYTES, Look
@@ -66,13 +56,6 @@ class OutdatedTypeLimits(ebs_peaks.PeakLimits):
     )
 
 
-class Had(NamedTuple):
-    """The most that a volume can do now."""
-
-    mib_s: float
-    iops: float
-
-
 def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
     """Flag a volume whose type has a successor that gives it at least the same."""
     type_ = volume.volume_type
@@ -90,7 +73,7 @@ def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
         return _magnetic(look, limits)
 
     now = formulas.volume_limits(type_, volume.size_gib, volume.iops if type_ == "io1" else None)
-    had = Had(now.burst.rate(now.largest_operation_bytes) / MIB, now.burst.iops)
+    had = Allowance(now.burst.rate(now.largest_operation_bytes), now.burst.iops)
     needs_iops = had.iops > formulas.GP3_INCLUDED_IOPS  # every gp3 volume has the included ones
     looks = [look, replace(look, measure=ebs_peaks.CONSUMED)] if needs_iops else [look]
     if unknown := _read(looks):
@@ -99,7 +82,7 @@ def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
     free = (formulas.GP3_INCLUDED_MIB_S, formulas.GP3_INCLUDED_IOPS)
     looks = [  # read and write peaks may be hours apart: look closer if that changes the price
         look.by(HOUR_S) if look.most * kept > included and look.least * kept < most else look
-        for look, included, most in zip(looks, free, had, strict=False)
+        for look, included, most in zip(looks, free, (had.mib_s, had.iops), strict=False)
     ]
     checks = ebs_peaks.checks(look, *(ebs_peaks.THROUGHPUT_EXCEEDED, ebs_peaks.IOPS_EXCEEDED)[: len(looks)])
     balance = ebs.daily(volume, limits.window_days, BALANCE) if now.credits else []
@@ -109,13 +92,12 @@ def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
     if not limited and _is_open(looks, had):
         looks = [look.by(FIVE_MINUTES_S) if look.period_s == HOUR_S else look for look in looks]
         _read(looks)
-    checked = ebs_peaks.answered(checks, seen) and not any(
-        seen.finished(one, one.start).missing for one in credits_left
-    )
+    unwatched = any(seen.finished(one, one.start).missing for one in credits_left)
+    checked = ebs_peaks.answered(checks, seen) and not unwatched
     return _flag(looks, had, limited, checked=checked)
 
 
-def _is_open(looks: Sequence[Look], had: Had) -> bool:
+def _is_open(looks: Sequence[Look], had: Allowance) -> bool:
     """Whether gp3 costs less than gp2 in the best case within what is known, but not in the worst."""
     volume = looks[0].volume
     worst, best = (_setting(looks, had, most=most) for most in (True, False))
@@ -123,7 +105,7 @@ def _is_open(looks: Sequence[Look], had: Had) -> bool:
     return volume.volume_type == "gp2" and cheaper == [False, True]
 
 
-def _setting(looks: Sequence[Look], had: Had, *, most: bool = True) -> formulas.Gp3 | None:
+def _setting(looks: Sequence[Look], had: Allowance, *, most: bool = True) -> formulas.Gp3 | None:
     """What the busiest minute needs with headroom, at most what the volume had."""
     volume, percent = looks[0].volume, looks[0].limits.headroom_percent
     peaks = [formulas.with_headroom(look.most if most else look.least, percent) for look in looks]
@@ -149,7 +131,7 @@ def _limited(look: Look, checks: Sequence[Need], credits_left: Sequence[Series])
     return ""
 
 
-def _flag(looks: Sequence[Look], had: Had, limited: str, *, checked: bool) -> Verdict:
+def _flag(looks: Sequence[Look], had: Allowance, limited: str, *, checked: bool) -> Verdict:
     moved, volume = looks[0], looks[0].volume
     type_, days = volume.volume_type, min(look.days for look in looks)
     whole = formulas.gp3_for(volume.size_gib, had.iops, had.mib_s)
@@ -172,14 +154,14 @@ def _flag(looks: Sequence[Look], had: Had, limited: str, *, checked: bool) -> Ve
         ),
         confidence=min((look.confidence(checked=checked) for look in looks), key=("low", "medium", "high").index),
         evidence=(
-            Evidence(label="Size", value=volume.size_gib, unit="GiB"),
-            Evidence(label=f"Limit of this {type_}", value=round(had.mib_s), unit="MiB/s"),
-            Evidence(label=f"Limit of this {type_}", value=round(had.iops), unit="IOPS"),
+            Evidence("Size", volume.size_gib, "GiB"),
+            Evidence(f"Limit of this {type_}", round(had.mib_s), "MiB/s"),
+            Evidence(f"Limit of this {type_}", round(had.iops), "IOPS"),
             *(
-                look.evidence(most, Line(f"{type_} at most", round(most)), Line("gp3 proposed", proposed))
-                for look, most, proposed in zip(looks, had, (setting.mib_s, setting.iops), strict=False)
+                look.evidence(most, Line(f"{type_} at most", round(most)), Line("gp3 proposed", to))
+                for look, most, to in zip(looks, (had.mib_s, had.iops), (setting.mib_s, setting.iops), strict=False)
             ),
-            *((Evidence(label="At its limit", value=f"it {limited}", unit="words"),) if limited else ()),
+            *((Evidence("At its limit", f"it {limited}", "words"),) if limited else ()),
             *ebs.carried(moved.kind),
         ),
         advice=tuple(options),
@@ -214,9 +196,9 @@ def _shared(volume: Volume) -> Verdict:
         summary=f"{iops:,} IOPS on an io1 volume with Multi-Attach: io2 costs less",
         confidence="high",
         evidence=(
-            Evidence(label="Size", value=volume.size_gib, unit="GiB"),
-            Evidence(label="Provisioned IOPS", value=iops, unit="IOPS"),
-            Evidence(label="Instances", value=len(volume.attachments), unit="count"),
+            Evidence("Size", volume.size_gib, "GiB"),
+            Evidence("Provisioned IOPS", iops, "IOPS"),
+            Evidence("Instances", len(volume.attachments), "count"),
         ),
         advice=(by_hand,),
         gist=("io1", iops),
@@ -226,7 +208,7 @@ def _shared(volume: Volume) -> Verdict:
 def _magnetic(look: Look, limits: OutdatedTypeLimits) -> Verdict:
     """gp3 is many times faster and costs more per GiB: flag a volume that was at its limit."""
     most = formulas.most_of(look.volume)
-    tops = {ebs_peaks.OPERATIONS: most.iops, BYTES: most.bytes_per_s / MIB}
+    tops = {ebs_peaks.OPERATIONS: most.iops, BYTES: most.mib_s}
     looks = [replace(look, measure=measure) for measure in tops]
     if unknown := _read(looks):
         return unknown
@@ -256,8 +238,8 @@ def _flag_magnetic(look: Look, top: float, millions: float, summary: str) -> Fla
         summary=summary,
         confidence=look.confidence(checked=False),
         evidence=(
-            Evidence(label="Size", value=look.volume.size_gib, unit="GiB"),
-            Evidence(label="I/O requests a month", value=round(millions, 1), unit="million requests"),
+            Evidence("Size", look.volume.size_gib, "GiB"),
+            Evidence("I/O requests a month", round(millions, 1), "million requests"),
             look.evidence(top, Line("Magnetic at most", top)),
         ),
         # EBS may not change it back to magnetic: a person decides.
@@ -270,12 +252,8 @@ def _flag_magnetic(look: Look, top: float, millions: float, summary: str) -> Fla
 def reading(mib_s: float, iops: float) -> Metrics:
     """Reads only, all day."""
     rates = {"read_mib_s": mib_s, "written_mib_s": 0, "reads": iops, "writes": 0}
-    return {
-        **peaks(**rates),
-        **peaks(range(288), **rates),
-        ebs_peaks.THROUGHPUT_EXCEEDED: 0.0,
-        ebs_peaks.IOPS_EXCEEDED: 0.0,
-    }
+    unraised = dict.fromkeys((ebs_peaks.THROUGHPUT_EXCEEDED, ebs_peaks.IOPS_EXCEEDED), 0.0)
+    return {**peaks(**rates), **peaks(range(288), **rates), **unraised}
 
 
 def operations(reads: float, writes: float, points: range, write_points: range | None = None) -> Metrics:
@@ -301,21 +279,16 @@ SILENT = {
     WRITTEN_BYTES.peak: days(WRITTEN, {range(3, 9): 0.0}),
     BALANCE: days(90.0, {range(3, 9): None}),
 }
+MOVED_TOO_FAST = {ebs_peaks.THROUGHPUT_EXCEEDED: RAISED}
 EXCEEDED = {**reading(40, 1_000), ebs_peaks.IOPS_EXCEEDED: RAISED}
 BY_TURNS = in_turns(DAY, NIGHT, read_mib_s=100, written_mib_s=90)
-BY_FIVE_MINUTES = {
-    (READ_BYTES.total, FIVE_MINUTES_S): 30.0 * MIB * FIVE_MINUTES_S,
-    (READS.total, FIVE_MINUTES_S): 120.0 * FIVE_MINUTES_S,
-    (WRITES.total, FIVE_MINUTES_S): 0.0,
-    BALANCE: 100.0,
-}
-
 gp2 = Cases(GP2, CALM, records=ON_NITRO)
 small = Cases(replace(GP2, size_gib=200, iops=600), CALM, records=ON_NITRO)
 large = Cases(replace(GP2, size_gib=3_000, iops=9_000), records=ON_NITRO)
 io1 = Cases(replace(GP2, volume_type="io1", iops=10_000), records=ON_NITRO)
 shared = Cases(replace(GP2, volume_type="io1", iops=10_000, multi_attach=True), records=ON_NITRO)
 magnetic = Cases(replace(GP2, volume_type="standard", size_gib=200, iops=None), records=ON_NITRO)
+xen = Cases(GP2, {**examples.READING_ON_XEN, BALANCE: 100.0}, records=ON_XEN)
 bare = Cases(GP2, records=ON_NITRO)
 
 DETECTOR = Detector(
@@ -335,12 +308,7 @@ DETECTOR = Detector(
         gp2("gp2 without I/O and BurstBalance for six days", Flagged, "and 125 MiB/s is", metrics=SILENT),
         gp2("gp2 that ran out of credits", Flagged, "and 250 MiB/s is", metrics={BALANCE: days(90.0, {15: 0.0})}),
         gp2("gp2 without BurstBalance", Flagged, "may have run out of credits", metrics={BALANCE: None}),
-        gp2(
-            "gp2 whose throughput exceeded check raised once",
-            Flagged,
-            "250",
-            metrics={ebs_peaks.THROUGHPUT_EXCEEDED: RAISED},
-        ),
+        gp2("gp2 whose throughput exceeded check raised once", Flagged, "250", metrics=MOVED_TOO_FAST),
         gp2("100 GiB gp2 at its 128 MiB/s", Flagged, "IOPS and 128 MiB/s", size_gib=100, iops=300, metrics=AT_128),
         large("3,000 GiB gp2 that uses 5,000 of 9,000 IOPS", Flagged, "6,192 IOPS and 125", metrics=reading(40, 5_000)),
         large("3,000 GiB gp2 whose IOPS exceeded check raised once", Flagged, "9,000 IOPS and 250", metrics=EXCEEDED),
@@ -355,13 +323,7 @@ DETECTOR = Detector(
         magnetic("magnetic, and 237 million I/O requests a month", Flagged, "with 237 million", metrics=BILLED),
         magnetic("magnetic, and a million I/O requests a month", Fine, "gp3 costs more", metrics=FREE),
         magnetic("magnetic, and no metrics", Unknown, "14 of the last 14 days"),
-        bare(
-            "on a Xen instance, by five-minute means",
-            Flagged,
-            "at most 30.0 MiB/s",
-            records=ON_XEN,
-            metrics=BY_FIVE_MINUTES,
-        ),
+        xen("on a Xen instance, by five-minute means", Flagged, "at most 30.0 MiB/s"),
         gp2("a day without metrics", Unknown, "1 of the last 14 days", metrics=LOST),
         gp2("attached four days ago", Unknown, "less than 14 whole days ago", attachments=(FOUR_DAYS_AGO,)),
         *examples.without_io(bare),

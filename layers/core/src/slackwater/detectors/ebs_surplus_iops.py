@@ -3,14 +3,9 @@
 ## What it finds
 An attached gp3 volume with more than the 3,000 included IOPS, or an io1 or io2 volume, that used less than 40 % of its
 IOPS in the busiest minute of the last 35 days. The *peak* counts, reads and writes together: a percentile would miss a
-nightly batch.
+nightly batch. For io1 and io2 the bytes in units of 256 KiB count too.
 
-EBS counts an operation above 256 KiB once per 256 KiB, and CloudWatch may count it once. For io1 and io2, both the
-operations and the bytes in units of 256 KiB must stay below 40 %, and the proposal has room for the sum of both.
-
-CloudWatch must have recorded each of the last 14 days, and every day since the volume was attached and its instance
-started. Its exceeded checks must not have been raised. The confidence is medium if it recorded less than the window, or
-no exceeded checks.
+CloudWatch must have recorded the last 14 days, and its exceeded checks must not have been raised.
 
 ## Why it matters
 AWS bills provisioned IOPS, used or not. On io1 and io2 they cost more than the storage. People buy them for a migration
@@ -21,13 +16,10 @@ or a load test, and do not lower them again.
 - One-minute sums hide shorter bursts. The exceeded checks report seconds at the current limit, not between it and the
   proposal. Multi-Attach volumes have no such checks.
 - On Xen instances CloudWatch has no one-minute peaks. Five-minute sums replace them, and the confidence is low.
-- A missing day makes the answer unknown, except before CloudWatch's first point or the start of the instance.
 
 ## What to do
-Lower the IOPS to the proposal. EBS does this online, without a restart, up to four times in 24 hours. Throughput
-depends on IOPS, so the proposal keeps what the used throughput requires: gp3 needs one IOPS per provisioned 0.25 MiB/s,
-io2 provides 0.256 MiB/s per IOPS, and io1 provides more than 500 MiB/s only above 32,000 IOPS. If an io2 volume needs
-neither its durability nor its steady latency, gp3 may cost less.
+Lower the IOPS to the proposal. EBS does this online. Throughput depends on IOPS: the proposal keeps what the used
+throughput requires. If an io2 volume needs neither its durability nor its steady latency, gp3 may cost less.
 """
 
 from __future__ import annotations
@@ -59,15 +51,19 @@ def judge(volume: Volume, seen: Seen, limits: SurplusLimits) -> Verdict:
     if not isinstance(kind, InstanceType):
         return kind
 
-    # The cheapest metrics first: operations by the day, then bytes by the day, then both by five minutes.
+    # The cheapest metrics first: operations by the day, bytes by the day, operations of a week by five minutes, the
+    # rest.
     look, ceiling = Look(volume, ebs_peaks.OPERATIONS, seen, limits, kind), iops * limits.peak_percent / 100
     checks = ebs_peaks.checks(look, IOPS_EXCEEDED, *(() if gp3 else (THROUGHPUT_EXCEEDED,)))
     if not gp3:
         if why := ebs_peaks.above(look, ceiling):
             return why
+        recently, operations = look.recently(ceiling), look
         look = replace(look, measure=ebs_peaks.CONSUMED)
-        if why := ebs_peaks.above(look, ceiling, *checks):
+        if why := ebs_peaks.above(look, ceiling, *checks, *recently.values()):
             return why
+        if operations.had(ceiling, recently) and not ebs_peaks.raised(checks, seen):
+            return Fine("it used its IOPS, reads and writes together")
     found = ebs_peaks.below(look, ceiling, checks, *(ebs_peaks.CLOSER_S if gp3 else (FIVE_MINUTES_S,)))
     if not isinstance(found, Look):
         return found
@@ -91,10 +87,10 @@ def _flag(volume: Volume, iops: int, target: int, look: Look, moved: float, *, c
     type_ = volume.volume_type
     throughput = (volume.throughput_mib_s or formulas.GP3_INCLUDED_MIB_S) if type_ == "gp3" else None
     if throughput:
-        moves = Evidence(label="Provisioned throughput", value=throughput, unit="MiB/s")
+        moves = Evidence("Provisioned throughput", throughput, "MiB/s")
         keeps = f"Its throughput stays {throughput:,} MiB/s."
     else:
-        moves = Evidence(label="Highest throughput", value=round(moved, 1), unit="MiB/s")
+        moves = Evidence("Highest throughput", round(moved, 1), "MiB/s")
         then = formulas.volume_limits(type_, volume.size_gib, target)
         mib_s = then.baseline.rate(then.largest_operation_bytes) / MIB
         keeps = f"They provide up to {mib_s:,.0f} MiB/s; it used at most {moved:,.1f}."
@@ -114,7 +110,7 @@ def _flag(volume: Volume, iops: int, target: int, look: Look, moved: float, *, c
         ),
         confidence=look.confidence(checked=checked),
         evidence=(
-            Evidence(label="Provisioned IOPS", value=iops, unit="IOPS"),
+            Evidence("Provisioned IOPS", iops, "IOPS"),
             look.evidence(iops, Line("Provisioned", iops), Line("Proposed", target)),
             moves,
             *ebs.carried(look.kind),

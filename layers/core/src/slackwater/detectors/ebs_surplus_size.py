@@ -1,20 +1,15 @@
 """Volumes that are far larger than the data on them.
 
 ## What it finds
-A data volume with a file system that was less than 40 % full, as the CloudWatch agent on its instance reports
-(`disk_used_percent`). The highest value of each of the last 35 days counts, so a monthly export shows. The agent must
-have reported each of the last 14 days, and every day since the agent, the volume or the instance began.
+A data volume with a file system that was less than 40 % full on each of the last 35 days, as the CloudWatch agent on
+its instance reports (`disk_used_percent`). The agent must have reported each of the last 14 days.
 
-The agent names the volume of a file system if it is configured to append `VolumeId`. Without that, the volume must be
-the only data volume of its instance. There is no finding then if a file system may span disks (zfs), or if its device
-does not name its disk (LVM, RAID).
-
-A file system that fills up gets room for half a year: at the pace of the window, but at most twice that of the last
-week. A single copy is not growth. A volume without an agent is not judged.
+The agent names the volume of a file system if it appends `VolumeId`. Without that, the volume must be the only data
+volume of its instance, on a device that names its disk. A file system that fills up gets room for half a year.
 
 ## Why it matters
 AWS bills the size of a volume, however empty it is. EFS One Zone bills what is stored, and costs about as much as a
-volume of twice that size ("Can Amazon EFS replace EBS?", 2025-02-19).
+volume of twice that size.
 
 ## When it is wrong
 - Someone keeps the space for a restore or a migration. Tag the volume `keep`.
@@ -22,9 +17,8 @@ volume of twice that size ("Can Amazon EFS replace EBS?", 2025-02-19).
 - If the agent names no volume, the file system may be on a local disk of the instance. The confidence is medium then.
 
 ## What to do
-You cannot shrink a volume. Create a smaller one that is as fast (gp3 instead of a type whose speed depends on its
-size), copy the data, swap the two, and delete the old one after a week. Name the encryption key and the tags, or the
-new one has neither. Or move to EFS One Zone, if the data suits a shared file system.
+You cannot shrink a volume. Create a smaller one that is as fast, copy the data, swap the two, and delete the old one
+after a week. Name the encryption key and the tags, or the new one has neither. Or move to EFS One Zone.
 """
 
 from __future__ import annotations
@@ -144,19 +138,22 @@ class Use:
 def _caveats(
     volume: Volume, running: Sequence[Instance], disks: Sequence[DiskMetric], use: Use, limits: SurplusSizeLimits
 ) -> tuple[str, ...]:
-    caveats, days = [], use.finished
-    if not disks[0].volume_id:
-        caveats.append("The agent names no volume. Slackwater assumes this one, the only data volume of its instance.")
-    if days.missing:
-        caveats.append(f"Only {len(days.present)} of {len(days)} days have a point. A monthly job may be missing.")
-    if use.peak + use.later >= limits.used_percent:
-        caveats.append(f"It rose by {use.rise:.0f} % of the volume, but hardly in the last week, as after a copy.")
-    return (*caveats, *(() if volume.managed_by else ebs.managed_instances(running)))
+    days, rose = (
+        use.finished,
+        f"It rose by {use.rise:.0f} % of the volume, but hardly in the last week, as after a copy.",
+    )
+    unnamed = "The agent names no volume. Slackwater assumes this one, the only data volume of its instance."
+    few = f"Only {len(days.present)} of {len(days)} days have a point. A monthly job may be missing."
+    rises = use.peak + use.later >= limits.used_percent
+    found = ((unnamed, not disks[0].volume_id), (few, days.missing), (rose, rises))
+    owned = () if volume.managed_by else ebs.managed_instances(running)
+    return (*(words for words, holds in found if holds), *owned)
 
 
 def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric], caveats: tuple[str, ...]) -> Flagged:
     used_gib, gib = use.peak / 100 * volume.size_gib, smaller.size_gib
-    proposed = round(gib / volume.size_gib * 100, 2)
+    proposed = Line(f"Proposed ({gib:,} GiB)", round(gib / volume.size_gib * 100, 2))
+    lines = (Line(f"Provisioned ({volume.size_gib:,} GiB)", 100), proposed)
     return Flagged(
         summary=(
             f"{volume.size_gib:,} GiB {volume.volume_type}, at most {used_gib:,.1f} GiB ({use.peak:.0f} %) used in"
@@ -164,18 +161,11 @@ def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric]
         ),
         confidence="high" if disks[0].volume_id and not use.finished.missing else "medium",
         evidence=(
-            Evidence(
-                label="Highest use of each day",
-                value=round(use.peak, 1),
-                unit="percent",
-                series=use.fullest,
-                scale=100,
-                lines=(Line(f"Provisioned ({volume.size_gib:,} GiB)", 100), Line(f"Proposed ({gib:,} GiB)", proposed)),
-            ),
-            Evidence(label="Highest use", value=round(used_gib, 1), unit="GiB"),
-            Evidence(label=f"Growth in {use.growth_days} days", value=round(use.growth, 1), unit="percent"),
-            Evidence(label="Mounted at", value=", ".join(dict.fromkeys(disk.path for disk in disks)), unit="words"),
-            Evidence(label="Instance", value=volume.attachments[0].instance_id, unit="words"),
+            Evidence("Highest use of each day", round(use.peak, 1), "percent", use.fullest, 100, lines),
+            Evidence("Highest use", round(used_gib, 1), "GiB"),
+            Evidence(f"Growth in {use.growth_days} days", round(use.growth, 1), "percent"),
+            Evidence("Mounted at", ", ".join(dict.fromkeys(disk.path for disk in disks)), "words"),
+            Evidence("Instance", volume.attachments[0].instance_id, "words"),
         ),
         advice=(_copy(volume, smaller), _efs(volume, used_gib)),
         gist=(volume.size_gib, size_class(gib)),

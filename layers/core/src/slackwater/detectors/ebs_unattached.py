@@ -2,11 +2,11 @@
 
 ## What it finds
 A volume in state `available` that has been on no instance for at least a week. CloudTrail's last `DetachVolume` or
-`AttachVolume` of the volume shows that, and the last day of its metric `VolumeIdleTime`, which EBS publishes only on a
-running instance. The later one counts, because a volume leaves a terminated instance without an event of its own.
+`AttachVolume` shows that, and the last day of its metric `VolumeIdleTime`, which EBS publishes only on a running
+instance. The later one counts.
 
-A volume that someone attaches again and again, as for a weekly copy, is in use. 90 days of `VolumeIdleTime` show that.
-It is flagged once this pause is clearly longer than the longest one before.
+A volume that someone attaches again and again, as for a weekly copy, is flagged only once this pause is clearly longer
+than the longest one in 90 days.
 
 ## Why it matters
 AWS bills the size, the provisioned IOPS and the throughput of a volume whether or not an instance has it.
@@ -14,15 +14,13 @@ AWS bills the size, the provisioned IOPS and the throughput of a volume whether 
 ## When it is wrong
 - A volume may wait on purpose: for a rare restore test, as a backup, or between two uses of a Kubernetes claim. Tag it
   `keep`.
-- If neither source has the volume (detached more than 90 days ago, or never attached), the time is unknown and the
-  confidence is low.
-- If only CloudWatch has it, its instance may have been stopped that day and terminated much later, even yesterday. The
-  confidence is medium.
+- If neither source has the volume, the time is unknown and the confidence is low.
+- If only CloudWatch has it, a stopped instance may have had it until yesterday. The confidence is medium.
 
 ## What to do
-Ask the owner. Take a snapshot, wait until it is complete, and delete the volume. Delete what Kubernetes or
-CloudFormation created there. Slackwater deletes only if a `DetachVolume` is the last that is known of the volume,
-`deletable_days` have passed, no program manages it, and it was not in rotation before.
+Ask the owner. Take a snapshot, wait until it is complete, and delete the volume. Slackwater deletes only if a
+`DetachVolume` is the last that is known of the volume, `deletable_days` have passed, no program manages it, and it was
+not in rotation before.
 """
 
 from __future__ import annotations
@@ -108,14 +106,14 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
         confidence=left.confidence,
         evidence=(
             Evidence(
-                label="On no running instance for" if left.source == "metric" else "On no instance for",
-                value=days if known else "unknown",
-                unit="days" if known else "words",
+                "On no running instance for" if left.source == "metric" else "On no instance for",
+                days if known else "unknown",
+                "days" if known else "words",
             ),
-            Evidence(label="Source", value=left.how, unit="words"),
-            Evidence(label="Last instance", value=left.instance_id or "unknown", unit="words"),
-            Evidence(label="Size", value=volume.size_gib, unit="GiB"),
-            Evidence(label="Created", value=f"{volume.created_at:%Y-%m-%d}", unit="date"),
+            Evidence("Source", left.how, "words"),
+            Evidence("Last instance", left.instance_id or "unknown", "words"),
+            Evidence("Size", volume.size_gib, "GiB"),
+            Evidence("Created", f"{volume.created_at:%Y-%m-%d}", "date"),
             *_chart(idle_time, attached_days),
         ),
         advice=(ebs.snapshot_and_delete(volume, STEPS, may_delete=may_delete), ebs.keep_as_snapshot(volume)),
@@ -169,7 +167,7 @@ def _chart(idle_time: Series, attached_days: list[datetime]) -> tuple[Evidence, 
         return ()
     hours = idle_time.since(attached_days[0].timestamp()).over(HOUR_S)
     value = round(hours.present[-1], 1)
-    return (Evidence(label="Idle on a running instance, per day", value=value, unit="hours", series=hours),)
+    return (Evidence("Idle on a running instance, per day", value, "hours", series=hours),)
 
 
 def _caveats(left: Left, pause_days: int | None) -> list[str]:

@@ -3,29 +3,23 @@
 ## What it finds
 A running T instance in unlimited mode that AWS charged for surplus CPU credits last week and in at least three of the
 last five weeks, for 20 vCPU-hours a month or more. If fewer weeks have points, each of them must have a charge, and 14
-days must have points. A charge on each of the last 14 days is enough too; then only these days count. A launch or an
-incident of a few days is not flagged.
+days must have points. A charge on each of the last 14 days is enough too.
 
 ## Why it matters
-A T type costs little while its CPU stays at its baseline on average. T3, T3a and T4g are unlimited by default. AWS
-charges what they use beyond the baseline by the vCPU-hour, on a line of the bill that names no instance. From an
-average of about 45 % (t3.large against m6i.large), a type with a fixed processor costs less.
+T3, T3a and T4g are unlimited by default. AWS charges what they use beyond their baseline by the vCPU-hour, on a line of
+the bill that names no instance. From an average of about 45 % (t3.large against m6i.large), a type with a fixed
+processor costs less.
 
 ## When it is wrong
 - A load that is about to end needs no other type.
-- If every other size costs more than the surcharge, it is best to pay the surcharge. The finding is then counted, but
-  not listed.
-- A day without a point counts as an average day.
-- An instance that a schedule stops every evening never runs for 14 days and is not flagged. Charges before the last
-  start are left out, because the instance may have had another type.
+- An instance that a schedule stops every evening is not flagged. Charges before the last start are left out.
 - Prices are for Linux On-Demand. Surplus credits of Windows cost more, and Reserved Instances and Savings Plans change
   the sum.
 
 ## What to do
 First check that the load is intended: a process that loops costs the same. Then take the option that saves most: the
 general type with a fixed processor, the next size whose baseline carries the average load, or `standard` mode if the
-work may take longer. AWS charges the credits that it owes, at most a day's earnings, when it stops or leaves unlimited
-mode.
+work may take longer.
 """
 
 from __future__ import annotations
@@ -44,7 +38,7 @@ from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import cpu, network
 from slackwater.rules import ec2, examples
-from slackwater.rules.examples import Cases, days, days_ago
+from slackwater.rules.examples import Cases, Metrics, days, days_ago
 
 CHARGED = Metric("AWS/EC2", "CPUSurplusCreditsCharged", "Sum", "credits")
 BALANCE = Metric("AWS/EC2", "CPUCreditBalance", "Minimum", "credits")
@@ -64,27 +58,23 @@ class SurchargedLimits(Limits):
 
 
 class Surcharge(NamedTuple):
-    """What AWS charged, and why. `earned` and `used` are CPU credits per hour."""
+    """What AWS charged by day, and why. `percents` are the CPU utilization by day, and may be empty.
+
+    `earned` and `used` are CPU credits per hour.
+    """
 
     instance: Instance
     kind: InstanceType
     days: Series
-    """Charged credits by day."""
     percents: Series
-    """CPU utilization by day; may be empty."""
     mean: float | None
     earned: float
     used: float | None
 
-    @property
-    def total(self) -> float:
-        """All charged credits."""
-        return sum(self.days.present)
-
     def change(self, credits_: float) -> Change:
         """Credits of these days as money a month."""
-        family, vcpu_hours = self.kind.family, cpu.vcpu_hours_per_month(credits_, len(self.days.present))
-        return Change(ec2_cpu_credits(family), amount(vcpu_hours))
+        vcpu_hours = cpu.vcpu_hours_per_month(credits_, len(self.days.present))
+        return Change(ec2_cpu_credits(self.kind.family), amount(vcpu_hours))
 
 
 def judge(instance: Instance, seen: Seen, limits: SurchargedLimits) -> Verdict:
@@ -145,23 +135,25 @@ def _why_fine(whole: Series, limits: SurchargedLimits) -> str:
 
 def _flag(surcharge: Surcharge, seen: Seen, limits: SurchargedLimits) -> Flagged:
     kind, mean, recorded = surcharge.kind, surcharge.mean, len(surcharge.days.present)
-    monthly = cpu.vcpu_hours_per_month(surcharge.total, recorded)
-    in_all = surcharge.total / cpu.CREDITS_PER_VCPU_HOUR
+    monthly = cpu.vcpu_hours_per_month(sum(surcharge.days.present), recorded)
+    in_all = sum(surcharge.days.present) / cpu.CREDITS_PER_VCPU_HOUR
     baseline = cpu.baseline_percent(surcharge.earned, kind.vcpus)
     used = "" if mean is None else f": its CPU averages {mean:.0f} %, and the baseline of {kind.id} is {baseline:g} %"
     load = Evidence(label="Mean CPU", value="unknown", unit="words")
     if mean is not None:
         levels = Line("Baseline", round(baseline, 2)), Line("Fits", round(baseline * limits.fits_percent / 100, 2))
         load = Evidence(label="Mean CPU", value=round(mean, 1), unit="percent", series=surcharge.percents, lines=levels)
+    price = "Priced for Linux On-Demand. Windows costs more. Reserved Instances and Savings Plans change the sum."
+    if lifecycle := surcharge.instance.lifecycle:
+        price = f"It is {lifecycle}, so the price of its hours is unknown. AWS advises standard mode for Spot."
+    xen = f"{kind.id} runs on Xen. Another family needs the ENA and NVMe drivers in its image first."
+    by_day = surcharge.days.over(cpu.CREDITS_PER_VCPU_HOUR)
     return Flagged(
         summary=f"{monthly:,.0f} vCPU-hours a month of surplus CPU credits ({in_all:,.0f} in {recorded} days){used}",
         confidence="high" if recorded >= limits.window_days and mean is not None else "medium",
         evidence=(
             Evidence(
-                label="Surplus credits charged, per day",
-                value=round(in_all, 1),
-                unit="vCPU-hours",
-                series=surcharge.days.over(cpu.CREDITS_PER_VCPU_HOUR),
+                label="Surplus credits charged, per day", value=round(in_all, 1), unit="vCPU-hours", series=by_day
             ),
             Evidence(label="Days with points", value=recorded, unit="days"),
             load,
@@ -169,18 +161,9 @@ def _flag(surcharge: Surcharge, seen: Seen, limits: SurchargedLimits) -> Flagged
         ),
         advice=(*_other_types(surcharge, seen), _standard(surcharge, baseline, limits)),
         gist=(kind.id,),
-        caveats=_caveats(surcharge.instance, kind),
+        caveats=(price, xen) if kind.hypervisor == "xen" else (price,),
         cheapest_first=True,
     )
-
-
-def _caveats(instance: Instance, kind: InstanceType) -> tuple[str, ...]:
-    if instance.lifecycle:
-        price = f"It is {instance.lifecycle}, so the price of its hours is unknown. AWS advises standard mode for Spot."
-    else:
-        price = "Priced for Linux On-Demand. Windows costs more. Reserved Instances and Savings Plans change the sum."
-    xen = f"{kind.id} runs on Xen. Another family needs the ENA and NVMe drivers in its image first."
-    return (price, xen) if kind.hypervisor == "xen" else (price,)
 
 
 def _other_types(surcharge: Surcharge, seen: Seen) -> Iterator[Advice]:
@@ -190,7 +173,7 @@ def _other_types(surcharge: Surcharge, seen: Seen) -> Iterator[Advice]:
     if enough := [(one.vcpus, one.id) for one in types if one.family == general and one.vcpus >= this.vcpus]:
         _, fixed = min(enough)
         summary = f"Change it to {fixed}: as many vCPUs, no less memory, and no surcharge at any load."
-        yield _change_type(surcharge, fixed, summary, surcharge.total)
+        yield _change_type(surcharge, fixed, summary, sum(surcharge.days.present))
     sizes = [one.id for one in types if one.family == this.family and cpu.is_published(one.id)]
     family = [(cpu.earned_per_hour(id_), id_) for id_ in sizes]
     if surcharge.used is not None and (more := [one for one in family if one[0] > earned and one[0] >= surcharge.used]):
@@ -224,7 +207,7 @@ def _standard(surcharge: Surcharge, baseline: float, limits: SurchargedLimits) -
         action="standard-credits",
         summary=f"Set standard mode, which has no surcharge, if the work may be slower. {then}"
         + (f" Change it in {owner}, which manages it." if owner else ""),
-        changes=(surcharge.change(surcharge.total),) if fits else None,
+        changes=(surcharge.change(sum(surcharge.days.present)),) if fits else None,
         risk=f"It falls to its baseline of {baseline:g} % when its credits are gone. AWS charges at once what it owes.",
         reversible=True,
         command=None if owner else command,
@@ -243,6 +226,8 @@ type Points = Mapping[int | range, float | None]
 # 864 credits a day are 60 % of two vCPUs, of which 30 % are earned.
 IN_14_DAYS = "438 vCPU-hours a month of surplus CPU credits (202 in 14 days)"
 SUNDAYS, A_FEW = ([*[credits_, *[0.0] * 6] * 5, 0.0] for credits_ in (1500.0, 150.0))
+ON_SUNDAYS: Metrics = {CHARGED: SUNDAYS, CPU: 20.0}
+UNTIL_RESTART = {"launched_at": days_ago(16)}
 
 charged = Cases(RENDERER, {CHARGED: 864.0, CPU: 60.0}, records=TYPES)
 bare = Cases(RENDERER, records=TYPES)
@@ -267,19 +252,14 @@ DETECTOR = Detector(
             "438 vCPU-hours a month of surplus CPU credits (504 in 35 days): its CPU averages 60 %, and the baseline of"
             " t3.large is 30 %",
         ),
-        charged(
-            "a day a week far above its baseline, and little on the others",
-            Flagged,
-            "averages 20 %",
-            metrics={CHARGED: SUNDAYS, CPU: 20.0},
-        ),
+        charged("a day a week far above its baseline, and little on the others", Flagged, "20 %", metrics=ON_SUNDAYS),
         charged("charged every day since it was made 20 days ago", Flagged, "274 in 19 days", launched_at=days_ago(20)),
         daily("charged on each of the only 14 days that have a point", Flagged, IN_14_DAYS, None, {range(15): 864.0}),
         daily("charged on each of the last 14 days, and never before", Flagged, IN_14_DAYS, 0.0, {range(1, 15): 864.0}),
         daily(
             "charged every day, with ten days of four weeks ago missing",
             Flagged,
-            "438 vCPU-hours a month of surplus CPU credits (360 in 25 days)",
+            "in 25 days",
             864.0,
             {range(21, 31): None},
         ),
@@ -291,14 +271,7 @@ DETECTOR = Detector(
         daily("charged every day, and fixed ten days ago", Fine, "last week", 864.0, {range(11): 0.0}),
         charged("a few credits every week", Fine, "10.9 vCPU-hours a month", metrics={CHARGED: A_FEW}),
         bare("made three days ago: a launch starts without credits", Fine, "less than 14", launched_at=days_ago(3)),
-        daily(
-            "charged as another type, until it was started again 16 days ago",
-            Fine,
-            "no surplus credits",
-            864.0,
-            {range(17): 0.0},
-            launched_at=days_ago(16),
-        ),
+        daily("charged until it was started again", Fine, "no surplus", 864.0, {range(17): 0.0}, **UNTIL_RESTART),
         bare("in standard mode: surplus is not published", Fine, "standard mode", metrics={BALANCE: 500.0}),
         bare("no metrics", Unknown, "CPUSurplusCreditsCharged and CPUCreditBalance"),
         daily("five of the last days without a point", Unknown, "point on 5 of 14 days", 0.0, {range(1, 6): None}),

@@ -1,28 +1,20 @@
 """EC2 instances whose EBS limit slows down their volumes.
 
 ## What it finds
-A running Nitro instance whose volumes together ask for more throughput or IOPS than its type allows. CloudWatch shows
-this in two ways:
-
-- The exceeded check is 1 in each minute at the limit. It must be raised for more than 45 minutes of a day, or in 5 % of
-  the minutes of at least three hours.
-- The balance (EBSByteBalance% or EBSIOBalance%) shows what is left of the burst. It is *stuck* if six five-minute
-  points of a day are below 10 % and do not rise. It confirms the check, or decides alone if there are no checks.
-
-If both agree on three days, one such hour a day is enough. An instance whose baseline carries all its volumes at their
-fastest needs no metrics.
+A running Nitro instance whose volumes together ask for more throughput or IOPS than its type allows. Two metrics show
+it. The exceeded check is 1 in each minute at the limit: for more than 45 minutes of a day, or in 5 % of the minutes of
+at least three hours. The burst balance (EBSByteBalance% or EBSIOBalance%) is stuck: six five-minute points of a day are
+below 10 % and do not rise. The balance confirms the check, or decides alone if there are no checks. If both agree on
+three days, one such hour a day is enough.
 
 ## Why it matters
-A volume is only as fast as its instance ("The performance of EBS-optimised instances", 2017-07-10). Most smaller types
-hold their maximum for half an hour a day. Then they fall to a baseline that may be a fifteenth of it. A faster volume
-changes nothing.
+A volume is only as fast as its instance. Most smaller types hold their maximum for half an hour a day, then fall to a
+baseline that may be a fifteenth of it. A faster volume changes nothing.
 
 ## When it is wrong
 - A batch that is slower and still ends in time needs no change.
 - The metrics show what came through. The volumes may have asked for more.
-- A nightly batch within the half hour of burst is not slower and is not flagged. Neither is a balance that recovers.
-- Points before the last start are left out, because the instance may have had another type.
-- CloudWatch has the balances for some types only, and neither metric for Xen, which is not judged.
+- Points before the last start do not count: the instance may have had another type. Xen has neither metric.
 
 ## What to do
 If the slow hours hurt, take the smallest size of the family whose baseline carries the load, or move volumes to another
@@ -54,27 +46,30 @@ MINUTES_PER_HOUR: Final = 60
 
 
 class Measure(NamedTuple):
-    """Throughput or IOPS. Each has its own limit, exceeded check and burst balance."""
+    """Throughput or IOPS: `per` bytes or operations a second are one `unit`. Fingerprints hold the name."""
 
     name: str
-    """For people and for fingerprints, so it must never change."""
+    unit: str
+    per: float
     check: Metric
     balance: Metric
     used: tuple[Metric, Metric]
 
+    def of(self, allowance: Allowance) -> float:
+        """What an allowance has of it, in its unit."""
+        return allowance.iops if self is IOPS else allowance.mib_s
 
-THROUGHPUT = Measure(
-    "throughput",
-    Metric("AWS/EC2", "InstanceEBSThroughputExceededCheck", "Average", "share of the minutes"),
-    Metric("AWS/EC2", "EBSByteBalance%", "Minimum", "percent"),
-    (Metric("AWS/EC2", "EBSReadBytes", "Sum", "bytes"), Metric("AWS/EC2", "EBSWriteBytes", "Sum", "bytes")),
-)
-IOPS = Measure(
-    "IOPS",
-    Metric("AWS/EC2", "InstanceEBSIOPSExceededCheck", "Average", "share of the minutes"),
-    Metric("AWS/EC2", "EBSIOBalance%", "Minimum", "percent"),
-    (Metric("AWS/EC2", "EBSReadOps", "Sum", "operations"), Metric("AWS/EC2", "EBSWriteOps", "Sum", "operations")),
-)
+
+def _measure(name: str, unit: str, per: float, balance: str, *used: str) -> Measure:
+    """Each has its own limit, exceeded check and burst balance."""
+    check = Metric("AWS/EC2", f"InstanceEBS{name[0].upper()}{name[1:]}ExceededCheck", "Average", "share of the minutes")
+    counted = "operations" if per == 1 else "bytes"
+    read, written = (Metric("AWS/EC2", one, "Sum", counted) for one in used)
+    return Measure(name, unit, per, check, Metric("AWS/EC2", balance, "Minimum", "percent"), (read, written))
+
+
+THROUGHPUT = _measure("throughput", "MiB/s", MIB, "EBSByteBalance%", "EBSReadBytes", "EBSWriteBytes")
+IOPS = _measure("IOPS", "IOPS", 1, "EBSIOBalance%", "EBSReadOps", "EBSWriteOps")
 MEASURES: Final = (THROUGHPUT, IOPS)
 
 
@@ -93,17 +88,18 @@ class EbsThrottledLimits(Limits):
 
 
 class Slow(NamedTuple):
-    """A limit that was reached."""
+    """A limit that was reached.
+
+    `minutes` at it, on each day that counts: by the balance if there are no checks. `checked` is whether the checks
+    alone show it, and `confirmed` whether the balance confirms them.
+    """
 
     measure: Measure
     checks: Series
     balance: Series
     minutes: Sequence[float]
-    """At the limit, on each day that counts. By the balance if there are no checks."""
     checked: bool = False
-    """Whether the checks alone show it."""
     confirmed: bool = False
-    """Whether the balance confirms the checks."""
 
 
 def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict:
@@ -131,15 +127,12 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
     if unknown and bursts:
         since_s = instance.launched_at.timestamp() - DAY_S  # a day that began before the start counts too
         daily = seen.read(*ec2.daily(instance, limits.window_days, *(one.balance for one in unknown)))
-        lowest = [min(series.since(since_s).present, default=None) for series in daily]
-        found = list(zip(unknown, lowest, strict=True))
-        suspects += [one for one, percent in found if percent is not None and percent < limits.low_percent]
-        unknown = [one for one, percent in found if percent is None]
+        lowest = {one: series.since(since_s).present for one, series in zip(unknown, daily, strict=True)}
+        suspects += [one for one in unknown if min(lowest[one], default=100) < limits.low_percent]
+        unknown = [one for one in unknown if not lowest[one]]
     if suspects:
-        used, balances = (
-            [metric for one in MEASURES for metric in one.used],
-            [one.balance for one in suspects if bursts],
-        )
+        used = [metric for one in MEASURES for metric in one.used]
+        balances = [one.balance for one in suspects if bursts]
         closer = partial(ec2.read_since_start, instance, seen, FIVE_MINUTES_S, limits.window_days)
         if daily:
             closer(*balances, *used)  # in one round, which is the last
@@ -195,11 +188,9 @@ def _slow(measure: Measure, checks: Series, balance: Series, limits: EbsThrottle
 
 def _stuck_points(balance: Series, limits: EbsThrottledLimits) -> Counter[int]:
     """Points at which a balance is low and does not rise, by days before now."""
-    days: Counter[int] = Counter()
-    for points_ago, (after, before) in enumerate(pairwise(reversed(balance.values))):
-        if after < limits.low_percent and after <= before:  # NaN, a missing point, is neither
-            days[points_ago * FIVE_MINUTES_S // DAY_S] += 1
-    return days
+    pairs = enumerate(pairwise(reversed(balance.values)))  # NaN, a missing point, is neither low nor risen
+    stuck = (ago for ago, (after, before) in pairs if after < limits.low_percent and after <= before)
+    return Counter(points_ago * FIVE_MINUTES_S // DAY_S for points_ago in stuck)
 
 
 def _rate(read: Series, written: Series) -> Series:
@@ -216,9 +207,8 @@ def _flag(
     seen: Seen,
     limits: EbsThrottledLimits,
 ) -> Flagged:
-    worst = max(throttled, key=lambda one: sum(one.minutes))
-    confirmed = any(one.confirmed for one in throttled)
-    names, slow = " and ".join(one.measure.name for one in throttled), [one.measure for one in throttled]
+    worst, slow = max(throttled, key=lambda one: sum(one.minutes)), [one.measure for one in throttled]
+    confirmed, names = any(one.confirmed for one in throttled), " and ".join(one.name for one in slow)
     return Flagged(
         summary=(
             f"{sum(worst.minutes) / MINUTES_PER_HOUR:,.1f} hours at the EBS {names} limit of {kind.id}"
@@ -231,70 +221,70 @@ def _flag(
             *(_peak(one, rates[one], kind, drawn=one in slow) for one in MEASURES if rates[one].present),
             *_carried(kind),
         ),
-        advice=(*_advice(instance, kind, _needed(kind, slow, rates, limits), seen, shift=THROUGHPUT in slow),),
+        advice=_advice(instance, kind, slow, rates, seen, limits),
         gist=(kind.id, names, confirmed),
-        caveats=_caveats(instance, throttled),
+        caveats=(_doubt(instance, throttled), "A batch that still ends in time needs no change."),
     )
 
 
 def _limit_evidence(slow: Slow, limits: EbsThrottledLimits) -> Iterator[Evidence]:
+    name, balance = slow.measure.name, slow.balance
     if slow.checks.present:
-        yield Evidence(
-            label=f"Minutes at its {slow.measure.name} limit, per hour",
-            value=round(sum(slow.minutes)),
-            unit="minutes",
-            series=slow.checks.over(1 / MINUTES_PER_HOUR),
-            scale=MINUTES_PER_HOUR,
-            lines=(Line("Counts from", limits.raised_percent / 100 * MINUTES_PER_HOUR),),
-        )
-    if slow.balance.present:
-        yield Evidence(
-            label=f"Lowest {slow.measure.name} burst balance, per hour",
-            value=round(min(slow.balance.present), 1),
-            unit="percent",
-            series=by_hour(slow.balance, min),
-            scale=100,
-            lines=(Line("Low below", limits.low_percent),),
-        )
+        label, by_hour_ = f"Minutes at its {name} limit, per hour", slow.checks.over(1 / MINUTES_PER_HOUR)
+        line = Line("Counts from", limits.raised_percent / 100 * MINUTES_PER_HOUR)
+        yield Evidence(label, round(sum(slow.minutes)), "minutes", by_hour_, MINUTES_PER_HOUR, (line,))
+    if balance.present:
+        label, line = f"Lowest {name} burst balance, per hour", Line("Low below", limits.low_percent)
+        yield Evidence(label, round(min(balance.present), 1), "percent", by_hour(balance, min), 100, (line,))
 
 
 def _peak(measure: Measure, rate: Series, kind: InstanceType, *, drawn: bool) -> Evidence:
-    per, digits, unit = (1, None, "IOPS") if measure is IOPS else (MIB, 1, "MiB/s")
-    peak = Evidence(label="Busiest five minutes", value=round(max(rate.present) / per, digits), unit=unit)
+    highest = max(rate.present) / measure.per
+    value = round(highest) if measure is IOPS else round(highest, 1)
+    peak = Evidence("Busiest five minutes", value, measure.unit)
     if not drawn:
         return peak
-    carries, busiest = formulas.instance_limits(kind, "gp3"), by_hour(rate.over(per), lambda hour: round(max(hour), 2))
-    levels = (carries.baseline, carries.burst) if carries else ()
-    both = [one.iops if measure is IOPS else one.bytes_per_s / MIB for one in levels]
-    return replace(peak, series=busiest, lines=baseline_and_burst(*both) if both else ())
+    series = by_hour(rate.over(measure.per), lambda hour: round(max(hour), 2))
+    allowed = formulas.instance_limits(kind, "gp3")
+    levels = allowed and baseline_and_burst(measure.of(allowed.baseline), measure.of(allowed.burst))
+    return replace(peak, series=series, lines=levels or ())
 
 
 def _carried(kind: InstanceType) -> tuple[Evidence, ...]:
     """What the type allows, if EC2 publishes it."""
-    if not (carries := formulas.instance_limits(kind, "gp3")):
+    if not (allowed := formulas.instance_limits(kind, "gp3")):
         return ()
-    steady, burst = carries.baseline, carries.burst
-    words = f"{steady.bytes_per_s / MIB:,.0f} MiB/s and {steady.iops:,.0f} IOPS"
-    if burst != steady:
-        words += f", {burst.bytes_per_s / MIB:,.0f} MiB/s and {burst.iops:,.0f} IOPS for half an hour a day"
-    return (Evidence(label="EBS limit of the instance", value=words, unit="words"),)
+    steady, burst = (f"{one.mib_s:,.0f} MiB/s and {one.iops:,.0f} IOPS" for one in (allowed.baseline, allowed.burst))
+    more = f", {burst} for half an hour a day" if allowed.burst != allowed.baseline else ""
+    return (Evidence("EBS limit of the instance", steady + more, "words"),)
 
 
-def _caveats(instance: Instance, throttled: Sequence[Slow]) -> tuple[str, ...]:
+def _doubt(instance: Instance, throttled: Sequence[Slow]) -> str:
     if not any(one.checks.present for one in throttled):
-        doubt = "CloudWatch has no exceeded checks for it. The finding rests on its balance alone."
-    elif instance.bandwidth_weighting != "default":
-        doubt = f"Its bandwidth weighting is {instance.bandwidth_weighting}, so its real limit differs a little."
-    else:
-        doubt = "The metrics show what came through. The volumes may have asked for more."
-    return (doubt, "A batch that still ends in time needs no change.")
+        return "CloudWatch has no exceeded checks for it. The finding rests on its balance alone."
+    if instance.bandwidth_weighting != "default":
+        return f"Its bandwidth weighting is {instance.bandwidth_weighting}, so its real limit differs a little."
+    return "The metrics show what came through. The volumes may have asked for more."
 
 
-def _advice(instance: Instance, kind: InstanceType, needed: Allowance, seen: Seen, *, shift: bool) -> list[Advice]:
-    what = f"{needed.bytes_per_s / MIB:,.0f} MiB/s and {needed.iops:,.0f} IOPS"
+def _advice(
+    instance: Instance,
+    kind: InstanceType,
+    slow: Sequence[Measure],
+    rates: Mapping[Measure, Series],
+    seen: Seen,
+    limits: EbsThrottledLimits,
+) -> tuple[Advice, ...]:
+    """A size for the busiest five minutes. A limit that was reached counts with headroom: the load may need more."""
+    peak = {one: max(rates[one].present, default=0.0) for one in MEASURES}
+    if allowed := formulas.instance_limits(kind, "gp3"):
+        reached = {THROUGHPUT: allowed.baseline.bytes_per_s, IOPS: allowed.baseline.iops}
+        peak |= {one: max(peak[one], reached[one] * (1 + limits.headroom_percent / 100)) for one in slow}
+    needed = Allowance(peak[THROUGHPUT], peak[IOPS])
+    what = f"{needed.mib_s:,.0f} MiB/s and {needed.iops:,.0f} IOPS"
     larger = ec2.larger(instance, kind, needed, seen, when="If the slow hours hurt", what=what)
-    may_shift = shift and instance.bandwidth_weighting != "ebs-1" and ec2.MAY_WEIGHT.match(kind.family)
-    found = [ec2.shift_to_ebs(instance)] if may_shift else []
+    weighs = instance.bandwidth_weighting != "ebs-1" and ec2.MAY_WEIGHT.match(kind.family)
+    shift = ec2.shift_to_ebs(instance) if weighs and THROUGHPUT in slow else None
     spread = Advice(
         action="spread-the-load",
         summary="Start the work earlier, or spread it over more hours or over volumes of another instance.",
@@ -302,19 +292,7 @@ def _advice(instance: Instance, kind: InstanceType, needed: Allowance, seen: See
         risk="Other work at the same time may have to wait.",
         reversible=True,
     )
-    return [*found, *([larger] if larger else []), spread]
-
-
-def _needed(
-    kind: InstanceType, slow: Sequence[Measure], rates: Mapping[Measure, Series], limits: EbsThrottledLimits
-) -> Allowance:
-    """The busiest five minutes. A limit that was reached counts with headroom, because the load may need more."""
-    peak = {one: max(rates[one].present, default=0.0) for one in MEASURES}
-    if carries := formulas.instance_limits(kind, "gp3"):
-        reached = {THROUGHPUT: carries.baseline.bytes_per_s, IOPS: carries.baseline.iops}
-        for one in slow:
-            peak[one] = max(peak[one], reached[one] * (1 + limits.headroom_percent / 100))
-    return Allowance(peak[THROUGHPUT], peak[IOPS])
+    return tuple(one for one in (shift, larger, spread) if one)
 
 
 def last_day(rest: float, *levels: tuple[float, int], period_s: int = FIVE_MINUTES_S) -> Points:
@@ -325,14 +303,16 @@ def last_day(rest: float, *levels: tuple[float, int], period_s: int = FIVE_MINUT
 SERVER = examples.instance(id="i-0dddddddddddddddd", tags={"Name": "transcoder"}, instance_type="m6i.large")
 DATA = examples.volume(SERVER, id="vol-0ddddddddddddddd0", iops=20_000, throughput_mib_s=1_000)
 TYPES = (
-    examples.instance_type("m6i.large", ebs_mbps=(650, 10_000), ebs_iops=(3_600, 40_000)),
-    examples.instance_type("m6i.xlarge", ebs_mbps=(1_250, 10_000), ebs_iops=(6_000, 40_000)),
-    examples.instance_type("m6i.2xlarge", ebs_mbps=(2_500, 10_000), ebs_iops=(12_000, 40_000)),
-    examples.instance_type("m6i.8xlarge", ebs_mbps=(10_000, 10_000), ebs_iops=(40_000, 40_000)),
-    examples.instance_type("m5.4xlarge", ebs_mbps=(4_750, 4_750), ebs_iops=(18_750, 18_750)),
-    examples.instance_type("m5.8xlarge", ebs_mbps=(6_800, 6_800), ebs_iops=(30_000, 30_000)),
-    examples.instance_type("m8g.large", ebs_mbps=(630, 10_000), ebs_iops=(3_600, 40_000)),
-    examples.instance_type("m4.large", ebs_mbps=(450, 450), ebs_iops=(3_600, 3_600), hypervisor="xen"),
+    *examples.ebs_types(
+        ("m6i.large", (650, 10_000), (3_600, 40_000)),
+        ("m6i.xlarge", (1_250, 10_000), (6_000, 40_000)),
+        ("m6i.2xlarge", (2_500, 10_000), (12_000, 40_000)),
+        ("m6i.8xlarge", (10_000, 10_000), (40_000, 40_000)),
+        ("m5.4xlarge", (4_750, 4_750), (18_750, 18_750)),
+        ("m5.8xlarge", (6_800, 6_800), (30_000, 30_000)),
+        ("m8g.large", (630, 10_000), (3_600, 40_000)),
+    ),
+    examples.instance_type("m4.large", hypervisor="xen"),
     examples.instance_type("u-1.metal", hypervisor="other"),
 )
 BALANCE = (THROUGHPUT.balance, FIVE_MINUTES_S)
@@ -343,21 +323,23 @@ MOVED: Final = {(metric, FIVE_MINUTES_S): 0.0 for one in MEASURES for metric in 
     (IOPS.used[0], FIVE_MINUTES_S): last_day(0.0, (1_200 * 300.0, 400)),
 }
 SIX_HOURS = last_day(0.0, (0.5, 60), (1.0, 300), (0.1, 60), period_s=HOUR_S)
-NIGHTLY = last_day(0.0, (0.25, 60), (0.2, 60), period_s=HOUR_S)
+NIGHTLY = {THROUGHPUT.check: last_day(0.0, (0.25, 60), (0.2, 60), period_s=HOUR_S)}
 FOUR_HOURS, A_LITTLE = (last_day(0.0, level, period_s=HOUR_S) for level in ((1.0, 240), (0.1, 480)))
 EMPTY: Final = {BALANCE: last_day(100.0, (50, 10), (20, 10), (0, 330))}
 FULL: Final = {(one.balance, DAY_S): [100] * 9 for one in MEASURES}
 LOW_DAY: Final = FULL | {(THROUGHPUT.balance, DAY_S): [100] * 7 + [0, 100]}
 RISING = last_day(100.0, (60, 5), (30, 5), (4, 5), (2, 5), *((i / 2, 5) for i in range(100)))
 BACK_AGAIN: Final = NO_CHECKS | LOW_DAY | {BALANCE: RISING}
-STUCK: Final = {BALANCE: [50.0, *[0.0] * 8, *(20.0 + i / 4 for i in range(279))] * 8}
-AT_ONCE: Final = {BALANCE: [50.0, 20.0, *(2.0 + i / 3 for i in range(286))] * 8}
 FORTY: Final = {THROUGHPUT.check: [0.4, 0.25, *[0.0] * 22] * 8}
+STUCK: Final = FORTY | {BALANCE: [50.0, *[0.0] * 8, *(20.0 + i / 4 for i in range(279))] * 8}
+AT_ONCE: Final = FORTY | {BALANCE: [50.0, 20.0, *(2.0 + i / 3 for i in range(286))] * 8}
+LOST: Final = {IOPS.check: [None] * 48 + [0.0] * 144}
+SLOWER = (*TYPES, replace(DATA, iops=3_000, throughput_mib_s=125))
 
 quiet = Cases(SERVER, QUIET, records=(DATA, *TYPES), period_s=HOUR_S, days=8)
 batch = replace(quiet, metrics={**QUIET, **MOVED, THROUGHPUT.check: SIX_HOURS})
 small = replace(quiet, metrics={**QUIET, **MOVED, IOPS.check: FOUR_HOURS})
-bare = Cases(SERVER, records=(DATA, *TYPES))
+bare, larger = Cases(SERVER, records=(DATA, *TYPES)), replace(SERVER, instance_type="m6i.2xlarge")
 
 DETECTOR = Detector(
     title="EC2 instance at its own EBS limit",
@@ -368,37 +350,23 @@ DETECTOR = Detector(
     reads_if_allowed=(Volume,),
     judge=judge,
     cases=(
-        batch(
-            "a batch of six hours on a burst of half an hour",
-            Flagged,
-            "5.6 hours at the EBS throughput limit of m6i.large on 1 of 8 days",
-            metrics=EMPTY,
-        ),
-        batch("the same, and the balances are not published", Flagged, "5.6 hours"),
+        batch("a batch of six hours on a burst of half an hour", Flagged, "large on 1 of 8 days", metrics=EMPTY),
+        batch("the same, and the balances are not published", Flagged, "5.6 hours at the EBS throughput limit of m6i"),
         batch("the same, and the checks are not published", Flagged, "5.5 hours", metrics=NO_CHECKS | EMPTY | LOW_DAY),
         small("small I/O: the IOPS are at their limit", Flagged, "the EBS IOPS limit"),
         small("a few minutes in every hour of the day", Flagged, "0.8 hours", metrics={IOPS.check: A_LITTLE}),
         batch("a type without burst, at its limit for hours", Flagged, "m5.4xlarge", instance_type="m5.4xlarge"),
-        batch("40 minutes every day, with nothing left of the burst", Flagged, "5.2 hours", metrics={**FORTY, **STUCK}),
-        batch("40 minutes every day, and the burst comes back at once", Fine, "39 min", metrics={**FORTY, **AT_ONCE}),
-        quiet(
-            "a nightly batch within its half hour, across an hour's end",
-            Fine,
-            "at most 27 minutes a day",
-            metrics={THROUGHPUT.check: NIGHTLY},
-        ),
+        batch("40 minutes every day, with nothing left of the burst", Flagged, "5.2 hours", metrics=STUCK),
+        batch("40 minutes every day, and the burst comes back at once", Fine, "39 min", metrics=AT_ONCE),
+        quiet("a nightly batch within its half hour, across an hour's end", Fine, "at most 27", metrics=NIGHTLY),
         batch("the burst is nearly used up every night, and comes back; no checks", Fine, metrics=BACK_AGAIN),
-        bare(
-            "a volume that is slower than the instance: settled by the configuration",
-            Fine,
-            "its baseline carries all its volumes",
-            instance_type="m6i.2xlarge",
-            records=(*TYPES, replace(DATA, iops=3_000, throughput_mib_s=125)),
+        Cases(larger, records=SLOWER)(
+            "a volume that is slower than the instance: settled by the configuration", Fine, "carries all its volumes"
         ),
         quiet("never at its limit", Fine, "no hour"),
         quiet("a minute now and then", Fine, metrics={THROUGHPUT.check: 1 / 60}),
         batch("slow until it was given a larger type yesterday", Fine, launched_at=days_ago(9 / 24), metrics=EMPTY),
-        quiet("two days without metrics", Unknown, "48 hours", metrics={IOPS.check: [None] * 48 + [0.0] * 144}),
+        quiet("two days without metrics", Unknown, "48 hours", metrics=LOST),
         bare("no metrics", Unknown, "neither"),
         bare("bare metal without metrics", Unknown, "neither", instance_type="u-1.metal"),
         bare("its balances are full, and the checks are not published", Fine, metrics=FULL),

@@ -3,8 +3,7 @@
 ## What it finds
 A running instance whose CPU stayed below 5 %, even in its busiest minutes, and whose network moved less than 5 MB a day
 in both directions together. This is AWS Compute Optimizer's rule. CloudWatch must have recorded each of the last 14
-days, and the instance must have run that long. The three weeks before them count too if they were recorded, so that a
-monthly job shows. Compute Optimizer needs only 30 hours of data, which do not cover a week.
+days, and the three weeks before count too if they were recorded, so that a monthly job shows.
 
 ## Why it matters
 AWS bills a running instance per hour, whatever it does. Test machines, trials and leftovers of a migration run for
@@ -12,16 +11,13 @@ years because nobody knows whether someone needs them.
 
 ## When it is wrong
 - Some instances wait on purpose: a bastion host, a license server, a standby. Tag them `keep`.
-- CPU and network do not show the work of a GPU. Such types have low confidence.
-- They do not show a job that works on local disks once a quarter either.
-- An instance that a schedule stops every evening is never idle for 14 days and is not flagged.
-- A missing day makes the answer unknown.
+- CPU and network do not show the work of a GPU (low confidence), nor a job on local disks once a quarter.
+- An instance that a schedule stops every evening is not flagged.
 
 ## What to do
 Ask the owner and stop the instance. It can start again, and AWS bills its volumes meanwhile. If nobody misses it for a
-month, create an image and terminate it. If an Auto Scaling group or another program runs it, change it there: a group
-replaces a stopped instance. A stop erases local disks, and an image does not contain them. There is no command in these
-cases, at low confidence, or if the tags could not be read, because only a tag names an Auto Scaling group.
+month, create an image and terminate it. If an Auto Scaling group or another program runs it, change it there. A stop
+erases local disks, and an image does not contain them.
 """
 
 from __future__ import annotations

@@ -11,17 +11,15 @@ Traffic above the baseline uses network credits, and no metric shows how many ar
 job, ends in hours at the baseline: 8 MB/s on a t3.micro ("Your network I/O credits are zero!", 2023-12-06).
 
 ## When it is wrong
-- A load that does not grow and has always fitted into its credits needs no change. The finding shows how many minutes
-  of burst the deepest draw was worth. AWS says that bursts usually last 5 to 60 minutes.
-- Bursting is best effort: a busy host may not grant it even if there are credits.
-- CloudWatch hides peaks shorter than five minutes. Peaks shorter than half an hour are not flagged.
-- Points before the last start are left out, because the instance may have had another type.
+- A load that does not grow and has always fitted into its credits needs no change. The evidence shows how many minutes
+  of burst the deepest draw was worth.
+- CloudWatch hides peaks shorter than five minutes. Points before the last start are left out.
 - If hours without points could hide the days that are missing from the five, the answer is unknown.
 
 ## What to do
-Before the credits are gone, take the smallest type whose baseline carries the load, or a type without burst. Or let the
-traffic bypass the instance: through an interface endpoint, or through a gateway endpoint for clients inside the VPC. Or
-spread the transfer over more hours. The CloudWatch agent's ENA counters rise once the credits are gone.
+Before the credits are gone, take the smallest type whose baseline carries the load. Or let the traffic bypass the
+instance through a VPC endpoint, or spread the transfer over more hours. The CloudWatch agent's ENA counters rise once
+the credits are gone.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ from typing import Final, NamedTuple
 from slackwater.model.detector import Detector, Limits, Seen, limit
 from slackwater.model.metrics import Series
 from slackwater.model.resources import Instance, InstanceType
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MINUTE_S
+from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MINUTE_S, bytes_per_s_of_gbps
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import network
 from slackwater.rules import ec2_network, examples
@@ -68,18 +66,19 @@ class Over(NamedTuple):
 
 def judge(instance: Instance, seen: Seen, limits: OverBaselineLimits) -> Verdict:
     """Flag an instance that is above its baseline for long on many days."""
-    found = ec2_network.traffic(
-        instance, seen, days=limits.window_days, screen_percent=limits.screen_percent, least_days=limits.above_days
-    )
+    found = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
     if not isinstance(found, Traffic):
         return found
-    ways = [_over(way, traffic, found, limits) for way, traffic in found.by_five_minutes.items()]
+    full = bytes_per_s_of_gbps(found.baseline_gbps) * HOUR_S
+    busy = [way for way in found.near if ec2_network.days_above(found.by_hour[way], full) >= limits.above_days]
+    closer = ec2_network.by_five_minutes(instance, seen, limits.window_days, busy)
+    ways = [_over(way, traffic, found, limits) for way, traffic in closer.items()]
     if over := [way for way in ways if way.days >= limits.above_days]:
         return _flag(instance, found.instance_type, over, limits)
 
     above = {way.direction: way.days for way in ways}
     for direction, by_hour in found.by_hour.items():
-        series = found.by_five_minutes.get(direction, by_hour)
+        series = closer.get(direction, by_hour)
         dark = _dark_days(series, at_least_s=max(series.period_s, limits.above_minutes * MINUTE_S))
         if dark and dark + above.get(direction, 0) >= limits.above_days:
             days = f"{dark} of {limits.window_days} days"

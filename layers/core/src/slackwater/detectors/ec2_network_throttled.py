@@ -3,43 +3,35 @@
 ## What it finds
 An instance of a type that bursts (its peak is above its baseline). In one direction, all of this holds:
 
-- Plateau: the traffic stuck to the baseline for an hour in all, in pieces of at least six five-minute points: flat, with
-  a mean of 94 to 103 % of it, and all at the same rate.
-- Budget: within half an hour after a burst, the credits were used up. Either the bytes above the baseline are what credits
-  for 5 to 60 minutes at the peak carry (a quarter less or more), as AWS says that bursts last so long. Or all the
-  credits that came back since the plateau before were used.
+- Plateau: the traffic stuck to the baseline for an hour in all, in pieces of at least half an hour: flat, with a mean
+  of 94 to 103 % of it, and all at the same rate.
+- Budget: within half an hour after a burst, the credits were used up. The bytes above the baseline are what credits for
+  5 to 60 minutes at the peak carry, or all the credits that came back since the plateau before were used.
 - Afterwards, nothing exceeds the baseline by more than the credits that came back meanwhile.
 
-If only the budget is missing, for example because the instance had no credits when the window began, the result is
-unknown. The CloudWatch agent's ENA counters (ethtool_bw_*_allowance_exceeded) decide where they are present. Without
-them the confidence is at most medium, because a rate limit of the same speed looks the same.
+If only the budget is missing, the result is unknown. If the CloudWatch agent publishes the ENA counters
+(ethtool_bw_*_allowance_exceeded), they decide. Without them the confidence is at most medium.
 
 ## Why it matters
 AWS has no metric for network credits. A t3.micro proxy moves 350 MB/s and then 8, while its CPU credits are full and
 its disks idle ("Your network I/O credits are zero!", 2023-12-06).
 
 ## When it is wrong
-- A rate limit in the application, at the peer or on the link may happen to equal the baseline. So may the rate of a
-  file system behind it, or a single flow, which carries at most 5 Gbps.
-- The burst shows what the load could use. It may need more.
-- A plateau without CPU credits is not flagged. Neither is one from before the last start, when the instance may have
-  had another type.
+- A rate limit in the application, at the peer or of a single flow (5 Gbps) may happen to equal the baseline.
 - An instance that is out of credits for the whole window has no budget: unknown, unless ENA counters decide.
 
 ## What to do
 A nightly transfer that ends in time needs no change. If the slow hours hurt, take the smallest type whose baseline
-carries the load, or a type without burst. Or let the traffic bypass the instance: through an interface endpoint, or
-through a gateway endpoint for clients inside the VPC.
+carries the load. Or let the traffic bypass the instance through a VPC endpoint.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import isnan
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from slackwater.model.detector import Case, Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Need, Series
@@ -61,12 +53,20 @@ class ThrottledLimits(Limits):
 
     window_days: int = limit(14, unit="days", ge=2, le=60, why="two weekly rhythms; five-minute points last 63 days")
     plateau_minutes: int = limit(30, unit="minutes", ge=15, le=1440, why="shorter ones do no harm and may be chance")
-    # Standard deviation or drift, over mean. The shortest plateau has half of it.
     plateau_spread_percent: float = limit(
         2, unit="percent", gt=0, le=20, why="of the mean; natural traffic varies more"
     )
     after_burst_minutes: int = limit(30, unit="minutes", ge=5, le=240, why="the burst causes the plateau after it")
     screen_percent: float = limit(25, unit="percent", gt=0, le=27, why="of an hour at baseline; a plateau leaves more")
+
+    @property
+    def least_points(self) -> int:
+        """Of the shortest plateau."""
+        return self.plateau_minutes * MINUTE_S // FIVE_MINUTES_S
+
+
+NEVER_STUCK: Final = "it never stuck to its baseline after a burst"
+NOT_HELD_BACK: Final = "its ENA driver held nothing back while it was slow: the limit is elsewhere"
 
 
 class Stuck(NamedTuple):
@@ -93,34 +93,37 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     found = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
     if not isinstance(found, Traffic):
         return found
-    if not found.by_five_minutes:
+    if not found.near:
         return Fine("no hour came near its baseline")
-    counters = {way: _counters(instance, way, seen, limits) for way in found.by_five_minutes}
-    least = limits.plateau_minutes * MINUTE_S // FIVE_MINUTES_S
+    kind, least = found.instance_type, limits.least_points
+    counters = {way: _counters(instance, way, seen, limits) for way in found.near}
+    room = {way: _room(found.by_hour[way], kind, seen, limits) for way in found.near}
+    if sum(room.values()) < 2 * least and not any(room[way] for way in room if counters[way]):
+        return Fine(NEVER_STUCK)
+    closer = ec2_network.by_five_minutes(instance, seen, limits.window_days, [way for way in room if room[way]])
     near = [
         Stuck(way, traffic, plateau)
-        for way, traffic in found.by_five_minutes.items()
+        for way, traffic in closer.items()
+        for plateau in network_credits.near_baseline(traffic, network.baseline(kind), min_points=least)
         if counters[way]
-        for plateau in network_credits.near_baseline(traffic, network.baseline(found.instance_type), min_points=least)
     ]
-    stuck = _stuck(instance, found, limits, least)
+    stuck = [
+        Stuck(way, one, plateau) for way, one in closer.items() for plateau in _plateaus(instance, kind, one, limits)
+    ]
     if not near and not stuck:
-        return Fine("it never stuck to its baseline after a burst")
+        return Fine(NEVER_STUCK)
 
-    cpu = (CREDIT_BALANCE, SURPLUS_BALANCE) if network.has_cpu_credits(found.instance_type.id) else ()
+    cpu = (CREDIT_BALANCE, SURPLUS_BALANCE) if network.has_cpu_credits(kind.id) else ()
     balances = ec2.needs(instance, FIVE_MINUTES_S, limits.window_days, *cpu)
-    seen.read(
-        *(balances if near or _proven(stuck, least, limits) else ()),  # otherwise the answer is unknown with them, too
-        *(need for one in near for need in counters[one.direction]),
-    )
+    counted = [need for one in near for need in counters[one.direction]]
+    seen.read(*counted, *(balances if near or _proven(stuck, limits) else ()))  # in one round, which is the last
     held = [(one, _held_back(one, seen.read(*counters[one.direction]))) for one in near]
     free = [one for one, packets in held if packets is False]
     stuck = [one for one in stuck if not any(one.overlaps(other) for other in free)]
     confirmed = [one for one, packets in held if packets]
     if not stuck and not confirmed:
-        nothing = "its ENA driver held nothing back while it was slow: the limit is elsewhere"
-        return Fine(nothing if free else "it never stuck to its baseline after a burst")
-    if balances and (confirmed or _proven(stuck, least, limits)):
+        return Fine(NOT_HELD_BACK if free else NEVER_STUCK)
+    if balances and (confirmed or _proven(stuck, limits)):
         gone = [(one, _cpu_was_out_of_credits(one, *seen.read(*balances))) for one in (*confirmed, *stuck)]
         if all(out for _, out in gone):
             return Fine("it had no CPU credits while it was slow: the CPU was the limit")
@@ -129,9 +132,10 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
         able = [one for one, out in gone if out is False]
         confirmed, stuck = ([one for one in ones if one in able] for ones in (confirmed, stuck))
     if confirmed:
-        return _flag(instance, found.instance_type, _with_budgets(confirmed, stuck), confirmed=True)
-    if sure := _proven(stuck, least, limits):
-        return _flag(instance, found.instance_type, sure, confirmed=False)
+        with_budgets = [next((other for other in stuck if one.overlaps(other)), one) for one in confirmed]
+        return _flag(instance, kind, with_budgets, confirmed=True)
+    if sure := _proven(stuck, limits):
+        return _flag(instance, kind, sure, confirmed=False)
     slow = sum(one.plateau.points for one in stuck) * FIVE_MINUTES_S / HOUR_S
     if slow * HOUR_S < 2 * limits.plateau_minutes * MINUTE_S:
         return Fine("it hardly ever stuck to its baseline, and no burst had used up its credits")
@@ -141,46 +145,42 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     )
 
 
-def _stuck(instance: Instance, found: Traffic, limits: ThrottledLimits, least: int) -> list[Stuck]:
-    """The plateaus that the bucket of credits explains."""
-    kind = found.instance_type
-    return [
-        Stuck(way, traffic, plateau)
-        for way, traffic in found.by_five_minutes.items()
-        for plateau in network_credits.plateaus(
-            traffic,
-            network.baseline(kind),
-            network.peak(kind),
-            min_points=least,
-            max_spread=limits.plateau_spread_percent / 100,
-            max_gap_points=limits.after_burst_minutes * MINUTE_S // FIVE_MINUTES_S,
-            full_at_start=traffic.start_s >= instance.launched_at.timestamp() - FIVE_MINUTES_S
-            and len(traffic) < limits.window_days * DAY_S // FIVE_MINUTES_S,
-        )
-    ]
+def _room(by_hour: Series, kind: InstanceType, seen: Seen, limits: ThrottledLimits) -> int:
+    """The most five-minute points at the baseline that these hours leave room for."""
+    an_hour, late_s = HOUR_S // FIVE_MINUTES_S, seen.now.timestamp() - by_hour.end_s
+    return network_credits.most_near_baseline(
+        by_hour,
+        network.baseline(kind),
+        min_points=limits.least_points,
+        before=an_hour if len(by_hour) < limits.window_days * DAY_S // HOUR_S else 0,
+        after=int(late_s // FIVE_MINUTES_S),
+    )
 
 
-def _proven(stuck: Sequence[Stuck], least: int, limits: ThrottledLimits) -> list[Stuck]:
+def _plateaus(instance: Instance, kind: InstanceType, traffic: Series, limits: ThrottledLimits) -> list[Plateau]:
+    """The plateaus that the bucket of credits explains. The bucket is full when the instance starts."""
+    began = traffic.start_s >= instance.launched_at.timestamp() - FIVE_MINUTES_S
+    return network_credits.plateaus(
+        traffic,
+        network.baseline(kind),
+        network.peak(kind),
+        min_points=limits.least_points,
+        max_spread=limits.plateau_spread_percent / 100,
+        max_gap_points=limits.after_burst_minutes * MINUTE_S // FIVE_MINUTES_S,
+        full_at_start=began and len(traffic) < limits.window_days * DAY_S // FIVE_MINUTES_S,
+    )
+
+
+def _proven(stuck: Sequence[Stuck], limits: ThrottledLimits) -> list[Stuck]:
     """All plateaus of a direction in which enough have a budget and follow a burst."""
-    spread = limits.plateau_spread_percent / 100
-    by_way = {way: [one for one in stuck if one.direction is way] for way in DIRECTIONS}
-    return [
-        one
-        for ones in by_way.values()
-        if network_credits.proven([one.plateau for one in ones], min_points=2 * least, max_spread=spread)
-        for one in ones
-    ]
-
-
-def _with_budgets(confirmed: Sequence[Stuck], stuck: Sequence[Stuck]) -> list[Stuck]:
-    """The confirmed plateaus, each with the budget that its traffic shows, if any."""
-    return [next((other for other in stuck if one.overlaps(other)), one) for one in confirmed]
+    least, spread = 2 * limits.least_points, limits.plateau_spread_percent / 100
+    found = {way: [one.plateau for one in stuck if one.direction is way] for way in DIRECTIONS}
+    ways = [way for way in found if network_credits.proven(found[way], min_points=least, max_spread=spread)]
+    return [one for way in ways for one in stuck if one.direction is way]
 
 
 def _counters(instance: Instance, direction: Direction, seen: Seen, limits: ThrottledLimits) -> list[Need]:
-    """The ENA counters that the CloudWatch agent publishes for the instance. None if one of them cannot be read: the others
-    cannot say that nothing was held back.
-    """
+    """The ENA counters that the CloudWatch agent publishes. None if one cannot be read: the others prove nothing."""
     if seen.fleet.broken_of(instance, {AgentMetric}):
         return []
     return [
@@ -224,13 +224,10 @@ def _held_back(stuck: Stuck, counters: Sequence[Series]) -> bool | None:
 
 
 def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], *, confirmed: bool) -> Flagged:
-    by_direction: defaultdict[Direction, list[Stuck]] = defaultdict(list)
-    for one in stuck:
-        by_direction[one.direction].append(one)
-    worst = max(by_direction.values(), key=lambda ones: sum(one.plateau.points for one in ones))
+    by_way = {one.direction: [other for other in stuck if other.direction is one.direction] for one in stuck}
+    worst = max(by_way.values(), key=lambda ones: sum(one.plateau.points for one in ones))
     longest = max(worst, key=lambda one: one.plateau.points)
     traffic, plateau = longest.traffic, longest.plateau
-    directions = " and ".join(dict.fromkeys(one.direction.word for one in stuck))
     budget = max((one.plateau for one in worst), key=lambda one: (one.budget is not Budget.UNKNOWN, one.spent_bytes))
     burst_mb_s, stuck_mb_s = budget.burst_bytes_per_s / 1e6, plateau.mean_bytes_per_s / 1e6
     (least, most), full = network.BURST_MINUTES, network.peak(kind) - network.baseline(kind)
@@ -239,13 +236,20 @@ def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], *, con
     near_one_flow = abs((kind.network_baseline_gbps or 0) / network.SINGLE_FLOW_GBPS - 1) < 0.1
     ambiguous = not confirmed and (ec2_network.may_differ(instance, kind) or near_one_flow)
     counted = "The ENA driver held packets back meanwhile." if confirmed else "No ENA counter confirms it."
-    causes = f"Not CPU credits or EBS, which has its own limit. {counted}"
-    label = f"Network {longest.direction.word} around the longest plateau"
+    same = "A rate limit of the same speed looks the same. The CloudWatch agent's ENA counters would tell them apart."
+    differs = (
+        f"{kind.id} has several network cards, a changed bandwidth weighting, or a baseline near the 5 Gbps of a single"
+        " flow, so something else may be the limit."
+    )
+    more = "The burst shows what the load could use. It may need more."
     span = traffic.start_s + plateau.burst * FIVE_MINUTES_S, longest.span[1]
+    label = f"Network {longest.direction.word} around the longest plateau"
+    needed = max(budget.burst_bytes_per_s, plateau.mean_bytes_per_s)
     return Flagged(
         summary=(
-            f"{slow_hours:,.1f} hours at {stuck_mb_s:,.1f} MB/s ({directions}), its network baseline"
-            f"{after}: its network credits were used up"
+            f"{slow_hours:,.1f} hours at {stuck_mb_s:,.1f} MB/s ({' and '.join(way.word for way in by_way)}), its "
+            "network"
+            f" baseline{after}: its network credits were used up"
         ),
         severity="high" if confirmed and slow_hours >= 1 else "medium",
         confidence="high" if confirmed else "low" if ambiguous else "medium",
@@ -262,30 +266,14 @@ def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], *, con
             Evidence(label="Budget, in words", value=budget.budget.value, unit="words"),
             Evidence(label="Time at the baseline", value=round(slow_hours, 2), unit="hours"),
             Evidence(label="Variation at the baseline", value=round(plateau.spread * 100, 2), unit="percent"),
-            Evidence(label="Other causes", value=causes, unit="words"),
+            Evidence(
+                label="Other causes", value=f"Not CPU credits or EBS, which has its own limit. {counted}", unit="words"
+            ),
         ),
         advice=(),
         gist=(kind.id, confirmed),
-        caveats=_caveats(kind, ambiguous=ambiguous, confirmed=confirmed),
-        remedies=(
-            ec2_network.options(
-                instance, traffic, max(budget.burst_bytes_per_s, plateau.mean_bytes_per_s), "If the slow hours hurt"
-            ),
-        ),
-    )
-
-
-def _caveats(kind: InstanceType, *, ambiguous: bool, confirmed: bool) -> tuple[str, ...]:
-    burst = "The burst shows what the load could use. It may need more."
-    if confirmed:
-        return (burst,)
-    differs = (
-        f"{kind.id} has several network cards, a changed bandwidth weighting, or a baseline near the 5 Gbps of a single"
-        " flow, so something else may be the limit."
-    )
-    return (
-        "A rate limit of the same speed looks the same. The CloudWatch agent's ENA counters would tell them apart.",
-        differs if ambiguous else burst,
+        caveats=(more,) if confirmed else (same, differs if ambiguous else more),
+        remedies=(ec2_network.options(instance, traffic, needed, "If the slow hours hurt"),),
     )
 
 
@@ -324,8 +312,10 @@ RATIOS = (1.9, 1.4, 1.2, 1.12, 1.08, 1.04, 1.01, 0.98, 0.96, 0.94, 0.92, 0.91, 0
 FALLING = [(8 * ratio, 5) for ratio in RATIOS]
 INWARD = moved(*PINNED, way=IN)
 HALF_EACH_WAY = {**moved(BURST, (4, 540)), **moved(BURST, (4, 540), way=IN)}
-TWO_PLATEAUS = moved(BURST, (7.9, 300), (0, 240), (39, 60), (7.9, 240))
+RECOVERED = (BURST, (7.9, 300), (0.1, 120), (15, 60))
 GONE_AT_FIRST = [144.0] * (WINDOW - 1) * 288 + a_day(144.0, (0.0, 330))
+BOTH = {**moved(BURST, (7.9, 300), (0, 240), (39, 60), (7.9, 240)), CREDIT_BALANCE: GONE_AT_FIRST}
+BORROWED = {CREDIT_BALANCE: 0, SURPLUS_BALANCE: 40}
 BASE = {CREDIT_BALANCE: 144, SURPLUS_BALANCE: 0, **moved(*PINNED)}
 
 pinned = Cases(PROXY, BASE, records=examples.BURSTING, period_s=FIVE_MINUTES_S, days=WINDOW)
@@ -365,15 +355,7 @@ DETECTOR = Detector(
         last("credits came back before it", Fine, BURST, (0.1, 20), (7.9, 540)),
         last("level with 93 % of its baseline", Fine, BURST, (7.4, 540)),
         last("above its baseline again at once", Fine, BURST, (7.9, 500), (8.6, 60)),
-        last(
-            "above it again with the credits of two hours",
-            Flagged,
-            BURST,
-            (7.9, 300),
-            (0.1, 120),
-            (15, 60),
-            says="5.0 h",
-        ),
+        last("above it again with the credits of two hours", Flagged, *RECOVERED, says="5.0 h"),
         last("short bursts that recover", Fine, *((200, 10), (0.1, 50)) * 12),
         last("demand that wanders about the baseline", Fine, BURST, *((7.3, 5), (8.3, 5)) * 50),
         last("a demand that falls slowly through the baseline", Fine, *FALLING, says="never stuck"),
@@ -381,17 +363,10 @@ DETECTOR = Detector(
         last("a single flow at 5 Gbps, far above the baseline", Fine, (900, 30), (625, 540), instance_type="m5.large"),
         pinned("the CPU credits were gone, and it may not borrow", Fine, "CPU", metrics={CREDIT_BALANCE: 0}),
         pinned("its CPU credits are unknown", Unknown, "CPUCreditBalance", metrics={CREDIT_BALANCE: None}),
-        pinned(
-            "the CPU credits were gone, but it borrows (unlimited)",
-            Flagged,
-            metrics={CREDIT_BALANCE: 0, SURPLUS_BALANCE: 40},
-        ),
+        pinned("the CPU credits were gone, but it borrows (unlimited)", Flagged, metrics=BORROWED),
         pinned("started in the plateau: the burst may have been another type's", Fine, launched_at=days_ago(20 / 24)),
         pinned(
-            "out of CPU credits in the longer plateau, of network credits in the other",
-            Flagged,
-            "4.0 hours",
-            metrics={**TWO_PLATEAUS, CREDIT_BALANCE: GONE_AT_FIRST},
+            "out of CPU credits in the longer plateau, of network credits in the other", Flagged, "4.0 h", metrics=BOTH
         ),
         last("a dip after half an hour does not end it", Flagged, *DIP, says="8.9 hours"),
         last("points missing in the plateau: no run is long enough", Fine, BURST, *((7.9, 20), (None, 5)) * 20),

@@ -2,29 +2,24 @@
 
 ## What it finds
 A file system of 30 days or more with at least 100 GiB in Standard and no lifecycle policy, at least a quarter of which
-was neither read nor written in the last 36 days: one that reads 2 % of its data a day still qualifies. EFS does not
-publish the age of files, so the answer is the worst case: each byte that was read or written is another one, and each
-read of a month is of data in Infrequent Access. That saves about 25 times as much as these reads cost.
+was neither read nor written in the last 36 days. EFS does not publish the age of files, so the answer is the worst
+case: each byte that was read or written is another one, and each read of a month comes from Infrequent Access.
 
-If lifecycle would take throughput that the file system uses, it is not flagged: its burst, and the throughput that its
-price includes, depend on the data in Standard.
+It is not flagged if lifecycle would take throughput that it uses: the burst depends on the data in Standard.
 
 ## Why it matters
 Infrequent Access costs about a tenth of Standard. Without a policy, no file ever moves there.
 
 ## When it is wrong
-- Files move whole. If a few huge files are read in part, less moves, and the saving is lower. It is lower too if files
-  are smaller than 128 KiB, because each is billed as 128 KiB.
+- Files move whole. The saving is lower if a few huge files are read in part, or if files are smaller than 128 KiB. If
+  less than half was untouched, the confidence is low.
 - Data that is needed once a year is slower then: tens of milliseconds to the first byte, and a charge per GiB.
-- If less than half was untouched, the confidence is low. A file system that reads as much in a month as it stores may
-  be cold too. It is not found.
-- CloudWatch may publish nothing instead of zeros while no client is connected. If it never publishes anything, that
-  counts as zero if `StorageBytes` shows that CloudWatch was recording. The confidence is then medium.
+- CloudWatch may publish nothing instead of zeros while no client is connected. That counts as zero if `StorageBytes`
+  shows that CloudWatch was recording. Hours that it did not record lower the confidence.
 
 ## What to do
 Set a lifecycle policy: to Infrequent Access after 30 days, and back at the first access, so that AWS does not charge
-for the same read again and again. Elastic file systems can add Archive. The files move in the following days. An empty
-policy stops it.
+for the same read again. Elastic file systems can add Archive. An empty policy stops it.
 """
 
 from __future__ import annotations
@@ -32,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Final, NamedTuple
 
 from slackwater.model.detector import Detector, Limits, Seen, limit
@@ -51,10 +47,11 @@ from slackwater.model.quantities import binary_rate_words
 from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsReplication, EfsStorageClass
 from slackwater.model.settings import EfsLifecycleSetting
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, MIB, TIB
-from slackwater.model.verdicts import Advice, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import efs as formulas
 from slackwater.rules import advice, efs, examples
-from slackwater.rules.efs import METERED, READ, STORED, WRITTEN
+from slackwater.rules.efs import METERED, READ, SAMPLES, STORED, WRITTEN
+from slackwater.rules.efs_throughput import without_holes
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
 
 DAYS_PER_MONTH: Final = 365 / 12
@@ -62,9 +59,6 @@ MOSTLY_COLD: Final = 0.5
 
 LEFT_BYTES: Final = formulas.LEAST_BYTES_PER_S / formulas.EARNED_BYTES_PER_S_PER_GIB * GIB
 """What earns the lowest baseline: a file system may be no faster after its cold files have moved."""
-
-SCATTERED: Final = 0.01
-"""The share of five-minute points that may be missing: CloudWatch loses some, and the last ones come late."""
 
 
 class ColdDataLimits(Limits):
@@ -79,13 +73,12 @@ class ColdDataLimits(Limits):
 
 
 class Touched(NamedTuple):
-    """What was read and written, by day."""
+    """What was read and written, by day. `sure`: every day has a point, was recorded whole, and the window is whole."""
 
     read: Series
     written: Series
     days: int
     sure: bool
-    """Whether every day has a point, and the window is whole."""
 
     @property
     def total_bytes(self) -> float:
@@ -95,8 +88,7 @@ class Touched(NamedTuple):
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Verdict:
     """Flag a file system without a lifecycle policy that stores far more than it reads and writes in a month."""
-    standard = file_system.stored_bytes.get("Standard", 0)
-    replication = seen.fleet.get(EfsReplication, file_system.id)
+    standard, replication = file_system.standard_bytes, seen.fleet.get(EfsReplication, file_system.id)
     if file_system.state != "available":
         return Fine(f"it is {file_system.state}")
     if standard < limits.standard_gib * GIB:
@@ -111,32 +103,27 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Ver
     if lifecycle.transition_to_ia or lifecycle.transition_to_archive:
         return Fine("its lifecycle policy moves cold files")
 
-    # The cheapest metrics first. StorageBytes only if others have no point: it shows that CloudWatch was recording.
-    window, warm_bytes = limits.window_days, standard * (1 - limits.cold_percent / 100)
-    (read,) = seen.read(*efs.daily(file_system, window, READ))
+    # The cheapest metrics first. StorageBytes only if nothing moved: it shows that CloudWatch was recording.
+    warm_bytes = standard * (1 - limits.cold_percent / 100)
+    (read,) = seen.read(*efs.daily(file_system, limits.window_days, READ))
     if sum(read.present) > warm_bytes:
         return Fine("it reads so much that most of it may be in use")
-    at_once = [] if _is_published(file_system, seen, read) else [STORED]
-    metered_needs = _metered_needs(file_system, limits)
-    written, *_ = seen.read(*efs.daily(file_system, window, WRITTEN, *at_once), *metered_needs)
-    stored = read
-    if at_once or not _is_published(file_system, seen, written):
-        (stored,) = seen.read(*efs.daily(file_system, window, STORED))
-    touched = _touched(file_system, seen, limits, read, written, stored)
+    watch, needs = efs.daily(file_system, limits.window_days, STORED, SAMPLES), _metered_needs(file_system, limits)
+    at_once = [] if any(read.present) else watch
+    written, *_ = seen.read(*efs.daily(file_system, limits.window_days, WRITTEN), *at_once, *needs)
+    quiet = not (any(read.present) and any(written.present))
+    touched = _touched(file_system, seen, limits, read, written, *(seen.read(*watch) if quiet else ()))
     if isinstance(touched, Unknown):
         return touched
     if touched.total_bytes > warm_bytes:
         return Fine("it reads and writes so much that most of it may be in use")
-    metered = seen.read(*metered_needs)
+    metered, holes = seen.read(*needs), list[str]()
     for series in metered:
-        if answer := _needs_its_throughput(file_system, seen, series, limits, touched):
+        answer = _needs_its_throughput(file_system, seen, series, limits, touched)
+        if isinstance(answer, Fine | Unknown):
             return answer
-    return _flag(file_system, lifecycle, touched, metered)
-
-
-def _is_published(file_system: EfsFileSystem, seen: Seen, series: Series) -> bool:
-    """Whether a metric has a point since the file system was created."""
-    return bool(seen.finished(series, file_system.created_at).present)
+        holes += answer
+    return _flag(file_system, lifecycle, touched, metered, holes)
 
 
 def _metered_needs(file_system: EfsFileSystem, limits: ColdDataLimits) -> list[Need]:
@@ -151,79 +138,85 @@ def _ceiling(file_system: EfsFileSystem) -> float | None:
     """Its limit in bytes per second after the move, if that is lower: above 1 TiB the burst depends on the size."""
     if file_system.throughput_mode == "provisioned":
         return (file_system.provisioned_mib_s or 0) * MIB
-    return formulas.burst_bytes_per_s(LEFT_BYTES) if file_system.stored_bytes.get("Standard", 0) > TIB else None
+    return formulas.burst_bytes_per_s(LEFT_BYTES) if file_system.standard_bytes > TIB else None
 
 
 def _touched(
-    file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits, read: Series, written: Series, stored: Series
+    file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits, read: Series, written: Series, *watch: Series
 ) -> Touched | Unknown:
-    """What was read and written, or why that is unknown. `stored` stands in for a metric that was never published."""
+    """What was read and written, or why that is unknown. `watch` stands in for a metric that was never published."""
     whole = seen.finished(read, file_system.created_at)
     sure = len(whole) == len(seen.finished(read, read.start))
     for metric, series in ((READ, read), (WRITTEN, written)):
-        published = _is_published(file_system, seen, series)
-        recorded = seen.finished(series if published else stored, file_system.created_at)
+        recorded, named = seen.finished(series, file_system.created_at), metric.name
+        if not recorded.present:
+            recorded, sure = seen.finished(watch[0], file_system.created_at), False
+            named += " was never published, and StorageBytes"
         missing = recorded.since(recorded.end_s - limits.quiet_days * DAY_S).missing
         if missing or not len(recorded):
-            named = metric.name if published else f"{metric.name} was never published, and StorageBytes"
             return Unknown(f"{named} has no point on {missing} of {limits.quiet_days} days")
-        sure = sure and published and not recorded.missing
-    return Touched(read, written, len(whole), sure)
+        sure = sure and not recorded.missing
+    lost = efs.recorded(file_system, seen, watch[0], watch[1]).missing if watch else 0
+    return Touched(read, written, len(whole), sure and not lost)
 
 
 def _needs_its_throughput(
     file_system: EfsFileSystem, seen: Seen, metered: Series, limits: ColdDataLimits, touched: Touched
-) -> Fine | Unknown | None:
-    """Why it needs the throughput of its size. None if it does not."""
+) -> Fine | Unknown | tuple[str, ...]:
+    """Why it needs the throughput of its size. Caveats about holes if it does not."""
     newest = seen.finished(metered, max(file_system.created_at, seen.now - timedelta(days=limits.quiet_days)))
-    if newest.missing > SCATTERED * len(newest) and (newest.present or touched.total_bytes):
-        return Unknown(f"MeteredIOBytes has no point in {newest.missing} of {len(newest)} periods: its need is unknown")
-    used, room = metered.present, 1 + limits.headroom_percent / 100
-    average, peak = sum(used) / max(1, len(used)) / metered.period_s, max(used, default=0) / metered.period_s
+    used, holes = list(metered.present), tuple[str, ...]()
+    if newest.present or touched.total_bytes:
+        filled = without_holes(newest, METERED, limits.quiet_days)
+        if isinstance(filled, Unknown):
+            return filled
+        used, holes = [*metered.between(metered.start_s, newest.start_s).present, *filled[0].present], filled[1]
+    average, room = sum(used) / max(1, len(used)) / metered.period_s, 1 + limits.headroom_percent / 100
+    peak = max(used, default=0) / metered.period_s
     if (ceiling := _ceiling(file_system)) and peak * room > ceiling:
         return Fine("it bursts faster than it could with less in Standard")
-    if file_system.throughput_mode == "provisioned":
-        return None
     full, earned = formulas.full_credits_bytes(LEFT_BYTES), formulas.baseline_bytes_per_s(LEFT_BYTES)
-    if average * room > earned or formulas.lowest_credits(used, metered.period_s, LEFT_BYTES, full) < full / 2:
+    lowest = partial(formulas.lowest_credits, used, metered.period_s, LEFT_BYTES, full)
+    if file_system.throughput_mode != "provisioned" and (average * room > earned or lowest() < full / 2):
         return Fine(f"it uses {binary_rate_words(average)}, with credits that its data in Standard earns")
-    return None
+    return holes
 
 
-def _flag(file_system: EfsFileSystem, lifecycle: EfsLifecycle, touched: Touched, metered: Sequence[Series]) -> Flagged:
-    standard = file_system.stored_bytes["Standard"]
-    cold_bytes = standard - touched.total_bytes
-    cold, all_, read_gib = f"{cold_bytes / GIB:,.0f}", f"{standard / GIB:,.0f}", sum(touched.read.present) / GIB
+def _flag(
+    file_system: EfsFileSystem,
+    lifecycle: EfsLifecycle,
+    touched: Touched,
+    metered: Sequence[Series],
+    holes: Sequence[str],
+) -> Flagged:
+    standard = file_system.standard_bytes
+    cold_bytes, read_gib = standard - touched.total_bytes, sum(touched.read.present) / GIB
+    cold, all_ = f"{cold_bytes / GIB:,.0f}", f"{standard / GIB:,.0f}"
     saving = (
         f"Between {cold} and {all_} GiB are cold. The saving assumes {cold} GiB, and that all reads of a month come"
         " from Infrequent Access. It is lower if files are huge and used in part, or smaller than 128 KiB."
     )
     monthly_read_gib = read_gib / touched.days * DAYS_PER_MONTH
     slower = "".join(f" {_baseline_words(standard, series)}" for series in metered)
+    sure = touched.sure and not touched.total_bytes and not holes
+    few = cold_bytes / standard < MOSTLY_COLD  # whole files, and not single bytes, then decide how much moves
     return Flagged(
         summary=(
             f"At least {cold} of {all_} GiB in Standard were neither read nor written in {touched.days} days, and no"
             " lifecycle policy moves them"
         ),
-        confidence=_confidence(touched, cold_bytes / standard),
+        confidence="low" if few else "high" if sure else "medium",
         evidence=(
-            Evidence(label="In Standard", value=round(standard / GIB, 1), unit="GiB"),
-            Evidence(label="Untouched, at least", value=round(cold_bytes / GIB, 1), unit="GiB"),
+            efs.gib("In Standard", standard),
+            efs.gib("Untouched, at least", cold_bytes),
             Evidence(label="Read per day", value=round(read_gib, 3), unit="GiB", series=touched.read.over(GIB)),
-            Evidence(label="Written", value=round(sum(touched.written.present) / GIB, 3), unit="GiB"),
+            efs.gib("Written", sum(touched.written.present), digits=3),
             Evidence(label="Days observed", value=touched.days, unit="days"),
         ),
         advice=tuple(_advice(file_system, lifecycle, cold_bytes, monthly_read_gib, slower=slower)),
         gist=(size_class(standard), size_class(cold_bytes)),
-        caveats=(saving, efs.one_way_caveat("efs-cold-data")),
+        caveats=(saving, *holes, efs.one_way_caveat("efs-cold-data")),
     )
-
-
-def _confidence(touched: Touched, cold_share: float) -> Confidence:
-    """Low if so much was touched that whole files, and not single bytes, decide how much moves."""
-    if cold_share < MOSTLY_COLD:
-        return "low"
-    return "high" if touched.sure and not touched.total_bytes else "medium"
 
 
 def _baseline_words(standard_bytes: float, metered: Series) -> str:
@@ -235,12 +228,13 @@ def _baseline_words(standard_bytes: float, metered: Series) -> str:
 def _changes(
     file_system: EfsFileSystem, to: EfsStorageClass, cold: int, read: PriceItem, moved: PriceItem, read_gib: float
 ) -> tuple[Change, ...]:
-    """What a month costs less if so many bytes are in a colder class. All reads come from it, and move files both ways."""
-    stored = file_system.stored_bytes
+    """What a month costs less if so many bytes are in a colder class.
+
+    All reads come from it, and move files both ways.
+    """
+    stored, now = file_system.stored_bytes, formulas.monthly_units(file_system)
     after = {**stored, "Standard": stored["Standard"] - cold, to: stored.get(to, 0) + cold}
-    saved = difference(
-        formulas.monthly_units(file_system), formulas.monthly_units(replace(file_system, stored_bytes=after))
-    )
+    saved = difference(now, formulas.monthly_units(replace(file_system, stored_bytes=after)))
     charged = Change(read, -amount(read_gib)), Change(moved, -amount(2 * read_gib))
     return (*saved, *(one for one in charged if one.quantity))
 
@@ -293,14 +287,10 @@ def moving(read_gib: float, written_gib: float, metered_mib_s: float = 0.01) -> 
     return {READ: read_gib * GIB, WRITTEN: written_gib * GIB, METERED: metered_mib_s * MIB * DAY_S}
 
 
-def lost_day(days_ago: int) -> Metrics:
-    """A GiB is read every day, and CloudWatch did not record one."""
-    return {READ: days(GIB, {days_ago: None})}
-
-
-def five_minutes(mib_s: float) -> Metrics:
-    """A 6 TiB file system with the same throughput in all points."""
-    return {**moving(20, 10), METERED: None, (METERED, FIVE_MINUTES_S): mib_s * MIB * FIVE_MINUTES_S}
+def five_minutes(mib_s: float, *lost: int) -> Metrics:
+    """A 6 TiB file system with the same throughput in all points, but those `lost`."""
+    points = [None if i in lost else mib_s * MIB * FIVE_MINUTES_S for i in range(37 * 288)]
+    return {**moving(20, 10), METERED: None, (METERED, FIVE_MINUTES_S): points}
 
 
 FILES = examples.efs(
@@ -319,6 +309,8 @@ ONE_NIGHT = {READ: days(0.0, {34: 800.0 * GIB})}
 DARK_DAYS = {METERED: days(MIB, {range(4, 7): None})}
 A_WEEK = [400.0 * MIB * FIVE_MINUTES_S] * 2 + [MIB] * 2014
 WEEKLY = {**five_minutes(0), (METERED, FIVE_MINUTES_S): [*A_WEEK * 5, *[MIB] * 288]}
+A_LOST_DAY, LONG_AGO = {READ: days(GIB, {16: None})}, {READ: days(GIB, {35: None})}
+TWO_HOURS, FIVE_HOURS = five_minutes(0.2, *range(6_000, 6_024)), five_minutes(0.2, *range(6_000, 6_060))
 
 little = Cases(FILES, moving(1, 0.5), records=(NO_POLICY,))
 bare = Cases(FILES, records=(NO_POLICY,))
@@ -338,11 +330,9 @@ DETECTOR = Detector(
         little("800 GiB of which 55 were touched", Flagged, "At least 744 of 800 GiB in Standard were neither"),
         bare("nothing published, while CloudWatch was recording", Flagged, "800 of 800", metrics={STORED: 800.0 * GIB}),
         bare("nothing published at all", Unknown, "and StorageBytes has no point"),
-        little(
-            "2 % of it is read a day: the worst case saves", Flagged, "At least 208 of 800", metrics=moving(15.9, 0.1)
-        ),
-        little("a day without a point", Unknown, "DataReadIOBytes has no point on 1 of 30", metrics=lost_day(16)),
-        little("a day without a point, five weeks ago", Flagged, metrics=lost_day(35)),
+        little("2 % of it is read a day", Flagged, "At least 208 of 800", metrics=moving(15.9, 0.1)),
+        little("a day without a point", Unknown, "DataReadIOBytes has no point on 1 of 30", metrics=A_LOST_DAY),
+        little("a day without a point, five weeks ago", Flagged, metrics=LONG_AGO),
         little("read from end to end on one night of the month", Fine, "reads so much", metrics=ONE_NIGHT),
         little("written again every month", Fine, "reads and writes so much", metrics=moving(1, 20)),
         bare("its policy moves cold files already", Fine, "its lifecycle policy", records=(MOVES,)),
@@ -355,8 +345,10 @@ DETECTOR = Detector(
         little("lists its directories all day", Fine, "it uses 5 MiB/s, with credits", metrics=moving(1, 0.5, 5)),
         bare("6 TiB, and ten minutes a week at 400 MiB/s", Fine, "faster", metrics=WEEKLY, stored_bytes=SIX_TIB),
         bare("6 TiB, never fast", Flagged, metrics=five_minutes(0.2), stored_bytes=SIX_TIB),
+        bare("6 TiB, and two hours without a point", Flagged, metrics=TWO_HOURS, stored_bytes=SIX_TIB),
+        bare("6 TiB, and five hours without a point", Unknown, "for 5 h", metrics=FIVE_HOURS, stored_bytes=SIX_TIB),
         paid("less provisioned than its size earns, and needed", Fine, "bursts faster", metrics=five_minutes(60)),
-        little("its need of throughput is unknown", Unknown, "its need is unknown", metrics=DARK_DAYS),
+        little("its need of throughput is unknown", Unknown, "MeteredIOBytes has no point", metrics=DARK_DAYS),
         little("Elastic: no credits to lose", Flagged, throughput_mode="elastic", metrics=moving(1, 0.5, 5)),
         little("its policy is not among what was read", Unknown, "not read", records=()),
         bare("policies could not be read", Unknown, "denied", records=(), unreadable={EfsLifecycle: "denied"}),

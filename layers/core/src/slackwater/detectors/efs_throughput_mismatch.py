@@ -55,8 +55,8 @@ from slackwater.rules.examples import Cases, Metrics, days, days_ago
 OPERATIONS = Metric("AWS/EFS", "MeteredIOBytes", "SampleCount", "operations")
 
 LESS_BELOW_GIB, MORE_ABOVE_GIB = 80, 125
-"""GiB written a month for which Elastic surely costs less, or more, than 1 MiB/s provisioned, which costs as much as 100.
-A GiB read costs half (us-east-1; 103 GiB and 57 % in Tokyo; Amazon EFS pricing)."""
+"""GiB written a month for which Elastic surely costs less, or more, than 1 MiB/s provisioned, which costs as much as
+100. A GiB read costs half (us-east-1; 103 GiB and 57 % in Tokyo; Amazon EFS pricing)."""
 LATE: Final = 3
 """The newest five-minute points that may not be there yet."""
 BUSY: Final = 0.25

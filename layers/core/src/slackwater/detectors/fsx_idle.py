@@ -2,27 +2,21 @@
 
 ## What it finds
 A file system of any type that is at least a week old and had no read, write or client in the last 36 days, or in its
-whole life if it is younger. OpenZFS, Lustre, and Windows from 32 MB/s on publish how many clients are connected. For
-ONTAP and small Windows file systems, the metadata operations must be zero instead. CloudWatch must have recorded the
-last 30 days: FSx publishes zeros while nothing happens, so a day without points makes the answer unknown.
+whole life if it is younger. ONTAP and Windows below 32 MB/s do not publish their clients: there, the metadata
+operations must be zero. FSx publishes zeros while nothing happens, so a missing day makes the answer unknown.
 
 ## Why it matters
 AWS bills the provisioned storage, throughput and IOPS, whether a client comes or not.
 
 ## When it is wrong
 - Data that you keep on purpose and read once a year looks the same. Tag it `keep`.
-- A job that runs less often than every `window_days` is not visible.
-- Replication writes without a client. ONTAP file systems with a replicated volume (type DP or LS) are never flagged,
-  nor are OpenZFS file systems whose used space grows. An OpenZFS replica whose source does not change is not
-  recognized, nor is the source of a replication.
-- On ONTAP and small Windows file systems, a mounted client that does nothing is not visible, so the confidence is
-  medium. A monitor that lists their files prevents the finding.
-- CloudWatch may not have recorded the days before the last 30, when a monthly job ran. The confidence is medium then.
+- Replication writes without a client. ONTAP with a replicated volume (DP or LS) and OpenZFS whose used space grows are
+  never flagged. An OpenZFS replica whose source does not change is not recognized, nor is a source.
+- On ONTAP and small Windows file systems, a mounted client that does nothing is not visible: medium confidence.
 
 ## What to do
 Ask the owner. Then back up the file system, wait until the backup is available, and delete it in the order that its
-type requires. Or keep the data on the smallest file server. If FSx lists no volume of an ONTAP file system, there is
-nothing to back up: check with ONTAP's own command line whether it is empty.
+type requires. Or keep the data on the smallest file server.
 """
 
 from __future__ import annotations
@@ -44,9 +38,9 @@ from slackwater.rules.examples import Cases, days, days_ago
 from slackwater.rules.fsx import USED
 from slackwater.rules.series import gaps
 
-READS = Metric("AWS/FSx", "DataReadOperations", "Sum", "operations")
-WRITES = Metric("AWS/FSx", "DataWriteOperations", "Sum", "operations")
-METADATA = Metric("AWS/FSx", "MetadataOperations", "Sum", "operations")
+READS, WRITES, METADATA = (
+    Metric("AWS/FSx", f"{name}Operations", "Sum", "operations") for name in ("DataRead", "DataWrite", "Metadata")
+)
 CLIENTS = Metric("AWS/FSx", "ClientConnections", "Maximum", "connections")
 
 SURE_DAYS: Final = 30
@@ -56,10 +50,7 @@ WINDOWS_CLIENTS_MB_S: Final = 32
 REPLICATED: Final = frozenset({"DP", "LS"})
 """Types of ONTAP volumes that replication writes, not clients."""
 DELETABLE: Final = "OPENZFS"
-"""The type that Slackwater may delete.
-
-Backups of ONTAP have no shares, LUNs or quotas. Windows is joined to a domain. No backup has Lustre's links to S3.
-"""
+"""The type that Slackwater may delete. The backups of others lack shares, LUNs, a domain, or links to S3."""
 
 
 class IdleLimits(Limits):
@@ -76,14 +67,15 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     volumes = [one for one in seen.fleet.all(FsxVolume) if one.file_system_id == file_system.id]
     if answer := _exempt(file_system, volumes, seen, limits):
         return answer
-    window, clients_published = max(limits.quiet_days, limits.window_days), _publishes_clients(file_system)
+    kind, window = file_system.file_system_type, max(limits.quiet_days, limits.window_days)
+    is_openzfs, large = kind == "OPENZFS", (file_system.throughput_mb_s or 0) >= WINDOWS_CLIENTS_MB_S
+    clients_published = is_openzfs or kind == "LUSTRE" or (kind == "WINDOWS" and large)
     metrics = (READS, WRITES, CLIENTS if clients_published else METADATA)
     for known in (metrics[:1], metrics):
         silent = seen.read(*fsx.daily(file_system, window, *known))
         for metric, series in zip(known, silent, strict=True):
             if answer := _not_silent(metric, series, seen.finished(series, file_system.created_at), limits):
                 return answer
-    is_openzfs = file_system.file_system_type == "OPENZFS"
     metadata, *space = seen.read(*fsx.daily(file_system, window, METADATA, *([USED] if is_openzfs else [])))
     if is_openzfs and (answer := _replicated(space[0], file_system, seen, limits)):
         return answer
@@ -93,6 +85,9 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     quiet, probes = len(recorded[0]) - lost, sum(metadata.present)
     whole = quiet >= SURE_DAYS and not lost and not probes
     reads, kept_days = silent[0], file_system.automatic_backup_days
+    doubt = f"{probes:,.0f} metadata operations came without a client, probably from FSx's own health checks."
+    if not probes:
+        doubt = f"CloudWatch did not record {lost} earlier days, when a monthly job may have run." if lost else ""
     return Flagged(
         summary=f"{_describe(file_system)}, and no {'client' if clients_published else 'operation'} for {quiet} days",
         confidence="high" if whole and clients_published else "medium",
@@ -106,7 +101,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
         ),
         advice=(_delete(file_system, volumes, sure=whole), *_smallest(file_system)),
         gist=(file_system.storage_gib, file_system.throughput_mb_s or 0, file_system.iops or 0),
-        caveats=(*_doubts(probes, lost), *advice.protection(file_system)),
+        caveats=(*([doubt] if doubt else []), *advice.protection(file_system)),
     )
 
 
@@ -137,24 +132,13 @@ def _replicated(used: Series, file_system: FsxFileSystem, seen: Seen, limits: Id
     return None
 
 
-def _publishes_clients(file_system: FsxFileSystem) -> bool:
-    if file_system.file_system_type == "WINDOWS":
-        return (file_system.throughput_mb_s or 0) >= WINDOWS_CLIENTS_MB_S
-    return file_system.file_system_type in ("OPENZFS", "LUSTRE")
-
-
 def _not_silent(metric: Metric, series: Series, recorded: Series, limits: IdleLimits) -> Verdict | None:
     """The verdict if something happened, or if CloudWatch was not recording. None if the metric was always zero."""
+    if any(series.present) and metric is CLIENTS:
+        return Fine(f"clients were connected, at most {max(series.present):,.0f} at once")
     if any(series.present):
-        if metric is CLIENTS:
-            return Fine(f"clients were connected, at most {max(series.present):,.0f} at once")
         return Fine(f"it had {sum(series.present):,.0f} {metric.name} in {len(series)} days")
-    if not len(recorded):
-        return Unknown("CloudWatch has not recorded a whole day yet")
-    holes, before = gaps(recorded, limits.quiet_days)
-    if holes:
-        return Unknown(f"{metric.name} has no point on {holes} of {len(recorded) - before} days")
-    return None
+    return fsx.hole(metric, recorded, limits.quiet_days)
 
 
 def _describe(file_system: FsxFileSystem) -> str:
@@ -165,22 +149,12 @@ def _describe(file_system: FsxFileSystem) -> str:
     return f"{fsx.NAMES.get(kind, kind)}, {storage}{throughput}"
 
 
-def _doubts(probes: float, lost_days: int) -> tuple[str, ...]:
-    if probes:
-        return (f"{probes:,.0f} metadata operations came without a client, probably from FSx's own health checks.",)
-    if lost_days:
-        return (f"CloudWatch did not record {lost_days} earlier days, when a monthly job may have run.",)
-    return ()
-
-
-EMPTY_ONTAP: Final = "ONTAP without a volume"
 STEPS: Final[Mapping[str, str]] = {
     "OPENZFS": (
         "detach the S3 access points of its volumes, and delete it with its child volumes and snapshots"
         " (DELETE_CHILD_VOLUMES_AND_SNAPSHOTS)"
     ),
     "ONTAP": "delete its volumes (SnapLock may forbid that), then its storage virtual machines, then the file system",
-    EMPTY_ONTAP: "delete its storage virtual machines, then the file system",
     "WINDOWS": "stop using its aliases and mapped drives, and delete it with a final backup",
     "LUSTRE": "unmount it everywhere, and delete it; by default FSx takes no final backup of Lustre",
 }
@@ -188,27 +162,29 @@ STEPS: Final[Mapping[str, str]] = {
 
 def _delete(file_system: FsxFileSystem, volumes: Sequence[FsxVolume], *, sure: bool) -> Advice:
     """The command only backs up: it deletes nothing. `sure` says that nothing is left for a person to check."""
-    kind = file_system.file_system_type
-    command = _backup(file_system, volumes)
-    first = "Back it up and wait until the backup is AVAILABLE"
+    kind, command = file_system.file_system_type, _backup(file_system, volumes)
+    first, steps = "Back it up and wait until the backup is AVAILABLE", STEPS.get(kind, "delete it")
     risk = "Its automatic backups are deleted with it. AWS bills other backups. A restore has another ID and address."
-    if command is None and kind == "ONTAP":
-        kind, first = EMPTY_ONTAP, "FSx lists no volume of it: check with ONTAP's own command line whether it is empty"
-        risk = "Without a volume there is nothing to back up: whatever it holds is lost."
-    elif command is None:
-        first, risk = "It can have no backup, so copy what you need or export to S3", "What you do not copy is lost."
-    elif kind == "ONTAP":
-        risk += (
-            " Backups hold volumes, not the settings of its storage virtual machines, such as shares, users and export"
-            " policies. The saving does not include its capacity pool."
-        )
-    elif kind == "LUSTRE":
-        risk += " FSx takes no backup of a file system that is linked to S3: export it there instead."
+    match kind, command:
+        case "ONTAP", None:
+            first = "FSx lists no volume of it: check with ONTAP's own command line whether it is empty"
+            steps = "delete its storage virtual machines, then the file system"
+            risk = "Without a volume there is nothing to back up: whatever it holds is lost."
+        case _, None:
+            first = "It can have no backup, so copy what you need or export to S3"
+            risk = "What you do not copy is lost."
+        case "ONTAP", _:
+            risk += (
+                " Backups hold volumes, not the settings of its storage virtual machines, such as shares, users and"
+                " export policies. The saving does not include its capacity pool."
+            )
+        case "LUSTRE", _:
+            risk += " FSx takes no backup of a file system that is linked to S3: export it there instead."
     more = f" and {len(volumes) - 5} more" if len(volumes) > 5 else ""
     held = f" It holds {'; '.join(one.path or one.id for one in volumes[:5])}{more}." if volumes else ""
     return Advice(
         action="back-up-and-delete" if command else "delete",
-        summary=f"Ask the owner, also about replications. {first}. Then {STEPS.get(kind, 'delete it')}.{held}",
+        summary=f"Ask the owner, also about replications. {first}. Then {steps}.{held}",
         changes=formulas.monthly_units(file_system),
         risk=risk,
         reversible=command is not None,
@@ -230,23 +206,19 @@ def _backup(file_system: FsxFileSystem, volumes: Sequence[FsxVolume]) -> str | N
 def _smallest(file_system: FsxFileSystem) -> tuple[Advice, ...]:
     """Recommend to keep the data on the smallest file server, if AWS's table of sizes is built in."""
     table = formulas.deployment(file_system)
-    least = table.file_servers[0].throughput_mb_s if table else 0
+    least, present = table.file_servers[0].throughput_mb_s if table else 0, file_system.throughput_mb_s or 0
     saved = fsx.saved(file_system, replace(file_system, throughput_mb_s=least))
-    if table is None or saved is None or (file_system.throughput_mb_s or 0) <= least:
+    if table is None or saved is None or present <= least:
         return ()
-    return (
-        Advice(
-            action="smallest-file-server",
-            summary=(
-                f"Keep the data with {least} MB/s instead of {file_system.throughput_mb_s:,}, and raise it when someone"
-                " needs it again."
-            ),
-            changes=saved,
-            risk=f"{fsx.interruption(file_system)} FSx needs at least 6 hours between two changes.",
-            reversible=True,
-            command=fsx.update(file_system, f"ThroughputCapacity={least}"),
-        ),
+    keep = Advice(
+        action="smallest-file-server",
+        summary=f"Keep the data with {least} MB/s instead of {present:,}, and raise it when someone needs it again.",
+        changes=saved,
+        risk=f"{fsx.interruption(file_system)} FSx needs at least 6 hours between two changes.",
+        reversible=True,
+        command=fsx.update(file_system, f"ThroughputCapacity={least}"),
     )
+    return (keep,)
 
 
 ONCE = days(0.0, {34: 90.0})

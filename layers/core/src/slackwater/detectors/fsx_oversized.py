@@ -3,27 +3,23 @@
 ## What it finds
 An OpenZFS, ONTAP or Windows file system on SSD that was less than 20 % full at its fullest in the last 36 days, and
 does not grow towards that. Each of the last 14 days must have a point. A smaller file system must be possible: OpenZFS
-starts at 64 GiB, Windows at 32. ONTAP starts at 1,024 GiB for each pair of file servers. At that minimum, a smaller
-service saves money, unless the capacity pool holds what the SSD does not.
+starts at 64 GiB, Windows at 32, ONTAP at 1,024 for each pair of file servers. ONTAP at its minimum is flagged too,
+because a smaller service saves money.
 
 ## Why it matters
 AWS bills the provisioned storage, not what it holds. ONTAP's minimum is sixteen times that of OpenZFS ("Sharing
 WordPress content on FSx for OpenZFS", 2025-03).
 
 ## When it is wrong
-- The space may be for future data. Growth of the last two weeks that goes on in the last one is continued for
-  `growth_days`, and a file system that would fill up is not flagged. One step that is most of the rise, such as data
-  copied once, is not growth. A load that is planned for next month is not visible.
-- Two weeks without a missing day are enough to judge, with medium confidence. It may have been fuller before.
-- SSD also brings 3 IOPS per GiB. The smaller file system is priced with twice the IOPS that the disks needed at most.
+- The space may be for future data. Growth that goes on in the last week is continued for `growth_days`. Data copied
+  once is not growth, and a load that is planned for next month is not visible.
 - ONTAP counts space after deduplication and compression, so the same data may take more space elsewhere. It may also
   serve SMB or iSCSI, which EFS and OpenZFS do not.
-- The size of Lustre is its throughput, and Intelligent-Tiering provisions no storage, so neither is judged.
+- Lustre and Intelligent-Tiering are not judged.
 
 ## What to do
-Ask whether more data is planned. SSD can only grow, except on ONTAP of the second generation, which shrinks in place.
-Otherwise, create a smaller file system, or one of the smaller service. Copy the data while the old one is in use,
-switch the clients, copy the rest, back up the old one and delete it. The new one can grow online at any time.
+Ask whether more data is planned. ONTAP of the second generation shrinks in place. Elsewhere, create a smaller file
+system, copy the data, switch the clients, copy the rest, back up the old one and delete it.
 """
 
 from __future__ import annotations
@@ -33,7 +29,7 @@ from datetime import timedelta
 from functools import partial
 from itertools import pairwise
 from math import ceil
-from statistics import correlation, linear_regression
+from statistics import correlation, fmean, linear_regression
 from typing import Final, NamedTuple
 
 from slackwater.model.detector import Detector, Limits, Seen, limit
@@ -51,21 +47,14 @@ from slackwater.rules.fsx import FREE, IN_POOL, ON_SSD, USED
 from slackwater.rules.series import gaps
 
 DISK_IOPS = Metric("AWS/FSx", "DiskIopsUtilization", "Maximum", "percent")
-READ = Metric("AWS/FSx", "DataReadBytes", "Sum", "bytes")
-WRITTEN = Metric("AWS/FSx", "DataWriteBytes", "Sum", "bytes")
-READ_PEAK = Metric("AWS/FSx", "DataReadBytes", "Maximum", "bytes a minute")
-WRITE_PEAK = Metric("AWS/FSx", "DataWriteBytes", "Maximum", "bytes a minute")
-WORK: Final = (DISK_IOPS, READ, WRITTEN, READ_PEAK, WRITE_PEAK)
+READ, WRITTEN = (Metric("AWS/FSx", f"Data{way}Bytes", "Sum", "bytes") for way in ("Read", "Write"))
+READ_PEAK, WRITE_PEAK = (Metric("AWS/FSx", f"Data{way}Bytes", "Maximum", "bytes a minute") for way in ("Read", "Write"))
+TRAFFIC: Final = (READ, WRITTEN, READ_PEAK, WRITE_PEAK)
 
-SURE_DAYS: Final = 30
-"""A monthly job, which may fill it for a night, needs this long to show."""
-HEADROOM: Final = 2
-"""A smaller one carries this many times the busiest minute: AWS advises to use less than half of the provisioned."""
-MONTH_DAYS: Final = 30
-TREND: Final = 0.7
-"""Correlation with time above which half of the variance is growth."""
-WEEK: Final = 8
-"""Days, with seven changes between them."""
+SURE_DAYS: Final = 30  # a monthly job, which may fill it for a night, needs this long to show
+HEADROOM: Final = 2  # AWS advises to use less than half of what is provisioned, in the busiest minute too
+MONTH_DAYS, WEEK_POINTS = 30, 8
+TREND: Final = 0.7  # correlation with time above which half of the variance is growth
 
 
 class OversizedLimits(Limits):
@@ -89,25 +78,35 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
         return Fine(why)
     (points,) = seen.read(*fsx.daily(file_system, window, space))
     used = fsx.used_bytes(file_system, points)
-    if answer := _not_empty(file_system, used, seen.finished(used, file_system.created_at), limits):
-        return answer
+    if used.present and (percent := _percent(file_system, max(used.present))) >= limits.used_percent:
+        return Fine(f"it was {percent:.0f} % full")
+    recorded = seen.finished(used, file_system.created_at)
+    holes, before = gaps(recorded, limits.least_days)
+    if holes:
+        return Unknown(f"its space has no point on {holes} of {len(recorded) - before} days")
+    newest = recorded.present[-limits.least_days :]
+    a_day = _growth(newest)
+    if _percent(file_system, max(newest) + a_day * limits.growth_days) >= limits.used_percent:
+        return Fine(f"it grows by {size_words(a_day)} a day")
 
     # Nothing is priced for Windows, so nothing else is read.
-    metrics = () if kind == "WINDOWS" else (*WORK, *([IN_POOL] if kind == "ONTAP" else []))
+    metrics = () if kind == "WINDOWS" else (DISK_IOPS, *TRAFFIC, *([IN_POOL] if kind == "ONTAP" else []))
     found = dict(zip(metrics, seen.read(*fsx.daily(file_system, window, *metrics)), strict=True))
     pool = found[IN_POOL].present if IN_POOL in found else [0.0]
     if not pool:
         return Unknown("StorageUsed of its capacity pool has no point, so the size of its data is unknown")
     work = {metric: seen.finished(one, file_system.created_at) for metric, one in found.items()}
-    use = _use(file_system, used, max(pool), work, limits)
-    smaller = _smaller(file_system, use, limits)
-    at_minimum = kind == "ONTAP" and _percent(file_system, use.total) < limits.used_percent
-    if smaller is None and not at_minimum:
+    use = _use(file_system, max(used.present), max(pool), work, limits)
+    stored = use.fullest / (limits.fill_percent / 100)
+    tight = formulas.with_least_ssd(file_system, stored_bytes=stored, iops=use.needed_iops)
+    least = max(limits.least_surplus_gib, formulas.LEAST_SHRINK * file_system.storage_gib)  # or a copy is not worth it
+    smaller = tight if file_system.storage_gib - tight.storage_gib >= least else None
+    if smaller is None and (kind != "ONTAP" or _percent(file_system, use.fullest + use.pooled) >= limits.used_percent):
         pooled = f", and {size_words(use.pooled)} in its capacity pool" if use.pooled else ""
         return Fine(f"it can hardly be smaller: {size_words(use.fullest)} on SSD{pooled}")
     if smaller is None and use.traffic is None:
         return Unknown("the throughput of its clients is unknown, and so is which smaller service is enough")
-    return _flag(file_system, use, smaller, seen.finished(used, file_system.created_at), limits)
+    return _flag(file_system, use, smaller, (used, recorded), limits)
 
 
 def _exempt(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> str | None:
@@ -127,20 +126,6 @@ def _percent(file_system: FsxFileSystem, size_bytes: float) -> float:
     return 100 * size_bytes / (file_system.storage_gib * GIB)
 
 
-def _not_empty(file_system: FsxFileSystem, used: Series, recorded: Series, limits: OversizedLimits) -> Verdict | None:
-    """The verdict if it is full enough or will be, or if days are missing."""
-    if used.present and (percent := _percent(file_system, max(used.present))) >= limits.used_percent:
-        return Fine(f"it was {percent:.0f} % full")
-    holes, before = gaps(recorded, limits.least_days)
-    if holes:
-        return Unknown(f"its space has no point on {holes} of {len(recorded) - before} days")
-    newest = recorded.present[-limits.least_days :]
-    a_day = _growth(newest)
-    if _percent(file_system, max(newest) + a_day * limits.growth_days) >= limits.used_percent:
-        return Fine(f"it grows by {size_words(a_day)} a day")
-    return None
-
-
 def _growth(days: Sequence[float]) -> float:
     """Bytes a day by which it grows, and still does. 0 if its data comes and goes; one step does not count."""
     step, at = max((after - before, at) for at, (before, after) in enumerate(pairwise(days), 1))
@@ -148,29 +133,25 @@ def _growth(days: Sequence[float]) -> float:
         days = [used - step if i >= at else used for i, used in enumerate(days)]
     if min(days) == max(days) or correlation(range(len(days)), days) < TREND:
         return 0.0
-    slopes = (linear_regression(range(len(some)), some).slope for some in (days, days[-WEEK:]))
+    slopes = (linear_regression(range(len(some)), some).slope for some in (days, days[-WEEK_POINTS:]))
     return max(0.0, min(slopes))
 
 
 class _Use(NamedTuple):
-    """What a file system holds on SSD and in its capacity pool, in bytes, and what it does. None is unknown."""
+    """What a file system holds on SSD and in its capacity pool at most, in bytes, and what it does. None is unknown.
 
-    used: Series
+    `traffic` are bytes a second at most, and bytes that clients read and write in a month.
+    """
+
     fullest: float
     pooled: float
     disk_iops: float | None
     needed_iops: int
     traffic: tuple[float, float, float] | None
-    """Bytes a second at most, and bytes that clients read and write in a month."""
-
-    @property
-    def total(self) -> float:
-        """Bytes on SSD and in the capacity pool at most."""
-        return self.fullest + self.pooled
 
 
 def _use(
-    file_system: FsxFileSystem, used: Series, pooled: float, work: Mapping[Metric, Series], limits: OversizedLimits
+    file_system: FsxFileSystem, fullest: float, pooled: float, work: Mapping[Metric, Series], limits: OversizedLimits
 ) -> _Use:
     """`work` has whole days. A metric with a missing day among the newest ones is unknown: all IOPS are needed then."""
     known = {metric: one.present for metric, one in work.items() if not gaps(one, limits.least_days).holes}
@@ -178,29 +159,35 @@ def _use(
     if file_system.iops is not None and known.get(DISK_IOPS):
         iops = max(known[DISK_IOPS]) / 100 * file_system.iops
         needed = ceil(HEADROOM * iops)
-    if all(known.get(metric) for metric in (READ, WRITTEN, READ_PEAK, WRITE_PEAK)):
-        newest = (known[metric][-MONTH_DAYS:] for metric in (READ, WRITTEN))
-        read, written = (sum(days) / len(days) * MONTH_DAYS for days in newest)
+    if all(known.get(metric) for metric in TRAFFIC):
+        read, written = (fmean(known[metric][-MONTH_DAYS:]) * MONTH_DAYS for metric in (READ, WRITTEN))
         # Reads and writes may have different busiest minutes: an upper bound.
         traffic = (max(known[READ_PEAK]) + max(known[WRITE_PEAK])) / MINUTE_S, read, written
-    return _Use(used, max(used.present), pooled, iops, needed, traffic)
-
-
-def _smaller(file_system: FsxFileSystem, use: _Use, limits: OversizedLimits) -> FsxFileSystem | None:
-    """The same with less SSD. None if it saves too little for a copy."""
-    stored_bytes = use.fullest / (limits.fill_percent / 100)
-    smaller = formulas.with_least_ssd(file_system, stored_bytes=stored_bytes, iops=use.needed_iops)
-    least = max(limits.least_surplus_gib, formulas.LEAST_SHRINK * file_system.storage_gib)
-    return smaller if file_system.storage_gib - smaller.storage_gib >= least else None
+    return _Use(fullest, pooled, iops, needed, traffic)
 
 
 def _flag(
-    file_system: FsxFileSystem, use: _Use, smaller: FsxFileSystem | None, recorded: Series, limits: OversizedLimits
+    file_system: FsxFileSystem,
+    use: _Use,
+    smaller: FsxFileSystem | None,
+    space: tuple[Series, Series],
+    limits: OversizedLimits,
 ) -> Flagged:
-    provisioned, present = file_system.storage_gib, len(recorded) - recorded.missing
-    is_ontap = file_system.file_system_type == "ONTAP"
-    pooled, iops, traffic = round(use.pooled / GIB, 1), use.disk_iops, use.traffic
-    mb_s = round(traffic[0] / formulas.MB, 1) if traffic else 0
+    """`space` is the used space by day, with today and without."""
+    used, recorded = space
+    provisioned, present = file_system.storage_gib, len(recorded.present)
+    is_ontap, iops, traffic = file_system.file_system_type == "ONTAP", use.disk_iops, use.traffic
+    pooled, mb_s = round(use.pooled / GIB, 1), round(traffic[0] / formulas.MB, 1) if traffic else 0
+    caveats = []
+    if iops is None and file_system.iops:
+        caveats.append("The IOPS of its disks are unknown, so a smaller one keeps all of its IOPS.")
+    if is_ontap and smaller:
+        caveats.append(
+            "Above half full, volumes that tier by AUTO or SNAPSHOT_ONLY move cold data to the capacity pool, which is"
+            " slower and billed by size and request. Check their policies, or leave more room."
+        )
+    elif use.pooled:
+        caveats.append("AWS also bills its capacity pool. If you move all data, you save that too.")
     return Flagged(
         summary=(
             f"{fsx.NAMES[file_system.file_system_type]}: {provisioned:,} GiB of SSD provisioned, at most"
@@ -212,7 +199,7 @@ def _flag(
                 label="Used SSD, per day",
                 value=round(use.fullest / GIB, 1),
                 unit="GiB",
-                series=use.used.over(GIB),
+                series=used.over(GIB),
                 scale=provisioned,
                 lines=(Line("Provisioned", provisioned), *([Line("Proposed", smaller.storage_gib)] if smaller else [])),
             ),
@@ -224,25 +211,11 @@ def _flag(
             *([Evidence(label="Throughput of clients at most", value=mb_s, unit="MB/s")] if traffic else []),
         ),
         advice=(_shrink(file_system, smaller),) if smaller else (),
-        gist=(provisioned, size_class(use.total)),
-        caveats=tuple(_caveats(file_system, use, smaller)),
+        gist=(provisioned, size_class(use.fullest + use.pooled)),
+        caveats=tuple(caveats),
         remedies=_elsewhere(file_system, use, limits),
         cheapest_first=True,
     )
-
-
-def _caveats(file_system: FsxFileSystem, use: _Use, smaller: FsxFileSystem | None) -> list[str]:
-    found = []
-    if use.disk_iops is None and file_system.iops:
-        found.append("The IOPS of its disks are unknown, so a smaller one keeps all of its IOPS.")
-    if file_system.file_system_type == "ONTAP" and smaller:
-        found.append(
-            "Above half full, volumes that tier by AUTO or SNAPSHOT_ONLY move cold data to the capacity pool, which is"
-            " slower and billed by size and request. Check their policies, or leave more room."
-        )
-    elif use.pooled:
-        found.append("AWS also bills its capacity pool. If you move all data, you save that too.")
-    return found
 
 
 COPY: Final[Mapping[str, str]] = {
@@ -250,43 +223,31 @@ COPY: Final[Mapping[str, str]] = {
     "ONTAP": "SnapMirror",
     "WINDOWS": "AWS DataSync, or robocopy with its access lists",
 }
+THEN: Final = "switch the clients, copy the rest, back up the old one and delete it."
 
 
 def _shrink(file_system: FsxFileSystem, smaller: FsxFileSystem) -> Advice:
     """In place if the SSD can shrink, else by a copy."""
-    kind = file_system.file_system_type
-    in_place = kind == "ONTAP" and file_system.deployment_type in formulas.SHRINKS
+    kind, command = file_system.file_system_type, None
     size = f"{smaller.storage_gib:,} GiB of SSD" + (f" and {smaller.iops:,} IOPS" if smaller.iops else "")
-    if in_place:
+    if kind == "ONTAP" and file_system.deployment_type in formulas.SHRINKS:
         how = f"shrink it in place to {size}, while it is in use."
         risk = "FSx moves all volumes to new disks, which takes hours to days of file server time. It can grow again."
+        command = fsx.update_storage(file_system, smaller)
     else:
         how = (
             f"create a file system of the same type with {size} and the same throughput, as SSD cannot shrink here."
-            f" Copy to it with {COPY[kind]}, switch the clients, copy the rest, back up the old one and delete it."
+            f" Copy to it with {COPY[kind]}, {THEN}"
         )
         risk = "AWS bills both during the copy. Clients mount another address. Snapshots and backups do not move."
     return Advice(
-        action="shrink-ssd" if in_place else "move-to-smaller",
+        action="shrink-ssd" if command else "move-to-smaller",
         summary=f"Ask whether more data is planned. If not, {how}",
         changes=fsx.saved(file_system, smaller),
         risk=risk,
         reversible=True,
-        command=_shrink_command(file_system, smaller) if in_place else None,
+        command=command,
     )
-
-
-def _shrink_command(file_system: FsxFileSystem, smaller: FsxFileSystem) -> str:
-    """It sets known IOPS too: FSx would keep, and AWS bill, those that were provisioned for the larger SSD."""
-    command = (
-        f"aws fsx update-file-system --region {file_system.target.region} --file-system-id {file_system.id}"
-        f" --storage-capacity {smaller.storage_gib}"
-    )
-    if smaller.iops is None:
-        return command
-    included = smaller.iops == formulas.INCLUDED_IOPS_PER_GIB * smaller.storage_gib
-    iops = "Mode=AUTOMATIC" if included else f"Mode=USER_PROVISIONED,Iops={smaller.iops}"
-    return f"{command} --ontap-configuration 'DiskIopsConfiguration={{{iops}}}'"
 
 
 def _elsewhere(file_system: FsxFileSystem, use: _Use, limits: OversizedLimits) -> tuple[Remedy, ...]:
@@ -302,16 +263,15 @@ def _elsewhere(file_system: FsxFileSystem, use: _Use, limits: OversizedLimits) -
         "read_per_month": f"{read:.0f}B",
         "write_per_month": f"{written:.0f}B",
     }
-    room = {"efs": use.total}
-    if file_system.file_system_type == "ONTAP":
-        room = {"openzfs": use.total / (limits.fill_percent / 100), **room}
+    stored = use.fullest + use.pooled
+    room = {"openzfs": stored / (limits.fill_percent / 100)} if file_system.file_system_type == "ONTAP" else {}
     return tuple(
         Remedy(
             kind="shared-storage",
-            inputs={**inputs, "capacity": f"{max(GIB, capacity):.0f}B"},
+            inputs={**inputs, "capacity": f"{max(GIB, size):.0f}B"},
             advise=partial(_move, service, before),
         )
-        for service, capacity in room.items()
+        for service, size in {**room, "efs": stored}.items()
     )
 
 
@@ -322,10 +282,7 @@ def _move(service: str, before: tuple[Change, ...], way: Alternative) -> Advice 
     trial = " Try it with your own writes first, because small ones wait longer there." if service == "efs" else ""
     return Advice(
         action=f"move-to-{service}",
-        summary=(
-            f"{way.summary}.{trial} Copy to it with AWS DataSync, switch the clients, copy the rest, back up the old"
-            " one and delete it."
-        ),
+        summary=f"{way.summary}.{trial} Copy to it with AWS DataSync, {THEN}",
         changes=None if after is None else difference(before, after),
         risk="Only for clients that speak NFS. They mount another address, and AWS bills both during the copy.",
         reversible=True,
@@ -335,18 +292,18 @@ def _move(service: str, before: tuple[Change, ...], way: Alternative) -> Advice 
 WORKING = {DISK_IOPS: 8.0, READ: 2.0 * GIB, WRITTEN: 0.5 * GIB, READ_PEAK: 300e6, WRITE_PEAK: 60e6}
 GROWING = [(50 + 4.0 * day) * GIB for day in range(37)]
 
+
+def ontap_of(deployment_type: str, gib: int, mb_s: int, **held: float) -> Cases:
+    """Cases of ONTAP with 3 IOPS per GiB, and GiB `on_ssd` and `in_pool`."""
+    bought = {"storage_gib": gib, "throughput_mb_s": mb_s, "iops": 3 * gib}
+    made = examples.fsx(file_system_type="ONTAP", deployment_type=deployment_type, **bought)
+    return Cases(made, {**WORKING, ON_SSD: held["on_ssd"] * GIB, IN_POOL: held["in_pool"] * GIB})
+
+
 openzfs = Cases(examples.fsx(storage_gib=2_000, iops=6_000), {**WORKING, USED: 150.0 * GIB})
 tight = Cases(examples.fsx(storage_gib=400, iops=20_000), {**WORKING, USED: 50.0 * GIB, DISK_IOPS: 45.0})
-ontap = Cases(
-    examples.fsx(file_system_type="ONTAP", storage_gib=1_024, throughput_mb_s=128, iops=3_072),
-    {**WORKING, ON_SSD: 90.0 * GIB, IN_POOL: 0.0},
-)
-second = Cases(
-    examples.fsx(
-        file_system_type="ONTAP", deployment_type="MULTI_AZ_2", storage_gib=8_192, throughput_mb_s=384, iops=24_576
-    ),
-    {**WORKING, ON_SSD: 700.0 * GIB, IN_POOL: 9_000.0 * GIB},
-)
+ontap = ontap_of("MULTI_AZ_1", 1_024, 128, on_ssd=90, in_pool=0)
+second = ontap_of("MULTI_AZ_2", 8_192, 384, on_ssd=700, in_pool=9_000)
 windows = Cases(examples.fsx(file_system_type="WINDOWS", storage_gib=2_000, iops=None), {FREE: 1_900.0 * GIB})
 unread = Cases(openzfs.resource)
 

@@ -5,19 +5,16 @@ An OpenZFS or ONTAP file system on SSD with more IOPS than the 3 per GiB that ar
 40 % of them in the busiest minute of the last 35 days. The *peak* counts: an average would miss a nightly batch job.
 
 ## Why it matters
-AWS bills provisioned IOPS above the included ones every month, used or not. People buy them when a file system is slow.
-They change nothing if something else makes clients wait: 342 writes a second at 192 IOPS, 327 at 960 ("Sharing
-WordPress content on FSx for OpenZFS", 2025-03).
+AWS bills provisioned IOPS above the included ones every month, used or not. They change nothing if something else makes
+clients wait: 342 writes a second at 192 IOPS, 327 at 960 ("Sharing WordPress content on FSx for OpenZFS", 2025-03).
 
 ## When it is wrong
 - A quarterly load needs more than 35 days. Set a longer `window_days`.
-- Two weeks without a missing day are enough to judge, with medium confidence.
-- Storage that grows brings 3 IOPS per GiB only in automatic mode. IOPS that you provision stay as they are.
+- Storage that grows brings 3 IOPS per GiB only in automatic mode.
 
 ## What to do
 Lower the IOPS to what keeps the disks less than half busy, or return to automatic mode if the included IOPS are enough.
-Both work online, and you can raise the IOPS again the same way. ONTAP's largest file server requires 160,000 IOPS, so
-they are not judged there.
+Both work online, and you can raise the IOPS again the same way.
 """
 
 from __future__ import annotations
@@ -69,10 +66,10 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
     if percent >= limits.peak_percent:
         return Fine(f"its disks used {percent:.0f} % of them")
     used = percent / 100 * iops
-    needed = max(
-        included, required, floor(used / limits.busy_percent * 100) + 1
-    )  # with one less, they would be too busy
+    least = floor(used / limits.busy_percent * 100) + 1  # with one less, they would be too busy
+    needed = max(included, required, least)
     mode = {"Mode": "AUTOMATIC"} if needed == included else {"Mode": "USER_PROVISIONED", "Iops": needed}
+    setting = {"DiskIopsConfiguration": mode}
     enough = f"the included {included:,} are enough" if needed == included else f"{needed:,} are enough"
     return Flagged(
         summary=f"{iops:,} IOPS provisioned, {used:,.0f} used in the busiest minute of {recorded.days} days: {enough}",
@@ -91,7 +88,8 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
                 changes=fsx.saved(file_system, replace(file_system, iops=needed)),
                 risk="A load that comes less often than the window waits for the disks until you raise the IOPS again.",
                 reversible=True,
-                command=fsx.update(file_system, f"'{json.dumps({'DiskIopsConfiguration': mode})}'"),
+                command=fsx.update(file_system, f"'{json.dumps(setting)}'"),
+                joint=fsx.joint(file_system, setting),
             ),
         ),
         gist=(iops, needed),

@@ -2,9 +2,8 @@
 
 ## What it finds
 An OpenZFS or ONTAP file system on SSD that a smaller file server could carry. In the busiest minute of the last 35
-days, the network, the processors and the disks of the smaller one would be less than half busy. Each of them counts by
-its own column of AWS's table: half the throughput capacity of ONTAP can have less than half the network. The *peak*
-counts, but not bursts: a file system whose burst credits fell below 90 % is not flagged.
+days, the network, the processors and the disks of the smaller one would be less than half busy, each by its own column
+of AWS's table. A file system whose burst credits fell below 90 % is not flagged.
 
 ## Why it matters
 AWS bills throughput capacity from the first MB/s on, used or not. In several Availability Zones it is the most
@@ -15,9 +14,7 @@ expensive part of a file system. People buy it for a migration, or to speed up a
 - A smaller file server has less memory. What its cache held is then read from the disks, which these metrics cannot
   predict.
 - A quarterly load needs more than 35 days. Set a longer `window_days`.
-- Two weeks without a missing day are enough to judge, with medium confidence.
-- Windows, Lustre and the second generation of ONTAP are not judged, because their table of sizes is not built in.
-  Neither is Intelligent-Tiering, which reads from the cache of its file server.
+- Windows, Lustre, Intelligent-Tiering and the second generation of ONTAP are not judged.
 
 ## What to do
 Lower the throughput capacity at a quiet hour and watch the same metrics for a week. You can raise it the same way.
@@ -130,6 +127,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
                 ),
                 reversible=True,
                 command=fsx.update(file_system, f"ThroughputCapacity={least}"),
+                joint=fsx.joint(file_system, {"ThroughputCapacity": least}),
             ),
         ),
         gist=(present, least),

@@ -3,27 +3,21 @@
 ## What it finds
 A volume whose NFS export is `sync`, which is FSx's default: `async` is not among its options. For half an hour or more
 of the last 14 days, its clients made at least 100 small writes a second (64 KiB or less on average) while the disks
-were less than half busy. The rate stayed at a ceiling, or at two of them if a writer came or went. The disks are then
-not the limit: each write waits until it is on stable storage, and only so many waits fit into a second.
+were less than half busy. The rate stayed at a ceiling, because each write waits until it is on stable storage.
 
 ## Why it matters
 More IOPS or throughput do not help: 342 operations a second at 192 IOPS, 327 at 960, but 3,768 with `async` ("Sharing
 WordPress content on FSx for OpenZFS", 2025-03).
 
 ## When it is wrong
-- The application may not want to write faster. A demand that rises and falls is not flagged, but a steady demand looks
-  like a wait. Ask whether anyone waits.
-- Other volumes of the same file system use the same disks. Times at which the disks were busy do not count.
-- AWS does not say whether it publishes operations by volume. If a volume has none, Slackwater judges the writes of its
-  file system since the volume was created. A volume that has been deleted since may have made them. If several volumes
-  are exported, one finding names them all and does not recommend `async`. A volume without operations is inconclusive
-  if another volume of its file system has them.
+- The application may not want to write faster: a steady demand looks like a wait. Ask whether anyone waits.
+- If CloudWatch has no operations by volume, the writes of the file system count. If clients can write to several of its
+  volumes, one finding names them all and does not recommend `async`.
 
 ## What to do
 Start at the clients, which costs nothing: more writers in parallel, larger writes, `nconnect`, fewer fsync calls. Only
-for data whose last seconds you can lose, such as a cache or a deployed document root, consider `async`. A file server
-that fails loses writes that it has already acknowledged, so `async` is not for databases or for data that you cannot
-recreate. Slackwater never sets it.
+for data whose last seconds you can lose, such as a cache, consider `async`. A file server that fails loses writes that
+it has acknowledged, so `async` is not for databases or data that you cannot recreate. Slackwater never sets it.
 """
 
 from __future__ import annotations
@@ -36,12 +30,13 @@ from datetime import datetime
 from functools import partial
 from itertools import batched
 from math import isnan
+from operator import attrgetter, itemgetter
 from typing import Final
 
 from slackwater.model.detector import Detector, Limits, Seen, limit
 from slackwater.model.estimates import Alternative
 from slackwater.model.fleet import Fleet
-from slackwater.model.metrics import Metric, Need, Series
+from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import FsxFileSystem, FsxVolume, NfsClients
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, KIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
@@ -62,9 +57,7 @@ DEMAND: Final = "its writes rose and fell with the demand, without a ceiling"
 class SyncExportLimits(Limits):
     """Which writes make a sync export an issue."""
 
-    window_days: int = limit(
-        14, unit="days", ge=2, le=60, why="two weekly rhythms; CloudWatch keeps the points 63 days"
-    )
+    window_days: int = limit(14, unit="days", ge=2, le=60, why="two weekly rhythms; CloudWatch keeps points 63 days")
     busy_writes_per_s: float = limit(100, unit="writes/s", gt=0, why="below it, nobody waits; 342 were measured")
     small_write_kib: float = limit(64, unit="KiB", gt=0, why="throughput limits larger writes, not the wait")
     busy_minutes: int = limit(30, unit="minutes", ge=5, le=1440, why="six points: more than one slow deployment")
@@ -78,13 +71,13 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
         return Fine(f"it is {volume.volume_type}, not OpenZFS")
     if not _waiting(volume):
         return Fine("no entry of its NFS export is sync")
-    on_server = ("FileSystemId", volume.file_system_id)
-    dimensions, days, others = _of(volume), limits.window_days, tuple[FsxVolume, ...]()
+    own, on_server = _of(volume), (("FileSystemId", volume.file_system_id),)
+    by, days, others = own, limits.window_days, tuple[FsxVolume, ...]()
 
-    (by_hour,) = seen.read(WRITES.need(*dimensions, period_s=HOUR_S, days=days))
+    (by_hour,) = seen.read(WRITES.need(*own, period_s=HOUR_S, days=days))
     busy, needed = limits.busy_writes_per_s * FIVE_MINUTES_S, limits.busy_minutes * MINUTE_S // FIVE_MINUTES_S
     if not by_hour.present:
-        dimensions, others = (on_server,), _other_exports(volume, seen.fleet)
+        by, others = on_server, _other_exports(volume, seen.fleet)
         found = _by_file_system(volume, others, seen, days)
         if not isinstance(found, Series):
             return found
@@ -92,9 +85,9 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
     if not _may_hold(by_hour.present, busy, needed):
         return Fine("it has few writes")
 
-    moved = [metric.need(*dimensions, period_s=FIVE_MINUTES_S, days=days) for metric in (WRITES, WRITTEN)]
-    busy_disks = [metric.need(on_server, period_s=FIVE_MINUTES_S, days=days) for metric in DISKS]
-    if dimensions != _of(volume):
+    moved = [metric.need(*by, period_s=FIVE_MINUTES_S, days=days) for metric in (WRITES, WRITTEN)]
+    busy_disks = [metric.need(*on_server, period_s=FIVE_MINUTES_S, days=days) for metric in DISKS]
+    if by != own:
         seen.read(*moved, *busy_disks)  # in one round, which is the last
     writes, written = seen.read(*moved)
     small = {
@@ -119,11 +112,13 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
         return Fine(DEMAND)
     waited = [i for i in held if not any(isnan(one.values[i]) for one in disks)]
     if len(waited) < needed:
-        missing = [sum(isnan(one.values[i]) for i in held) for one in disks]
-        name = DISKS[missing.index(max(missing))].name
-        return Unknown(f"{name} has no point in {max(missing)} of {len(held)} busy five minutes")
-    flagged = _flag(volume, seen.fleet.get(FsxFileSystem, volume.file_system_id), (writes, written, *disks), waited)
-    return flagged if dimensions == _of(volume) else _attributed(flagged, volume, others)
+        missing, name = max(
+            ((sum(isnan(one.values[i]) for i in held), metric.name) for metric, one in zip(DISKS, disks, strict=True)),
+            key=itemgetter(0),
+        )
+        return Unknown(f"{name} has no point in {missing} of {len(held)} busy five minutes")
+    server = seen.fleet.get(FsxFileSystem, volume.file_system_id)
+    return _flag(volume, server, (writes, written, *disks), waited, None if by == own else others)
 
 
 def _waiting(volume: FsxVolume) -> list[NfsClients]:
@@ -143,69 +138,36 @@ def _other_exports(volume: FsxVolume, fleet: Fleet) -> tuple[FsxVolume, ...]:
     Raises:
         UnreadableRecordError: A volume of the file system could not be read.
     """
-    return tuple(
-        one
-        for one in fleet.fsx_volumes_of(volume.file_system_id)
-        if one.id != volume.id and any("ro" not in entry.options for entry in one.nfs_export)
-    )
+    siblings = (one for one in fleet.fsx_volumes_of(volume.file_system_id) if one.id != volume.id)
+    return tuple(one for one in siblings if any("ro" not in entry.options for entry in one.nfs_export))
 
 
 def _by_file_system(volume: FsxVolume, others: Sequence[FsxVolume], seen: Seen, days: int) -> Series | Fine | Unknown:
     """The hourly writes of a volume's file system, for a volume without a series of its own.
 
-    AWS publishes no operations by volume, or none for this volume. If another volume has a series, the writes of the
-    file system may all be that volume's. If none has one, only the oldest child volume is judged, for one finding.
+    If another volume has a series, the writes of the file system may all be that volume's. If none has one, only the
+    oldest child volume is judged, for one finding.
     """
     if why := seen.fleet.unreadable.get(FsxVolume):
         return Unknown(f"{WRITES.name} has no point by volume, and the list of volumes is incomplete: {why}")
-    since_created = min(days, seen.age(volume.created_at).days)
+    unpublished = Unknown(f"{WRITES.name} has no point in {days} days")
+    by_volume = [WRITES.need(*_of(one), period_s=HOUR_S, days=days) for one in others]
     judged = min((one for one in (volume, *others) if _waiting(one)), key=_age_rank)
     if judged != volume:
-        (own,) = seen.read(WRITES.need(*_of(judged), period_s=HOUR_S, days=days))
+        (own,) = seen.read(by_volume[others.index(judged)])
         if own.present:  # judged by its own series, so the writes of this volume are in no verdict
-            return Unknown(f"{WRITES.name} has no point in {days} days")
+            return unpublished
         return Fine(f"{WRITES.name} has no point by volume: the writes of its file system are judged at {judged.id}")
-    if not since_created:
-        return Unknown(f"{WRITES.name} has no point in {days} days")
-
-    def hourly(*dimensions: tuple[str, str], days: int) -> Need:
-        return WRITES.need(*dimensions, period_s=HOUR_S, days=days)
-
-    by_file_system, *by_volume = seen.read(
-        hourly(("FileSystemId", volume.file_system_id), days=since_created),
-        *(hourly(*_of(one), days=days) for one in others),
-    )
-    if not by_file_system.present or any(one.present for one in by_volume):
-        return Unknown(f"{WRITES.name} has no point in {days} days")
-    return by_file_system
+    if not (since_created := min(days, seen.age(volume.created_at).days)):
+        return unpublished
+    all_writes = WRITES.need(("FileSystemId", volume.file_system_id), period_s=HOUR_S, days=since_created)
+    by_file_system, *rest = seen.read(all_writes, *by_volume)
+    return unpublished if not by_file_system.present or any(one.present for one in rest) else by_file_system
 
 
 def _age_rank(volume: FsxVolume) -> tuple[bool, datetime, str]:
     """The oldest first, and the root volume last: data is rarely in it."""
     return volume.path == "/fsx", volume.created_at, volume.id
-
-
-def _attributed(flagged: Flagged, volume: FsxVolume, others: Sequence[FsxVolume]) -> Flagged:
-    """The finding, judged by the writes of the file system: which volumes they may be of."""
-    if not others:
-        source = f"file system {volume.file_system_id}, which has no other export that clients can write to"
-        return replace(flagged, evidence=(*flagged.evidence, Evidence(label="Writes of", value=source, unit="words")))
-    candidates = sorted((volume, *others), key=lambda one: one.id)
-    names = [f"{one.id} ({one.path})" for one in candidates]
-    shown = ", ".join(names[:NAMED_CANDIDATES])
-    more = f" and {len(names) - NAMED_CANDIDATES} more" if len(names) > NAMED_CANDIDATES else ""
-    return replace(
-        flagged,
-        summary=f"{flagged.summary}; one of {len(candidates)} volumes, because CloudWatch has no writes by volume",
-        confidence="medium",
-        evidence=(*flagged.evidence, Evidence(label="Volumes that may be meant", value=", ".join(names), unit="words")),
-        gist=(*flagged.gist, *(one.id for one in candidates)),
-        caveats=(
-            f"The writes may be those of any of these volumes: {shown}{more}. Check at the clients.",
-            MORE_DOES_NOT_HELP,
-        ),
-        remedies=(),  # async on the wrong volume risks its data and speeds up nothing
-    )
 
 
 def _may_hold(hours: Iterable[float], least: float, points: int) -> bool:
@@ -224,9 +186,16 @@ def _hidden(by_hour: Series, writes: Series, written: Series) -> list[float]:
 
 
 def _flag(
-    volume: FsxVolume, file_system: FsxFileSystem | None, five_minutes: Sequence[Series], waited: Sequence[int]
+    volume: FsxVolume,
+    file_system: FsxFileSystem | None,
+    five_minutes: Sequence[Series],
+    waited: Sequence[int],
+    others: Sequence[FsxVolume] | None,
 ) -> Flagged:
-    """`five_minutes` are the writes, their bytes and the metrics of the disks. `waited` are the points that count."""
+    """`five_minutes` are the writes, their bytes and the metrics of the disks. `waited` are the points that count.
+
+    `others` are the volumes that the writes of the file system may be of, too. None if it was judged by its own writes.
+    """
     writes, written, *disks = five_minutes
     counts = [writes.values[i] for i in waited]
     per_s = sum(counts) / len(waited) / FIVE_MINUTES_S
@@ -237,10 +206,27 @@ def _flag(
     its_day = writes.between(busiest_s - DAY_S / 2, busiest_s + DAY_S / 2)
     clients = [entry.clients for entry in _waiting(volume)]
     iops = file_system.iops if file_system else None
+    candidates = sorted((volume, *others), key=attrgetter("id")) if others else []
+    names = [f"{one.id} ({one.path})" for one in candidates]
+    source = f"file system {volume.file_system_id}, which has no other export that clients can write to"
+    meant = Evidence(label="Volumes that may be meant", value=", ".join(names), unit="words")
+    more = f" and {len(names) - NAMED_CANDIDATES} more" if len(names) > NAMED_CANDIDATES else ""
+    shown = f"{', '.join(names[:NAMED_CANDIDATES])}{more}"
+    doubt = f"The writes may be those of any of these volumes: {shown}. Check at the clients."
+    async_export = Remedy(
+        kind="small-files",
+        inputs={  # of five minutes
+            "files": max(1, round(sum(counts) / len(waited) / nfs.OPENZFS_OPERATIONS)),
+            "bytes": f"{kib / len(waited):.0f}KiB",
+            "storage": "openzfs-sync",
+        },
+        advise=partial(_async_export, volume, ", ".join(clients)),
+    )
     return Flagged(
         summary=(
             f"clients {', '.join(clients)} made {per_s:,.0f} writes a second of {kib / sum(counts):,.0f} KiB through a"
             f" sync export while the disks were at most {disk:.0f} % busy: each write waits for stable storage"
+            + (f"; one of {len(names)} volumes, because CloudWatch has no writes by volume" if names else "")
         ),
         severity="high" if hours >= 24 else "medium",
         confidence="medium",
@@ -257,22 +243,13 @@ def _flag(
             Evidence(label="Duration", value=round(hours, 1), unit="hours"),
             Evidence(label="Client entries that are sync", value=", ".join(clients), unit="words"),
             *([Evidence(label="Provisioned SSD IOPS", value=iops, unit="IOPS")] if iops else []),
+            *([Evidence(label="Writes of", value=source, unit="words")] if others == () else [meant] if others else []),
         ),
         advice=(AT_THE_CLIENTS,),
-        gist=tuple(sorted(clients)),
+        gist=(*sorted(clients), *(one.id for one in candidates)),
         covers=(volume.file_system_id,),
-        caveats=(nfs.ASYNC_CAVEAT, MORE_DOES_NOT_HELP),
-        remedies=(
-            Remedy(
-                kind="small-files",
-                inputs={  # of five minutes
-                    "files": max(1, round(sum(counts) / len(waited) / nfs.OPENZFS_OPERATIONS)),
-                    "bytes": f"{kib / len(waited):.0f}KiB",
-                    "storage": "openzfs-sync",
-                },
-                advise=partial(_async_export, volume, ", ".join(clients)),
-            ),
-        ),
+        caveats=(doubt if names else nfs.ASYNC_CAVEAT, MORE_DOES_NOT_HELP),
+        remedies=() if names else (async_export,),  # async on the wrong volume risks its data and speeds up nothing
     )
 
 
@@ -299,8 +276,8 @@ def _async_export(volume: FsxVolume, clients: str, way: Alternative) -> Advice |
         {"Clients": one.clients, "Options": [*(kept for kept in one.options if kept not in {"sync", "async"}), "async"]}
         for one in volume.nfs_export
     ]
-    command = f"aws fsx update-volume --volume-id {volume.id} --region {volume.target.region}"
     export = json.dumps({"NfsExports": [{"ClientConfigurations": entries}]})
+    command = f"aws fsx update-volume --volume-id {volume.id} --region {volume.target.region}"
     return Advice(
         action="async-export",
         summary=(
@@ -332,9 +309,10 @@ RISES_AND_FALLS = [100 + 300 * (1 - abs(i - 144) / 144) for i in range(288)]
 
 OTHER = examples.fsx_volume(id="fsvol-0123456789abcdef1", path="/fsx/cache", nfs_export=(ASYNC,))
 READ_ONLY = replace(OTHER, nfs_export=(replace(SYNC, options=("ro", "crossmnt")),))
-BY_VOLUME = ("VolumeId",)
+NO_DISKS = [(metric, FIVE_MINUTES_S) for metric in DISKS]
 
 waits = Cases(examples.fsx_volume(nfs_export=(SYNC,)), nightly(TWO_HOURS))
+by_server = partial(waits, unpublished=("VolumeId",))
 unread = Cases(waits.resource)
 
 DETECTOR = Detector(
@@ -354,34 +332,12 @@ DETECTOR = Detector(
         unread("few writes", Fine, "few writes", metrics={(WRITES, HOUR_S): [3_600.0] * 336}),
         waits("large writes", Fine, "many small", metrics=nightly([150.0] * 24, kib=1024)),
         waits("the disk at its limit", Fine, "were busy", metrics=nightly(TWO_HOURS, disk_percent=96)),
-        waits(
-            "no metrics of the disks",
-            Unknown,
-            "DiskIopsUtilization has no point",
-            metrics={(metric, FIVE_MINUTES_S): None for metric in DISKS},
-        ),
-        waits(
-            "no metrics of the file server's own disks",
-            Unknown,
-            "FileServerDiskThroughputUtilization has no point",
-            metrics={(DISKS[2], FIVE_MINUTES_S): None},
-        ),
+        waits("no metrics of the disks", Unknown, "DiskIopsUtilization has no point", metrics=dict.fromkeys(NO_DISKS)),
+        waits("no metrics of the server's own disks", Unknown, f"{DISKS[2].name} has", metrics={NO_DISKS[2]: None}),
         waits("busy hours without five-minute points", Unknown, "show when", metrics={(WRITES, FIVE_MINUTES_S): None}),
         unread("no metrics", Unknown, "no point in 14 days"),
-        waits(
-            "operations by file system only, and no other export to write to",
-            Flagged,
-            "clients 10.0.0.0/16 made 342 writes",
-            records=(READ_ONLY,),
-            unpublished=BY_VOLUME,
-        ),
-        waits(
-            "operations by file system only, and two exports",
-            Flagged,
-            "one of 2 volumes",
-            records=(OTHER,),
-            unpublished=BY_VOLUME,
-        ),
+        by_server("operations by file system only, and no other export to write to", Flagged, records=(READ_ONLY,)),
+        by_server("operations by file system only, and two exports", Flagged, "one of 2 volumes", records=(OTHER,)),
         unread("sync for clients that only read", Fine, "no entry", nfs_export=READ_ONLY.nfs_export),
         unread("an ONTAP volume", Fine, "ONTAP", volume_type="ONTAP", nfs_export=()),
         unread("no export", Fine, "no entry", nfs_export=()),

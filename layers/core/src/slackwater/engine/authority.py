@@ -57,8 +57,8 @@ def _may(who: str, names: Collection[str]) -> bool:
 def pins_session_name(trust: Mapping[str, Any]) -> bool:
     """Whether a role's trust policy lets nobody choose the name of the session.
 
-    Each statement that lets people in must have a condition on `sts:RoleSessionName` that leaves no choice: one fixed name, or
-    names made of a variable such as `${aws:username}`.
+    Each statement that lets people in must have a condition on `sts:RoleSessionName` that leaves no choice: one fixed
+    name, or names made of a variable such as `${aws:username}`.
     """
     return all(
         _pinned(statement)
@@ -87,7 +87,10 @@ def _pinned(statement: Mapping[str, Any]) -> bool:
 
 
 def _conditions(statement: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """The operators and values of conditions on the session's name. What holds where it is missing (`IfExists`) is none."""
+    """The operators and values of conditions on the session's name.
+
+    What holds where it is missing (`IfExists`) is none.
+    """
     for operator, conditions in statement.get("Condition", {}).items():
         for key, values in conditions.items():
             if key.lower() == "sts:rolesessionname":

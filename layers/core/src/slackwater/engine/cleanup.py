@@ -203,7 +203,10 @@ def cap_blocker(wanted: Sequence[Begun], control: Control, cleanup: CleanupSecti
         return f"{len(both)} resources{with_before}: the policy's cleanup.most_resources is {cleanup.most_resources}"
     usd = _sum(both)
     if usd > Decimal(str(cleanup.most_monthly_usd)):
-        return f"{usd:,.2f} USD a month{with_before}: the policy's cleanup.most_monthly_usd is {cleanup.most_monthly_usd:,.2f}"
+        return (
+            f"{usd:,.2f} USD a month{with_before}: the policy's cleanup.most_monthly_usd is "
+            f"{cleanup.most_monthly_usd:,.2f}"
+        )
     return None
 
 

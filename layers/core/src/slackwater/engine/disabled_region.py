@@ -23,7 +23,8 @@ LISTED: Final[Mapping[type[Record], str]] = {
 """The call that lists each kind. It needs no other call before it."""
 
 DENIED: Final = re.compile(
-    r"(?:with an explicit deny in a service control policy|because no service control policy allows)(?:.*?(arn:\S+/p-\w+))?"
+    r"(?:with an explicit deny in a service control policy|because no service control policy "
+    r"allows)(?:.*?(arn:\S+/p-\w+))?"
 )
 """How services report a service control policy, with its ARN if they name it."""
 

@@ -64,7 +64,8 @@ class _Question:
 class _ResourceGroup:
     """The open questions about resources that share metrics.
 
-    `waiting` counts the queries on their way; `unread` are optional metrics that failed, and were answered without points.
+    `waiting` counts the queries on their way; `unread` are optional metrics that failed, and were answered without
+    points.
     """
 
     open: list[_Question]

@@ -113,7 +113,10 @@ def _another_setting(known: TrackedFinding, record: FindingRecord) -> str | None
     decision = known.decision
     if known.status != "approved" or decision is None or decision.setting == record.setting:
         return None
-    was = f"the approval was to {'delete it' if decision.setting is None else f'change it to {in_words(decision.setting)}'}"
+    was = (
+        "the approval was to "
+        f"{'delete it' if decision.setting is None else f'change it to {in_words(decision.setting)}'}"
+    )
     if record.setting is not None:
         return f"it would now change to {in_words(record.setting)}: {was}"
     return f"it would now be {'deleted' if record.deletes else 'left to people'}: {was}"

@@ -1,7 +1,7 @@
 """How long a transfer to or from an EBS volume takes, and whether the volume or the instance binds.
 
-A volume is only as fast as the instance's EBS bandwidth. Both may burst: a gp2, st1 or sc1 volume on its credits, a smaller
-instance for half an hour.
+A volume is only as fast as the instance's EBS bandwidth. Both may burst: a gp2, st1 or sc1 volume on its credits, a
+smaller instance for half an hour.
 """
 
 from __future__ import annotations
@@ -232,7 +232,8 @@ def _summary(inputs: EbsTransfer, this: InstanceType, result: EbsTransferred) ->
         unbound = f"{result.smallest_unbound_instance_type} is the smallest {this.family} that never binds{time}"
     return (
         f"Moving {own_size_words(inputs.bytes)} takes {duration_words(result.seconds)} at"
-        f" {rate_words(result.mb_per_s * 1e6)}{average}, bound by {binding} {limit}{mostly}: {this.id} carries {carried}, the"
+        f" {rate_words(result.mb_per_s * 1e6)}{average}, bound by {binding} {limit}{mostly}: {this.id} carries "
+        f"{carried}, the"
         f" volume {possible}. {unbound}."
     )
 
@@ -248,16 +249,19 @@ def _assumptions(
     lines = [
         (
             f"assumed: I/O of {size_words(inputs.io_size)} as it reaches EBS, which counts up to"
-            f" {size_words(volume.largest_operation_bytes)} as one operation and splits what is larger; enough of it under way"
+            f" {size_words(volume.largest_operation_bytes)} as one operation and splits what is larger; enough of it "
+            "under way"
             " at once to reach the limits"
         ),
         (
-            "assumed: whatever is at the other end keeps up, nothing else uses the instance's EBS bandwidth, and the volume is"
+            "assumed: whatever is at the other end keeps up, nothing else uses the instance's EBS bandwidth, and the "
+            "volume is"
             " initialised (blocks of a snapshot come slower the first time)"
         ),
         "rule: EC2's Mbps are decimal, 8 Mbps are 1 MB/s; EBS's MiB are 1,048,576 bytes",
         (
-            f"rule: the smallest type that never binds is the {this.family} with the lowest baseline EBS bandwidth, then vCPUs,"
+            f"rule: the smallest type that never binds is the {this.family} with the lowest baseline EBS bandwidth, "
+            "then vCPUs,"
             " whose baseline carries all that the volume can do in I/O of this size, credits included"
         ),
         "assumed: Linux on demand, list prices",
@@ -269,15 +273,18 @@ def _assumptions(
     if instance.burst != instance.baseline:
         minutes = ebs.INSTANCE_BURST_S // MINUTE_S
         lines.append(
-            f"rule: {this.id} holds its maximum for {minutes} minutes at least once in 24 hours; counted once, from the start"
+            f"rule: {this.id} holds its maximum for {minutes} minutes at least once in 24 hours; counted once, from "
+            "the start"
         )
     if inputs.volume_type in {"io1", "io2"} and this.hypervisor == "xen":
         lines.append(
-            f"rule: {this.id} is not built on Nitro: {ebs.XEN_PROVISIONED_IOPS:,} IOPS at most to an {inputs.volume_type}"
+            f"rule: {this.id} is not built on Nitro: {ebs.XEN_PROVISIONED_IOPS:,} IOPS at most to an "
+            f"{inputs.volume_type}"
         )
     if inputs.volume_type == "standard":
         lines.append(
-            "assumed: a magnetic volume has 40 to 200 IOPS and 40 to 90 MiB/s, the lower end where none is named; its I/O is"
+            "assumed: a magnetic volume has 40 to 200 IOPS and 40 to 90 MiB/s, the lower end where none is named; its "
+            "I/O is"
             " billed as well"
         )
     return tuple(lines)

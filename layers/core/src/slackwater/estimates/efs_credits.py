@@ -1,6 +1,8 @@
-"""How long the burst credits of an EFS file system last: in footage that an encoder works on, in daily jobs, by the clock.
+"""How long the burst credits of an EFS file system last: in footage that an encoder works on, in daily jobs, by the
+clock.
 
-Everything that is written costs credits, and everything that is read a third. Without credits a small file system has 1 MiB/s.
+Everything that is written costs credits, and everything that is read a third. Without credits a small file system has 1
+MiB/s.
 """
 
 from __future__ import annotations
@@ -74,7 +76,9 @@ class Credits(Result):
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A daily job: its credits in bytes, and days that they last, earned at the baseline or by size alone; None for ever."""
+    """A daily job: its credits in bytes, and days that they last, earned at the baseline or by size alone; None for
+    ever.
+    """
 
     metered: float
     days: int | None
@@ -228,11 +232,13 @@ def _assumptions(inputs: EfsCredits, *, footage: bool) -> tuple[str, ...]:
     lines = [
         "rule: a byte that is read uses a third of the credit that a written one does",
         (
-            f"assumed: the file system starts with all the credits it may have, and holds {size_words(inputs.stored)} in"
+            f"assumed: the file system starts with all the credits it may have, and holds {size_words(inputs.stored)} "
+            "in"
             " Standard all the while; Infrequent Access and Archive earn nothing"
         ),
         (
-            "assumed: credits are earned at the baseline; of a file system below 20 GiB AWS states the floor of 1 MiB/s for its"
+            "assumed: credits are earned at the baseline; of a file system below 20 GiB AWS states the floor of 1 "
+            "MiB/s for its"
             " throughput only, so what it earns by size alone is given too"
         ),
     ]
@@ -242,8 +248,10 @@ def _assumptions(inputs: EfsCredits, *, footage: bool) -> tuple[str, ...]:
         lines += [
             "assumed: credits earned meanwhile are not counted in the footage, so it is rather more",
             (
-                f"assumed: each of {inputs.renditions:,} renditions reads the whole video stream in each of {inputs.passes:,}"
-                " passes, and nothing of it comes from the client's cache; audio is read once; outputs are not read back"
+                f"assumed: each of {inputs.renditions:,} renditions reads the whole video stream in each of "
+                f"{inputs.passes:,}"
+                " passes, and nothing of it comes from the client's cache; audio is read once; outputs are not read "
+                "back"
             ),
             "assumed: outputs and pass logs grow with the footage, not with the input's bit rate",
         ]

@@ -250,7 +250,10 @@ def _assumptions(inputs: EfsThroughputMode, load: Load) -> tuple[str, ...]:
         f"assumed: all of {size_words(inputs.stored)} is in Standard; colder classes cost less and earn no throughput",
         "rule: a byte read is metered as a third of one written; Elastic bills it whole",
         "rule: a mix may use its share of reading and its share of writing, up to one together",
-        "rule: provisioned throughput includes 1 MiB/s for each 20 GiB in Standard, and below the baseline it bursts instead",
+        (
+            "rule: provisioned throughput includes 1 MiB/s for each 20 GiB in Standard, and below the baseline it "
+            "bursts instead"
+        ),
         "rule: one client moves at most 500 MiB/s, with Elastic Regional and amazon-efs-utils 2.0 or later 1,500",
         "assumed: metadata operations are not counted; Elastic bills 4 KiB at least for each",
     ]

@@ -1,6 +1,7 @@
 """What EFS costs, which bills what is used, beside an EBS volume, which bills what is allocated.
 
-A volume has room to spare for the largest job, and is paid for all the time; a file system is as large as what is on it.
+A volume has room to spare for the largest job, and is paid for all the time; a file system is as large as what is on
+it.
 """
 
 from __future__ import annotations
@@ -159,7 +160,9 @@ def _volume(inputs: EfsVsEbs, result: Costs, on_efs: Change, ebs_months: Decimal
     if result.allocated_gib is not None:
         yield Alternative(
             id=inputs.ebs,
-            summary=f"A {inputs.ebs} volume of {result.allocated_gib:,} GiB for {size_words(result.used_most_gib * GIB)}",
+            summary=(
+                f"A {inputs.ebs} volume of {result.allocated_gib:,} GiB for {size_words(result.used_most_gib * GIB)}"
+            ),
             solves=bool(result.allocated_suffices),
             changes=difference((on_efs,), (Change(ebs_storage(inputs.ebs), result.allocated_gib * ebs_months),)),
         )

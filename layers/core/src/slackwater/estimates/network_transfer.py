@@ -168,7 +168,10 @@ def _mb_words(mb_per_s: float) -> str:
 
 
 FIRST_TIER_BYTES: Final = 10**15
-"""An interface endpoint's data has its first price up to a petabyte a month, and lower ones above. AWS PrivateLink, pricing."""
+"""An interface endpoint's data has its first price up to a petabyte a month, and lower ones above.
+
+AWS PrivateLink, pricing.
+"""
 
 
 def _assumptions(inputs: NetworkTransfer, this: InstanceType, needed: float) -> tuple[str, ...]:
@@ -185,7 +188,8 @@ def _assumptions(inputs: NetworkTransfer, this: InstanceType, needed: float) -> 
         lines.append("rule: the transfer goes no faster than the rate that is needed, even where more is there")
     if needed > bytes_per_s_of_gbps(network.SINGLE_FLOW_GBPS):
         lines.append(
-            f"rule: one flow carries at most {network.SINGLE_FLOW_GBPS:g} Gbps outside a cluster placement group, and an"
+            f"rule: one flow carries at most {network.SINGLE_FLOW_GBPS:g} Gbps outside a cluster placement group, and "
+            "an"
             " instance of less than 32 vCPUs as much through an internet gateway: use several flows"
         )
     lines += [
@@ -233,7 +237,8 @@ def _endpoints(inputs: NetworkTransfer, known: Known) -> Endpoints:
 
 
 FOR_GATEWAY: Final = (
-    "clients inside the VPC that talk to S3 or DynamoDB: they need no proxy then. Not for on-premises traffic: it is reached"
+    "clients inside the VPC that talk to S3 or DynamoDB: they need no proxy then. Not for on-premises traffic: it is "
+    "reached"
     " only from inside its VPC."
 )
 FOR_INTERFACE: Final = (

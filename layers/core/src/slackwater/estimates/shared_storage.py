@@ -1,7 +1,7 @@
 """What servers should share files on: EFS, FSx for NetApp ONTAP or FSx for OpenZFS, what each costs, and which fits.
 
-EFS bills what is stored and moved; the others bill what is provisioned, from a minimum on. For many small writes it is not
-money that decides but how long each waits.
+EFS bills what is stored and moved; the others bill what is provisioned, from a minimum on. For many small writes it is
+not money that decides but how long each waits.
 """
 
 from __future__ import annotations
@@ -200,7 +200,8 @@ def _efs(inputs: SharedStorage, load: Load, known: Known) -> _Priced:
     against = []
     if inputs.small_writes:
         against.append(
-            f"every small write waits for its copies, and {nfs.EFS_OPS_PER_S} operations a second of 4 KiB were measured"
+            f"every small write waits for its copies, and {nfs.EFS_OPS_PER_S} operations a second of 4 KiB were "
+            "measured"
         )
     against += [f"even in Elastic mode {why}" for why in fit.too_fast]
     provisioned = f" of {provisioned_mib_s:,} MiB/s" if mode == "provisioned" else ""
@@ -225,7 +226,9 @@ def _stored(inputs: SharedStorage) -> Change:
 def _elastic(
     inputs: SharedStorage, load: Load, offers: Mapping[Service, Offer], recommended: Service | None, known: Known
 ) -> str | None:
-    """What Elastic throughput would cost, where that depends on the month and nothing was said of it; it may be cheaper."""
+    """What Elastic throughput would cost, where that depends on the month and nothing was said of it; it may be
+    cheaper.
+    """
     storage_usd = known.usd(_stored(inputs))
     offer = offers["efs"]
     if load.moved_bytes or not offer.fits or storage_usd is None or offer.monthly_usd == storage_usd:
@@ -255,7 +258,8 @@ def _fsx(deployment: fsx.Deployment, inputs: SharedStorage, load: Load) -> _Pric
         if bought
         else (
             (
-                f"{deployment.deployment_type} goes up to {deployment.max_gib:,} GiB, {largest.write_mb_s:,} MB/s written and"
+                f"{deployment.deployment_type} goes up to {deployment.max_gib:,} GiB, {largest.write_mb_s:,} MB/s "
+                "written and"
                 f" {deployment.max_iops:,} IOPS"
             ),
         ),
@@ -329,12 +333,14 @@ def _caveats(inputs: SharedStorage, recommended: Service | None) -> list[str]:
     if recommended == "efs" and (inputs.throughput or inputs.iops):
         efs_writes = nfs.MEASURED_IOPS[0]
         lines.append(
-            f"One EFS client was measured at {efs_writes.iops_4_kib} writes a second of 4 KiB, or {efs_writes.iops_1_mib} of"
+            f"One EFS client was measured at {efs_writes.iops_4_kib} writes a second of 4 KiB, or "
+            f"{efs_writes.iops_1_mib} of"
             " 1 MiB, each waiting for the one before: only many at once reach more."
         )
     if recommended == "openzfs" and inputs.small_writes:
         lines.append(
-            f"An export is sync unless async is listed among its options: {nfs.SYNC_OPS_PER_S} small writes a second, whatever"
+            f"An export is sync unless async is listed among its options: {nfs.SYNC_OPS_PER_S} small writes a second, "
+            "whatever"
             f" IOPS are bought; with async {nfs.ASYNC_OPS_PER_S:,}. {nfs.ASYNC_CAVEAT[0].upper()}{nfs.ASYNC_CAVEAT[1:]}"
         )
     if recommended == "ontap" and inputs.small_writes:
@@ -351,7 +357,10 @@ def _assumptions(load: Load) -> tuple[str, ...]:
         "assumed: an FSx file server has to carry all of the throughput as writes, for good and without burst",
         "assumed: FSx's MBps are 10^6 bytes a second; AWS does not say",
         "assumed: ONTAP is of the first generation, one pair of file servers",
-        "assumed: the whole capacity is provisioned, on SSD and in EFS Standard; AWS advises to fill FSx to 80 % at most",
+        (
+            "assumed: the whole capacity is provisioned, on SSD and in EFS Standard; AWS advises to fill FSx to 80 % "
+            "at most"
+        ),
         "assumed: an operation moves 4 KiB at least",
         "assumed: list prices, without backups and traffic between zones",
     ]

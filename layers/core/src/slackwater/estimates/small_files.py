@@ -1,7 +1,7 @@
 """How long many small files take, and on what they would take less.
 
-Small files wait: each of a file's operations is answered before the next one goes out. Throughput hardly matters; workers side
-by side do, and so does how long an answer takes.
+Small files wait: each of a file's operations is answered before the next one goes out. Throughput hardly matters;
+workers side by side do, and so does how long an answer takes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ CAVEATS: Final[dict[tuple[nfs.Storage, nfs.Operation], str]] = {
 }
 NO_CREDITS: Final = "burst credits run out"
 OUT_OF_CREDITS: Final = (
-    f"This much uses up EFS's burst credits ({size_words(efs.full_credits_bytes(0))} at first): from then on EFS is slower than"
+    f"This much uses up EFS's burst credits ({size_words(efs.full_credits_bytes(0))} at first): from then on EFS is "
+    "slower than"
     " said here."
 )
 ON_WRITING: Final = (
@@ -53,7 +54,8 @@ ON_WRITING: Final = (
     "Workers race: no two of them may write the same file or make the same directory.",
 )
 ON_WORKERS: Final = (
-    "Each worker may open connections of its own: count those to a database (RDS), and sockets left in TIME_WAIT. Some NFS"
+    "Each worker may open connections of its own: count those to a database (RDS), and sockets left in TIME_WAIT. Some "
+    "NFS"
     " clients, such as RHEL 6, serialise what workers ask for."
 )
 
@@ -160,7 +162,7 @@ def _others(inputs: SmallFiles) -> Iterator[tuple[nfs.Storage, nfs.Passage]]:
 
 
 def _is_out_of_credits(inputs: SmallFiles, storage: nfs.Storage, passage: nfs.Passage | None) -> bool:
-    """True where a new file system has fewer credits than writing this takes beyond what it earns; reading has enough."""
+    """True if a new file system has fewer credits than this write takes beyond what it earns; a read has enough."""
     if passage is None or not storage.startswith("efs") or inputs.operation == "read":
         return False
     earned_bytes = efs.baseline_bytes_per_s(0) * passage.best_s
@@ -212,7 +214,8 @@ def _summary(inputs: SmallFiles, now: nfs.Passage | None, options: list[Option])
     where = f"{'to' if inputs.operation == 'write' else 'from'} {NAMES[inputs.storage]}"
     if now is None:
         return (
-            f"{what} {where}: nobody measured how OpenZFS reads, so there is no figure. Sync and async exports differ only in"
+            f"{what} {where}: nobody measured how OpenZFS reads, so there is no figure. Sync and async exports differ "
+            "only in"
             " writing."
         )
     each = " (one for each file)" if inputs.workers > inputs.files > 1 else ""
@@ -312,7 +315,10 @@ def _assumptions(inputs: SmallFiles, *, side_by_side: bool) -> tuple[str, ...]:
         *((SIDE_BY_SIDE,) if writes and side_by_side else ()),
         f"assumed: the report's 1.1 GB of /usr were {nfs.REPORT_FILES:,} files; it does not say how many",
         "assumed: one client, nothing else on the storage; EFS bursts to the end, as it does below 1 TiB with credits",
-        f'assumed: "Holding them" is the least that does, at list prices: EFS Standard by the byte, gp3 by the GiB{openzfs}',
+        (
+            'assumed: "Holding them" is the least that does, at list prices: EFS Standard by the byte, '
+            f"gp3 by the GiB{openzfs}"
+        ),
     )
 
 
@@ -325,26 +331,31 @@ WRITING: Final = (
     ),
     "measured: that was rsync, which writes a file under a temporary name and renames it",
     (
-        f"assumed: EFS answers an operation in {ONE_ZONE.write_ms:g} ms (One Zone) or {REGIONAL.write_ms:g} ms, as documented:"
+        f"assumed: EFS answers an operation in {ONE_ZONE.write_ms:g} ms (One Zone) or {REGIONAL.write_ms:g} ms, as "
+        "documented:"
         f" {nfs.FILE_RATES['efs-one-zone', 'write'].operations:.0f} or"
         f" {nfs.FILE_RATES['efs-regional', 'write'].operations:.0f} operations a file"
     ),
     (
-        f"calibrated: a file is {nfs.OPENZFS_OPERATIONS} operations on OpenZFS, which made {nfs.SYNC_OPS_PER_S} a second sync"
+        f"calibrated: a file is {nfs.OPENZFS_OPERATIONS} operations on OpenZFS, which made {nfs.SYNC_OPS_PER_S} a "
+        "second sync"
         f" and {nfs.ASYNC_OPS_PER_S:,} async, of 4 KiB, from a t3a.small (report of 2025)"
     ),
     (
-        f"rule: all workers share EFS's {_shared('efs-regional', 'write')}, gp3's {_shared('ebs-gp3', 'write')}, OpenZFS's"
+        f"rule: all workers share EFS's {_shared('efs-regional', 'write')}, gp3's {_shared('ebs-gp3', 'write')}, "
+        "OpenZFS's"
         f" {_shared('openzfs-sync', 'write')}"
     ),
 )
 SIDE_BY_SIDE: Final = (
-    f"calibrated: P workers are P^{nfs.PARALLEL_EXPONENT:g} times as fast if work is spread as in /usr, P times if evenly;"
+    f"calibrated: P workers are P^{nfs.PARALLEL_EXPONENT:g} times as fast if work is spread as in /usr, P times if "
+    "evenly;"
     f" assumed beyond {nfs.MEASURED_WORKERS}, and for OpenZFS"
 )
 READING: Final = (
     (
-        "measured: the times of find and cat in the report, by file; between 1, 2, 4 and 8 workers on a log scale, and no"
+        "measured: the times of find and cat in the report, by file; between 1, 2, 4 and 8 workers on a log scale, and "
+        "no"
         " faster beyond"
     ),
     f"assumed: EFS answers an operation in {REGIONAL.read_ms:g} ms, as documented; a file is one operation on gp3",

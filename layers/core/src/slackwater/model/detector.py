@@ -58,7 +58,9 @@ class Seen:
     def __init__(
         self, now: datetime, fleet: Fleet, answered: Mapping[Need, Series], unread: Collection[Need] = ()
     ) -> None:
-        """`answered` holds the series that the engine has collected in all rounds so far; of `unread` ones the call failed."""
+        """`answered` holds the series that the engine has collected in all rounds so far; of `unread` ones the call
+        failed.
+        """
         self.now = now
         self.fleet = fleet
         self._answered = answered

@@ -113,7 +113,8 @@ DAY_CEILING: Final = "scan.most_metrics_usd_per_day would be passed"
 KEPT_FOR_OTHERS: Final = " beside what is kept for other accounts"
 """How the reason ends if an account has used its share, and the rest is reserved for other accounts."""
 HELD_BACK: Final = re.compile(
-    rf"(?P<key>scan\.most_metrics_usd(?:_per_day)?) would be passed: (?P<spent>[\d.]+) of (?P<most>[\d.]+) USD were spent"
+    r"(?P<key>scan\.most_metrics_usd(?:_per_day)?) would be passed: (?P<spent>[\d.]+) of (?P<most>[\d.]+) USD were "
+    r"spent"
     rf"(?P<kept>{KEPT_FOR_OTHERS})?"
 )
 """The whole reason, with the policy's key, what was spent by then and the maximum, in USD."""

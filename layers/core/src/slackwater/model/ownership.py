@@ -145,7 +145,8 @@ MANAGERS: Final = (
     ),
     Manager(
         name="Kubernetes",
-        source="kubernetes-sigs: docs of aws-ebs-csi-driver, aws-efs-csi-driver and aws-fsx-openzfs-csi-driver; AWS managed"
+        source="kubernetes-sigs: docs of aws-ebs-csi-driver, aws-efs-csi-driver and aws-fsx-openzfs-csi-driver;"
+        " AWS managed"
         " policies, AmazonEKSBlockStoragePolicy",
         keys=(
             *("CSIVolumeName", "kubernetes.io/created-for/pvc/name", "kubernetes.io/created-for/pvc/namespace"),
@@ -166,7 +167,10 @@ MANAGERS: Final = (
     ),
     Manager(
         name="Amazon EKS",
-        source="Amazon EKS User Guide, Organize Amazon EKS resources with tags; Learn about EKS Auto Mode managed instances",
+        source=(
+            "Amazon EKS User Guide, Organize Amazon EKS resources with tags; Learn about EKS Auto Mode managed "
+            "instances"
+        ),
         keys=("eks:cluster-name", "eks:nodegroup-name", "eks:eks-cluster-name", "aws:eks:cluster-name"),
         patterns=("eks:*",),
     ),

@@ -34,8 +34,10 @@ class ScanSection(Section):
         default=25,
         gt=0,
         description=(
-            "The most that the metrics of an audit may cost, in USD, at 0.01 USD for 1,000; above it none is asked for, and the"
-            " audit is incomplete. 200,000 resources take about 7 USD. Half of it is kept for the accounts of an organization,"
+            "The most that the metrics of an audit may cost, in USD, at 0.01 USD for 1,000; above it none is asked "
+            "for, and the"
+            " audit is incomplete. 200,000 resources take about 7 USD. Half of it is kept for the accounts of an "
+            "organization,"
             " in equal shares."
         ),
     )
@@ -43,7 +45,8 @@ class ScanSection(Section):
         default=50,
         gt=0,
         description=(
-            "The most that the metrics of all audits of a day (UTC) may cost, in USD. Above it, no metric is requested and no"
+            "The most that the metrics of all audits of a day (UTC) may cost, in USD. Above it, no metric is requested "
+            "and no"
             " audit starts. Scans on the command line do not count."
         ),
     )
@@ -53,7 +56,8 @@ class ScanSection(Section):
     calls_per_second: dict[str, Annotated[float, Field(gt=0)]] = Field(
         default={},
         description=(
-            "How often a service may be asked in one account and region, by its name in IAM, such as elasticfilesystem ="
+            "How often a service may be asked in one account and region, by its name in IAM, such as elasticfilesystem "
+            "="
             " 5; scans at the same time share it. The others keep their own rates."
         ),
     )
@@ -84,7 +88,8 @@ class OrganizationSection(Section):
     def _narrows_something(self) -> Self:
         if not self.names_any and (narrow := [key for key in ("tags", "except_accounts") if getattr(self, key)]):
             raise ValueError(
-                f"{' and '.join(narrow)} without organizational_units or accounts would mean the service's own account alone;"
+                f"{' and '.join(narrow)} without organizational_units or accounts would mean the service's own account "
+                "alone;"
                 " add organizational_units, the root's id for all accounts"
             )
         return self
@@ -103,7 +108,9 @@ class ExemptSection(Section):
     )
     keep_until_tags: list[str] = Field(
         default=["keep-until"],
-        description="Tag keys whose value, an RFC 3339 time or date, protects until then; a value nobody can read protects.",
+        description=(
+            "Tag keys whose value, an RFC 3339 time or date, protects until then; a value nobody can read protects."
+        ),
     )
 
 
@@ -113,7 +120,9 @@ class PricesSection(Section):
     discount_percent: float = Field(default=0, ge=0, lt=100, description="Discount on every list price, in percent.")
     overrides: dict[str, dict[str, float]] = Field(
         default={},
-        description='Your own unit prices in USD, without discount: [prices.overrides.<region>] "ebs.gp3.storage" = 0.07',
+        description=(
+            'Your own unit prices in USD, without discount: [prices.overrides.<region>] "ebs.gp3.storage" = 0.07'
+        ),
     )
 
 
@@ -202,7 +211,8 @@ class SlackSection(Section):
     viewers: list[UserId] = Field(
         default=[],
         description=(
-            "Who may read details, status and top. Deciders, auditors and approvers always may. If the list is empty, everybody"
+            "Who may read details, status and top. Deciders, auditors and approvers always may. If the list is empty, "
+            "everybody"
             " in the workspace may."
         ),
     )
@@ -214,8 +224,10 @@ class ApiSection(Section):
     deciders: list[str] = Field(
         default=[],
         description=(
-            "Who may snooze, dismiss and reopen: an ARN as STS says it (without the session's name it is the whole role), or"
-            " the e-mail address or subject of a token. If the list is empty, IAM alone decides for signed requests, and no"
+            "Who may snooze, dismiss and reopen: an ARN as STS says it (without the session's name it is the whole "
+            "role), or"
+            " the e-mail address or subject of a token. If the list is empty, IAM alone decides for signed requests, "
+            "and no"
             " token is accepted."
         ),
     )
@@ -246,7 +258,8 @@ class CleanupSection(Section):
     approver_identities: list[str] = Field(
         default=[],
         description=(
-            "Who may approve by API and command line: an ARN as STS says it (without the session's name it is the whole role),"
+            "Who may approve by API and command line: an ARN as STS says it (without the session's name it is the "
+            "whole role),"
             " or the e-mail address or subject of a token."
         ),
     )

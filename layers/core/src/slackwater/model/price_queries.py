@@ -6,7 +6,7 @@ the region's prefix (EBS in us-east-1 has none), so patterns match what follows 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -102,21 +102,8 @@ FSX_DEPLOYMENT: Final = {
 def query_for(item_id: str) -> PriceQuery | None:
     """Return the query for an item; None if the Price List has no such item."""
     service, _, rest = item_id.partition(".")
-    match service:
-        case "ebs":
-            return _ebs(rest)
-        case "efs":
-            return _efs(rest)
-        case "ec2" if rest.endswith(".hour"):
-            return _instance(rest.removesuffix(".hour"))
-        case "ec2" if rest.removesuffix(".cpu-credits") in CREDIT_FAMILIES:
-            return _cpu_credits(rest.removesuffix(".cpu-credits"))
-        case "fsx":
-            return _fsx(rest)
-        case "vpc":
-            return _endpoint(item_id)
-        case _:
-            return None
+    query = QUERIES.get(service)
+    return query(rest) if query else None
 
 
 def _ebs(rest: str) -> PriceQuery | None:
@@ -155,6 +142,13 @@ def _efs(rest: str) -> PriceQuery | None:
     storage_class, usage = EFS_USAGE[rest]
     filters = {"productFamily": "Storage", "storageClass": storage_class}
     return PriceQuery(service="AmazonEFS", filters=filters, usage_type=usage, units=GIB_MONTHS)
+
+
+def _ec2_item(rest: str) -> PriceQuery | None:
+    if rest.endswith(".hour"):
+        return _instance(rest.removesuffix(".hour"))
+    family = rest.removesuffix(".cpu-credits")
+    return _cpu_credits(family) if family in CREDIT_FAMILIES else None
 
 
 def _instance(instance_type: str) -> PriceQuery:
@@ -199,12 +193,23 @@ def _fsx(rest: str) -> PriceQuery | None:
     return PriceQuery(service="AmazonFSx", filters=filters, usage_type=usage, units=units)
 
 
-def _endpoint(item_id: str) -> PriceQuery | None:
+def _endpoint(rest: str) -> PriceQuery | None:
+    item_id = f"vpc.{rest}"
     known = {VPC_ENDPOINT_HOUR.id: ("VpcEndpoint-Hours", HOURS), VPC_ENDPOINT_GIB.id: ("VpcEndpoint-Bytes", GIBS)}
     if item_id not in known:
         return None
     usage, units = known[item_id]
     return PriceQuery(service="AmazonVPC", filters={"productFamily": "VpcEndpoint"}, usage_type=usage, units=units)
+
+
+QUERIES: Final[Mapping[str, Callable[[str], PriceQuery | None]]] = {
+    "ebs": _ebs,
+    "efs": _efs,
+    "ec2": _ec2_item,
+    "fsx": _fsx,
+    "vpc": _endpoint,
+}
+"""By the first part of an item's id: what makes a query of the rest."""
 
 
 def _ec2(filters: Mapping[str, str], usage_type: str, units: Mapping[str, Decimal]) -> PriceQuery:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -26,7 +27,7 @@ class Line:
     value: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """One fact behind a finding: a number with its unit, or text, with a series if a chart helps.
 
@@ -45,6 +46,24 @@ class Evidence:
     forecast: Series | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class JointChange:
+    """A change after which AWS refuses others of the resource for hours. So one call must make all of them.
+
+    Attributes:
+        call: The command, up to the option that takes the settings.
+        settings: JSON values by the setting's name.
+    """
+
+    call: str
+    settings: Mapping[str, object]
+
+    @property
+    def command(self) -> str:
+        """The command that makes the change."""
+        return f"{self.call} '{json.dumps(self.settings)}'"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
     """One thing to do about a finding.
@@ -54,6 +73,7 @@ class Advice:
         deletes: It deletes the resource in the end, with a backup before, and can be undone. Slackwater may do it after
             an approval: nothing is left to check that only a person could.
         setting: The setting that Slackwater may change to, and change back; None if there is none.
+        joint: What one command must change with others of the resource; None if the command can run by itself.
     """
 
     action: str
@@ -64,6 +84,7 @@ class Advice:
     command: str | None = None
     deletes: bool = False
     setting: Setting | None = None
+    joint: JointChange | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

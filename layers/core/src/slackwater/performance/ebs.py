@@ -96,6 +96,11 @@ class Allowance:
     bytes_per_s: float
     iops: float
 
+    @property
+    def mib_s(self) -> float:
+        """The throughput in MiB/s."""
+        return self.bytes_per_s / MIB
+
     def rate(self, operation_bytes: float) -> float:
         """Return the bytes a second with operations of this size."""
         return min(self.bytes_per_s, self.iops * operation_bytes)

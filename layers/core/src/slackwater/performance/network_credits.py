@@ -1,8 +1,9 @@
 """When an instance had no network credits: a bucket of unknown size and unknown level at the start.
 
-Source: EC2 User Guide, "Amazon EC2 instance network bandwidth". A bucket of C bytes fills at the baseline b while the rate
-is below it, and pays for what is above it, up to the peak p. A burst lasts "typically from 5 to 60 minutes, depending on
-the instance size", so 5 min * (p - b) <= C <= 60 min * (p - b). While the bucket is empty, the rate is b.
+Source: EC2 User Guide, "Amazon EC2 instance network bandwidth". A bucket of C bytes fills at the baseline b while the
+    rate
+is below it, and pays for what is above it, up to the peak p. A burst lasts "typically from 5 to 60 minutes, depending
+on the instance size", so 5 min * (p - b) <= C <= 60 min * (p - b). While the bucket is empty, the rate is b.
 
 Let n(s, t) be the bytes above b less those below it, from s to t. Plateaus at b are times without credits only if:
 
@@ -26,10 +27,14 @@ from statistics import fmean, median, pstdev
 from typing import Final, NamedTuple
 
 from slackwater.model.metrics import Series
+from slackwater.model.units import FIVE_MINUTES_S, HOUR_S
 from slackwater.performance.network import BRIDGED_POINTS, BURST_MINUTES, BURST_RATIO, PLATEAU_RATIOS, runs_within
 
 LEVEL_RATIOS: Final = (0.94, 1.03)
-"""A plateau's mean. The metrics may leave out frame headers (5% of a frame of 1,500 bytes), and a host differs by 1%."""
+"""A plateau's mean.
+
+The metrics may leave out frame headers (5% of a frame of 1,500 bytes), and a host differs by 1%.
+"""
 SAME_LEVEL: Final = 0.015
 """As a fraction: how much the means of two plateaus at one limit may differ."""
 BUDGET_ERROR: Final = 0.25
@@ -118,8 +123,8 @@ def plateaus(
             metrics leave out headers.
         peak_bytes_per_s: The rate with credits.
         min_points: The shortest plateau.
-        max_spread: How much the rate of a plateau may vary (standard deviation), or drift from the first third to the last,
-            as a fraction of the mean. The shortest one may vary half as much.
+        max_spread: How much the rate of a plateau may vary (standard deviation), or drift from the first third to the
+            last, as a fraction of the mean. The shortest one may vary half as much.
         max_gap_points: The most points between a burst and its plateau.
         full_at_start: Whether the bucket is full when the series begins, as it is when an instance starts.
     """
@@ -165,6 +170,25 @@ def proven(found: Sequence[Plateau], *, min_points: int, max_spread: float) -> b
     known = [one for one in found if one.budget is not Budget.UNKNOWN]
     calm = len(known) > 1 or all(one.spread <= max_spread / 2 for one in known)
     return calm and sum(one.points for one in known) >= min_points
+
+
+def most_near_baseline(
+    by_hour: Series, baseline_bytes_per_s: float, *, min_points: int, before: int, after: int
+) -> int:
+    """Return the most five-minute points that runs near the baseline can have, by their hours. 0 if no run is possible.
+
+    Args:
+        by_hour: Bytes per hour in one direction. An hour without a point has no traffic.
+        baseline_bytes_per_s: The published rate without credits.
+        min_points: The shortest run.
+        before: How many points there may be before the first hour.
+        after: How many points there may be after the last hour.
+    """
+    an_hour, least = HOUR_S // FIVE_MINUTES_S, PLATEAU_RATIOS[0] * baseline_bytes_per_s * FIVE_MINUTES_S
+    hours = (0 if isnan(value) else min(an_hour, int(value / least + 1e-6)) for value in by_hour.values)
+    most, width = [before, *hours, after], 2 + (min_points - 2) // an_hour  # the shortest run touches so many hours
+    held = {i for j in range(len(most)) if sum(most[j : j + width]) >= min_points for i in range(j, j + width)}
+    return sum(most[i] for i in held if i < len(most))
 
 
 def near_baseline(sums: Series, baseline_bytes_per_s: float, *, min_points: int) -> list[Plateau]:

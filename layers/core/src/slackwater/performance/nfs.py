@@ -52,7 +52,8 @@ OPENZFS_SERVER: Final = fsx.OPENZFS["MULTI_AZ_1"].file_servers[0]
 """The measured file server. Its 192 provisioned IOPS are no limit here: far more operations were measured."""
 
 ASYNC_CAVEAT: Final = (
-    "async acknowledges before the data is on stable storage: writes of the last seconds are lost if the file server fails."
+    "async acknowledges before the data is on stable storage: writes of the last seconds are lost if the file server "
+    "fails."
     " Not for mission-critical data."
 )
 

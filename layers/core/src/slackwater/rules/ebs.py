@@ -79,7 +79,7 @@ def carried(kind: InstanceType) -> tuple[Evidence, ...]:
     if limits is None:
         return ()
     reached = ((round(limits.burst.bytes_per_s / MIB, 1), "MiB/s"), (limits.burst.iops, "IOPS"))
-    return tuple(Evidence(label=f"Limit of {kind.id}", value=value, unit=unit) for value, unit in reached)
+    return tuple(Evidence(f"Limit of {kind.id}", value, unit) for value, unit in reached)
 
 
 def gp3(iops: int, mib_s: int) -> VolumeSetting:
@@ -145,7 +145,10 @@ def snapshot_command(volume: Volume) -> str:
 
 
 def snapshot_and_delete(volume: Volume, steps: str, *, may_delete: bool) -> Advice:
-    """Recommend a snapshot and a deletion. The command only creates the snapshot: a pasted line must never delete data."""
+    """Recommend a snapshot and a deletion.
+
+    The command only creates the snapshot: a pasted line must never delete data.
+    """
     return Advice(
         action="snapshot-and-delete",
         summary=f"{steps} The command only creates the snapshot.",

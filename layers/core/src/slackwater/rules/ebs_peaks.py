@@ -12,7 +12,7 @@ operations, at least as many as there are 256 KiB, and at most the sum of both.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -22,17 +22,20 @@ from typing import Final
 
 from slackwater.model.detector import Limits, Seen, limit
 from slackwater.model.metrics import Metric, Need, Series
+from slackwater.model.quantities import duration_words
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Confidence, Evidence, Fine, Line, Unknown
 from slackwater.rules import ebs
-from slackwater.rules.series import greatest, hole_words
+from slackwater.rules.series import bridged, greatest, hole_words
 
 IOPS_EXCEEDED: Final = Metric("AWS/EBS", "VolumeIOPSExceededCheck", "Maximum", "0 or 1")
 THROUGHPUT_EXCEEDED: Final = Metric("AWS/EBS", "VolumeThroughputExceededCheck", "Maximum", "0 or 1")
 
 CLOSER_S: Final = (HOUR_S, FIVE_MINUTES_S)
 """By which periods to look closer, after the day."""
+RECENT_DAYS: Final = 3
+"""How many days by five minutes often show already that a ceiling was reached. All have twelve times the points."""
 
 SECONDS: Final = "One-minute averages hide shorter bursts above the proposed limit."
 
@@ -104,9 +107,8 @@ WRITES: Final = Part("VolumeWriteOps", "operations", 1)
 
 BYTES: Final = Measure("throughput", "MiB/s", ((READ_BYTES, WRITTEN_BYTES),))
 OPERATIONS: Final = Measure("IOPS", "IOPS", ((READS, WRITES),))
-CONSUMED: Final = Measure(
-    "IOPS", "IOPS", ((READS, WRITES), (replace(READ_BYTES, per=256 * KIB), replace(WRITTEN_BYTES, per=256 * KIB)))
-)
+IN_UNITS: Final = (replace(READ_BYTES, per=256 * KIB), replace(WRITTEN_BYTES, per=256 * KIB))
+CONSUMED: Final = Measure("IOPS", "IOPS", ((READS, WRITES), IN_UNITS))
 """Operations as EBS counts them, a large one once per 256 KiB."""
 
 
@@ -172,6 +174,18 @@ class Look:
         """On how many days its busiest minute had at least this rate."""
         return sum(value >= rate for value in _daily(self._at_least).present)
 
+    def recently(self, rate: float) -> dict[Part, Need]:
+        """What shows by five minutes whether it had this rate in the last days, if one of them may have had it."""
+        newest = slice(-RECENT_DAYS - 1, None)  # today too
+        ways = [way for way in self.measure.ways if any(v >= rate for v in self._sum(way).values[newest])]
+        parts = () if self.xen else chain.from_iterable(ways)
+        return {part: self._need(part, FIVE_MINUTES_S, RECENT_DAYS) for part in parts}
+
+    def had(self, rate: float, recently: Mapping[Part, Need]) -> bool:
+        """Whether the points of the last days show this rate: reads and writes together, in any of the ways."""
+        ways = batched(zip(recently, self.seen.read(*recently.values()), strict=True), 2)
+        return any(max(self._added(list(way)).present, default=0) >= rate for way in ways)
+
     @cached_property
     def together(self) -> Series:
         """The sum of all parts per second. A point is missing only if that of every part is."""
@@ -190,12 +204,29 @@ class Look:
 
     def _sum(self, parts: Sequence[Part]) -> Series:
         """The sum of these parts, never too low: the maximum of a Multi-Attach volume may be that of one instance."""
+        series = [(part, self._filled[part][0]) for part in parts]
+        return self._added(series, len(self.volume.attachments) if self.volume.multi_attach and not self.xen else 1)
+
+    @cached_property
+    def holes(self) -> tuple[str, ...]:
+        """Words for short holes. The same time of another week stands for them."""
+        period_s = FIVE_MINUTES_S if self.xen else self.period_s
+        return tuple(
+            f"{part.name} has no point for {duration_words(points * period_s)} of the last {self.limits.window_days}"
+            " days. The same time of another week stands for it."
+            for part, (_, points) in self._filled.items()
+            if points
+        )
+
+    @cached_property
+    def _filled(self) -> dict[Part, tuple[Series, int]]:
+        """Each part, and how many of its points are those of another week."""
         if self.xen:
-            return self._added([(part, self._read(part, FIVE_MINUTES_S)) for part in parts])
-        series = [(part, self._read(part, DAY_S)) for part in parts]
-        if self.period_s < DAY_S:
-            series = [(part, _bounded(self._read(part, self.period_s), by_day)) for part, by_day in series]
-        return self._added(series, len(self.volume.attachments) if self.volume.multi_attach else 1)
+            return {part: self._filled_on_xen(part) for part in self.measure.parts}
+        by_day = {part: self._read(part, DAY_S) for part in self.measure.parts}
+        if self.period_s == DAY_S:
+            return {part: (peaks, 0) for part, peaks in by_day.items()}
+        return {part: _bounded(self._read(part, self.period_s), peaks) for part, peaks in by_day.items()}
 
     @property
     def undecided(self) -> Unknown:
@@ -228,7 +259,7 @@ class Look:
         """Low on Xen, high if nothing is missing. `checked` is whether the exceeded checks have all points too."""
         if self.xen:
             return "low"
-        return "high" if checked and self.days >= self.limits.window_days else "medium"
+        return "high" if checked and self.days >= self.limits.window_days and not self.holes else "medium"
 
     @property
     def span(self) -> str:
@@ -238,26 +269,25 @@ class Look:
     @property
     def caveats(self) -> tuple[str, ...]:
         """What the measure does not show."""
-        return ("Five-minute averages hide shorter bursts.",) if self.xen else ()
+        return (*(("Five-minute averages hide shorter bursts.",) if self.xen else ()), *self.holes)
 
     @property
     def lowering_caveats(self) -> tuple[str, ...]:
         """The same, for advice to lower a setting."""
-        return self.caveats or (SECONDS,)
+        return self.caveats if self.xen else (SECONDS, *self.holes)
 
     def evidence(self, scale: float, *lines: Line) -> Evidence:
         """The busiest minute of each day, on a chart up to `scale` with these levels."""
-        value, label = round(self.most, 1), f"Busiest {self.span}"
-        return Evidence(label=label, value=value, unit=self.measure.unit, series=self.by_day, scale=scale, lines=lines)
+        return Evidence(f"Busiest {self.span}", round(self.most, 1), self.measure.unit, self.by_day, scale, lines)
 
     @property
     def by_day(self) -> Series:
         """The most of each day."""
         return _daily(self.together)
 
-    def _need(self, part: Part, period_s: int) -> Need:
+    def _need(self, part: Part, period_s: int, days: float = 0) -> Need:
         metric = part.total if self.xen else part.peak
-        return metric.need(("VolumeId", self.volume.id), period_s=period_s, days=self.limits.window_days)
+        return ebs.needs(self.volume, period_s, days or self.limits.window_days, metric)[0]
 
     def _read(self, part: Part, period_s: int) -> Series:
         return self.seen.read(self._need(part, period_s))[0]
@@ -289,27 +319,44 @@ class Look:
 
     @property
     def _unknown_on_xen(self) -> Unknown | None:
-        newest = self.seen.now - timedelta(days=self._required_days)
-        if ebs.attached_at(self.volume) > newest:
+        if ebs.attached_at(self.volume) > self.seen.now - timedelta(days=self._required_days):
             return Unknown(f"it was attached less than {self._required_days} days ago")
-        window = self.seen.now - timedelta(days=self.limits.window_days)
-        firsts = (_first_at(self._read(part, FIVE_MINUTES_S)) for part in (READS, WRITES))
-        for since in (newest, min(newest, max(window, self._started_at, *firsts))):
-            lost, points = self._lost_on_xen(since)
-            if lost > LOST * points + LATE:
+        for since, (lost, points) in self._lost_on_xen.items():
+            if not all(bridged(self._since(part, since)) for part in (READS, WRITES, *self.measure.parts)):
                 return Unknown(f"{self._names} lacks {lost:,} of {points:,} five-minute points")
         return None
 
-    def _lost_on_xen(self, since: datetime) -> tuple[int, int]:
-        """How many points are missing since then, and of how many. Bytes count only if there were operations."""
-        reads, writes = (self._read(part, FIVE_MINUTES_S).since(since.timestamp()) for part in (READS, WRITES))
-        lost = max(reads.missing, writes.missing)
-        for part in self.measure.parts:
-            operations = reads if part.name in {READS.name, READ_BYTES.name} else writes
-            moved = self._read(part, FIVE_MINUTES_S).since(since.timestamp())
-            if moved.missing > lost:
-                lost = max(lost, sum(isnan(m) and o > 0 for m, o in zip(moved.values, operations.values, strict=True)))
-        return lost, len(reads)
+    @cached_property
+    def _lost_on_xen(self) -> dict[datetime, tuple[int, int]]:
+        """Since when more points are missing than CloudWatch may lose, how many, and of how many.
+
+        Looks at the days that are required, and at all since the instance started.
+        """
+        newest, window = (self.seen.now - timedelta(days=n) for n in (self._required_days, self.limits.window_days))
+        firsts = (_first_at(self._read(part, FIVE_MINUTES_S)) for part in (READS, WRITES))
+        found = {}
+        for since in (newest, min(newest, max(window, self._started_at, *firsts))):
+            parts = [self._since(part, since) for part in (READS, WRITES, *self.measure.parts)]
+            lost, points = max(part.missing for part in parts), len(parts[0])
+            if lost > LOST * points + LATE:
+                found[since] = lost, points
+        return found
+
+    def _since(self, part: Part, since: datetime) -> Series:
+        """A part on Xen since then. Bytes are 0 where there were no operations."""
+        operations = READS if part.name in {READS.name, READ_BYTES.name} else WRITES
+        moved, done = (self._read(one, FIVE_MINUTES_S).since(since.timestamp()) for one in (part, operations))
+        pairs = zip(moved.values, done.values, strict=True)
+        return Series.of(moved.start_s, FIVE_MINUTES_S, [0.0 if isnan(m) and o == 0 else m for m, o in pairs])
+
+    def _filled_on_xen(self, part: Part) -> tuple[Series, int]:
+        whole = self._read(part, FIVE_MINUTES_S)
+        if not self._lost_on_xen:
+            return whole, 0
+        holes = self._since(part, min(self._lost_on_xen))
+        known = bridged(holes) or holes
+        older = whole.values[: len(whole) - len(known)]
+        return Series(whole.start_s, FIVE_MINUTES_S, older + known.values), holes.missing - known.missing
 
     @property
     def _names(self) -> str:
@@ -334,15 +381,20 @@ def below(look: Look, ceiling: float, needs: tuple[Need, ...], *periods_s: int) 
     """
     if why := above(look, ceiling):
         return why
+    used = Fine(f"it used its {look.measure.name}, reads and writes together")
     for period_s in periods_s:
+        recently = {}
         if look.counted >= ceiling:
-            look = look.by(period_s)
-            look.seen.read(*look.needs, *needs)
+            recently = look.recently(ceiling) if period_s > FIVE_MINUTES_S else {}
+            closer = look.by(period_s)
+            look.seen.read(*closer.needs, *needs, *recently.values())
+            reached, look = look.had(ceiling, recently), closer
         if raised(needs, look.seen):
             return Fine("CloudWatch saw it exceed its limit")
+        if recently and reached and look.counted >= ceiling:
+            return used
     if look.counted < ceiling:
         return look
-    used = Fine(f"it used its {look.measure.name}, reads and writes together")
     return used if look.least >= ceiling else look.undecided
 
 
@@ -389,10 +441,11 @@ def _totals(columns: Sequence[Sequence[float]]) -> array[float]:
     return totals
 
 
-def _bounded(finer: Series, by_day: Series) -> Series:
-    """Peaks of shorter periods. The peak of the day, which is never too low, replaces missing points.
+def _bounded(finer: Series, by_day: Series) -> tuple[Series, int]:
+    """Peaks of shorter periods, and how many of them are those of another week.
 
-    A few scattered or late points stay missing.
+    A few scattered or late points stay missing. The same time of another week stands for short holes of a day whose
+    peak was seen. Otherwise the peak of the day does, which is never too low.
     """
     days = [(finer.start_s + i * finer.period_s - by_day.start_s) // DAY_S for i in range(len(finer))]
     peaks = [by_day.values[day] for day in days]
@@ -400,8 +453,15 @@ def _bounded(finer: Series, by_day: Series) -> Series:
     many = sum(lost) > LOST * len(lost) + LATE
     runs = ((missing, len([*run])) for missing, run in groupby(lost))
     replaced = chain.from_iterable([missing and (many or length > LATE)] * length for missing, length in runs)
-    values = (peak if fill else value for value, peak, fill in zip(finer.values, peaks, replaced, strict=True))
-    return Series.of(finer.start_s, finer.period_s, values)
+    if not (holes := [i for i, hole in enumerate(replaced) if hole]):
+        return finer, 0
+    first = next((i for i, value in enumerate(finer.values) if not isnan(value)), 0)
+    known = bridged(finer.since(finer.start_s + first * finer.period_s))
+    shown = {day for day, value, peak in zip(days, finer.values, peaks, strict=True) if known and value >= peak}
+    values = finer.values[:]
+    for i in holes:
+        values[i] = known.values[i - first] if known and i >= first and days[i] in shown else peaks[i]
+    return Series(finer.start_s, finer.period_s, values), sum(i >= first and days[i] in shown for i in holes)
 
 
 def _first_at(series: Series) -> datetime:

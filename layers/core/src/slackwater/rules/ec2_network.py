@@ -1,12 +1,12 @@
 """EC2 network: what instances that burst send and receive, and the options if their baseline is too low.
 
-Most instances stay far below their baseline. So the hours are read first, and only the directions that come near the
-baseline are read by five minutes.
+Most instances stay far below their baseline. So the hours are read first, and five minutes only if the hours leave it
+open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isnan
@@ -43,21 +43,18 @@ DIRECTIONS: Final = (IN, OUT)
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Bytes since the last start of an instance; `by_five_minutes` only in directions that come near the baseline."""
+    """Bytes since the last start of an instance; `near` are the directions that come near the baseline in an hour."""
 
     instance_type: InstanceType
     baseline_gbps: float
     by_hour: Mapping[Direction, Series]
-    by_five_minutes: Mapping[Direction, Series]
+    near: tuple[Direction, ...]
 
 
-def traffic(
-    instance: Instance, seen: Seen, *, days: int, screen_percent: float, least_days: int = 0
-) -> Traffic | Fine | Unknown:
-    """Read the traffic of an instance whose type bursts, or return why it is not judged.
+def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float) -> Traffic | Fine | Unknown:
+    """Read the traffic by the hour of an instance whose type bursts, or return why it is not judged.
 
-    A direction is read by five minutes if one of its hours has `screen_percent` of an hour at baseline, and if half an
-    hour above the baseline may have begun on `least_days`.
+    A direction is near its baseline if one of its hours has `screen_percent` of an hour at baseline.
     """
     kind = seen.fleet.get(InstanceType, instance.instance_type)
     if instance.state != "running":
@@ -71,18 +68,22 @@ def traffic(
     by_hour = dict(zip(DIRECTIONS, hourly, strict=True))
     if not any(series.present for series in hourly):
         return Unknown("NetworkIn and NetworkOut have no point since it was started")
-    baseline = bytes_per_s_of_gbps(kind.network_baseline_gbps) * HOUR_S
-    near = [way for way, series in by_hour.items() if max(series.present, default=0) >= baseline * screen_percent / 100]
-    busy = [way for way in near if days_above(by_hour[way], baseline) >= least_days]
-    closer = ec2.read_since_start(instance, seen, FIVE_MINUTES_S, days, *(way.traffic for way in busy))
-    return Traffic(kind, kind.network_baseline_gbps, by_hour, dict(zip(busy, closer, strict=True)))
+    least = bytes_per_s_of_gbps(kind.network_baseline_gbps) * HOUR_S * screen_percent / 100
+    near = tuple(way for way, series in by_hour.items() if max(series.present, default=0) >= least)
+    return Traffic(kind, kind.network_baseline_gbps, by_hour, near)
+
+
+def by_five_minutes(instance: Instance, seen: Seen, days: int, ways: Sequence[Direction]) -> dict[Direction, Series]:
+    """Read the traffic since the last start by five minutes."""
+    found = ec2.read_since_start(instance, seen, FIVE_MINUTES_S, days, *(way.traffic for way in ways))
+    return dict(zip(ways, found, strict=True))
 
 
 def days_above(by_hour: Series, baseline_bytes: float) -> int:
     """The most days on which half an hour above the baseline may have begun or gone on, wherever a day begins.
 
-    With its short pauses, half an hour has five of its six points in two hours, of which the first may come before. An hour
-    without a point counts as full, and one more day for what followed the last hour.
+    With its short pauses, half an hour has five of its six points in two hours, of which the first may come before. An
+    hour without a point counts as full, and one more day for what followed the last hour.
     """
     values = [baseline_bytes if isnan(value) else value for value in by_hour.values]
     full = [i for i in range(len(values)) if sum(values[i : i + 2]) >= baseline_bytes * 5 / 12]

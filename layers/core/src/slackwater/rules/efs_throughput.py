@@ -6,6 +6,7 @@ API Reference, "UpdateFileSystem".
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from math import ceil, isnan
 from typing import Final
@@ -130,8 +131,8 @@ def a_month(days: Series) -> float:
     return sum(present) / len(present) * DAYS_A_MONTH if present else 0.0
 
 
-HOLE, SCATTERED = 12, 0.02
-"""An hour of five-minute points missing in a row is a hole; elsewhere 2 % may be missing."""
+HOLE_S, SCATTERED = HOUR_S, 0.02
+"""An hour without a point is a hole; elsewhere 2 % of the points may be missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +207,20 @@ def days_back(by_day: Series, window_days: int, times: float) -> int:
     return LOOK_BACK_DAYS if busier else window_days + 1  # the first whole day begins earlier
 
 
+def without_holes(
+    whole: Series, metric: Metric, window_days: int, pick: Callable[[Iterable[float]], float] = max
+) -> tuple[Series, tuple[str, ...]] | Unknown:
+    """The series, and a caveat for each hole in its window. Longer holes than `bridged` allows make it unknown."""
+    window = whole.since(whole.end_s - window_days * DAY_S)
+    if longest_gap(window) * whole.period_s < HOLE_S and window.missing <= SCATTERED * len(window):
+        return whole, ()
+    missing = f"{metric.name} has no point for {duration_words(window.missing * whole.period_s)} of the last"
+    filled = bridged(whole, pick)
+    if filled is None:
+        return Unknown(f"{missing} {window_days} days")
+    return filled, (f"{missing} {window_days} days. The same time of another week stands for it.",)
+
+
 def demand(
     file_system: EfsFileSystem,
     seen: Seen,
@@ -215,22 +230,15 @@ def demand(
     permitted: Series,
     metered: Series,
 ) -> Demand | Unknown:
-    """The demand, from what was permitted by the hour, and metered by five minutes or by the hour, so many days `back`."""
-    known, lost = list[Series](), list[str]()
-    for one, metric, pick in ((metered, METERED, max), (permitted, LEAST_PERMITTED, min)):
-        whole = seen.finished(one, file_system.created_at)
-        window = whole.since(whole.end_s - window_days * DAY_S)
-        few = longest_gap(window) * one.period_s < HOLE * FIVE_MINUTES_S and window.missing <= SCATTERED * len(window)
-        filled = whole if few else bridged(whole, pick)
-        missing = f"{metric.name} has no point for {duration_words(window.missing * one.period_s)} of the last"
-        if filled is None:
-            return Unknown(f"{missing} {window_days} days")
-        known.append(filled)
-        lost += [] if few else [f"{missing} {window_days} days. The same time of another week stands for it."]
-    metered, permitted = known
-    if back <= window_days + 1:
-        metered = metered.since(by_day.end_s - window_days * DAY_S)
-    return Demand(file_system, by_day, metered, permitted, tuple(lost))
+    """Return the demand, from hourly permitted and five-minute or hourly metered throughput, `back` days ago."""
+    moved = without_holes(seen.finished(metered, file_system.created_at), METERED, window_days)
+    allowed = without_holes(seen.finished(permitted, file_system.created_at), LEAST_PERMITTED, window_days, min)
+    if isinstance(moved, Unknown):
+        return moved
+    if isinstance(allowed, Unknown):
+        return allowed
+    metered = moved[0] if back > window_days + 1 else moved[0].since(by_day.end_s - window_days * DAY_S)
+    return Demand(file_system, by_day, metered, allowed[0], (*moved[1], *allowed[1]))
 
 
 def change_to(

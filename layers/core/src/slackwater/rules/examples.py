@@ -27,7 +27,7 @@ from slackwater.model.resources import (
     Target,
     Volume,
 )
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, MINUTE_S
+from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Fine, Unknown, Verdict
 from slackwater.rules.ebs_peaks import READ_BYTES, READS, WRITES, WRITTEN_BYTES
 
@@ -253,6 +253,11 @@ def instance_type(
     return replace(made, **fields)
 
 
+def ebs_types(*rows: tuple[str, tuple[float, float], tuple[int, int]]) -> tuple[InstanceType, ...]:
+    """Types by name, EBS bandwidth in Mbps, and EBS IOPS, each as baseline and burst."""
+    return tuple(instance_type(name, ebs_mbps=mbps, ebs_iops=iops) for name, mbps, iops in rows)
+
+
 def _arn(resource: Resource, service: str, kind: str) -> str:
     target = resource.target
     return f"arn:{target.partition}:{service}:{target.region}:{target.account}:{kind}/{resource.id}"
@@ -330,6 +335,12 @@ M5_LARGE: Final = instance_type("m5.large", ebs_mbps=(650, 4_750), ebs_iops=(3_6
 ON_NITRO: Final = (instance(), M5_LARGE)
 ON_XEN: Final = (instance(), replace(M5_LARGE, hypervisor="xen"))
 """The instance of `instance()` and its type."""
+READING_ON_XEN: Final[Mapping[tuple[Metric, int], float]] = {
+    (READ_BYTES.total, FIVE_MINUTES_S): 30.0 * MIB * FIVE_MINUTES_S,
+    (READS.total, FIVE_MINUTES_S): 120.0 * FIVE_MINUTES_S,
+    (WRITES.total, FIVE_MINUTES_S): 0.0,
+}
+"""Reads of 30 MiB/s, by five minutes."""
 
 BURSTING: Final = (
     instance_type("t3.micro", network_gbps=(0.064, 5)),

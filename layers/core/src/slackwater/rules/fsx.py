@@ -16,7 +16,7 @@ from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.money import Change, difference
 from slackwater.model.resources import FsxFileSystem
 from slackwater.model.units import DAY_S, GIB
-from slackwater.model.verdicts import Evidence, Fine, Line, Unknown
+from slackwater.model.verdicts import Evidence, Fine, JointChange, Line, Unknown
 from slackwater.performance import fsx
 from slackwater.rules.series import gaps
 
@@ -56,11 +56,18 @@ def utilization(
     recorded = window
     for metric, series in zip(metrics, found, strict=True):
         days = seen.finished(series, file_system.created_at)
-        missing = gaps(days, limits.least_days)
-        if missing.holes:
-            return Unknown(f"{metric.name} has no point on {missing.holes} of {len(days) - missing.before} days")
-        recorded = min(recorded, len(days) - missing.before)
+        if unknown := hole(metric, days, limits.least_days):
+            return unknown
+        recorded = min(recorded, len(days) - gaps(days, limits.least_days).before)
     return Utilization(found, recorded, recorded == window)
+
+
+def hole(metric: Metric, days: Series, least_days: int) -> Unknown | None:
+    """The verdict if a whole day is missing among the newest `least_days`, or after the first point."""
+    holes, before = gaps(days, least_days)
+    if not len(days):
+        return Unknown("CloudWatch has not recorded a whole day yet")
+    return Unknown(f"{metric.name} has no point on {holes} of {len(days) - before} days") if holes else None
 
 
 def daily(file_system: FsxFileSystem, days: float, *metrics: Metric) -> list[Need]:
@@ -145,6 +152,24 @@ def update(file_system: FsxFileSystem, setting: str) -> str:
     )
 
 
+def joint(file_system: FsxFileSystem, settings: Mapping[str, object]) -> JointChange | None:
+    """The change of an ONTAP file system, which must be made with others: 6 hours lie between any two of them."""
+    return JointChange(update(file_system, "").rstrip(), settings) if file_system.file_system_type == "ONTAP" else None
+
+
+def update_storage(file_system: FsxFileSystem, to: FsxFileSystem) -> str:
+    """The command that sets ONTAP's SSD, and its IOPS if known: AWS would keep and bill those of the larger SSD."""
+    command = (
+        f"aws fsx update-file-system --region {file_system.target.region} --file-system-id {file_system.id}"
+        f" --storage-capacity {to.storage_gib}"
+    )
+    if to.iops is None:
+        return command
+    included = to.iops == fsx.INCLUDED_IOPS_PER_GIB * to.storage_gib
+    iops = "Mode=AUTOMATIC" if included else f"Mode=USER_PROVISIONED,Iops={to.iops}"
+    return f"{command} --ontap-configuration 'DiskIopsConfiguration={{{iops}}}'"
+
+
 def change_interval(file_system: FsxFileSystem, otherwise: str) -> str:
     """The caveat about how far two changes lie apart; `otherwise` is that of types other than ONTAP.
 
@@ -154,8 +179,7 @@ def change_interval(file_system: FsxFileSystem, otherwise: str) -> str:
         return otherwise
     return (
         "FSx for ONTAP needs at least 6 hours between any two changes of SSD storage, IOPS or throughput, in a single"
-        " Availability Zone too. If fsx-surplus-iops and fsx-surplus-throughput both flag it, put both settings into one"
-        " --ontap-configuration."
+        " Availability Zone too."
     )
 
 

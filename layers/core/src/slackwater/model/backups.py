@@ -1,0 +1,39 @@
+"""Backups with Slackwater's tags, as a person lists them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from slackwater.model.cleanup import Cleanup, Copy
+
+type Whose = Literal["own", "other", "older"]
+"""Who made a backup: this installation, another one, or an older version, which did not record it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedBackup:
+    """A backup.
+
+    Attributes:
+        kind: The type of its resource, such as `ebs-volume`.
+        of: The ARN of its resource.
+        whose: Who made it.
+        cleanup: The clean-up whose record names it, or that adopted it; None if there is none.
+        monthly_usd: What it costs a month; None if unknown.
+    """
+
+    copy: Copy
+    kind: str
+    account: str
+    region: str
+    of: str
+    whose: Whose
+    cleanup: Cleanup | None
+    monthly_usd: Decimal | None
+
+    @property
+    def size_bytes(self) -> int | None:
+        """What is billed for it, in bytes; what it holds, if that is unknown. None if both are."""
+        return self.copy.size_bytes if self.copy.stored_bytes is None else self.copy.stored_bytes
