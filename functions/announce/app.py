@@ -18,7 +18,8 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
     """From which record on the batch must come again; from none where all was told.
 
     Raises:
-        NotAnnouncedError: nothing of it was told. Lambda then halves the batch: a record that cannot be told ends alone.
+        NotAnnouncedError: nothing of it was told. Lambda then halves the batch: a record that cannot be told ends
+            alone.
     """
     records = event["Records"]
     try:

@@ -1,4 +1,6 @@
-"""Tells Slack of an audit, or of what clean-ups did: a task of their state machines, again and again while a post waits."""
+"""Tells Slack of an audit, or of what clean-ups did: a task of their state machines, again and again while a post
+waits.
+"""
 
 import os
 from typing import Any

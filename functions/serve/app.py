@@ -25,6 +25,7 @@ from slackwater.app.telemetry import LOGGER
 from slackwater.aws.client.errors import as_aws_error
 from slackwater.engine.registry import registry
 from slackwater.model.audits import AuditRequest
+from slackwater.model.cleanup import ActorNote
 from slackwater.model.listing import PAGE, FindingQuery
 from slackwater.model.nearest import unknown
 from slackwater.views.api import to_json as service_json
@@ -174,7 +175,8 @@ def adopt_backup(body: take.AdoptBody) -> CleanupDocument:
     """Adopt a backup that is on no record here, to undo from it."""
     who, now = take.caller(API.current_event), clock()
     regions = known([body.region] if body.region else [], ["body", "region"])
-    adopted = SERVING.backups().adopt(body.backup, who=who, why=body.why, places=body.places, regions=regions, now=now)
+    note = ActorNote(who=who, why=body.why, at=now)
+    adopted = SERVING.backups().adopt(body.backup, note, places=body.places, regions=regions)
     LOGGER.info("adopted", backup=body.backup, finding_id=adopted.finding_id, who=who)
     return responses.cleanup(adopted, now)
 
@@ -302,6 +304,6 @@ def decided(id: str, action: Action, why: str, until: datetime | None) -> Tracke
     """The finding once the caller's decision about it is stored."""
     who = take.caller(API.current_event)
     check_decider(who, SERVING.policy())
-    finding = SERVING.findings.decided(id, action, who=who, why=why, until=until, now=clock())
+    finding = SERVING.findings.decided(id, action, ActorNote(who=who, why=why, at=clock()), until=until)
     LOGGER.info("decided", finding_id=id, action=action, status=finding.status, who=who)
     return service_json.tracked_finding(finding)

@@ -13,7 +13,7 @@ class PermissionChecks(Protocol):
     """Tests each action once with a call that changes nothing. Thread-safe."""
 
     def is_there(self, action: str, region: str) -> bool:
-        """Return whether the action's service has an endpoint in a region. Makes no call."""
+        """Return whether a scan of a region can use the action. Makes no call."""
         ...
 
     def once(self, action: str) -> bool:

@@ -21,7 +21,9 @@ NOTHING: Final = {"type": "block_actions", "user": {"id": "USLACKWATER"}, "actio
 
 
 def check_endpoint(url: str, signing_secret: str, now: datetime) -> int:
-    """The status that the endpoint answers to a signed request that asks for nothing. A body that is unlike any before it.
+    """The status that the endpoint answers to a signed request that asks for nothing.
+
+    A body that is unlike any before it.
 
     Raises:
         NobodyKnowsError: it did not answer.

@@ -21,7 +21,8 @@ class SecretError(Exception):
 
 
 def parse(text: str) -> SlackSecret:
-    """The secret of `{"bot_token", "signing_secret"}` or `{"webhook_url"}`; an empty text is none, other keys are ignored.
+    """The secret of `{"bot_token", "signing_secret"}` or `{"webhook_url"}`; an empty text is none, other keys are
+    ignored.
 
     Raises:
         SecretError: it is neither, or both.

@@ -1,7 +1,7 @@
 """Whether a request is Slack's: its signature over the raw body, by an app's signing secret.
 
-slack_sdk computes and compares it, in constant time; what it takes for granted of the headers is checked here first. Importing
-slack_sdk takes a tenth of a second of a cold start, of which the modal's client needs most anyway.
+slack_sdk computes and compares it, in constant time; what it takes for granted of the headers is checked here first.
+Importing slack_sdk takes a tenth of a second of a cold start, of which the modal's client needs most anyway.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Slack by an address that takes a message and tells next to nothing: an incoming webhook, or where a press is answered."""
+"""Slack by an address that takes a message and tells next to nothing: an incoming webhook, or where a press is
+answered.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ from slackwater.ports.slack import ChannelRefusedError
 from slackwater.slack.error_mapping import QUIET, TIMEOUT_S, error_for, understood
 
 OK: Final = "ok"
-"""What Slack answers to a webhook whose message it took. A proxy that answers something else does not count as Slack."""
+"""What Slack answers to a webhook whose message it took.
+
+A proxy that answers something else does not count as Slack.
+"""
 
 
 class WebhookChannel:

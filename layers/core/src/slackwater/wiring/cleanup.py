@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from slackwater.app.cleanup.case import Cases
@@ -225,7 +224,7 @@ def _prices(session: AwsSession) -> Prices:
     """Return list prices, without AWS's or the policy's discounts."""
     from slackwater.aws.pricing.price_list import PriceList
 
-    return PriceList(session, None, Decimal(1), {}, clock().date())
+    return PriceList(session, None, clock().date())
 
 
 def _of_backup(deployed: Deployed) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from slackwater.app.audit.scan import Audit, Sources
@@ -38,7 +37,7 @@ def recorded(
     """The same audit, which writes down all that it reads. `now` is the time that it judges as of."""
     today = clock().date()
     recorder = Recorder(writer, audit.policy, now, today, with_foundations)
-    listed = PriceList(session, cache_dir, Decimal(1), {}, today)
+    listed = PriceList(session, cache_dir, today)
 
     def sources(target: Target) -> Sources:
         inner = audit.sources(target)

@@ -27,7 +27,7 @@ def clock() -> datetime:
     return datetime.now(UTC)
 
 
-def audit(
+def audit(  # noqa: PLR0913 -- what an audit is composed of
     session: AwsSession,
     meter: CallMeter,
     *,
@@ -59,13 +59,13 @@ def audit(
     from slackwater.aws.inventory.inventory import AwsInventory
     from slackwater.aws.metrics.cloudwatch import CloudWatchMetrics
     from slackwater.aws.metrics.spending import LocalSpending
-    from slackwater.aws.pricing.price_list import PriceList
+    from slackwater.aws.pricing.price_list import PolicyPrices, PriceList
 
     overrides = {
         region: {item: Decimal(str(usd)) for item, usd in prices.items()}
         for region, prices in policy.prices.overrides.items()
     }
-
+    own = PolicyPrices(discount=policy.discount, overrides=overrides)
     rate_limit = session.rate_limit = (
         None
         if session.simulated
@@ -81,7 +81,7 @@ def audit(
         registry=registry,
         policy=policy,
         sources=sources,
-        prices=PriceList(session, cache_dir, policy.discount, overrides, clock().date()),
+        prices=PriceList(session, cache_dir, clock().date(), own),
         meter=meter,
         clock=clock,
         progress=progress,
@@ -103,7 +103,7 @@ def estimating(
 
     deadline = Deadline()
     return Estimates(
-        prices=PriceList(session, cache_dir, Decimal(1), {}, clock().date(), deadline),
+        prices=PriceList(session, cache_dir, clock().date(), deadline=deadline),
         types=DescribedTypes(session, deadline),
         default_region=default_region,
         regions=regions,

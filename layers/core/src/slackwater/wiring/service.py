@@ -59,7 +59,7 @@ def among_others(deployed: Deployed) -> Sharing:
     """
     from slackwater.app.telemetry import LOGGER
     from slackwater.aws.client.session import ASIDE
-    from slackwater.aws.metrics.spending import DynamoSpending
+    from slackwater.aws.metrics.spending import Budget, DynamoSpending
     from slackwater.aws.store.leases import DynamoLeases
 
     aside, own = (AwsSession(meter=CallMeter(), patience=patience) for patience in (ASIDE, SOMEBODY_WAITS))
@@ -69,17 +69,14 @@ def among_others(deployed: Deployed) -> Sharing:
     def hold(
         policy: Policy, plan: AuditPlan, target: Target, holder: str
     ) -> Iterator[tuple[Callable[[], float], Spending]]:
-        ceiling = DynamoSpending(
-            own,
-            deployed.table_name,
-            plan.audit_id,
-            policy.scan.most_metrics_usd,
-            clock=clock,
-            warn=LOGGER.warning,
+        budget = Budget(
+            audit_id=plan.audit_id,
+            most_usd=policy.scan.most_metrics_usd,
             day_usd=policy.scan.most_metrics_usd_per_day,
             account=target.account,
             accounts=len({one.account for one in plan.to_scan}),
         )
+        ceiling = DynamoSpending(own, deployed.table_name, budget, clock=clock, warn=LOGGER.warning)
         with leases.hold(target, holder) as share, ceiling as spending:
             yield share, spending
 
@@ -243,7 +240,8 @@ def acknowledging(deployed: Deployed) -> Acknowledger:
     if deployed.answer_function_name is None:
         raise NotDeployedError("The environment lacks 'ANSWER_FUNCTION_NAME': template.yaml sets it")
     session = AwsSession(meter=CallMeter(), patience=SLACK_WAITS)
-    # What every request takes: made while the function starts, which Lambda may do ahead. A modal needs no client for Lambda.
+    # What every request takes: made while the function starts, which Lambda may do ahead. A modal needs no client for
+    # Lambda.
     session.client("secretsmanager", session.home)
     session.client("dynamodb", session.home)
     secret = _of_slack(deployed, session)
@@ -423,7 +421,7 @@ def backup_prices(session: AwsSession) -> Callable[[str, str, int], Decimal | No
     from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
     from slackwater.model.units import GIB
 
-    prices = PriceList(session, None, Decimal(1), {}, clock().date())
+    prices = PriceList(session, None, clock().date())
     items = {
         Volume.KIND: EBS_SNAPSHOT_STORAGE,
         EfsFileSystem.KIND: EFS_BACKUP_STORAGE,

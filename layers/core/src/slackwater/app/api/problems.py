@@ -51,7 +51,7 @@ FROM_GATEWAY: Final = frozenset({401, 403, 404, 413, 429, 500, 503})
 FROM_SERVICE: Final = frozenset(REASONS) - {413, 429}
 
 
-def route(
+def route(  # noqa: PLR0913 -- each keyword is an option of the route
     register: Callable[..., Callable[[Handler], Handler]],
     path: str,
     answer: str,
@@ -126,36 +126,34 @@ def answer_problems(api: APIGatewayHttpResolver, as_aws_error: Callable[[Excepti
 
 
 def _describe(error: Exception) -> tuple[int, str, list[InvalidPartDocument]]:
-    """Return the status, the detail, and the wrong parts of the request."""
+    """Return the status, the detail, and the invalid parts of the request."""
+    for type_, status, detail_of in ANSWERS:
+        if isinstance(error, type_):
+            return status, detail_of(error), []
+    if (invalid := _invalid_parts(error)) is not None:
+        return 422, UNFIT, invalid
+    if isinstance(error, ServiceError):
+        return error.status_code, str(error.msg), []
+    if isinstance(error, AwsError) and error.transient:
+        return 503, "Something that the service needs is too busy or out of reach; try again.", []
+    return 500, "A mistake of ours; it is logged under this instance.", []
+
+
+def _invalid_parts(error: Exception) -> list[InvalidPartDocument] | None:
+    """Return the invalid parts of the request that an error reports; None if it is about something else."""
     match error:
         case RequestValidationError():
-            return 422, UNFIT, [_part(one["loc"], one["msg"]) for one in error.errors()]
+            return [_part(one["loc"], one["msg"]) for one in error.errors()]
         case BadCursorError():
-            return 422, UNFIT, [_part(["query", "cursor"], "not a cursor of this very list")]
+            return [_part(["query", "cursor"], "not a cursor of this very list")]
         case BadDecisionError():
-            return 422, UNFIT, [_part(["body", error.part], error.problem)]
+            return [_part(["body", error.part], error.problem)]
         case AuditRequestError():
-            return 422, UNFIT, [_part(["body"], line) for line in str(error).splitlines()]
-        case UnknownKindError():
-            return 404, _short(str(error)), []
+            return [_part(["body"], line) for line in str(error).splitlines()]
         case EstimateError():
-            return 422, UNFIT, [_part(["body", *filter(None, [field])], problem) for field, problem in error.problems]
-        case NotAllowedError():
-            return 403, f"The policy does not allow it: {error}.", []
-        case ConflictError():
-            return 409, str(error), []
-        case PolicyError():
-            return 409, f"The policy cannot be used, so nobody may do this: {_short(str(error))}", []
-        case NotFoundError():
-            return 404, str(error), []
-        case RequestUnsupportedContentType():
-            return 415, _short(str(error)), []
-        case ServiceError():
-            return error.status_code, str(error.msg), []
-        case AwsError() if error.transient:
-            return 503, "Something that the service needs is too busy or out of reach; try again.", []
+            return [_part(["body", *filter(None, [field])], problem) for field, problem in error.problems]
         case _:
-            return 500, "A mistake of ours; it is logged under this instance.", []
+            return None
 
 
 def _part(where: Iterable[str | int], problem: str) -> InvalidPartDocument:
@@ -164,6 +162,17 @@ def _part(where: Iterable[str | int], problem: str) -> InvalidPartDocument:
 
 def _short(words: str) -> str:
     return words if len(words) <= LONGEST_PART else f"{words[: LONGEST_PART - 1]}…"
+
+
+ANSWERS: Final[Sequence[tuple[type[Exception], int, Callable[[Exception], str]]]] = (
+    (NotAllowedError, 403, lambda error: f"The policy does not allow it: {error}."),
+    (ConflictError, 409, str),
+    (PolicyError, 409, lambda error: f"The policy cannot be used, so nobody may do this: {_short(str(error))}"),
+    (NotFoundError, 404, str),
+    (UnknownKindError, 404, lambda error: _short(str(error))),
+    (RequestUnsupportedContentType, 415, lambda error: _short(str(error))),
+)
+"""The status and the detail for each error that is about the whole request."""
 
 
 def _refusal(status: int) -> dict[str, Any]:

@@ -206,11 +206,12 @@ AdoptBody = Annotated[Adopt, Body()]
 
 
 def caller(event: APIGatewayProxyEventV2) -> str:
-    """Who asks, as API Gateway has made sure of: the ARN that signed, or the verified e-mail address or subject of the token.
+    """Who asks, as API Gateway has made sure of: the ARN that signed, or the verified e-mail address or subject of the
+    token.
 
     Raises:
-        UnauthorizedError: nobody, should a route ever be left without an authorizer, or somebody called as the service itself,
-            or whose token calls them what only AWS or Slack can.
+        UnauthorizedError: nobody, should a route ever be left without an authorizer, or somebody called as the service
+            itself, or whose token calls them what only AWS or Slack can.
     """
     authorizer = event.request_context.authorizer
     claims = authorizer.jwt_claim
@@ -237,7 +238,9 @@ def known_caller(app: APIGatewayHttpResolver, next_middleware: Next) -> Response
 
 
 def json_object(app: APIGatewayHttpResolver, next_middleware: Next) -> Response[Any]:
-    """Refuse bodies that are anything but a JSON object: Powertools takes forms, too, and an array for its first element."""
+    """Refuse bodies that are anything but a JSON object: Powertools takes forms, too, and an array for its first
+    element.
+    """
     event = app.current_event
     if app.context["_route"].dependant.body_params and event.body:
         media_type = event.headers.get("content-type", JSON)

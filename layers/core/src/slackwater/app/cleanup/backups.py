@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from hashlib import sha256
-from typing import Final, Literal
+from typing import Final
 
 from slackwater.app.cleanup.cleanups import check_approver
 from slackwater.app.findings.findings import BadDecisionError, ConflictError, NotFoundError, reason_given
+from slackwater.model.backups import ListedBackup, Whose
 from slackwater.model.cleanup import BACKUP_OF, OWNER, ActorNote, Backup, Cleanup, Copy, Subject
 from slackwater.model.listing import MAX_PAGE
 from slackwater.model.policy import Policy
@@ -21,9 +22,6 @@ from slackwater.ports.cleanup import BackupLister
 from slackwater.ports.errors import AwsError
 from slackwater.ports.store import CleanupStore
 
-type Whose = Literal["own", "other", "older"]
-"""Who made a backup: this installation, another one, or an older version, which did not record it."""
-
 AT_ONCE: Final = 8
 FOR_EVER: Final = datetime.max.replace(tzinfo=UTC)
 DETECTORS: Final[Mapping[str, str]] = {
@@ -32,20 +30,6 @@ DETECTORS: Final[Mapping[str, str]] = {
     FsxFileSystem.KIND: "fsx-idle",
 }
 """The usual detector for a deleted resource of each kind, because a backup does not name it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedBackup:
-    """A backup. `of` is its resource's ARN; `cleanup` is the one whose record names it, or that adopted it."""
-
-    copy: Copy
-    kind: str
-    account: str
-    region: str
-    of: str
-    whose: Whose
-    cleanup: Cleanup | None
-    monthly_usd: Decimal | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,12 +87,10 @@ class Backups:
     def adopt(
         self,
         backup_id: str,
+        note: ActorNote,
         *,
-        who: str,
-        why: str,
         places: Sequence[str] = (),
         regions: Collection[str] = (),
-        now: datetime,
     ) -> Cleanup:
         """Record a backup that has no record here, so that a person can restore it. Restores nothing.
 
@@ -117,11 +99,9 @@ class Backups:
 
         Args:
             backup_id: The backup.
-            who: The person.
-            why: The reason, which is required.
+            note: The person, the reason, which is required, and the current time.
             places: The zone for a volume, or the subnets for an FSx file system, because a backup does not name them.
             regions: Where to search; empty means all regions.
-            now: The current time.
 
         Raises:
             BadDecisionError: The reason is missing or cannot be stored, or a place is missing.
@@ -130,8 +110,9 @@ class Backups:
             NotFoundError: No backup with this id has Slackwater's tags.
             PolicyError: The policy is invalid or unreadable.
         """
-        check_approver(who, self.policy().cleanup)
-        if not (note := ActorNote(who=who, why=reason_given(why), at=now)).why:
+        check_approver(note.who, self.policy().cleanup)
+        note = replace(note, why=reason_given(note.why))
+        if not note.why:
             raise BadDecisionError("why", "is needed")
         if (before := self.store.get(_id(backup_id))) is not None:
             return before
@@ -148,9 +129,16 @@ class Backups:
         recorded = lister.recorded(one.region, one.copy, places)
         finding, cleanup = _adopted(one, recorded, note)
         entry = LedgerEntry(
-            happening="adopted", at=now, who=who, was=None, now=finding.status, why=note.why, revision=1, audit_id="",
+            happening="adopted",
+            at=note.at,
+            who=note.who,
+            was=None,
+            now=finding.status,
+            why=note.why,
+            revision=1,
+            audit_id="",
             evidence=finding.sighting,
-        )  # fmt: skip
+        )
         if not self.store.write(cleanup, Write(finding=finding, entry=entry, expects=0)):
             if (before := self.store.get(cleanup.finding_id)) is not None:
                 return before

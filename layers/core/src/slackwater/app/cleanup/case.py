@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -151,22 +151,23 @@ class Cases:
 
     def objection(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> str | None:
         """Return why people or the policy do not let it continue; None if they do. An earlier objection stays."""
-        if cleanup.why:
-            return cleanup.why
+        return cleanup.why or next(self._objections(cleanup, finding, policy), None)
+
+    def _objections(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Iterator[str]:
+        """Yield each reason against continuing, the one to report first."""
         control = self.store.control()
         if stop := cleanup.stopped or control.stopped:
             everything = "" if cleanup.stopped else "all clean-ups were "
-            return f"{everything}stopped by {stop.who}{f': {stop.why}' if stop.why else ''}"
+            yield f"{everything}stopped by {stop.who}{f': {stop.why}' if stop.why else ''}"
         if why := cleanup_blocker(finding.sighting, policy.cleanup):
-            return why
+            yield why
         if cleanup.stage == "working" and (why := timing_blocker(cleanup, policy.cleanup, self.clock())):
-            return why
+            yield why
         expected: tuple[Status, ...] = ("cleaning",) if cleanup.stage == "working" else WAITING
         if finding.status not in expected:
-            return f"the finding is {finding.status}"
+            yield f"the finding is {finding.status}"
         if cleanup.approved_by not in {None, BY_POLICY} and not may_approve(cleanup.approved_by or "", policy.cleanup):
-            return f"{cleanup.approved_by} approved it, and the policy does not name them any more"
-        return None
+            yield f"{cleanup.approved_by} approved it, and the policy does not name them any more"
 
     def ahead(self, cleanup: Cleanup) -> Cleanup | None:
         """Return the clean-up that holds the lock that this one waits for; None if it is free."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, assert_never
@@ -64,22 +64,34 @@ class Change:
         now, changing = changer.setting(resource, to)
         if cleanup.was is not None and (now == to or changing):
             return GO  # an earlier try was heard
-        policy = self.policy()
-        if why := self.cases.objection(cleanup, self.cases.finding(cleanup), policy):
+        if why := next(self._objections(cleanup, to, now, changing=changing), None):
             return self.cases.over(cleanup, why)
-        seen = self.rechecker.recheck(cleanup, policy)
-        if seen.state != "same":
-            return self.cases.over(cleanup, seen.why)
-        if changing:
-            return self.cases.over(cleanup, "AWS is changing it already")
-        if why := changer.refusal(resource, to):
-            return self.cases.over(cleanup, f"AWS would not change it now: {why}")
-        if cleanup.was not in {None, now}:
-            return self.cases.over(cleanup, f"somebody else changed it to {in_words(now)}")
         if cleanup.was is None:
             cleanup = self.cases.write(replace(cleanup, was=now, changed_at=self.cases.clock()))
         changer.change(resource, to)
         return GO
+
+    def _objections(self, cleanup: Cleanup, to: Setting, now: Setting, *, changing: bool) -> Iterator[str]:
+        """Yield each reason against the change, in the order in which they are checked.
+
+        Args:
+            cleanup: The clean-up.
+            to: The new setting.
+            now: The setting that AWS reports.
+            changing: Whether AWS is changing it already.
+        """
+        policy = self.policy()
+        if why := self.cases.objection(cleanup, self.cases.finding(cleanup), policy):
+            yield why
+        seen = self.rechecker.recheck(cleanup, policy)
+        if seen.state != "same":
+            yield seen.why
+        if changing:
+            yield "AWS is changing it already"
+        if why := self.changers[cleanup.resource.type].refusal(cleanup.resource, to):
+            yield f"AWS would not change it now: {why}"
+        if cleanup.was not in {None, now}:
+            yield f"somebody else changed it to {in_words(now)}"
 
     def _look(self, cleanup: Cleanup, to: Setting) -> Answer:
         now, changing = self.changers[cleanup.resource.type].setting(cleanup.resource, to)
@@ -110,17 +122,19 @@ class Change:
             return self._is_back(cleanup, changer.left_behind(resource, changed_to, cleanup.was))
         if now != changed_to:
             return self.cases.failed(cleanup, f"somebody changed it to {in_words(now)} since: that was left as it is")
-        if why := changer.refusal(resource, cleanup.was):
-            if cleanup.undone and self.cases.clock() - cleanup.undone.at > PASSES_WITHIN:
-                return self.cases.failed(cleanup, why)
-            return wait(ASK_AGAIN_S)
-        try:
-            changer.change(resource, cleanup.was)
-        except BusyError as error:  # so does EFS say that its 24 hours are not over
-            if cleanup.undone and self.cases.clock() - cleanup.undone.at > PASSES_WITHIN:
-                return self.cases.failed(cleanup, str(error))
-            return wait(ASK_AGAIN_S)
-        return wait(LOOK_AT_CHANGE_S)
+        why = changer.refusal(resource, cleanup.was)
+        if why is None:
+            try:
+                changer.change(resource, cleanup.was)
+            except BusyError as error:  # EFS raises it until 24 hours have passed since the last change
+                why = str(error)
+        return self._try_again(cleanup, why) if why else wait(LOOK_AT_CHANGE_S)
+
+    def _try_again(self, cleanup: Cleanup, why: str) -> Answer:
+        """Wait until AWS accepts another change; fail if it still refuses after two days."""
+        if cleanup.undone and self.cases.clock() - cleanup.undone.at > PASSES_WITHIN:
+            return self.cases.failed(cleanup, why)
+        return wait(ASK_AGAIN_S)
 
     def _is_back(self, cleanup: Cleanup, differences: Sequence[str]) -> Answer:
         """Put on record that the old setting is back, and what is not as it was all the same."""

@@ -37,22 +37,23 @@ from slackwater.engine.cleanup import (
     unattended,
 )
 from slackwater.engine.savings import Savings, realised, savings
+from slackwater.model.candidates import Candidate
 from slackwater.model.cleanup import ActorNote, Begun, Cleanup, Control, Stage, left_by
 from slackwater.model.listing import MAX_PAGE, FindingQuery, Page
 from slackwater.model.ownership import managed_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
-from slackwater.model.tracking import SERVICE, LedgerEntry, TrackedFinding
+from slackwater.model.tracking import SERVICE, Decision, LedgerEntry, TrackedFinding
 from slackwater.ports.errors import AwsError
 from slackwater.ports.executions import CleanupStarter
 from slackwater.ports.store import CleanupStore
 from slackwater.views.scan.document import FindingDocument
 
-type State = Literal["ready", "begun", "under-way", "refused", "failed"]
 type Place = tuple[str, str, str]
 """An audit's id, and the account and region of one of its targets."""
 
 ENABLE: Final = (
-    "clean-up is not enabled: deploy with CleanupEnabled=true, which adds its state machines and their roles; until then"
+    "clean-up is not enabled: deploy with CleanupEnabled=true, which adds its state machines and their roles; until "
+    "then"
     " nothing is deleted or changed"
 )
 KEEPS_SNAPSHOT: Final = "keep-as-snapshot"
@@ -88,39 +89,6 @@ class StoppedError(ConflictError):
             f"nothing was begun: {stopped_words(stopped)}; `slackwater cleanup stop --all --lift` lets them go on"
         )
         self.stopped = stopped
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A finding, and what a run does about it.
-
-    Attributes:
-        state: "ready": a run would start it. "begun": this run started it. "under-way": an earlier run did. "refused",
-            "failed": see `why`.
-        rule: The policy's rule that needs no approval; None if there is none.
-        acts_after: When it may act if it is started now.
-        backup_monthly_usd: What its backup would cost while it is kept: zero without one, None if unknown.
-        cleanup: The newest clean-up of the finding.
-    """
-
-    finding: TrackedFinding
-    state: State
-    why: str = ""
-    rule: UnattendedTag | None = None
-    acts_after: datetime | None = None
-    backup_monthly_usd: Decimal | None = None
-    cleanup: Cleanup | None = None
-
-    @property
-    def scratch(self) -> bool:
-        """Whether the policy says that the data needs no backup."""
-        return self.rule is not None and self.rule.its_data_is_scratch_and_needs_no_backup
-
-    @property
-    def net_monthly_usd(self) -> Decimal | None:
-        """What it would save a month while its backup is kept; None if unknown."""
-        saving, backup = self.finding.sighting.monthly_savings_usd, self.backup_monthly_usd
-        return None if saving is None or backup is None else saving - backup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,9 +279,8 @@ class Cleanups:
         finding = self.findings.approved(
             id,
             seen.fingerprint if fingerprint is None else fingerprint,
-            who=who,
-            cleanup=policy.cleanup,
-            now=now,
+            ActorNote(who=who, why="", at=now),
+            policy.cleanup,
             acts_after=tagging.act_after if tagging else None,
         )
         if self.starter is None:
@@ -416,7 +383,8 @@ class Cleanups:
     def stop(self, id: str, *, who: str, why: str = "", now: datetime) -> Cleanup:
         """Stop one: its next step calls it off. Stopped again, it stays as it is.
 
-        Where its execution has ended without saying so (aborted, timed out, its history full), another one calls it off.
+        Where its execution has ended without saying so (aborted, timed out, its history full), another one calls it
+        off.
 
         Whoever may approve may stop, and Slack's deciders; whoever asks, where the policy cannot be read.
 
@@ -594,22 +562,30 @@ def permission_blocker(
 
 
 def _not_approved(finding: TrackedFinding, last: Cleanup | None, cleanup: CleanupSection, now: datetime) -> str | None:
-    """Return why no approval is valid. An approval is for one clean-up; after a cancel or stop, it takes a new one."""
-    decision, record = finding.decision, finding.sighting
-    if finding.status != "approved" or decision is None:
+    """Return why no approval is valid; None if one is."""
+    if finding.status != "approved" or finding.decision is None:
         return f"nobody has approved it: `slackwater cleanup approve {finding.id}` does"
-    again = f"`slackwater findings reopen {finding.id}`, then approve it again"
-    if decision.until is not None and decision.until <= now:
-        return f"the approval ended {_time(decision.until)}: `slackwater cleanup approve {finding.id}` gives another"
-    if (decision.fingerprint, decision.setting) != (record.fingerprint, record.setting):
-        return f"it has changed since it was approved: {again}"
-    if not may_approve(decision.who, cleanup):
-        return f"{decision.who} approved it, and the policy does not name them any more: {again}"
-    if (veto := _veto(last)) and decision.at <= veto.at:
-        return f"{veto.who} stopped or undid it {_time(veto.at)}, after it was approved: {again}"
-    if last and last.stage == "called-off" and last.ended_at and decision.at <= last.ended_at:
-        return f"what was approved was called off {_time(last.ended_at)} ({last.why}): {again}"
-    return None
+    return next(_problems_of_approval(finding, finding.decision, last, cleanup, now), None)
+
+
+def _problems_of_approval(
+    finding: TrackedFinding, approval: Decision, last: Cleanup | None, cleanup: CleanupSection, now: datetime
+) -> Iterator[str]:
+    """Yield each reason why an approval is not valid, the one to report first.
+
+    An approval is for one clean-up. After a cancel or stop, it takes a new one.
+    """
+    record, again = finding.sighting, f"`slackwater findings reopen {finding.id}`, then approve it again"
+    if approval.until is not None and approval.until <= now:
+        yield f"the approval ended {_time(approval.until)}: `slackwater cleanup approve {finding.id}` gives another"
+    if (approval.fingerprint, approval.setting) != (record.fingerprint, record.setting):
+        yield f"it has changed since it was approved: {again}"
+    if not may_approve(approval.who, cleanup):
+        yield f"{approval.who} approved it, and the policy does not name them any more: {again}"
+    if (veto := _veto(last)) and approval.at <= veto.at:
+        yield f"{veto.who} stopped or undid it {_time(veto.at)}, after it was approved: {again}"
+    if last and last.stage == "called-off" and last.ended_at and approval.at <= last.ended_at:
+        yield f"what was approved was called off {_time(last.ended_at)} ({last.why}): {again}"
 
 
 def _veto(last: Cleanup | None) -> ActorNote | None:
@@ -620,27 +596,31 @@ def _veto(last: Cleanup | None) -> ActorNote | None:
 
 def not_undoable(cleanup: Cleanup) -> str | None:
     """Return why there is nothing to undo, or no way to; None if it can be undone."""
+    return next(_reasons_against_undo(cleanup), None)
+
+
+def _reasons_against_undo(cleanup: Cleanup) -> Iterator[str]:
+    """Yield each reason, the one to report first."""
     match cleanup.stage:
         case "starting" | "waiting" | "working":
-            return f"it has not ended; `slackwater cleanup stop {cleanup.finding_id}` stops it"
+            yield f"it has not ended; `slackwater cleanup stop {cleanup.finding_id}` stops it"
         case "undoing":
-            return "that is under way"
+            yield "that is under way"
         case "undone":
-            return "it was, already"
+            yield "it was, already"
         case _:
             pass
     since = f"; if it is gone since, `slackwater cleanup undo {cleanup.finding_id}` restores it from its backup"
     if not _touched(cleanup):
-        return f"it deleted and changed nothing{since if _restorable(cleanup) else ''}"
+        yield f"it deleted and changed nothing{since if _restorable(cleanup) else ''}"
     if cleanup.restored and cleanup.restored.state == "done":
-        return f"what it had taken away was put back{since if _restorable(cleanup) else ''}"
+        yield f"what it had taken away was put back{since if _restorable(cleanup) else ''}"
     if cleanup.not_restored:
-        return cleanup.not_restored
+        yield cleanup.not_restored
     if cleanup.lost_at:
-        return f"its backup is gone, {_time(cleanup.lost_at)} at the latest"
+        yield f"its backup is gone, {_time(cleanup.lost_at)} at the latest"
     if cleanup.deletes and cleanup.scratch and cleanup.stage == "done":
-        return "the policy said that the data was scratch, and no backup was made"
-    return None
+        yield "the policy said that the data was scratch, and no backup was made"
 
 
 def stopped_words(stopped: ActorNote) -> str:
@@ -743,7 +723,10 @@ def _restorable(cleanup: Cleanup) -> bool:
 def _spoiled(last: Cleanup) -> str | None:
     """Return why the resource is not as the finding saw it: its last clean-up deleted only a part of it."""
     if last.stage in {"failed", "called-off"} and not_undoable(last) is None:
-        return f"its last clean-up {last.stage.replace('-', ' ')} half done: `slackwater cleanup undo {last.finding_id}` first"
+        return (
+            f"its last clean-up {last.stage.replace('-', ' ')} half done: `slackwater cleanup undo {last.finding_id}` "
+            "first"
+        )
     return None
 
 

@@ -123,10 +123,10 @@ class Delete:
         if _is_going(look):
             return cleanup, self._wait_for_aws(cleanup)
         finding = self.cases.finding(cleanup)
-        if why := self.cases.objection(cleanup, finding, policy):
-            return cleanup, self.cases.over(cleanup, why)
         # AWS may answer the next question with an older state, so this answer's objection counts as well.
-        if why := objection(cleanup, look, policy, self.cases.clock()):
+        if why := (
+            self.cases.objection(cleanup, finding, policy) or objection(cleanup, look, policy, self.cases.clock())
+        ):
             return cleanup, self.cases.over(cleanup, why)
         if cleanup.turn and not cleanup.has_turn:
             if ahead := self.cases.ahead(cleanup):
@@ -154,9 +154,9 @@ class Delete:
         if (fence := self._fence(cleanup, parts[0], seen)) is not None:
             return cleanup, fence
         cleanup = self._recorded_anew(cleanup, parts[0])
-        if why := self._late_objection(cleanup):
-            return cleanup, self.cases.over(cleanup, why)
-        cleanup, why = self._remove(cleanup, parts, policy)
+        why = self._late_objection(cleanup)
+        if why is None:
+            cleanup, why = self._remove(cleanup, parts, policy)
         return cleanup, self.cases.over(cleanup, why) if why else None
 
     def _late_objection(self, cleanup: Cleanup) -> str | None:
@@ -257,7 +257,10 @@ class Delete:
             self.cases.record_event(replace(cleanup, waits_since=now), "queued", why)
         elif now - cleanup.waits_since >= LONGEST_WAIT:
             span = f"{LONGEST_WAIT.days} days"
-            why = f"others of its type had their turn for {span}, the clean-up of finding {ahead.finding_id} the last of them"
+            why = (
+                f"others of its type had their turn for {span}, the clean-up of finding {ahead.finding_id} the last of "
+                "them"
+            )
             return self.cases.over(cleanup, why)
         return wait_since(cleanup.waits_since or now, now, LOOK_AT_TURN_S)
 

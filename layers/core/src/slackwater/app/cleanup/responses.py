@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from slackwater.app.cleanup.backups import BackupList
-from slackwater.app.cleanup.cleanups import Approved, Candidate, Plan, Story, Totals, not_undoable
+from slackwater.app.cleanup.cleanups import Approved, Plan, Story, Totals, not_undoable
 from slackwater.engine.savings import realised, savings
+from slackwater.model.candidates import Candidate
 from slackwater.model.cleanup import ActorNote, Cleanup
 from slackwater.model.listing import Page
 from slackwater.views.api import to_json as service_json
@@ -16,7 +17,6 @@ from slackwater.views.cleanup import to_json as cleanup_json
 from slackwater.views.cleanup.backups import BackupListDocument
 from slackwater.views.cleanup.document import (
     ApprovedDocument,
-    CandidateDocument,
     CleanupDetailDocument,
     CleanupDocument,
     CleanupPageDocument,
@@ -30,7 +30,7 @@ from slackwater.views.cleanup.document import (
 def plan(one: Plan) -> PlanDocument:
     """Return what a run would do."""
     return {
-        "candidates": [candidate(each) for each in one.candidates],
+        "candidates": [cleanup_json.candidate(each) for each in one.candidates],
         "over_cap": one.over_cap,
         "stopped": cleanup_json.actor_note(one.stopped),
         "enabled": one.enabled,
@@ -39,29 +39,15 @@ def plan(one: Plan) -> PlanDocument:
 
 def run(candidates: Iterable[Candidate]) -> RunDocument:
     """Return what a run did."""
-    return {"candidates": [candidate(one) for one in candidates]}
+    return {"candidates": [cleanup_json.candidate(one) for one in candidates]}
 
 
 def approved(one: Approved) -> ApprovedDocument:
     """Return an approval, and its result."""
     return {
         "finding": service_json.tracked_finding(one.finding),
-        "candidate": None if one.candidate is None else candidate(one.candidate),
+        "candidate": None if one.candidate is None else cleanup_json.candidate(one.candidate),
     }
-
-
-def candidate(one: Candidate) -> CandidateDocument:
-    """Return a finding, and what a run does about it."""
-    return cleanup_json.candidate(
-        one.finding,
-        one.state,
-        why=one.why,
-        unattended=one.rule is not None,
-        scratch=one.scratch,
-        acts_after=one.acts_after,
-        backup_monthly_usd=one.backup_monthly_usd,
-        net_monthly_usd=one.net_monthly_usd,
-    )
 
 
 def cleanup(one: Cleanup, now: datetime) -> CleanupDocument:
@@ -105,17 +91,7 @@ def story(one: Story, now: datetime) -> CleanupDetailDocument:
 def backups(found: BackupList) -> BackupListDocument:
     """Return every backup with Slackwater's tags."""
     entries = [
-        cleanup_backups.listed_backup(
-            one.copy,
-            type=one.kind,
-            of=one.of,
-            account=one.account,
-            region=one.region,
-            whose=one.whose,
-            finding_id=one.cleanup.finding_id if one.cleanup else None,
-            undoable=one.cleanup is not None and not_undoable(one.cleanup) is None,
-            monthly_usd=one.monthly_usd,
-        )
+        cleanup_backups.listed_backup(one, undoable=one.cleanup is not None and not_undoable(one.cleanup) is None)
         for one in found.backups
     ]
     return cleanup_backups.backup_list(entries, found.installation, found.gaps)

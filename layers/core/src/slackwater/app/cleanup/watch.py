@@ -95,7 +95,9 @@ class Watch:
     backup_monthly_usd: Callable[[str, str, int], Decimal | None]
     news: CleanupNews
 
-    def step(self, step: WatchStep, finding_id: str, execution: str, error: StepError | None = None) -> Answer:
+    def step(  # noqa: PLR0911 -- one return a step
+        self, step: WatchStep, finding_id: str, execution: str, error: StepError | None = None
+    ) -> Answer:
         """Run one step, and return the answer for the state machine.
 
         Raises:
@@ -126,9 +128,9 @@ class Watch:
             case _:
                 assert_never(step)
 
-    # -- Towards the deed
+    # -- Before the deletion or change
 
-    def _go_on(self, step: Going, cleanup: Cleanup, policy: Policy) -> Answer:
+    def _go_on(self, step: Going, cleanup: Cleanup, policy: Policy) -> Answer:  # noqa: PLR0911 -- one return a step
         if cleanup.ended or cleanup.stage == "undoing":
             raise UnsafeError(f"the clean-up is {cleanup.stage}: there is nothing to go on with")
         finding = self.cases.finding(cleanup)
@@ -297,11 +299,14 @@ class Watch:
         seen = self.rechecker.recheck(cleanup, policy)
         if seen.state != "same" or seen.finding is None:
             return self.cases.over(cleanup, seen.why)
-        if approval and seen.finding.fingerprint != approval.fingerprint:
-            return self.cases.over(cleanup, "it is not what was approved any more")
         whole_grace = due(tagging, policy.cleanup, None, deletes=cleanup.deletes)
-        if cleanup.unattended and rule is None and self.cases.clock() < whole_grace:
-            return self.cases.over(cleanup, "it was marked for the short grace of a rule that does not hold any more")
+        why = None
+        if approval and seen.finding.fingerprint != approval.fingerprint:
+            why = "it is not what was approved any more"
+        elif cleanup.unattended and rule is None and self.cases.clock() < whole_grace:
+            why = "it was marked for the short grace of a rule that does not hold any more"
+        if why:
+            return self.cases.over(cleanup, why)
         by = approval.who if approval else BY_POLICY
         begun = replace(
             cleanup,

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from slackwater.app.audit.target_documents import parts_of
 from slackwater.engine.cleanup import act_after, approval_blocker
+from slackwater.model.cleanup import ActorNote
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.policy import CleanupSection
 from slackwater.model.tracking import (
@@ -109,36 +110,25 @@ class Findings:
         finding = self._get(id)
         return ShownFinding(finding=finding, ledger=tuple(self.store.ledger(id)), evidence=self._evidence(finding))
 
-    def decided(
-        self, id: str, action: Action, *, who: str, why: str, until: datetime | None, now: datetime
-    ) -> TrackedFinding:
+    def decided(self, id: str, action: Action, note: ActorNote, *, until: datetime | None) -> TrackedFinding:
         """Snooze, dismiss or reopen a finding, and return it. Repeating a decision changes nothing.
 
         Args:
             id: The finding.
             action: "snooze", "dismiss" or "reopen".
-            who: The person.
-            why: The reason; required for a dismissal.
+            note: The person, the reason and the current time. A dismissal requires a reason.
             until: When the decision expires, with a time zone; None if it does not. Required for a snooze.
-            now: The current time.
 
         Raises:
             BadDecisionError: The decision is invalid.
             ConflictError: The finding's status does not allow it, or others kept changing it.
             NotFoundError: There is none with this id.
         """
-        decision = _decision(action, who, why, until, now)
+        decision = _decision(action, note, until)
         return self._written(id, lambda finding: _write(finding, action, decision))
 
     def decided_first(
-        self,
-        id: str,
-        action: Literal["snooze", "dismiss"],
-        *,
-        who: str,
-        why: str,
-        until: datetime | None,
-        now: datetime,
+        self, id: str, action: Literal["snooze", "dismiss"], note: ActorNote, *, until: datetime | None
     ) -> TrackedFinding:
         """Snooze or dismiss a finding that nobody has decided about, and return it. Arguments as in `decided`.
 
@@ -150,12 +140,12 @@ class Findings:
             ConflictError: The finding's status does not allow it, or others kept changing it.
             NotFoundError: There is none with this id.
         """
-        decision = _decision(action, who, why, until, now)
+        decision = _decision(action, note, until)
 
         def write(finding: TrackedFinding) -> Write | None:
-            if self.made(id, decision.status, who=who, at=now):
+            if self.made(id, decision.status, who=note.who, at=note.at):
                 return None
-            _refuse_decided(finding, now)
+            _refuse_decided(finding, note.at)
             return _decided_write(finding, decision, decision)
 
         return self._written(id, write)
@@ -164,10 +154,9 @@ class Findings:
         self,
         id: str,
         fingerprint: str,
-        *,
-        who: str,
+        note: ActorNote,
         cleanup: CleanupSection,
-        now: datetime,
+        *,
         acts_after: datetime | None = None,
     ) -> TrackedFinding:
         """Approve the clean-up of a finding as a person saw it, and return the finding.
@@ -178,9 +167,8 @@ class Findings:
         Args:
             id: The finding.
             fingerprint: The version that the person saw.
-            who: The person.
+            note: The person and the current time. An approval has no reason.
             cleanup: The policy's section.
-            now: The current time.
             acts_after: When the clean-up may act, if the resource is already tagged; None means after the grace period
                 from now.
 
@@ -191,6 +179,7 @@ class Findings:
             NotAllowedError: The policy does not let this finding be approved.
             NotFoundError: There is none with this id.
         """
+        who, now = note.who, note.at
 
         def write(finding: TrackedFinding) -> Write | None:
             if _is_approved(finding, who, fingerprint, now) or self.made(id, "approved", who=who, at=now):
@@ -258,8 +247,8 @@ def reason_given(why: str) -> str:
     return why
 
 
-def _decision(action: Action, who: str, why: str, until: datetime | None, now: datetime) -> Decision:
-    why = reason_given(why)
+def _decision(action: Action, note: ActorNote, until: datetime | None) -> Decision:
+    why, now = reason_given(note.why), note.at
     if action == "dismiss" and not why:
         raise BadDecisionError("why", "a dismissal needs a reason")
     if action == "snooze" and until is None:
@@ -271,7 +260,7 @@ def _decision(action: Action, who: str, why: str, until: datetime | None, now: d
     if action == "snooze" and until is not None and until - now > LONGEST_SNOOZE:
         raise BadDecisionError("until", f"more than {LONGEST_SNOOZE.days} days away; dismiss it instead")
     until = until and until.astimezone(UTC).replace(microsecond=0)
-    return Decision(status="snoozed" if action == "snooze" else "dismissed", who=who, why=why, at=now, until=until)
+    return Decision(status="snoozed" if action == "snooze" else "dismissed", who=note.who, why=why, at=now, until=until)
 
 
 def _write(finding: TrackedFinding, action: Action, decision: Decision) -> Write | None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import tomllib
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,7 +98,6 @@ def parse_policy(
     registry: Registry,
     only: Collection[str] = (),
     regions: Collection[str] = (),
-    version: str | None = None,
 ) -> Policy:
     """Return the policy in a TOML text, or the defaults without a text.
 
@@ -110,7 +110,6 @@ def parse_policy(
         registry: The detectors that exist.
         only: The detectors to run, even if the policy turns them off; empty means those of the policy.
         regions: The known regions; empty reports none.
-        version: The version of the stored text.
 
     Raises:
         PolicyError: The text is invalid, a name in `only` is unknown, or no detector is left.
@@ -149,7 +148,7 @@ def parse_policy(
     }
     return Policy(
         limits=limits,
-        version=PolicyVersion(version=version, sha256=sha256),
+        version=PolicyVersion(version=None, sha256=sha256),
         **of_file,
     )
 
@@ -236,26 +235,45 @@ def _parsed(name: str, text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise PolicyError([_broken(name, text, error)]) from error
     except RecursionError:
-        raise PolicyError([Problem(name, None, "", too_deep)]) from None
+        raise PolicyError([Problem(name, _unreadable_line(text), "", too_deep)]) from None
     except ValueError:  # int() refuses so many digits
-        raise PolicyError([Problem(name, None, "", TOO_LARGE)]) from None
-    for key, value in data.items():
-        for depth, one in _nested(value):
-            if depth > DEEPEST:
-                raise PolicyError([Problem(name, None, key, too_deep)])
-            if isinstance(one, int) and one.bit_length() > INTEGER_BITS:
-                raise PolicyError([Problem(name, None, key, TOO_LARGE)])
+        raise PolicyError([Problem(name, _unreadable_line(text), "", TOO_LARGE)]) from None
+    for where, value in _nested(data):
+        if len(where) > DEEPEST:
+            raise PolicyError([Problem(name, KeyLines(text)[where], str(where[0]), too_deep)])
+        if isinstance(value, int) and value.bit_length() > INTEGER_BITS:
+            raise PolicyError([Problem(name, KeyLines(text)[where], key_of(where), TOO_LARGE)])
     return data
 
 
-def _nested(value: object) -> Iterator[tuple[int, object]]:
-    """Yield a value and all values in it, with its depth counted from one. Not recursive."""
-    waiting = [(1, value)]
+def _unreadable_line(text: str) -> int:
+    """Return the line at which tomllib gives up with another error than its own: the last of the shortest such text."""
+    lines = text.split("\n")
+
+    def gives_up(count: int) -> bool:
+        try:
+            tomllib.loads("\n".join(lines[:count]))
+        except tomllib.TOMLDecodeError:
+            return False
+        except (RecursionError, ValueError):
+            return True
+        return False
+
+    return bisect_left(range(len(lines)), True, key=gives_up)
+
+
+def _nested(data: Mapping[str, Any]) -> Iterator[tuple[KeyPath, object]]:
+    """Yield each value with its path, in any order. Not recursive, because a policy may nest thousands of levels."""
+    waiting: list[tuple[KeyPath, object]] = [((key,), value) for key, value in data.items()]
     while waiting:
-        depth, one = waiting.pop()
-        yield depth, one
-        inner = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
-        waiting.extend((depth + 1, each) for each in inner)
+        where, value = waiting.pop()
+        yield where, value
+        inner: Iterable[tuple[str | int, object]] = ()
+        if isinstance(value, dict):
+            inner = value.items()
+        elif isinstance(value, list):
+            inner = enumerate(value)
+        waiting.extend(((*where, key), each) for key, each in inner)
 
 
 def _broken(name: str, text: str, error: tomllib.TOMLDecodeError) -> Problem:
@@ -276,31 +294,33 @@ def _broken(name: str, text: str, error: tomllib.TOMLDecodeError) -> Problem:
 
 def _problem(name: str, lines: KeyLines, model: type[BaseModel], details: ErrorDetails) -> Problem:
     where = tuple(part for part in details["loc"] if part != "[key]")
-    place = name, lines[where], key_of(where)
+    if details["type"] == "missing":
+        return Problem(name, lines[where], key_of(where[:-1]), f"{where[-1]} is missing")
+    return Problem(name, lines[where], key_of(where), *_problem_and_remedy(where, model, details))
+
+
+def _problem_and_remedy(where: KeyPath, model: type[BaseModel], details: ErrorDetails) -> tuple[str, str]:
+    """Return what is wrong with a key or its value, and how to fix it."""
     given = json.dumps(details["input"], default=str)
     match details["type"]:
         case "extra_forbidden":
             noun = "detector" if where[:-1] == ("detectors",) else "section" if len(where) == 1 else "key"
             there_are = section_at(model, where[:-1]).model_fields
-            return Problem(
-                *place, f"no such {noun}", did_you_mean(str(where[-1]), there_are, "slackwater policy schema")
-            )
-        case "missing":
-            return Problem(name, lines[where], key_of(where[:-1]), f"{where[-1]} is missing")
+            return f"no such {noun}", did_you_mean(str(where[-1]), there_are, "slackwater policy schema")
         case "string_pattern_mismatch" if (pattern := details["ctx"]["pattern"]) in IDS:
             whose, looks = IDS[pattern]
             is_group = pattern == USER and re.match(GROUP, details["input"])
-            return Problem(*place, f"{given} is {"a group's, and " if is_group else ''}no {whose} id", looks)
+            return f"{given} is {"a group's, and " if is_group else ''}no {whose} id", looks
         case "string_pattern_mismatch" if details["ctx"]["pattern"] == MANAGED_TAG:
-            return Problem(*place, f"{given} is no tag", "write a key, or key=value, without wildcards")
+            return f"{given} is no tag", "write a key, or key=value, without wildcards"
         case "string_type" if re.fullmatch(ACCOUNT, given):
-            return Problem(*place, "must be text, not a number", f"put it in quotes: {json.dumps(given)}")
+            return "must be text, not a number", f"put it in quotes: {json.dumps(given)}"
         case "value_error":
-            return Problem(*place, str(details["ctx"]["error"]))
+            return str(details["ctx"]["error"]), ""
         case _:
             must = re.sub(r"^(Input|String) should", "must", details["msg"])
             field = _field(model, where)
-            return Problem(*place, f"{must}{_unit(field)}, not {given}", _examples(field))
+            return f"{must}{_unit(field)}, not {given}", _examples(field)
 
 
 def key_of(where: KeyPath) -> str:

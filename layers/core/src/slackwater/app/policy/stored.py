@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slackwater.app.policy.file import PolicyError, Problem, check_regions_in, parse_policy
 from slackwater.app.policy.names import DEFAULT_POLICY
@@ -42,7 +42,7 @@ class Policies:
         if version.sha256 is None:
             return parse_policy(None, self.place, self.registry, only)
         text, name, found = self._read(version.version)
-        policy = parse_policy(text, name, self.registry, only, version=found)
+        policy = _with_version(parse_policy(text, name, self.registry, only), found)
         if policy.version != version:
             raise PolicyError(
                 [Problem(self.place, None, "", f"version {version.version} is not there any more, or not as it was")]
@@ -85,12 +85,17 @@ class Policies:
 
     def _checked(self, text: str | None, name: str, version: str | None = None, only: Collection[str] = ()) -> Policy:
         known = self.known_regions()
-        policy = parse_policy(text, name, self.registry, only, known, version)
+        policy = _with_version(parse_policy(text, name, self.registry, only, known), version)
         if text is not None and not policy.regions <= {*known}:
             try:
                 enabled = self.enabled_regions()
             except AwsError:
-                check_regions_in(text, name, known)  # whoever misspelt a region shall hear of that first
+                check_regions_in(text, name, known)  # report a misspelt region before the error of AWS
                 raise
             check_regions_in(text, name, {*known, *enabled})
         return policy
+
+
+def _with_version(policy: Policy, version: str | None) -> Policy:
+    """Return the policy with the version of its stored text."""
+    return replace(policy, version=replace(policy.version, version=version))

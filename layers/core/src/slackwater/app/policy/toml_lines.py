@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 type KeyPath = tuple[str | int, ...]
 """`("slack", "routes", 0, "channel")`: numbers are positions in a list."""
+
+LONGEST: Final = 32
+"""Parts of a path that has a line of its own. A policy with a longer one is invalid."""
 
 
 class KeyLines:
@@ -23,7 +26,7 @@ class KeyLines:
             start, statement = (start, f"{statement}\n{line}") if statement else (number, line)
             try:
                 parsed = tomllib.loads(statement)
-            except tomllib.TOMLDecodeError:
+            except (tomllib.TOMLDecodeError, RecursionError):
                 continue
             paths = list(_paths(parsed))
             if statement.lstrip().startswith("["):
@@ -64,4 +67,5 @@ def _paths(parsed: object, above: KeyPath = ()) -> Iterator[KeyPath]:
         items = enumerate(parsed)
     for key, value in items:
         yield (*above, key)
-        yield from _paths(value, (*above, key))
+        if len(above) < LONGEST:
+            yield from _paths(value, (*above, key))

@@ -24,7 +24,9 @@ AWS_ALLOWS: Final = {"cloudtrail": 2, "cloudwatch": 500}
 """Calls a second in one account and region, where AWS publishes a limit; for CloudWatch of GetMetricData."""
 POINTS_AWS_ALLOWS: Final = 396_000
 
-NOBODY_IS_WARNED: Final = "nothing is deleted unless a webhook can warn owners: slack names no channel"
+NOBODY_IS_WARNED: Final = (
+    "nothing is deleted before Slack accepts a warning; slack.channel is missing, so only a webhook can deliver one"
+)
 
 
 type Pinned = Callable[[str, str], bool | None]
@@ -90,7 +92,10 @@ def _identity(who: str, where: KeyPath, pinned: Pinned) -> Iterator[tuple[str, s
                 else ""
             )
             yield (
-                f"does not identify one person: anyone who can assume {session['role']} chooses the session name{unless}",
+                (
+                    f"does not identify one person: anyone who can assume {session['role']} chooses the session "
+                    f"name{unless}"
+                ),
                 "pin sts:RoleSessionName in the role's trust policy, or name a role that only this person can assume",
             )
 

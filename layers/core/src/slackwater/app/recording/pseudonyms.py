@@ -1,8 +1,8 @@
 """Replaces what could name an account, its resources or its people by placeholders that are random in each recording.
 
 A string of a record stays only where its field holds AWS's own vocabulary (KEPT) and it is in it. Any other string, and
-that of a field that is new, becomes a placeholder. The same string has the same placeholder throughout a recording, so that
-what belongs together still does.
+that of a field that is new, becomes a placeholder. The same string has the same placeholder throughout a recording, so
+that what belongs together still does.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ OPTION: Final = re.compile(
 )
 """Options of NFS exports (exports(5)): they are typed by people, so others may say anything."""
 DATE: Final = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)?)?\s*")
+ID_FIELDS: Final = ("id", "instance_id", "file_system_id", "subnet_id", "root_volume_id")
 PRINCIPAL: Final = re.compile(r"[a-z0-9.-]{1,40}\.amazonaws\.com(?:\.cn)?")
+PUBLIC_VALUES: Final = {"manager": PRINCIPAL, "clients": re.compile(r"\*"), "options": OPTION}
+"""By field: the values that are AWS's or NFS's own vocabulary, and stay."""
 CODE: Final = re.compile(r"[A-Z][A-Za-z]{2,60}(?:\.[A-Z][A-Za-z]{2,40})?(?=[:\s.]|$)")
 
 ACCOUNT: Final = re.compile(r"(?<!\d)\d{12}(?!\d)")
@@ -220,7 +223,7 @@ class Pseudonyms:
                 changed[field.name] = other
         return replace(holder, **changed) if changed else holder
 
-    def _field(self, name: str, value: Any, record: Record) -> Any:
+    def _field(self, name: str, value: Any, record: Record) -> Any:  # noqa: PLR0911 -- one return a kind of value
         match name, value:
             case _, Target():
                 return self.target(value)
@@ -238,27 +241,20 @@ class Pseudonyms:
                 return value
 
     def _string(self, name: str, text: str, record: Record) -> str:
-        if isinstance(record, InstanceType):
+        if isinstance(record, InstanceType) or name in KEPT:
             return self.word(text)
-        match name:
-            case "arn":
-                return self.arn(text)
-            case "id" if text.isdecimal():
-                return self.account(text)
-            case "id" | "instance_id" | "file_system_id" | "subnet_id" | "root_volume_id":
-                return self.id(text)
-            case "device" | "root_device":
-                return self._device(text)
-            case "path":
-                return self.path(text)
-            case "manager":
-                return text if PRINCIPAL.fullmatch(text) else self.text(text)
-            case "clients":
-                return text if text == "*" else self.text(text)
-            case "options":
-                return text if OPTION.fullmatch(text) else self.text(text)
-            case _:
-                return self.word(text) if name in KEPT else self.text(text)
+        if name == "id" and text.isdecimal():
+            return self.account(text)
+        if public := PUBLIC_VALUES.get(name):
+            return text if public.fullmatch(text) else self.text(text)
+        pseudonym_of = {
+            "arn": self.arn,
+            "device": self._device,
+            "root_device": self._device,
+            "path": self.path,
+            **dict.fromkeys(ID_FIELDS, self.id),
+        }
+        return pseudonym_of.get(name, self.text)(text)
 
     def _of(self, kind: str, text: str, make: Any) -> str:
         if (kind, text) not in self._made:

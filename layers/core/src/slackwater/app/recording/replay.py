@@ -112,7 +112,9 @@ class Recording:
         if "price_gap" in line:
             self.price_gaps[line["region"]].append(Gap("", "", line["price_gap"], line["reason"], optional=True))
             return
-        target = Target(**line["target"])
+        self._take_of_target(Target(**line["target"]), line)
+
+    def _take_of_target(self, target: Target, line: Mapping[str, Any]) -> None:
         of = self.targets.setdefault(target, RecordedTarget())
         match line:
             case {"kinds": kinds}:

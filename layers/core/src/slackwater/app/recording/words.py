@@ -1,6 +1,7 @@
 """The words that a recording keeps as they are: what AWS calls things, and what Slackwater does.
 
-The vocabulary is closed. Any other word may be somebody's, so it becomes a placeholder, even if it looks like one of AWS.
+The vocabulary is closed. Any other word may be somebody's, so it becomes a placeholder, even if it looks like one of
+AWS.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from botocore.loaders import create_loader
 from slackwater.detectors.ebs_surplus_size import ELSEWHERE, FILE_SYSTEMS
 
 SERVICES: Final = ("compute-optimizer", "ec2", "efs", "fsx")
-"""The services whose resources are recorded. Botocore's models list the values of their fields: types, states, modes."""
+"""The services whose resources are recorded.
+
+Botocore's models list the values of their fields: types, states, modes.
+"""
 OTHER_WORDS: Final = frozenset(
     {
         *("AttachVolume", "DetachVolume"),  # CloudTrail's events

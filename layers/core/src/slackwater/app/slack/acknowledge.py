@@ -68,7 +68,10 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acknowledger:
-    """Everything that it takes. `signing_secret` is fetched when first needed; `open_modal` raises as a Channel does."""
+    """Everything that it takes.
+
+    `signing_secret` is fetched when first needed; `open_modal` raises as a Channel does.
+    """
 
     signing_secret: Callable[[], str]
     check: SignatureCheck

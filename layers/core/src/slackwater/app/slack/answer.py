@@ -61,7 +61,8 @@ APPROVAL: Final = re.compile(r"([0-9a-f]+):([0-9a-f]+)")
 """What the button carries: the finding's id, and the fingerprint of what was seen."""
 
 LATER: Final = (
-    "Slackwater could not reach something that it needs. It may try again; if the message has not changed in ten minutes, ask"
+    "Slackwater could not reach something that it needs. It may try again; if the message has not changed in ten "
+    "minutes, ask"
     " whoever runs Slackwater."
 )
 ANOTHER_VERSION: Final = "This button is of another version of Slackwater: the next digest has one that works."
@@ -156,29 +157,7 @@ class Answerer:
         if not asked.asker.team or asked.asker.team != self.home():
             return answers.problem("Slackwater is not for this workspace.")
         try:
-            match asked:
-                case Command():
-                    return self._command(asked)
-                case Dismissal():
-                    until = asked.at + timedelta(days=asked.days) if asked.days else None
-                    return self._decide(asked, "dismiss", asked.why, until)
-                case Press(action="snooze") if asked.value in SNOOZES:
-                    return self._decide(asked, "snooze", "", asked.at + timedelta(days=int(asked.value)))
-                case Press(action="approve") if seen := self._to_approve(asked):
-                    return self._approve(asked, seen)
-                case Press() if _stops(asked):
-                    return self._stop(asked)
-                case Press(action="details") if not self._may_view(asked):
-                    return answers.not_allowed("slack.viewers", asked.asker.user)
-                case Press(action="details"):
-                    shown = self.findings.shown(asked.about)
-                    return answers.details(shown.finding, shown.evidence, shown.ledger)
-                case Press(action="report"):
-                    return self._report(asked)
-                case Press(action="dismiss"):
-                    return answers.problem(f"Slack did not open the form ({asked.value}). Press Dismiss again.")
-                case _:
-                    return answers.problem(ANOTHER_VERSION)
+            return self._carry_out(asked)
         except NotFoundError as error:
             return answers.problem(str(error))
         except PolicyError:
@@ -186,18 +165,42 @@ class Answerer:
                 "The policy cannot be read, so nobody may do anything. `slackwater policy check` says why."
             )
 
+    def _carry_out(self, asked: Asked) -> Message:
+        match asked:
+            case Command():
+                return self._command(asked)
+            case Dismissal():
+                until = asked.at + timedelta(days=asked.days) if asked.days else None
+                return self._decide(asked, "dismiss", asked.why, until)
+            case Press(action="snooze") if asked.value in SNOOZES:
+                return self._decide(asked, "snooze", "", asked.at + timedelta(days=int(asked.value)))
+            case Press(action="approve") if seen := self._to_approve(asked):
+                return self._approve(asked, seen)
+            case Press() if _stops(asked):
+                return self._stop(asked)
+            case Press():
+                return self._show(asked)
+
+    def _show(self, asked: Press) -> Message:
+        """Return what a button shows, for a button that decides nothing."""
+        match asked.action:
+            case "details":
+                return self._details(asked)
+            case "report":
+                return self._report(asked)
+            case "dismiss":
+                return answers.problem(f"Slack did not open the form ({asked.value}). Press Dismiss again.")
+            case _:
+                return answers.problem(ANOTHER_VERSION)
+
     # -- Decisions
 
     def _decide(self, asked: Press | Dismissal, action: Any, why: str, until: datetime | None) -> Message:
         if asked.asker.user not in self.policy().slack.deciders:
             return answers.not_allowed("slack.deciders", asked.asker.user)
+        note = ActorNote(who=_who(asked.asker), why=why, at=asked.at)
         return self._outcome(
-            asked,
-            lambda: answers.done(
-                self.findings.decided_first(
-                    asked.about, action, who=_who(asked.asker), why=why, until=until, now=asked.at
-                )
-            ),
+            asked, lambda: answers.done(self.findings.decided_first(asked.about, action, note, until=until))
         )
 
     def _to_approve(self, asked: Press) -> str | None:
@@ -235,14 +238,18 @@ class Answerer:
         except ChangedError:
             return answers.changed(self.findings.shown(asked.about).finding)
         except ConflictError as error:
-            finding = self.findings.store.get(asked.about)
-            if finding and finding.status != "open":
-                return answers.already_decided(finding)
-            return answers.problem(str(error))
+            return self._conflict(asked, error)
         except NotApproverError:
             return answers.not_allowed("cleanup.approvers", asked.asker.user)
         except (BadDecisionError, NotAllowedError) as error:
             return answers.problem(str(error))
+
+    def _conflict(self, asked: Press | Dismissal, error: ConflictError) -> Message:
+        """Return the decision that somebody else has made; if there is none, the error."""
+        finding = self.findings.store.get(asked.about)
+        if finding and finding.status != "open":
+            return answers.already_decided(finding)
+        return answers.problem(str(error))
 
     # -- Messages
 
@@ -314,6 +321,12 @@ class Answerer:
 
     # -- Reports and commands
 
+    def _details(self, asked: Press) -> Message:
+        if not self._may_view(asked):
+            return answers.not_allowed("slack.viewers", asked.asker.user)
+        shown = self.findings.shown(asked.about)
+        return answers.details(shown.finding, shown.evidence, shown.ledger)
+
     def _report(self, asked: Press) -> Message:
         policy = self.policy()
         slack = policy.slack
@@ -326,7 +339,7 @@ class Answerer:
             raise NotFoundError(f"no audit {report['audit_id']!r}")
         return answers.report(report["url"], record, REPORT_LINK_S // 60)
 
-    def _command(self, asked: Command) -> Message:
+    def _command(self, asked: Command) -> Message:  # noqa: PLR0911 -- one return a command
         name, *rest = asked.text.split() or ["help"]
         match name.lower():
             case "status" | "top" if not self._may_view(asked):

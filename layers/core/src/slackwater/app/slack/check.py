@@ -37,9 +37,13 @@ WEBHOOK_GONE: Final = "the webhook is gone: make another, and put its address in
 REMEDIES: Final[Mapping[str, str]] = {
     "invalid_auth": "the bot token is not good: copy it from the app's page “OAuth & Permissions” into the secret",
     "not_authed": "the bot token is not good: copy it from the app's page “OAuth & Permissions” into the secret",
-    "account_inactive": "the app was taken out of the workspace: install it again, and put the new token into the secret",
+    "account_inactive": (
+        "the app was taken out of the workspace: install it again, and put the new token into the secret"
+    ),
     "token_revoked": "the token was revoked: install the app again, and put the new token into the secret",
-    "channel_not_found": "there is no such channel, or it is private and the bot is not in it: write /invite @Slackwater there",
+    "channel_not_found": (
+        "there is no such channel, or it is private and the bot is not in it: write /invite @Slackwater there"
+    ),
     "not_in_channel": "the bot is not in it: write /invite @Slackwater there",
     "is_archived": "it is archived: choose another, or bring it back",
     "channel_is_archived": "it is archived: choose another, or bring it back",
@@ -72,7 +76,10 @@ class Bot(Channel, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackCheck:
-    """Everything that it takes. `knock` sends the deployed endpoint a signed request, and says which status it answers."""
+    """Everything that it takes.
+
+    `knock` sends the deployed endpoint a signed request, and says which status it answers.
+    """
 
     secret: SlackSecret
     slack: SlackSection

@@ -142,10 +142,11 @@ class Delivery:
     ends: datetime = field(init=False)
 
     def deliver(self, audit_id: str | None, recorded: Sequence[str] = ()) -> Notified:
-        """Try each post that waits once, the oldest first, and say what is left of this audit's: others have runs of their own.
+        """Try each post that waits once, the oldest first, and say what is left of this audit's: others have runs of
+        their own.
 
-        Without an audit it is what is left of the posts that are no audit's. `recorded` are ids of posts of just now: the list
-        may not show them yet.
+        Without an audit it is what is left of the posts that are no audit's. `recorded` are ids of posts of just now:
+        the list may not show them yet.
         """
         self.ends = self._now + AT_WORK
         listed = [post for post in self.outbox.waiting() if post.id not in recorded]
@@ -202,15 +203,18 @@ class Delivery:
         except ChannelBusyError as error:
             return self._later(post, max(timedelta(seconds=error.retry_after_s), LOOK_AGAIN), str(error))
         except (ChannelRefusedError, DeliveryUnknownError) as error:
-            # To send it all the same might be to post it twice.
-            why = f"nobody can look whether it was posted: {error}"
-            if self._now - (post.tried_at or post.created_at) > _patience(post):
-                return self._fails(post, why)
-            if isinstance(error, DeliveryUnknownError):
-                return self._later(post, LOOK_AGAIN, why)
-            self.troubles.append(f"{post.id}: {why}")
-            return self._later(post, RETRY_AFTER_FIX, why)
+            return self._cannot_look(post, error)
         return self._arrived(post, sent) if sent else self._sends_again(post, thread)
+
+    def _cannot_look(self, post: Post, error: ChannelRefusedError | DeliveryUnknownError) -> bool:
+        """Look again later, until the post is given up. Sending it without a look might post it twice."""
+        why = f"nobody can look whether it was posted: {error}"
+        if self._now - (post.tried_at or post.created_at) > _patience(post):
+            return self._fails(post, why)
+        if isinstance(error, DeliveryUnknownError):
+            return self._later(post, LOOK_AGAIN, why)
+        self.troubles.append(f"{post.id}: {why}")
+        return self._later(post, RETRY_AFTER_FIX, why)
 
     def _sends_again(self, post: Post, thread: Sent | None) -> bool:
         """Send a post again whose delivery is unknown, unless that was its last attempt."""
@@ -219,10 +223,9 @@ class Delivery:
 
     def _sends(self, post: Post, thread: Sent | None) -> bool:
         """Send a post that was not posted, unless it is too early, or it was withdrawn."""
-        now = self._now
         if post.withdrawn:
-            dropped = self._wrote(replace(post, state="failed", why=WITHDRAWN, not_before=None))
-            return self._somebody_elses() if dropped is None else False
+            return self._drops(post)
+        now = self._now
         channel = thread.channel if thread else post.channel or self.default
         if channel is None and self.channel.can_look:
             return self._has_no_channel(post)
@@ -244,20 +247,33 @@ class Delivery:
             return self._somebody_elses()
         if self._now - now > AT_ONCE:
             return self._waits_until(now + _unanswered(taken))
+        return self._sends_taken(taken, thread, now)
+
+    def _sends_taken(self, taken: Post, thread: Sent | None, tried_at: datetime) -> bool:
+        """Send a post that is recorded as being sent, and record what became of it."""
         try:
             sent = self.channel.send(taken, thread)
         except ChannelBusyError as error:
-            if _was_last(taken):
-                return self._gives_up(taken, str(error))
-            pause = timedelta(seconds=max(error.retry_after_s, min(2 ** min(post.attempts, 20), BUSY_S)))
-            self.busy[channel] = self._now + pause
-            return self._later(replace(taken, state="pending"), pause, str(error))
+            return self._waits_for_busy_channel(taken, error)
         except ChannelRefusedError as error:
             return self._refused(taken, str(error))
         except DeliveryUnknownError as error:
             self._wrote(replace(taken, why=f"nobody knows whether it was posted: {error}"))
-            return self._waits_until(now + _unanswered(taken))
+            return self._waits_until(tried_at + _unanswered(taken))
         return self._arrived(taken, sent)
+
+    def _waits_for_busy_channel(self, taken: Post, error: ChannelBusyError) -> bool:
+        """Wait as long as Slack asks, and longer after each attempt."""
+        if _was_last(taken):
+            return self._gives_up(taken, str(error))
+        earlier_attempts = taken.attempts - 1
+        pause = timedelta(seconds=max(error.retry_after_s, min(2 ** min(earlier_attempts, 20), BUSY_S)))
+        self.busy[taken.channel] = self._now + pause
+        return self._later(replace(taken, state="pending"), pause, str(error))
+
+    def _drops(self, post: Post) -> bool:
+        dropped = self._wrote(replace(post, state="failed", why=WITHDRAWN, not_before=None))
+        return self._somebody_elses() if dropped is None else False
 
     def _has_no_channel(self, post: Post) -> bool:
         """Wait until somebody names a channel, as long as the post is tried."""

@@ -253,8 +253,8 @@ def fail_posts_without_slack(outbox: Outbox) -> int:
 def _messages(news: News, post_id: str, slack: SlackSection, *, first: bool) -> tuple[Message, ...]:
     """A digest with its thread; a line where nothing is new, in the first channel and unless the policy wants silence.
 
-    An audit that failed or is not complete cannot say that nothing is new, and is told of in any case. What one had changed
-    before it failed is told as of one that is not complete, below the line that says so.
+    An audit that failed or is not complete cannot say that nothing is new, and is told of in any case. What one had
+    changed before it failed is told as of one that is not complete, below the line that says so.
     """
     if news.new or news.changed or news.gone:
         if news.audit.state != "failed":

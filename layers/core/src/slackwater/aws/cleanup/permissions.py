@@ -11,7 +11,7 @@ from itertools import batched
 from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.client.errors import remedies
-from slackwater.aws.client.pages import pages
+from slackwater.aws.client.pages import TokenNames, pages
 from slackwater.ports.errors import BrokenAnswerError
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ A_CALL: Final = 50
 TAG_KEY: Final = "aws:ResourceTag/"
 NETWORK_INTERFACE: Final = ":network-interface/"
 VIA_SERVICE: Final = {"ContextKeyName": "aws:ViaAWSService", "ContextKeyType": "boolean", "ContextKeyValues": ["true"]}
-"""A mount target's network interface is deleted by EFS, with the caller's permissions: the role may delete none by itself."""
+"""A mount target's network interface is deleted by EFS, with the caller's permissions: the role may delete none by
+itself.
+"""
 
 
 class SimulatedPermissions:
@@ -60,8 +62,7 @@ class SimulatedPermissions:
         for one in pages(
             client.simulate_principal_policy,
             "EvaluationResults",
-            next_in="Marker",
-            next_out="Marker",
+            tokens=TokenNames("Marker", "Marker"),
             PolicySourceArn=self._role_arn,
             ActionNames=[*actions],
             ResourceArns=[*arns],

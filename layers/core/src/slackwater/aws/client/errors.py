@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -104,38 +104,69 @@ def as_aws_error(error: Exception) -> Exception:
     return translated(error) if isinstance(error, boto.BotoCoreError | boto.ClientError) else error
 
 
+type ErrorTypes = tuple[type[Exception], ...]
+
+REMEDIES: Final[Sequence[tuple[ErrorTypes, type[AwsError], str]]] = (
+    (
+        (boto.ProfileNotFound,),
+        NoCredentialsError,
+        "{error}: `aws configure list-profiles` names those there are",
+    ),
+    (
+        (boto.ConfigParseError, boto.InvalidConfigError, boto.PartialCredentialsError),
+        NoCredentialsError,
+        "The AWS configuration cannot be used: {error}",
+    ),
+    (
+        (boto.NoCredentialsError,),
+        NoCredentialsError,
+        (
+            "No AWS credentials found: run `aws configure` or `aws sso login`, name a profile with --profile, "
+            "or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        ),
+    ),
+    (
+        (boto.UnauthorizedSSOTokenError, boto.TokenRetrievalError, boto.SSOTokenLoadError),
+        ExpiredCredentialsError,
+        "The sign-in has run out: run `aws sso login` again ({why})",
+    ),
+    (
+        (boto.CredentialRetrievalError, boto.NoAuthTokenError),
+        NoCredentialsError,
+        "The credentials could not be fetched: {error}",
+    ),
+    (
+        (boto.HTTPClientError, boto.ConnectionError),
+        UnreachableError,
+        "{why}: check the network, the proxy, the region and AWS_ENDPOINT_URL",
+    ),
+    (
+        (boto.InvalidRegionError, boto.UnknownRegionError, boto.NoRegionError),
+        UnreachableError,
+        "{why}: name a region with --region or AWS_REGION",
+    ),
+    (
+        (ValueError,),  # botocore refuses a setting with it
+        AwsError,
+        "An AWS setting cannot be used ({error}): check AWS_ENDPOINT_URL and the other AWS_ variables",
+    ),
+    (
+        (ResponseParserError, KeyError),
+        UnreachableError,
+        "What answers does not speak as AWS does ({why}): check AWS_ENDPOINT_URL and the proxy",
+    ),
+)
+"""By type of botocore's error: the error to raise, and its message. The first type that matches counts."""
+
+
 def _translated(error: Exception) -> AwsError:
     why = reason(error)
-    match error:
-        case boto.ClientError():
-            return _refused(error, why)
-        case boto.ProfileNotFound():
-            return NoCredentialsError(f"{error}: `aws configure list-profiles` names those there are")
-        case boto.ConfigParseError() | boto.InvalidConfigError() | boto.PartialCredentialsError():
-            return NoCredentialsError(f"The AWS configuration cannot be used: {error}")
-        case boto.NoCredentialsError():
-            return NoCredentialsError(
-                "No AWS credentials found: run `aws configure` or `aws sso login`, name a profile with --profile, "
-                "or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
-            )
-        case boto.UnauthorizedSSOTokenError() | boto.TokenRetrievalError() | boto.SSOTokenLoadError():
-            return ExpiredCredentialsError(f"The sign-in has run out: run `aws sso login` again ({why})")
-        case boto.CredentialRetrievalError() | boto.NoAuthTokenError():
-            return NoCredentialsError(f"The credentials could not be fetched: {error}")
-        case boto.HTTPClientError() | boto.ConnectionError():
-            return UnreachableError(f"{why}: check the network, the proxy, the region and AWS_ENDPOINT_URL")
-        case boto.InvalidRegionError() | boto.UnknownRegionError() | boto.NoRegionError():
-            return UnreachableError(f"{why}: name a region with --region or AWS_REGION")
-        case ValueError():  # botocore's own way to refuse a setting
-            return AwsError(
-                f"An AWS setting cannot be used ({error}): check AWS_ENDPOINT_URL and the other AWS_ variables"
-            )
-        case ResponseParserError() | KeyError():
-            return UnreachableError(
-                f"What answers does not speak as AWS does ({why}): check AWS_ENDPOINT_URL and the proxy"
-            )
-        case _:
-            return AwsError(why)
+    if isinstance(error, boto.ClientError):
+        return _refused(error, why)
+    for types, translation, message in REMEDIES:
+        if isinstance(error, types):
+            return translation(message.format(error=error, why=why))
+    return AwsError(why)
 
 
 def _refused(error: boto.ClientError, why: str) -> AwsError:
@@ -151,7 +182,8 @@ def _refused(error: boto.ClientError, why: str) -> AwsError:
         )
     if code in DENIED and error.operation_name == "AssumeRole":
         return AccessDeniedError(
-            f"The role may not be assumed: its trust policy must name the caller, and the external id must match ({why})"
+            "The role may not be assumed: its trust policy must name the caller, and the external id must match "
+            f"({why})"
         )
     if code in DENIED:
         return AccessDeniedError(f"Not allowed: the caller's policy lacks this action ({why})")

@@ -19,7 +19,10 @@ KEPT: Final = 32
 
 
 class Members:
-    """Sessions of accounts, for one audit or scan: all are counted by the meter of the session they begin from. Thread-safe."""
+    """Sessions of accounts, for one audit or scan: all are counted by the meter of the session they begin from.
+
+    Thread-safe.
+    """
 
     def __init__(
         self, own: AwsSession, own_account: str, partition: str, role_name: str | None, external_id: str | None
@@ -68,7 +71,8 @@ class Members:
     def _enter(self, account: str) -> AwsSession:
         if self._role_name is None:
             raise AwsError(
-                f"account {account} cannot be entered: no role is named for other accounts (MemberRoleName, with the name of "
+                f"account {account} cannot be entered: no role is named for other accounts (MemberRoleName, with the "
+                "name of "
                 "the one that template-member.yaml makes in each)"
             )
         role_arn = f"arn:{self._partition}:iam::{account}:role/{self._role_name}"
@@ -77,7 +81,8 @@ class Members:
         except AccessDeniedError as error:
             why = reason(error.__cause__ or error)
             raise AccessDeniedError(
-                f"account {account} cannot be entered: {role_arn} may not be assumed: deploy template-member.yaml there, "
+                f"account {account} cannot be entered: {role_arn} may not be assumed: deploy template-member.yaml "
+                "there, "
                 f"for this account and stack, with the same external id ({why})"
             ) from error.__cause__
         except AwsError as error:

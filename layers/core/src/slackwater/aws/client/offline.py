@@ -1,4 +1,6 @@
-"""What AWS configuration and botocore's data say, read without botocore: its import takes longer than an offline estimate."""
+"""What AWS configuration and botocore's data say, read without botocore: its import takes longer than an offline
+estimate.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """Response parsers that read the big answers for what we use of them, and leave the rest, and every error, to botocore.
 
-Botocore builds all of an answer: an instance is some 150 XML elements, of which the inventory reads ten, and a fleet's metrics
-are millions of time stamps. The factory is registered on our own session only.
+Botocore builds all of an answer: an instance is some 150 XML elements, of which the inventory reads ten, and a fleet's
+metrics are millions of time stamps. The factory is registered on our own session only.
 
-A value that is not of its type fails where it is read, not where it is parsed: so it costs its own record, and not its page.
+A value that is not of its type fails where it is read, not where it is parsed: so it costs its own record, and not its
+page.
 """
 
 from __future__ import annotations
@@ -80,7 +81,10 @@ WANTED: Final[Mapping[str, Wanted]] = {
         ),
     ),
 }
-"""What the inventory and the clean-up read, by output shape. A field that is not here is not there: add it here first."""
+"""What the inventory and the clean-up read, by output shape.
+
+A field that is not here is not there: add it here first.
+"""
 
 
 def timestamp(value: str | float) -> datetime:
@@ -201,7 +205,8 @@ class LeanJsonParser(LenientJson, JSONParser):
 
 
 def _without_times(body: bytes) -> tuple[bytes, dict[str, array[float]]]:
-    """The body with a name in the place of each run of time stamps, and the runs: metrics of one period repeat each other's.
+    """The body with a name in the place of each run of time stamps, and the runs: metrics of one period repeat each
+    other's.
 
     Half of all numbers are not read twice so. A run that is written otherwise than CloudWatch does stays where it is.
     """

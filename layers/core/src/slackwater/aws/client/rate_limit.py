@@ -11,9 +11,9 @@ from typing import Final
 from slackwater.model.services import CALLS_PER_SECOND
 
 POINTS_PER_SECOND: Final = 300_000
-"""Three quarters of what GetMetricData may be asked for in one account and Region: 396,000 points a second, counted by window
-and period, whether there are any or not (CloudWatch service quotas, for windows that begin more than three hours ago). A large
-scan reaches it; whoever else does makes it give way, by being throttled."""
+"""Three quarters of what GetMetricData may be asked for in one account and Region: 396,000 points a second, counted by
+window and period, whether there are any or not (CloudWatch service quotas, for windows that begin more than three hours
+ago). A large scan reaches it; whoever else does makes it give way, by being throttled."""
 
 BURST_S: Final = 1
 """What a second allows may go at once."""
@@ -44,7 +44,9 @@ class Bucket:
         clock: Callable[[], float],
         sleep: Callable[[float], None],
     ) -> None:
-        """`share` is the part of the rate that is ours, from 0 to 1; `clock` tells seconds, and `sleep` waits for some."""
+        """`share` is the part of the rate that is ours, from 0 to 1; `clock` tells seconds, and `sleep` waits
+        for some.
+        """
         self._full = per_second
         self._share = share
         self._clock = clock
@@ -84,7 +86,10 @@ class Bucket:
 
 
 class RateLimit:
-    """The buckets of one account: one for each service in each Region, and one for the points of metrics. Thread-safe."""
+    """The buckets of one account: one for each service in each Region, and one for the points of metrics.
+
+    Thread-safe.
+    """
 
     def __init__(
         self,
@@ -111,7 +116,10 @@ class RateLimit:
         self._of(_POINTS, region).take(count)
 
     def throttled(self, service: str, region: str) -> None:
-        """Slow down: the service said that it was asked too fast. CloudWatch does not say whether by calls or by points."""
+        """Slow down: the service said that it was asked too fast.
+
+        CloudWatch does not say whether by calls or by points.
+        """
         for name in (service, _POINTS) if service == "cloudwatch" else (service,):
             if name in self._per_second:
                 self._of(name, region).throttled()

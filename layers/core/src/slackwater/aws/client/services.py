@@ -1,6 +1,7 @@
 """The AWS services that Slackwater calls, by botocore's names.
 
-The layer carries botocore's data of these services and of no others: a client of any other cannot be made in a function.
+The layer carries botocore's data of these services and of no others: a client of any other cannot be made in a
+function.
 """
 
 from __future__ import annotations

@@ -61,7 +61,8 @@ CONNECT_TIMEOUT_S: Final = 5
 class Patience:
     """How often to ask AWS before giving up, and how long to wait for a connection and for each answer.
 
-    `replaceable` is for services whose answers something packaged can replace, `first` for those that a command asks first.
+    `replaceable` is for services whose answers something packaged can replace, `first` for those that a command asks
+    first.
     """
 
     max_attempts: int
@@ -79,7 +80,9 @@ class Patience:
 
 
 PATIENT: Final = Patience(8, 60)
-"""A throttled scan slows down (adaptive mode) rather than fails; eight attempts back off for half a minute and then say so."""
+"""A throttled scan slows down (adaptive mode) rather than fails; eight attempts back off for half a minute and then say
+so.
+"""
 
 ASKED_FIRST: Final = frozenset({"sts", "cloudformation"})
 """Each answers in a fraction of a second, so a command that gets no answer has a wrong endpoint or no network."""
@@ -93,11 +96,15 @@ REPLACEABLE: Final = frozenset({"ec2", "pricing"})
 SOMEBODY_WAITS: Final = Patience(3, 8, replaceable=Patience(2, 3, 3, "standard"))
 """Whoever asks the API shall hear that the store is busy before API Gateway hangs up, after 30 seconds.
 
-A call of a replaceable service ends after 2 x (3 + 3) + 1 between = 13 of them; the adaptive mode would slow all calls down.
+A call of a replaceable service ends after 2 x (3 + 3) + 1 between = 13 of them; the adaptive mode would slow all calls
+down.
 """
 
 ONCE: Final = Patience(1, 60, retry_mode="standard")
-"""For what must be asked once: an answer that was lost does not say that nothing was done. The environment cannot change it."""
+"""For what must be asked once: an answer that was lost does not say that nothing was done.
+
+The environment cannot change it.
+"""
 
 SLACK_WAITS: Final = Patience(2, 1, 1, "standard")
 """Slack hangs up after three seconds, and whoever pressed a button is told that it did not work."""
@@ -114,7 +121,9 @@ POOL: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Something that stands in for AWS (a simulated account), with its own keys: no configuration, proxy or profile is read."""
+    """Something that stands in for AWS (a simulated account), with its own keys: no configuration, proxy or profile is
+    read.
+    """
 
     url: str
     access_key_id: str
@@ -127,7 +136,7 @@ class AwsSession:
     Profiles and environment variables mean what they mean to every AWS SDK; AWS_REGION comes before AWS_DEFAULT_REGION.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- settings that do not depend on each other, all with a default but one
         self,
         profile: str | None = None,
         role_arn: str | None = None,
@@ -166,7 +175,8 @@ class AwsSession:
             )
             self._session = own
             own.get_scoped_config()  # a profile that does not exist shows here
-            # Which regions there are is in EC2's model: a tenth of a second of every start, for nothing where none is named.
+            # Which regions there are is in EC2's model: a tenth of a second of every start, for nothing where none is
+            # named.
             self.home = home if home and home in self.regions_of("ec2") else self.region or FALLBACK_REGION
             if role_arn:
                 create_sts = partial(own.create_client, **self._options("sts", self.home))
@@ -239,8 +249,8 @@ class AwsSession:
     def has_credentials(self) -> bool:
         """True where there are any, good or not. Asks AWS nothing.
 
-        Where neither environment nor profile has any, the metadata service of EC2 is asked, as by every SDK: once, for a
-        second at most each for a token and the role, unless the environment says otherwise.
+        Where neither environment nor profile has any, the metadata service of EC2 is asked, as by every SDK: once, for
+        a second at most each for a token and the role, unless the environment says otherwise.
 
         Raises:
             AwsError: what is configured is broken.
@@ -280,7 +290,8 @@ class AwsSession:
     def _session_of(self, hooks: HierarchicalEmitter, *, built: bool = False) -> Session:
         """A session of botocore's with our parsers; it has no credentials yet where an endpoint is given.
 
-        To `built` hooks everything that it registers there, and whoever counts, is registered already: most of its cost.
+        To `built` hooks everything that it registers there, and whoever counts, is registered already: most of its
+        cost.
         """
         options: dict[str, Any] = {
             "profile": self._profile,
@@ -327,7 +338,9 @@ class AwsSession:
 
 @cache
 def _loader(data_path: str | None) -> Loader:
-    """What has read botocore's data, kept for all sessions: EC2's model takes longer to read than many regions to scan."""
+    """What has read botocore's data, kept for all sessions: EC2's model takes longer to read than many
+    regions to scan.
+    """
     return create_loader(data_path)
 
 

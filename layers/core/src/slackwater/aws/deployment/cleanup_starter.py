@@ -29,7 +29,9 @@ class StateMachineCleanups:
         self._undo_arn = undo_arn
 
     def state(self, execution: str, *, undo: bool = False) -> ExecutionState:
-        """Whether the execution of this name still works, of a clean-up or of an undo. One that may be redriven has ended.
+        """Whether the execution of this name still works, of a clean-up or of an undo.
+
+        One that may be redriven has ended.
 
         Raises:
             AwsError: Step Functions did not say.

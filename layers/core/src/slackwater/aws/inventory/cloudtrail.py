@@ -1,7 +1,8 @@
 """When volumes were attached and detached, from CloudTrail's event history.
 
 LookupEvents answers two calls a second, at most 50 events each, newest first, 90 days back (AWS CloudTrail User Guide,
-"Viewing recent management events"). So it is paged once for the account, never asked per volume: but where only one matters.
+"Viewing recent management events"). So it is paged once for the account, never asked per volume: but where only one
+matters.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ MAX_PAGES: Final = 30
 
 
 def attachment_events(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[AttachmentEvent]]:
-    """Read the last attachment or detachment of each volume that is unattached now. Nothing is asked when there is none.
+    """Read the last attachment or detachment of each volume that is unattached now.
+
+    Nothing is asked when there is none.
 
     A history that breaks off is still the newest part, and right: what was read is given before the error is raised.
     """
@@ -86,7 +89,8 @@ def attachment_event(
             for one in (_of(event, name) if name or "EventName" not in event else ())
             if one.id in ("", volume_id)
         ]
-        # Of two events in one second the detachment counts, as it does where all are read; what cannot be read may be either.
+        # Of two events in one second the detachment counts, as it does where all are read; what cannot be read may be
+        # either.
         last = sorted([*last, *of_it], key=_order)[:1]
     for _, found in last:
         yield replace(found, id=volume_id) if isinstance(found, UnreadableRecord) else found
@@ -117,7 +121,9 @@ def _events(
 
 
 def _of(event: Any, name: EventName | None) -> Iterator[ReadRecord[AttachmentEvent]]:
-    """What an event says of each volume that it names; an event that cannot be read may be of any, unless it names some."""
+    """What an event says of each volume that it names; an event that cannot be read may be of any, unless it names
+    some.
+    """
     named = list[str]()
     try:
         named = [resource.get("ResourceName", "") for resource in event.get("Resources", ())]

@@ -1,7 +1,7 @@
 """Metrics that the CloudWatch agent publishes: the ENA driver's allowances, and how full file systems are.
 
-CloudWatch finds a metric only by its exact dimensions, and what the agent appends is each installation's choice: so they are
-listed, not guessed. ListMetrics shows what had points in the last two weeks.
+CloudWatch finds a metric only by its exact dimensions, and what the agent appends is each installation's choice: so
+they are listed, not guessed. ListMetrics shows what had points in the last two weeks.
 """
 
 from __future__ import annotations

@@ -69,8 +69,8 @@ def instances(session: AwsSession, target: Target, _: Earlier, **only: Any) -> I
 def tags_of(tags: Iterable[Any] | None) -> dict[str, str]:
     """AWS's list of keys and values as a mapping.
 
-    A describe call that lists no tags says that there are none. A tag without a value has an empty one: recorded answers of
-    real accounts have such tags, and its key may be the one that keeps the resource.
+    A describe call that lists no tags says that there are none. A tag without a value has an empty one: recorded
+    answers of real accounts have such tags, and its key may be the one that keeps the resource.
 
     Raises:
         BrokenAnswerError: a tag has no key; it may be the one that keeps the resource.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from slackwater.aws.client.errors import code_of
-from slackwater.aws.client.pages import pages
+from slackwater.aws.client.pages import MARKER, pages
 from slackwater.aws.client.parallel import parallel_map
 from slackwater.aws.inventory.ec2 import tags_of
 from slackwater.aws.inventory.records import BROKEN, ReadRecord, after_pause, named, one_by_one, records
@@ -47,7 +47,7 @@ def file_systems(session: AwsSession, target: Target, _: Earlier, **only: Any) -
     call = session.client("efs", target.region).describe_file_systems
 
     def found(**parameters: Any) -> Iterator[Any]:
-        return pages(call, "FileSystems", next_in="Marker", next_out="NextMarker", **parameters)
+        return pages(call, "FileSystems", tokens=MARKER, **parameters)
 
     return records(
         EfsFileSystem,
@@ -73,7 +73,10 @@ def replications(session: AwsSession, target: Target, before: Earlier) -> Iterat
 
 
 def _sides(found: Any) -> Iterator[Any]:
-    """The source of a replication and its destinations. A replication without destinations has one that nobody can name."""
+    """The source of a replication and its destinations.
+
+    A replication without destinations has one that nobody can name.
+    """
     destinations = found.get("Destinations") or [{}]
     yield {
         "FileSystemId": found.get("SourceFileSystemId"),
@@ -141,7 +144,9 @@ def _mount_target(found: tuple[_Answer, Any]) -> EfsMountTarget | None:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What EFS answered about one file system: items, or why they cannot be read; neither where it was deleted meanwhile."""
+    """What EFS answered about one file system: items, or why they cannot be read; neither where it was deleted
+    meanwhile.
+    """
 
     system_id: str
     found: list[Any] | None = None
@@ -169,9 +174,7 @@ def _system_of(answer: _Answer) -> str:
 def _of(system: EfsFileSystem, call: Callable[..., Mapping[str, Any]], key: str) -> _Answer:
     """Everything under `key` about one file system. An answer that cannot be read is that file system's alone."""
     try:
-        return _Answer(
-            system.id, list(pages(call, key, next_in="Marker", next_out="NextMarker", FileSystemId=system.id))
-        )
+        return _Answer(system.id, list(pages(call, key, tokens=MARKER, FileSystemId=system.id)))
     except ClientError as error:
         if code_of(error) != NOT_FOUND:
             raise

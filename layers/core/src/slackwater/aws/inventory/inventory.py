@@ -51,7 +51,8 @@ class Reader:
     """How one kind of record is read: the IAM action, and every kind that must have been read before.
 
     It `heeds` kinds that tell whether there can be any, and goes without them where they are not read, or could not be.
-    What is `slow` is few records, none of which another reader needs: whoever needs none of them does not wait for them.
+    What is `slow` is few records, none of which another reader needs: whoever needs none of them does not wait for
+    them.
     """
 
     action: str
@@ -122,7 +123,10 @@ class AwsInventory:
     def __init__(
         self, session: AwsSession, readers: Mapping[type[Record], Reader] = READERS, part_records: int = PART_RECORDS
     ) -> None:
-        """Makes no call. Other readers may read less; each after those it needs. `part_records` is how large a part gets."""
+        """Makes no call.
+
+        Other readers may read less; each after those it needs. `part_records` is how large a part gets.
+        """
         self._session = session
         self._readers = readers
         self._part_records = part_records
@@ -137,7 +141,9 @@ class AwsInventory:
     def snapshot(
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> InventorySnapshot:
-        """Every record of these kinds, and of those they build on. A kind that fails is a gap, and unreadable in every part.
+        """Every record of these kinds, and of those they build on.
+
+        A kind that fails is a gap, and unreadable in every part.
 
         Raises:
             SnapshotError: there is no room for so many.

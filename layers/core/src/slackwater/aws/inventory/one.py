@@ -1,6 +1,7 @@
 """Reads of an account what a detector has to know of one volume or file system: another look, before it is cleaned up.
 
-What a detector sees of it is what it sees in the whole inventory, and so is its answer. AWS Compute Optimizer's views are left
+What a detector sees of it is what it sees in the whole inventory, and so is its answer. AWS Compute Optimizer's views
+are left
 out: they change no answer, and it lists them all.
 """
 
@@ -66,7 +67,10 @@ class OneInventory:
     def read(
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> tuple[Fleet, list[Gap]]:
-        """The resource, where it is there, and of these kinds what belongs to it. What cannot be read is a gap, as ever."""
+        """The resource, where it is there, and of these kinds what belongs to it.
+
+        What cannot be read is a gap, as ever.
+        """
         return self._inventory(required, optional).read(target, required, {*optional} - VIEWS)
 
     def snapshot(
@@ -80,7 +84,9 @@ class OneInventory:
 
 
 def _of_volume(id: str, wanted: Collection[type[Record]]) -> Mapping[type[Record], Reader]:
-    """A volume, its instances, its history; and, where it counts which disk of an instance is which, its instances' volumes."""
+    """A volume, its instances, its history; and, where it counts which disk of an instance is which, its instances'
+    volumes.
+    """
 
     def volumes(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[Volume]]:
         found = list(inventory_ec2.volumes(session, target, before, VolumeIds=[id]))

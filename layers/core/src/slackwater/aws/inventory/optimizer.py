@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.client.pages import pages
+from slackwater.aws.client.pages import TokenNames, pages
 from slackwater.aws.inventory.records import ReadRecord, records
 from slackwater.aws.inventory.snapshot import is_any
 from slackwater.model.resources import (
@@ -95,7 +95,7 @@ def _paged(call: Callable[..., Mapping[str, Any]], key: str, **parameters: Any) 
         return answer
 
     try:
-        yield from pages(asked, key, next_in="nextToken", next_out="nextToken", **parameters)
+        yield from pages(asked, key, tokens=TokenNames("nextToken", "nextToken"), **parameters)
     except ClientError as error:
         if error.response["Error"]["Code"] != NOT_ENROLLED:  # the account left meanwhile
             raise

@@ -69,7 +69,10 @@ class _Entry:
 
 
 class Organization:
-    """The organization of a session's account; one object sees it as it is now. Its few calls a second are waited for."""
+    """The organization of a session's account; one object sees it as it is now.
+
+    Its few calls a second are waited for.
+    """
 
     def __init__(self, session: AwsSession) -> None:
         """With credentials of the management account, or of a delegated administrator."""
@@ -186,8 +189,10 @@ def _explained(what: str) -> Iterator[None]:
         code = code_of(cause) if isinstance(cause, ClientError) else ""
         if code in NO_SAY:
             raise AccessDeniedError(
-                "AWS Organizations tells this caller nothing: audit from the organization's management account or a delegated "
-                "administrator, with a policy that allows it, or name accounts by their ids instead ([organization] accounts, "
+                "AWS Organizations tells this caller nothing: audit from the organization's management account or a "
+                "delegated "
+                "administrator, with a policy that allows it, or name accounts by their ids instead ([organization] "
+                "accounts, "
                 f"without organizational_units) ({reason(cause) if cause else error})"
             ) from cause
         if code in NO_UNIT:

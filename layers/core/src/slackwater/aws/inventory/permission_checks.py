@@ -33,15 +33,17 @@ LACK: Final = re.compile(r"\bbecause no\b", re.IGNORECASE)
 POLICY_TYPE: Final = re.compile(
     r"\b(?:in|by|because) (?:an?|no|the) ([\w -]+? policy|permissions boundary)\b", re.IGNORECASE
 )
-"""AWS IAM User Guide, "Troubleshooting access denied error messages"; not every service says so, or says so in these words."""
+"""AWS IAM User Guide, "Troubleshooting access denied error messages"; not every service says so, or says so in these
+words.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class PermissionCheck:
     """A call: botocore's service and method, and what its answer must hold.
 
-    `where` it is asked: in each region, once at home, or once where the price list is. A service that is not `everywhere`
-    is asked only where it has an endpoint.
+    `where` it is asked: in each region, once at home, or once where the price list is. A service that is not
+    `everywhere` is asked only where it has an endpoint.
     """
 
     service: Service
@@ -133,8 +135,12 @@ class AwsPermissionChecks:
         self._session, self._meter, self._now = session, meter, now
 
     def is_there(self, action: str, region: str) -> bool:
-        """False where the action's service has no endpoint in a region, which lacks nothing then. Makes no call."""
+        """False if a scan of the region never uses the action: its service has no endpoint there, or no prices in USD
+        for the region's partition. Makes no call.
+        """
         check = PERMISSION_CHECKS[action]
+        if check.where == "prices":
+            return self._session.partition_of(region) == pricing.PARTITION
         return check.everywhere or region in self._session.regions_of(check.service)
 
     def once(self, action: str) -> bool:

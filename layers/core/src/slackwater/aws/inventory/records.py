@@ -1,7 +1,7 @@
 """Reads AWS's answers record by record: one that cannot be read costs no other.
 
-EC2 is eventually consistent (Amazon EC2 API Reference, "Eventual consistency"): a volume may be `in-use` before its attachment
-shows. So what cannot be used is read once more, by its id, and only then reported as unreadable.
+EC2 is eventually consistent (Amazon EC2 API Reference, "Eventual consistency"): a volume may be `in-use` before its
+attachment shows. So what cannot be used is read once more, by its id, and only then reported as unreadable.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ type Again = Callable[[Sequence[str]], Iterable[Any]]
 """Reads items by their ids; an item that no longer exists is left out."""
 
 
-def records[R: Record](
+def records[R: Record](  # noqa: PLR0913 -- keywords say how to read an item, and most readers need one or two
     kind: type[R],
     items: Iterable[Any],
     read: Callable[[Any], R | None],
@@ -65,33 +65,37 @@ def records[R: Record](
     Yields:
         The records, each checked against its types; then those that could not be read.
     """
+
+    def read_one(item: Any) -> ReadRecord[R] | None:
+        return _one(kind, item, read, id_of, owners_of)
+
     broken = list[UnreadableRecord]()
     failure: Exception | None = None
     try:
-        for item in items:
-            one = _one(kind, item, read, id_of, owners_of)
-            if isinstance(one, UnreadableRecord):
-                broken.append(one)
-            elif one is not None:
-                yield one
+        yield from _readable(map(read_one, items), broken)
     except Exception as error:  # noqa: BLE001 -- raised below, after what was read
         failure = error
     if again and (ids := list(dict.fromkeys(one.id for one in broken if one.id))[:MOST_AGAIN]):
         try:
-            second = {id_of(item): _one(kind, item, read, id_of, owners_of) for item in again(ids)}
-        except Exception:  # noqa: BLE001 -- the first answer's reason stands
+            second = {id_of(item): read_one(item) for item in again(ids)}
+        except Exception:  # noqa: BLE001 -- the first answer's reason is reported
             second = None
         if second is not None:
             answered = ids if says_gone else second
             broken = [one for one in broken if one.id not in answered]
-            for one in second.values():
-                if isinstance(one, UnreadableRecord):
-                    broken.append(one)
-                elif one is not None:
-                    yield one
+            yield from _readable(second.values(), broken)
     yield from broken
     if failure:
         raise failure
+
+
+def _readable[R: Record](ones: Iterable[ReadRecord[R] | None], broken: list[UnreadableRecord]) -> Iterator[R]:
+    """Yield the records, and append to `broken` what could not be read."""
+    for one in ones:
+        if isinstance(one, UnreadableRecord):
+            broken.append(one)
+        elif one is not None:
+            yield one
 
 
 def _one[R: Record](

@@ -1,8 +1,9 @@
-"""What a target holds, listed once: in memory while it is little, in a file from which it is taken in parts when it is much.
+"""What a target holds, listed once: in memory while it is little, in a file from which it is taken in parts when it is
+much.
 
-A part is made of whole households, where a household is all that a detector looks at when it judges one resource. An instance
-and what hangs on it are one, and so are a file system and its volumes; a volume on several instances makes one of them all.
-What tells of a type, or of the account, goes with every part.
+A part is made of whole households, where a household is all that a detector looks at when it judges one resource. An
+instance and what hangs on it are one, and so are a file system and its volumes; a volume on several instances makes one
+of them all. What tells of a type, or of the account, goes with every part.
 """
 
 from __future__ import annotations
@@ -58,7 +59,10 @@ SCHEMA: Final = """
     CREATE UNIQUE INDEX known ON records (kind, id);
     CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT);
 """
-"""`home` names a household; what has none goes with all. A file that is lost is listed again: nothing is written for safety."""
+"""`home` names a household; what has none goes with all.
+
+A file that is lost is listed again: nothing is written for safety.
+"""
 
 DIVIDE: Final = """
     CREATE INDEX homes_of ON records (home);
@@ -171,7 +175,9 @@ class SnapshotWriter:
         rest: Rest | None = None,
         broken: Sequence[UnreadableRecord] = (),
     ) -> InventorySnapshot:
-        """All that was put there, and the `rest`, which is waited for only where there is a file; the shelf is used up."""
+        """All that was put there, and the `rest`, which is waited for only where there is a file; the shelf
+        is used up.
+        """
         if self._file is None:
             records = (record for of_kind in self._by_kind.values() for record in of_kind.values())
             return WholeSnapshot(Fleet(records, unreadable, rest, broken), gaps)
@@ -262,7 +268,9 @@ def open_snapshot(path: Path) -> InventorySnapshot:
 
 
 def discard_left_behind() -> None:
-    """Delete the files of processes that were killed: only where nobody else can have one, as another's would go, too."""
+    """Delete the files of processes that were killed: only where nobody else can have one, as another's would
+    go, too.
+    """
     for file in [*Path(tempfile.gettempdir()).glob("slackwater-*/stock.sqlite")]:
         shutil.rmtree(file.parent, ignore_errors=True)  # one that stays takes room, and a lack of room is said aloud
 
@@ -460,7 +468,9 @@ def _load(record: bytes) -> Record:
 
 @cache
 def _records_version() -> str:
-    """What the records of this version are made of, types too: a record is read back field by field, and nothing checks it."""
+    """What the records of this version are made of, types too: a record is read back field by field, and nothing checks
+    it.
+    """
     named = sorted(
         (name, [(one.name, str(one.type)) for one in fields(kind)])
         for name, kind in vars(resources).items()

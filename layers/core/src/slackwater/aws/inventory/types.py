@@ -20,7 +20,8 @@ ACTIONS: Final = frozenset({"ec2:DescribeInstanceTypes"})
 
 
 def instance_types(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[InstanceType]]:
-    """Read the types that the fleet uses, as EC2 describes them; other sizes of their families come from the packaged snapshot.
+    """Read the types that the fleet uses, as EC2 describes them; other sizes of their families come from the packaged
+    snapshot.
 
     Of a type that the region no longer offers the packaged figures stand.
     """

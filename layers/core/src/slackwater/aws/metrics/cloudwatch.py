@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 ACTIONS: Final = frozenset({"cloudwatch:GetMetricData"})
 
 NO_STATUS: Final = "NoStatus: CloudWatch does not say whether its answer is complete"
+SHORT_RUN: Final = 8
+"""Points that a run without holes has on average, at least, to be put in one piece."""
+
 SILENT: Final = "CloudWatch left this metric out of its answer"
 
 
@@ -41,9 +45,12 @@ class _Answer:
 
 
 class CloudWatchMetrics:
-    """The metrics of one target. Thread-safe: a client slows all its threads down together when CloudWatch throttles."""
+    """The metrics of one target.
 
-    def __init__(
+    Thread-safe: a client slows all its threads down together when CloudWatch throttles.
+    """
+
+    def __init__(  # noqa: PLR0913 -- its adapters and limits, each given by the composition root
         self,
         session: AwsSession,
         target: Target,
@@ -53,7 +60,10 @@ class CloudWatchMetrics:
         rate_limit: RateLimit | None = None,
         spending: Spending | None = None,
     ) -> None:
-        """`concurrency` is how many calls may be on their way at once, `spending` what may be asked at all. Makes no call."""
+        """`concurrency` is how many calls may be on their way at once, `spending` what may be asked at all.
+
+        Makes no call.
+        """
         self.concurrency = concurrency
         self._rate_limit = rate_limit
         self._spending = spending
@@ -65,8 +75,8 @@ class CloudWatchMetrics:
     def fetch(self, call: MetricCall) -> MetricAnswer:
         """Answer one call: a series on each query's own grid, NaN where CloudWatch has no point, or why there is none.
 
-        Each call is retried for as long as its client retries. When as many calls as may be on their way have failed with none
-        between them that worked, CloudWatch is not asked again: a scan that is refused must end.
+        Each call is retried for as long as its client retries. When as many calls as may be on their way have failed
+        with none between them that worked, CloudWatch is not asked again: a scan that is refused must end.
         """
         if self._failed_in_a_row >= self.concurrency:
             return _none(call, f"not asked, after {self.concurrency} calls in a row that failed")
@@ -152,8 +162,9 @@ def _news(
 ) -> PageNews:
     """What a page of results tells that was not known.
 
-    A metric with many points, or whose points CloudWatch is still collecting (`PartialData`), comes again on later pages, under
-    the same id, and may have no point on any of them. But a page with points, all of which were there, is one that came before.
+    A metric with many points, or whose points CloudWatch is still collecting (`PartialData`), comes again on later
+    pages, under the same id, and may have no point on any of them. But a page with points, all of which were there, is
+    one that came before.
     """
     news: PageNews = "nothing"
     for result in results:
@@ -185,8 +196,8 @@ def _lay(answer: _Answer, grid: array[float], period_s: int, times: Sequence[Any
     """Put points where their times say; a run without holes goes in one piece.
 
     Raises:
-        BrokenAnswerError: a point is no number, at no time that was asked for, or is another one than was there: an answer
-            of which one point is wrong is trusted in none.
+        BrokenAnswerError: a point is no number, at no time that was asked for, or is another one than was there: an
+            answer of which one point is wrong is trusted in none.
     """
     if not times:
         return
@@ -198,6 +209,8 @@ def _lay(answer: _Answer, grid: array[float], period_s: int, times: Sequence[Any
     if isinstance(times, array) and grid[of_it].tobytes() == times.tobytes() and not answer.status:
         values[of_it] = array("d", points)
         return
+    if isinstance(times, array) and not answer.status and _lay_runs(values, grid, period_s, times, points):
+        return
     even = grid[0] % period_s == 0  # where the window does not begin with a period, its first one began before
     for time, point in zip(map(_epoch_s, times), points, strict=True):
         index = int((time - grid[0]) // period_s)
@@ -206,6 +219,36 @@ def _lay(answer: _Answer, grid: array[float], period_s: int, times: Sequence[Any
         if values[index] != point and not isnan(values[index]):
             raise BrokenAnswerError(f"there are two points of {_words(time)}")
         values[index] = point
+
+
+def _lay_runs(
+    values: array[float], grid: array[float], period_s: int, times: array[float], points: Sequence[float]
+) -> bool:
+    """Put each run of points without holes in one piece. False if the runs are short, or a time is not on the grid.
+
+    Where times ascend, a run ends where they are ahead of it, which a bisection finds. The comparison with the grid
+    finds those that do not ascend. What is put before that is put again, in the same place.
+    """
+    place, end, given = 0, len(times), array("d", points)
+    for _ in range(end // SHORT_RUN + 1):
+        index = int((times[place] - grid[0]) // period_s)
+        if index < 0:
+            return False
+        ahead = partial(_ahead, times, place, period_s)
+        stop = bisect_left(range(end), 1, place + 1, key=ahead)
+        here, there = slice(place, stop), slice(index, index + stop - place)
+        if grid[there].tobytes() != times[here].tobytes():
+            return False
+        values[there] = given[here]
+        place = stop
+        if place == end:
+            return True
+    return False
+
+
+def _ahead(times: array[float], place: int, period_s: int, at: int) -> bool:
+    """Whether a time is later than it would be in a run that begins at `place`."""
+    return times[at] - times[place] > (at - place) * period_s
 
 
 def _words(time: float) -> str:

@@ -47,7 +47,9 @@ class LocalSpending:
         self._refusal: str | None = None
 
     def take(self, metrics: int) -> str | None:
-        """Count metrics that are about to be asked for; why not, and nothing counted, where they would cost too much."""
+        """Count metrics that are about to be asked for; why not, and nothing counted, where they would cost
+        too much.
+        """
         with self._lock:
             if self._spent + metrics <= _most(self._most_usd):
                 self._spent += metrics
@@ -64,55 +66,68 @@ class _Purse:
     most: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What the metrics of an audit may cost, in USD, and who shares it.
+
+    Attributes:
+        audit_id: The audit whose scans share `most_usd`.
+        most_usd: What the metrics of the audit may cost.
+        day_usd: What the metrics of all audits of a day may cost; None sets no such limit.
+        account: The account of this scan.
+        accounts: How many accounts the audit scans.
+    """
+
+    audit_id: str
+    most_usd: float
+    day_usd: float | None = None
+    account: str = ""
+    accounts: int = 1
+
+
 class DynamoSpending:
     """The ceilings of an audit and of a day, over all scans, in the table: a context, for one scan. Thread-safe.
 
-    A scan takes blocks, as large as what it has asked so far, and gives back at its end what it did not ask. Where the table
-    does not answer, nothing is asked. A scan that dies gives nothing back. A call that the SDK repeats counts once; a scan that
-    is tried again asks AWS again, which bills it again. A block that is taken may count twice if an answer is lost.
-    It is given back with a single request: sent again, it could be given back twice, and a ceiling would be exceeded.
+    A scan takes blocks, as large as what it has asked so far, and gives back at its end what it did not ask. Where the
+    table does not answer, nothing is asked. A scan that dies gives nothing back. A call that the SDK repeats counts
+    once; a scan that is tried again asks AWS again, which bills it again. A block that is taken may count twice if an
+    answer is lost. It is given back with a single request: sent again, it could be given back twice, and a ceiling
+    would be exceeded.
 
-    Of an audit of several accounts, half of the ceiling is kept for them in equal shares. An account uses its own share first,
-    then the other half, which is for all. So one account cannot use up what the others need.
+    Of an audit of several accounts, half of the ceiling is kept for them in equal shares. An account uses its own share
+    first, then the other half, which is for all. So one account cannot use up what the others need.
     """
 
     def __init__(
         self,
         session: AwsSession,
         table_name: str,
-        audit_id: str,
-        most_usd: float,
+        budget: Budget,
         *,
         clock: Callable[[], datetime],
         warn: Callable[[str], None],
-        day_usd: float | None = None,
-        account: str = "",
-        accounts: int = 1,
     ) -> None:
-        """Makes no call, and no client. `warn` hears where what was not asked could not be given back.
+        """Create the ceilings. Makes no call, and no client.
 
         Args:
             session: Where the table is.
             table_name: Its name.
-            audit_id: The audit whose scans share `most_usd`.
-            most_usd: What the metrics of the audit may cost.
-            clock: Says which day it is, in UTC.
-            warn: Takes a line for the log.
-            day_usd: What the metrics of all audits of a day may cost; None is no such ceiling.
-            account: Whose scan this is.
-            accounts: How many accounts the audit scans.
+            budget: The ceilings.
+            clock: Returns the current time, in UTC.
+            warn: Logs a line if metrics that were counted, but not requested, could not be given back.
         """
+        audit_id, day_usd, accounts = budget.audit_id, budget.day_usd, budget.accounts
         self._session, self._table_name, self._audit_id = session, table_name, audit_id
         self._once = session.without_retries()
         self._day_usd, self._clock, self._warn = day_usd, clock, warn
         # What the day cannot pay is nobody's share.
-        self._most_usd, self._ceiling = most_usd, CEILING
-        if day_usd is not None and day_usd < most_usd:
+        self._most_usd, self._ceiling = budget.most_usd, CEILING
+        if day_usd is not None and day_usd < budget.most_usd:
             self._most_usd, self._ceiling = day_usd, DAY_CEILING
         most = _most(self._most_usd)
         share = int(most * KEPT_FOR_SHARES / accounts) if accounts > 1 else 0
         common = _Purse(audit_id, most - share * accounts)
-        self._purses = (_Purse(f"{audit_id}/{account}", share), common) if share else (common,)
+        self._purses = (_Purse(f"{audit_id}/{budget.account}", share), common) if share else (common,)
         self._lock = threading.Lock()
         self._asked = self._left = 0
         self._from: tuple[str, ...] = ()
@@ -193,7 +208,9 @@ class DynamoSpending:
         return self._update(client, purse.id, count, purse.most - count)
 
     def _update(self, client: DynamoDBClient, id: str, count: int, beside: int | None = None) -> int | None:
-        """Count metrics, where no more than `beside` are counted; how many are, and nothing changed, where there are more."""
+        """Count metrics, where no more than `beside` are counted; how many are, and nothing changed, where there are
+        more.
+        """
         condition: dict[str, Any] = (
             {} if beside is None else {"ConditionExpression": "attribute_not_exists(#metrics) OR #metrics <= :beside"}
         )
@@ -226,7 +243,9 @@ class DynamoDays:
         self._table = table
 
     def spent_usd(self, at: datetime) -> Decimal:
-        """Return what the metrics of all audits cost on the day (UTC) of a time, with what running scans have reserved."""
+        """Return what the metrics of all audits cost on the day (UTC) of a time, with what running scans have
+        reserved.
+        """
         for one in self._table.read([item(pk=f"{KIND}#{day_id(at)}", sk=KIND)]).values():
             return int(one["metrics"]["N"]) * USD_PER_METRIC
         return Decimal(0)
@@ -238,7 +257,8 @@ def day_id(at: datetime) -> str:
 
 
 def refusal(most_usd: float, spent: int, ceiling: str = CEILING, *, kept: bool = False) -> str:
-    """Why metrics are not asked for, once so many were: in USD, rounded down to a hundredth of the ceiling or to a cent.
+    """Why metrics are not asked for, once so many were: in USD, rounded down to a hundredth of the ceiling or to a
+    cent.
 
     Args:
         most_usd: The ceiling.

@@ -30,7 +30,10 @@ class NoPrice:
 
 
 class PriceCache:
-    """Answers of the price list by region and item id, one JSON file a region. A file that cannot be used is ignored, aloud."""
+    """Answers of the price list by region and item id, one JSON file a region.
+
+    A file that cannot be used is ignored, aloud.
+    """
 
     def __init__(self, folder: Path | None, today: date) -> None:
         """Without a folder nothing is kept."""

@@ -1,4 +1,6 @@
-"""What things cost: the policy's own prices, else AWS's price list (kept for a week), else the packaged, dated snapshot."""
+"""What things cost: the policy's own prices, else AWS's price list (kept for a week), else the packaged, dated
+snapshot.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import re
 import threading
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
@@ -42,6 +44,23 @@ PATIENCE: Final = 3
 """Failed calls after which a price list is left alone for the rest of the scan."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyPrices:
+    """What the policy says about prices.
+
+    Attributes:
+        discount: The factor on list prices: 0.9 for 10 % off.
+        overrides: Prices in USD that replace list prices, by region and item id.
+    """
+
+    discount: Decimal = Decimal(1)
+    overrides: Mapping[str, Mapping[str, Decimal]] = field(default_factory=dict)
+
+
+LIST_PRICES: Final = PolicyPrices()
+"""No discount, and no override."""
+
+
 class PriceList:
     """Prices by region, in USD for one unit of an item. Thread-safe."""
 
@@ -49,23 +68,33 @@ class PriceList:
         self,
         session: AwsSession,
         cache_dir: Path | None,
-        discount: Decimal,
-        overrides: Mapping[str, Mapping[str, Decimal]],
         today: date,
+        own: PolicyPrices = LIST_PRICES,
         deadline: Deadline | None = None,
     ) -> None:
-        """`discount` is the factor on list prices (0.9 for 10 % off); `overrides` are by region and item id. Makes no call."""
+        """Create the price list. Makes no call.
+
+        Args:
+            session: The AWS session.
+            cache_dir: Where to keep prices; None keeps none.
+            today: The day of the prices, for their source.
+            own: The policy's discount and prices.
+            deadline: When to stop reading prices; None means never.
+        """
         self._session = session
         self._cache_dir = cache_dir
-        self._discount = discount
-        self._overrides = overrides
+        self._discount = own.discount
+        self._overrides = own.overrides
         self._today = today
         self._deadline = deadline
         self._lock = threading.Lock()
         self._refused: str | None = None
 
     def of(self, items: Iterable[PriceItem], region: str) -> tuple[PriceTable, list[Gap]]:
-        """Every price that is known. What the price list could not say is one optional gap, without account and region."""
+        """Every price that is known.
+
+        What the price list could not say is one optional gap, without account and region.
+        """
         wanted = sorted(set(items))
         own = {
             item: Price(self._overrides[region][item.id], "policy", self._today)
@@ -96,7 +125,10 @@ class PriceList:
         partition = self._session.partition_of(region)
         if partition != PARTITION:
             packaged = {item: price for item in items if (price := snapshot(region).get(item.id))}
-            why = f"partition {partition} has no price list in USD: unknown is what the policy's prices.overrides do not say"
+            why = (
+                f"partition {partition} has no price list in USD: unknown is what the policy's prices.overrides do not "
+                "say"
+            )
             return packaged, [why] if len(packaged) < len(items) else []
         with self._lock:
             cache = self._cache()

@@ -1,11 +1,12 @@
 """The lists of a clean-up that grow with its resource: kept whole in the bucket where its record has no room for them.
 
-An EFS file system has up to 10,000 access points, and an item of DynamoDB 400 KB. If one list is longer than `MOST_BYTES`, all
-are cut short in the record and stored whole as objects, each under the hash of its text. The objects are stored before the
-record that names them. An object that no record names is harmless.
+An EFS file system has up to 10,000 access points, and an item of DynamoDB 400 KB. If one list is longer than
+`MOST_BYTES`, all are cut short in the record and stored whole as objects, each under the hash of its text. The objects
+are stored before the record that names them. An object that no record names is harmless.
 
-The version that writes format 1 can read such a record, and cannot act on it. It sees parts that the record does not name, and
-cancels the clean-up. What it needs for an undo is not where it looks, so that its undo fails before it makes anything.
+The version that writes format 1 can read such a record, and cannot act on it. It sees parts that the record does not
+name, and cancels the clean-up. What it needs for an undo is not where it looks, so that its undo fails before it makes
+anything.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ from slackwater.ports.errors import AwsError, BrokenAnswerError
 MOST_BYTES: Final = 32 * 1024
 """Of one list in a record: five of them stay far below the 400 KB of an item."""
 SHOWN: Final = 10
-"""Entries of a list that is cut short: the first, and the last, which is the resource itself among its parts. A list of so few
-is not cut."""
+"""Entries of a list that is cut short: the first, and the last, which is the resource itself among its parts. A list of
+so few is not cut."""
 
 KEPT: Final = "slackwater:kept"
-"""Under which a record names the objects, within what was recorded of its resource: an older version keeps that as it is."""
+"""Under which a record names the objects, within what was recorded of its resource: an older version keeps that as it
+is.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,8 @@ def lengthened(cleanup: Cleanup, read: Callable[[str], str | None]) -> Cleanup:
         text = read(kept.key)
         if text is None:
             raise AwsError(
-                f"the {name} of the clean-up of finding {cleanup.finding_id} are missing: restore the object {kept.key} of the"
+                f"the {name} of the clean-up of finding {cleanup.finding_id} are missing: restore the object "
+                f"{kept.key} of the"
                 " bucket from its versions"
             )
         try:

@@ -65,7 +65,8 @@ class DynamoCleanups:
         return not control.stopped and found.get(record, {}).get("revision") == {"N": str(cleanup.revision)}
 
     def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
-        """Store a clean-up whose revision is one more than what is stored, and what that makes of its finding: both or neither.
+        """Store a clean-up whose revision is one more than what is stored, and what that makes of its finding: both or
+        neither.
 
         False, and nothing stored, where a revision has moved, or another clean-up has what this one is to hold.
         """

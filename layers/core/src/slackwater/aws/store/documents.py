@@ -175,7 +175,10 @@ class S3Documents:
             after = {"KeyMarker": page["NextKeyMarker"], "VersionIdMarker": page["NextVersionIdMarker"]}
 
     def link(self, key: str, for_seconds: int) -> str:
-        """An address from which anybody who has it can read the text. It ends sooner if the credentials that sign it do."""
+        """An address from which anybody who has it can read the text.
+
+        It ends sooner if the credentials that sign it do.
+        """
         what = {"Bucket": self._bucket, "Key": key}
         with remedies():
             return self._s3.generate_presigned_url("get_object", Params=what, ExpiresIn=for_seconds)

@@ -1,6 +1,7 @@
 """Who else scans the same account in the same Region now, so that all of them together keep to one pace.
 
-Each scan keeps an item in the table, a lease, and renews it while it goes on. What a scan that died leaves runs out by itself.
+Each scan keeps an item in the table, a lease, and renews it while it goes on. What a scan that died leaves runs out by
+itself.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from slackwater.aws.client.errors import remedies
 from slackwater.ports.errors import AwsError
@@ -44,15 +45,16 @@ class DynamoLeases:
 
     @contextmanager
     def hold(self, target: Target, holder: str) -> Iterator[Callable[[], float]]:
-        """Be one of those who scan a target, under a name that nobody else has. Gives what tells our share, above 0 to 1.
+        """Be one of those who scan a target, under a name that nobody else has.
 
-        It asks the table now, and again where it is called 30 seconds later. Nothing is raised: while the table does not
-        answer, the share is a half at most.
+        Gives what tells our share, above 0 to 1.
+
+        It asks the table now, and again where it is called 30 seconds later. Nothing is raised: while the table does
+        not answer, the share is a half at most.
         """
         client = self._session.client("dynamodb", self._session.home)
-        lease = _Lease(
-            client, self._table_name, f"{KIND}#{target.account}/{target.region}", holder, self._clock, self._warn
-        )
+        key = _Key(f"{KIND}#{target.account}/{target.region}", holder)
+        lease = _Lease(client, self._table_name, key, self._clock, self._warn)
         lease.share()
         try:
             yield lease.share
@@ -60,18 +62,19 @@ class DynamoLeases:
             lease.end()
 
 
+class _Key(NamedTuple):
+    """The key of a lease in the table: the target, and the holder's name."""
+
+    pk: str
+    sk: str
+
+
 class _Lease:
     def __init__(
-        self,
-        client: Any,
-        table_name: str,
-        pk: str,
-        holder: str,
-        clock: Callable[[], datetime],
-        warn: Callable[[str], None],
+        self, client: Any, table_name: str, key: _Key, clock: Callable[[], datetime], warn: Callable[[str], None]
     ) -> None:
         self._client, self._table_name, self._clock, self._warn = client, table_name, clock, warn
-        self._pk, self._holder = pk, holder
+        self._pk, self._holder = key
         self._lock = threading.Lock()
         self._share = 1.0
         self._renew_at: datetime | None = clock()
@@ -88,7 +91,10 @@ class _Lease:
         return self._share
 
     def end(self) -> None:
-        """Count no more. An item that has run out is as good as none, and DynamoDB takes it away: no role need delete it."""
+        """Count no more.
+
+        An item that has run out is as good as none, and DynamoDB takes it away: no role need delete it.
+        """
         with self._lock:
             self._renew_at = None
         try:

@@ -44,7 +44,10 @@ class DynamoOutbox:
         return next(iter(self._load([f"{KIND}#{id}"]).values()), None)
 
     def waiting(self) -> Iterator[Post]:
-        """Posts that are pending or sending, as they are now, the oldest first. One stored a moment ago may be missing."""
+        """Posts that are pending or sending, as they are now, the oldest first.
+
+        One stored a moment ago may be missing.
+        """
         entries = self._table.query_all(
             IndexName=table.BY_AGE,
             KeyConditionExpression="#listing = :listing",

@@ -1,7 +1,8 @@
-"""The DynamoDB table: what its keys, indexes and attributes are called; reads and writes that take no failure for absence.
+"""The DynamoDB table: what its keys, indexes and attributes are called; reads and writes that take no failure for
+absence.
 
-Every item has its model's JSON in `document` and its format number in `format`; other attributes are there for the keys, the
-indexes and the conditions.
+Every item has its model's JSON in `document` and its format number in `format`; other attributes are there for the
+keys, the indexes and the conditions.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ REFUSED: Final = frozenset({"ConditionalCheckFailedException", "ConditionalCheck
 BUSY: Final = frozenset(
     {"TransactionConflictException", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 )
-"""Reasons to ask again that botocore does not know: somebody else writes the item, or a part of a transaction was throttled."""
+"""Reasons to ask again that botocore does not know: somebody else writes the item, or a part of a transaction was
+throttled.
+"""
 
 NEW: Final = "attribute_not_exists(pk)"
 

@@ -82,7 +82,9 @@ class LedgerEntryDocument(ChangeDocument):
 
 
 class FindingDetailDocument(TrackedFindingDocument):
-    """A finding with its ledger and, until that document expires, its evidence as the newest audit that saw it told it."""
+    """A finding with its ledger and, until that document expires, its evidence as the newest audit that saw
+    it told it.
+    """
 
     finding: FindingDocument | None
     ledger: list[LedgerEntryDocument]

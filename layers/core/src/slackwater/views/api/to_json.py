@@ -1,4 +1,6 @@
-"""Stored findings and audits as the API, the events and the command line tell them, and a scan document as it is tracked."""
+"""Stored findings and audits as the API, the events and the command line tell them, and a scan document as it is
+tracked.
+"""
 
 from __future__ import annotations
 

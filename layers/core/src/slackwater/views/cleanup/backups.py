@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Literal, TypedDict
 
-from slackwater.model.cleanup import Copy
+from slackwater.model.backups import ListedBackup
 from slackwater.views.api.to_json import usd
 from slackwater.views.cleanup.to_json import undo_command
 from slackwater.views.scan.to_json import rfc3339
@@ -18,10 +18,10 @@ from slackwater.views.scan.to_json import rfc3339
 class ListedBackupDocument(TypedDict):
     """A backup: `of` is the ARN of what it was made of, and `type` that resource's type.
 
-    `whose` is "own" for this installation, "other" for another one, and "older" for an older version, whose backups do not name
-    their installation. `finding_id` is the clean-up whose record here names the backup. `undo` is the command that restores
-    from it: null where there is nothing to restore, and where the backup has to be adopted first. `monthly_usd` is the most
-    that it costs.
+    `whose` is "own" for this installation, "other" for another one, and "older" for an older version, whose backups do
+    not name their installation. `finding_id` is the clean-up whose record here names the backup. `undo` is the command
+    that restores from it: null where there is nothing to restore, and where the backup has to be adopted first.
+    `monthly_usd` is the most that it costs.
     """
 
     id: str | None
@@ -54,31 +54,21 @@ class BackupListDocument(TypedDict):
     gaps: list[str]
 
 
-def listed_backup(
-    copy: Copy,
-    *,
-    type: str,
-    of: str,
-    account: str,
-    region: str,
-    whose: Literal["own", "other", "older"],
-    finding_id: str | None,
-    undoable: bool,
-    monthly_usd: Decimal | None,
-) -> ListedBackupDocument:
-    """A backup."""
+def listed_backup(one: ListedBackup, *, undoable: bool) -> ListedBackupDocument:
+    """Return a backup. `undoable` is whether its clean-up can be undone."""
+    copy, finding_id = one.copy, one.cleanup.finding_id if one.cleanup else None
     return {
         "id": copy.id,
-        "type": type,
-        "of": of,
-        "account": account,
-        "region": region,
+        "type": one.kind,
+        "of": one.of,
+        "account": one.account,
+        "region": one.region,
         "state": copy.state,
         "created_at": rfc3339(copy.made_at),
         "expires_at": None if copy.kept_until is None else rfc3339(copy.kept_until),
-        "size_bytes": copy.size_bytes if copy.stored_bytes is None else copy.stored_bytes,
-        "monthly_usd": usd(monthly_usd),
-        "whose": whose,
+        "size_bytes": one.size_bytes,
+        "monthly_usd": usd(one.monthly_usd),
+        "whose": one.whose,
         "installation": copy.installation,
         "finding_id": finding_id,
         "undo": undo_command(finding_id) if finding_id and undoable else None,

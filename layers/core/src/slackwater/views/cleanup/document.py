@@ -25,7 +25,8 @@ class SaidDocument(TypedDict):
 class CandidateDocument(TypedDict):
     """A finding, and what a run does about it: `state` says whether it is, or would be, begun, and `why` not.
 
-    `setting` is what it would change to, null where it would delete. `net_monthly_usd` is the saving while the backup is kept.
+    `setting` is what it would change to, null where it would delete. `net_monthly_usd` is the saving while the backup
+    is kept.
     """
 
     finding_id: str
@@ -176,8 +177,9 @@ class CleanupTotalsDocument(TypedDict):
 class CleanupPageDocument(TypedDict):
     """Some clean-ups, and the totals of all.
 
-    `promised_monthly_usd`, `realised_monthly_usd` and `unknown` are the same sums of this page alone. `totals` is null on later
-    pages. `cursor` asks for older ones, null is the end. `stopped` is who has stopped all clean-ups, if anybody has.
+    `promised_monthly_usd`, `realised_monthly_usd` and `unknown` are the same sums of this page alone. `totals` is null
+    on later pages. `cursor` asks for older ones, null is the end. `stopped` is who has stopped all clean-ups, if
+    anybody has.
     """
 
     cleanups: list[CleanupDocument]

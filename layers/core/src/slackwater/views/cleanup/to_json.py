@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
 
+from slackwater.model.candidates import Candidate
 from slackwater.model.cleanup import ActorNote, Backup, Cleanup, Observed, Restored
 from slackwater.model.settings import in_words
-from slackwater.model.tracking import LedgerEntry, Status, TrackedFinding
+from slackwater.model.tracking import LedgerEntry, Status
 from slackwater.views.api.to_json import ledger_entry, tracked_resource, usd
 from slackwater.views.cleanup.document import (
     BackupDocument,
@@ -33,19 +33,9 @@ def undo_command(finding_id: str) -> str:
     return f"slackwater cleanup undo {finding_id}"
 
 
-def candidate(
-    finding: TrackedFinding,
-    state: Literal["ready", "begun", "under-way", "refused", "failed"],
-    *,
-    why: str,
-    unattended: bool,
-    scratch: bool,
-    acts_after: datetime | None,
-    backup_monthly_usd: Decimal | None,
-    net_monthly_usd: Decimal | None,
-) -> CandidateDocument:
-    """A finding, and what a run does about it."""
-    seen = finding.sighting
+def candidate(one: Candidate) -> CandidateDocument:
+    """Return a finding, and what a run does about it."""
+    finding, seen = one.finding, one.finding.sighting
     deletes = seen.setting is None
     return {
         "finding_id": finding.id,
@@ -53,16 +43,16 @@ def candidate(
         "resource": tracked_resource(seen.resource),
         "owner": seen.owner,
         "status": finding.status,
-        "state": state,
-        "why": why,
+        "state": one.state,
+        "why": one.why,
         "does": "delete" if deletes else "change",
         "setting": None if seen.setting is None else in_words(seen.setting),
-        "unattended": unattended,
-        "backed_up": deletes and not scratch,
-        "acts_after": _time(acts_after),
+        "unattended": one.rule is not None,
+        "backed_up": deletes and not one.scratch,
+        "acts_after": _time(one.acts_after),
         "monthly_savings_usd": usd(seen.monthly_savings_usd),
-        "backup_monthly_usd": usd(backup_monthly_usd),
-        "net_monthly_usd": usd(net_monthly_usd),
+        "backup_monthly_usd": usd(one.backup_monthly_usd),
+        "net_monthly_usd": usd(one.net_monthly_usd),
         "fingerprint": seen.fingerprint,
     }
 

@@ -7,28 +7,44 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from slackwater.model.detector import AnyDetector, Case
-from slackwater.views.text.markdown import fenced, section, table, text
+from slackwater.views.text.markdown import section, table, text
 
-BOUNDS: Final = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+CASES_PAGE: Final = "cases.md"
 
 
-def render_page(id: str, detector: AnyDetector, doc: str) -> str:
-    """The page of the detector with this id; `doc` is its module's docstring."""
+def render_page(id: str, detector: AnyDetector, doc: str, *, cases: bool = False) -> str:
+    """Render the page of a detector.
+
+    Args:
+        id: The detector's id.
+        detector: The detector.
+        doc: The docstring of its module.
+        cases: Whether the worked cases are on the page. In the docs they are on a page of their own.
+    """
     first, _, rest = doc.partition("\n")
     limits = detector.limits.model_json_schema().get("properties", {})
     reads = ", ".join(kind.KIND for kind in (detector.resource, *detector.reads, *detector.reads_if_allowed))
+    where = "" if cases else f" [{len(detector.cases)} worked cases]({CASES_PAGE}#{id})."
     lines = [
         f"# {id}",
         "",
         first,
         "",
-        f"Kind: {detector.kind}. Looks at: {reads}.",
+        f"Kind: {detector.kind}. Looks at: {reads}.{where}",
         rest.rstrip(),
         *section("Limits"),
         *_limits(id, limits),
-        *section("Worked cases"),
-        *_cases(detector.cases),
     ]
+    if cases:
+        lines += [*section("Worked cases"), *_cases(detector.cases)]
+    return "\n".join(lines) + "\n"
+
+
+def render_cases(detectors: Mapping[str, AnyDetector]) -> str:
+    """Render the page of all worked cases."""
+    lines = ["# Worked cases", "", "What each detector answers to simulated resources. Every case is a test."]
+    for id_, detector in detectors.items():
+        lines += [*section(id_), f"[What it finds]({id_}.md).", "", *_cases(detector.cases)]
     return "\n".join(lines) + "\n"
 
 
@@ -38,40 +54,32 @@ def render_index(detectors: Mapping[str, AnyDetector]) -> str:
         (f"[{id_}]({id_}.md)", text(detector.title), detector.kind, detector.resource.KIND)
         for id_, detector in detectors.items()
     )
-    return "\n".join(["# Detectors", "", *table(("Id", "Finds", "Kind", "Looks at"), rows)]) + "\n"
+    lines = [
+        "# Detectors",
+        "",
+        "Each page takes a minute. [Worked cases](cases.md) show what a detector flags and what it does not. All need",
+        "[the same read permissions](../permissions.md); metrics cost money ([how much](../performance.md)).",
+        "",
+        *table(("Id", "Finds", "Kind", "Looks at"), rows),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _limits(id_: str, limits: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    ranges = f"../policy-reference.md#{f'detectors.{id_}'.replace('.', '')}"
+    yield from (f"Set them, or `enabled = false`, under `[detectors.{id_}]` ([ranges]({ranges})).", "")
     yield from table(
-        ("Limit", "Default", "Unit", "Allowed", "Why"),
-        (
-            (
-                f"`{name}`",
-                text(_toml(limit["default"])),
-                text(limit["unit"]),
-                text(_bounds(limit)),
-                text(limit["description"]),
-            )
-            for name, limit in limits.items()
-        ),
+        ("Limit", "Default", "Why"),
+        ((f"`{name}`", _default(limit), text(limit["description"])) for name, limit in limits.items()),
         right=("Default",),
     )
-    yield from ("", "In the policy file, with the defaults:", "")
-    defaults = (_setting(name, limit) for name, limit in limits.items())
-    yield from fenced("\n".join((f"[detectors.{id_}]", "enabled = true", *defaults)), "toml")
 
 
-def _bounds(limit: Mapping[str, Any]) -> str:
-    if "examples" in limit:
-        return f"such as {' or '.join(map(_toml, limit['examples']))}"
-    return ", ".join(f"{sign} {limit[key]:g}" for key, sign in BOUNDS.items() if key in limit)
-
-
-def _setting(name: str, limit: Mapping[str, Any]) -> str:
-    """A line of the policy file; a limit that has no default is shown by an example."""
+def _default(limit: Mapping[str, Any]) -> str:
+    """The default with its unit; a limit without one is shown by examples."""
     if limit["default"] is None:
-        return f"# {name} = {_toml(limit['examples'][0])}"
-    return f"{name} = {_toml(limit['default'])}"
+        return text(f"none, such as {' or '.join(map(_toml, limit['examples']))}")
+    return text(f"{_toml(limit['default'])} {limit['unit']}")
 
 
 def _toml(value: object) -> str:

@@ -1,7 +1,7 @@
 """The report: a scan as one HTML file that needs nothing but a browser, for people to look at.
 
-The money and what was not seen come first and can be read without JavaScript, as can every finding; what opens under a finding
-is kept as data, and drawn when it is asked for.
+The money and what was not seen come first and can be read without JavaScript, as can every finding; what opens under a
+finding is kept as data, and drawn when it is asked for.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 REPORT_FINDINGS: Final = 5_000
-"""Findings in a report, the worst: 8 MB, which a browser opens in 0.4 s, and in 2.3 s with a sixth of the processor. Twice as
-many take 15 MB and 5 s there; eight times as many 56 MB and 46 s, and to sort them minutes."""
+"""Findings in a report, the worst: 8 MB, which a browser opens in 0.4 s, and in 2.3 s with a sixth of the processor.
+Twice as many take 15 MB and 5 s there; eight times as many 56 MB and 46 s, and to sort them minutes."""
 
 FILTERS: Final = ("severity", "kind", "detector", "account", "region", "owner", "confidence")
 UNIT: Final = "unit"
@@ -87,9 +87,9 @@ _INDENT: Final = re.compile(r"^\s+", re.MULTILINE)
 def render_report(doc: ScanDocument, notice: str = "") -> str:
     """The scan as HTML: one file without a reference to another, the same for the same document.
 
-    A `notice` stands above all else, such as that nothing of it is real. Of more than `REPORT_FINDINGS` findings the worst are
-    shown, and the document may come with these alone, as long as its totals are of all; unknown and unlisted are gone through
-    once.
+    A `notice` stands above all else, such as that nothing of it is real. Of more than `REPORT_FINDINGS` findings the
+    worst are shown, and the document may come with these alone, as long as its totals are of all; unknown and unlisted
+    are gone through once.
     """
     totals, head = doc["totals"], doc["scan"]
     findings = doc["findings"][:REPORT_FINDINGS]
@@ -156,8 +156,8 @@ def render_report(doc: ScanDocument, notice: str = "") -> str:
 class Group:
     """A detector's findings of waste, or its others, by their places; `kinds` is empty where they are waste.
 
-    `usd` is what waste comes to by the best way out of each resource, and `by_best` whether that is not what its rows say;
-    `bar` is its part of the dearest one's, in percent.
+    `usd` is what waste comes to by the best way out of each resource, and `by_best` whether that is not what its rows
+    say; `bar` is its part of the dearest one's, in percent.
     """
 
     id: str
@@ -183,7 +183,8 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Shares to show: their name for the filters, a title, what a row is of, and the rows, each with what filters by it.
+    """Shares to show: their name for the filters, a title, what a row is of, and the rows, each with what filters by
+    it.
 
     The filter is empty where nothing of a row is shown that could be filtered.
     """
@@ -229,7 +230,9 @@ def _best(finding: FindingDocument) -> Decimal | None:
 
 
 def _detectors(totals: TotalsDocument, groups: Iterable[Group]) -> list[tuple[str, str, int, Decimal, float]]:
-    """What each detector found in all, by money: its id, the group where some of it is, findings, USD a month, and its bar."""
+    """What each detector found in all, by money: its id, the group where some of it is, findings, USD a month, and its
+    bar.
+    """
     anchors = {group.detector: group.id for group in groups}
     found = [(id_, of["findings"], Decimal(of["monthly_savings_usd"])) for id_, of in totals["by_detector"].items()]
     most = max((usd for *_, usd in found), default=Decimal(0)) or Decimal(1)
@@ -283,7 +286,10 @@ def _grave(findings: Iterable[FindingDocument]) -> dict[str, list[FindingDocumen
 
 
 def _failures(gaps: Iterable[GapDocument], organization: Organization | None) -> list[Failure]:
-    """What is required first, then what failed most often. Of several accounts what differs only by their ids is the same."""
+    """What is required first, then what failed most often.
+
+    Of several accounts what differs only by their ids is the same.
+    """
     places: defaultdict[tuple[bool, str, str], list[tuple[str, str]]] = defaultdict(list)
     for gap in gaps:
         reason, account = gap["reason"], gap["account"]
@@ -336,26 +342,38 @@ def _filing(organization: Organization | None) -> Callable[[FindingDocument], di
 
 
 def _shares(organization: Organization | None, findings: Iterable[FindingDocument]) -> list[Table]:
-    """What organizational units, accounts and owners come to; a row of which a finding is shown leads to the filter by it."""
+    """What organizational units, accounts and owners come to; a row of which a finding is shown leads to the filter by
+    it.
+    """
     if organization is None:
         return []
     accounts = {finding["resource"]["account"] for finding in findings}
     owners = {finding["owner"] or "" for finding in findings}
     units = {path for account in accounts for path in within(organization.units.get(account, ""))}
 
-    def table(
-        filter: str, title: str, of: str, shares: Iterable[Share], shown: set[str], names: Mapping[str, str]
-    ) -> Table:
-        nobody = NOBODY if filter == "owner" else NOWHERE
-        rows = (((one.key or nobody) if one.key in shown else "", names.get(one.key, one.key), one) for one in shares)
-        return Table(filter, title, of, tuple(rows))
-
-    tables = [
-        table(UNIT, "Organizational units", "unit", organization.by_unit, units, {"": "unknown"}),
-        table("account", "Accounts", "account", organization.by_account, accounts, organization.names),
-        table("owner", "Owners", "owner", organization.by_owner, owners, {"": "nobody"}),
-    ]
+    of_units = _rows(organization.by_unit, units, {"": "unknown"}, NOWHERE)
+    of_accounts = _rows(organization.by_account, accounts, organization.names, NOWHERE)
+    of_owners = _rows(organization.by_owner, owners, {"": "nobody"}, NOBODY)
+    tables = (
+        Table(UNIT, "Organizational units", "unit", of_units),
+        Table("account", "Accounts", "account", of_accounts),
+        Table("owner", "Owners", "owner", of_owners),
+    )
     return [one for one in tables if one.rows]
+
+
+def _rows(
+    shares: Iterable[Share], shown: Collection[str], names: Mapping[str, str], nobody: str
+) -> tuple[tuple[str, str, Share], ...]:
+    """Return the rows of a table.
+
+    Args:
+        shares: What each unit, account or owner comes to.
+        shown: The keys of which the report shows a finding.
+        names: Names to show instead of keys.
+        nobody: The value of the filter for an empty key.
+    """
+    return tuple(((one.key or nobody) if one.key in shown else "", names.get(one.key, one.key), one) for one in shares)
 
 
 def _places(doc: ScanDocument) -> str:
@@ -379,7 +397,9 @@ def _filters(
     filed: Callable[[FindingDocument], dict[str, str]],
     organization: Organization | None,
 ) -> list[tuple[str, str, list[tuple[str, str, int]]]]:
-    """Each filter with its label and what there is to choose: a value, what it is called, and how many findings are shown."""
+    """Each filter with its label and what there is to choose: a value, what it is called, and how many findings are
+    shown.
+    """
     by = [filed(finding) for finding in findings]
     found = {name: Counter(one[name] for one in by) for name in FILTERS}
     names = {"account": organization.names} if organization else {}

@@ -82,7 +82,9 @@ def short_dollars(usd: Decimal) -> str:
 
 
 def confidence(totals: TotalsDocument, findings: Iterable[FindingDocument], usd: Decimal, *, whole: bool) -> str:
-    """The part of the waste that is not of high confidence: `a third at medium confidence`; empty if unknown or no waste."""
+    """The part of the waste that is not of high confidence: `a third at medium confidence`; empty if unknown or no
+    waste.
+    """
     sure = totals.get("high_confidence_usd")
     if sure is None or not usd:
         return ""
@@ -151,7 +153,9 @@ def _bars(filed: Iterable[tuple[str, FindingDocument]]) -> list[Bar]:
 
 
 def usage(finding: FindingDocument) -> Usage | None:
-    """Used against paid, from the first fact that has both; None if its series is not flat, or there is no such fact."""
+    """Used against paid, from the first fact that has both; None if its series is not flat, or there is no
+    such fact.
+    """
     for fact in finding["evidence"]:
         series, paid = fact.get("series"), fact.get("scale")
         values = [value for value in series["values"] if value is not None] if series else []

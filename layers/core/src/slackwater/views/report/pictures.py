@@ -41,8 +41,8 @@ class Curve(TypedDict):
 class Chart(Curve):
     """A curve with its unit; `of` is how many points it was thinned from, `top` what a full picture means.
 
-    `full` stands for `top` where it is so far above the curve that the picture does not reach it. With `log` the height is
-    logarithmic; with `part` the time that the last point stands for was not over.
+    `full` stands for `top` where it is so far above the curve that the picture does not reach it. With `log` the height
+    is logarithmic; with `part` the time that the last point stands for was not over.
     """
 
     unit: str
@@ -93,7 +93,9 @@ def drawn(fact: EvidenceDocument) -> SeriesDocument | None:
 
 
 def thinned(values: Sequence[float | None], most: int) -> list[tuple[int, float | None]]:
-    """At most `most` points (10 or more) and their places: both ends, each stretch's least and greatest, and gaps as gaps."""
+    """At most `most` points (10 or more) and their places: both ends, each stretch's least and greatest, and gaps as
+    gaps.
+    """
     if len(values) <= most:
         return list(enumerate(values))
     gaps = sum(value is None and (at == 0 or values[at - 1] is not None) for at, value in enumerate(values))

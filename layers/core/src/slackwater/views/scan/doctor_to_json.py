@@ -60,7 +60,9 @@ def document(seen: Examination) -> DoctorDocument:
 
 
 def statement(actions: Iterable[str]) -> dict[str, Any]:
-    """The IAM statement that allows these actions; none of them has a narrower scope that would show a whole account."""
+    """The IAM statement that allows these actions; none of them has a narrower scope that would show a whole
+    account.
+    """
     return {"Sid": "SlackwaterScan", "Effect": "Allow", "Action": sorted(actions), "Resource": "*"}
 
 
@@ -85,7 +87,10 @@ def _hint(refusal: Refusal, actions: Iterable[str]) -> str:
     named = ", ".join(actions)
     who = " by whoever manages the organisation" if refusal.policy_type.lower() in ORGANISATION else ""
     if refusal.explicit:
-        return f"A Deny in the {refusal.policy_type} forbids {named}. It wins over every Allow: it must be changed there{who}."
+        return (
+            f"A Deny in the {refusal.policy_type} forbids {named}. It wins over every Allow: it must be changed "
+            f"there{who}."
+        )
     return f"The {refusal.policy_type} does not allow {named}: it must be allowed there{who}, whatever else allows it."
 
 

@@ -1,6 +1,7 @@
 """The scan document, `slackwater.scan/1`, as types. `scan.schema.json` beside it says the same to other programs.
 
-Money is a string of US dollars, a time is RFC 3339 in UTC, and null means unknown. Fields are added, never renamed or removed.
+Money is a string of US dollars, a time is RFC 3339 in UTC, and null means unknown. Fields are added, never renamed or
+removed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ SCHEMA: Final = "slackwater.scan/1"
 
 
 class AccountDocument(TypedDict):
-    """An account of the organization; `organizational_unit` is the path of names from the root down, empty where unknown."""
+    """An account of the organization; `organizational_unit` is the path of names from the root down, empty where
+    unknown.
+    """
 
     id: str
     name: str
@@ -60,7 +63,9 @@ class UsageDocument(TypedDict):
 
 
 class PolicyDocument(TypedDict):
-    """Which policy the scan went by: its S3 version (null: a file) and the SHA-256 of its text; both null are the defaults."""
+    """Which policy the scan went by: its S3 version (null: a file) and the SHA-256 of its text; both null are the
+    defaults.
+    """
 
     version: str | None
     sha256: str | None
@@ -69,9 +74,9 @@ class PolicyDocument(TypedDict):
 class ScanHead(TypedDict):
     """When and where the scan looked, what it asked, and what it could not see.
 
-    `as_of` is the time that it judged as of, which need not be when it ran; documents from before there was one lack it.
-    `accounts` is there where an organization was audited. `trend` is of the audits before, the oldest first, where there are
-    any. `more` is true in the document of a part of a target that another part follows.
+    `as_of` is the time that it judged as of, which need not be when it ran; documents from before there was one lack
+    it. `accounts` is there where an organization was audited. `trend` is of the audits before, the oldest first, where
+    there are any. `more` is true in the document of a part of a target that another part follows.
     """
 
     id: str
@@ -120,8 +125,9 @@ class LineDocument(TypedDict):
 class EvidenceDocument(TypedDict):
     """One fact: a number with its unit, or words.
 
-    `scale` is what a full bar of the series means, where not its peak. `lines` are levels to compare it with, and may lie above
-    all of it; `forecast` begins where it ends, at the same period. Both come only with a series, and are absent when empty.
+    `scale` is what a full bar of the series means, where not its peak. `lines` are levels to compare it with, and may
+    lie above all of it; `forecast` begins where it ends, at the same period. Both come only with a series, and are
+    absent when empty.
     """
 
     label: str
@@ -175,8 +181,9 @@ type SettingDocument = VolumeSettingDocument | EfsThroughputSettingDocument | Ef
 class RecommendationDocument(TypedDict):
     """Something to do. A null saving is unknown, a negative one costs more.
 
-    `deletes` is true where it deletes the resource, backed up before, and a program may do it once approved; else absent.
-    `setting` is there where it changes no more than that, and a program may do it once approved, and put the old one back.
+    `deletes` is true where it deletes the resource, backed up before, and a program may do it once approved; else
+    absent. `setting` is there where it changes no more than that, and a program may do it once approved, and put the
+    old one back.
     """
 
     action: str
@@ -240,8 +247,8 @@ class TotalsDocument(TypedDict):
     `high_confidence_usd` is the part of it from findings of high confidence. `kept`
     and `below_minimum` were flagged but are not listed.
 
-    `unknown` counts questions without an answer. `by_owner` has the findings without an owner under the empty text. Documents
-    of older versions lack these two and `by_account`.
+    `unknown` counts questions without an answer. `by_owner` has the findings without an owner under the empty text.
+    Documents of older versions lack these two and `by_account`.
     """
 
     findings: int

@@ -30,7 +30,10 @@ TIMES: Final = re.compile(r"(?s)(.*) \((\d+) times\)")
 
 
 def merged(parts: Sequence[ScanDocument]) -> ScanDocument:
-    """The document of a whole audit. The parts, one or more, are its own, and no two tell of the same: so totals add up."""
+    """The document of a whole audit.
+
+    The parts, one or more, are its own, and no two tell of the same: so totals add up.
+    """
     merger = Merger()
     for part in parts:
         merger.add(part)
@@ -43,7 +46,9 @@ def merged(parts: Sequence[ScanDocument]) -> ScanDocument:
 
 
 class Merger:
-    """Takes the parts of an audit one by one, and knows what all come to but for the lists that grow with what was found."""
+    """Takes the parts of an audit one by one, and knows what all come to but for the lists that grow with what was
+    found.
+    """
 
     def __init__(self) -> None:
         """Nothing is seen yet."""
@@ -96,7 +101,9 @@ class Merger:
                 self._by[what][key].add(some)
 
     def head(self) -> ScanDocument:
-        """The document without findings, unknown and unlisted. A large target whose last part is missing is not complete.
+        """The document without findings, unknown and unlisted.
+
+        A large target whose last part is missing is not complete.
 
         Raises:
             ValueError: there was no part.
@@ -158,9 +165,11 @@ class Merger:
             yield {"account": account, "region": region, "what": PRICES, "reason": reason, "optional": optional}
 
     def _add_gaps(self, gaps: Sequence[GapDocument]) -> None:
-        """What failed metric by metric, or question by question, adds up over the parts, and so do items without a price.
+        """What failed metric by metric, or question by question, adds up over the parts, and so do items without a
+        price.
 
-        What the ceiling on metrics held back does, too, with the most that any part saw spent. The rest is the same gap in all.
+        What the ceiling on metrics held back does, too, with the most that any part saw spent. The rest is the same gap
+        in all.
         """
         for gap in gaps:
             reason, times = gap["reason"], 1

@@ -1,4 +1,6 @@
-"""What an audit of several accounts comes to by organizational unit, account and owner, and which it did not see whole."""
+"""What an audit of several accounts comes to by organizational unit, account and owner, and which it did not
+see whole.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ NOTHING: Final[SomeTotals] = {"findings": 0, "monthly_savings_usd": "0.00", "unp
 class Share:
     """What an organizational unit with all below it, an account or an owner comes to: USD a month, each resource once.
 
-    `key` is a path of names, the account's id, or the owner: empty where none is known. `targets`, of which `incomplete` were
-    not seen whole, and `gaps` are zero for an owner. `below` counts a unit's accounts.
+    `key` is a path of names, the account's id, or the owner: empty where none is known. `targets`, of which
+    `incomplete` were not seen whole, and `gaps` are zero for an owner. `below` counts a unit's accounts.
     """
 
     key: str
@@ -52,10 +54,12 @@ class Unseen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Organization:
-    """Several accounts that were audited together. Shares are those of most money first, and what was not seen by its id.
+    """Several accounts that were audited together.
 
-    By their ids, `names` has the accounts as `name (id)`, or their ids alone where they have no name, and `units` the paths of
-    their organizational units, empty where unknown.
+    Shares are those of most money first, and what was not seen by its id.
+
+    By their ids, `names` has the accounts as `name (id)`, or their ids alone where they have no name, and `units` the
+    paths of their organizational units, empty where unknown.
     """
 
     names: Mapping[str, str]
@@ -71,7 +75,9 @@ class Organization:
         return sum(share.findings > 0 for share in self.by_account)
 
     def most_expensive(self, most: int) -> list[tuple[str, Decimal]]:
-        """Where most could be saved: units by the accounts right in them, or accounts where these are not in several units."""
+        """Where most could be saved: units by the accounts right in them, or accounts where these are not in several
+        units.
+        """
         usd: defaultdict[str, Decimal] = defaultdict(Decimal)
         for share in self.by_account:
             usd[self.units[share.key]] += share.usd
@@ -81,7 +87,9 @@ class Organization:
 
 
 def organized(doc: ScanDocument) -> Organization | None:
-    """The accounts of an audit, by its head and totals; None where it was of one, or an older document lacks such totals."""
+    """The accounts of an audit, by its head and totals; None where it was of one, or an older document lacks such
+    totals.
+    """
     head, totals = doc["scan"], doc["totals"]
     targets = Counter(target["account"] for target in head["targets"])
     if len(targets) < 2 or "by_account" not in totals:

@@ -1,4 +1,6 @@
-"""What some of a document's findings come to, by the rule of its totals: a resource counts once, with the best way out."""
+"""What some of a document's findings come to, by the rule of its totals: a resource counts once, with the
+best way out.
+"""
 
 from __future__ import annotations
 

@@ -48,7 +48,10 @@ def render(scan: Scan) -> str:
 
 
 def lines(findings: Iterable[FindingDocument], accounts: Iterable[AccountDocument] = ()) -> Iterator[str]:
-    """The same of findings that come one by one: the columns' names, then a line for each. `accounts` are the scan's."""
+    """The same of findings that come one by one: the columns' names, then a line for each.
+
+    `accounts` are the scan's.
+    """
     known = {account["id"]: account for account in accounts}
     text = StringIO()
     rows = csv.DictWriter(text, COLUMNS + OF_AN_ORGANIZATION if known else COLUMNS, lineterminator="\n")
@@ -65,8 +68,8 @@ def lines(findings: Iterable[FindingDocument], accounts: Iterable[AccountDocumen
 def safe(cell: str) -> str:
     """Return the cell, with an apostrophe before it if a spreadsheet could take it for a formula.
 
-    Some spreadsheets read full-width and small signs (`＝`, `﹢`) as the plain ones, so the first character counts as what
-    Unicode says that it is compatible with.
+    Some spreadsheets read full-width and small signs (`＝`, `﹢`) as the plain ones, so the first character counts as
+    what Unicode says that it is compatible with.
     """
     return f"'{cell}" if normalize("NFKC", cell[:1]).startswith(FORMULA) else cell
 

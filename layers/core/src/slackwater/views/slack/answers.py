@@ -46,7 +46,9 @@ def status(
     running: AuditRecord | None = None,
     left: Allowance | None = None,
 ) -> Message:
-    """The last audit that ended, the open findings (the dearest page of them), the audit that runs, and what is left."""
+    """The last audit that ended, the open findings (the dearest page of them), the audit that runs, and what
+    is left.
+    """
     parts = [section(run("Last audit", "bold"), run(f": {_ended(last)}"))]
     if last and (not_seen := unseen(last, (), 0)):
         parts.append(section(run("Could not read", "bold"), run(f": {not_seen}")))

@@ -23,7 +23,8 @@ BLOCKS: Final = 50
 """Characters of a header, of a button, of any other text and of a field; blocks of a message."""
 
 ROOM: Final = 10_000
-"""What `weight` may come to. Slack refuses blocks of 12,000 to 13,000 in all (`msg_blocks_too_long`), and does not say how it
+"""What `weight` may come to. Slack refuses blocks of 12,000 to 13,000 in all (`msg_blocks_too_long`), and does not say
+how it
 counts: https://github.com/slackapi/bolt-js/issues/2509."""
 CONTAINER: Final = 20
 """What an object adds to a message beside its text."""

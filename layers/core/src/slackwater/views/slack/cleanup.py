@@ -1,4 +1,6 @@
-"""What clean-ups do, told in Slack: each message says what happened, what comes next, and what anybody can do about it."""
+"""What clean-ups do, told in Slack: each message says what happened, what comes next, and what anybody can do
+about it.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ BAD: Final = "🔴"
 """For the eye; the word is always said, too."""
 
 COMES_BACK: Final = {
-    "efs-file-system": ". Its files come back in a new file system, in its directory /aws-backup-restore_<date and time>",
+    "efs-file-system": (
+        ". Its files come back in a new file system, in its directory /aws-backup-restore_<date and time>"
+    ),
 }
 """What is not where it was, after an undo, by type of resource."""
 
@@ -51,11 +55,14 @@ CHILDREN: Final = {"access_points": "access point", "mount_targets": "mount targ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A clean-up with its finding as it is now, and what the policy says of both. `keep_tag` protects; None where none does.
+    """A clean-up with its finding as it is now, and what the policy says of both.
+
+    `keep_tag` protects; None where none does.
 
     `person` is the Slack id of the user or user group that a warning mentions; None mentions nobody.
 
-    `may_decide`, `may_approve` and `may_stop` say that the policy lets somebody snooze and dismiss, approve, or stop it.
+    `may_decide`, `may_approve` and `may_stop` say that the policy lets somebody snooze and dismiss, approve, or stop
+    it.
     """
 
     post_id: str
@@ -70,7 +77,7 @@ class Case:
     person: str | None = None
 
 
-def cleanup_message(what: What, case: Case) -> Message:
+def cleanup_message(what: What, case: Case) -> Message:  # noqa: PLR0911 -- one return a message
     """What is said of it."""
     match what:
         case "marked":
@@ -340,7 +347,8 @@ def _done_so_far(cleanup: Cleanup) -> str:
 def _kept(backups: Sequence[Backup]) -> list[str]:
     """`Backup of vol-1: snap-1, verified, kept until 2027-02-20`; until when only where there is something to keep."""
     return [
-        f"Backup of {literal(one.subject.id)}: {literal(one.id) if one.id else 'one that AWS may or may not have begun'},"
+        f"Backup of {literal(one.subject.id)}: "
+        f"{literal(one.id) if one.id else 'one that AWS may or may not have begun'},"
         f" {one.state}{f', kept until {date(one.expires_at)}' if one.state in {'complete', 'verified'} else ''}"
         for one in backups
     ]

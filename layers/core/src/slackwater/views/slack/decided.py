@@ -26,8 +26,9 @@ def decided(
 ) -> Message:
     """The message as it reads now, out of the one that was posted first.
 
-    `findings` are by id. What became of one that is not open stands where its buttons were; one that is open has them back.
-    The button that stops its clean-up stays until there is nothing to stop, or somebody has: `stops` has who, by finding.
+    `findings` are by id. What became of one that is not open stands where its buttons were; one that is open has them
+    back. The button that stops its clean-up stays until there is nothing to stop, or somebody has: `stops` has who, by
+    finding.
     """
     return message_of(*(now for block in message.blocks for now in _now(block, findings, stops or {})))
 

@@ -56,7 +56,8 @@ ELSEWHERE: Final = "slackwater findings list and the report have all."
 def digest(news: News, post_id: str) -> tuple[Message, ...]:
     """The digest, and the messages of its thread; `nothing`, alone, where nothing is new or changed.
 
-    `post_id` is the digest's: what people press names it. However much there is to tell, its thread has five messages at most.
+    `post_id` is the digest's: what people press names it. However much there is to tell, its thread has five messages
+    at most.
     """
     changes = (*news.new, *news.changed)
     if not changes or news.audit.state == "failed":
@@ -222,7 +223,8 @@ def _gone(gone: Iterable[LedgerEntry]) -> str:
         saved = f", {finding.dollars(usd)} a month saved" if usd else ""
         of_unknown = f" ({unpriced:,} unpriced)" if unpriced else ""
         parts.append(
-            f"{count(len(solved), 'finding')}{saved}{of_unknown}: {_some([finding.named(one.resource) for one in solved])}"
+            f"{count(len(solved), 'finding')}{saved}{of_unknown}: "
+            f"{_some([finding.named(one.resource) for one in solved])}"
         )
     if whys:
         reasons = ", ".join(f"{many:,} {why}" for why, many in whys.most_common())
@@ -245,7 +247,8 @@ def _gone_in_lines(gone: Sequence[LedgerEntry]) -> Iterator[finding.Line]:
 def unseen(audit: AuditRecord, gaps: Sequence[Gap], unknown: int, organization: Organization | None = None) -> str:
     """What the audit could not see, and how many questions it left open; empty where there is neither.
 
-    Of an organization that is told by account, and not for each region. What the ceiling on metrics held back did not fail.
+    Of an organization that is told by account, and not for each region. What the ceiling on metrics held back did not
+    fail.
     """
     parts = []
     outcome = audit.outcome
@@ -281,7 +284,9 @@ def unseen(audit: AuditRecord, gaps: Sequence[Gap], unknown: int, organization: 
 
 
 def _blind(organization: Organization) -> str:
-    """The first accounts that were not seen whole, each with what is missing and why; a reason that they share is said once."""
+    """The first accounts that were not seen whole, each with what is missing and why; a reason that they share is said
+    once.
+    """
     blind, names = organization.unseen, organization.names
     alike = {_why(one.why.replace(one.account, "{account}")) for one in blind}
     if len(alike) == 1:
@@ -292,7 +297,10 @@ def _blind(organization: Organization) -> str:
 
 
 def _why(why: str) -> str:
-    """Why something was not seen whole. What is spent when the ceiling is reached differs, and the ceiling is told once."""
+    """Why something was not seen whole.
+
+    What is spent when the ceiling is reached differs, and the ceiling is told once.
+    """
     return "the ceiling on metrics" if is_held_back(why) else literal(why, 150)
 
 

@@ -231,7 +231,7 @@ def _by_savings(group: tuple[str | None, list[Listed]]) -> tuple[bool, Decimal, 
     )
 
 
-def choices(
+def choices(  # noqa: PLR0913 -- each flag adds a button
     post_id: str,
     sighting: FindingRecord,
     *,
@@ -240,10 +240,12 @@ def choices(
     may_stop: bool = False,
     acts: str | None = None,
 ) -> Block:
-    """What people can do about a finding in a message. An approval is for the finding as it is shown: by its fingerprint.
+    """What people can do about a finding in a message.
 
-    `acts` says when what is approved is deleted, such as "after 30 days"; None where nothing acts on an approval. `may_stop`
-    where there is a clean-up to stop.
+    An approval is for the finding as it is shown: by its fingerprint.
+
+    `acts` says when what is approved is deleted, such as "after 30 days"; None where nothing acts on an approval.
+    `may_stop` where there is a clean-up to stop.
     """
     id_, name = sighting.id, named(sighting.resource, 20)
     elements = [button("details", "Details", id_, of=name)]
@@ -259,7 +261,8 @@ def choices(
 
 def _confirm_stop(sighting: FindingRecord) -> Element:
     text = (
-        f"{named(sighting.resource, CONFIRM_NAME)} stays as it is: its clean-up is called off at its next step, within a day"
+        f"{named(sighting.resource, CONFIRM_NAME)} stays as it is: its clean-up is called off at its next step, within "
+        "a day"
         " while it waits. To clean it up after all takes a new approval."
     )
     return {

@@ -1,4 +1,7 @@
-"""The form in which somebody says why a finding is dismissed. Nothing here loads pydantic: it is opened while Slack waits."""
+"""The form in which somebody says why a finding is dismissed.
+
+Nothing here loads pydantic: it is opened while Slack waits.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Foreign words in Slack: names, tags, owners and reasons are data, and must never mention anybody, link, or format anything.
+"""Foreign words in Slack: names, tags, owners and reasons are data, and must never mention anybody, link, or format
+anything.
 
-Blocks carry them as plain text or rich text, where Slack parses nothing: `literal`. A message's `text` is mrkdwn, and so is
-what mentions a person: `mrkdwn`.
+Blocks carry them as plain text or rich text, where Slack parses nothing: `literal`. A message's `text` is mrkdwn, and
+so is what mentions a person: `mrkdwn`.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ _LINK: Final = re.compile(r":(?=//)|@(?=\w)|(?<=\w)\.(?=[^\W\d_])|(?<!\w)#(?=\w)
 def literal(words: str, most: int = NAME) -> str:
     """The words where Slack parses nothing: one line of at most `most` characters, whatever they hold.
 
-    Right-to-left words are kept from turning what is around them. Nothing to see is "(empty)", and a character that nobody
-    can see shows as its code point.
+    Right-to-left words are kept from turning what is around them. Nothing to see is "(empty)", and a character that
+    nobody can see shows as its code point.
     """
     line = _CALL.sub(lambda mark: mark[0] + JOINER, one_line(_SPACES.sub(" ", words).strip(" ")))
     if any(bidirectional(one) in {"R", "AL"} for one in line):

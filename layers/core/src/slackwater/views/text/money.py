@@ -15,7 +15,9 @@ def dollars(usd: Decimal) -> str:
 
 
 def effect(usd: str | None) -> str:
-    """What a fix does to the monthly bill, from its `monthly_savings_usd`: `saves $1,001/mo`, `fix: +$352/mo`, `fix: free`."""
+    """What a fix does to the monthly bill, from its `monthly_savings_usd`: `saves $1,001/mo`, `fix: +$352/mo`,
+    `fix: free`.
+    """
     if usd is None:
         return "saving unknown"
     amount = Decimal(usd)

@@ -13,7 +13,9 @@ MISSING: Final = "·"
 """Nobody published a point: not a low bar, which would be a small number."""
 
 LOGARITHMIC_FROM: Final = 20
-"""How far a peak stands above the middle before a linear scale shows the peak alone: a throttled rate would look like none."""
+"""How far a peak stands above the middle before a linear scale shows the peak alone: a throttled rate would look like
+none.
+"""
 DECADES: Final = 10_000
 """A logarithmic scale reaches down to this part of the peak."""
 
@@ -21,8 +23,8 @@ DECADES: Final = 10_000
 def sparkline(values: Sequence[float | None], width: int, top: float | None = None) -> str:
     """At most `width` bars, each the greatest value of its part.
 
-    The scale runs from zero, or from the least value below it, to `top` or the greatest value; without `top`, logarithmically
-    where `is_logarithmic` says so.
+    The scale runs from zero, or from the least value below it, to `top` or the greatest value; without `top`,
+    logarithmically where `is_logarithmic` says so.
     """
     parts = min(width, len(values))
     edges = [len(values) * i // parts for i in range(parts + 1)] if parts else []

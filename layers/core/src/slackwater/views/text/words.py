@@ -54,7 +54,9 @@ def evidence_text(fact: EvidenceDocument) -> str:
 
 
 def scale(fact: EvidenceDocument) -> str:
-    """How to read the picture of a fact's series, and what to compare it with; empty where it runs from zero to its peak."""
+    """How to read the picture of a fact's series, and what to compare it with; empty where it runs from zero to its
+    peak.
+    """
     top, series, how = fact.get("scale"), fact.get("series"), list[str]()
     if top is not None:
         how.append(f"full bar {measure(top, fact['unit'])}")
@@ -115,20 +117,28 @@ def is_held_back(reason: str) -> bool:
 
 
 def ceiling(reasons: Iterable[str]) -> str:
-    """That the ceiling on metrics is reached, what it is, and what raises it; empty where none of the reasons is that."""
+    """That the ceiling on metrics is reached, what it is, and what raises it; empty where none of the reasons
+    is that.
+    """
     reached = next(filter(None, map(HELD_BACK.search, reasons)), None)
     if reached is None:
         return ""
     each = " a day" if reached["key"].endswith("_per_day") else ""
     share = "an account's share of " if reached["kept"] else ""
-    return f"{share}the ceiling of {reached['most']} USD{each} on metrics is reached ({reached['key']} in the policy raises it)"
+    return (
+        f"{share}the ceiling of {reached['most']} USD{each} on metrics is reached ({reached['key']} in the policy "
+        "raises it)"
+    )
 
 
 def allowance(left: Allowance) -> str:
     """What audits may still do today: `46.79 of 50.00 USD for metrics; 1 of 3 audits is running`."""
     running, most = len(left.running), count(left.most_running, "audit")
     cents = left.left_usd.quantize(Decimal("0.01"), ROUND_DOWN)
-    return f"{cents:,} of {left.most_usd:,.2f} USD for metrics; {running:,} of {most} {'is' if running == 1 else 'are'} running"
+    return (
+        f"{cents:,} of {left.most_usd:,.2f} USD for metrics; {running:,} of {most} {'is' if running == 1 else 'are'} "
+        "running"
+    )
 
 
 def all_disabled(doc: ScanDocument) -> bool:
@@ -191,7 +201,9 @@ def _from_snapshot(doc: ScanDocument) -> bool:
 
 
 def disabled_regions(targets: Iterable[tuple[str, str]]) -> list[str]:
-    """Closed targets (account, region) by region, with the accounts counted: one sentence for regions of the same accounts."""
+    """Closed targets (account, region) by region, with the accounts counted: one sentence for regions of the same
+    accounts.
+    """
     accounts: defaultdict[str, set[str]] = defaultdict(set)
     for account, region in targets:
         accounts[region].add(account)

@@ -1,8 +1,11 @@
-"""EBS volumes: what a clean-up looks at, marks, deletes and changes in place. How it backs up and restores is beside it."""
+"""EBS volumes: what a clean-up looks at, marks, deletes and changes in place.
+
+How it backs up and restores is beside it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -168,7 +171,8 @@ class EbsChanger:
 
     @remedies()
     def setting(self, resource: TrackedResource, like: Setting) -> tuple[Setting, bool]:
-        """Type, IOPS and throughput as EC2 describes them; under way until EC2 calls the last change completed, or failed.
+        """Type, IOPS and throughput as EC2 describes them; under way until EC2 calls the last change completed, or
+        failed.
 
         Raises:
             AwsError: EC2 did not say, or there is no such volume.
@@ -187,29 +191,32 @@ class EbsChanger:
     def refusal(self, resource: TrackedResource, to: Setting) -> str | None:
         """Why EC2 would not change it now.
 
-        EC2 tells of a volume's newest change only: it may have counted four within 24 hours where one is seen here. Then
-        it refuses the change itself.
+        EC2 tells of a volume's newest change only: it may have counted four within 24 hours where one is seen here.
+        Then it refuses the change itself.
 
         Raises:
             AwsError: EC2 did not say.
         """
-        wanted = _volume_setting(to)
         found = volume(self._reading, resource)
         if found is None:
             return "there is no such volume any more"
+        return next(self._refusals(resource, found, _volume_setting(to)), None)
+
+    def _refusals(self, resource: TrackedResource, found: Mapping[str, Any], wanted: VolumeSetting) -> Iterator[str]:
+        """Yield each reason why EC2 would refuse the change, the one to report first."""
         if found["State"] not in {"available", "in-use"}:
-            return f"it is {found['State']}"
+            yield f"it is {found['State']}"
         if by := managed_by_aws(found):
-            return by
+            yield by
         if found.get("MultiAttachEnabled") and wanted.volume_type not in {"io1", "io2"}:
-            return f"several instances may attach it, and {wanted.volume_type} does not let them"
+            yield f"several instances may attach it, and {wanted.volume_type} does not let them"
         changes = list(modifications(self._reading, resource))
         if words := next((words for one in changes if (words := under_way(one))), None):
-            return words
+            yield words
         of_today = sorted(one["StartTime"] for one in changes if self._clock() - one["StartTime"] < DAY)
         if len(of_today) >= CHANGES_A_DAY:
-            return f"EC2 takes four changes in 24 hours: the next from {of_today[-CHANGES_A_DAY] + DAY:%Y-%m-%d %H:%M} UTC on"
-        return None
+            next_at = of_today[-CHANGES_A_DAY] + DAY
+            yield f"EC2 takes four changes in 24 hours: the next from {next_at:%Y-%m-%d %H:%M} UTC on"
 
     @remedies()
     def change(self, resource: TrackedResource, to: Setting) -> None:

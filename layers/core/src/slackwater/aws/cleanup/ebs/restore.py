@@ -39,7 +39,10 @@ RESTORER_ACTIONS: Final = frozenset({"ec2:CreateTags", "ec2:CreateVolume", "ec2:
 """CreateTags as CreateVolume asks for it, of the volume."""
 
 APPEARS_WITHIN: Final = timedelta(hours=1)
-"""A new volume shows within seconds. One that does not for so long was given up: EC2 looks at its key after it has answered."""
+"""A new volume shows within seconds.
+
+One that does not for so long was given up: EC2 looks at its key after it has answered.
+"""
 
 WORDS: Final[Mapping[str, str]] = {
     "availability_zone": "zone",
@@ -64,7 +67,8 @@ class EbsRestorer:
 
     @remedies()
     def restore(self, cleanup: Cleanup) -> Restored:
-        """Look whether the volume is still there; else make it from its verified snapshot, once, and wait until it is there.
+        """Look whether the volume is still there; else make it from its verified snapshot, once, and wait until it is
+        there.
 
         A volume whose deletion was asked for counts as still there when it is seen a second time: EC2 may show what it
         deleted a moment ago.

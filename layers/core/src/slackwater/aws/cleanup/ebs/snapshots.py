@@ -40,7 +40,10 @@ STATES: Final[Mapping[str, Literal["running", "complete", "failed"]]] = {
     "recovering": "running",
     "completed": "complete",
 }
-"""What a snapshot's states come to. Every other is none to delete for: in error, in the Recycle Bin, or of a name not known."""
+"""What a snapshot's states come to.
+
+Every other is none to delete for: in error, in the Recycle Bin, or of a name not known.
+"""
 
 
 ARCHIVE: Final = "archive"
@@ -51,7 +54,10 @@ EC2 archives a snapshot again when a temporary restore ends (API Reference, Rest
 
 
 class EbsBackupTaker:
-    """The BackupTaker of EBS volumes: snapshots. A copy is as large as its volume, to the byte: that is how EC2 counts it."""
+    """The BackupTaker of EBS volumes: snapshots.
+
+    A copy is as large as its volume, to the byte: that is how EC2 counts it.
+    """
 
     def __init__(self, reading: AwsSession, asking: AwsSession) -> None:
         """`asking` asks once."""

@@ -1,4 +1,6 @@
-"""EBS volumes as a clean-up asks EC2 of one: what it is, what it takes to make it again, whether it is being changed."""
+"""EBS volumes as a clean-up asks EC2 of one: what it is, what it takes to make it again, whether it is being
+changed.
+"""
 
 from __future__ import annotations
 

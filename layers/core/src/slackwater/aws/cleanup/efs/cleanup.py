@@ -74,7 +74,8 @@ class EfsWatcher:
     def add_tags(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
         """Tag its access points, and then the file system itself, whose tags stand for its mount targets too.
 
-        Access points that have the tags already are left as they are: where one step has too little time, the next goes on.
+        Access points that have the tags already are left as they are: where one step has too little time, the next goes
+        on.
 
         Raises:
             BusyError: there are too many for one step.
@@ -133,7 +134,8 @@ class EfsWatcher:
             return None if found is None or found["LifeCycleState"] in GONE else tags_of(found.get("Tags"))
 
     def record(self, resource: TrackedResource) -> Mapping[str, Any]:
-        """Its settings, policies and tags, its access points and its mount targets with their addresses and security groups.
+        """Its settings, policies and tags, its access points and its mount targets with their addresses and security
+        groups.
 
         Raises:
             AwsError: AWS did not say, or there is no such file system.
@@ -168,8 +170,8 @@ class EfsWatcher:
     def removal_actions(self, resource: TrackedResource, look: CurrentState) -> Mapping[str, Collection[str]]:
         """IAM's names of what it takes, by ARN.
 
-        EFS asks for the right to delete a mount target by its file system's ARN, and EC2 for the one to delete the network
-        interface, which carries no tag of ours.
+        EFS asks for the right to delete a mount target by its file system's ARN, and EC2 for the one to delete the
+        network interface, which carries no tag of ours.
         """
         _, partition, _, region, account, _ = resource.arn.split(":", 5)
         own = {"elasticfilesystem:DeleteFileSystem"}

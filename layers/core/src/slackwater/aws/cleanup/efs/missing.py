@@ -42,7 +42,8 @@ class Hands:
     def put_origin(self, found: Mapping[str, Any], of: str) -> bool:
         """The tag that says what it was restored from, before anything else is asked of it; whether it is on.
 
-        IAM lets the restoring role change a file system only if it carries the tag, and no rule lets it be deleted then.
+        IAM lets the restoring role change a file system only if it carries the tag, and no rule lets it be deleted
+        then.
         """
         if tags_of(found["Tags"]).get(RESTORED_FROM) == of:
             return True

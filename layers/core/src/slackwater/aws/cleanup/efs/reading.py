@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from slackwater.aws.client.errors import code_of
-from slackwater.aws.client.pages import pages
+from slackwater.aws.client.pages import MARKER, pages
 from slackwater.aws.inventory.efs import GONE, MOUNT_TARGETS_PAGE
 from slackwater.ports.errors import AwsError
 
@@ -88,8 +88,7 @@ def mount_targets(efs: EFSClient, file_system_id: str) -> Iterator[Mapping[str, 
     found = pages(
         efs.describe_mount_targets,
         "MountTargets",
-        next_in="Marker",
-        next_out="NextMarker",
+        tokens=MARKER,
         FileSystemId=file_system_id,
         MaxItems=MOUNT_TARGETS_PAGE,
     )

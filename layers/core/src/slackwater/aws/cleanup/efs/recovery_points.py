@@ -124,10 +124,11 @@ class EfsBackupTaker:
             )
 
     def copies(self, resource: TrackedResource, backup: Backup) -> Sequence[Copy]:
-        """The recorded job and recovery point, and every other job of the resource whose recovery point carries the token.
+        """The recorded job and recovery point, and every other job of the resource whose recovery point carries the
+        token.
 
-        While a job runs its recovery point need not be there to carry anything. Such a one, where the answer to `start` was
-        lost, is missing here: asked again with the same token, AWS Backup names it.
+        While a job runs its recovery point need not be there to carry anything. Such a one, where the answer to `start`
+        was lost, is missing here: asked again with the same token, AWS Backup names it.
 
         Raises:
             AwsError: AWS did not say.
@@ -168,7 +169,9 @@ class EfsBackupTaker:
                 client.tag_resource(ResourceArn=copy.id, Tags={EXPIRES_AT: timestamp(until)})
 
     def _jobs(self, client: Any, resource: TrackedResource, backup: Backup) -> list[Mapping[str, Any]]:
-        """Jobs of the resource since the backup was asked for, and the recorded one: the list lags, and ends after 30 days."""
+        """Jobs of the resource since the backup was asked for, and the recorded one: the list lags, and ends after 30
+        days.
+        """
         asked: dict[str, Any] = {
             "ByResourceArn": resource.arn,
             "ByBackupVaultName": self._vault,
@@ -275,8 +278,9 @@ class EfsSweeper:
 def _flagged_incremental(client: Any, arn: str, copies: list[Copy]) -> list[Copy]:
     """These, marked where an earlier recovery point of the same file system exists, in any vault.
 
-    AWS copies a whole file system the first time, and later only what has changed (EFS User Guide, "Incremental backups"). It
-    documents that a job's size is that difference. It does not document whether a recovery point's size is.
+    AWS copies a whole file system the first time, and later only what has changed (EFS User Guide, "Incremental
+    backups"). It documents that a job's size is that difference. It does not document whether a recovery point's size
+    is.
     """
     if not any(copy.state == "complete" for copy in copies):
         return copies

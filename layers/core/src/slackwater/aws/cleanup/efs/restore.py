@@ -23,26 +23,24 @@ if TYPE_CHECKING:
     from slackwater.model.cleanup import Backup, Cleanup
     from slackwater.ports.clock import Clock
 
-RESTORER_ACTIONS: Final = (
-    read.ACTIONS
-    | {
-        "backup:DescribeRecoveryPoint",
-        "backup:DescribeRestoreJob",
-        "backup:StartRestoreJob",
-        "ec2:CreateNetworkInterface",  # with the two below: CreateMountTarget makes its network interface in the caller's name
-        "ec2:DescribeNetworkInterfaces",
-        "ec2:DescribeSubnets",
-        "elasticfilesystem:CreateAccessPoint",
-        "elasticfilesystem:CreateMountTarget",
-        "elasticfilesystem:PutBackupPolicy",
-        "elasticfilesystem:PutFileSystemPolicy",
-        "elasticfilesystem:PutLifecycleConfiguration",
-        "elasticfilesystem:TagResource",
-        "elasticfilesystem:UpdateFileSystem",
-        "elasticfilesystem:UpdateFileSystemProtection",
-        "iam:PassRole",  # to AWS Backup, of the role that makes the file system
-    }
-)
+RESTORER_ACTIONS: Final = read.ACTIONS | {
+    "backup:DescribeRecoveryPoint",
+    "backup:DescribeRestoreJob",
+    "backup:StartRestoreJob",
+    # with the two below: CreateMountTarget makes its network interface in the caller's name
+    "ec2:CreateNetworkInterface",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "elasticfilesystem:CreateAccessPoint",
+    "elasticfilesystem:CreateMountTarget",
+    "elasticfilesystem:PutBackupPolicy",
+    "elasticfilesystem:PutFileSystemPolicy",
+    "elasticfilesystem:PutLifecycleConfiguration",
+    "elasticfilesystem:TagResource",
+    "elasticfilesystem:UpdateFileSystem",
+    "elasticfilesystem:UpdateFileSystemProtection",
+    "iam:PassRole",  # to AWS Backup, of the role that makes the file system
+}
 
 LONGEST_S: Final = 600
 """For access points, which take a call each: a step has fifteen minutes."""
@@ -77,8 +75,8 @@ class EfsRestorer:
     def restore(self, cleanup: Cleanup) -> Restored:
         """One step of an undo, and how far it is.
 
-        "failed" where AWS refuses something that it took: all else is done all the same, and the next undo goes on from there.
-        What was asked to delete sub-resources counts as whole when it is seen a second time.
+        "failed" where AWS refuses something that it took: all else is done all the same, and the next undo goes on from
+        there. What was asked to delete sub-resources counts as whole when it is seen a second time.
 
         Raises:
             AwsError: AWS did not say; nothing is known to be lost.
@@ -93,18 +91,19 @@ class EfsRestorer:
                 return Restored(state="failed", why=f"another file system has the id {resource.id}")
             if found and found["LifeCycleState"] in GONE:
                 return Restored(state="running", job=before.job if before else None)
-            if found:
-                return self._whole_again(cleanup, found, None)
-            made = before if before and before.id not in {None, resource.id} else self._from_backup(cleanup)
-            if made.id is None:
-                return made
-            found = read.file_system(efs, made.id)
-            if found:
-                return self._whole_again(cleanup, found, made.job)
-            # If the last undo failed, somebody may have deleted what it made: this one restores it again.
-            return (
-                self._unless_deleted(resource.region, made) if made.state == "running" else self._from_backup(cleanup)
-            )
+            return self._whole_again(cleanup, found, None) if found else self._as_new(cleanup)
+
+    def _as_new(self, cleanup: Cleanup) -> Restored:
+        """Restore a deleted file system: AWS Backup makes a new one, which gets the settings of the old one."""
+        resource, before = cleanup.resource, cleanup.restored
+        made = before if before and before.id not in {None, resource.id} else self._from_backup(cleanup)
+        if made.id is None:
+            return made
+        found = read.file_system(self._reading.client("efs", resource.region), made.id)
+        if found:
+            return self._whole_again(cleanup, found, made.job)
+        # If the last undo failed, somebody may have deleted what it made: this one restores it again.
+        return self._unless_deleted(resource.region, made) if made.state == "running" else self._from_backup(cleanup)
 
     def _unless_deleted(self, region: str, made: Restored) -> Restored:
         """Return the progress of a restore whose file system EFS does not list: it does not show yet, or is deleted."""
@@ -112,7 +111,10 @@ class EfsRestorer:
         ended = job_status.get("CompletionDate")
         if ended is None or self._clock() - ended < APPEARS_WITHIN:
             return made
-        why = f"AWS Backup restored {made.id}, and EFS does not list it: somebody deleted it; another undo restores it again"
+        why = (
+            f"AWS Backup restored {made.id}, and EFS does not list it: somebody deleted it; another undo restores it "
+            "again"
+        )
         return replace(made, state="failed", why=why)
 
     def _from_backup(self, cleanup: Cleanup) -> Restored:
@@ -192,35 +194,23 @@ class EfsRestorer:
         running = Restored(state="running", id=id_, arn=arn, job=job)
         if found["LifeCycleState"] == "error":
             return Restored(state="failed", id=id_, arn=arn, job=job, why=f"EFS says that the state of {id_} is error")
+        if found["LifeCycleState"] != "available":
+            return running
         new = id_ != cleanup.resource.id
         ends = monotonic() + LONGEST_S
         efs, asking = self._reading.client("efs", region), self._asking.client("efs", region)
         hands = Hands(efs, asking, id_, has_time=lambda: monotonic() < ends)
         try:
-            if found["LifeCycleState"] != "available":
-                return running
             if new and not hands.put_origin(found, cleanup.resource.id):
                 why = "; ".join(hands.refused) or None
                 return running if hands.waits else replace(running, state="failed", why=why)
-            points = hands.put_access_points(was["access_points"], cleanup.execution)
-            if hands.late:
-                return running
-            if new:
-                hands.put_settings(found, was)
-            if not new or hands.put_policy(was["policy"], {cleanup.resource.arn: arn, **points}):
-                hands.put_mount_targets(was["mount_targets"])
-            else:
-                hands.refused.append(
-                    "its mount targets were not made: without its policy, more could mount it than could before"
-                )
-            if new:
-                hands.put_performance(found, was)
+            all_asked = _put_parts(hands, cleanup, found, new=new)
         except ClientError as error:
             if code_of(error) not in NOT_YET:
                 raise
             return running
         seen_before = cleanup.restored is not None and cleanup.restored.id == id_
-        if hands.waits or (not hands.refused and cleanup.removals and not seen_before):
+        if not all_asked or hands.waits or (not hands.refused and cleanup.removals and not seen_before):
             return running  # EFS may still list what it deleted a moment ago
         differences = (*(_moved(cleanup.resource.id, id_, was) if new else ()), *hands.differences)
         return Restored(
@@ -231,6 +221,32 @@ class EfsRestorer:
             differences=differences,
             why=_some(hands.refused) or None,
         )
+
+
+def _put_parts(hands: Hands, cleanup: Cleanup, found: Mapping[str, Any], *, new: bool) -> bool:
+    """Put back access points, settings, policy and mount targets. Return False if the time is over before that.
+
+    Args:
+        hands: Asks EFS.
+        cleanup: The clean-up, with what was recorded before the deletion.
+        found: The file system as EFS describes it.
+        new: Whether AWS Backup made it.
+    """
+    was = cleanup.recorded or {}
+    points = hands.put_access_points(was["access_points"], cleanup.execution)
+    if hands.late:
+        return False
+    if new:
+        hands.put_settings(found, was)
+    if not new or hands.put_policy(was["policy"], {cleanup.resource.arn: found["FileSystemArn"], **points}):
+        hands.put_mount_targets(was["mount_targets"])
+    else:
+        hands.refused.append(
+            "its mount targets were not made: without its policy, more could mount it than could before"
+        )
+    if new:
+        hands.put_performance(found, was)
+    return True
 
 
 def _some(refused: Sequence[str]) -> str:

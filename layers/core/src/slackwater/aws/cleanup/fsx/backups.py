@@ -1,10 +1,11 @@
 """FSx for OpenZFS: backups, asked for before a clean-up deletes, and swept once nobody needs them.
 
-FSx's descriptions say nothing of how much data there is, and what a backup says of its own size has no counterpart there. So
-both sides are sized by what is provisioned, which a backup keeps of what it was made of: equal sizes mean that it was made of
-this file system, as large as it is now. That it holds all of the data is what AVAILABLE means.
+FSx's descriptions say nothing of how much data there is, and what a backup says of its own size has no counterpart
+there. So both sides are sized by what is provisioned, which a backup keeps of what it was made of: equal sizes mean
+that it was made of this file system, as large as it is now. That it holds all of the data is what AVAILABLE means.
 
-Older versions backed up FSx for ONTAP, volume by volume. Those backups are still read, and swept once they have expired.
+Older versions backed up FSx for ONTAP, volume by volume. Those backups are still read, and swept once they have
+expired.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """FSx for OpenZFS: what a clean-up looks at, marks, records and deletes. How it backs up and restores is beside it.
 
-An OpenZFS file system is deleted in one call, with its volumes and their snapshots. Slackwater deletes no file systems of the
-other types (ONTAP, Windows and Lustre). It can look at them.
+An OpenZFS file system is deleted in one call, with its volumes and their snapshots. Slackwater deletes no file systems
+of the other types (ONTAP, Windows and Lustre). It can look at them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ WATCHER_ACTIONS: Final = LOOK_ACTIONS | {"ec2:DescribeNetworkInterfaces", "fsx:T
 REMOVER_ACTIONS: Final = frozenset(
     {"fsx:CreateBackup", "fsx:DeleteFileSystem", "fsx:DescribeFileSystems", "fsx:TagResource"}
 )
-"""CreateBackup and TagResource as DeleteFileSystem asks for them, for the final backup (Service Authorization Reference)."""
+"""CreateBackup and TagResource as DeleteFileSystem asks for them, for the final backup (Service Authorization
+Reference).
+"""
 
 REFUSED: Final = frozenset({"BadRequest", "IncompatibleParameterError"})
 """How FSx may answer where something is being deleted already, among other things."""
@@ -162,10 +164,13 @@ class FsxRemover:
     def remove(
         self, resource: TrackedResource, part: SubResource, final_tags: Mapping[str, str] | None = None
     ) -> str | None:
-        """Ask FSx once to delete the file system. With `final_tags` FSx backs it up once more before; the id of that backup.
+        """Ask FSx once to delete the file system.
+
+        With `final_tags` FSx backs it up once more before; the id of that backup.
 
         Raises:
-            AwsError: it was refused, is of a type that Slackwater does not delete, or nobody knows whether it was heard.
+            AwsError: it was refused, is of a type that Slackwater does not delete, or nobody knows whether it was
+                heard.
         """
         if part.going:
             return None

@@ -1,9 +1,9 @@
 """FSx for OpenZFS: what is kept of a file system, in FSx's own words, so that it can be made again.
 
-As JSON holds it: `system`, with tags as a mapping; its `security_group_ids`; `children`, the volumes that are deleted with it:
-`id`, `name`, `path`, and `size_bytes`, None where only the file system bounds it; and `volume_settings` of every volume, by
-path. ONTAP's `machines` and `volumes` are empty: after a rollback, an older version cannot restore without them. Older records
-have them filled.
+As JSON holds it: `system`, with tags as a mapping; its `security_group_ids`; `children`, the volumes that are deleted
+with it: `id`, `name`, `path`, and `size_bytes`, None where only the file system bounds it; and `volume_settings` of
+every volume, by path. ONTAP's `machines` and `volumes` are empty: after a rollback, an older version cannot restore
+without them. Older records have them filled.
 """
 
 from __future__ import annotations

@@ -34,7 +34,8 @@ FINAL: Final = frozenset(
         "UnsupportedOperation",
     }
 )
-"""Errors by which FSx says that it will not make it: the same call says so again, until somebody mends what they name."""
+"""Errors by which FSx says that it will not make it: the same call says so again, until somebody mends what they name.
+"""
 
 ONLY_MULTI_AZ: Final = ("EndpointIpAddressRange", "EndpointIpv6AddressRange", "PreferredSubnetId", "RouteTableIds")
 
@@ -139,7 +140,10 @@ def system_differences(recorded: Mapping[str, Any], was: str, made: Any) -> Iter
     """What is not as it was where the file system itself was made again."""
     name, before = made.get("DNSName"), recorded["system"].get("DNSName")
     yield f"its id is {made['FileSystemId']}, not {was}: whatever names the old one has to be told"
-    yield f"its DNS name is {name or 'another'}, not {before or was}, and so are its addresses: clients have to mount it anew"
+    yield (
+        f"its DNS name is {name or 'another'}, not {before or was}, and so are its addresses: clients have to mount it "
+        "anew"
+    )
     if not recorded["security_group_ids"]:
         yield "its security groups were not known: it has the VPC's default one"
     if lost := sorted(key for key in recorded["system"]["Tags"] if key.startswith("aws:")):

@@ -1,7 +1,7 @@
 """FSx for OpenZFS: how what was deleted is made again from its backup.
 
-Nothing is made twice: all that is made carries a tag that names what it stands for, and is asked for with the same token each
-time.
+Nothing is made twice: all that is made carries a tag that names what it stands for, and is asked for with the same
+token each time.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ NETWORK_ACTIONS: Final = frozenset(
         "ec2:GetSecurityGroupsForVpc",
     }
 )
-"""The same with the network, all of them by way of FSx (`aws:CalledVia`); CreateTags of route tables, with the tag `AmazonFSx`
-of value `ManagedByAmazonFSx` (AWS managed policy AmazonFSxFullAccess)."""
+"""The same with the network, all of them by way of FSx (`aws:CalledVia`); CreateTags of route tables, with the tag
+`AmazonFSx` of value `ManagedByAmazonFSx` (AWS managed policy AmazonFSxFullAccess)."""
 
 RESTORER_ACTIONS: Final = (
     {"fsx:CreateFileSystemFromBackup", "fsx:DescribeFileSystems", "fsx:DescribeVolumes", "fsx:TagResource"}
@@ -65,8 +65,8 @@ class FsxRestorer:
     def restore(self, cleanup: Cleanup) -> Restored:
         """Look whether it is still there; make it if it is not, as far as that goes now.
 
-        A file system that it was asked to delete counts as still there when it is seen a second time: FSx may show what it
-        deleted a moment ago.
+        A file system that it was asked to delete counts as still there when it is seen a second time: FSx may show what
+        it deleted a moment ago.
 
         Raises:
             AwsError: FSx did not say; nothing is known to be lost.

@@ -115,7 +115,9 @@ def file_system(session: AwsSession, region: str, id: str) -> Any | None:
 
 
 def held(parts: FsxParts) -> str | None:
-    """Why it must not be deleted, by its type or state: not OpenZFS, not as it should be, being changed, or a replica."""
+    """Why it must not be deleted, by its type or state: not OpenZFS, not as it should be, being changed, or a
+    replica.
+    """
     return next(_objections(parts), None)
 
 
@@ -174,7 +176,9 @@ def path_of(volume: Any) -> str:
 
 
 def system_bytes(system: Any) -> int | None:
-    """What is provisioned: nothing where Intelligent-Tiering grows by itself; None where the description does not say."""
+    """What is provisioned: nothing where Intelligent-Tiering grows by itself; None where the description does
+    not say.
+    """
     if system.get("StorageType") == "INTELLIGENT_TIERING":
         return 0
     gib = system.get("StorageCapacity")
