@@ -132,7 +132,8 @@ def _draw_outcome(outcome: OutcomeDocument, console: Console) -> None:
     unpriced = f" ({outcome['unpriced']:,} unpriced)" if outcome["unpriced"] else ""
     console.print(
         Text(
-            f"{count(outcome['findings'], 'finding')}, {Decimal(outcome['monthly_savings_usd']):,.2f} USD a month{unpriced}:"
+            f"{count(outcome['findings'], 'finding')}, {Decimal(outcome['monthly_savings_usd']):,.2f} USD a "
+            f"month{unpriced}:"
             f" {outcome['opened']:,} opened, {outcome['changed']:,} changed, {outcome['resolved']:,} resolved."
         )
     )

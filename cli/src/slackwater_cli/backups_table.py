@@ -32,7 +32,8 @@ def draw_backups(found: BackupListDocument, console: Console) -> None:
     draw_grid(console, _grid(backups))
     console.print()
     console.print(
-        "`slackwater cleanup undo FINDING` restores from one; `slackwater cleanup adopt BACKUP` is for one without a finding."
+        "`slackwater cleanup undo FINDING` restores from one; `slackwater cleanup adopt BACKUP` is for one without a "
+        "finding."
     )
 
 

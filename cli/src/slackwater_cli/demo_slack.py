@@ -1,4 +1,5 @@
-"""The demo's messages in Slack, as they would be sent: everything is new, and a policy lets somebody press every button.
+"""The demo's messages in Slack, as they would be sent: everything is new, and a policy lets somebody press every
+button.
 
 Only the line above the first says what they would not: that the account is simulated.
 """

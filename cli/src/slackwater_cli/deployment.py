@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slackwater_cli.credentials import check_credentials
 from slackwater_cli.exits import UsageError
 from slackwater_cli.slow import endpoint_hint, waiting_for
 from slackwater_cli.targets import refuse_unknown
@@ -43,6 +44,8 @@ def deployment(stack: str, stack_region: str | None, profile: str | None) -> Dep
         raise UsageError("No region: name the stack's with --stack-region, or set AWS_REGION")
     origin = "AWS_REGION or the profile" if stack_region is None else "--stack-region"
     refuse_unknown(origin, [region], known_regions(session))
+    with waiting_for("AWS credentials"):
+        check_credentials(session)
     try:
         with waiting_for(f"AWS CloudFormation in {region}{endpoint_hint()}"):
             outputs, status = stack_outputs(session, stack, region)

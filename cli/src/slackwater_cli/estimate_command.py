@@ -239,7 +239,7 @@ def _answer(kind: str, given: Mapping[str, Any], format: Output, account: Accoun
 
 
 def _notes(done: Estimated, account: Account, *, named: bool) -> Iterator[str]:
-    """What is to be known about the answer: the region that nobody chose, what is packaged, and what could not be read."""
+    """Yield notes about the answer: a region by default, packaged figures, and what could not be read."""
     region = done.inputs["region"]
     if not named and account.region is None:
         yield f"No region: this is for {region}; choose with --region"

@@ -187,7 +187,9 @@ def _range(ends: Iterable[str]) -> str:
 def _draw_list(
     heads: Sequence[str], rows: Sequence[Sequence[str]], console: Console, indent: int, right: Collection[int] = ()
 ) -> None:
-    """Each on one line if they fit; else what is long is broken: texts between words, figures before what explains them."""
+    """Each on one line if they fit; else what is long is broken: texts between words, figures before what explains
+    them.
+    """
     parts = [[BETWEEN.sub("\n", cell) if n in right else cell for n, cell in enumerate(row)] for row in rows]
     widths = [max(map(_width, column)) for column in zip(*parts, strict=True)]
     names = ["\n".join(wrap(head, max(HEAD, width, _longest(head)))) for head, width in zip(heads, widths, strict=True)]

@@ -25,7 +25,9 @@ HEADS: Final = ("Id", "Severity", "Fix per month")
 def draw_findings(
     findings: Sequence[TrackedFindingDocument], status: Status, console: Console, *, more: bool, filtered: bool = False
 ) -> None:
-    """What they come to, and each in the order given; `more` where these are not all, `filtered` where others were left out."""
+    """What they come to, and each in the order given; `more` where these are not all, `filtered` where others were left
+    out.
+    """
     match = f" {'matches' if len(findings) == 1 else 'match'} these filters" if filtered else ""
     counted = f"{'The first ' if more else ''}{count(len(findings), f'{status} finding')}{match}"
     console.print(Text(f"{counted}{_total(findings)}{_all_in(findings)}", "bold"))

@@ -13,8 +13,8 @@ ARENAS: Final = 2
 def share_arenas() -> bool:
     """Let threads share two heaps. Returns True if the C library supports it.
 
-    glibc gives each thread a heap of its own, and none gives back the megabytes that an answer of CloudWatch once took: a scan
-    of 20,000 resources held 230 MiB instead of 180. To be called before threads start.
+    glibc gives each thread a heap of its own, and none gives back the megabytes that an answer of CloudWatch once took:
+    a scan of 20,000 resources held 230 MiB instead of 180. To be called before threads start.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt

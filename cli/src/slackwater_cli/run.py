@@ -50,7 +50,7 @@ def scan_into(
     cache_dir: Path | None,
     record: Path | None = None,
 ) -> None:
-    """Scan the targets, one or more, as of `now`, into a spool, in their order; `record` is the file to record it in."""
+    """Scan the targets in their order, as of `now`, into a file of findings; `record` is the file to record it in."""
     with recording_to(record) if record else nullcontext() as writer:
 
         def audited(on_progress: Progress) -> Audit:
@@ -97,7 +97,7 @@ def _audit(
 
 @contextmanager
 def one_folder() -> Iterator[None]:
-    """Keep all temporary files in one folder, which goes at the end, even if the threads that use them were abandoned."""
+    """Keep all temporary files in one folder. It is deleted at the end, even if threads that use it were abandoned."""
     before = tempfile.tempdir
     with tempfile.TemporaryDirectory(prefix="slackwater-", ignore_cleanup_errors=True) as folder:
         tempfile.tempdir = folder

@@ -19,7 +19,10 @@ def by_money(findings: Sequence[FindingDocument]) -> list[FindingDocument]:
 
 
 def chosen(findings: Sequence[FindingDocument], top: int) -> tuple[list[FindingDocument], list[FindingDocument]]:
-    """Return `top` findings (0: all): waste by saving, and the others by rank. Each fills the places that the other leaves."""
+    """Return `top` findings (0: all): waste by saving, and the others by rank.
+
+    Each fills the places that the other leaves.
+    """
     waste, others = by_money(findings), [finding for finding in findings if finding["kind"] != "waste"]
     if not top:
         return waste, others

@@ -21,7 +21,10 @@ TIMEOUT_S: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A planted resource. The detectors in `troubles` must flag it; `twin_of` must not, though it looks like a case for it."""
+    """A planted resource.
+
+    The detectors in `troubles` must flag it; `twin_of` must not, though it looks like a case for it.
+    """
 
     resource_id: str
     name: str

@@ -31,7 +31,10 @@ def be_quiet(wanted: bool = True) -> None:
 
 
 def note(words: str, *, always: bool = False) -> None:
-    """Write notes to standard error, one a line. They may hold untrusted text. `--quiet` drops all but errors (`always`)."""
+    """Write notes to standard error, one a line.
+
+    They may hold untrusted text. `--quiet` drops all but errors (`always`).
+    """
     if (_quiet and not always) or sys.stderr is None:  # None: it was closed before we started
         return
     sys.stderr.write("".join(f"{one_line(line)}\n" for line in words.split("\n")))

@@ -55,7 +55,10 @@ SHORTER: Final = {
 }
 """Parts of actions that a table line has no room for."""
 NARROWEST: Final = ((3, 28), (2, 16), (5, 18), (4, 8), (5, 15), (2, 10), (3, 8), (5, 10))
-"""Columns to narrow if the terminal is narrow, in this order, and how far. The name comes last: it identifies the resource."""
+"""Columns to narrow if the terminal is narrow, in this order, and how far.
+
+The name comes last: it identifies the resource.
+"""
 MOST_CAVEATS: Final = 2
 TITLES: Final = ("Waste", "Performance issues and risks")
 
@@ -148,7 +151,10 @@ def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, consol
 
 
 def _amount(finding: FindingDocument, *, is_waste: bool) -> Text:
-    """What the fix saves, or in a table of issues by how much it changes the bill. `~` marks a confidence below high."""
+    """What the fix saves, or in a table of issues by how much it changes the bill.
+
+    `~` marks a confidence below high.
+    """
     mark, usd = "" if finding["confidence"] == "high" else "~", finding["monthly_savings_usd"]
     if not finding["recommendations"]:
         return Text("-")
@@ -329,7 +335,7 @@ def _draw_next(doc: ScanDocument, shown: int, console: Console, *, details: bool
     total = doc["totals"]["findings"]
     hints = list[tuple[str, str]]()
     if command == "slackwater demo":
-        if not details:
+        if not details or shown < total:
             hints.append((f"{command} --details", f"all {total:,} findings with evidence and commands"))
     else:
         if shown and not details:

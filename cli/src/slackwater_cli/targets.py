@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from slackwater.app.policy.names import LIST_REGIONS
 from slackwater.model.nearest import unknown
 from slackwater.ports.errors import AwsError
+from slackwater_cli.credentials import check_credentials
 from slackwater_cli.exits import UsageError
 from slackwater_cli.slow import endpoint_hint, waiting_for
 
@@ -26,7 +27,9 @@ def regions_without_asking() -> list[str]:
 
 
 def check_named_regions(session: AwsSession, named: Sequence[str]) -> None:
-    """Refuse a region that neither this version nor the account has. Calls AWS only for regions that this version lacks.
+    """Refuse a region that neither this version nor the account has.
+
+    Calls AWS only for regions that this version lacks.
 
     Raises:
         UsageError: with each of them.
@@ -85,6 +88,8 @@ def targets_to_scan(
     known = known_regions(session)
     new_to_us = not {*regions, *policy.regions} <= {*known}
     try:
+        with waiting_for("AWS credentials"):
+            check_credentials(session)
         with waiting_for(f"AWS STS in {session.home}{endpoint_hint()}"):
             who = identity(session)
         enabled = enabled_regions(session) if every or new_to_us else []

@@ -57,7 +57,10 @@ def compared(planted: Iterable[Planted], doc: ScanDocument, detectors: Collectio
 
 
 def draw_comparisons(comparisons: Collection[Comparison], console: Console, *, details: bool = True) -> None:
-    """What was planted and what the scan found, one line each, and the result. Without `details` only the differences."""
+    """What was planted and what the scan found, one line each, and the result.
+
+    Without `details` only the differences.
+    """
     shown = [one for one in comparisons if details or not one.agrees]
     if shown:
         _draw_each(shown, console)

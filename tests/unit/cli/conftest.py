@@ -1,8 +1,10 @@
 """The command line, run in this process against a simulated account."""
 
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -52,6 +54,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "no-credentials"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr("slackwater_cli.slow.SLOW_S", 60)  # a busy machine waits, too
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
@@ -76,8 +79,8 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     def run_it(*arguments: str) -> Result:
         with pytest.raises(SystemExit) as left:
             main(arguments)
-        said = capsys.readouterr()
-        return Result(int(left.value.code or 0), said.out, said.err)
+        output = capsys.readouterr()
+        return Result(int(left.value.code or 0), output.out, output.err)
 
     return run_it
 
@@ -86,6 +89,33 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 def scan(account: Simulator, run: Run) -> Run:
     """Run `scan` in the account's region, as of its now."""
     return lambda *arguments: run("scan", "--region", REGION, "--now", NOW, *arguments)
+
+
+class HangsUp:
+    """A server that closes every connection, and counts them."""
+
+    def __init__(self, server: socket.socket) -> None:
+        self._server = server
+        self.url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        self.connections = 0
+
+    def serve(self) -> None:
+        """Serve until the socket is shut down."""
+        with suppress(OSError):
+            while True:
+                self._server.accept()[0].close()
+                self.connections += 1
+
+
+@pytest.fixture
+def hangs_up() -> Iterator[HangsUp]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        there = HangsUp(server)
+        thread = threading.Thread(target=there.serve)
+        thread.start()
+        yield there
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join()
 
 
 class Stacks:
@@ -113,8 +143,8 @@ class Stacks:
                 f"<ErrorResponse><Error><Code>{self.refusal}</Code><Message>User: x</Message></Error></ErrorResponse>",
             )
         if name not in self.outputs:
-            said = f"<Code>ValidationError</Code><Message>Stack with id {name} does not exist</Message>"
-            return 400, f"<ErrorResponse><Error>{said}</Error></ErrorResponse>"
+            output = f"<Code>ValidationError</Code><Message>Stack with id {name} does not exist</Message>"
+            return 400, f"<ErrorResponse><Error>{output}</Error></ErrorResponse>"
         outputs = "".join(
             f"<member><OutputKey>{key}</OutputKey><OutputValue>{value}</OutputValue></member>"
             for key, value in self.outputs[name].items()

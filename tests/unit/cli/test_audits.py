@@ -85,7 +85,7 @@ def test_an_audit_is_started_under_the_callers_name_and_its_id_is_all_that_is_pr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["start", "--region", "eu-wset-1"], "--region: no region 'eu-wset-1'; did you mean eu-west-1?"),
         (["start", "--region", ""], "--region: no region ''"),
@@ -94,16 +94,16 @@ def test_an_audit_is_started_under_the_callers_name_and_its_id_is_all_that_is_pr
         (["show", "nobody"], "no audit 'nobody'"),
     ],
 )
-def test_wrong_usage_starts_nothing(arguments: list[str], said: str, run, service) -> None:
+def test_wrong_usage_starts_nothing(arguments: list[str], message: str, run, service) -> None:
     done = run("audits", *arguments)
 
     assert (done.status, done.out) == (2, "")
-    assert said in done.err
+    assert message in done.err
     assert service.started == []
 
 
 @pytest.mark.parametrize(("state", "status"), [("complete", 0), ("incomplete", 3), ("failed", 3)])
-def test_who_waits_hears_how_it_ended(
+def test_waiting_for_an_audit_reports_how_it_ended(
     state: AuditState, status: int, run, service, store: DynamoAudits, while_waiting
 ) -> None:
     def id_() -> str:
@@ -154,18 +154,18 @@ def test_audits_are_listed_the_newest_first(run, store: DynamoAudits) -> None:
     ]
     assert "1,234.50" in lines[3]
     assert "There are older ones: --limit 0 shows all." in few.out
-    told = json.loads(run("audits", "list", "--limit", "2", "--format", "json").out)
-    assert [audit["id"] for audit in told["audits"]] == ["audit-3", "audit-2"]
-    assert told["more"] is True
+    document = json.loads(run("audits", "list", "--limit", "2", "--format", "json").out)
+    assert [audit["id"] for audit in document["audits"]] == ["audit-3", "audit-2"]
+    assert document["more"] is True
     assert json.loads(run("audits", "list", "--format", "json").out)["more"] is False
-    assert set(told) == {"audits", "more", "allowance"}
+    assert set(document) == {"audits", "more", "allowance"}
 
 
-def test_no_audit_is_said(run, service) -> None:
+def test_a_history_without_audits_is_reported(run, service) -> None:
     assert run("audits", "list").out.startswith("No audit is kept.\n")
 
 
-def test_what_is_left_today_is_told_with_the_list(run, service, store: DynamoAudits) -> None:
+def test_the_list_has_todays_remaining_number_of_audits(run, service, store: DynamoAudits) -> None:
     store.write_running(RunningAudits(since={"audit-1": NOW, "audit-2": NOW}, revision=1))
     store.begin(record("audit-1", "complete"))
     day = datetime.now(UTC).date().isoformat()
@@ -228,19 +228,21 @@ def test_an_audit_is_shown_with_what_it_could_not_see_and_where_its_document_is(
         assert part in done.out
     assert done.out.endswith("\n`slackwater findings list` shows what is open.\n")
     assert "https:" not in done.out
-    told = json.loads(run("audits", "show", "audit-1", "--format", "json").out)
-    assert told["gaps"] == SCAN["scan"]["gaps"]
-    assert told["scan_url"].startswith("https://slackwater-bucket.s3.eu-west-1.amazonaws.com/audits/audit-1/scan.json?")
+    document = json.loads(run("audits", "show", "audit-1", "--format", "json").out)
+    assert document["gaps"] == SCAN["scan"]["gaps"]
+    assert document["scan_url"].startswith(
+        "https://slackwater-bucket.s3.eu-west-1.amazonaws.com/audits/audit-1/scan.json?"
+    )
 
 
-def test_why_an_audit_failed_is_said(run, store: DynamoAudits) -> None:
+def test_the_reason_of_a_failed_audit_is_shown(run, store: DynamoAudits) -> None:
     store.begin(record("audit-1", "failed"))
 
     assert "PolicyError: every detector is off\n" in run("audits", "show", "audit-1").out
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         ("PolicyError: every detector is off", "PolicyError: every detector is off"),
         (
@@ -249,13 +251,13 @@ def test_why_an_audit_failed_is_said(run, store: DynamoAudits) -> None:
         ),
     ],
 )
-def test_a_policy_that_failed_an_audit_is_to_be_mended(error: str, said: str, run, store: DynamoAudits) -> None:
+def test_an_audit_that_failed_by_its_policy_asks_to_fix_it(error: str, message: str, run, store: DynamoAudits) -> None:
     store.begin(record("audit-1", "failed", error=error, policy=None))
 
     lines = run("audits", "show", "audit-1").out.splitlines()
 
     assert lines[2] == "Asked for: every detector that is on, in the policy's regions."
-    assert said in lines
+    assert message in lines
     assert lines[-2:] == [
         "`slackwater policy pull --output slackwater.toml`, fix it,",
         "`slackwater policy push slackwater.toml`.",
@@ -268,7 +270,7 @@ def test_another_failure_says_nothing_of_the_policy(run, store: DynamoAudits) ->
     assert run("audits", "show", "audit-1").out.endswith("States.Timeout: no end\n")
 
 
-def test_what_could_not_be_read_is_said_once_with_every_region(run, store: DynamoAudits) -> None:
+def test_an_access_error_is_reported_once_with_every_region(run, store: DynamoAudits) -> None:
     def gap(region: str, optional: bool = False) -> dict[str, Any]:
         reason = f"AccessDenied: no efs in arn:aws:efs:{region}"
         return {"account": "123456789012", "region": region, "what": "efs:List", "reason": reason, "optional": optional}
@@ -302,8 +304,8 @@ def test_a_list_drops_who_asked_and_never_cuts_an_id(
     columns: int, asked_by: list[str], run, store: DynamoAudits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    told = record(f"20261116T090700Z-{'0' * 8}", "incomplete", request=AuditRequest(requested_by=ADA))
-    store.begin(replace(told, started_at=NOW.replace(microsecond=5)))
+    document = record(f"20261116T090700Z-{'0' * 8}", "incomplete", request=AuditRequest(requested_by=ADA))
+    store.begin(replace(document, started_at=NOW.replace(microsecond=5)))
 
     head, line, *_ = run("audits", "list").out.splitlines()
 
@@ -326,7 +328,7 @@ def test_an_id_longer_than_the_terminal_is_whole(run, store: DynamoAudits, monke
     assert run("audits", "list").out.splitlines()[1].startswith(f"key-{'0' * 32}  incomplete  2026-11-16 09:07")
 
 
-def test_who_stops_waiting_hears_that_the_audit_goes_on(
+def test_an_interrupted_wait_reports_that_the_audit_continues(
     run, service, while_waiting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop() -> None:

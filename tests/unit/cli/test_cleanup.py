@@ -83,8 +83,8 @@ class Deployed:
         self.monkeypatch = monkeypatch
         table = Table(AwsSession(meter=CallMeter()), "findings-table")
         self.findings, self.cleanups = DynamoFindings(table), DynamoCleanups(table)
-        told = [tracked("a"), tracked("b"), tracked("c", detector="ebs-idle")]
-        for finding in told:
+        shown = [tracked("a"), tracked("b"), tracked("c", detector="ebs-idle")]
+        for finding in shown:
             entry = LedgerEntry(
                 happening="opened", at=OPENED, who=SERVICE, was=None, now="open", why="new", revision=1, audit_id="monday",
                 evidence=finding.sighting,
@@ -99,7 +99,7 @@ class Deployed:
             json.dumps({
                 "scan": {"targets": [{"account": "123456789012", "region": HOME, "complete": True}]},
                 "findings": [
-                    {"id": one.id, "resource": {"tags": {}}, "monthly_savings_usd": "12.30", "recommendations": advice} for one in told
+                    {"id": one.id, "resource": {"tags": {}}, "monthly_savings_usd": "12.30", "recommendations": advice} for one in shown
                 ],
             }),
         )  # fmt: skip
@@ -139,7 +139,7 @@ def deployed(service, monkeypatch) -> Deployed:
 
 
 @pytest.fixture
-def told(run) -> Callable[..., Any]:
+def shown(run) -> Callable[..., Any]:
     """The JSON that a command prints."""
 
     def run_it(*arguments: str) -> Any:
@@ -173,13 +173,13 @@ def test_a_person_is_shown_what_they_approve_and_asked(run, deployed, answer: st
     done = run("cleanup", "approve", "a")
 
     assert done.status == 0
-    for said in (
+    for output in (
         "scratch-a: delete",
         "vol-a (ebs-volume)",
         "before it is deleted, 5.00 USD a month",
         "less the backup's cost 7.30",
     ):
-        assert said in done.err
+        assert output in done.err
     assert "Approve to delete? [y/N]" in done.err
     assert deployed.started() == ["a-1"]
 
@@ -203,7 +203,7 @@ def test_an_approval_reads_and_parses_the_policy_once(run, deployed, asked: bool
 
 
 @pytest.mark.parametrize("answer", ["n\n", "\n", "", "yeah\n"])
-def test_whoever_does_not_say_yes_approves_nothing(run, deployed, answer: str) -> None:
+def test_without_a_yes_nothing_is_approved(run, deployed, answer: str) -> None:
     deployed.at_a_terminal(answer)
 
     done = run("cleanup", "approve", "a")
@@ -213,7 +213,7 @@ def test_whoever_does_not_say_yes_approves_nothing(run, deployed, answer: str) -
     assert (deployed.findings.get("a").status, deployed.started()) == ("open", [])
 
 
-def test_where_nobody_can_be_asked_yes_has_to_be_said(run, deployed, monkeypatch) -> None:
+def test_without_a_terminal_the_yes_option_is_required(run, deployed, monkeypatch) -> None:
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: False))
 
     done = run("cleanup", "approve", "a")
@@ -271,20 +271,20 @@ def test_a_plan_shows_what_would_be_begun_and_why_the_rest_would_not(run, deploy
     run("cleanup", "stop", "--all", "--why", "moving house")
     run("cleanup", "approve", "a", "--yes")
 
-    said = run("cleanup", "plan", "a", "b").out
-    words = " ".join(said.split())
+    output = run("cleanup", "plan", "a", "b").out
+    words = " ".join(output.split())
 
-    assert "A run now would begin 1 clean-up, worth 12.30 USD a month." in said
-    assert f"{CALLER} stopped all clean-ups" in said
+    assert "A run now would begin 1 clean-up, worth 12.30 USD a month." in output
+    assert f"{CALLER} stopped all clean-ups" in output
     assert "moving house; `slackwater cleanup stop --all --lift` lets them go on." in words
-    assert [line.split()[:3] for line in said.splitlines() if line.startswith("a ")] == [["a", "delete", "scratch-a"]]
-    assert "7.30" in said
-    assert "Would not be begun" in said
-    assert "nobody has approved it: `slackwater cleanup approve b` does" in said
+    assert [line.split()[:3] for line in output.splitlines() if line.startswith("a ")] == [["a", "delete", "scratch-a"]]
+    assert "7.30" in output
+    assert "Would not be begun" in output
+    assert "nobody has approved it: `slackwater cleanup approve b` does" in output
     assert deployed.started() == []
 
 
-def test_a_run_begins_what_is_approved(run, told, deployed) -> None:
+def test_a_run_begins_what_is_approved(run, shown, deployed) -> None:
     run("cleanup", "stop", "--all")
     run("cleanup", "approve", "a", "--yes")
     stopped = run("cleanup", "run")
@@ -298,7 +298,7 @@ def test_a_run_begins_what_is_approved(run, told, deployed) -> None:
     assert (done.status, "1 clean-up begun, worth 12.30 USD a month." in done.out) == (0, True)
     assert deployed.started() == ["a-1"]
     assert json.loads(deployed.states[0]["input"]) == {"finding_id": "a"}
-    assert [one["state"] for one in told("run")["candidates"]] == ["begun"]
+    assert [one["state"] for one in shown("run")["candidates"]] == ["begun"]
     assert run("cleanup", "stop", "--all", "--lift").err == "Nobody had stopped them.\n"
 
 
@@ -372,7 +372,7 @@ def test_the_whole_story_of_one_resource_is_one_command(run, deployed) -> None:
         undone=ActorNote(who=CALLER, why="they came back", at=OPENED), observed=Observed(audit_id="friday", at=OPENED, left_monthly_usd=Decimal(0)),
     )  # fmt: skip
 
-    said = run("cleanup", "status", "a").out
+    output = run("cleanup", "status", "a").out
 
     for words in (
         "scratch-a: delete, undone", "vol-a came back as vol-new", "slack:U0ADA", "acts after 2026-12-01 06:00 UTC",
@@ -380,20 +380,20 @@ def test_the_whole_story_of_one_resource_is_one_command(run, deployed) -> None:
         "Restored as vol-new: done", "it reads slowly at first", "they came back", "12.30 USD a month", "5.00 USD a month while it is kept",
         "0.00 USD a month, by audit friday", "It cannot be undone: it was, already", "opened",
     ):  # fmt: skip
-        assert words in said, words
+        assert words in output, words
     assert run("cleanup", "status", "b").err == "Error: there is no clean-up of finding b\n"
     assert run("cleanup", "status", "b").status == 2
 
 
-def test_what_was_changed_says_from_what_to_what_and_how_to_undo_it(run, told, deployed) -> None:
+def test_what_was_changed_says_from_what_to_what_and_how_to_undo_it(run, shown, deployed) -> None:
     setting = VolumeSetting(volume_type="gp3", iops=3000, throughput_mib_s=125)
     was = VolumeSetting(volume_type="gp2", iops=None, throughput_mib_s=None)
     deployed.ended(stage="done", setting=setting, was=was, changed_at=OPENED, ended_at=OPENED)
 
-    said, document = run("cleanup", "status", "a").out, told("status", "a")
+    output, document = run("cleanup", "status", "a").out, shown("status", "a")
 
-    assert "scratch-a: change to gp3, 3,000 IOPS, 125 MiB/s, done" in said
-    assert "To undo it: slackwater cleanup undo a" in said
+    assert "scratch-a: change to gp3, 3,000 IOPS, 125 MiB/s, done" in output
+    assert "To undo it: slackwater cleanup undo a" in output
     assert (document["was"], document["undo"], document["realised_monthly_usd"]) == (
         "gp2",
         "slackwater cleanup undo a",
@@ -401,7 +401,7 @@ def test_what_was_changed_says_from_what_to_what_and_how_to_undo_it(run, told, d
     )
 
 
-def test_clean_ups_are_listed_the_newest_first_with_what_they_promised_and_saved(run, told, deployed) -> None:
+def test_clean_ups_are_listed_the_newest_first_with_what_they_promised_and_saved(run, shown, deployed) -> None:
     assert run("cleanup", "status").out.startswith("Nothing has been cleaned up yet")
     seen = Observed(audit_id="friday", at=OPENED, left_monthly_usd=Decimal("2.30"))
     deployed.ended("a", stage="done", observed=seen, ended_at=OPENED)
@@ -414,7 +414,7 @@ def test_clean_ups_are_listed_the_newest_first_with_what_they_promised_and_saved
         ["b", "done", "delete", "scratch-b", "ebs-unattached", "2026-11-02", "06:00", "12.30", "unknown"],
         ["a", "done", "delete", "scratch-a", "ebs-unattached", "2026-11-01", "06:00", "12.30", "10.00"],
     ]
-    first = told("status", "--limit", "1")
+    first = shown("status", "--limit", "1")
     assert ([one["finding_id"] for one in first["cleanups"]], first["more"]) == (["b"], True)
     assert first["totals"] == {
         "cleanups": 2,
@@ -450,7 +450,7 @@ def test_one_is_stopped(run, deployed) -> None:
         (["b"], "there is no clean-up of finding b"),
     ],
 )
-def test_what_to_stop_has_to_be_said(run, deployed, arguments: list[str], says: str) -> None:
+def test_the_clean_up_to_stop_must_be_named(run, deployed, arguments: list[str], says: str) -> None:
     deployed.ended(stage="waiting")
 
     done = run("cleanup", "stop", *arguments)
@@ -519,13 +519,13 @@ def listed(deployed, monkeypatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def test_backups_are_listed_with_what_they_cost_and_who_made_them(run, told, listed) -> None:
-    said = run("cleanup", "backups", "--region", HOME).out.splitlines()
-    (one,) = told("backups", "--region", HOME)["backups"]
+def test_backups_are_listed_with_what_they_cost_and_who_made_them(run, shown, listed) -> None:
+    output = run("cleanup", "backups", "--region", HOME).out.splitlines()
+    (one,) = shown("backups", "--region", HOME)["backups"]
 
-    assert said[0] == "1 backup: at most 0.40 USD a month"
-    assert said[3].split("  ")[0] == "snap-9"
-    assert "another installation" in " ".join(said)
+    assert output[0] == "1 backup: at most 0.40 USD a month"
+    assert output[3].split("  ")[0] == "snap-9"
+    assert "another installation" in " ".join(output)
     assert (one["id"], one["whose"], one["monthly_usd"], one["expires_at"]) == (
         "snap-9",
         "other",
@@ -560,10 +560,10 @@ def test_a_backup_is_adopted_and_can_be_undone(run, deployed, listed) -> None:
     assert run(*adopt, "--place", f"{HOME}a").status == 4
 
 
-def test_foreign_words_cannot_move_the_cursor(run, deployed) -> None:
+def test_untrusted_text_cannot_move_the_cursor(run, deployed) -> None:
     deployed.ended(stage="failed", why="no\x1b[2J\r\nway", removals=GONE, ended_at=OPENED)
 
     for command in (("status", "a"), ("status",)):
-        said = run("cleanup", *command).out
-        assert "\x1b" not in said
-        assert "\r" not in said
+        output = run("cleanup", *command).out
+        assert "\x1b" not in output
+        assert "\r" not in output

@@ -82,8 +82,8 @@ def test_the_demo_shows_the_messages_as_they_would_be_sent(shown: Demo) -> None:
     # None of the five gravest is one that clean-up may delete, so that none has an Approve button.
     assert all(f'"{button}"' in first for button in ("snooze", "dismiss")), "a policy lets somebody decide"
     assert '"block_id": "20261116T090700Z-demo.0.0/report"' in first
-    told = [[f["id"] in one for f in doc["findings"]] for one in (first, *thread)]
-    assert sum(told[0]) == 5
+    listed = [[f["id"] in one for f in doc["findings"]] for one in (first, *thread)]
+    assert sum(listed[0]) == 5
     names = [f["resource"]["id"] for f in doc["findings"]]
     assert all(name in first or any(name in one for one in thread) for name in names)
     in_digest = [first.index(name) for name in names if name in first]
@@ -131,6 +131,13 @@ def test_the_users_own_aws_settings_do_not_matter(run, monkeypatch: pytest.Monke
 
     assert run("demo", "--output", "elsewhere").status == 0
     assert (nowhere / "elsewhere/findings.json").exists()
+
+
+def test_the_demo_shows_as_many_findings_in_detail_as_are_asked_for(run, nowhere: Path) -> None:
+    output = run("demo", "--details", "--top", "2").out
+
+    assert output.count("https://") == 2, "a link to the console for each finding"
+    assert "slackwater demo --details  all 54 findings" in output
 
 
 def test_a_folder_that_cannot_be_made_is_wrong_usage(run, nowhere: Path) -> None:
@@ -181,7 +188,7 @@ def outcomes(cases: list[Planted], document: dict) -> dict[tuple[str, str], str]
     }
 
 
-def test_troubles_are_found_or_missed_and_twins_silent_or_false_alarms() -> None:
+def test_issues_are_found_or_missed_and_controls_are_silent_or_false_alarms() -> None:
     cases = [
         planted("a", "efs-idle"),
         planted("b", "efs-idle"),
@@ -207,7 +214,7 @@ def test_a_finding_that_nobody_planted_is_a_false_alarm() -> None:
     }
 
 
-def test_troubles_of_detectors_that_are_not_there_yet_are_not_counted() -> None:
+def test_issues_of_missing_detectors_are_not_counted() -> None:
     assert outcomes([planted("a", "efs-orphaned"), planted("b", twin_of="efs-orphaned")], found()) == {}
 
 

@@ -29,9 +29,9 @@ def test_detectors_are_listed(arguments: tuple[str, ...], run) -> None:
         assert any(line.startswith(id_) and detector.kind in line for line in done.out.splitlines())
 
 
-def test_a_detector_shows_its_page_as_it_is_in_the_docs(run) -> None:
+def test_a_detector_shows_its_page_with_its_worked_cases(run) -> None:
     assert run("detectors", "show", "efs-idle").out == render_page(
-        "efs-idle", registry()["efs-idle"], documentation("efs-idle")
+        "efs-idle", registry()["efs-idle"], documentation("efs-idle"), cases=True
     )
 
 
@@ -42,9 +42,7 @@ def test_an_unknown_detector_is_wrong_usage(run) -> None:
     assert "did you mean efs-idle?" in done.err
 
 
-def test_a_good_policy_is_told_to_be_good_without_asking_aws(
-    run, nowhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_valid_policy_is_confirmed_without_calling_aws(run, nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (nowhere / "mine.toml").write_text(
         "[detectors.efs-idle]\nenabled = false\n[scan]\nregions = ['eu-west-1']\n", "utf-8"
     )
@@ -120,14 +118,34 @@ def test_a_session_is_one_person_where_the_roles_trust_policy_pins_its_name(
     assert ("anyone who can assume Ops chooses the session name" in done.out + done.err) is warned
 
 
-def test_what_is_doubtful_about_a_good_policy_is_said_beside_it(run, nowhere: Path) -> None:
+def test_a_policy_check_says_that_it_waits_for_aws_and_stops_asking_what_gives_no_answer(
+    run, nowhere: Path, hangs_up, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("slackwater_cli.slow.SLOW_S", 0)
+    for name, value in (("ACCESS_KEY_ID", "AKIADUMMY"), ("SECRET_ACCESS_KEY", "dummy"), ("ENDPOINT_URL", hangs_up.url)):
+        monkeypatch.setenv(f"AWS_{name}", value)
+    sessions = [f"arn:aws:sts::123456789012:assumed-role/{role}/ada" for role in ("Ops", "Dev")]
+    (nowhere / "slackwater.toml").write_text(f"[api]\ndeciders = {json.dumps(sessions)}\n", "utf-8")
+
+    done = run("policy", "check")
+
+    shown = done.err.splitlines()
+    assert done.status == 0
+    assert shown[0] == f"Waiting for AWS at {hangs_up.url} to read the trust policy of Ops …"
+    assert [line.split(": ")[:3] for line in shown[1:]] == [
+        ["Warning", "slackwater.toml:2", f"api.deciders[{n}]"] for n in (1, 2)
+    ]
+    assert hangs_up.connections == 2, "two attempts for the first role, none for the second"
+
+
+def test_a_valid_policy_is_shown_with_its_warnings(run, nowhere: Path) -> None:
     (nowhere / "slackwater.toml").write_text("[cleanup]\nregions = ['eu-west-1']\n[detectors.efs-idle]\n", "utf-8")
 
     done = run("policy", "check")
 
     assert (done.status, done.out.split(";")[0]) == (0, "slackwater.toml: good")
     assert done.err == (
-        "slackwater.toml:1: cleanup: nothing can be approved without accounts, resource_types, detectors, approvers or approver_identities\n"
+        "Warning: slackwater.toml:1: cleanup: nothing can be approved without accounts, resource_types, detectors, approvers or approver_identities\n"
     )
 
 
@@ -138,7 +156,7 @@ def test_the_policys_schema_is_json_schema(run) -> None:
     assert set(schema["properties"]) >= {"detectors", "scan", "exempt", "prices", "owners"}
 
 
-def test_the_version_is_told(run) -> None:
+def test_the_version_is_shown(run) -> None:
     done = run("--version")
 
     assert (done.status, done.out.split()[0]) == (0, "slackwater")
@@ -147,7 +165,11 @@ def test_the_version_is_told(run) -> None:
 def test_the_docs_hold_a_page_for_each_detector_and_one_that_leads_there(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "slackwater_cli.docs", str(tmp_path / "docs")], check=True)
 
-    assert {path.name for path in (tmp_path / "docs").iterdir()} == {"README.md", *(f"{id_}.md" for id_ in registry())}
+    assert {path.name for path in (tmp_path / "docs").iterdir()} == {
+        "README.md",
+        "cases.md",
+        *(f"{id_}.md" for id_ in registry()),
+    }
     assert (tmp_path / "docs/efs-idle.md").read_text("utf-8").startswith("# efs-idle\n")
 
 
@@ -155,10 +177,10 @@ def test_the_docs_hold_a_page_for_each_detector_and_one_that_leads_there(tmp_pat
 def test_summaries_of_commands_fit_80_columns(group: str, run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
 
-    told = run(*group.split(), "--help").out
+    output = run(*group.split(), "--help").out
 
-    assert "Commands:" in told
-    assert "..." not in told.partition("Commands:")[2]
+    assert "Commands:" in output
+    assert "..." not in output.partition("Commands:")[2]
 
 
 @pytest.mark.parametrize(
@@ -183,10 +205,10 @@ def test_a_policy_check_for_programs_has_problems_and_warnings(run, nowhere: Pat
 
 def test_a_strict_policy_check_does_not_call_good_what_it_refuses(run, nowhere: Path) -> None:
     (nowhere / "slackwater.toml").write_text("[cleanup]\nregions = ['eu-west-1']\n", "utf-8")
-    said, strict = run("policy", "check"), run("policy", "check", "--strict")
+    plain, strict = run("policy", "check"), run("policy", "check", "--strict")
 
-    assert (said.status, strict.status) == (0, 2)
-    assert "slackwater.toml: good; " in said.out
+    assert (plain.status, strict.status) == (0, 2)
+    assert "slackwater.toml: good; " in plain.out
     assert "slackwater.toml: refused by --strict, for " in strict.out
 
 

@@ -19,7 +19,7 @@ def doctor(account, run):
     return lambda *arguments: run("doctor", "--region", REGION, *arguments)
 
 
-def test_a_caller_who_may_read_everything_is_told_so(doctor) -> None:
+def test_a_caller_who_may_read_everything_gets_a_confirmation(doctor) -> None:
     done = doctor()
 
     assert done.status == 0
@@ -31,6 +31,20 @@ def test_a_caller_who_may_read_everything_is_told_so(doctor) -> None:
     assert "allowed      fsx:DescribeVolumes\n" in done.out
     assert "Statement" not in done.out
     assert "for about 0.00001 USD" in done.err
+
+
+def test_without_credentials_the_metadata_service_is_asked_for_them_once(
+    run, hangs_up, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AWS_EC2_METADATA_DISABLED")
+    monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", hangs_up.url)
+
+    done = run("doctor", "--region", REGION)
+
+    assert done.status == 4
+    assert done.err.startswith("Checking your AWS credentials and permissions …\n")
+    assert "Error: No AWS credentials found: " in done.err
+    assert hangs_up.connections == 2, "one for a token, one for the role"
 
 
 def test_what_is_required_and_denied_comes_first_with_whom_it_blinds_and_what_would_close_it(doctor, account) -> None:
@@ -62,28 +76,28 @@ def test_without_something_optional_a_scan_is_still_whole(doctor, account) -> No
     assert "without it prices come from the snapshot" in done.out
 
 
-def test_json_tells_programs_the_same(doctor, account) -> None:
+def test_json_has_the_same_content(doctor, account) -> None:
     account.faults.deny("fsx:DescribeVolumes")
 
     done = doctor("--format", "json", "--region", "us-east-1")
-    told = json.loads(done.out)
+    document = json.loads(done.out)
 
     assert done.status == 3
-    assert told["schema"] == "slackwater.doctor/1"
-    assert told["caller"] == {
+    assert document["schema"] == "slackwater.doctor/1"
+    assert document["caller"] == {
         "account": "123456789012",
         "arn": "arn:aws:iam::123456789012:user/simulated",
         "partition": "aws",
         "role": None,
     }
-    assert told["regions"] == [REGION, "us-east-1"]
-    assert told["ready"] is False
-    refused = [check for check in told["checks"] if check["access"] == "denied"]
+    assert document["regions"] == [REGION, "us-east-1"]
+    assert document["ready"] is False
+    refused = [check for check in document["checks"] if check["access"] == "denied"]
     assert [(check["action"], check["region"], check["optional"], check["blind"]) for check in refused] == [
         ("fsx:DescribeVolumes", REGION, False, ["fsx-sync-export"]),
         ("fsx:DescribeVolumes", "us-east-1", False, ["fsx-sync-export"]),
     ]
-    assert told["statement"]["Action"] == ["fsx:DescribeVolumes"]
+    assert document["statement"]["Action"] == ["fsx:DescribeVolumes"]
 
 
 def test_what_the_policy_turns_off_needs_nothing(doctor, account, nowhere: Path) -> None:
@@ -117,7 +131,7 @@ def test_the_role_that_would_scan_is_the_one_that_is_asked(run, account, nowhere
         ("arn:aws:iam::123456789012:root", None),
     ],
 )
-def test_the_role_is_told_where_there_is_one(arn: str, role: str | None) -> None:
+def test_the_role_is_shown_if_there_is_one(arn: str, role: str | None) -> None:
     seen = Examination(account="123456789012", arn=arn, partition="aws", regions=(REGION,), checks=())
     file = io.StringIO()
 
@@ -128,13 +142,13 @@ def test_the_role_is_told_where_there_is_one(arn: str, role: str | None) -> None
 
 
 @pytest.mark.parametrize(
-    ("refusal", "said"),
+    ("refusal", "message"),
     [
         (None, "policy may close (AWS does not say what refused) what is denied:"),
         (Refusal("identity-based policy", explicit=False), "policy would close what is denied:"),
     ],
 )
-def test_a_statement_is_promised_to_help_where_aws_says_what_refused(refusal: Refusal | None, said: str) -> None:
+def test_a_statement_is_promised_to_help_where_aws_says_what_refused(refusal: Refusal | None, message: str) -> None:
     need = Need(action="fsx:DescribeVolumes", optional=False)
     check = Check(need=need, region=REGION, answer=Answer(access="denied", reason="no", refusal=refusal))
     seen = Examination(account="1", arn="", partition="aws", regions=(REGION,), checks=(check,))
@@ -142,13 +156,13 @@ def test_a_statement_is_promised_to_help_where_aws_says_what_refused(refusal: Re
 
     draw_examination(seen, Console(file=file, width=200))
 
-    assert said in file.getvalue()
+    assert message in file.getvalue()
 
 
 def test_all_regions_that_are_enabled_are_asked(run, account) -> None:
-    told = json.loads(run("doctor", "--all-regions", "--format", "json").out)
+    document = json.loads(run("doctor", "--all-regions", "--format", "json").out)
 
-    assert {REGION, "us-east-1", "eu-west-1"} < set(told["regions"])
+    assert {REGION, "us-east-1", "eu-west-1"} < set(document["regions"])
 
 
 def test_a_region_that_differs_is_named(doctor, account, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +186,7 @@ def test_a_region_that_differs_is_named(doctor, account, monkeypatch: pytest.Mon
     assert f"allowed      ec2:DescribeVolumes in {REGION}\n" in done.out
 
 
-def test_nobody_is_told_how_to_become_somebody(run) -> None:
+def test_the_output_does_not_explain_how_to_assume_a_role(run) -> None:
     done = run("doctor", "--region", REGION)
 
     assert (done.status, done.out) == (4, "")

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self
 import pytest
 from pydantic import Field, model_validator
 from rich.console import Console
-from tests.unit.cli.test_foreign_words import FOREIGN
+from tests.unit.cli.test_untrusted_text import UNTRUSTED
 
 from slackwater.app.estimates import estimates as use_case
 from slackwater.engine import registry
@@ -90,7 +90,7 @@ class Sides(Result):
     right: Side = of("Right")
 
 
-class Told(Result):
+class EveryKind(Result):
     """One figure of every type."""
 
     rate: Figure = of("Speed", "MB/s")
@@ -107,7 +107,7 @@ class Told(Result):
     fits: bool = of("Fits")
     why_not: str | None = of("Why not", null="nothing is wrong")
     not_asked: Figure | None = of("Not asked", "h", null="")
-    said: str = of("Said")
+    message: str = of("Said")
     warnings: list[str] = of("Mind")
     nobody: list[Row] = of("None of these")
     part: Part = of("Within")
@@ -121,7 +121,7 @@ LONG = (
 )
 
 
-def work(inputs: Asked, known: Known) -> Answer[Told]:
+def work(inputs: Asked, known: Known) -> Answer[EveryKind]:
     """Every figure there is."""
     if inputs.what == "refused":
         raise InputError("io_size", "too much of it")
@@ -132,7 +132,7 @@ def work(inputs: Asked, known: Known) -> Answer[Told]:
         Row(name=NAME if is_long else "two", workers=None, seconds=4000, monthly_usd=None, why=LONG if is_long else ""),
         Row(name="third", workers=16, seconds=None, monthly_usd=Decimal("0.005244"), why=""),
     ]
-    told = Told(
+    parsed = EveryKind(
         rate=1234.5,
         seconds=3763.15,
         instant_seconds=1.5,
@@ -147,7 +147,7 @@ def work(inputs: Asked, known: Known) -> Answer[Told]:
         fits=True,
         why_not=None,
         not_asked=None,
-        said=inputs.what,
+        message=inputs.what,
         warnings=["first", WORD if is_long else "second"],
         nobody=[],
         part=Part(fits=False, rows=rows * (20 if inputs.what == "many" else 1)),
@@ -157,11 +157,11 @@ def work(inputs: Asked, known: Known) -> Answer[Told]:
         ),
     )
     return Answer(
-        summary=f"It takes 1 h of {inputs.what}.", result=told, assumptions=("assumed: nothing",), sources=("A book",)
+        summary=f"It takes 1 h of {inputs.what}.", result=parsed, assumptions=("assumed: nothing",), sources=("A book",)
     )
 
 
-EVERYTHING = Estimate(title="What everything comes to", inputs=Asked, result=Told, work=work)
+EVERYTHING = Estimate(title="What everything comes to", inputs=Asked, result=EveryKind, work=work)
 
 
 @pytest.fixture
@@ -174,9 +174,9 @@ def everything(run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 def test_the_kinds_are_listed_with_their_titles(run) -> None:
     for done in (run("estimate"), run("estimate", "--help")):
-        said = " ".join((done.out + done.err).split())
+        message = " ".join((done.out + done.err).split())
         for kind, one in estimates().items():
-            assert f"{kind} {one.title}" in said
+            assert f"{kind} {one.title}" in message
 
 
 def test_the_kinds_are_those_of_the_registry(everything, run) -> None:
@@ -204,8 +204,8 @@ def test_every_input_of_every_kind_is_an_option_with_its_description(kind: str, 
         assert "".join(field.description.split()) in "".join(done.out.split())
 
 
-def test_help_tells_types_and_defaults_the_common_options_last(everything) -> None:
-    said = " ".join(everything("--help").out.split())
+def test_help_shows_types_and_defaults_the_common_options_last(everything) -> None:
+    message = " ".join(everything("--help").out.split())
 
     wanted = [
         "What everything comes to. ",
@@ -228,7 +228,7 @@ def test_help_tells_types_and_defaults_the_common_options_last(everything) -> No
         "--offline",
         "--profile P",
     ]
-    assert sorted(wanted, key=said.index) == wanted
+    assert sorted(wanted, key=message.index) == wanted
 
 
 def test_inputs_are_passed_on_as_they_were_typed(everything, nowhere: Path) -> None:
@@ -272,10 +272,10 @@ def test_inputs_are_passed_on_as_they_were_typed(everything, nowhere: Path) -> N
 
 
 def test_what_is_not_typed_is_the_models_business(everything) -> None:
-    told = json.loads(everything("--what", "films", "--format", "json").out)["inputs"]
+    parsed = json.loads(everything("--what", "films", "--format", "json").out)["inputs"]
 
     expected = {name: field.default for name, field in Asked.model_fields.items() if not field.is_required()}
-    assert told == expected | {"what": "films", "region": "ap-northeast-1"}
+    assert parsed == expected | {"what": "films", "region": "ap-northeast-1"}
 
 
 def test_every_input_that_is_wrong_is_named_by_its_option(everything) -> None:
@@ -412,8 +412,8 @@ def test_the_table_begins_with_the_answer_and_ends_with_what_it_rests_on(everyth
 def test_json_is_the_document_of_the_api(run) -> None:
     done = run(*TRANSFER, "--offline", "--format", "json")
 
-    said = {"instance_type": "t3.micro", "bytes": "1TB", "region": "us-east-1"}
-    one = estimating(None, None, "us-east-1", regions_without_asking()).answer("network-transfer", said)
+    message = {"instance_type": "t3.micro", "bytes": "1TB", "region": "us-east-1"}
+    one = estimating(None, None, "us-east-1", regions_without_asking()).answer("network-transfer", message)
     assert done.status == 0
     assert done.out == dump(document(one))
     assert json.loads(done.out)["schema"] == "slackwater.estimate/1"
@@ -449,7 +449,7 @@ def test_a_long_list_is_shown_in_full(everything) -> None:
     assert out.count("price unknown\n") == 22
 
 
-def test_what_goes_to_no_terminal_is_plain_and_no_wider_than_100(run) -> None:
+def test_output_to_a_file_is_plain_and_at_most_100_columns_wide(run) -> None:
     done = run(*TRANSFER, "--offline")
 
     assert done.out.startswith("t3.micro carries 8 MB/s ")
@@ -478,8 +478,8 @@ def test_a_terminal_gets_the_answer_in_bold_and_what_was_not_typed_dimmed(everyt
     assert "\x1b[2mfilms" not in file.getvalue()
 
 
-@pytest.mark.parametrize("words", [FOREIGN, FOREIGN.replace("\n", "")])
-def test_foreign_words_command_no_terminal_and_pass_for_no_line_of_ours(words: str, everything) -> None:
+@pytest.mark.parametrize("words", [UNTRUSTED, UNTRUSTED.replace("\n", "")])
+def test_untrusted_text_cannot_control_the_terminal_or_look_like_a_line_of_slackwater(words: str, everything) -> None:
     out = everything("--what", words).out
 
     assert "\x1b" not in out
@@ -489,7 +489,7 @@ def test_foreign_words_command_no_terminal_and_pass_for_no_line_of_ours(words: s
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             ("--instance-type", "t3.mirco", "--bytes", "1TB"),
@@ -512,15 +512,15 @@ def test_foreign_words_command_no_terminal_and_pass_for_no_line_of_ours(words: s
         (("--instance-type", "t3.micro", "--byte", "1TB"), "No such option: --byte"),
     ],
 )
-def test_a_mistake_is_named_with_what_would_do(words: tuple[str, ...], said: str, run) -> None:
+def test_a_mistake_is_named_with_what_would_do(words: tuple[str, ...], message: str, run) -> None:
     done = run("estimate", "network-transfer", "--offline", *words)
 
     assert (done.status, done.out) == (2, "")
-    assert done.err.removeprefix("Error: ").startswith(said)
+    assert done.err.removeprefix("Error: ").startswith(message)
     assert done.err.count("\n") == 1
 
 
-def test_a_region_that_nobody_typed_is_told_where_it_comes_from(run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_source_of_a_region_that_was_not_typed_is_shown(run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_REGION", "eu-nowhere-1")
 
     done = run("estimate", "network-transfer", "--instance-type", "t3.micro")
@@ -532,7 +532,7 @@ def test_a_region_that_nobody_typed_is_told_where_it_comes_from(run, monkeypatch
 @pytest.mark.parametrize(
     ("variable", "region"), [("us-west-2", "us-west-2"), ("ap-northeast-1", "ap-northeast-1"), (None, "us-east-1")]
 )
-def test_the_region_is_the_configured_one_or_said_to_be_nobodys(
+def test_the_region_is_the_configured_one_or_reported_as_missing(
     variable: str | None, region: str, run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if variable:
@@ -544,7 +544,7 @@ def test_the_region_is_the_configured_one_or_said_to_be_nobodys(
     assert ("No region: this is for us-east-1; choose with --region\n" in done.err) == (variable is None)
 
 
-def test_without_credentials_it_is_said_once_what_is_packaged_and_of_when(run) -> None:
+def test_without_credentials_one_note_names_the_packaged_data_and_its_date(run) -> None:
     done = run(*TRANSFER)
 
     assert done.status == 0
@@ -557,12 +557,12 @@ def test_without_credentials_it_is_said_once_what_is_packaged_and_of_when(run) -
         assert date in done.out
 
 
-def test_where_no_prices_are_packaged_that_is_said(run) -> None:
+def test_a_region_without_packaged_prices_is_reported(run) -> None:
     done = run(*TRANSFER[:-1], "eu-west-1", "--offline")
 
     assert done.status == 0
-    said, unknown = done.err.splitlines()
-    assert re.fullmatch(r"Offline; packaged instance limits of \d{4}-\d\d-\d\d are used", said)
+    message, unknown = done.err.splitlines()
+    assert re.fullmatch(r"Offline; packaged instance limits of \d{4}-\d\d-\d\d are used", message)
     assert unknown.startswith(
         "No price is known in eu-west-1 (packaged prices: ap-northeast-1 and us-east-1): ec2.m6i."
     )
@@ -600,38 +600,38 @@ def test_offline_looks_for_no_credentials(run, monkeypatch: pytest.MonkeyPatch) 
 
 def test_an_account_is_asked_for_its_prices_and_instance_types(run, account) -> None:
     done = run(*TRANSFER, "--format", "json")
-    told = json.loads(done.out)
+    parsed = json.loads(done.out)
 
     assert (done.status, done.err) == (0, "")
     assert {*account.calls} == {"pricing:GetProducts", "ec2:DescribeInstanceTypes"}
-    assert told["gaps"] == []
-    assert "t3.micro: ec2:DescribeInstanceTypes" in told["sources"]
-    assert {one["source"].partition(",")[0] for one in told["price_basis"]} == {"AWS Price List"}
+    assert parsed["gaps"] == []
+    assert "t3.micro: ec2:DescribeInstanceTypes" in parsed["sources"]
+    assert {one["source"].partition(",")[0] for one in parsed["price_basis"]} == {"AWS Price List"}
 
 
 @pytest.mark.parametrize(
-    ("action", "packaged", "said"),
+    ("action", "packaged", "message"),
     [
         ("pricing:GetProducts", "snapshot: ", "prices"),
         ("ec2:DescribeInstanceTypes", "t3.micro: snapshot ", "instance limits"),
     ],
 )
-def test_what_may_not_be_read_is_said_and_the_packaged_figures_stand_in(
-    action: str, packaged: str, said: str, run, account
+def test_denied_reads_are_reported_and_packaged_figures_are_used(
+    action: str, packaged: str, message: str, run, account
 ) -> None:
     account.faults.deny(action)
 
     done = run(*TRANSFER, "--format", "json")
 
-    told = json.loads(done.out)
-    rests_on = [*told["sources"], *(one["source"] for one in told["price_basis"])]
+    parsed = json.loads(done.out)
+    rests_on = [*parsed["sources"], *(one["source"] for one in parsed["price_basis"])]
     assert done.status == 0
-    assert [gap["what"] for gap in told["gaps"]] == [action]
+    assert [gap["what"] for gap in parsed["gaps"]] == [action]
     assert any(source.startswith(packaged) for source in rests_on)
     why, used, *_ = done.err.splitlines()
-    assert why == f"Not read from AWS: {action}: {told['gaps'][0]['reason']}"
-    assert re.fullmatch(rf"Packaged {said} of \d.* are used", used)
-    assert told["result"]["instance_types"][0]["hourly_usd"] is not None
+    assert why == f"Not read from AWS: {action}: {parsed['gaps'][0]['reason']}"
+    assert re.fullmatch(rf"Packaged {message} of \d.* are used", used)
+    assert parsed["result"]["instance_types"][0]["hourly_usd"] is not None
 
 
 def test_a_profile_that_is_named_must_be_there(run, nowhere: Path) -> None:
@@ -650,7 +650,7 @@ def test_a_profile_has_a_region_offline_too(run, nowhere: Path, monkeypatch: pyt
     assert json.loads(done.out)["inputs"]["region"] == "sa-east-1"
 
 
-def test_a_broken_configuration_that_nobody_named_is_said_and_does_not_stop_it(
+def test_a_broken_default_configuration_is_reported_and_does_not_stop_the_estimate(
     run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_PROFILE", "nobody")

@@ -91,7 +91,7 @@ def listed(run):
     return ids
 
 
-def test_open_findings_are_listed_the_dearest_first(run, store) -> None:
+def test_open_findings_are_listed_the_most_expensive_first(run, store) -> None:
     store(tracked("a", "2"), tracked("b", "1234.5"), tracked("c", None), tracked("d", "0", kind="performance"))
 
     lines = run("findings", "list").out.splitlines()
@@ -116,7 +116,7 @@ def test_what_costs_money_is_listed_as_such_and_a_resource_counts_once(run, stor
     assert lines[-1].split()[:4] == ["c", "medium", "costs", "$352"]
 
 
-def test_filters_are_told_and_regions_where_they_differ(run, store) -> None:
+def test_filters_are_shown_and_regions_if_they_differ(run, store) -> None:
     store(tracked("a", "2"), tracked("b", "3", region="us-east-1"))
 
     both, one = run("findings", "list").out, run("findings", "list", "--region", "us-east-1").out
@@ -153,7 +153,9 @@ def test_a_list_is_narrowed_down_and_ordered(listed, store) -> None:
     assert listed("--sort", "monthly_savings_usd") == ["a", "c", "d", "b"]
 
 
-def test_the_limit_spans_pages_and_what_is_left_is_told(run, listed, store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_spans_pages_and_the_remaining_number_is_shown(
+    run, listed, store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("slackwater_cli.listing.MAX_PAGE", 2)
     store(*(tracked(str(n), str(n)) for n in range(1, 8)))
 
@@ -164,8 +166,8 @@ def test_the_limit_spans_pages_and_what_is_left_is_told(run, listed, store, monk
     assert "There are more: --limit 0 shows all." in few
     assert all_.startswith("7 open findings, 28.00 USD a month, ")
     assert "more" not in all_
-    told = json.loads(run("findings", "list", "--limit", "5", "--format", "json").out)
-    assert (set(told), told["more"]) == ({"findings", "more"}, True)
+    document = json.loads(run("findings", "list", "--limit", "5", "--format", "json").out)
+    assert (set(document), document["more"]) == ({"findings", "more"}, True)
     assert json.loads(run("findings", "list", "--format", "json").out)["more"] is False
 
 
@@ -201,7 +203,7 @@ def test_a_region_that_is_new_to_us_counts_if_it_is_enabled(listed, store, monke
     assert listed("--region", "mars-north-1") == ["a"]
 
 
-def test_money_is_told_to_the_cent(run, store) -> None:
+def test_money_is_shown_to_the_cent(run, store) -> None:
     store(tracked("a", "90071992547409.93"))
 
     assert "90,071,992,547,409.93" in run("findings", "list").out
@@ -214,12 +216,12 @@ def test_the_stacks_region_is_where_the_table_is(run, store, monkeypatch: pytest
     assert run("findings", "list", "--stack-region", "eu-west-1").out.startswith("1 open finding, ")
 
 
-def test_nothing_found_is_said(run, service) -> None:
+def test_an_empty_result_is_reported(run, service) -> None:
     assert run("findings", "list", "--status", "snoozed").out == "0 snoozed findings\n"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--detector", "efs-idel"], "--detector: no detector 'efs-idel'; did you mean efs-idle?"),
         (["--detector", ""], "--detector: no detector ''"),
@@ -240,11 +242,11 @@ def test_nothing_found_is_said(run, service) -> None:
         (["--limit", "-1"], "--limit"),
     ],
 )
-def test_a_filter_that_cannot_match_is_wrong_usage(arguments: list[str], said: str, run, service) -> None:
+def test_a_filter_that_cannot_match_is_wrong_usage(arguments: list[str], message: str, run, service) -> None:
     done = run("findings", "list", *arguments)
 
     assert (done.status, done.out) == (2, "")
-    assert said in done.err
+    assert message in done.err
 
 
 EVIDENCE = {
@@ -286,19 +288,19 @@ def test_a_finding_is_shown_as_a_scan_draws_it_with_what_became_of_it(run, store
         "snoozed  moving house",
     ):
         assert part in done.out
-    told = json.loads(run("findings", "show", "a", "--format", "json").out)
-    assert told["finding"] == EVIDENCE
-    assert [entry["happening"] for entry in told["ledger"]] == ["opened", "snoozed"]
+    document = json.loads(run("findings", "show", "a", "--format", "json").out)
+    assert document["finding"] == EVIDENCE
+    assert [entry["happening"] for entry in document["ledger"]] == ["opened", "snoozed"]
 
 
 def test_a_finding_whose_evidence_is_gone_is_shown_without(run, store) -> None:
     store(tracked("a"))
 
-    said = run("findings", "show", "a").out
+    message = run("findings", "show", "a").out
 
-    assert "ebs-unattached  severity medium" in said
-    assert "scratch-a  vol-a  owner data  eu-west-1, account 123456789012" in said
-    assert "Its evidence is no longer kept." in said
+    assert "ebs-unattached  severity medium" in message
+    assert "scratch-a  vol-a  owner data  eu-west-1, account 123456789012" in message
+    assert "Its evidence is no longer kept." in message
 
 
 def test_a_decision_is_recorded_under_the_callers_name(run, listed, store) -> None:
@@ -369,7 +371,7 @@ def test_a_decision_says_what_it_replaces(run, store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["show", "nobody"], "nobody"),
         (["snooze", "nobody", "--days", "7"], "nobody"),
@@ -387,14 +389,14 @@ def test_a_decision_says_what_it_replaces(run, store) -> None:
     ],
 )
 def test_what_cannot_be_decided_is_wrong_usage_and_changes_nothing(
-    arguments: list[str], said: str, run, listed, store
+    arguments: list[str], message: str, run, listed, store
 ) -> None:
     store(tracked("a"))
 
     done = run("findings", *arguments)
 
     assert (done.status, done.out) == (2, "")
-    assert said in done.err
+    assert message in done.err
     assert listed() == ["a"]
 
 

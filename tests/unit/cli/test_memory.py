@@ -11,7 +11,7 @@ from slackwater_cli.__main__ import main
 from slackwater_cli.memory import share_arenas
 
 
-def test_glibc_is_told_to_share_heaps() -> None:
+def test_glibc_is_configured_to_share_heaps() -> None:
     assert share_arenas() is (platform.libc_ver()[0] == "glibc")
 
 

@@ -36,17 +36,17 @@ def test_a_good_policy_is_pushed_and_pulled_as_it_was(push, run, service, nowher
 def test_every_version_is_in_the_history_the_newest_first(push, run, service) -> None:
     pushed = [push(GOOD).out.strip(), push(BETTER).out.strip()]
 
-    told = json.loads(run("policy", "history", "--format", "json").out)
+    document = json.loads(run("policy", "history", "--format", "json").out)
     lines = run("policy", "history").out.splitlines()
 
-    assert [version["version"] for version in told] == pushed[::-1]
-    assert [version["size_bytes"] for version in told] == [len(BETTER.encode()), len(GOOD)]
+    assert [version["version"] for version in document] == pushed[::-1]
+    assert [version["size_bytes"] for version in document] == [len(BETTER.encode()), len(GOOD)]
     assert [line.split()[0] for line in lines] == ["Version", *pushed[::-1]]
     assert "Stored (UTC)" in lines[0]
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", " ".join(lines[1].split()[1:3]))
 
 
-def test_a_wrong_policy_is_told_with_every_mistake_and_not_stored(push, run, service) -> None:
+def test_an_invalid_policy_is_reported_with_every_mistake_and_not_stored(push, run, service) -> None:
     push(GOOD)
 
     done = push(BAD)
@@ -56,18 +56,21 @@ def test_a_wrong_policy_is_told_with_every_mistake_and_not_stored(push, run, ser
     assert run("policy", "pull").out == GOOD
 
 
-def test_a_wrong_policy_is_told_before_anything_is_asked_of_aws(push) -> None:
+def test_an_invalid_policy_is_reported_before_any_call_to_aws(push) -> None:
     done = push(BAD)
 
     assert done.status == 2
     assert done.err.startswith("Error: mine.toml:1: detectors.efs-idel: no such detector")
 
 
-def test_what_is_doubtful_about_a_policy_is_said_as_it_is_pushed(push, service) -> None:
+def test_a_push_shows_the_policys_warnings(push, service) -> None:
     done = push("[cleanup]\naccounts = ['123456789012']\n")
 
     assert done.status == 0
-    assert [line.split(" ")[1] for line in done.err.splitlines()] == ["cleanup:", "good,"]
+    warning, stored = done.err.splitlines()
+    assert warning.startswith("Warning: ")
+    assert warning.split(" ")[2] == "cleanup:"
+    assert stored.split(" ")[1] == "good,"
 
 
 def test_a_policy_is_pulled_to_standard_output(push, run, service, nowhere: Path) -> None:
@@ -77,21 +80,21 @@ def test_a_policy_is_pulled_to_standard_output(push, run, service, nowhere: Path
     assert [path.name for path in nowhere.iterdir()] == ["mine.toml"]
 
 
-def test_a_policy_that_was_deleted_is_told_so_in_the_history(push, run, service) -> None:
+def test_a_deleted_policy_is_shown_as_such_in_the_history(push, run, service) -> None:
     pushed = push(GOOD).out.strip()
     boto3.client("s3", "eu-west-1").delete_object(Bucket="slackwater-bucket", Key="policy/slackwater.toml")
 
-    told = json.loads(run("policy", "history", "--format", "json").out)
+    document = json.loads(run("policy", "history", "--format", "json").out)
     lines = run("policy", "history").out.splitlines()
-    gone = run("policy", "pull", "--version", told[0]["version"])
+    gone = run("policy", "pull", "--version", document[0]["version"])
 
-    assert [(one["deleted"], one["size_bytes"]) for one in told] == [(True, None), (False, len(GOOD))]
+    assert [(one["deleted"], one["size_bytes"]) for one in document] == [(True, None), (False, len(GOOD))]
     assert [line.split()[-1] for line in lines] == ["Bytes", "deleted", str(len(GOOD))]
-    assert (gone.status, gone.err) == (2, f"Error: There is no version {told[0]['version']!r}\n")
+    assert (gone.status, gone.err) == (2, f"Error: There is no version {document[0]['version']!r}\n")
     assert run("policy", "pull", "--version", pushed).out == GOOD
 
 
-def test_a_policy_that_is_no_text_is_told_with_what_fetches_it(run, service) -> None:
+def test_a_policy_that_is_not_text_is_reported_with_the_command_that_fetches_it(run, service) -> None:
     boto3.client("s3", "eu-west-1").put_object(
         Bucket="slackwater-bucket", Key="policy/slackwater.toml", Body=b"\xff\xfe[scan]"
     )
@@ -102,7 +105,7 @@ def test_a_policy_that_is_no_text_is_told_with_what_fetches_it(run, service) -> 
     assert "is not UTF-8 text; `aws s3 cp s3://slackwater-bucket/policy/slackwater.toml slackwater.toml`" in done.err
 
 
-def test_a_region_that_nobody_knows_is_wrong(push, service) -> None:
+def test_an_unknown_region_is_a_mistake(push, service) -> None:
     done = push("[scan]\nregions = ['eu-wset-1']\n")
 
     assert (done.status, done.out) == (2, "")
@@ -120,13 +123,13 @@ def test_without_a_policy_the_defaults_hold(run, service, nowhere: Path) -> None
     assert run("policy", "history").out == "No policy is stored: the defaults hold.\n"
 
 
-def test_a_file_that_is_not_there_is_told_before_aws_is_asked(run) -> None:
+def test_a_missing_file_is_reported_before_any_call_to_aws(run) -> None:
     done = run("policy", "push", "mine.toml")
 
     assert (done.status, done.err) == (2, "Error: mine.toml: cannot be read: No such file or directory\n")
 
 
-def test_what_s3_refuses_is_told_and_leaves_with_4(run, service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_of_s3_is_reported_with_exit_code_4(run, service, monkeypatch: pytest.MonkeyPatch) -> None:
     boto3.client("s3", "eu-west-1").delete_bucket(Bucket="slackwater-bucket")
 
     done = run("policy", "history")
@@ -166,7 +169,7 @@ def test_the_stacks_region_comes_from_its_option_or_the_environment(
 
 
 @pytest.mark.parametrize("status", ["CREATE_IN_PROGRESS", "CREATE_COMPLETE"])
-def test_a_stack_that_is_not_finished_or_not_ours_is_told(status: str, run, service) -> None:
+def test_a_stack_that_is_not_finished_or_not_slackwaters_is_reported(status: str, run, service) -> None:
     service.status = status
     del service.outputs["slackwater"]["BucketName"]
 
@@ -189,11 +192,11 @@ def test_just_one_stack_is_meant(how_many: int, run, service, monkeypatch: pytes
     assert (done.status, done.out, done.err) == (4, "", f"Error: {how_many} stacks of one name\n")
 
 
-@pytest.mark.parametrize(("refusal", "said"), [("AccessDenied", "Not allowed"), ("ExpiredToken", "expired")])
-def test_a_stack_that_may_not_be_read_leaves_with_4(refusal: str, said: str, run, service) -> None:
+@pytest.mark.parametrize(("refusal", "message"), [("AccessDenied", "Not allowed"), ("ExpiredToken", "expired")])
+def test_a_stack_that_may_not_be_read_leaves_with_4(refusal: str, message: str, run, service) -> None:
     service.refusal = refusal
 
     done = run("policy", "pull")
 
     assert (done.status, done.out) == (4, "")
-    assert said in done.err
+    assert message in done.err

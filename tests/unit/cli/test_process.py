@@ -23,11 +23,11 @@ def test_a_reader_that_has_had_enough_is_no_error() -> None:
     )
     process.stdout.close()
 
-    said = process.stderr.read()
+    output = process.stderr.read()
     process.stderr.close()
 
     assert process.wait(LONG_S) == 141
-    assert said == b""
+    assert output == b""
 
 
 def buffered() -> dict[str, str]:
@@ -36,14 +36,14 @@ def buffered() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("arguments", [("detectors", "show", "efs-idle"), ("detectors",), ("--version",)])
-def test_standard_output_that_is_full_is_told_without_blaming_ourselves(arguments: tuple[str, ...]) -> None:
+def test_a_full_disk_behind_standard_output_is_reported_as_such(arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, check=False, env=buffered())
 
     assert (done.returncode, done.stderr) == (2, b"Error: standard output cannot be written: No space left on device\n")
 
 
-def test_standard_output_that_is_closed_is_told() -> None:
+def test_a_missing_standard_output_is_reported() -> None:
     command = shlex.join([*COMMAND, "detectors", "show", "efs-idle"])
     done = subprocess.run(["/bin/sh", "-c", f"{command} >&-"], stderr=subprocess.PIPE, check=False, env=buffered())
 
@@ -79,12 +79,12 @@ def test_a_signal_ends_a_scan_that_waits_for_aws_and_leaves_no_draft(
         )
         assert reached.wait(LONG_S)
         process.send_signal(number)
-        _, said = process.communicate(timeout=LONG_S)
+        _, output = process.communicate(timeout=LONG_S)
     finally:
         answer.set()
         del account.faults.check
 
-    assert (process.returncode, said) == (status, f"{word}; nothing was written\n")
+    assert (process.returncode, output) == (status, f"{word}; nothing was written\n")
     assert list(nowhere.iterdir()) == []
     assert len({*shared}) == 1  # all that it kept for a while was in one folder, and is gone
     assert list(temporary.iterdir()) == []

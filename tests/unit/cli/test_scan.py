@@ -95,9 +95,7 @@ def test_a_quiet_scan_still_says_that_it_is_incomplete(scan, account) -> None:
     assert len(done.err.splitlines()) == 1
 
 
-def test_what_the_ceiling_on_metrics_held_back_is_one_gap_and_what_is_optional_is_marked(
-    scan, account, nowhere
-) -> None:
+def test_metrics_over_the_limit_are_one_gap_and_optional_gaps_are_labelled(scan, account, nowhere) -> None:
     account.faults.deny("pricing:GetProducts")
     (nowhere / "low.toml").write_text("[scan]\nmost_metrics_usd = 0.0001\n")
 
@@ -114,7 +112,7 @@ def test_what_the_ceiling_on_metrics_held_back_is_one_gap_and_what_is_optional_i
     assert "  ap-northeast-1: pricing:GetProducts (optional): " in done.err
 
 
-def test_the_table_tells_of_the_gap_itself(scan, account) -> None:
+def test_the_table_shows_the_gap_itself(scan, account) -> None:
     account.faults.deny("elasticfilesystem:DescribeFileSystems")
 
     done = scan(*QUIET)
@@ -143,7 +141,7 @@ def test_csv_from_an_account_with_hostile_names_holds_no_formula(run, account, m
     assert not [cell for row in rows for cell in row.values() if cell.startswith(("=", "+", "-", "@"))]
 
 
-def test_markdown_goes_to_standard_output(scan) -> None:
+def test_markdown_is_written_to_standard_output(scan) -> None:
     assert scan(*QUIET, "--format", "markdown").out.startswith("# ")
 
 
@@ -158,7 +156,7 @@ def test_the_report_is_a_page_of_its_own(scan, nowhere: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--format", "slack"], "--format 'slack': there are table, json, csv, html, markdown"),
         (["--top", "-1"], "--top"),
@@ -183,16 +181,16 @@ def test_the_report_is_a_page_of_its_own(scan, nowhere: Path) -> None:
     ],
 )
 def test_wrong_usage_leaves_with_2_and_nothing_on_standard_output(
-    arguments: list[str], said: str, scan, account
+    arguments: list[str], message: str, scan, account
 ) -> None:
     done = scan(*arguments)
 
     assert (done.status, done.out) == (2, "")
-    assert said in done.err
+    assert message in done.err
     assert not {action for action in account.calls if not action.startswith(("sts:", "ec2:DescribeRegions"))}
 
 
-def test_a_time_in_the_future_is_told(scan) -> None:
+def test_a_time_in_the_future_is_reported(scan) -> None:
     assert "lies in the future" in scan(*QUIET, "--now", "2126-11-16T09:00:00Z").err
 
 
@@ -212,7 +210,7 @@ def test_without_credentials_it_leaves_with_4_and_says_what_to_do(run) -> None:
     assert "aws configure" in done.err
 
 
-def test_a_misspelt_region_is_told_before_missing_credentials(run) -> None:
+def test_a_misspelt_region_is_reported_before_missing_credentials(run) -> None:
     done = run("scan", "--region", "us-esat-1")
 
     assert done.status == 2
@@ -294,7 +292,7 @@ def test_regions_come_from_the_options_else_the_policy_else_the_environment(
     assert scanned(run(*common, "--region", "us-east-1", "--region", "us-east-1").out) == ["us-east-1"]
 
 
-def test_an_organization_of_the_policy_is_said_to_be_for_the_service(scan, nowhere: Path) -> None:
+def test_an_organization_in_the_policy_is_reported_as_only_for_the_service(scan, nowhere: Path) -> None:
     policy = nowhere / "slackwater.toml"
     policy.write_text('[organization]\naccounts = ["444455556666"]\n', "utf-8")
     done = scan("--format", "json", *QUIET)
@@ -331,7 +329,7 @@ def test_all_regions_without_the_right_to_list_them_leaves_with_4(run, account) 
     assert run("scan", "--all-regions").status == 4
 
 
-def test_an_unknown_region_of_the_policy_is_told_with_its_line(scan, nowhere: Path) -> None:
+def test_an_unknown_region_in_the_policy_is_reported_with_its_line(scan, nowhere: Path) -> None:
     (nowhere / "mine.toml").write_text('[scan]\nregions = ["eu-wset-1"]\n', "utf-8")
 
     done = scan("--policy", "mine.toml")
@@ -395,7 +393,7 @@ def test_a_pipe_is_written_to_and_not_replaced(scan, nowhere: Path) -> None:
     assert " a month" in read[0]
 
 
-def test_a_file_that_may_not_be_written_is_told_before_the_scan(
+def test_a_file_that_may_not_be_written_is_reported_before_the_scan(
     scan, account, nowhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (nowhere / "scan.json").touch()
@@ -438,21 +436,21 @@ def test_the_table_shows_as_many_findings_as_are_asked_for(scan) -> None:
     assert "--top 0" not in all_
 
 
-def test_a_wrong_region_is_told_with_whatever_else_is_wrong(scan, nowhere: Path) -> None:
+def test_a_wrong_region_is_reported_with_all_other_mistakes(scan, nowhere: Path) -> None:
     (nowhere / "mine.toml").write_text('[scan]\nregions = ["eu-wset-1"]\n[detectors.efs-idel]\n', "utf-8")
 
-    said = scan("--policy", "mine.toml", "--detector", "efs-idel").err
+    message = scan("--policy", "mine.toml", "--detector", "efs-idel").err
 
-    assert [line.split(" ")[1] for line in said.splitlines()] == ["--detector:", "mine.toml:2:", "mine.toml:3:"]
+    assert [line.split(" ")[1] for line in message.splitlines()] == ["--detector:", "mine.toml:2:", "mine.toml:3:"]
 
 
 def test_help_names_every_exit_status_on_a_line_of_its_own_and_no_type_of_a_flag(run) -> None:
-    said = run("scan", "--help").out
+    message = run("scan", "--help").out
 
-    lines = [line.strip() for line in said.splitlines()]
+    lines = [line.strip() for line in message.splitlines()]
     for number in (0, 1, 2, 3, 4, 70, 130):
         assert any(line.startswith(f"{number} ") for line in lines)
-    assert "bool" not in said
+    assert "bool" not in message
 
 
 def test_what_is_for_people_shows_the_worst_findings_and_says_how_many_more_there_are(
@@ -477,7 +475,7 @@ def test_what_is_for_people_shows_the_worst_findings_and_says_how_many_more_ther
     assert len(json.loads(scan(*QUIET, "--format", "json").out)["findings"]) == 5
 
 
-def test_regions_are_told_in_the_order_in_which_they_are_named(scan, account) -> None:
+def test_regions_are_shown_in_the_order_in_which_they_are_named(scan, account) -> None:
     done = scan(*QUIET, "--region", "us-east-1", "--region", "eu-west-1", "--format", "json")
 
     targets = [target["region"] for target in json.loads(done.out)["scan"]["targets"]]
@@ -492,7 +490,9 @@ def test_a_scan_whose_every_region_is_disabled_is_not_complete() -> None:
     assert status(doc | {"scan": {"complete": True, "targets": [target]}}, None) is ExitStatus.COMPLETE
 
 
-def test_a_silent_endpoint_fails_soon_and_what_is_waited_for_is_said(scan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_endpoint_fails_soon_and_the_command_says_what_it_waits_for(
+    scan, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("slackwater_cli.slow.SLOW_S", 0)
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.getsockname()[1]}")
@@ -500,5 +500,5 @@ def test_a_silent_endpoint_fails_soon_and_what_is_waited_for_is_said(scan, monke
         done = scan()
 
     assert done.status == 4
-    assert done.err.startswith("Waiting for AWS STS in ap-northeast-1 at http://127.0.0.1:")
+    assert "Waiting for AWS STS in ap-northeast-1 at http://127.0.0.1:" in done.err
     assert time.monotonic() - begun < 30, "60 seconds are one attempt of a patient session"

@@ -36,7 +36,7 @@ def slack(monkeypatch):
 
 
 @pytest.fixture
-def knocks(monkeypatch) -> list[tuple[str, str]]:
+def endpoint_checks(monkeypatch) -> list[tuple[str, str]]:
     """Where the endpoint was asked, and signed with what; it answers 200."""
     heard: list[tuple[str, str]] = []
     monkeypatch.setattr(endpoint_check, "check_endpoint", lambda url, secret, now: heard.append((url, secret)) or 200)
@@ -44,7 +44,7 @@ def knocks(monkeypatch) -> list[tuple[str, str]]:
 
 
 @pytest.fixture
-def deployed(service, slack, knocks):
+def deployed(service, slack, endpoint_checks):
     """The service, deployed with a secret that holds this text, and a policy."""
 
     def deploy(secret: str | None = None, policy: str = POLICY) -> Any:
@@ -58,14 +58,14 @@ def deployed(service, slack, knocks):
     return deploy
 
 
-def told(done: Any) -> dict[str, tuple[str, str]]:
+def lines_of(done: Any) -> dict[str, tuple[str, str]]:
     """State and words of each step."""
     lines = [line.split(maxsplit=1) for line in done.out.splitlines()]
     return {rest[: command.WIDTH].strip(): (state, rest[command.WIDTH :]) for state, rest in lines}
 
 
 def states(done: Any) -> dict[str, str]:
-    return {what: state for what, (state, _) in told(done).items()}
+    return {what: state for what, (state, _) in lines_of(done).items()}
 
 
 # -- The manifest
@@ -111,20 +111,20 @@ def resources_of_the_template() -> dict[str, Any]:
 # -- The test
 
 
-def test_where_all_is_set_up_a_message_arrives_and_is_found_again(run, deployed, slack, knocks) -> None:
+def test_where_all_is_set_up_a_message_arrives_and_is_found_again(run, deployed, slack, endpoint_checks) -> None:
     deployed()
     done = run("slack", "test")
 
     assert done.status == 0
     assert set(states(done).values()) == {"good"}
-    assert [*told(done)] == [
+    assert [*lines_of(done)] == [
         "secret", "bot token", "scopes", "endpoint", "channel C0DEFAULT", "channel C0FALLBACK", "message", "found again",
     ]  # fmt: skip
-    assert "slackwater of the workspace Test" in told(done)["bot token"][1]
+    assert "slackwater of the workspace Test" in lines_of(done)["bot token"][1]
     (posted,) = slack.channels["C0DEFAULT"].seen()
     assert "This is a test" in posted.text
     assert slack.channels["C0FALLBACK"].seen() == []
-    assert knocks == [("https://api.invalid/slack/events", slack.signing_secret)]
+    assert endpoint_checks == [("https://api.invalid/slack/events", slack.signing_secret)]
 
 
 def test_nothing_secret_is_printed(run, deployed, slack) -> None:
@@ -191,10 +191,10 @@ def test_missing_scopes_are_named_with_what_they_are_for(run, deployed, slack) -
     done = run("slack", "test")
 
     assert done.status == 3
-    state, said = told(done)["scopes"]
+    state, message = lines_of(done)["scopes"]
     assert state == "BAD"
-    assert "commands (for /slackwater), groups:history" in said
-    assert "install the app again" in said
+    assert "commands (for /slackwater), groups:history" in message
+    assert "install the app again" in message
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_a_channel_that_the_bot_is_not_in_is_named_and_nothing_posted_there(
     assert slack.called("chat.postMessage") == []
 
 
-def test_every_channel_of_the_policy_is_looked_at_and_the_first_that_is_good_hears(run, deployed, slack) -> None:
+def test_every_channel_of_the_policy_is_checked_and_the_first_valid_one_gets_the_message(run, deployed, slack) -> None:
     deployed(
         policy=POLICY.replace("C0DEFAULT", "C0OUTSIDE") + '[[slack.routes]]\nchannel = "G0PRIVATE"\nowner = "ada"\n'
     )
@@ -230,15 +230,15 @@ def test_every_channel_of_the_policy_is_looked_at_and_the_first_that_is_good_hea
     assert len(slack.channels["C0FALLBACK"].seen()) == 1
 
 
-def test_an_archived_channel_is_said_when_the_message_is_refused(run, deployed, slack) -> None:
+def test_an_archived_channel_is_reported_when_the_message_is_refused(run, deployed, slack) -> None:
     deployed()
     done = run("slack", "test", "--channel", "C0ARCHIVED")
 
     assert done.status == 3
-    assert "is_archived" in told(done)["message"][1]
+    assert "is_archived" in lines_of(done)["message"][1]
 
 
-def test_a_policy_that_names_no_channel_is_said(run, deployed) -> None:
+def test_a_policy_that_names_no_channel_is_reported(run, deployed) -> None:
     deployed(policy="")
     done = run("slack", "test")
 
@@ -255,7 +255,7 @@ def test_a_policy_that_names_no_channel_is_said(run, deployed) -> None:
         (530, "it answered 530"),
     ],
 )
-def test_an_endpoint_that_does_not_take_signed_requests_is_said(
+def test_an_endpoint_that_does_not_accept_signed_requests_is_reported(
     run, deployed, monkeypatch, status: int, says: str
 ) -> None:
     deployed()
@@ -266,7 +266,7 @@ def test_an_endpoint_that_does_not_take_signed_requests_is_said(
     assert says in done.out
 
 
-def test_slack_that_is_busy_or_out_of_reach_is_said(run, deployed, slack) -> None:
+def test_slack_that_is_busy_or_out_of_reach_is_reported(run, deployed, slack) -> None:
     deployed()
     slack.faults = [Fault("busy", retry_after_s=7)]
     assert "asked to come again in 7 s" in run("slack", "test").out
@@ -276,7 +276,7 @@ def test_slack_that_is_busy_or_out_of_reach_is_said(run, deployed, slack) -> Non
     assert "Slack is out of reach" in done.out
 
 
-def test_a_message_that_cannot_be_found_again_is_said(run, deployed, slack) -> None:
+def test_a_message_that_cannot_be_found_again_is_reported(run, deployed, slack) -> None:
     deployed()
     slack.lag_s = 3600
     done = run("slack", "test")
@@ -284,17 +284,17 @@ def test_a_message_that_cannot_be_found_again_is_said(run, deployed, slack) -> N
     assert (done.status, states(done)["message"], states(done)["found again"]) == (3, "good", "BAD")
 
 
-def test_a_webhook_is_tried_too(run, deployed, slack, knocks) -> None:
+def test_a_webhook_is_tried_too(run, deployed, slack, endpoint_checks) -> None:
     deployed(secret=slack.webhook_secret(), policy="")
     done = run("slack", "test")
 
     assert (done.status, states(done)) == (0, {"secret": "good", "message": "good"})
     assert "without threads and buttons" in done.out
     assert len(slack.channels["C0DEFAULT"].seen()) == 1
-    assert knocks == []
+    assert endpoint_checks == []
 
 
-def test_a_webhook_that_is_gone_is_said(run, deployed, slack) -> None:
+def test_a_deleted_webhook_is_reported(run, deployed, slack) -> None:
     slack.webhook_channel = None
     deployed(secret=slack.webhook_secret())
     done = run("slack", "test")
@@ -335,7 +335,7 @@ def test_programs_get_json(run, deployed) -> None:
 # -- The endpoint's side of it
 
 
-def test_the_endpoint_takes_the_knock_and_does_nothing(monkeypatch) -> None:
+def test_the_endpoint_accepts_the_endpoint_check_and_does_nothing(monkeypatch) -> None:
     sent: list[Any] = []
 
     class Answered:

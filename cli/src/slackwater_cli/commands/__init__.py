@@ -1,7 +1,7 @@
 """The commands, one file each.
 
-A command module declares its options, and imports what it needs when it runs. So the help and a typing mistake do not wait
-for the AWS SDK. `bench/start.py` measures it.
+A command module declares its options, and imports what it needs when it runs. So the help and a typing mistake do not
+wait for the AWS SDK. `bench/start.py` measures it.
 """
 
 from __future__ import annotations

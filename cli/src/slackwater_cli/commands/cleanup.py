@@ -90,6 +90,7 @@ def approve(
     from slackwater.app.cleanup import responses
     from slackwater.app.cleanup.cleanups import ENABLE
     from slackwater.views.api import to_json as service_json
+    from slackwater.views.cleanup import to_json as cleanup_json
     from slackwater.views.scan.to_json import dump
     from slackwater.wiring.scan import clock
     from slackwater_cli.findings_table import state
@@ -108,7 +109,7 @@ def approve(
     if approved.candidate is None:
         note(f"Nothing is begun: {ENABLE}.")
         return
-    came = responses.candidate(approved.candidate)
+    came = cleanup_json.candidate(approved.candidate)
     after = f", and acts after {minute(came['acts_after'])} UTC" if came["acts_after"] else ""
     if came["state"] == "begun":
         note(f"Its clean-up is begun: it marks first{after}. `slackwater cleanup status {id}` tells how it is.")
@@ -244,18 +245,21 @@ def adopt(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Adopt a backup that is on no record here, to undo from it. This restores nothing yet. The sweeper never deletes it."""
+    """Adopt a backup that is on no record here, to undo from it.
+
+    This restores nothing yet. The sweeper never deletes it.
+    """
     from slackwater.app.findings.findings import BadDecisionError
     from slackwater.aws.client.regions import known_regions
+    from slackwater.model.cleanup import ActorNote
     from slackwater.wiring.scan import clock
 
     there = deployment(stack, stack_region, profile)
     refuse_unknown("--region", region or [], known_regions(there.session))
     there_are = _serving(there).backups()
     try:
-        adopted = there_are.adopt(
-            backup, who=_who(there), why=why, places=place or [], regions=region or [], now=clock()
-        )
+        note_of_person = ActorNote(who=_who(there), why=why, at=clock())
+        adopted = there_are.adopt(backup, note_of_person, places=place or [], regions=region or [])
     except BadDecisionError as error:
         raise UsageError(f"--{error.part.removesuffix('s')}: {error.problem}") from error
     write(f"{adopted.finding_id}: adopted\n")
@@ -322,7 +326,8 @@ def _ask(seen: CandidateDocument) -> None:
 
 
 def _ask_of_all(cleanups: Cleanups, ids: list[str] | None) -> list[str] | None:
-    """Show what is to be begun, where that is more than one, and have a person say so; the findings that they were shown.
+    """Show what is to be begun, where that is more than one, and have a person say so; the findings that they were
+    shown.
 
     Raises:
         UsageError: they do not want it.
@@ -345,7 +350,10 @@ def _ask_of_all(cleanups: Cleanups, ids: list[str] | None) -> list[str] | None:
 def _lifted(before: SaidDocument | None) -> str:
     if before is None:
         return "Nobody had stopped them."
-    return f"{before['who']} had stopped them {minute(before['at'])} UTC; `slackwater cleanup run` begins what is approved."
+    return (
+        f"{before['who']} had stopped them {minute(before['at'])} UTC; `slackwater cleanup run` begins what is "
+        "approved."
+    )
 
 
 def _cleanups(there: Deployment) -> Cleanups:

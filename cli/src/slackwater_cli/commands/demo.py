@@ -28,6 +28,10 @@ def demo(
         Path,
         typer.Option("--output", "-o", metavar="DIR", help="Folder for findings.json, report.html and slack.json."),
     ] = Path("demo-output"),
+    top: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="Findings to show (default 20, all with --details; 0 shows all)."),
+    ] = None,
     details: DetailsOption = False,
 ) -> None:
     """Scan a simulated account. Touches no AWS account.
@@ -75,7 +79,8 @@ def demo(
         deliver(scan_json.dump(doc))
         deliver_report(render_report(doc, notice=NOTICE))
         deliver_slack(scan_json.dump(demo_slack.messages(doc, account.now, NOTICE)))
-    write(rendered(partial(draw_scan, doc, top=0 if details else TOP, details=details, command="slackwater demo")))
+    shown = (0 if details else TOP) if top is None else top
+    write(rendered(partial(draw_scan, doc, top=shown, details=details, command="slackwater demo")))
     write(rendered(partial(draw_comparisons, comparisons, details=details)))
     note(f"Wrote {output}: report.html (open it in a browser), findings.json, slack.json")
     if not done.complete:

@@ -40,7 +40,7 @@ def show(id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
 
     if problem := unknown("detector", [id], registry(), LIST_DETECTORS):
         raise UsageError(*problem)
-    page = render_page(id, registry()[id], documentation(id))
+    page = render_page(id, registry()[id], documentation(id), cases=True)
 
     def draw(console: Console) -> None:
         if console.is_terminal:

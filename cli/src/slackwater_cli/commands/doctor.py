@@ -45,6 +45,7 @@ def doctor(
     3 something required is denied, or cannot be reached
     4 no credentials, or nothing reachable
     """  # noqa: D301 -- the mark that keeps the lines apart
+    note("Checking your AWS credentials and permissions …")
     from slackwater.app.audit.doctor import examined
     from slackwater.app.policy.file import load_policy
     from slackwater.aws.client.identity import identity

@@ -182,6 +182,7 @@ def _decide(there: Deployment, id_: str, action: Action, why: str, until: dateti
     from slackwater.app.findings.findings import BadDecisionError
     from slackwater.app.policy.authority import check_decider
     from slackwater.aws.client.identity import identity
+    from slackwater.model.cleanup import ActorNote
     from slackwater.views.api import to_json as service_json
     from slackwater.wiring.scan import clock
     from slackwater.wiring.service import policies
@@ -191,7 +192,7 @@ def _decide(there: Deployment, id_: str, action: Action, why: str, until: dateti
     check_decider(who, policies(there.deployed, there.session).current())
     before = findings.store.get(id_)
     try:
-        decided = findings.decided(id_, action, who=who, why=why, until=until, now=clock())
+        decided = findings.decided(id_, action, ActorNote(who=who, why=why, at=clock()), until=until)
     except BadDecisionError as error:
         raise UsageError(f"--{error.part}: {error.problem}") from error
     write(f"{id_}: {state(service_json.tracked_finding(decided))}\n")

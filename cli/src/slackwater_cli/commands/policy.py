@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from slackwater.app.policy.names import DEFAULT_POLICY
-from slackwater.ports.errors import AwsError
 from slackwater_cli.dates import minute
 from slackwater_cli.deployment import deployment
 from slackwater_cli.exits import ExitStatus, UsageError
@@ -27,6 +25,7 @@ from slackwater_cli.options import (
 from slackwater_cli.output import output_file
 from slackwater_cli.streams import note, rendered, write
 from slackwater_cli.targets import regions_without_asking
+from slackwater_cli.trust_policies import TrustPolicies
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -115,7 +114,8 @@ def push(
     stored = _policies(stack, stack_region, profile).push(text, str(file))
     write(f"{stored.version}\n")
     note(
-        f"{file}: good, and stored as this version; audits go by it from the next one on, clean-ups from their next step on."
+        f"{file}: good, and stored as this version; audits go by it from the next one on, clean-ups from their next "
+        "step on."
     )
 
 
@@ -171,7 +171,7 @@ def _problem(one: Problem) -> dict[str, str | int | None]:
 
 def _write_warnings(warnings: Iterable[Problem]) -> None:
     for warning in warnings:
-        note(str(warning))
+        note(f"Warning: {warning}")
 
 
 def _checked(text: str, file: Path, regions: Collection[str], profile: str | None) -> Policy:
@@ -196,24 +196,7 @@ def _parsed(text: str, file: Path, regions: Collection[str], profile: str | None
     from slackwater.engine.registry import registry
 
     policy = parse_policy(text, str(file), registry(), regions=regions)
-    return policy, find_warnings(text, str(file), policy, partial(_pinned, profile))
-
-
-def _pinned(profile: str | None, account: str, role: str) -> bool | None:
-    """Whether a role's trust policy pins the name of its sessions; None if it cannot be read."""
-    from slackwater.aws.client.identity import identity
-    from slackwater.aws.client.meter import CallMeter
-    from slackwater.aws.client.session import SOMEBODY_WAITS, AwsSession
-    from slackwater.aws.deployment.trust import trust_policy
-    from slackwater.engine.authority import pins_session_name
-
-    try:
-        session = AwsSession(profile, meter=CallMeter(), patience=SOMEBODY_WAITS)
-        if not session.has_credentials() or identity(session).account != account:
-            return None
-        return pins_session_name(trust_policy(session, role))
-    except AwsError:
-        return None
+    return policy, find_warnings(text, str(file), policy, TrustPolicies(profile).pins_session_name)
 
 
 def _policies(stack: str, stack_region: str | None, profile: str | None) -> Policies:

@@ -134,7 +134,8 @@ def scan(
     as_of = clock() if now is None else parse_time(now, "--now")
     if as_of > clock() + timedelta(days=1):
         note(
-            f"--now {now} lies in the future, where nothing has been measured yet: ages are too high, and much is unknown"
+            f"--now {now} lies in the future, where nothing has been measured yet: ages are too high, and much is "
+            "unknown"
         )
     file = None if output in (None, STANDARD_OUTPUT) else Path(output)
     with output_file(file) if file else nullcontext(write) as deliver, one_folder(), ScanFile() as scan_file:
@@ -208,7 +209,9 @@ def status(doc: ScanDocument, fail_on: Severity | None) -> ExitStatus:
 
 
 def _shown(scan_file: ScanFile, format: Format, *, top: int, details: bool, to_terminal: bool) -> str | Iterable[str]:
-    """What is for programs piece by piece and whole; what is for people with the worst findings, which says how many more."""
+    """What is for programs piece by piece and whole; what is for people with the worst findings, which says how many
+    more.
+    """
     from slackwater.views.report import REPORT_FINDINGS, render_report
     from slackwater.views.scan import to_csv as scan_csv
     from slackwater.views.scan import to_markdown as scan_markdown
@@ -231,7 +234,10 @@ def _shown(scan_file: ScanFile, format: Format, *, top: int, details: bool, to_t
 
 
 def _say_what_was_found(doc: ScanDocument) -> None:
-    """Summarize the scan on standard error if its result goes to a program or a file. `--quiet` keeps that it is incomplete."""
+    """Summarize the scan on standard error if its result goes to a program or a file.
+
+    `--quiet` keeps that it is incomplete.
+    """
     from slackwater.views.text.words import completeness, facts, gap_sentences, gaps_title, headline
 
     note(headline(doc), always=status(doc, None) is ExitStatus.INCOMPLETE)

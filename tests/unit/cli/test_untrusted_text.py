@@ -18,26 +18,26 @@ from slackwater_cli.doctor_table import draw_examination
 from slackwater_cli.findings_table import draw_detail, draw_findings
 from slackwater_cli.streams import rendered
 
-FOREIGN = "a\x1b]0;x\x07b\nFORGED\u202ec\u200bd[bold]"
+UNTRUSTED = "a\x1b]0;x\x07b\nFORGED\u202ec\u200bd[bold]"
 OURS = {"severity", "kind", "status", "state", "happening"}
 """What is one of a few words, or an amount or a time, before it is stored."""
 
 
-def by(foreign: str, document: Any, key: str = "") -> Any:
+def by(untrusted: str, document: Any, key: str = "") -> Any:
     """The document with every free text replaced."""
     match document:
         case dict():
-            return {name: by(foreign, value, name) for name, value in document.items()}
+            return {name: by(untrusted, value, name) for name, value in document.items()}
         case list() | tuple():
-            return [by(foreign, one, key) for one in document]
+            return [by(untrusted, one, key) for one in document]
         case str() if key not in OURS and not key.endswith(("_usd", "_at", "until")) and key != "at":
-            return foreign
+            return untrusted
         case _:
             return document
 
 
-def findings(foreign: str, console: Console) -> None:
-    told = service_json.tracked_finding(tracked("a"))
+def findings(untrusted: str, console: Console) -> None:
+    document = service_json.tracked_finding(tracked("a"))
     decision = {
         "status": "snoozed",
         "who": "",
@@ -45,42 +45,42 @@ def findings(foreign: str, console: Console) -> None:
         "at": "2026-11-16T09:00:00Z",
         "until": "2026-12-01T00:00:00Z",
     }
-    entry = {"at": "2026-11-16T09:00:00Z", "happening": "opened", "who": "", "why": "", "evidence": told}
-    finding: Any = by(foreign, told | {"decision": decision})
+    entry = {"at": "2026-11-16T09:00:00Z", "happening": "opened", "who": "", "why": "", "evidence": document}
+    finding: Any = by(untrusted, document | {"decision": decision})
     draw_findings([finding], "open", console, more=False)
     for evidence in (None, EVIDENCE):
-        draw_detail(by(foreign, told | {"decision": decision, "ledger": [entry], "finding": evidence}), console)
+        draw_detail(by(untrusted, document | {"decision": decision, "ledger": [entry], "finding": evidence}), console)
 
 
-def audits(foreign: str, console: Console) -> None:
+def audits(untrusted: str, console: Console) -> None:
     for state in ("incomplete", "failed"):
-        told = service_json.audit(record("a", state)) | {"regions": ["x"], "detectors": ["x"]}  # type: ignore[arg-type, operator]
-        draw_audits([by(foreign, told)], None, console, more=False)
+        document = service_json.audit(record("a", state)) | {"regions": ["x"], "detectors": ["x"]}  # type: ignore[arg-type, operator]
+        draw_audits([by(untrusted, document)], None, console, more=False)
         draw_audit(
-            by(foreign, told | {**SCAN["scan"], "scan_url": "x", "scan_url_expires_at": "2026-11-16T09:00:00Z"}),
+            by(untrusted, document | {**SCAN["scan"], "scan_url": "x", "scan_url_expires_at": "2026-11-16T09:00:00Z"}),
             console,
         )
 
 
-def doctor(foreign: str, console: Console) -> None:
+def doctor(untrusted: str, console: Console) -> None:
     checks = tuple(
         Check(
-            need=Need(action="x", optional=optional, blind=("one",)), region=foreign,
-            answer=Answer(access=access, reason=foreign, refusal=refusal),
+            need=Need(action="x", optional=optional, blind=("one",)), region=untrusted,
+            answer=Answer(access=access, reason=untrusted, refusal=refusal),
         )
         for access, optional, refusal in (
-            ("denied", False, None), ("denied", True, Refusal(foreign, explicit=True)), ("unreachable", True, None),
+            ("denied", False, None), ("denied", True, Refusal(untrusted, explicit=True)), ("unreachable", True, None),
         )
     )  # fmt: skip
-    arn = f"arn:aws:sts::123456789012:assumed-role/{foreign}/x"
-    draw_examination(Examination(account="1", arn=arn, partition="aws", regions=(foreign,), checks=checks), console)
+    arn = f"arn:aws:sts::123456789012:assumed-role/{untrusted}/x"
+    draw_examination(Examination(account="1", arn=arn, partition="aws", regions=(untrusted,), checks=checks), console)
 
 
 @pytest.mark.parametrize("draw", [findings, audits, doctor])
-def test_foreign_words_stay_words(draw: Callable[[str, Console], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_untrusted_text_stays_text(draw: Callable[[str, Console], None], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("slackwater_cli.streams.FILE_WIDTH", 5_000)
 
-    text = rendered(partial(draw, FOREIGN), to_terminal=False, widest=5_000)
+    text = rendered(partial(draw, UNTRUSTED), to_terminal=False, widest=5_000)
 
     assert "FORGED" in text
     assert_harmless(text)
@@ -90,13 +90,13 @@ def test_foreign_words_stay_words(draw: Callable[[str, Console], None], monkeypa
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("findings", "show", FOREIGN),
-        ("audits", "show", FOREIGN),
-        ("findings", "list", "--status", FOREIGN),
+        ("findings", "show", UNTRUSTED),
+        ("audits", "show", UNTRUSTED),
+        ("findings", "list", "--status", UNTRUSTED),
         ("policy", "check"),
     ],
 )
-def test_foreign_words_stay_words_in_errors(arguments: tuple[str, ...], run, service, nowhere: Path) -> None:
+def test_untrusted_text_stays_text_in_errors(arguments: tuple[str, ...], run, service, nowhere: Path) -> None:
     (nowhere / "slackwater.toml").write_text('"a\\u001b]0;x\\u0007b\\nFORGED\\u202ec" = 1\n', "utf-8")
 
     done = run(*arguments)
