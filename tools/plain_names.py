@@ -1,8 +1,8 @@
 """Refuse names that a reader has to look up: `make check-code`.
 
-`plain_names.toml` beside this file has the words, each with the standard term to use instead, and the names that may keep one:
-contracts (policy keys, JSON fields, stored items) and terms of libraries. It also lists the folders that still have to be
-rewritten. Prints `file:line: name: use …` and exits with 1.
+`plain_names.toml` beside this file has the words, each with the standard term to use instead, and the names that may
+keep one: contracts (policy keys, JSON fields, stored items) and terms of libraries. It also lists the folders that
+still have to be rewritten. Prints `file:line: name: use …` and exits with 1.
 """
 
 from __future__ import annotations

@@ -98,15 +98,15 @@ def cleanup(service, finding: dict[str, Any]) -> dict[str, Any]:
 
 def marked(service, finding: dict[str, Any]) -> Any:
     """Once its clean-up is begun: whether its tags are on."""
-    return until("the mark", lambda: "marked" in happenings(service, finding))
+    return until("the mark", lambda: "marked" in ledger_events(service, finding))
 
 
-def happenings(service, finding: dict[str, Any]) -> list[str]:
+def ledger_events(service, finding: dict[str, Any]) -> list[str]:
     """What its ledger tells."""
     return [entry["happening"] for entry in service.get(f"/findings/{finding['id']}")["ledger"]]
 
 
-def told(service, title: str, channel: str = "C0DEFAULT") -> str:
+def posted(service, title: str, channel: str = "C0DEFAULT") -> str:
     """The newest message of this title, once it is there."""
     until(title, lambda: [one for one in service.slack.channels[channel].seen() if one.text.startswith(title)])
     return [one.text for one in service.slack.channels[channel].seen() if one.text.startswith(title)][-1]
@@ -235,17 +235,17 @@ def test_without_its_parameter_nothing_of_it_is_there(service, found):
     assert functions
     assert [name for name in functions if "Cleanup" in name] == []
 
-    said = press_approve(service, "U0ADA", found[OTHER_VOLUME])
-    assert "CleanupEnabled" in said
-    status, told_so = service.cli_status("cleanup", "run")
+    answer = press_approve(service, "U0ADA", found[OTHER_VOLUME])
+    assert "CleanupEnabled" in answer
+    status, answered = service.cli_status("cleanup", "run")
     assert status == 2
-    assert "CleanupEnabled=true" in told_so
+    assert "CleanupEnabled=true" in answered
     refused = service.call("POST", "/cleanups", {}, who=service.ada)
     assert refused.status == 409, refused
     assert "CleanupEnabled=true" in refused.body["detail"]
     assert set(calls(service).values()) == {0}
     service.say(
-        f"clean-up is off: an approval is kept, and {said.splitlines()[-1]!r}; `slackwater cleanup run`: {told_so[:60]!r}"
+        f"clean-up is off: an approval is kept, and {answer.splitlines()[-1]!r}; `slackwater cleanup run`: {answered[:60]!r}"
     )
 
 
@@ -267,21 +267,21 @@ def test_it_is_approved_in_slack_over_the_api_and_on_the_command_line(service, f
     assert service.call("POST", path, {"fingerprint": "0" * 16}, who=service.ada).status == 409
     assert service.executions("CleanupStateMachineArn") == []
 
-    said = press_approve(service, "U0ADA", found[VOLUME])
+    answer = press_approve(service, "U0ADA", found[VOLUME])
     approved = service.call("POST", path, seen, who=service.ada)
     assert (approved.status, approved.body["candidate"]["state"]) == (200, "begun"), approved
     service.cli("cleanup", "approve", found[OPENZFS]["id"], "--yes")
     service.say(
-        f"approved with a button, a request and a command; those who may not were refused: {said.splitlines()[-1]!r}"
+        f"approved with a button, a request and a command; those who may not were refused: {answer.splitlines()[-1]!r}"
     )
 
     for name in DELETED:
         marked(service, found[name])
         assert tags(service, found[name]["resource"])[CLEANUP_TAG] == found[name]["id"]
-        assert "Slackwater deletes it after" in told(
+        assert "Slackwater deletes it after" in posted(
             service, title("Marked for clean-up", found[name]), channel_of(name)
         )
-        assert happenings(service, found[name]) == ["opened", "approved", "marked"]
+        assert ledger_events(service, found[name]) == ["opened", "approved", "marked"]
         assert service.get(f"/findings/{found[name]['id']}")["decision"]["who"].endswith(("U0ADA", "user/ada", ":root"))
     service.say("marked: three tags, and three messages that tell when, and how to keep it")
 
@@ -291,8 +291,8 @@ def test_nothing_is_done_before_its_time(service, found):
     assert [one["status"] for one in running] == ["RUNNING"] * 3
     until("three looks at each", lambda: min(looks(service, one) for one in running) >= 3)
     days_pass(service, found[FILE_SYSTEM], 1.5)
-    assert "1 day left" in told(service, title("1 day left", found[FILE_SYSTEM]))
-    until("the warning in the ledger", lambda: happenings(service, found[FILE_SYSTEM])[-1] == "warned")
+    assert "1 day left" in posted(service, title("1 day left", found[FILE_SYSTEM]))
+    until("the warning in the ledger", lambda: ledger_events(service, found[FILE_SYSTEM])[-1] == "warned")
     for name in DELETED:
         assert cleanup(service, found[name])["stage"] == "waiting"
         assert exists(service, found[name]["resource"]["id"])
@@ -327,10 +327,10 @@ def test_it_is_backed_up_and_only_then_deleted(service, found, contents):
         assert {one["state"].lower() for one in made} <= {"completed", "available"}
         assert {one["contents"] for one in made} == {contents[name]}
         assert {(one["id"], one["state"]) for one in over["backups"]} == {(one["id"], "verified") for one in made}
-        story = happenings(service, found[name])
+        story = ledger_events(service, found[name])
         assert story[-4:] == ["cleaning", "backed-up", "removing", "cleaned"], story
         assert service.get(f"/findings/{found[name]['id']}")["status"] == "resolved"
-        assert found[name]["id"] in told(service, title("Deleted", found[name]), channel_of(name))
+        assert found[name]["id"] in posted(service, title("Deleted", found[name]), channel_of(name))
     shown = service.cli("cleanup", "status", found[OPENZFS]["id"])
     assert {"marked", "backed-up", "removing", "cleaned"} <= set(shown.split())
     assert f"slackwater cleanup undo {found[OPENZFS]['id']}" in shown
@@ -356,7 +356,7 @@ def test_a_volume_becomes_gp3_and_gp2_again(service, found):
     service.say("a volume in use is changed to gp3, and back to gp2: no grace, no backup, and no tag of ours is left")
 
 
-def test_whoever_stops_them_all_stops_what_is_under_way(service, found):
+def test_stopping_all_clean_ups_stops_the_one_under_way(service, found):
     stopped, deleted = found[OTHER_VOLUME], calls(service)
     ran = json.loads(service.cli("cleanup", "run", "--format", "json"))
     begun = [one["finding_id"] for one in ran["candidates"] if one["state"] == "begun"]
@@ -373,28 +373,28 @@ def test_whoever_stops_them_all_stops_what_is_under_way(service, found):
     assert calls(service) == deleted
     assert CLEANUP_TAG not in tags(service, stopped["resource"])
     assert service.get(f"/findings/{stopped['id']}")["status"] == "open"
-    assert "Nothing was deleted" in told(service, title("Cancelled", stopped), VOLUMES)
-    status, said = service.cli_status("cleanup", "run")
-    assert (status, "we are moving house" in said) == (2, True), said
+    assert "Nothing was deleted" in posted(service, title("Cancelled", stopped), VOLUMES)
+    status, answer = service.cli_status("cleanup", "run")
+    assert (status, "we are moving house" in answer) == (2, True), answer
     assert service.call("POST", "/cleanups", {}, who=service.ada).status == 409
-    service.say(f"stopped while it was backed up: nothing was deleted, the mark is off; and now {said[:70]!r}")
+    service.say(f"stopped while it was backed up: nothing was deleted, the mark is off; and now {answer[:70]!r}")
     service.cli("cleanup", "stop", "--all", "--lift")
 
 
 def test_one_more_than_the_cap_and_none_is_begun(service, found):
     before = service.executions("CleanupStateMachineArn")
     service.push(service.policy + f"most_resources = {len(before)}\n")
-    status, said = service.cli_status("cleanup", "approve", found[ONE_MORE]["id"], "--yes")
-    assert (status, "most_resources" in said) == (0, True), said
-    status, said = service.cli_status("cleanup", "run")
-    assert (status, "nothing was begun" in said) == (2, True), said
+    status, answer = service.cli_status("cleanup", "approve", found[ONE_MORE]["id"], "--yes")
+    assert (status, "most_resources" in answer) == (0, True), answer
+    status, answer = service.cli_status("cleanup", "run")
+    assert (status, "nothing was begun" in answer) == (2, True), answer
     assert service.call("POST", "/cleanups", {}, who=service.ada).status == 409
     assert len(service.executions("CleanupStateMachineArn")) == len(before)
     assert CLEANUP_TAG not in tags(service, found[ONE_MORE]["resource"])
     assert service.call("GET", f"/cleanups/{found[ONE_MORE]['id']}", who=service.ada).status == 404
     service.bring_forward("NotifySchedule")
-    assert "most_resources" in told(service, "🔴 Over the cap").replace("\u2060", "")
-    service.say(f"one over the cap: {said[:110]!r}; Slack is told within the hour")
+    assert "most_resources" in posted(service, "🔴 Over the cap").replace("\u2060", "")
+    service.say(f"one over the cap: {answer[:110]!r}; Slack is told within the hour")
 
     service.push(service.policy)
     assert service.call("POST", f"/findings/{found[ONE_MORE]['id']}/reopen", {}, who=service.ada).status == 200
@@ -449,9 +449,9 @@ def test_it_is_undone_and_the_data_is_back(service, found, contents):
         }
         assert kept["Name"] == name
         assert not {CLEANUP_TAG, "slackwater:act-after"} & set(tags(service, resource, back))
-        assert back in told(service, title("Undone", found[name]), channel_of(name))
+        assert back in posted(service, title("Undone", found[name]), channel_of(name))
         assert over["restored"]["differences"]
-        assert happenings(service, found[name])[-1] == "undone"
+        assert ledger_events(service, found[name])[-1] == "undone"
     assert "came back as" in service.cli("cleanup", "status", found[VOLUME]["id"]).replace("\n    ", " ")
     succeeded(service, "UndoStateMachineArn")
     service.say("undone over the API and on the command line: new ids, the same data, and a list of what differs")
@@ -476,7 +476,7 @@ def on_ministack(service) -> tuple[str, str]:
     return volume, efs.create_file_system(CreationToken="here")["FileSystemId"]
 
 
-def test_only_the_delete_role_deletes_and_only_what_is_marked_and_not_kept(service, on_ministack):
+def test_only_the_delete_role_deletes_and_only_tagged_resources_without_a_keep_tag(service, on_ministack):
     volume, system = on_ministack
     roles = service.aws.client("iam").list_roles()["Roles"]
     of_functions = [

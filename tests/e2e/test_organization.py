@@ -47,16 +47,18 @@ def test_of_three_accounts_one_is_denied_one_slow_and_the_others_are_seen(servic
 def test_every_target_was_an_execution_of_its_own(service, audit):
     parent = service.aws.outputs["StateMachineArn"].replace(":stateMachine:", ":execution:")
     (run,) = service.states.list_map_runs(executionArn=f"{parent}:{audit['id']}")["mapRuns"]
-    told = service.states.describe_map_run(mapRunArn=run["mapRunArn"])
-    assert (told["status"], told["toleratedFailurePercentage"]) == ("SUCCEEDED", 100)
-    assert (told["itemCounts"]["total"], told["itemCounts"]["succeeded"]) == (4, 4)
-    service.say(f"the Map Run: {told['itemCounts']['succeeded']} of {told['itemCounts']['total']} children succeeded.")
+    found = service.states.describe_map_run(mapRunArn=run["mapRunArn"])
+    assert (found["status"], found["toleratedFailurePercentage"]) == ("SUCCEEDED", 100)
+    assert (found["itemCounts"]["total"], found["itemCounts"]["succeeded"]) == (4, 4)
+    service.say(
+        f"the Map Run: {found['itemCounts']['succeeded']} of {found['itemCounts']['total']} children succeeded."
+    )
 
 
-def test_slack_is_told_of_the_accounts_by_name(service, audit):
-    told = [one.text for one in service.slack.channels["C0DEFAULT"].seen() if "production-0000" in one.text]
-    assert told, service.slack.channels["C0DEFAULT"].seen()[-1].text
-    service.say(f"the digest: {told[-1][:200]!r}")
+def test_slack_messages_have_the_accounts_names(service, audit):
+    found = [one.text for one in service.slack.channels["C0DEFAULT"].seen() if "production-0000" in one.text]
+    assert found, service.slack.channels["C0DEFAULT"].seen()[-1].text
+    service.say(f"the digest: {found[-1][:200]!r}")
 
 
 def test_what_was_not_seen_is_audited_again_alone(service, audit):

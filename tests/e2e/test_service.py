@@ -26,7 +26,7 @@ def fetch(service, url: str) -> bytes:
         return answer.read()
 
 
-def happenings(service, ids: Any) -> Counter[str]:
+def ledger_events(service, ids: Any) -> Counter[str]:
     """What the ledgers of these findings hold."""
     return Counter(entry["happening"] for finding in ids for entry in service.get(f"/findings/{finding}")["ledger"])
 
@@ -39,7 +39,7 @@ def test_the_stack_comes_up_whole(service):
     service.say(f"deployed: {len(resources)} resources, {', '.join(service.aws.outputs)}")
 
 
-def test_the_api_knows_its_callers(service):
+def test_the_api_identifies_its_callers(service):
     assert service.call("GET", "/findings").status == 403
     assert service.call("GET", "/findings", who=service.bob).status == 403
     assert service.get("/findings") == {"findings": [], "cursor": None}
@@ -72,7 +72,7 @@ def test_the_schedule_fires_and_the_audit_completes(service):
     assert found
     assert set(found) == {finding["id"] for finding in scan["findings"]}
     assert audit["outcome"]["opened"] == audit["outcome"]["findings"] == len(found)
-    assert happenings(service, found) == {"opened": len(found)}
+    assert ledger_events(service, found) == {"opened": len(found)}
     listed = json.loads(service.cli("findings", "list", "--limit", "0", "--format", "json"))
     assert {finding["id"] for finding in listed["findings"]} == set(found)
     service.say(
@@ -85,7 +85,7 @@ def digests(service) -> list[Any]:
     return service.slack.channels["C0DEFAULT"].seen()
 
 
-def test_the_audit_is_told_in_slack_and_its_report_opens(service):
+def test_the_audit_is_posted_to_slack_and_its_report_opens(service):
     (digest,) = digests(service)
     found = service.findings()
     assert {block["block_id"].partition("/")[2] for block in digest.blocks if block["type"] == "actions"} <= {
@@ -104,7 +104,7 @@ def test_the_audit_is_told_in_slack_and_its_report_opens(service):
     )
 
 
-def test_what_happened_is_told(service):
+def test_events_are_announced(service):
     found = service.findings()
     heard = service.events(
         lambda events: any(event["detail-type"].startswith("Audit") for event in events) and len(events) > len(found)
@@ -129,7 +129,7 @@ def test_a_decision_outlives_the_next_audit(service):
     assert snoozed["decision"]["who"].endswith("user/ada")
     assert snoozed["audit_id"] == audit["id"]
     assert set(service.findings()) == set(before) - {chosen}
-    assert happenings(service, before) == {"opened": len(before), "snoozed": 1}
+    assert ledger_events(service, before) == {"opened": len(before), "snoozed": 1}
     service.say(
         f"{chosen} is snoozed over the API, and stays so through a second audit, which opened and resolved nothing"
     )
@@ -259,9 +259,9 @@ def test_a_policy_that_is_not_valid_stops_the_audit(service):
     wrong = service.policy + "\n[detectors.efs-idel]\nenabled = false\n"
     file = service.aws.home / "wrong.toml"
     file.write_text(wrong)
-    status, said = service.cli_status("policy", "push", file)
+    status, output = service.cli_status("policy", "push", file)
     assert status == 2
-    assert "efs-idle" in said
+    assert "efs-idle" in output
     assert service.cli("policy", "pull") == service.policy
 
     # Whoever writes to the bucket without the check, all the same:
@@ -330,13 +330,13 @@ def test_a_button_decides_and_the_message_shows_it(service):
     assert service.from_slack(body)[0] == 200
     took_s = time.monotonic() - began
     assert service.from_slack(body)[0] == 401  # the same once more is a replay
-    (told,) = until("Ada's answer", lambda: service.slack.responses.get("U0ADA"))
+    (response,) = until("Ada's answer", lambda: service.slack.responses.get("U0ADA"))
     (decision,) = [one["decision"] for one in service.findings("snoozed").values() if one["id"] == chosen]
     assert decision["who"] == "slack:U0ADA"
     assert digest.edited
     assert any("<@U0ADA>" in text for text in texts(digest.blocks))
     service.say(
-        f"Eve may not, Ada may: {chosen} is snoozed, answered in {took_s:.2f} s, {told['text'][:80]!r}; the message says so"
+        f"Eve may not, Ada may: {chosen} is snoozed, answered in {took_s:.2f} s, {response['text'][:80]!r}; the message says so"
     )
     assert service.call("POST", f"/findings/{chosen}/reopen", {}, who=service.ada).status == 200
 
@@ -347,8 +347,8 @@ def test_the_slash_command_answers(service):
         service.slack.responses.clear()
         body = urlencode(form | {"text": text, "response_url": service.slack.response_url("slash")}).encode()
         assert service.from_slack(body)[0] == 200
-        (told,) = until("the answer", lambda: service.slack.responses.get("slash"))
-        service.say(f"/slackwater {text}: {told['text'][:90]!r}")
+        (response,) = until("the answer", lambda: service.slack.responses.get("slash"))
+        service.say(f"/slackwater {text}: {response['text'][:90]!r}")
 
 
 def test_slack_can_be_away_while_an_audit_runs(service):

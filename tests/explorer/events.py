@@ -163,7 +163,7 @@ def tag_changed(world: Small) -> Any:
     return False if _main(world) is None else world.account.tag(world.resource.id, "CostCenter", "4711")
 
 
-def mark_taken_off(world: Small) -> Any:
+def tag_removed(world: Small) -> Any:
     main = _main(world)
     return False if main is None or CLEANUP_TAG not in main.tags else world.account.untag(main.id, CLEANUP_TAG)
 
@@ -300,7 +300,7 @@ def dismissed(world: Small) -> Any:
     return None
 
 
-def slack_goes_down(world: Small) -> Any:
+def slack_fails(world: Small) -> Any:
     if world.position.slack_down:
         return False
     posts = world.ours.outbox.posts
@@ -349,10 +349,10 @@ def redeployed(world: Small) -> Any:
 
 WORLD: Final[tuple[Happens, ...]] = (
     client_writes, service_writes, attached_written_detached, attached, mounted, mounted_written_unmounted, access_point_made, group_narrowed,
-    policy_narrowed, kept, part_kept, volume_made, taken_over, tag_changed, mark_taken_off, resource_removed,
+    policy_narrowed, kept, part_kept, volume_made, taken_over, tag_changed, tag_removed, resource_removed,
     cold_data_moved, backup_extended,
     backup_copied, backup_deleted, key_disabled, policy_loses_region, policy_loses_detector, policy_loses_approver, policy_unreadable,
-    stopped, stopped_all, undone, dismissed, slack_goes_down, sweeps, others_sweep, ended_from_outside, ended_in_silence, redeployed,
+    stopped, stopped_all, undone, dismissed, slack_fails, sweeps, others_sweep, ended_from_outside, ended_in_silence, redeployed,
 )  # fmt: skip
 """What may happen around any call. What cannot happen in a state answers False, and is none there."""
 

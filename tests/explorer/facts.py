@@ -18,7 +18,7 @@ EVENTS_LATE_S: Final = 300
 """CloudTrail shows an event about five minutes after it (AWS CloudTrail User Guide)."""
 COMING: Final = frozenset({"creating", "CREATING"})
 """States of what AWS is making, and may still give up."""
-MARKS: Final = ("slackwater:marked", "slackwater:act-after")
+CLEANUP_TAGS: Final = ("slackwater:marked", "slackwater:act-after")
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class Node:
     path: tuple[str, ...]
     key: str
     points: int = 0
-    happenings: int = 0
+    event_count: int = 0
     expanded: bool = False
 
     @property
@@ -61,7 +61,7 @@ class Recorded:
     """Where it is the first after a change."""
 
 
-def told(ask: Callable[[], Any]) -> Any:
+def asked_once(ask: Callable[[], Any]) -> Any:
     """An answer, or what was raised in its place, such that equal ones are equal."""
     try:
         return ask()
@@ -92,10 +92,10 @@ class Explorer:
         self._follow(self._node(0, ()))
         for node in list(self.levels[0]):
             self._count(node)
-            coverage.singles += node.happenings
+            coverage.singles += node.event_count
             if singles(node):
                 self._expand(node)
-                coverage.covered += node.happenings
+                coverage.covered += node.event_count
         coverage.pairs = sum(self._count(node) for node in self.levels[1])
         coverage.pairs_covered = self._sample(self.levels[1], pairs)
         coverage.triples = self._sample(self.levels[2], triples)
@@ -123,7 +123,7 @@ class Explorer:
                 break
             self._count(node)
             self._expand(node)
-            covered += node.happenings
+            covered += node.event_count
         return covered
 
     # -- Nodes
@@ -195,8 +195,8 @@ class Explorer:
             self._go(node.snapshot)
             events = len(every(self.world))
             faults = sum(applies(fault, one.point, first=n == 0) for n, one in enumerate(points) for fault in FAULTS)
-            node.happenings = faults + events * (len(points) + 1)
-        return node.happenings
+            node.event_count = faults + events * (len(points) + 1)
+        return node.event_count
 
     def _recorded(self, node: Node) -> list[Recorded]:
         """The points of its next step."""
@@ -208,7 +208,7 @@ class Explorer:
             nonlocal changed
             before = self.world.save() if changed or point.writes else None
             changed = point.writes
-            answer = told(point.ask)
+            answer = asked_once(point.ask)
             points.append(Recorded(point, answer, before))
             return self._retold(answer, point)
 
@@ -258,7 +258,7 @@ class Explorer:
         """Whether a stale answer is another one."""
         before = next(one.before for one in reversed(points[: n + 1]) if one.before)
         self._go(before)
-        return bool(told(lambda: faulty(self.world, "stale read", points[n].point)) != points[n].answer)
+        return bool(asked_once(lambda: faulty(self.world, "stale read", points[n].point)) != points[n].answer)
 
     def _moments(self, points: list[Recorded], happens: Any, node: Node) -> Iterator[int]:
         """Before which points an event comes to something else than before the next one; the last is after all of them."""
@@ -276,7 +276,7 @@ class Explorer:
                 if not possible:
                     break
                 one = points[n]
-                if one.point.writes or told(one.point.ask) != one.answer:
+                if one.point.writes or asked_once(one.point.ask) != one.answer:
                     yield n
         if possible or not points or points[-1].point.writes:
             yield len(points)

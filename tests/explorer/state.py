@@ -45,13 +45,13 @@ class Hasher:
         fleet = state.fleet
         every = (*fleet.volumes, *fleet.efs, *fleet.fsx, *fleet.fsx_volumes)
         due = sorted((at, getattr(what, "__qualname__", "partial")) for at, _, what in account._due)
-        shelves = [shelf for name, shelf in state.shelves.items() if name != "tokens"]
+        tables = [table for name, table in state.shelves.items() if name != "tokens"]
         parts: list[tuple[Piece, ...] | str] = [
             *(self._text(one) for one in every),
             str([event.at for event in fleet.events[-4:]]),
             *(self._text(one) for one in state.backups.values()),
-            *(str([*shelf]) for shelf in shelves),
-            *(self._text(value) for shelf in shelves for value in shelf.values()),
+            *(str([*table]) for table in tables),
+            *(self._text(value) for table in tables for value in table.values()),
             str(state.contents),
             str(due),
             *(self._text(one) for one in ours.cleanups.cleanups.values()),

@@ -79,7 +79,7 @@ class Wire(CallMeter):
     """Answers to reads of the same state: branches ask the same again and again."""
     requests: dict[Any, Request] = field(default_factory=dict)
     """Requests of reads: botocore takes longer to write one than the simulator to answer it."""
-    told: dict[Any, Any] = field(default_factory=dict)
+    answers: dict[Any, Any] = field(default_factory=dict)
     """What botocore makes of a reply."""
     last: Any = None
     """The last request and its reply."""
@@ -112,11 +112,11 @@ class Wire(CallMeter):
         self.last = request, reply
         if reply is None:
             raise ConnectionClosedError(endpoint_url=params["url"])
-        told = HTTPHeaders()
+        answers = HTTPHeaders()
         for name, value in {"x-amzn-RequestId": "request", "Content-Type": reply.content_type, **reply.headers}.items():
-            told[name] = value
+            answers[name] = value
         parser = self._parsers.create_parser(model.service_model.resolved_protocol)
-        answer = {"status_code": reply.status, "headers": told, "body": reply.body}
+        answer = {"status_code": reply.status, "headers": answers, "body": reply.body}
         return _Http(reply.status), parser.parse(answer, model.output_shape)
 
     def asked(self, client: Any, method: str, parameters: Mapping[str, Any]) -> Any:
@@ -152,18 +152,18 @@ class Wire(CallMeter):
         assert self.simulator
         if asked in self.requests:
             reply = self.simulator.answer(self.requests[asked])
-            known = reply and self.told.get((asked[0], reply.status, reply.body))
+            known = reply and self.answers.get((asked[0], reply.status, reply.body))
             if known is not None:
                 return known
-        if max(len(self.requests), len(self.told)) > 20_000:
+        if max(len(self.requests), len(self.answers)) > 20_000:
             self.requests.clear()
-            self.told.clear()
+            self.answers.clear()
         try:
             answer = getattr(client, method)(**parameters)
         except ClientError as error:
             answer = error
         self.requests[asked], reply = self.last
-        self.told[asked[0], reply.status, reply.body] = answer
+        self.answers[asked[0], reply.status, reply.body] = answer
         return answer
 
     @property

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from explorer.facts import COMING, MARKS, REMOVES, Facts
+from explorer.facts import CLEANUP_TAGS, COMING, REMOVES, Facts
 from slackwater.model.cleanup import TOKEN
 from slackwater_simulator.account import GOING
 
@@ -93,7 +93,7 @@ class Witness:
             return "managed-by-another"
         if self.world.deletes and getattr(main, "attachments", ()):
             return "attached"
-        if cleanup.marked and cleanup.marked.tagged and main.tags.get(MARKS[0]) != cleanup.finding_id:
+        if cleanup.marked and cleanup.marked.tagged and main.tags.get(CLEANUP_TAGS[0]) != cleanup.finding_id:
             return "its-mark-was-taken-off"
         return None
 
@@ -129,7 +129,7 @@ class Witness:
         """What was restored says so before anything else is written to it."""
         for system in before.fleet.efs:
             now = self._account.find(system.id)
-            ours = any(key.startswith("slackwater:") and key not in MARKS for key in system.tags)
+            ours = any(key.startswith("slackwater:") and key not in CLEANUP_TAGS for key in system.tags)
             if system.id in self.facts.restored and now is not system and not ours and operation != "TagResource":
                 self.says(
                     "I2", "restored-untagged", f"{operation} on {system.id}, which carries no tag of Slackwater's"
@@ -162,21 +162,15 @@ class Witness:
             self.facts = replace(self.facts, changed_again=False)
 
     def _check_undone(self, cleanup: Cleanup) -> None:
-        """What came back is what was there, or what differs is said."""
+        """Everything is as it was, or the clean-up reports the difference."""
         restored = cleanup.restored
-        said = " ".join((*(restored.differences if restored else ()), cleanup.why))
+        reported = " ".join((*(restored.differences if restored else ()), cleanup.why))
         back = self._account.find(restored.id) if restored and restored.id else self._account.find(cleanup.resource.id)
         twice = [id_ for id_ in self.facts.restored if self.there(id_)]
         if len(twice) > 1:
             self.says("I4", "undone/twice", f"there are {', '.join(twice)}")
-        moved = getattr(back, "ia_bytes", 0)
-        if (
-            not cleanup.deletes
-            and moved
-            and cleanup.stage == "undone"
-            and not re.search(r"Infrequent Access|\bIA\b", said)
-        ):
-            self.says("I4", "undone/says-nothing-of-moved-data", f"{moved:,} bytes stay in Infrequent Access")
+        if not cleanup.deletes:
+            self._check_moved_data(cleanup, back, reported)
         if self.facts.disturbed:
             self.facts = replace(self.facts, changed_again=True)
         if not cleanup.deletes or self.facts.changed_again:
@@ -185,23 +179,37 @@ class Witness:
             self.says("I4", "undone/without-its-data", "it is called undone, and its data is not back")
         if self.facts.was is None or self.facts.was[0] is None or back is None:
             return
-        (was, policies), now = self.facts.was, self._account.shelf("efs-policies")
-        own = {key: value for key, value in was.tags.items() if key not in MARKS and not key.startswith("aws:")}
-        if wrong := sorted(key for key, value in own.items() if back.tags.get(key) != value and key not in said):
+        was, policies = self.facts.was
+        self._check_tags(was, back, reported)
+        self._check_security_groups(was, back, reported)
+        if policies is not None and back.id != was.id:  # Slackwater leaves the policy of what stays to its owner
+            self._check_file_system_policy(policies.get(was.id), back, reported)
+
+    def _check_moved_data(self, cleanup: Cleanup, back: Any, reported: str) -> None:
+        moved = getattr(back, "ia_bytes", 0)
+        if moved and cleanup.stage == "undone" and not re.search(r"Infrequent Access|\bIA\b", reported):
+            self.says("I4", "undone/says-nothing-of-moved-data", f"{moved:,} bytes stay in Infrequent Access")
+
+    def _check_tags(self, was: Any, back: Any, reported: str) -> None:
+        own = {key: value for key, value in was.tags.items() if key not in CLEANUP_TAGS and not key.startswith("aws:")}
+        if wrong := sorted(key for key, value in own.items() if back.tags.get(key) != value and key not in reported):
             self.says(
                 "I4", "restored-stale/tags", f"the tags {', '.join(wrong)} are not as they were when it was removed"
             )
+
+    def _check_security_groups(self, was: Any, back: Any, reported: str) -> None:
         groups = {one.subnet or one.az: {*one.security_groups} for one in getattr(was, "mount_targets", ())}
         for target in getattr(back, "mount_targets", ()):
             before = groups.get(target.subnet or target.az, groups.get(target.az))
-            if before and not {*target.security_groups} <= before and "security group" not in said:
+            if before and not {*target.security_groups} <= before and "security group" not in reported:
                 self.says(
                     "I4", "restored-stale/security-groups", f"{target.id} has {', '.join(target.security_groups)}"
                 )
-        if policies is None or back.id == was.id:  # Slackwater leaves the policy of what stays to its owner
-            return
-        before, after = (None if one is None else json.loads(one) for one in (policies.get(was.id), now.get(back.id)))
-        if before != after and "policy" not in said:
+
+    def _check_file_system_policy(self, was: str | None, back: Any, reported: str) -> None:
+        now = self._account.shelf("efs-policies").get(back.id)
+        before, after = (None if one is None else json.loads(one) for one in (was, now))
+        if before != after and "policy" not in reported:
             self.says("I4", "restored-stale/policy", "the file system's policy is not what it was when it was removed")
 
     def refused_undo(self, why: str) -> None:

@@ -321,7 +321,7 @@ class Small:
                 self._told(item.split()[2])
         return item
 
-    def _told(self, machine: str) -> None:
+    def _announced(self, machine: str) -> None:
         """EventBridge tells WatchFunction of an execution that failed, twice again if that fails."""
         step = "fail" if machine == "cleanup" else "undo_failed"
         error = {"Error": "Execution", "Cause": "FAILED"}
@@ -333,7 +333,7 @@ class Small:
                 continue
             return
 
-    def _settle(self) -> None:
+    def _wait_for_aws(self) -> None:
         """What a person does about a clean-up that nothing works on any more."""
         cleanup = self.cleanup()
         if cleanup is None or cleanup.ended:

@@ -34,7 +34,9 @@ KNOWN = {
         "Label",
         "ItemReader",
         "ItemSelector",
+        "MaxConcurrency",
         "MaxConcurrencyPath",
+        "ItemsPath",
         "ToleratedFailurePercentage",
         "ItemProcessor",
         "ResultWriter",
@@ -197,15 +199,19 @@ class Execution:
             case "Choice":
                 found = (one["Next"] for one in state["Choices"] if self._met(one, data))
                 return Checkpoint(next(found, state["Default"]), data)
+        return self._enter_with_result(state, here)
+
+    def _enter_with_result(self, state: Mapping[str, Any], here: Checkpoint) -> Checkpoint | None:
+        """Enter a Pass, Task or Map state."""
         try:
-            data = put(data, state.get("ResultPath", "$"), self._result(state, here))
+            data = put(here.data, state.get("ResultPath", "$"), self._result(state, here))
         except RuntimeFailure:
             raise
         except StateError as error:
             if (catch := rule(state, "Catch", error.args[0])) is None:
                 raise
-            said = dict(zip(("Error", "Cause"), error.args, strict=True))
-            return Checkpoint(catch["Next"], put(data, catch.get("ResultPath", "$"), said))
+            failure = dict(zip(("Error", "Cause"), error.args, strict=True))
+            return Checkpoint(catch["Next"], put(here.data, catch.get("ResultPath", "$"), failure))
         if len(json.dumps(data)) > MOST_BYTES:
             raise RuntimeFailure("States.DataLimitExceeded", here.state)
         if state.get("End"):
@@ -229,7 +235,20 @@ class Execution:
                 answer = self._task(state, here)
                 return self._filled(state["ResultSelector"], answer) if "ResultSelector" in state else answer
             case _:
-                return self._map(state, here.data)
+                return self._each(state, here.data) if "ItemsPath" in state else self._map(state, here.data)
+
+    def _each(self, state: Mapping[str, Any], data: Any) -> list[Any]:
+        """An inline Map, one item after the other, in the history of this execution. An item that fails fails the state."""
+        outputs = []
+        for item in self._at(state["ItemsPath"], data):
+            given = filled(state["ItemSelector"], data, self.context | {"Map": {"Item": {"Value": item}}})
+            inside = Execution(state["ItemProcessor"], self.functions, given, clock=self.clock, calls=self.calls)
+            inside.run()
+            self._count(inside.events)
+            if inside.error is not None:
+                raise StateError(inside.error, inside.cause)
+            outputs.append(inside.output)
+        return outputs
 
     def _map(self, state: Mapping[str, Any], data: Any) -> dict[str, Any]:
         """A Distributed Map: every item in an execution with a history of its own; what failed is tolerated up to a share."""

@@ -151,10 +151,10 @@ def body(model: OperationModel, value: Any) -> bytes:
     """What the service would send."""
     shape, protocol = model.output_shape, model.service_model.resolved_protocol
     if protocol in ("ec2", "query"):
-        said = _xml(f"{model.name}Response", shape, value)
+        xml_body = _xml(f"{model.name}Response", shape, value)
         if wrapper := shape.serialization.get("resultWrapper"):
-            said = f"<{model.name}Response>{_xml(wrapper, shape, value)}</{model.name}Response>"
-        return said.encode()
+            xml_body = f"<{model.name}Response>{_xml(wrapper, shape, value)}</{model.name}Response>"
+        return xml_body.encode()
     return json.dumps(_json(shape, value)).encode()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -101,7 +101,7 @@ def plan(number: int, actions: list[str]) -> tuple[Fault, ...]:
     return tuple(found.values())
 
 
-def _fault(kind: Kind, chance: random.Random, actions: list[str]) -> Fault:
+def _fault(kind: Kind, chance: random.Random, actions: list[str]) -> Fault:  # noqa: C901 -- one case a kind
     times = chance.choice((1, 1, 2, 3, 12, FOREVER, FOREVER))
     action = chance.choice([*actions, *sorted(ALWAYS)])
     service = action.partition(":")[0]
@@ -126,19 +126,21 @@ def _fault(kind: Kind, chance: random.Random, actions: list[str]) -> Fault:
         case "pages":
             how = chance.choice([way for way in PAGING if way != "nowhere"])
             return Fault(kind, chance.choice(PAGED), "paging", {"how": how, "times": times})
-        case "clock":
-            if chance.random() < 0.5:
-                how = chance.choice(("shifted", "outside"))
-                return Fault(kind, METRICS, "malformed", {"how": how, "seed": chance.randrange(10**6), "times": times})
-            code = CLOCK_CODES.get(
-                service, "InvalidSignatureException"
-            )  # what AWS says to a clock more than minutes off
+        case "clock" if chance.random() < 0.5:
+            return _metrics_fault(kind, chance, ("shifted", "outside"), times)
+        case "clock":  # AWS refuses requests if the clock is off by minutes
+            code = CLOCK_CODES.get(service, "InvalidSignatureException")
             return Fault(kind, action, "error", {"code": code, "status": 400, "times": times})
         case "points":
-            how = chance.choice([way for way in OF_METRICS if way not in ("shifted", "outside")])
-            return Fault(kind, METRICS, "malformed", {"how": how, "seed": chance.randrange(10**6), "times": times})
+            ways = [way for way in OF_METRICS if way not in ("shifted", "outside")]
+            return _metrics_fault(kind, chance, ways, times)
         case "partial":
             return Fault(kind, METRICS, "partial", {"every": chance.choice((2, 7, 50)), "times": times})
+
+
+def _metrics_fault(kind: Kind, chance: random.Random, ways: Sequence[str], times: int) -> Fault:
+    how = chance.choice(ways)
+    return Fault(kind, METRICS, "malformed", {"how": how, "seed": chance.randrange(10**6), "times": times})
 
 
 class Chaos:
@@ -214,21 +216,21 @@ def problems_of(healthy: Scan, done: Scan, hit: frozenset[str]) -> Iterator[str]
         yield from _changed(truth[key], found[key], optional)
 
 
-def _changed(true: Finding, said: Finding, optional: set[str]) -> Iterator[str]:
+def _changed(true: Finding, found: Finding, optional: set[str]) -> Iterator[str]:
     """How a finding differs from what it is without faults, beyond what it may."""
-    key = (said.detector, said.resource.id)
-    if said.id != true.id or said.resource != true.resource:
+    key = (found.detector, found.resource.id)
+    if found.id != true.id or found.resource != true.resource:
         yield f"{key} is another one"
-    if said.monthly_savings_usd != true.monthly_savings_usd:
-        stood_in = {basis.item for basis in said.price_basis if basis.price.source.startswith("snapshot")}
-        if PRICES not in optional or (said.monthly_savings_usd is not None and not stood_in):
-            yield f"{key} saves {said.monthly_savings_usd}, and it would be {true.monthly_savings_usd}"
-    if SURE.index(said.confidence) > SURE.index(true.confidence):
-        yield f"{key} is surer than without faults: {said.confidence}"
-    if _deletes(said) and not _deletes(true):
+    if found.monthly_savings_usd != true.monthly_savings_usd:
+        stood_in = {basis.item for basis in found.price_basis if basis.price.source.startswith("snapshot")}
+        if PRICES not in optional or (found.monthly_savings_usd is not None and not stood_in):
+            yield f"{key} saves {found.monthly_savings_usd}, and it would be {true.monthly_savings_usd}"
+    if SURE.index(found.confidence) > SURE.index(true.confidence):
+        yield f"{key} is surer than without faults: {found.confidence}"
+    if _deletes(found) and not _deletes(true):
         yield f"{key} may be deleted"
-    if (said.fingerprint, said.confidence) != (true.fingerprint, true.confidence) and not optional - {PRICES}:
-        yield f"{key} differs: {said.confidence}, {said.summary}, and it would be {true.confidence}, {true.summary}"
+    if (found.fingerprint, found.confidence) != (true.fingerprint, true.confidence) and not optional - {PRICES}:
+        yield f"{key} differs: {found.confidence}, {found.summary}, and it would be {true.confidence}, {true.summary}"
 
 
 def _deletes(one: Finding) -> bool:

@@ -434,7 +434,7 @@ class World:
         """Its clean-up as it is now."""
         return self.cleanups.cleanups[self.finding(kind).id]
 
-    def happenings(self, kind: str) -> list[str]:
+    def ledger_events(self, kind: str) -> list[str]:
         """What the ledger tells of it."""
         return [entry.happening for entry in self.findings.ledger(self.finding(kind).id)]
 
@@ -461,17 +461,17 @@ class Overheard(CallMeter):
 
     def __init__(self) -> None:
         super().__init__()
-        self.told: Callable[[str], None] = lambda _: None
+        self.notify: Callable[[str], None] = lambda _: None
 
     def watch(self, session: Any) -> None:
         super().watch(session)
         session.register("before-send", lambda event_name, **_: self._tell("before", event_name))
         session.register("response-received", lambda event_name, **_: self._tell("after", event_name))
 
-    def _tell(self, when: str, event_name: str) -> None:
+    def _notify(self, when: str, event_name: str) -> None:
         operation = event_name.rpartition(".")[2]
         if not operation.startswith(READS):
-            self.told(f"{when} {operation}")
+            self.notify(f"{when} {operation}")
 
 
 @dataclass(frozen=True)
@@ -487,9 +487,9 @@ class Line:
 @cache
 def line() -> Line:
     """Of this process."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port, meter = int(probe.getsockname()[1]), Overheard()
+    with socket.socket() as unused_port:
+        unused_port.bind(("127.0.0.1", 0))
+        port, meter = int(unused_port.getsockname()[1]), Overheard()
     endpoint = Endpoint(f"http://127.0.0.1:{port}", "AKIADUMMY", "dummy")
     # A second try would wait for real.
     patient = AwsSession(meter=meter, endpoint=endpoint, home=REGION, patience=Patience(1, 10, retry_mode="standard"))
@@ -504,7 +504,7 @@ def world(*kinds: str, policy: str = POLICY) -> Iterator[World]:
         try:
             yield wired(simulator, parse_policy(policy, "slackwater.toml", registry()))
         finally:
-            line().meter.told = lambda _: None
+            line().meter.notify = lambda _: None
 
 
 def as_it_is(name: str, port: Any) -> Any:

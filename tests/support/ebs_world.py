@@ -134,7 +134,7 @@ class World:
         self.remover.remove(self.resource, self.part)
         if gone:
             self.sim.advance(60)
-        told = {
+        described = {
             "finding_id": "f-1",
             "attempt": 1,
             "execution": "f-1-1",
@@ -153,7 +153,7 @@ class World:
             "removals": (Removal(part=self.part, asked_at=self.now),),
             "undone": ActorNote(who="slack:U1", why="", at=self.now),
         }
-        return Cleanup(**{**told, **more})
+        return Cleanup(**{**described, **more})
 
     def restored(self, cleanup: Cleanup, steps: int = 8, pause_s: int = 600) -> Restored:
         """What an undo comes to, taken step by step."""

@@ -123,7 +123,7 @@ class World:
         """A clean-up that is being undone."""
         look = self.watcher.look(self.resource)
         assert look
-        told = {
+        described = {
             "finding_id": "f-1",
             "attempt": 1,
             "execution": "f-1-1",
@@ -141,7 +141,7 @@ class World:
             "backups": backups,
             "undone": ActorNote(who="slack:U1", why="", at=self.now),
         }
-        return Cleanup(**{**told, **more})
+        return Cleanup(**{**described, **more})
 
     def restored(self, cleanup: Cleanup, steps: int = 12) -> Restored:
         """What an undo comes to, taken step by step, ten minutes apart."""

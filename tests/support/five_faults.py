@@ -157,11 +157,11 @@ def throttled(
     gaps = Counter(gap["what"] for gap in scan["gaps"] if not gap["optional"])
     says = not scan["complete"] and done.returncode == 3 and bool(gaps)
     whole = found == idle and scan["complete"] and done.returncode == 0
-    said = f", `complete: {str(scan['complete']).lower()}`" + (f", gap `{'`, `'.join(gaps)}`" if gaps else "")
+    outcome = f", `complete: {str(scan['complete']).lower()}`" + (f", gap `{'`, `'.join(gaps)}`" if gaps else "")
     return Play(
         asked=f"`slackwater {' '.join(asked)}`",
         before=f"{len(idle)} idle volumes",
-        after=f"{len(found)} of {len(idle)} found{said}",
+        after=f"{len(found)} of {len(idle)} found{outcome}",
         status=str(done.returncode),
         verdict="finds them all"
         if whole
@@ -214,7 +214,7 @@ def denied(number: int, *, foreseen: bool) -> Play:
 # -- 3. A mark without days
 
 
-def marked_without_days(home: Path, number: int) -> Play:
+def tagged_without_days(home: Path, number: int) -> Play:
     """`unattached` volumes are marked by a policy that says nothing of days; and one that says none at all is checked."""
     zero = home / "zero.toml"
     zero.write_text(f"{POLICY}grace_days = 0\n")

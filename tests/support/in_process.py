@@ -1,7 +1,8 @@
 """Answers botocore's requests to a running simulator in this process, without a socket.
 
-botocore still signs each request and parses each response. Only the transport is skipped: it takes half of the CPU time of a test that
-makes thousands of calls. `make test-all` uses the transport everywhere (`--over-http`), and tests marked `over_http` always do.
+botocore still builds each request and parses each response. The transport is skipped, and a signature names only the key and its
+scope, which is all that a simulator reads of it: both take more than half of the CPU time of a test that makes thousands of calls.
+`make test-all` uses both everywhere (`--over-http`), and tests marked `over_http` always do.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from unittest.mock import patch
 from urllib.parse import urlsplit
 
 from botocore import useragent
-from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.auth import AUTH_TYPE_MAPS
+from botocore.awsrequest import AWSPreparedRequest, AWSRequest, AWSResponse
 from botocore.exceptions import ConnectionClosedError
+from botocore.hooks import EventAliaser
 from botocore.httpsession import URLLib3Session
+from botocore.loaders import JSONFileLoader
 
 from slackwater_simulator import Simulator
 from slackwater_simulator.server import Request
@@ -28,6 +32,8 @@ transport = {"sockets": False}
 """Whether requests go through sockets for now."""
 
 _start, _stop, _send = Simulator.start, Simulator.stop, URLLib3Session.send
+_Signer = AUTH_TYPE_MAPS["v4"]
+_add_auth, _alias_event_name = _Signer.add_auth, EventAliaser._alias_event_name
 
 
 class _Body:
@@ -64,8 +70,33 @@ def _answer(session: URLLib3Session, request: AWSPreparedRequest) -> Any:
     reply = simulator.answer(Request(request.method, target, headers, body.encode() if isinstance(body, str) else body))
     if reply is None:
         raise ConnectionClosedError(endpoint_url=request.url)
-    told = {"Content-Type": reply.content_type, "Content-Length": str(len(reply.body)), **reply.headers}
-    return AWSResponse(request.url, reply.status, told, _Body(reply.body))
+    sent_headers = {"Content-Type": reply.content_type, "Content-Length": str(len(reply.body)), **reply.headers}
+    return AWSResponse(request.url, reply.status, sent_headers, _Body(reply.body))
+
+
+def _name_key(signer: Any, request: AWSRequest) -> None:
+    """Put the key and the scope of a signature into a request to a simulator, without the signature."""
+    if urlsplit(request.url).netloc not in _running or signer.credentials is None:
+        _add_auth(signer, request)
+        return
+    key = signer.credentials.access_key
+    scope = f"{key}/20260101/{signer._region_name}/{signer._service_name}/aws4_request"
+    request.headers["Authorization"] = f"AWS4-HMAC-SHA256 Credential={scope}"
+
+
+_aliases: dict[str, str] = {}
+
+
+def _alias(aliaser: EventAliaser, event_name: str) -> str:
+    """Look an event's name up once for all sessions: each session compares some hundred names with each alias."""
+    if event_name not in _aliases:
+        _aliases[event_name] = _alias_event_name(aliaser, event_name)
+    return _aliases[event_name]
+
+
+_load_file = lru_cache(200)(JSONFileLoader.load_file)
+"""Loads each of botocore's models once for all sessions. A file that does not exist is remembered too."""
+_one_loader = JSONFileLoader()
 
 
 @contextmanager
@@ -75,6 +106,9 @@ def answered_in_process() -> Iterator[None]:
         patch.object(Simulator, "start", _listen),
         patch.object(Simulator, "stop", _hang_up),
         patch.object(URLLib3Session, "send", _answer),
+        patch.object(_Signer, "add_auth", _name_key),
+        patch.object(EventAliaser, "_alias_event_name", _alias),
+        patch.object(JSONFileLoader, "load_file", lambda _, path: _load_file(_one_loader, path)),
         # The same few words are cleaned again for each request.
         patch.object(
             useragent,

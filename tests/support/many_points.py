@@ -13,7 +13,7 @@ from slackwater_simulator import Simulator
 from support.cleanup_world import ACCOUNT, REGION, Line, line
 
 PAGE: Final = 100
-SETTLES_S: Final = 5
+SETTLING_TIME_S: Final = 5
 """How long a point is being made, or deleted."""
 
 
@@ -99,7 +99,7 @@ class Points:
         self._called("DeleteAccessPoint")
         found = self._found(AccessPointId)
         self._tokens.pop(found.token, None)
-        self.points[found.id] = replace(found, gone_at=found.gone_at or self.now + SETTLES_S)
+        self.points[found.id] = replace(found, gone_at=found.gone_at or self.now + SETTLING_TIME_S)
 
     def _called(self, operation: str) -> None:
         self.before(operation)
@@ -122,7 +122,7 @@ class Points:
         return one.gone_at is not None and self.now >= one.gone_at
 
     def _shown(self, one: Point) -> dict[str, Any]:
-        coming = self.now < one.made_at + SETTLES_S
+        coming = self.now < one.made_at + SETTLING_TIME_S
         return {
             "AccessPointId": one.id,
             "AccessPointArn": f"arn:aws:elasticfilesystem:{REGION}:{ACCOUNT}:access-point/{one.id}",

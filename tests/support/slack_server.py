@@ -421,7 +421,7 @@ def message_problem(asked: Mapping[str, Any]) -> tuple[str, str] | None:
         return "msg_too_long", f"text of {len(text)} characters"
     if len(json.dumps(asked.get("metadata"))) > 16_000:
         return "metadata_too_large", "metadata"
-    return ("invalid_blocks", said) if (said := blocks_problem(blocks, 50)) else None
+    return ("invalid_blocks", problem) if (problem := blocks_problem(blocks, 50)) else None
 
 
 def view_problem(view: Any) -> str | None:
@@ -453,14 +453,7 @@ def _block_problem(block: Any) -> str | None:
         case {"type": "header", "text": {"type": "plain_text", "text": str(text)}}:
             return None if 0 < len(text) <= 150 else "header: 150 characters"
         case {"type": "section"}:
-            texts, fields = [block["text"]] if "text" in block else [], block.get("fields", [])
-            if not texts and not fields:
-                return "section: empty"
-            if len(fields) > 10:
-                return "section: 10 fields"
-            parts = [(one, 3_000) for one in texts] + [(one, 2_000) for one in fields]
-            said = next(filter(None, (_text_problem(one, longest) for one, longest in parts)), None)
-            return said or (_element_problem(block["accessory"]) if "accessory" in block else None)
+            return _section_problem(block)
         case {"type": "context", "elements": list(elements)}:
             if not 0 < len(elements) <= 10:
                 return "context: 10 elements"
@@ -468,12 +461,7 @@ def _block_problem(block: Any) -> str | None:
                 filter(None, (_text_problem(one, 3_000) for one in elements if one.get("type") != "image")), None
             )
         case {"type": "actions", "elements": list(elements)}:
-            if not 0 < len(elements) <= 25:
-                return "actions: 25 elements"
-            ids = [one.get("action_id") for one in elements]
-            if len(ids) != len(set(ids)):
-                return "actions: action_id is not unique"
-            return next(filter(None, map(_element_problem, elements)), None)
+            return _actions_problem(elements)
         case {"type": "input", "label": {"text": str(label)}, "element": dict()}:
             return None if 0 < len(label) <= 2_000 else "input: label"
         case {"type": "rich_text" | "image" | "markdown"}:
@@ -481,9 +469,29 @@ def _block_problem(block: Any) -> str | None:
     return f"unknown block {json.dumps(block)[:200]}"
 
 
+def _section_problem(block: Any) -> str | None:
+    texts, fields = [block["text"]] if "text" in block else [], block.get("fields", [])
+    if not texts and not fields:
+        return "section: empty"
+    if len(fields) > 10:
+        return "section: 10 fields"
+    parts = [(one, 3_000) for one in texts] + [(one, 2_000) for one in fields]
+    problem = next(filter(None, (_text_problem(one, longest) for one, longest in parts)), None)
+    return problem or (_element_problem(block["accessory"]) if "accessory" in block else None)
+
+
+def _actions_problem(elements: list[Any]) -> str | None:
+    if not 0 < len(elements) <= 25:
+        return "actions: 25 elements"
+    ids = [one.get("action_id") for one in elements]
+    if len(ids) != len(set(ids)):
+        return "actions: action_id is not unique"
+    return next(filter(None, map(_element_problem, elements)), None)
+
+
 def _text_problem(text: Any, longest: int) -> str | None:
     match text:
-        case {"type": "plain_text" | "mrkdwn", "text": str(said)} if 0 < len(said) <= longest:
+        case {"type": "plain_text" | "mrkdwn", "text": str(problem)} if 0 < len(problem) <= longest:
             return None
     return f"text of 1 to {longest} characters: {json.dumps(text)[:200]}"
 
@@ -494,8 +502,8 @@ def _element_problem(element: Any) -> str | None:
     if "confirm" in element:
         confirm = element["confirm"]
         for name, longest in (("title", 100), ("text", 300), ("confirm", 30), ("deny", 30)):
-            if said := _text_problem(confirm.get(name), longest):
-                return f"confirm: {name}: {said}"
+            if problem := _text_problem(confirm.get(name), longest):
+                return f"confirm: {name}: {problem}"
     match element:
         case {"type": "button", "text": {"type": "plain_text", "text": str(text)}}:
             return None if 0 < len(text) <= 75 else "button: 75 characters"
@@ -560,11 +568,11 @@ class _Handler(BaseHTTPRequestHandler):
                 return 404, text, "no_service"
             if not isinstance(asked, dict) or not asked:
                 return 400, text, "invalid_payload"
-            status, said = slack.hook(asked)
-            return status, text, said
+            status, problem = slack.hook(asked)
+            return status, text, problem
         if first == "response":
-            status, said = slack.respond("/".join(rest), asked)
-            return status, text, said
+            status, problem = slack.respond("/".join(rest), asked)
+            return status, text, problem
         token = (self.headers.get("Authorization") or "").removeprefix("Bearer ") or asked.get("token")
         scopes = {"x-oauth-scopes": ",".join(sorted(slack.scopes))}
         try:

@@ -217,7 +217,7 @@ def record(name: str, lists: Any = None) -> list[Entry]:
             return True
 
         there.cleanups.write = written  # type: ignore[method-assign]
-        with calls_told(recorder.called):
+        with calls_reported(recorder.called):
             finding = next(
                 one for one in there.findings.findings.values() if one.sighting.detector == scenario.detector
             )
@@ -244,7 +244,7 @@ def _run(recorder: Recorder, execution: Execution, deed: Deed) -> None:
 
 
 @contextmanager
-def calls_told(told: Callable[[str, str, Mapping[str, Any]], None]) -> Iterator[None]:
+def calls_reported(report: Callable[[str, str, Mapping[str, Any]], None]) -> Iterator[None]:
     """Every call that changed something, by the sessions of all worlds."""
     asked: dict[int, Any] = {}
 
@@ -254,7 +254,7 @@ def calls_told(told: Callable[[str, str, Mapping[str, Any]], None]) -> Iterator[
     def after(http_response: Any, model: Any, context: Any, **_: Any) -> None:
         params = asked.pop(id(context), {})
         if http_response.status_code < 300 and not model.name.startswith(READS):
-            told(model.service_model.service_name, model.name, params)
+            report(model.service_model.service_name, model.name, params)
 
     sessions = (line().patient, line().once)
     for session in sessions:

@@ -147,7 +147,7 @@ def updated(name: str, log: list[Entry], at: int) -> Iterator[Updated]:
         try:
             yield Updated(there, name, log, at)
         finally:
-            line().meter.told = lambda _: None
+            line().meter.notify = lambda _: None
 
 
 def ended(format_: int, name: str, log: list[Entry], at: int) -> Updated:

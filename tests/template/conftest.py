@@ -163,6 +163,7 @@ def definition() -> str:
 
 @pytest.fixture(scope="session")
 def states(definition: str) -> dict[str, Any]:
-    """Every state by its name, those inside the Map too."""
+    """Every state by its name, those inside the Maps too."""
     top = yaml.safe_load(definition)["States"]
-    return top | top["ScanTargets"]["ItemProcessor"]["States"]
+    batch = top["ScanTargets"]["ItemProcessor"]["States"]
+    return top | batch | batch["ScanEach"]["ItemProcessor"]["States"]

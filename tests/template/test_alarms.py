@@ -98,10 +98,10 @@ def sent(stack: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
             for variable, value in stack[name]["Environment"]["Variables"].items():
                 environment.setenv(variable, str(value))
             runpy.run_path(telemetry.__file__)["emit"](telemetry.of_audit(AUDITED) | OTHERS)
-        said = json.loads(capsys.readouterr().out)
-        (ours,) = said["_aws"]["CloudWatchMetrics"]
+        texts = json.loads(capsys.readouterr().out)
+        (ours,) = texts["_aws"]["CloudWatchMetrics"]
         ((dimension,),) = ours["Dimensions"]
-        sent[ours["Namespace"]] = ({metric["Name"] for metric in ours["Metrics"]}, dimension, {said[dimension]})
+        sent[ours["Namespace"]] = ({metric["Name"] for metric in ours["Metrics"]}, dimension, {texts[dimension]})
     return sent
 
 
@@ -111,10 +111,10 @@ def watched(stack: Any) -> list[tuple[str, str, str, str]]:
     for widget in json.loads(stack["AuditDashboard"]["DashboardBody"])["widgets"]:
         above: list[str] = []
         for line in widget["properties"]["metrics"]:
-            said = [one for one in line if isinstance(one, str)]
-            if said[:1] == ["..."]:
-                said = [*above[:3], *said[1:]]
-            above = [above[at] if one == "." else one for at, one in enumerate(said)]
+            texts = [one for one in line if isinstance(one, str)]
+            if texts[:1] == ["..."]:
+                texts = [*above[:3], *texts[1:]]
+            above = [above[at] if one == "." else one for at, one in enumerate(texts)]
             if above:  # else it is computed from others
                 lines.append(tuple(above))
     return lines
@@ -148,7 +148,7 @@ def test_what_we_send_is_shown(stack: Any, sent: dict[str, Any]) -> None:
     assert {line[1] for line in watched(stack) if line[0] == "Slackwater"} == sent["Slackwater"][0]
 
 
-def test_an_audit_that_failed_is_an_alarm_before_slack_is_told(stack: Any) -> None:
+def test_a_failed_audit_raises_an_alarm_before_slack_is_notified(stack: Any) -> None:
     """Publish says so when it puts it on record; the execution fails once nothing waits for Slack any more, a day later at worst."""
     failed = replace(AUDITED, state="failed", outcome=None)
     alarm = stack["AuditFailedAlarm"]

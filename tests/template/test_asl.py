@@ -90,7 +90,7 @@ def test_a_function_that_takes_too_long_has_timed_out() -> None:
     assert (run.status, run.error) == ("FAILED", "States.Timeout")
 
 
-def test_a_death_is_no_error_and_the_execution_goes_on_from_there() -> None:
+def test_a_death_is_no_error_and_the_execution_continues_from_there() -> None:
     run = Execution(machine(Retry=RETRY), {"F": raising(Killed())}, {"id": 1})
 
     with pytest.raises(Killed):
@@ -99,7 +99,7 @@ def test_a_death_is_no_error_and_the_execution_goes_on_from_there() -> None:
     assert run.run().status == "SUCCEEDED"
 
 
-def test_another_execution_goes_on_from_a_checkpoint() -> None:
+def test_another_execution_continues_from_a_checkpoint() -> None:
     first = Execution(machine(), {"F": raising()}, {"id": 1})
     assert first.step()
     second = Execution(machine(), {}, {"id": 1}, checkpoint=first.checkpoint)

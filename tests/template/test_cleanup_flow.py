@@ -55,7 +55,8 @@ class Run:
     def __init__(self, machine: str = "cleanup", kind: str = "delete", script: dict[str, Any] | None = None) -> None:
         self.clock = Clock()
         self.script: dict[str, list[Answer]] = {
-            step: list(said) if isinstance(said, list) else [said] for step, said in (script or {}).items()
+            step: list(answered) if isinstance(answered, list) else [answered]
+            for step, answered in (script or {}).items()
         }
         self.kind = kind
         self.steps: list[str] = []
@@ -70,8 +71,8 @@ class Run:
         self.execution = Execution(definition(machine), functions, INPUT, "f1-1", self.clock)
 
     def _answer(self, step: str) -> Any:
-        said = self.script.get(step, [self._usual(step)])
-        answer = said.pop(0) if len(said) > 1 else said[0]
+        answered = self.script.get(step, [self._usual(step)])
+        answer = answered.pop(0) if len(answered) > 1 else answered[0]
         if isinstance(answer, Exception):
             raise answer
         return answer(self.clock) if callable(answer) else answer
@@ -143,7 +144,7 @@ def test_an_undo_takes_its_steps_in_this_order(kind: str) -> None:
     assert (run.ended, run.steps) == ("Done", [*UNDOS[kind], "notify"])
 
 
-def test_its_owner_is_told_before_it_waits_and_after_each_look() -> None:
+def test_its_owner_is_notified_before_it_waits_and_after_each_check() -> None:
     run = Run(script={"watch.grace": [daily(1), daily(1), GO], "watch.approval": [daily(1), GO]}).run()
 
     assert run.steps[: run.steps.index("watch.begin")] == [
@@ -215,7 +216,7 @@ STEPS = [(kind, at) for kind in FLOWS for at in range(len(FLOWS[kind]))]
 @pytest.mark.parametrize(
     ("error", "tries"), [(AccessDeniedError("no"), 3), (BusyError("no"), 13), (UnsafeError("no"), 1)]
 )
-def test_a_step_that_fails_is_put_on_record_and_told_and_nothing_more_is_done(
+def test_a_failed_step_is_recorded_and_reported_and_nothing_more_is_done(
     kind: str, at: int, error: Exception, tries: int
 ) -> None:
     step, earlier = FLOWS[kind][at], FLOWS[kind][:at]
@@ -231,7 +232,7 @@ def test_a_step_that_fails_is_put_on_record_and_told_and_nothing_more_is_done(
 
 @pytest.mark.parametrize("kind", UNDOS)
 @pytest.mark.parametrize("at", range(3))
-def test_a_step_of_an_undo_that_fails_is_put_on_record_and_told(kind: str, at: int) -> None:
+def test_a_failed_step_of_an_undo_is_recorded_and_reported(kind: str, at: int) -> None:
     run = Run("undo", kind, {UNDOS[kind][at]: AccessDeniedError("no")}).run()
 
     assert (run.ended, run.execution.error) == ("Failed", "AccessDeniedError")
@@ -291,7 +292,7 @@ def test_a_kind_that_nobody_foresaw_deletes_nothing() -> None:
         assert (run.ended, run.execution.error, run.done) == ("Failed", "UnknownAnswer", [*BEGIN, "watch.fail"])
 
 
-def test_the_kind_is_what_the_last_look_said_whatever_other_steps_or_the_input_say() -> None:
+def test_the_kind_is_that_of_the_last_check_whatever_other_steps_or_the_input_contain() -> None:
     run = Run(kind="delete", script={"watch.preflight": {**GO, "kind": "scratch"}})
     run.execution = Execution(
         definition("cleanup"), run.functions, {**INPUT, "begun": {"answer": {"kind": "scratch"}}}, "f1-1", run.clock
@@ -314,7 +315,7 @@ def test_what_was_taken_off_before_it_failed_is_put_back_and_it_fails_all_the_sa
 
 @pytest.mark.parametrize("answer", [FAILED, AccessDeniedError("no"), {"outcome": "gone"}], ids=str)
 @pytest.mark.parametrize("first", [AccessDeniedError("first"), OVER], ids=["failed", "called off"])
-def test_what_cannot_be_put_back_is_said_once_and_is_a_failure(first: Answer, answer: Answer) -> None:
+def test_a_setting_that_cannot_be_put_back_is_reported_once_and_is_a_failure(first: Answer, answer: Answer) -> None:
     back = {**GO, "put_back": True}
     script = {"delete.delete": first, "watch.call_off": back, "watch.fail": back, "restore.restore": answer}
     run = Run(script=script).run()
@@ -334,7 +335,7 @@ def test_what_cannot_even_be_recorded_fails_with_the_first_error_and_leaves_the_
 # -- Slack
 
 
-def test_slack_that_cannot_be_told_holds_nothing_up() -> None:
+def test_slack_that_cannot_be_reached_delays_nothing() -> None:
     for kind, steps in FLOWS.items():
         run = Run(kind=kind, script={"notify": AccessDeniedError("no")}).run()
         assert (run.ended, run.done) == ("Done", steps)
@@ -346,10 +347,10 @@ def test_slack_that_cannot_be_told_holds_nothing_up() -> None:
 
 def test_posts_that_wait_are_tried_again_at_the_end_until_none_does_or_for_hours() -> None:
     waiting = {"waiting": 1, "wait_s": 60}
-    told = Run(kind="change", script={"notify": [waiting, waiting, waiting, {"waiting": 0, "wait_s": 0}]}).run()
+    run = Run(kind="change", script={"notify": [waiting, waiting, waiting, {"waiting": 0, "wait_s": 0}]}).run()
     never = Run(kind="change", script={"notify": waiting}).run()
 
-    assert (told.ended, told.steps[-3:]) == ("Done", ["notify"] * 3)
+    assert (run.ended, run.steps[-3:]) == ("Done", ["notify"] * 3)
     assert never.ended == "Done"
     assert never.execution.waited_s.count(60) >= 3 * 60
 
@@ -460,9 +461,9 @@ def test_the_longest_clean_up_fits_into_the_history_of_an_execution() -> None:
 def _answers(span: timedelta, least_s: int) -> list[Answer]:
     """The same as a list, to be followed by something else."""
     clock, answer, found = Clock(), waits(span, least_s), list[Answer]()
-    while (said := answer(clock)) != GO:
-        found.append(said)
-        clock.wait(said["wait_s"])
+    while (answered := answer(clock)) != GO:
+        found.append(answered)
+        clock.wait(answered["wait_s"])
     return found
 
 
@@ -478,7 +479,7 @@ def test_the_longest_undo_fits_into_the_history_of_an_execution() -> None:
 
 
 @pytest.mark.parametrize("kind", FLOWS)
-def test_an_execution_goes_on_from_every_boundary_as_if_nothing_had_been(kind: str) -> None:
+def test_an_execution_continues_from_every_boundary_as_if_nothing_had_happened(kind: str) -> None:
     whole = Run(kind=kind)
     boundaries: list[tuple[Checkpoint, int]] = []
     while whole.execution.checkpoint:
@@ -500,7 +501,7 @@ def test_a_time_may_have_an_offset() -> None:
     assert run.execution.waited_s[0] == 30 * 86_400
 
 
-def test_an_error_by_name_that_is_no_class_goes_the_same_way() -> None:
+def test_an_error_with_a_name_that_is_no_class_is_handled_the_same_way() -> None:
     run = Run(script={"delete.delete": StateError("Sandbox.Timedout", "after 900 s")}).run()
 
     assert (run.ended, run.execution.error, run.steps.count("delete.delete")) == ("Failed", "Sandbox.Timedout", 3)

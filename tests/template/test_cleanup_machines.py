@@ -19,7 +19,7 @@ from support.asl import definition
 
 ROOT = Path(__file__).parents[2]
 MACHINES = ["cleanup", "undo"]
-TELLS = {"TellOwner", "AskForApproval", "NotifySlack"}
+NOTIFICATIONS = {"TellOwner", "AskForApproval", "NotifySlack"}
 STATIC = {"step", "finding_id.$", "execution.$", "error.$"}
 
 type States = dict[str, dict[str, Any]]
@@ -48,7 +48,7 @@ def tasks(states: States) -> States:
 @pytest.fixture
 def steps(tasks: States) -> States:
     """The tasks that are steps of a clean-up, not words for Slack."""
-    return {name: state for name, state in tasks.items() if name not in TELLS}
+    return {name: state for name, state in tasks.items() if name not in NOTIFICATIONS}
 
 
 def test_every_placeholder_is_substituted_and_every_substitution_is_used(name: str, text: str, cleanup: Any) -> None:
@@ -93,14 +93,14 @@ def test_every_task_is_tried_again_for_errors_by_name_and_then_caught(steps: Sta
         assert caught["ErrorEquals"] == ["States.ALL"], name
 
 
-def test_what_only_tells_is_tried_again_and_holds_nothing_up(tasks: States) -> None:
-    for name in TELLS & set(tasks):
+def test_steps_that_only_notify_are_retried_and_delay_nothing(tasks: States) -> None:
+    for name in NOTIFICATIONS & set(tasks):
         (caught,) = tasks[name]["Catch"]
         assert (tasks[name]["Parameters"]["Payload"], caught["ErrorEquals"]) == ({}, ["States.ALL"])
         assert not caught["Next"].startswith("Record")
 
 
-def test_steps_are_told_the_finding_s_id_and_nothing_of_what_it_is_about(steps: States) -> None:
+def test_steps_receive_the_finding_s_id_and_nothing_of_its_content(steps: States) -> None:
     for name, step in steps.items():
         payload = step["Parameters"]["Payload"]
         assert set(payload) <= STATIC, name
@@ -121,7 +121,7 @@ def test_every_step_of_the_functions_is_taken_and_the_reverse() -> None:
     taken: dict[str, set[str]] = {}
     for machine in MACHINES:
         for name, state in definition(machine)["States"].items():
-            if state["Type"] == "Task" and name not in TELLS:
+            if state["Type"] == "Task" and name not in NOTIFICATIONS:
                 taken.setdefault(state["Parameters"]["FunctionName"], set()).add(state["Parameters"]["Payload"]["step"])
 
     assert taken == {

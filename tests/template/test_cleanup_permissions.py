@@ -35,7 +35,7 @@ POINT = f"arn:aws:backup:{REGION}:{ACCOUNT}:recovery-point:1"
 VAULT = f"arn:aws:backup:{REGION}:{ACCOUNT}:backup-vault:Default"
 EVERYTHING = (VOLUME, SNAPSHOT, INTERFACE, EFS, ACCESS_POINT, FSX, FSX_VOLUME, MACHINE, FSX_BACKUP, POINT, VAULT)
 
-MARKED: Context = {f"aws:ResourceTag/{CLEANUP_TAG}": "5d1c0b7a9e3f42d8"}
+WITH_CLEANUP_TAG: Context = {f"aws:ResourceTag/{CLEANUP_TAG}": "5d1c0b7a9e3f42d8"}
 OURS: Context = {f"aws:ResourceTag/{BACKUP_OF}": VOLUME}
 MADE_AS_OURS: Context = {f"aws:RequestTag/{BACKUP_OF}": VOLUME}
 RESTORED: Context = {f"aws:RequestTag/{RESTORED_FROM}": "snap-1"}
@@ -67,7 +67,7 @@ MANAGED_VALUES = [
     (key, value) for one in ownership.MANAGERS for key, values in (one.values or {}).items() for value in values
 ]
 
-NOT_MARKED: list[Context] = [
+NOT_TAGGED: list[Context] = [
     {},
     {f"aws:ResourceTag/{CLEANUP_TAG}": ""},
     {f"aws:RequestTag/{CLEANUP_TAG}": "5d1c0b7a9e3f42d8"},
@@ -131,8 +131,8 @@ def test_no_role_names_an_action_by_a_pattern(cleanup: Any, deploy: Any) -> None
 
 
 @pytest.mark.parametrize("action", DELETES)
-def test_the_delete_role_can_delete_what_carries_the_mark(may: Any, action: str) -> None:
-    assert allowed(may["delete"], action, DELETES[action], MARKED)
+def test_the_delete_role_can_delete_tagged_resources(may: Any, action: str) -> None:
+    assert allowed(may["delete"], action, DELETES[action], WITH_CLEANUP_TAG)
 
 
 def test_the_delete_role_has_the_conditions_that_the_table_of_managers_asks_for(may: Any) -> None:
@@ -150,8 +150,10 @@ def test_the_delete_role_has_the_conditions_that_the_table_of_managers_asks_for(
 @pytest.mark.parametrize("action", DELETES)
 def test_the_delete_role_cannot_delete_what_another_service_manages(may: Any, action: str) -> None:
     for key, value in [*((key, "x") for key in MANAGED_KEYS), *MANAGED_VALUES]:
-        assert not allowed(may["delete"], action, DELETES[action], {**MARKED, f"aws:ResourceTag/{key}": value}), key
-    assert allowed(may["delete"], action, DELETES[action], {**MARKED, "aws:ResourceTag/CreatedBy": "jane"})
+        assert not allowed(
+            may["delete"], action, DELETES[action], {**WITH_CLEANUP_TAG, f"aws:ResourceTag/{key}": value}
+        ), key
+    assert allowed(may["delete"], action, DELETES[action], {**WITH_CLEANUP_TAG, "aws:ResourceTag/CreatedBy": "jane"})
 
 
 def test_the_delete_roles_policies_fit_into_iams_limit(may: Any) -> None:
@@ -159,7 +161,7 @@ def test_the_delete_roles_policies_fit_into_iams_limit(may: Any) -> None:
     assert len(re.sub(r"\s", "", json.dumps(may["delete"]))) < 10_240 * 0.8
 
 
-@pytest.mark.parametrize("context", NOT_MARKED, ids=str)
+@pytest.mark.parametrize("context", NOT_TAGGED, ids=str)
 @pytest.mark.parametrize("action", DELETES)
 def test_the_delete_role_cannot_delete_what_does_not(may: Any, action: str, context: Context) -> None:
     assert not allowed(may["delete"], action, DELETES[action], context)
@@ -170,21 +172,21 @@ def test_the_delete_role_deletes_these_and_no_others(may: Any) -> None:
 
     assert named == {*DELETES, "ec2:DeleteNetworkInterface"}
     for action, own in DELETES.items():
-        kinds = {arn for arn in EVERYTHING if allowed(may["delete"], action, arn, MARKED)}
+        kinds = {arn for arn in EVERYTHING if allowed(may["delete"], action, arn, WITH_CLEANUP_TAG)}
         assert own in kinds
         assert not kinds & {SNAPSHOT, INTERFACE, FSX_BACKUP, POINT, VAULT}
 
 
 @pytest.mark.parametrize("action", DELETES)
 def test_nothing_of_another_account_can_be_deleted(may: Any, action: str) -> None:
-    assert not allowed(may["delete"], action, DELETES[action].replace(ACCOUNT, "210987654321"), MARKED)
+    assert not allowed(may["delete"], action, DELETES[action].replace(ACCOUNT, "210987654321"), WITH_CLEANUP_TAG)
 
 
-def test_a_network_interface_goes_only_by_way_of_aws(may: Any) -> None:
+def test_a_network_interface_can_only_be_deleted_by_way_of_aws(may: Any) -> None:
     """It carries no tag of ours. What calls EC2 by itself, as code in the function would, may not."""
     assert allowed(may["delete"], "ec2:DeleteNetworkInterface", INTERFACE, {"aws:ViaAWSService": "true"})
     assert not allowed(may["delete"], "ec2:DeleteNetworkInterface", INTERFACE, {"aws:ViaAWSService": "false"})
-    assert not allowed(may["delete"], "ec2:DeleteNetworkInterface", INTERFACE, MARKED)
+    assert not allowed(may["delete"], "ec2:DeleteNetworkInterface", INTERFACE, WITH_CLEANUP_TAG)
 
 
 def is_destructive(action: str) -> bool:
@@ -212,17 +214,17 @@ def test_nobody_else_deletes(cleanup: Any, deploy: Any) -> None:
     }
 
 
-def test_the_scan_role_can_delete_nothing_marked_or_not(deploy: Any) -> None:
+def test_the_scan_role_can_delete_nothing_tagged_or_not(deploy: Any) -> None:
     scan = statements(deploy(), "ScanRole")
 
     for action in {**DELETES, **SWEEPS, **CHANGES, "ec2:DeleteNetworkInterface": INTERFACE, "ec2:DetachVolume": VOLUME}:
-        assert not any(allowed(scan, action, arn, MARKED | OURS) for arn in EVERYTHING), action
+        assert not any(allowed(scan, action, arn, WITH_CLEANUP_TAG | OURS) for arn in EVERYTHING), action
     assert allowed(scan, "ec2:DescribeVolumes", "*")
 
 
 @pytest.mark.parametrize("function", [one for one in FUNCTIONS if one != "delete"])
-def test_no_other_function_can_delete_what_is_marked(may: Any, function: str) -> None:
-    everything: Context = {**MARKED, **MADE_AS_OURS, **RESTORED, "aws:ViaAWSService": "true"}
+def test_no_other_function_can_delete_tagged_resources(may: Any, function: str) -> None:
+    everything: Context = {**WITH_CLEANUP_TAG, **MADE_AS_OURS, **RESTORED, "aws:ViaAWSService": "true"}
 
     assert [one for one, arn in DELETES.items() if allowed(may[function], one, arn, everything)] == []
     assert not allowed(may[function], "ec2:DeleteNetworkInterface", INTERFACE, everything)
@@ -251,7 +253,7 @@ def test_only_aws_itself_is_handed_the_role_for_backups_and_it_has_aws_own_polic
 
 
 @pytest.mark.parametrize("action", TAGGED)
-def test_the_watch_role_puts_on_and_takes_off_the_mark_and_no_other_tag(may: Any, action: str) -> None:
+def test_the_watch_role_adds_and_removes_the_cleanup_tag_and_no_other(may: Any, action: str) -> None:
     for arn in TAGGED[action]:
         for keys in ([CLEANUP_TAG], [ACT_AFTER], [CLEANUP_TAG, ACT_AFTER]):
             assert allowed(may["watch"], action, arn, {"aws:TagKeys": keys}), (arn, keys)
@@ -261,14 +263,14 @@ def test_the_watch_role_puts_on_and_takes_off_the_mark_and_no_other_tag(may: Any
 
 
 @pytest.mark.parametrize("action", TAGGED)
-def test_the_watch_role_marks_only_what_can_be_cleaned_up(may: Any, action: str) -> None:
+def test_the_watch_role_tags_only_types_that_can_be_cleaned_up(may: Any, action: str) -> None:
     others = [SNAPSHOT, INTERFACE, FSX_BACKUP, POINT, VOLUME.replace("volume/vol", "instance/i")]
 
     assert not any(allowed(may["watch"], action, arn, {"aws:TagKeys": [CLEANUP_TAG]}) for arn in others)
 
 
 @pytest.mark.parametrize("function", [one for one in FUNCTIONS if one != "watch"])
-def test_nobody_else_can_put_on_the_mark(may: Any, function: str) -> None:
+def test_no_other_role_can_add_the_cleanup_tag(may: Any, function: str) -> None:
     """Not on what is there: a role that could, could mark for itself what it may delete then."""
     tagging = (
         "ec2:CreateTags", "ec2:CreateVolume", "elasticfilesystem:CreateAccessPoint", "elasticfilesystem:TagResource",
@@ -276,7 +278,7 @@ def test_nobody_else_can_put_on_the_mark(may: Any, function: str) -> None:
     )  # fmt: skip
     asked: Context = {
         "ec2:CreateAction": "CreateVolume",
-        **MARKED,
+        **WITH_CLEANUP_TAG,
         **RESTORED,
         f"aws:ResourceTag/{RESTORED_FROM}": "fs-1",
     }
@@ -314,14 +316,16 @@ def test_the_watch_role_asks_about_the_delete_role_and_no_other(may: Any) -> Non
         ("fsx:CreateBackup", FSX, FSX_BACKUP),
     ],
 )
-def test_a_backup_is_of_what_is_marked_and_says_what_it_is_of(may: Any, action: str, source: str, backup: str) -> None:
+def test_only_tagged_resources_can_be_backed_up_and_the_backup_names_its_resource(
+    may: Any, action: str, source: str, backup: str
+) -> None:
     def asked(of: Context, tags: Context) -> bool:
         return all_allowed(may["back_up"], action, {source: {**of, **tags}, backup: tags})
 
-    assert asked(MARKED, MADE_AS_OURS)
+    assert asked(WITH_CLEANUP_TAG, MADE_AS_OURS)
     assert not asked({}, MADE_AS_OURS)
-    assert not asked(MARKED, {})
-    assert not asked(MARKED, {f"aws:RequestTag/{CLEANUP_TAG}": "1"})
+    assert not asked(WITH_CLEANUP_TAG, {})
+    assert not asked(WITH_CLEANUP_TAG, {f"aws:RequestTag/{CLEANUP_TAG}": "1"})
 
 
 def test_a_snapshot_is_tagged_as_it_is_made(may: Any) -> None:
@@ -373,16 +377,16 @@ def test_who_deletes_begins_no_backup_but_the_final_one_of_fsx(may: Any) -> None
         deleted = all_allowed(may["delete"], "fsx:DeleteFileSystem", {FSX: {**of, **tags}, FSX_BACKUP: tags})
         return backed_up and deleted and allowed(may["delete"], "fsx:TagResource", FSX_BACKUP, tags)
 
-    assert final(MARKED, MADE_AS_OURS)
+    assert final(WITH_CLEANUP_TAG, MADE_AS_OURS)
     assert not final({}, MADE_AS_OURS)
-    assert not final(MARKED, {})
+    assert not final(WITH_CLEANUP_TAG, {})
     begins = (
         "ec2:CreateSnapshot", "backup:StartBackupJob", *SWEEPS, "ec2:CreateTags", "backup:TagResource",
         "backup:UpdateRecoveryPointLifecycle",
     )  # fmt: skip
 
     everything: Context = {
-        **MARKED, **OURS, **MADE_AS_OURS, "ec2:CreateAction": "CreateSnapshot", "aws:TagKeys": [EXPIRES_AT],
+        **WITH_CLEANUP_TAG, **OURS, **MADE_AS_OURS, "ec2:CreateAction": "CreateSnapshot", "aws:TagKeys": [EXPIRES_AT],
     }  # fmt: skip
     assert not any(allowed(may["delete"], action, arn, everything) for action in begins for arn in EVERYTHING)
 
@@ -390,7 +394,7 @@ def test_who_deletes_begins_no_backup_but_the_final_one_of_fsx(may: Any) -> None
 @pytest.mark.parametrize("action", SWEEPS)
 def test_the_sweep_role_deletes_backups_of_ours_and_no_others(may: Any, action: str) -> None:
     assert allowed(may["sweep"], action, SWEEPS[action], OURS)
-    for context in ({}, {f"aws:ResourceTag/{BACKUP_OF}": ""}, MADE_AS_OURS, MARKED):
+    for context in ({}, {f"aws:ResourceTag/{BACKUP_OF}": ""}, MADE_AS_OURS, WITH_CLEANUP_TAG):
         assert not allowed(may["sweep"], action, SWEEPS[action], context)
 
 
@@ -398,9 +402,9 @@ def test_the_sweep_role_deletes_backups_of_ours_and_no_others(may: Any, action: 
 
 
 @pytest.mark.parametrize("action", CHANGES)
-def test_the_change_role_changes_what_is_marked_and_nothing_else(may: Any, action: str) -> None:
-    assert allowed(may["change"], action, CHANGES[action], MARKED)
-    assert not any(allowed(may["change"], action, CHANGES[action], context) for context in NOT_MARKED)
+def test_the_change_role_changes_tagged_resources_and_nothing_else(may: Any, action: str) -> None:
+    assert allowed(may["change"], action, CHANGES[action], WITH_CLEANUP_TAG)
+    assert not any(allowed(may["change"], action, CHANGES[action], context) for context in NOT_TAGGED)
 
 
 @pytest.mark.parametrize(
@@ -428,7 +432,7 @@ def test_a_file_system_is_restored_from_a_recovery_point_of_ours(may: Any) -> No
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_no_role_may_do_more_to_volumes_and_machines_of_ontap_than_unmark_them(may: Any, function: str) -> None:
-    everything: Context = {**MARKED, **OURS, **RESTORED, **MADE_AS_OURS, "aws:TagKeys": [CLEANUP_TAG]}
+    everything: Context = {**WITH_CLEANUP_TAG, **OURS, **RESTORED, **MADE_AS_OURS, "aws:TagKeys": [CLEANUP_TAG]}
     actions = [
         *("fsx:CreateBackup", "fsx:CreateStorageVirtualMachine", "fsx:CreateVolumeFromBackup", "fsx:TagResource"),
         *("fsx:DeleteStorageVirtualMachine", "fsx:DeleteVolume"),
@@ -455,7 +459,7 @@ def test_of_file_systems_only_those_that_carry_the_tag_of_a_restore_are_set_up(m
     restored: Context = {f"aws:ResourceTag/{RESTORED_FROM}": "fs-1", "aws:TagKeys": ["Name"]}
 
     assert allowed(may["restore"], action, EFS, restored)
-    for context in ({}, MARKED, {f"aws:ResourceTag/{RESTORED_FROM}": ""}):
+    for context in ({}, WITH_CLEANUP_TAG, {f"aws:ResourceTag/{RESTORED_FROM}": ""}):
         assert not allowed(may["restore"], action, EFS, {**context, "aws:TagKeys": ["Name"]})
 
 

@@ -106,7 +106,7 @@ def test_what_a_rule_cannot_deliver_is_kept_in_a_queue_that_lets_the_rules_of_bo
     assert (let_in["Resource"], let_in["Condition"]) == ("FailedInvocations.Arn", {"ArnLike": {"aws:SourceArn": rules}})
 
 
-def test_no_change_goes_untold_and_the_stream_has_the_images_that_the_announcer_reads(stack: Any) -> None:
+def test_every_change_is_announced_and_the_stream_has_the_images_that_the_announcer_reads(stack: Any) -> None:
     changes = stack["AnnounceFunction"]["Events"]["Changes"]["Properties"]
     carried = {"NEW_IMAGE": {"New"}, "NEW_AND_OLD_IMAGES": {"New", "Old"}}[
         stack["Table"]["StreamSpecification"]["StreamViewType"]

@@ -69,7 +69,7 @@ PEOPLE = "aws-reserved/sso.amazonaws.com/eu-west-1/AWSReservedSSO_Storage_"
         (f"arn:aws:iam::{AUDITOR}:role/Admin", {"PeoplesRole": f"{PEOPLE}*"}, "tide", False),
     ],
 )
-def test_it_lets_in_whoever_plans_and_scans_and_says_the_external_id(
+def test_it_trusts_the_roles_that_plan_and_scan_and_that_send_the_external_id(
     deploy_member: Any, caller: str, parameters: dict[str, str], external_id: str | None, let_in: bool
 ) -> None:
     assert lets_in(deploy_member(**parameters)["MemberRole"], caller, external_id) is let_in

@@ -1,6 +1,7 @@
 """What the page on operations promises: what a month costs, and that nothing is left."""
 
 import os
+import re
 import runpy
 import sys
 import tomllib
@@ -17,7 +18,9 @@ from moto import mock_aws
 
 ROOT = Path(__file__).parents[2]
 COST = runpy.run_path(str(ROOT / "tools" / "running_cost.py"))
-PAGE = (ROOT / "docs" / "operations.md").read_text()
+PAGE = (ROOT / "docs" / "running-cost.md").read_text()
+OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
+README = (ROOT / "README.md").read_text()
 TROUBLESHOOTING = (ROOT / "docs" / "troubleshooting.md").read_text()
 
 
@@ -27,13 +30,20 @@ def quantity(what: str, when: str = "idle") -> int:
 
 
 def test_the_page_says_what_the_prices_say() -> None:
-    assert COST["page"](PAGE) == PAGE, "run 'make docs'"
+    assert COST["page"]() == PAGE, "run 'make docs'"
+
+
+def test_the_sums_on_other_pages_are_those_of_the_table() -> None:
+    (idle, busy, with_slack) = re.findall(r"\*\*(\d+\.\d\d)\*\*", PAGE)
+
+    assert f"{idle} USD a month idle, {busy} with weekly audits, {with_slack} with Slack" in OPERATIONS
+    assert f"Idle it costs {idle} USD a month" in README
 
 
 def test_the_standing_charges_are_those_of_the_template(resources: dict[str, Any], stack: Any, with_slack: Any) -> None:
-    alarms, told = (len(one.of("AWS::CloudWatch::Alarm")) for one in (stack, with_slack))
+    alarms, with_alarms = (len(one.of("AWS::CloudWatch::Alarm")) for one in (stack, with_slack))
 
-    assert (quantity("CloudWatch alarms"), quantity("CloudWatch alarms", "slack")) == (alarms, told - alarms)
+    assert (quantity("CloudWatch alarms"), quantity("CloudWatch alarms", "slack")) == (alarms, with_alarms - alarms)
     assert quantity("CloudWatch dashboard") == len(with_slack.of("AWS::CloudWatch::Dashboard"))
     # These would stand idle for money, and are not in the table.
     types = {one["Type"] for one in resources.values()}
@@ -130,7 +140,7 @@ def test_nothing_of_it_is_left_and_only_of_it(deployed: Deployed, monkeypatch: p
     assert "slackwater" not in deployed.stacks.there
 
 
-def test_interrupted_it_goes_on_when_it_is_run_again(deployed: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_an_interruption_the_next_run_continues(deployed: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
     delete_stack = deployed.stacks.delete_stack
     deployed.stacks.delete_stack = Mock(side_effect=KeyboardInterrupt)
     with pytest.raises(KeyboardInterrupt):

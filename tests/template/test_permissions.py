@@ -141,7 +141,7 @@ def test_only_who_posts_or_answers_may_read_the_secret(deploy: Any, stack: Any) 
     assert not [one for one in statements(deploy(), "notify") if "secretsmanager" in str(one["Action"])]
 
 
-def test_whoever_waits_on_the_open_door_may_only_mark_requests_and_hand_them_over(stack: Any) -> None:
+def test_the_public_endpoint_may_only_record_request_ids_and_pass_requests_on(stack: Any) -> None:
     conditions = {statement["Sid"]: statement.get("Condition") for statement in statements(stack, "acknowledge")}
 
     assert conditions == {
@@ -243,7 +243,7 @@ def test_without_clean_up_only_audits_can_be_started(deploy: Any) -> None:
         assert (variables["CLEANUP_STATE_MACHINE_ARN"], variables["UNDO_STATE_MACHINE_ARN"]) == ("", "")
 
 
-def test_whoever_posts_may_store_posts_and_nothing_else(stack: Any) -> None:
+def test_functions_that_post_may_store_posts_and_nothing_else(stack: Any) -> None:
     (put,) = [one for one in statements(stack, "notify") if "dynamodb:PutItem" in listed(one["Action"])]
 
     assert (put["Action"], put["Resource"]) == ("dynamodb:PutItem", "Table.Arn")
@@ -341,7 +341,7 @@ READS = {
     },
 }
 WRITES = {
-    "plan": {object_keys.plan("1"), object_keys.targets("1")},
+    "plan": {object_keys.plan("1"), object_keys.batches("1"), object_keys.targets("1")},
     "scan": {
         object_keys.snapshot("1", "123456789012", "eu-west-1"),
         object_keys.target_scan("1", "123456789012", "eu-west-1"),

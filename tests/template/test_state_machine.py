@@ -25,6 +25,7 @@ def test_it_has_no_yaml_alias_which_step_functions_refuses(definition: str) -> N
 
 PATIENT = {
     "Plan": [[TooManyAuditsError.__name__]],
+    "ScanBatch": [["Lambda.TooManyRequestsException"]],
     "Scan": [["Lambda.TooManyRequestsException"]],
     "NotifySlack": [["States.ALL"]],
 }
@@ -33,21 +34,18 @@ PATIENT = {
 def test_every_task_ends_in_time_tries_again_and_is_caught(states: dict[str, Any]) -> None:
     tasks = {name: state for name, state in states.items() if state["Type"] == "Task"}
 
-    assert set(tasks) == {"Plan", "Scan", "KeepError", "Publish", "NotifySlack", "RecordFailure"}
+    assert set(tasks) == {"Plan", "ScanBatch", "Scan", "KeepError", "Publish", "NotifySlack", "RecordFailure"}
     for name, task in tasks.items():
         assert task["TimeoutSeconds"] <= 930, name
         assert task["Retry"][-1]["ErrorEquals"] == ["States.ALL"], name
-        # What becomes of a target whose error cannot be kept, the audit finds by itself: there is no document of it.
-        assert [one["ErrorEquals"] for one in task.get("Catch", [])] == (
-            [] if name == "KeepError" else [["States.ALL"]]
-        ), name
+        assert [one["ErrorEquals"] for one in task["Catch"]] == [["States.ALL"]], name
         patient = [retry["ErrorEquals"] for retry in task["Retry"] if not 0 <= retry["MaxAttempts"] <= 6]
         # Every scan takes its turn, however many there are at once. Slack is told once somebody has mended what kept it from that.
         # An audit that is one too many waits for an hour.
         assert patient == PATIENT.get(name, []), name
 
 
-def test_slack_is_told_even_if_it_takes_half_a_day_to_mend_a_secret_and_in_the_end_it_is_given_up(
+def test_posts_are_retried_while_a_secret_is_fixed_and_given_up_in_the_end(
     states: dict[str, Any],
 ) -> None:
     (retry,) = states["NotifySlack"]["Retry"]
@@ -64,7 +62,13 @@ def test_slack_is_told_even_if_it_takes_half_a_day_to_mend_a_secret_and_in_the_e
 def test_a_task_gives_its_function_a_little_more_time_than_it_takes(
     functions: dict[str, Any], states: dict[str, Any]
 ) -> None:
-    for task, function in (("Plan", "plan"), ("Scan", "scan"), ("Publish", "publish"), ("NotifySlack", "notify")):
+    for task, function in (
+        ("Plan", "plan"),
+        ("ScanBatch", "scan"),
+        ("Scan", "scan"),
+        ("Publish", "publish"),
+        ("NotifySlack", "notify"),
+    ):
         assert states[task]["TimeoutSeconds"] == functions[function]["Timeout"] + 30
 
 
@@ -84,7 +88,7 @@ def test_an_audit_that_is_one_too_many_waits_for_an_hour(states: dict[str, Any])
 
 
 def test_only_keys_travel(states: dict[str, Any]) -> None:
-    for name in ("Plan", "Scan", "Publish", "NotifySlack"):
+    for name in ("Plan", "ScanBatch", "Scan", "Publish", "NotifySlack"):
         assert all(path != "$.Payload" for path in states[name]["ResultSelector"].values()), name
     assert states["RecordFailure"]["ResultSelector"] == {"state.$": "$.Payload.state"}
 
@@ -98,13 +102,13 @@ def test_it_may_invoke_just_the_functions_that_it_does(resources: dict[str, Any]
     assert sorted(map(str, statement["Resource"])) == sorted(str(substitutions[name[2:-1]]) for name in invoked)
 
 
-def test_every_target_is_an_execution_of_its_own_and_none_spoils_the_rest(states: dict[str, Any]) -> None:
+def test_every_batch_is_an_execution_of_its_own_and_none_spoils_the_rest(states: dict[str, Any]) -> None:
     scan = states["ScanTargets"]
 
     assert scan["ItemProcessor"]["ProcessorConfig"] == {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}
     assert scan["ToleratedFailurePercentage"] == 100
     assert scan["ItemReader"]["Parameters"]["Bucket"] == scan["ResultWriter"]["Parameters"]["Bucket"] == "${BucketName}"
-    assert scan["ItemReader"]["Parameters"]["Key.$"] == f"States.Format('{object_keys.targets('{}')}', $.audit_id)"
+    assert scan["ItemReader"]["Parameters"]["Key.$"] == f"States.Format('{object_keys.batches('{}')}', $.audit_id)"
 
 
 def test_it_may_run_its_own_targets_and_read_and_write_what_a_distributed_map_does(resources: dict[str, Any]) -> None:

@@ -56,11 +56,11 @@ def test_the_environment_is_what_the_settings_read(
     assert set(cleanup_template["Globals"]["Function"]["Environment"]["Variables"]) == set(everywhere)
 
 
-def test_the_outputs_tell_the_command_line_where_everything_is(template: dict[str, Any]) -> None:
-    told = {"TableName", "BucketName", "StateMachineArn", "ApiUrl", "RetentionDays", "SlackSecretArn"}
+def test_the_outputs_have_all_locations_that_the_command_line_needs(template: dict[str, Any]) -> None:
+    outputs = {"TableName", "BucketName", "StateMachineArn", "ApiUrl", "RetentionDays", "SlackSecretArn"}
     of_cleanup = {"CleanupStateMachineArn", "UndoStateMachineArn"}
 
-    assert set(template["Outputs"]) >= told | of_cleanup
+    assert set(template["Outputs"]) >= outputs | of_cleanup
     assert all(template["Outputs"][name]["Condition"] == "HasCleanup" for name in of_cleanup)
 
 
@@ -75,13 +75,13 @@ def test_every_parameter_is_used_and_says_what_it_is(
 
     assert sorted(shown) == sorted(template["Parameters"])
     for one in (template, cleanup_template):
-        said = json.dumps({key: value for key, value in one.items() if key not in {"Parameters", "Metadata"}})
+        written = json.dumps({key: value for key, value in one.items() if key not in {"Parameters", "Metadata"}})
         for name, parameter in one["Parameters"].items():
             assert parameter["Description"].endswith("."), name
-            assert f'{{"Ref": "{name}"}}' in said or f"${{{name}}}" in said, name
+            assert f'{{"Ref": "{name}"}}' in written or f"${{{name}}}" in written, name
 
 
-def test_the_table_is_the_one_that_the_code_knows(resources: dict[str, Any]) -> None:
+def test_the_table_has_the_keys_and_indexes_that_the_code_uses(resources: dict[str, Any]) -> None:
     properties = resources["Table"]["Properties"]
     indexes = {one["IndexName"]: one for one in properties["GlobalSecondaryIndexes"]}
     keys = {name: tuple(key["AttributeName"] for key in one["KeySchema"]) for name, one in indexes.items()}
@@ -112,8 +112,12 @@ def test_only_changes_and_ended_audits_are_announced(functions: dict[str, Any]) 
 
 @pytest.mark.parametrize("schedule", ["Schedule", "HourlySchedule"])
 def test_a_schedule_asks_for_an_audit_of_its_turn(resources: dict[str, Any], schedule: str) -> None:
-    said = resources[schedule]["Properties"]["Target"]["Input"]
-    text = said["Fn::Sub"][0].replace("${Detectors}", 'efs-idle", "efs-orphaned') if isinstance(said, dict) else said
+    written = resources[schedule]["Properties"]["Target"]["Input"]
+    text = (
+        written["Fn::Sub"][0].replace("${Detectors}", 'efs-idle", "efs-orphaned')
+        if isinstance(written, dict)
+        else written
+    )
     request = TypeAdapter(AuditRequest).validate_json(text)
 
     assert request.occasion is not None

@@ -17,7 +17,7 @@ from slackwater.app.cleanup.cleanups import not_undoable
 from slackwater.app.findings.findings import BadDecisionError, ConflictError, NotAllowedError, NotFoundError
 from slackwater.aws.cleanup.adopted import EbsBackupLister, EfsBackupLister, FsxBackupLister
 from slackwater.model.cleanup import INSTALLATION as MADE_BY
-from slackwater.model.cleanup import Cleanup
+from slackwater.model.cleanup import ActorNote, Cleanup
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
 from slackwater.model.units import GIB
 from support.cleanup_world import ACCOUNT, APPROVER, INSTALLATION, REGION, World, line, wired, world
@@ -61,7 +61,7 @@ def newest(there: World) -> Any:
 
 def adopted(there: World, installation: str = "another", places: tuple[str, ...] = (f"{REGION}a",)) -> Cleanup:
     return backups(there, installation).adopt(
-        newest(there).id, who=APPROVER, why="their stack is gone", places=places, now=there.now()
+        newest(there).id, ActorNote(who=APPROVER, why="their stack is gone", at=there.now()), places=places
     )
 
 
@@ -168,11 +168,11 @@ def test_an_adopted_backup_saved_nothing() -> None:
 class TestRefused:
     def test_by_whom_the_policy_does_not_name(self) -> None:
         with two("ebs") as (_, second), pytest.raises(NotAllowedError, match="joe"):
-            backups(second).adopt("snap-1", who="arn:aws:iam::1:user/joe", why="mine now", now=second.now())
+            backups(second).adopt("snap-1", ActorNote(who="arn:aws:iam::1:user/joe", why="mine now", at=second.now()))
 
     def test_without_a_reason(self) -> None:
         with two("ebs") as (_, second), pytest.raises(BadDecisionError, match="why"):
-            backups(second).adopt("snap-1", who=APPROVER, why=" ", now=second.now())
+            backups(second).adopt("snap-1", ActorNote(who=APPROVER, why=" ", at=second.now()))
 
     def test_what_is_on_record(self) -> None:
         with two("ebs") as (first, _), pytest.raises(ConflictError, match="is on record"):
@@ -180,12 +180,12 @@ class TestRefused:
 
     def test_what_does_not_carry_our_tags(self) -> None:
         with two("ebs") as (_, second), pytest.raises(NotFoundError, match="no backup snap-1"):
-            backups(second).adopt("snap-1", who=APPROVER, why="mine now", now=second.now())
+            backups(second).adopt("snap-1", ActorNote(who=APPROVER, why="mine now", at=second.now()))
 
     @pytest.mark.parametrize("kind", ["ebs", "openzfs"])
     def test_without_a_place_where_one_is_needed(self, kind: str) -> None:
         with two(kind) as (first, second), pytest.raises(BadDecisionError, match="place"):
-            backups(second, "another").adopt(newest(first).id, who=APPROVER, why="mine now", now=second.now())
+            backups(second, "another").adopt(newest(first).id, ActorNote(who=APPROVER, why="mine now", at=second.now()))
 
     def test_what_is_not_complete(self) -> None:
         with two("ebs") as (first, second):

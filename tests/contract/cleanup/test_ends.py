@@ -45,7 +45,7 @@ def change_policy(there: World, **changes: Any) -> None:
 
 
 class TestUnattended:
-    def test_it_goes_without_an_approval_after_its_hours_and_with_a_backup(self) -> None:
+    def test_it_is_deleted_without_an_approval_after_its_hours_and_with_a_backup(self) -> None:
         with world("efs-abandoned", policy=UNATTENDED) as there:
             id_ = there.finding("efs-abandoned").sighting.resource.id
             assert begun(there, "efs-abandoned").run().status == "SUCCEEDED"
@@ -88,7 +88,7 @@ class TestUnattended:
             assert there.account.exists(id_)
             assert there.cleanup("efs-abandoned").stage == "called-off"
 
-    def test_what_is_scratch_no_more_is_not_deleted_without_a_backup_whoever_approved(self) -> None:
+    def test_data_that_is_no_longer_scratch_is_not_deleted_without_a_backup_even_if_approved(self) -> None:
         with world("efs-abandoned", policy=SCRATCH) as there:
             id_ = there.finding("efs-abandoned").sighting.resource.id
             change_policy(there, grace_days=1)
@@ -112,7 +112,7 @@ class TestUnattended:
             assert "short grace" in there.cleanup("efs-abandoned").why
 
 
-class TestWhoeverApproved:
+class TestTheApprover:
     def test_somebody_struck_off_the_policy_since_has_approved_nothing(self) -> None:
         with world("ebs") as there:
             before(
@@ -122,7 +122,7 @@ class TestWhoeverApproved:
             assert there.account.exists(there.finding("ebs").sighting.resource.id)
             assert APPROVER in there.cleanup("ebs").why
 
-    def test_whoever_is_to_approve_is_not_waited_for_once_it_is_used(self) -> None:
+    def test_a_clean_up_does_not_wait_for_an_approval_once_the_resource_is_used(self) -> None:
         with world("efs") as there:
             execution = begun(there, "efs")
             while "CheckApproval" not in execution.trace:
@@ -135,7 +135,7 @@ class TestWhoeverApproved:
 
 
 class TestGone:
-    def test_what_somebody_else_deleted_is_not_said_to_be_deleted_by_us(self) -> None:
+    def test_a_resource_that_somebody_else_deleted_is_not_reported_as_deleted_by_slackwater(self) -> None:
         with world("ebs") as there:
             id_ = there.finding("ebs").sighting.resource.id
             before(there, "DeleteFunction", lambda: there.account.remove(id_))
@@ -210,7 +210,7 @@ class TestHeld:
             there.account.untag(cleanup.resource.id, "keep")
             assert watch({**payload, "step": "recheck"})["outcome"] == "over"
 
-    def test_a_broken_policy_leaves_neither_mark_nor_hold(self) -> None:
+    def test_a_broken_policy_leaves_neither_tag_nor_lock(self) -> None:
         with world("ebs") as there:
             finding = there.finding("ebs")
             there.approve(finding)
@@ -244,7 +244,7 @@ class TestHeld:
                     )
             assert there.cleanup("ebs").stage == "undoing"
 
-    def test_what_could_not_be_put_back_is_told_once(self) -> None:
+    def test_a_failed_undo_is_reported_once(self) -> None:
         with world("efs") as there:
             there.simulator.faults.deny("elasticfilesystem:CreateMountTarget")
             id_ = there.finding("efs").sighting.resource.id
@@ -256,10 +256,10 @@ class TestHeld:
 
             there.simulator.before("elasticfilesystem:DeleteMountTarget", keep)
             assert there.cleaned("efs").error == "NotPutBack"
-            why, entries = there.cleanup("efs").why, len(there.happenings("efs"))
+            why, entries = there.cleanup("efs").why, len(there.ledger_events("efs"))
             payload = {"finding_id": there.finding("efs").id, "execution": there.cleanup("efs").execution}
             there.functions["WatchFunction"]({**payload, "step": "not_put_back", "error": {"Error": "NotPutBack"}})
-            assert (there.cleanup("efs").why, len(there.happenings("efs"))) == (why, entries)
+            assert (there.cleanup("efs").why, len(there.ledger_events("efs"))) == (why, entries)
             there.simulator.faults.allow("elasticfilesystem:CreateMountTarget")
             there.account.untag(id_, "keep")
             assert there.undone("efs").status == "SUCCEEDED"
@@ -321,7 +321,7 @@ def test_failing_before_anything_was_done_is_not_tried_again_by_itself() -> None
         assert there.finding("ebs").decision is None
 
 
-def test_the_state_machine_is_told_in_words_that_json_has() -> None:
+def test_answers_for_the_state_machine_are_valid_json() -> None:
     with world("ebs") as there:
         execution = there.cleaned("ebs")
         assert json.loads(json.dumps([call.answer for call in execution.calls]))

@@ -163,7 +163,7 @@ def test_a_policy_that_its_owner_narrows_while_access_points_come_back_is_no_fal
     assert (cleanup.stage, cleanup.restored.state, world.oracle.found) == ("called-off", "done", [])
 
 
-def test_whoever_the_policy_names_now_stops_what_died_in_silence() -> None:
+def test_an_approver_of_the_current_policy_can_stop_a_clean_up_that_died_silently() -> None:
     with determined(dice := Dice()):
         world = Small("gp3", dice)
         world.step()

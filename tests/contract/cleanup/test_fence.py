@@ -84,7 +84,7 @@ def test_what_was_written_until_nothing_could_mount_it_keeps_it_though_cloudwatc
         stays(there, kind, before)
 
 
-def test_a_mount_target_that_comes_and_goes_within_the_grace_is_seen_by_its_client() -> None:
+def test_a_mount_target_created_and_deleted_within_the_grace_period_shows_by_its_client() -> None:
     with world("efs-orphaned") as there:
         id_ = there.finding("efs-orphaned").sighting.resource.id
         before = sub_resources(there.account, id_)

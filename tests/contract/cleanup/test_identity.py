@@ -300,7 +300,7 @@ class TestTheOnlyCopy:
 
 
 class TestTheTag:
-    def test_that_somebody_changes_at_the_last_moment_counts(self) -> None:
+    def test_a_change_just_before_the_deletion_stops_it(self) -> None:
         with world("ebs") as there:
             assert there.cleaned("ebs").status == "SUCCEEDED"
             (backup,) = there.cleanup("ebs").backups
@@ -316,18 +316,18 @@ class TestTheTag:
 
 
 class TestGone:
-    def test_a_backup_that_others_delete_is_told_of_once_and_there_is_no_undo(self) -> None:
+    def test_a_backup_that_others_delete_is_reported_once_and_there_is_no_undo(self) -> None:
         with world("ebs") as there:
             assert there.cleaned("ebs").status == "SUCCEEDED"
             (backup,) = there.cleanup("ebs").backups
             assert not_undoable(there.cleanup("ebs")) is None
             there.account.drop_backup(backup.id)
             there.simulator.advance(DAY)
-            (trouble,) = there.sweep.sweep().troubles
-            assert backup.id in trouble
+            (problem,) = there.sweep.sweep().troubles
+            assert backup.id in problem
             assert there.sweep.sweep().troubles == ()
             assert "its backup is gone" in str(not_undoable(there.cleanup("ebs")))
-            assert there.happenings("ebs").count("backup-gone") == 1
+            assert there.ledger_events("ebs").count("backup-gone") == 1
 
     def test_what_shows_again_can_be_undone_again(self) -> None:
         with world("ebs") as there:
@@ -374,7 +374,7 @@ class TestGone:
             deleted(there)
             assert there.account.backups() == []
             assert "its backup is gone" in str(not_undoable(there.cleanup(kind)))
-            assert "backup-gone" not in there.happenings(kind)
+            assert "backup-gone" not in there.ledger_events(kind)
 
     def test_a_backup_that_aws_does_not_list_yet_is_not_gone(self) -> None:
         with world("ebs") as there:

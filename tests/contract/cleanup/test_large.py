@@ -147,14 +147,14 @@ def take_over(world: Large, point: str) -> None:
 
 def stop_all(world: Large, _: str) -> None:
     control = world.cleanups.control()
-    said = ActorNote(who="ada", why="wait", at=world.there.now())
-    assert world.cleanups.write_control(replace(control, stopped=said, revision=control.revision + 1))
+    note = ActorNote(who="ada", why="wait", at=world.there.now())
+    assert world.cleanups.write_control(replace(control, stopped=note, revision=control.revision + 1))
 
 
 def stop(world: Large, _: str) -> None:
     cleanup = world.there.cleanup("efs")
-    said = ActorNote(who="ada", why="wait", at=world.there.now())
-    assert world.cleanups.write(replace(cleanup, stopped=said, revision=cleanup.revision + 1))
+    note = ActorNote(who="ada", why="wait", at=world.there.now())
+    assert world.cleanups.write(replace(cleanup, stopped=note, revision=cleanup.revision + 1))
 
 
 @pytest.mark.usefixtures("short_records")
@@ -251,7 +251,7 @@ def test_tags_access_points_and_deletions_that_take_longer_than_a_step_go_on_in_
     assert sum(call.state == "Restore" for call in undo.calls) > MANY * 15 / 600
 
 
-def test_a_mark_that_takes_long_to_come_off_is_off_at_the_end(large) -> None:
+def test_a_tag_that_takes_long_to_remove_is_removed_at_the_end(large) -> None:
     world = large(MANY)
     execution = world.begun()
     while execution.checkpoint.state != "CheckGrace":
@@ -368,10 +368,10 @@ def test_what_aws_refuses_of_ten_thousand_parts_is_a_short_reason(large) -> None
 
     restored = Restored(state="failed", why=why, differences=tuple(f"fsap-{n} is new" for n in range(10_000)))
     cases.failed(replace(cleanup, restored=restored), why)
-    told, _ = cases.record_event(cases.get(cleanup.finding_id, cleanup.execution), "failed", why, status="failed")
+    recorded, _ = cases.record_event(cases.get(cleanup.finding_id, cleanup.execution), "failed", why, status="failed")
 
     entry = world.there.findings.entries[-1]
-    assert [len(one) for one in (told.why, told.restored.why, entry.why)] == [LONGEST_WHY] * 3
+    assert [len(one) for one in (recorded.why, recorded.restored.why, entry.why)] == [LONGEST_WHY] * 3
     assert world.cleanups.memory.largest < 20_000
     assert (
         world.there.cleanup("efs")

@@ -187,7 +187,7 @@ def test_it_is_found_and_its_advice_is_not_for_a_program(there: World) -> None:
 
 
 @pytest.mark.parametrize("state", WAITING)
-def test_one_that_waits_is_called_off_and_all_its_marks_come_off(there: World, state: str) -> None:
+def test_a_waiting_clean_up_is_cancelled_and_all_its_tags_are_removed(there: World, state: str) -> None:
     mark(there)
 
     execution = run(there, state)

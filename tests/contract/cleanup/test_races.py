@@ -188,11 +188,11 @@ def stays(there: World, kind: str, id_: str, before: dict[str, Any]) -> None:
     assert there.finding(kind).status == "open"
     entry = next(one for one in there.findings.ledger(there.finding(kind).id) if one.happening == "called-off")
     assert entry.why
-    assert "cleaned" not in there.happenings(kind)
+    assert "cleaned" not in there.ledger_events(kind)
 
 
 @pytest.mark.parametrize("kind", ["ebs"])
-def test_in_the_very_last_moment_ec2_itself_refuses(kind: str) -> None:
+def test_ec2_itself_refuses_a_volume_that_is_attached_after_the_last_check(kind: str) -> None:
     with world(kind) as there:
         id_ = there.finding(kind).sighting.resource.id
         there.simulator.before("ec2:DeleteVolume", lambda: attached(there, id_))

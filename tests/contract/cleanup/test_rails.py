@@ -44,7 +44,7 @@ def tags(there: World, id_: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("kind", ["ebs", "efs", "openzfs"])
-def test_it_is_marked_its_owner_is_warned_and_nothing_is_done_before_the_grace_is_over(kind: str) -> None:
+def test_it_is_tagged_its_owner_is_warned_and_nothing_is_done_before_the_grace_period_ends(kind: str) -> None:
     with world(kind) as there:
         id_, seen = there.finding(kind).sighting.resource.id, list[dict[str, str]]()
         before_step(there, "WatchFunction", "grace", lambda: seen.append(tags(there, id_)))
@@ -59,12 +59,12 @@ def test_it_is_marked_its_owner_is_warned_and_nothing_is_done_before_the_grace_i
             == seen[0]
         )
         assert began[0] >= timedelta(days=there.policy.cleanup.grace_days)
-        assert there.happenings(kind).count("warned") == 1
+        assert there.ledger_events(kind).count("warned") == 1
         assert {"marked", "warned.1", "done"} == {post.id.split(".", 3)[3] for post in there.outbox.posts.values()}
 
 
 @pytest.mark.parametrize("kind", ["efs", "openzfs"])
-def test_any_sign_of_use_within_the_grace_takes_the_mark_off(kind: str) -> None:
+def test_any_sign_of_use_within_the_grace_period_removes_the_tag(kind: str) -> None:
     with world(kind) as there:
         id_ = there.finding(kind).sighting.resource.id
         before_step(there, "WatchFunction", "grace", lambda: there.account.use(id_))

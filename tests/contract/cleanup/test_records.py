@@ -78,7 +78,7 @@ def test_each_mount_target_comes_back_as_it_was_right_before_it_went() -> None:
 
 
 @pytest.mark.parametrize("action", ["backup:StartBackupJob", "elasticfilesystem:DeleteMountTarget"])
-def test_what_is_restored_has_the_policy_and_the_tags_of_the_last_moment(action: str) -> None:
+def test_a_restored_file_system_has_the_policy_and_the_tags_from_just_before_the_deletion(action: str) -> None:
     with world("efs") as there:
         when(there, action, lambda: narrowed(there))
         assert there.cleaned("efs").status == "SUCCEEDED"

@@ -111,7 +111,7 @@ def test_who_is_stopped_while_it_waits_is_called_off_at_its_next_look() -> None:
         assert one.cleanup(other).stage == "called-off"
 
 
-def test_it_is_told_that_it_waits_for_whom_and_not_for_ever() -> None:
+def test_a_waiting_clean_up_reports_which_one_it_waits_for_and_gives_up_in_the_end() -> None:
     with queue(2) as one:
         (other,) = one.others
         one.go_on(timedelta(hours=1))

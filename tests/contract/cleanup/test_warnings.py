@@ -74,7 +74,7 @@ def marked(there: World, kind: str) -> Tagging:
     return found
 
 
-def told(there: World) -> list[str]:
+def messages_to_owner(there: World) -> list[str]:
     """What Slack has posted of the one clean-up, in order."""
     return [id_.split(".", 3)[3].split(".")[0] for id_ in there.slack.posted]
 
@@ -92,7 +92,7 @@ def later(there: World, span: timedelta) -> None:
 @pytest.mark.parametrize(
     "error", [DOWN, ChannelRefusedError("token_revoked"), ChannelRefusedError("is_archived")], ids=str
 )
-def test_while_slack_is_down_for_a_week_nothing_is_deleted_and_the_owner_is_told_why_when_it_is_back(
+def test_while_slack_is_down_nothing_is_deleted_and_the_owner_learns_why_when_it_is_back(
     error: Exception,
 ) -> None:
     with world("ebs") as there:
@@ -109,7 +109,7 @@ def test_while_slack_is_down_for_a_week_nothing_is_deleted_and_the_owner_is_told
         assert ACT_AFTER not in there.account.find(id_).tags
 
         later(there, began + 12 * DAY - there.now())
-        assert "marked" not in told(there), "it would announce what does not happen"
+        assert "marked" not in messages_to_owner(there), "it would announce what does not happen"
         if str(error) != "is_archived":  # Slack says so at once, and no other channel is named
             (post,) = [post for post in there.slack.posted.values() if "called-off" in post.id]
             assert "could not be warned" in str(post.message.blocks)
@@ -152,7 +152,7 @@ def test_a_warning_that_came_late_is_followed_by_its_days_all_the_same() -> None
         assert warned.delivered_at
         assert asked[0] >= warned.delivered_at + 3 * DAY
         assert marked(there, "ebs").warned_days == (3,)
-        assert there.happenings("ebs").count("warned") == 1
+        assert there.ledger_events("ebs").count("warned") == 1
 
 
 def test_a_warning_that_is_never_delivered_ends_it() -> None:
@@ -163,7 +163,7 @@ def test_a_warning_that_is_never_delivered_ends_it() -> None:
         assert there.cleanup("ebs").stage == "called-off"
         assert "could not be warned" in there.cleanup("ebs").why
         assert there.account.backups() == []
-        assert "warned" not in there.happenings("ebs"), "the ledger tells of what was delivered"
+        assert "warned" not in there.ledger_events("ebs"), "the ledger tells of what was delivered"
 
 
 def test_the_hours_of_a_rule_count_from_the_first_delivery_too() -> None:
@@ -238,15 +238,15 @@ def test_who_takes_that_out_of_the_policy_stops_what_nobody_was_warned_of() -> N
 # -- Grace that the policy changes
 
 
-def test_a_longer_grace_holds_for_what_is_marked_already() -> None:
+def test_a_longer_grace_period_applies_to_resources_that_are_already_tagged() -> None:
     with world("ebs") as there:
         before_look(there, 2, lambda: change_policy(there, grace_days=5))
         asked = deleted_at(there, "ebs")
         began = there.now()
         there.cleaned("ebs")
         assert asked[0] - began >= 5 * DAY
-        assert told(there).count("marked") == 2
-        assert there.happenings("ebs").count("marked") == 2
+        assert messages_to_owner(there).count("marked") == 2
+        assert there.ledger_events("ebs").count("marked") == 2
         assert marked(there, "ebs").warned_days == (2, 1), "it is warned of the new date again"
 
 
@@ -282,8 +282,8 @@ def test_steps_that_come_twice_warn_once() -> None:
         inner = there.functions
         there.functions = {name: twice(inner[name]) for name in inner}
         assert there.cleaned("ebs").status == "SUCCEEDED"
-        assert told(there)[:2] == ["marked", "warned"]
-        assert there.happenings("ebs").count("warned") == 1
+        assert messages_to_owner(there)[:2] == ["marked", "warned"]
+        assert there.ledger_events("ebs").count("warned") == 1
 
 
 def twice(function: Any) -> Any:
@@ -296,7 +296,7 @@ def twice(function: Any) -> Any:
 
 
 @pytest.mark.parametrize("posted", ["sent", "by an old webhook", "waiting"])
-def test_what_was_marked_before_deliveries_were_on_record_is_warned_of_first(posted: str) -> None:
+def test_a_resource_tagged_before_deliveries_were_recorded_is_warned_of_first(posted: str) -> None:
     with world("ebs") as there:
         began = there.now()
 

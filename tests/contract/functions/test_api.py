@@ -152,7 +152,7 @@ def fill(session: AwsSession) -> None:
     """One audit that found four things, of which one is gone since, and one that is on its way."""
     table = Table(session, TABLE)
     findings, audits = DynamoFindings(table), DynamoAudits(table, timedelta(days=400), lambda: NOW)
-    told = [
+    answered = [
         finding(),
         finding(RESOLVED),
         finding(CHEAP, severity="low", monthly_savings_usd="0.50"),
@@ -166,7 +166,7 @@ def fill(session: AwsSession) -> None:
         records=(),
         unknown=frozenset(),
     )
-    for number, one in enumerate(told):
+    for number, one in enumerate(answered):
         assert findings.write(
             merge_one(None, service_json.finding_record(one), report, AUDIT, NOW + timedelta(seconds=number))
         )
@@ -194,7 +194,7 @@ def fill(session: AwsSession) -> None:
     gap = {"account": "123456789012", "region": "us-east-1", "what": "efs:x", "reason": "denied", "optional": False}
     s3 = session.client("s3", REGION)
     for key, document in {
-        object_keys.target_scan(AUDIT, "123456789012", REGION): {"scan": {}, "findings": told},
+        object_keys.target_scan(AUDIT, "123456789012", REGION): {"scan": {}, "findings": answered},
         object_keys.head(AUDIT): {"scan": {"targets": targets, "gaps": [gap]}, "findings": [], "totals": {}},
         object_keys.report(AUDIT): "the report",
     }.items():
@@ -276,9 +276,9 @@ def well(prices):
 
 @pytest.fixture
 def log(monkeypatch) -> io.StringIO:
-    told = io.StringIO()
-    monkeypatch.setattr(LOGGER.handlers[0], "stream", told)
-    return told
+    answered = io.StringIO()
+    monkeypatch.setattr(LOGGER.handlers[0], "stream", answered)
+    return answered
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("events/serve-*.json")), ids=lambda path: path.stem)
@@ -297,7 +297,7 @@ def listed(api, query: str = ""):
     return [one["id"] for one in page["findings"]]
 
 
-def test_the_open_ones_are_listed_the_dearest_first_and_the_unpriced_last(api) -> None:
+def test_open_findings_are_listed_the_most_expensive_first_and_the_unpriced_last(api) -> None:
     assert listed(api) == [ID, CHEAP, UNPRICED]
 
 
@@ -343,7 +343,7 @@ def test_a_finding_is_shown_with_its_evidence_and_its_ledger(api) -> None:
     assert [(entry["happening"], entry["who"]) for entry in shown["ledger"]] == [("opened", "slackwater")]
 
 
-def test_a_finding_is_snoozed_dismissed_and_reopened_by_whom_the_gateway_knows(api) -> None:
+def test_a_finding_is_snoozed_dismissed_and_reopened_by_the_caller_of_the_gateway(api) -> None:
     api("POST", f"/findings/{ID}/snooze", {"days": 30, "why": " on leave "})
     api("POST", f"/findings/{ID}/snooze", {"until": "2026-12-01T09:00:00+09:00"})
     api("POST", f"/findings/{ID}/dismiss", {"why": "it is a museum", "until": None})
@@ -396,7 +396,7 @@ def test_the_bearer_of_a_token_is_who_it_says(api, claims, who: str) -> None:
     assert decided["decision"]["who"] == who
 
 
-def test_whoever_signs_is_who_signed_whatever_a_token_says(api) -> None:
+def test_the_caller_is_the_signer_of_the_request_whatever_a_token_says(api) -> None:
     claims = {"sub": "8f14e45f", "email": "boss@example.com", "email_verified": "true"}
     _, _, decided = api("POST", f"/findings/{ID}/dismiss", {"why": "x"}, authorizer=JANE | {"jwt": {"claims": claims}})
     assert decided["decision"]["who"] == JANE["iam"]["userArn"]
@@ -493,7 +493,7 @@ def test_one_audit_too_many_is_refused_with_those_that_run(api) -> None:
     assert set(executions(api)) == {*running}
 
 
-def test_what_is_left_to_audits_is_told_with_the_first_page(api) -> None:
+def test_the_first_page_has_the_remaining_number_of_audits(api) -> None:
     api.session.client("dynamodb", REGION).put_item(
         TableName=TABLE,
         Item={"pk": {"S": f"SPEND#day/{NOW:%Y-%m-%d}"}, "sk": {"S": "SPEND"}, "metrics": {"N": "4999000"}},
@@ -554,14 +554,14 @@ def test_where_no_report_is_a_problem_says_why(api) -> None:
 
 
 def test_an_estimate_is_worked_with_the_accounts_own_prices_and_types(api, prices) -> None:
-    status, _, told = api("POST", "/estimates/network-transfer", TERABYTE)
-    assert (status, told["schema"], told["kind"]) == (200, "slackwater.estimate/1", "network-transfer")
-    assert (told["result"]["baseline_mb_per_s"], told["result"]["seconds_at_baseline"]) == (8, 125_000)
-    assert told["inputs"] == {"region": REGION, "hours_per_month": 730, "zones": 1, **TERABYTE}
-    assert {price["source"].partition(",")[0] for price in told["price_basis"]} == {"AWS Price List"}
-    assert "t3.micro: ec2:DescribeInstanceTypes" in told["sources"]
+    status, _, answered = api("POST", "/estimates/network-transfer", TERABYTE)
+    assert (status, answered["schema"], answered["kind"]) == (200, "slackwater.estimate/1", "network-transfer")
+    assert (answered["result"]["baseline_mb_per_s"], answered["result"]["seconds_at_baseline"]) == (8, 125_000)
+    assert answered["inputs"] == {"region": REGION, "hours_per_month": 730, "zones": 1, **TERABYTE}
+    assert {price["source"].partition(",")[0] for price in answered["price_basis"]} == {"AWS Price List"}
+    assert "t3.micro: ec2:DescribeInstanceTypes" in answered["sources"]
     assert prices.calls["ec2:DescribeInstanceTypes"] == 1
-    assert api("POST", "/estimates/network-transfer", told["inputs"])[2] == told
+    assert api("POST", "/estimates/network-transfer", answered["inputs"])[2] == answered
 
 
 EXAMPLES = {
@@ -585,39 +585,41 @@ def test_every_estimate_answers_as_its_document_says_and_its_inputs_can_be_sent_
         operation["responses"]["200"]["content"]["application/json"]["schema"],
     ]
     takes, answers = (Draft202012Validator(schema | {"components": document["components"]}) for schema in schemas)
-    status, _, told = api("POST", f"/estimates/{kind}", EXAMPLES[kind])
-    assert (status, told["kind"]) == (200, kind), told
-    answers.validate(told)
-    takes.validate(told["inputs"])
-    assert api("POST", f"/estimates/{kind}", told["inputs"])[2] == told
+    status, _, answered = api("POST", f"/estimates/{kind}", EXAMPLES[kind])
+    assert (status, answered["kind"]) == (200, kind), answered
+    answers.validate(answered)
+    takes.validate(answered["inputs"])
+    assert api("POST", f"/estimates/{kind}", answered["inputs"])[2] == answered
 
 
 def test_an_estimate_is_for_the_region_that_is_named(api) -> None:
-    _, _, told = api("POST", "/estimates/network-transfer", TERABYTE | {"region": "us-east-1", "hours_per_month": 720})
-    assert (told["inputs"]["region"], told["inputs"]["hours_per_month"]) == ("us-east-1", 720)
-    assert told["result"]["endpoints"]["interface"]["monthly_usd"] == "7.20"
+    _, _, answered = api(
+        "POST", "/estimates/network-transfer", TERABYTE | {"region": "us-east-1", "hours_per_month": 720}
+    )
+    assert (answered["inputs"]["region"], answered["inputs"]["hours_per_month"]) == ("us-east-1", 720)
+    assert answered["result"]["endpoints"]["interface"]["monthly_usd"] == "7.20"
 
 
-def test_prices_and_types_that_may_not_be_read_are_packaged_and_said(api, prices) -> None:
+def test_prices_and_types_that_may_not_be_read_are_packaged_and_reported(api, prices) -> None:
     asked = TERABYTE | {"needed_rate": "90MB/s", "families": ["c6i"], "region": "us-east-1"}
     for action in ("pricing:GetProducts", "ec2:DescribeInstanceTypes"):
         prices.faults.deny(action)
-    status, _, told = api("POST", "/estimates/network-transfer", asked)
-    assert (status, {gap["what"] for gap in told["gaps"]}) == (
+    status, _, answered = api("POST", "/estimates/network-transfer", asked)
+    assert (status, {gap["what"] for gap in answered["gaps"]}) == (
         200,
         {"pricing:GetProducts", "ec2:DescribeInstanceTypes"},
     )
-    assert all("not authorized" in gap["reason"] for gap in told["gaps"])
-    sources = {price["item"]: price["source"] for price in told["price_basis"]}
+    assert all("not authorized" in gap["reason"] for gap in answered["gaps"])
+    sources = {price["item"]: price["source"] for price in answered["price_basis"]}
     assert sources["ec2.c6i.large.hour"].startswith("snapshot: ")
 
     prices.reset()  # a warm function does not hold it against anybody
-    _, _, told = api("POST", "/estimates/network-transfer", asked)
-    assert {gap["what"] for gap in told["gaps"]} <= {"pricing:GetProducts"}
-    assert "not authorized" not in json.dumps(told)
+    _, _, answered = api("POST", "/estimates/network-transfer", asked)
+    assert {gap["what"] for gap in answered["gaps"]} <= {"pricing:GetProducts"}
+    assert "not authorized" not in json.dumps(answered)
 
 
-def test_an_estimate_tells_everything_that_is_wrong_at_once_with_the_nearest_that_would_do(api) -> None:
+def test_an_estimate_reports_all_mistakes_at_once_with_the_nearest_valid_values(api) -> None:
     wrong = {
         "instance_typ": "t3.micro",
         "bytes": "1TBit",
@@ -658,22 +660,22 @@ def test_an_estimate_tells_everything_that_is_wrong_at_once_with_the_nearest_tha
     ],
 )  # fmt: skip
 def test_an_input_that_makes_no_sense_is_refused_and_named(api, body, where, problem) -> None:
-    status, _, told = api("POST", "/estimates/network-transfer", body)
-    assert (status, [one["where"] for one in told["errors"]]) == (422, [where])
-    assert problem in {None, told["errors"][0]["problem"]}
+    status, _, answered = api("POST", "/estimates/network-transfer", body)
+    assert (status, [one["where"] for one in answered["errors"]]) == (422, [where])
+    assert problem in {None, answered["errors"][0]["problem"]}
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "problem"),
     [
         ("network-transfr", "no estimate 'network-transfr'; did you mean network-transfer?"),
         ("NETWORK-TRANSFER", "no estimate 'NETWORK-TRANSFER'; did you mean network-transfer?"),
         ("x" * 300, f"no estimate '{'x' * 186}…"),
     ],
 )
-def test_an_estimate_that_there_is_not_is_not_found_and_the_nearest_named(api, kind: str, said: str) -> None:
+def test_an_estimate_that_there_is_not_is_not_found_and_the_nearest_named(api, kind: str, problem: str) -> None:
     for body in (TERABYTE, None, b"{"):
-        assert assert_problem(api("POST", f"/estimates/{kind}", body), 404)["detail"] == said
+        assert assert_problem(api("POST", f"/estimates/{kind}", body), 404)["detail"] == problem
 
 
 def test_an_estimate_takes_json_only(api) -> None:
@@ -706,13 +708,16 @@ def cleaner(api):
     """The API, a policy that lets jane approve, and two findings that may be cleaned up."""
     table = Table(api.session, TABLE)
     advice = {"action": "back-up-and-delete", "monthly_savings_usd": "120.00", "deletes": True}
-    told = [finding(id_, recommendations=[advice]) for id_ in (REMOVABLE, OTHER)]
+    answered = [finding(id_, recommendations=[advice]) for id_ in (REMOVABLE, OTHER)]
     report = TargetReport(
         account="123456789012", region=REGION, complete=True, detectors=frozenset({"efs-idle"}), records=(), unknown=frozenset()
     )  # fmt: skip
-    for one in told:
+    for one in answered:
         assert DynamoFindings(table).write(merge_one(None, service_json.finding_record(one), report, AUDIT, NOW))
-    scan = {"scan": {"targets": [{"account": "123456789012", "region": REGION, "complete": True}]}, "findings": told}
+    scan = {
+        "scan": {"targets": [{"account": "123456789012", "region": REGION, "complete": True}]},
+        "findings": answered,
+    }
     key = object_keys.target_scan(AUDIT, "123456789012", REGION)
     api.session.client("s3", REGION).put_object(Bucket=BUCKET, Key=key, Body=json.dumps(scan).encode())
     write_policy(api.session, POLICY)
@@ -732,14 +737,14 @@ def approve(api, id_: str = REMOVABLE, fingerprint: str | None = None, **options
 
 
 def test_an_approval_begins_the_clean_up_of_what_was_seen(cleaner) -> None:
-    status, _, told = approve(cleaner)
+    status, _, answered = approve(cleaner)
 
-    assert (status, told["finding"]["status"], told["finding"]["decision"]["who"]) == (
+    assert (status, answered["finding"]["status"], answered["finding"]["decision"]["who"]) == (
         200,
         "approved",
         JANE["iam"]["userArn"],
     )
-    assert (told["candidate"]["state"], told["candidate"]["does"], told["candidate"]["acts_after"]) == (
+    assert (answered["candidate"]["state"], answered["candidate"]["does"], answered["candidate"]["acts_after"]) == (
         "begun", "delete", "2026-12-16T09:07:42Z",
     )  # fmt: skip
     assert begun_by(cleaner, CLEANUP_MACHINE) == [(f"{REMOVABLE}-1", {"finding_id": REMOVABLE})]
@@ -751,8 +756,8 @@ def test_an_approval_begins_the_clean_up_of_what_was_seen(cleaner) -> None:
 
 def test_nothing_is_approved_that_was_not_seen_or_by_whom_the_policy_does_not_name(cleaner) -> None:
     assert "has changed" in assert_problem(approve(cleaner, fingerprint="old"), 409)["detail"]
-    told = assert_problem(approve(cleaner, authorizer=JOE), 403)
-    assert told["detail"] == (
+    answered = assert_problem(approve(cleaner, authorizer=JOE), 403)
+    assert answered["detail"] == (
         "The policy does not allow it: the policy's cleanup.approver_identities does not name arn:aws:iam::123456789012:user/joe."
     )
     assert_problem(cleaner("POST", f"/findings/{REMOVABLE}/approve", {}), 422, "body.fingerprint")
@@ -781,10 +786,12 @@ def test_over_the_cap_nothing_is_begun_and_the_alarm_and_slack_hear_of_it(cleane
     approve(cleaner)
     capsys.readouterr()
 
-    _, _, told = approve(cleaner, OTHER)
+    _, _, answered = approve(cleaner, OTHER)
 
-    assert (told["finding"]["status"], told["candidate"]["state"]) == ("approved", "refused")
-    assert told["candidate"]["why"].startswith("nothing was begun: 2 resources, 1 of them begun in the last 24 hours")
+    assert (answered["finding"]["status"], answered["candidate"]["state"]) == ("approved", "refused")
+    assert answered["candidate"]["why"].startswith(
+        "nothing was begun: 2 resources, 1 of them begun in the last 24 hours"
+    )
     (post,) = DynamoOutbox(Table(cleaner.session, TABLE), lambda: NOW).waiting()
     assert post.id.startswith("cleanup.cap.20261116.")
     problem = assert_problem(cleaner("POST", "/cleanups"), 409)
@@ -800,9 +807,9 @@ def test_a_run_begins_what_is_approved_and_lists_what_it_does_not(cleaner) -> No
     assert "not yet" in assert_problem(cleaner("POST", "/cleanups"), 409)["detail"]
     cleaner("POST", "/cleanups/go-on")
 
-    status, _, told = cleaner("POST", "/cleanups", {"findings": [REMOVABLE, OTHER]})
+    status, _, answered = cleaner("POST", "/cleanups", {"findings": [REMOVABLE, OTHER]})
 
-    assert (status, [(one["finding_id"], one["state"]) for one in told["candidates"]]) == (
+    assert (status, [(one["finding_id"], one["state"]) for one in answered["candidates"]]) == (
         200, [(REMOVABLE, "begun"), (OTHER, "refused")],
     )  # fmt: skip
     again = cleaner("POST", "/cleanups")[2]["candidates"]
@@ -815,8 +822,8 @@ def test_a_run_begins_what_is_approved_and_lists_what_it_does_not(cleaner) -> No
 
 def test_one_is_stopped_and_all_are(cleaner) -> None:
     approve(cleaner)
-    status, _, told = cleaner("POST", f"/cleanups/{REMOVABLE}/stop", {"why": " they came back "})
-    assert (status, told["stopped"]) == (
+    status, _, answered = cleaner("POST", f"/cleanups/{REMOVABLE}/stop", {"why": " they came back "})
+    assert (status, answered["stopped"]) == (
         200, {"who": JANE["iam"]["userArn"], "why": "they came back", "at": "2026-11-16T09:07:42Z"},
     )  # fmt: skip
     assert_problem(cleaner("POST", f"/cleanups/{OTHER}/stop"), 404)
@@ -840,9 +847,9 @@ def test_what_was_deleted_is_undone_and_what_was_not_cannot_be(cleaner) -> None:
     assert cleaner("GET", f"/cleanups/{REMOVABLE}")[2]["undo"] == f"slackwater cleanup undo {REMOVABLE}"
     assert_problem(cleaner("POST", f"/cleanups/{REMOVABLE}/undo", authorizer=JOE), 403)
 
-    status, _, told = cleaner("POST", f"/cleanups/{REMOVABLE}/undo", {"why": "they came back"})
+    status, _, answered = cleaner("POST", f"/cleanups/{REMOVABLE}/undo", {"why": "they came back"})
 
-    assert (status, told["stage"], told["undone"]["why"]) == (200, "undoing", "they came back")
+    assert (status, answered["stage"], answered["undone"]["why"]) == (200, "undoing", "they came back")
     assert begun_by(cleaner, UNDO_MACHINE) == [(f"{REMOVABLE}-1-undo-1", {"finding_id": REMOVABLE})]
 
 
@@ -980,7 +987,7 @@ def test_a_question_that_makes_no_sense_is_refused_and_named(api, query: str, wh
     assert_problem(api("GET", "/findings", query=query), 422, where)
 
 
-def test_what_is_wrong_is_told_in_short(api) -> None:
+def test_problems_of_a_request_are_short(api) -> None:
     sent = {"x" * 1_000: 1} | {f"x{n}": 1 for n in range(30)}
     _, _, problem = api("POST", f"/findings/{ID}/reopen", sent)
     assert len(problem["errors"]) == 20
@@ -990,7 +997,7 @@ def test_what_is_wrong_is_told_in_short(api) -> None:
     assert len(problem["detail"]) == 200
 
 
-def test_a_misspelt_filter_is_told_the_right_one(api) -> None:
+def test_the_answer_to_a_misspelt_filter_names_the_right_one(api) -> None:
     problem = assert_problem(api("GET", "/findings", query="statsu=resolved"), 422, "query.statsu")
     assert problem["errors"][0]["problem"] == "no such parameter; did you mean status?"
     problem = assert_problem(api("GET", "/findings", query="detector=efs-idel"), 422, "query.detector")
@@ -1063,7 +1070,7 @@ def test_an_audit_that_cannot_be_is_refused(api, body, where: str) -> None:
     assert executions(api) == {}
 
 
-def test_a_misspelt_region_is_told_the_right_one(api) -> None:
+def test_the_answer_to_a_misspelt_region_names_the_right_one(api) -> None:
     problem = assert_problem(api("POST", "/audits", {"regions": ["ap-norhteast-1"]}), 422, "body")
     assert problem["errors"][0]["problem"] == "no region 'ap-norhteast-1'; did you mean ap-northeast-1?"
 
@@ -1133,9 +1140,9 @@ def refused(code: str, status: int) -> ClientError:
 
 def caused_by(error: Exception) -> Exception:
     """As `remedies` raises it."""
-    said = translated(error)
-    said.__cause__ = error
-    return said
+    problem = translated(error)
+    problem.__cause__ = error
+    return problem
 
 
 def answers(api, monkeypatch, error: Exception):
@@ -1201,7 +1208,7 @@ def test_what_may_pass_is_to_be_tried_again(api, monkeypatch, error, log) -> Non
     ],
     ids=str,
 )
-def test_a_mistake_of_ours_is_logged_and_not_told(api, monkeypatch, error, log) -> None:
+def test_an_internal_error_is_logged_and_not_shown(api, monkeypatch, error, log) -> None:
     for answer in answers(api, monkeypatch, error):
         assert "slackwater-table" not in json.dumps(assert_problem(answer, 500))
         logged = json.loads(log.getvalue().splitlines()[-1])
@@ -1237,10 +1244,10 @@ def test_the_document_says_where_it_was_asked_and_how(api) -> None:
 
 def test_the_document_is_whole(api) -> None:
     _, _, document = api("GET", "/openapi.json")
-    told = {
+    answered = {
         (method.upper(), path.replace("{id}", ID)) for path, methods in document["paths"].items() for method in methods
     }
-    assert told == {(method, path) for method, path in routes(api) if path != "/estimates/<kind>"}
+    assert answered == {(method, path) for method, path in routes(api) if path != "/estimates/<kind>"}
     references = {part.split('"')[0] for part in json.dumps(document).split("#/components/schemas/")[1:]}
     assert references == set(document["components"]["schemas"])
     for schema in document["components"]["schemas"].values():

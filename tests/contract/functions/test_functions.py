@@ -156,7 +156,7 @@ def metrics(capsys) -> dict[str, float]:
     return found
 
 
-def test_an_audit_goes_through_its_functions(deployed, capsys) -> None:
+def test_an_audit_runs_through_its_functions(deployed, capsys) -> None:
     planned = deployed.call("plan")
     assert (planned["audit_id"], planned["duplicate"]) == (AUDIT, False)
     targets = deployed.document(object_keys.targets(AUDIT))
@@ -360,12 +360,12 @@ def test_a_failure_is_recorded_even_where_the_request_is_its_cause(deployed) -> 
         ("notify", {"audit_ids": []}),
     ],
 )
-def test_an_event_that_no_function_knows_is_refused(deployed, function, payload) -> None:
+def test_an_unknown_event_is_refused(deployed, function, payload) -> None:
     with pytest.raises(ValidationError):
         deployed.call(function, payload)
 
 
-def test_without_a_secret_nobody_is_told_and_nothing_asked(deployed, capsys) -> None:
+def test_without_a_secret_nothing_is_posted_and_nothing_requested(deployed, capsys) -> None:
     before = deployed.items
 
     assert deployed.call("notify") == {"waiting": 0, "wait_s": 0}
@@ -386,7 +386,7 @@ def of_a_cleanup(deployed: Deployment) -> DynamoOutbox:
     return outbox
 
 
-def test_without_a_secret_what_clean_ups_tell_waits_for_nobody(deployed) -> None:
+def test_without_a_secret_news_of_clean_ups_is_not_queued(deployed) -> None:
     outbox = of_a_cleanup(deployed)
 
     assert deployed.call("notify", {}) == {"waiting": 0, "wait_s": 0}
@@ -410,7 +410,7 @@ def slack(deployed, monkeypatch):
 IN_SLACK = "[scan]\nregions = ['ap-northeast-1']\n[slack]\nchannel = 'C0DEFAULT'\ndeciders = ['U0ADA']\n"
 
 
-def test_an_audit_is_told_in_slack_and_once(deployed, slack, capsys) -> None:
+def test_an_audit_is_posted_to_slack_once(deployed, slack, capsys) -> None:
     deployed.put_policy(IN_SLACK)
     assert deployed.audit() == "complete"
     capsys.readouterr()
@@ -419,23 +419,23 @@ def test_an_audit_is_told_in_slack_and_once(deployed, slack, capsys) -> None:
     assert metrics(capsys) == {"SlackPostsFailed": 0.0, "SlackPostsWaiting": 0.0}
     (digest,) = slack.channels["C0DEFAULT"].seen()
     assert slack.channels["C0DEFAULT"].seen(digest.ts)
-    told = slack.channels["C0DEFAULT"].messages
+    seen = slack.channels["C0DEFAULT"].messages
     findings = [finding["id"] for finding in deployed.document(object_keys.scan(AUDIT))["findings"]]
     assert next(block["block_id"].split("/")[1] for block in digest.blocks if block["type"] == "actions") in findings
 
-    posted = len(told)
+    posted = len(seen)
     assert deployed.call("notify") == {"waiting": 0, "wait_s": 0}
-    assert len(told) == posted
+    assert len(seen) == posted
 
 
-def test_what_clean_ups_tell_is_delivered_without_an_audit_and_once(deployed, slack, capsys) -> None:
+def test_news_of_clean_ups_is_delivered_once_without_an_audit(deployed, slack, capsys) -> None:
     deployed.put_policy(IN_SLACK)
     outbox = of_a_cleanup(deployed)
 
     for _ in range(2):
         assert deployed.call("notify", {}) == {"waiting": 0, "wait_s": 0}
-    (told,) = slack.channels["C0DEFAULT"].seen()
-    assert told.text == "Marked for clean-up"
+    (seen,) = slack.channels["C0DEFAULT"].seen()
+    assert seen.text == "Marked for clean-up"
     sent = outbox.get("cleanup.f00d.1.marked")
     assert sent
     assert sent.state == "sent"
@@ -461,7 +461,7 @@ def test_a_channel_that_takes_nothing_is_counted(deployed, slack, capsys) -> Non
     assert metrics(capsys)["SlackPostsFailed"] >= 1.0
 
 
-def test_a_policy_that_is_not_valid_is_told_in_the_channel_of_the_last_that_was(deployed, slack) -> None:
+def test_an_invalid_policy_is_reported_in_the_channel_of_the_last_valid_one(deployed, slack) -> None:
     deployed.put_policy(IN_SLACK)
     deployed.put_policy("[detectors.efs-idel]\n")
     failed = event("publish-failed")

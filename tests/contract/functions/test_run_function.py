@@ -134,8 +134,8 @@ def deployed(monkeypatch, table_properties):
 
 
 def cap_breached(capsys) -> list[float]:
-    said = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "CleanupCapBreached" in line]
-    return [one["CleanupCapBreached"][0] for one in said]
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "CleanupCapBreached" in line]
+    return [one["CleanupCapBreached"][0] for one in lines]
 
 
 def test_what_needs_no_approval_is_begun_and_nothing_else(deployed, capsys) -> None:
@@ -161,9 +161,9 @@ def test_without_the_tag_nothing_is_begun(deployed) -> None:
 def test_over_the_cap_nothing_is_begun_and_the_alarm_and_slack_hear_of_it(deployed, capsys) -> None:
     deployed.found("a", "b", "c", tags={"Job": "encode"})
 
-    told = deployed.call()
+    answer = deployed.call()
 
-    assert (told["begun"], told["why"]) == (
+    assert (answer["begun"], answer["why"]) == (
         0,
         "nothing was begun: 3 resources: the policy's cleanup.most_resources is 2",
     )
@@ -172,7 +172,7 @@ def test_over_the_cap_nothing_is_begun_and_the_alarm_and_slack_hear_of_it(deploy
     assert post.id.startswith("cleanup.cap.")
 
 
-def test_that_slack_cannot_be_told_begins_nothing_either(deployed, capsys) -> None:
+def test_a_run_that_slack_does_not_receive_starts_nothing_either(deployed, capsys) -> None:
     deployed.found("a", "b", "c", tags={"Job": "encode"})
     real = Table.put
 
@@ -193,9 +193,9 @@ def test_while_all_are_stopped_the_schedule_begins_nothing_and_is_no_failure(dep
     stopped = ActorNote(who="ada", why="moving house", at=NOW)
     assert deployed.store.write_control(Control(stopped=stopped, revision=1))
 
-    told = deployed.call()
+    answer = deployed.call()
 
-    assert (told["begun"], "moving house" in told["why"], deployed.started()) == (0, True, [])
+    assert (answer["begun"], "moving house" in answer["why"], deployed.started()) == (0, True, [])
 
 
 def test_what_is_not_known_to_have_started_is_an_error_and_the_next_turn_starts_it(deployed) -> None:
@@ -216,8 +216,8 @@ def test_what_a_person_stopped_the_schedule_does_not_begin_again(deployed) -> No
     deployed.found("a", tags={"Job": "encode"})
     deployed.call()
     begun = deployed.store.get("a")
-    said = ActorNote(who="ada", why="", at=NOW - timedelta(hours=1))
-    assert deployed.store.write(replace(begun, stage="called-off", stopped=said, ended_at=NOW, revision=2))
+    lines = ActorNote(who="ada", why="", at=NOW - timedelta(hours=1))
+    assert deployed.store.write(replace(begun, stage="called-off", stopped=lines, ended_at=NOW, revision=2))
 
     assert deployed.call() == {"begun": 0, "refused": 1}
     assert deployed.started() == ["a-1"]

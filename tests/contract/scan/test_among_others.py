@@ -81,7 +81,7 @@ def test_regions_of_one_audit_share_its_ceiling(demo):
     assert not use_case.scan_target(TOKYO, NOW).complete
 
 
-def test_every_call_of_a_scan_keeps_the_pace_that_the_policy_sets(demo, monkeypatch):
+def test_every_call_of_a_scan_keeps_the_rate_limit_of_the_policy(demo, monkeypatch):
     buckets = []
 
     class Counted:
@@ -141,7 +141,7 @@ def test_no_thread_of_a_scan_waits_long_for_the_table_while_it_holds_up_the_othe
 
 
 @pytest.mark.usefixtures("stored")
-def test_scans_of_the_service_share_their_pace_and_their_audits_ceiling(monkeypatch):
+def test_scans_of_the_service_share_their_rate_limit_and_the_spending_limit_of_their_audit(monkeypatch):
     monkeypatch.setenv("AWS_REGION", "ap-northeast-1")
     rules = policy(most_metrics_usd=0.01)
     here, there = among_others(DEPLOYED), among_others(DEPLOYED)

@@ -39,7 +39,9 @@ def storm() -> Iterator[Chaos]:
     "number",
     [pytest.param(number, marks=() if number in SLICE else pytest.mark.slow) for number in sorted({*SAMPLE, *SLICE})],
 )
-def test_whatever_goes_wrong_the_findings_are_the_same_or_what_is_missing_is_named(storm: Chaos, number: int) -> None:
+def test_under_any_faults_the_findings_are_the_same_or_the_scan_names_what_is_missing(
+    storm: Chaos, number: int
+) -> None:
     outcome = storm.outcome(number)
     assert not outcome.problems, outcome
 
@@ -51,11 +53,11 @@ def test_the_scans_are_of_every_kind_and_of_one_to_four_faults(storm: Chaos) -> 
     assert {len(faults) for faults in plans} <= {1, 2, 3, 4}
 
 
-def test_the_page_tells_of_all_scans_and_of_no_problem() -> None:
-    told = PAGE.read_text("utf-8")
-    assert told.startswith(HEAD)
-    assert f"| all {SCANS} scans |" in told
-    assert "**0 anything else**" in told
+def test_the_page_reports_all_scans_and_no_problem() -> None:
+    text = PAGE.read_text("utf-8")
+    assert text.startswith(HEAD)
+    assert f"| all {SCANS} scans |" in text
+    assert "**0 anything else**" in text
 
 
 WRONG = {
@@ -81,8 +83,8 @@ def test_what_must_not_be_is_seen(storm: Chaos, wrong: str) -> None:
     gap = Gap(target.target.account, target.target.region, "ec2:DescribeVolumes", "it broke", optional=optional)
     findings = tuple(f for f in (changed if f is one else f for f in target.findings) if f)
     done = replace(storm.healthy, targets=(replace(target, findings=findings, gaps=(gap,)),))
-    told = [*problems_of(storm.healthy, done, frozenset({"ec2:DescribeVolumes"}))]
-    assert any(says in problem for problem in told), told
+    text = [*problems_of(storm.healthy, done, frozenset({"ec2:DescribeVolumes"}))]
+    assert any(says in problem for problem in text), text
     assert any("was not hit" in problem for problem in problems_of(storm.healthy, done, frozenset()))
 
 

@@ -67,13 +67,13 @@ def test_a_denial_that_comes_out_only_when_asked_leaves_nothing_half_done() -> N
     assert play.status.startswith("1 called off, 1 failed: AccessDeniedError")
 
 
-def test_there_is_no_mark_for_today(tmp_path) -> None:
+def test_no_resource_is_tagged_for_today(tmp_path) -> None:
     play = marked_without_days(tmp_path, 2)
     right(play)
     assert play.after.startswith("2 volumes on the next day, 2 on the 29th; marked for 30 days later")
 
 
-def test_what_is_used_after_the_mark_is_called_off() -> None:
+def test_the_clean_up_of_a_resource_that_is_used_after_its_tagging_is_cancelled() -> None:
     play = used_since(2)
     right(play)
     assert play.status.startswith("2 called off: ")

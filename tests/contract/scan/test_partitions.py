@@ -13,11 +13,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from slackwater.app.audit.doctor import examined
 from slackwater.aws.client.identity import identity
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.regions import enabled_regions
 from slackwater.aws.client.session import AwsSession, Endpoint
-from slackwater.aws.pricing.price_list import PriceList
+from slackwater.aws.inventory.permission_checks import ACTIONS, AwsPermissionChecks
+from slackwater.aws.pricing.price_list import PolicyPrices, PriceList
 from slackwater.engine.registry import registry
 from slackwater.model.money import ebs_storage
 from slackwater.model.policy import Policy
@@ -25,6 +27,7 @@ from slackwater.model.resources import Target
 from slackwater.views.report import render_report
 from slackwater.views.scan.to_json import document, dump
 from slackwater.wiring.scan import audit
+from slackwater.wiring.scan_needs import needs
 from slackwater_simulator import Fleet, mixed_fleet
 
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
@@ -92,6 +95,25 @@ def test_an_account_of_a_partition_is_audited_in_its_own_words(
     assert "pricing:GetProducts" not in account.sim.calls
 
 
+@pytest.mark.parametrize("region", ELSEWHERE)
+def test_doctor_asks_only_what_a_scan_of_the_partition_asks(
+    simulate: Callable[..., Any], fleet: Fleet, region: str
+) -> None:
+    account = simulate(moved(fleet, region), home=region)
+    account.sim.faults.unthrottle("cloudtrail:LookupEvents")
+    checks = AwsPermissionChecks(account.session, account.meter, NOW)
+    needed = needs(registry())
+
+    seen = examined(identity(account.session), [region], needed, checks)
+
+    with_optimizer = region in account.session.regions_of("compute-optimizer")
+    unused = {need.action for need in needed} - {check.need.action for check in seen.checks}
+    optimizer = {action for action in ACTIONS if action.startswith("compute-optimizer:")}
+    assert unused == {"pricing:GetProducts", *(() if with_optimizer else optimizer)}
+    assert (seen.ready, seen.missing) == (True, ())
+    assert not unused & account.sim.calls.keys()
+
+
 def test_an_account_of_a_partition_is_nobody_in_another(simulate: Callable[..., Any], fleet: Fleet) -> None:
     account = simulate(moved(fleet, "us-gov-west-1"), home="us-gov-west-1")
     policy = Policy(limits={id_: detector.limits() for id_, detector in registry().items()})
@@ -108,7 +130,8 @@ def test_an_account_of_a_partition_is_nobody_in_another(simulate: Callable[..., 
 
 def test_a_policy_may_name_prices_of_its_own_where_no_list_does(simulate: Callable[..., Any], fleet: Fleet) -> None:
     account, item = simulate(fleet), ebs_storage("gp3")
-    own = PriceList(account.session, None, Decimal(1), {"cn-north-1": {item.id: Decimal("0.08")}}, date(2026, 11, 16))
+    overrides = {"cn-north-1": {item.id: Decimal("0.08")}}
+    own = PriceList(account.session, None, date(2026, 11, 16), PolicyPrices(overrides=overrides))
     table, gaps = own.of([item], "cn-north-1")
     assert (table[item].usd, table[item].source, gaps) == (Decimal("0.08"), "policy", [])
 
@@ -128,7 +151,7 @@ def test_every_endpoint_is_of_the_partition_of_its_region(monkeypatch: pytest.Mo
         assert host.endswith(f"{region}.{SUFFIXES[ELSEWHERE[region]]}"), service
 
 
-def test_a_region_that_nobody_knows_is_taken_for_one_of_the_largest_partition() -> None:
+def test_an_unknown_region_counts_as_one_of_the_largest_partition() -> None:
     session = AwsSession(meter=CallMeter(), endpoint=Endpoint("http://127.0.0.1:0", "", ""))
     assert session.partition_of("nowhere") == "aws"
     assert session.partition_of("eu-south-9") == "aws"
@@ -182,7 +205,7 @@ def test_nothing_is_written_for_one_partition_alone() -> None:
     for path in sorted(one for one in files if one.suffix in WRITTEN and one.is_file() and "build" not in one.parts):
         where = path.relative_to(ROOT).as_posix()
         for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            said = OF_ONE_PARTITION.search(text)
-            if said and not any(where.startswith(start) and form.search(text) for start, form in ALLOWED):
+            match = OF_ONE_PARTITION.search(text)
+            if match and not any(where.startswith(start) and form.search(text) for start, form in ALLOWED):
                 wrong.append(f"{where}:{number}: {text.strip()[:160]}")
     assert wrong == []

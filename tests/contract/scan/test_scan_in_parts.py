@@ -41,7 +41,7 @@ def auditing(account: Any, part_records: int | None = None) -> Audit:
     )
 
 
-def said(doc: ScanDocument) -> dict[str, Any]:
+def content(doc: ScanDocument) -> dict[str, Any]:
     """All that is said, without what it took and in which order questions are told."""
     lists = {
         name: sorted((one["detector"], one["resource"]["id"], one["reason"]) for one in doc[name])  # type: ignore[literal-required]
@@ -67,7 +67,7 @@ def test_in_parts_it_says_what_the_whole_says_and_counts_what_it_asked(account: 
     whole = merged([document(scan) for scan in scans])
 
     assert len(scans) > 2
-    assert said(whole) == said(account.whole)
+    assert content(whole) == content(account.whole)
     assert whole["scan"]["usage"]["metrics_requested"] == use_case.meter.metrics_requested()
     assert whole["scan"]["usage"]["api_calls"] == dict(sorted(use_case.meter.api_calls().items()))
     listing = {action for action in whole["scan"]["usage"]["api_calls"] if ":Describe" in action or ":List" in action}
@@ -82,7 +82,7 @@ def test_what_is_judged_while_cloudtrail_is_still_read_is_what_the_whole_says(ac
         (scan,) = use_case.parts(account.target, NOW, snapshot)
     seen = document(scan)
 
-    assert said(seen) == said(account.whole)
+    assert content(seen) == content(account.whole)
     assert seen["scan"]["usage"]["metrics_requested"] == account.whole["scan"]["usage"]["metrics_requested"]
 
 
@@ -95,10 +95,10 @@ def test_a_cloudtrail_that_cannot_be_read_is_a_gap_of_a_target_that_was_judged_m
 
     (gap,) = [gap for gap in scan.targets[0].gaps if gap.what == "cloudtrail:LookupEvents"]
     assert "AccessDenied" in gap.reason
-    assert said(document(scan)) == said(document(auditing(there).run([there.target], NOW)))
+    assert content(document(scan)) == content(document(auditing(there).run([there.target], NOW)))
 
 
-def test_one_process_lists_and_judges_the_first_part_and_another_goes_on(account: Any) -> None:
+def test_one_process_lists_and_judges_the_first_chunk_and_another_continues(account: Any) -> None:
     first, second = auditing(account, 60), auditing(account)
     with first.snapshot(account.target) as snapshot:
         one = document(next(first.parts(account.target, NOW, snapshot)))
@@ -106,7 +106,7 @@ def test_one_process_lists_and_judges_the_first_part_and_another_goes_on(account
         with open_snapshot(snapshot.file) as same:
             others = [document(scan) for scan in second.parts(account.target, NOW, same, first=2)]
 
-    assert said(merged([one, *others])) == said(account.whole)
+    assert content(merged([one, *others])) == content(account.whole)
     assert not [action for action in others[0]["scan"]["usage"]["api_calls"] if action.startswith(("ec2:", "fsx:"))]
 
 

@@ -33,7 +33,7 @@ def found(done: Scan) -> set[tuple[str, str, str]]:
     return {(f.detector, f.resource.id, f.fingerprint) for target in done.targets for f in target.findings}
 
 
-def outranked(done: Scan) -> set[tuple[str, str]]:
+def suppressed(done: Scan) -> set[tuple[str, str]]:
     return {
         (one.detector, one.resource.id)
         for target in done.targets
@@ -73,8 +73,8 @@ def test_a_cloudwatch_of_two_calls_a_second_gives_the_same_findings(demo: Any, h
 
 
 BREAK = [
-    pytest.param("deny", {"action": action}, action, id=f"denied {action}", marks=marks)
-    for action, marks in [
+    pytest.param("deny", {"action": action}, action, id=f"denied {action}", notes=notes)
+    for action, notes in [
         ("ec2:DescribeVolumes", ()),
         ("ec2:DescribeInstances", pytest.mark.slow),
         ("ec2:DescribeInstanceTypes", pytest.mark.slow),
@@ -85,7 +85,7 @@ BREAK = [
     ]
 ] + [
     pytest.param(
-        "partial", {"every": 3}, "cloudwatch:GetMetricData", id="every third metric fails", marks=pytest.mark.slow
+        "partial", {"every": 3}, "cloudwatch:GetMetricData", id="every third metric fails", notes=pytest.mark.slow
     ),
     pytest.param("truncate", {"action": "ec2:DescribeVolumes"}, "ec2:DescribeVolumes", id="truncated volumes"),
     pytest.param(
@@ -105,7 +105,7 @@ def test_what_cannot_be_read_is_a_named_gap_and_nothing_is_made_up(
     assert not done.complete
     assert what in {gap.what for target in done.targets for gap in target.gaps if not gap.optional}
     # Where the stronger detector cannot judge, what it would have told of is said by the weaker: as true as before.
-    assert {one for one in found(done) if one[:2] not in outranked(healthy)} <= found(healthy)
+    assert {one for one in found(done) if one[:2] not in suppressed(healthy)} <= found(healthy)
     assert found(healthy) - found(done)
 
 
@@ -114,9 +114,9 @@ def test_what_cannot_be_read_is_a_named_gap_and_nothing_is_made_up(
     ("action", "blind"),
     [
         ("pricing:GetProducts", set()),
-        pytest.param("cloudtrail:LookupEvents", set(), marks=pytest.mark.slow),
+        pytest.param("cloudtrail:LookupEvents", set(), notes=pytest.mark.slow),
         ("cloudwatch:ListMetrics", {"ebs-surplus-size"}),  # only an agent tells how full a file system is
-        pytest.param("compute-optimizer:GetEnrollmentStatus", set(), marks=pytest.mark.slow),
+        pytest.param("compute-optimizer:GetEnrollmentStatus", set(), notes=pytest.mark.slow),
     ],
 )
 def test_an_optional_source_that_is_denied_loses_no_finding_that_another_can_show(

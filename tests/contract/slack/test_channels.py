@@ -141,7 +141,7 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize("fault", UNKNOWN, ids=lambda fault: f"{fault.kind}-{fault.after}-{fault.error}")
-def test_where_nobody_knows_whether_it_was_posted_nobody_says_so_and_a_look_tells(slack, bot, fault) -> None:
+def test_an_unknown_delivery_is_not_called_posted_until_a_look_finds_it(slack, bot, fault) -> None:
     slack.faults = [fault]
     with pytest.raises(DeliveryUnknownError):
         bot.send(POST, None)
@@ -165,7 +165,7 @@ def test_an_answer_of_another_shape_is_no_answer(slack, bot, body, monkeypatch) 
 @pytest.mark.parametrize(
     ("status", "error"), [(403, ChannelRefusedError), (404, ChannelRefusedError), (408, DeliveryUnknownError)]
 )
-def test_an_error_of_somebody_in_between_is_told_by_its_status(slack, bot, status, error, monkeypatch) -> None:
+def test_an_error_of_a_proxy_is_recognized_by_its_status(slack, bot, status, error, monkeypatch) -> None:
     monkeypatch.setattr(
         "support.slack_server._Handler._answer",
         lambda *_: (status, {"Content-Type": "text/html"}, "<html>Proxy</html>"),
@@ -175,7 +175,7 @@ def test_an_error_of_somebody_in_between_is_told_by_its_status(slack, bot, statu
         bot.send(POST, None)
 
 
-def test_where_nothing_listens_nobody_knows(slack) -> None:
+def test_if_nothing_listens_the_delivery_is_unknown(slack) -> None:
     with pytest.raises(DeliveryUnknownError):
         BotChannel("xoxb-1", base_url="http://127.0.0.1:1/api/", timeout_s=TIMEOUT_S).send(POST, None)
 
@@ -246,7 +246,7 @@ def test_what_somebody_else_put_there_is_not_ours(slack, bot) -> None:
 
 
 @pytest.mark.parametrize(
-    ("breaks", "error", "said"),
+    ("breaks", "error", "message"),
     [
         ({"scopes": frozenset({"chat:write"})}, ChannelRefusedError, "missing_scope"),
         ({"channels": {}}, ChannelRefusedError, "channel_not_found"),
@@ -257,12 +257,12 @@ def test_what_somebody_else_put_there_is_not_ours(slack, bot) -> None:
         ({"page": 1, "faults": [None, Fault("reset")]}, DeliveryUnknownError, "ConnectionResetError"),
     ],
 )
-def test_a_look_that_fails_does_not_say_that_it_is_not_there(slack, bot, breaks, error, said) -> None:
+def test_a_look_that_fails_does_not_say_that_it_is_not_there(slack, bot, breaks, error, message) -> None:
     chatter(slack, 3)
     for name, value in breaks.items():
         setattr(slack, name, value)
 
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         bot.find(POST, None)
 
 
@@ -322,7 +322,7 @@ def test_any_other_method_answers_with_its_headers(slack, bot) -> None:
 # -- By webhook
 
 
-def test_a_webhook_posts_and_knows_not_where(slack, webhook) -> None:
+def test_a_webhook_posts_to_an_unknown_channel(slack, webhook) -> None:
     assert webhook.send(replace(POST, channel=None), None) == Sent(channel=None, ts=None, ok=True)
     (posted,) = messages(slack)
     assert (posted.text, posted.blocks) == ("3 new", [SECTION])
@@ -351,7 +351,7 @@ def test_a_webhook_can_neither_look_nor_change_nor_answer_in_a_thread(slack, web
 
 
 @pytest.mark.parametrize(
-    ("channel", "post", "said"),
+    ("channel", "post", "message"),
     [
         ("C0ARCHIVED", POST, "channel_is_archived"),
         (None, POST, "channel_not_found"),
@@ -359,9 +359,9 @@ def test_a_webhook_can_neither_look_nor_change_nor_answer_in_a_thread(slack, web
         ("C0DEFAULT", replace(POST, message=Message(text="x", blocks=(SECTION,) * 51)), "invalid_blocks"),
     ],
 )
-def test_a_webhook_that_refuses_says_why(slack, webhook, channel, post, said) -> None:
+def test_a_webhook_that_refuses_says_why(slack, webhook, channel, post, message) -> None:
     slack.webhook_channel = channel
-    with pytest.raises(ChannelRefusedError, match=f"^{said}$"):
+    with pytest.raises(ChannelRefusedError, match=f"^{message}$"):
         webhook.send(post, None)
 
 
@@ -372,7 +372,7 @@ def test_a_webhook_that_was_taken_away_says_so(slack) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "error", "said"),
+    ("fault", "error", "message"),
     [
         (Fault("busy", retry_after_s=9), ChannelBusyError, "9 s"),
         (Fault("refused", error="action_prohibited"), ChannelRefusedError, "action_prohibited"),
@@ -382,15 +382,15 @@ def test_a_webhook_that_was_taken_away_says_so(slack) -> None:
         (Fault("cut", after=True), DeliveryUnknownError, "IncompleteRead"),
     ],
 )
-def test_what_goes_wrong_with_a_webhook_is_told_apart(slack, webhook, fault, error, said) -> None:
+def test_each_error_of_a_webhook_raises_its_own_exception(slack, webhook, fault, error, message) -> None:
     slack.faults = [fault]
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         webhook.send(POST, None)
     assert len(slack.calls) == 1
     assert len(messages(slack)) == fault.after
 
 
-def test_a_press_is_answered_to_whoever_pressed_alone(slack) -> None:
+def test_only_the_person_who_pressed_sees_the_answer(slack) -> None:
     respond(slack.response_url("one"), POST.message)
 
     (answer,) = slack.responses["one"]
@@ -412,9 +412,9 @@ def test_neither_token_nor_address_is_logged_or_raised(slack, bot, webhook, faul
         try:
             channel.send(POST, None)
         except (ChannelBusyError, ChannelRefusedError, DeliveryUnknownError) as error:
-            told = f"{error!r} {error.__cause__!r} {error.__context__!r}"
-            assert slack.bot_token not in told
-            assert "B0HOOK" not in told
+            shown = f"{error!r} {error.__cause__!r} {error.__context__!r}"
+            assert slack.bot_token not in shown
+            assert "B0HOOK" not in shown
     assert caplog.text == ""
 
 
@@ -439,7 +439,7 @@ def test_a_secret_is_a_bots_or_a_webhooks(slack) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("xoxb-s3cret", "not JSON"),
         ('["xoxb-s3cret"]', "not a JSON object"),
@@ -460,8 +460,8 @@ def test_a_secret_is_a_bots_or_a_webhooks(slack) -> None:
         ),
     ],
 )
-def test_a_secret_that_is_none_is_named_by_its_key_and_not_by_its_value(text, said) -> None:
-    with pytest.raises(SecretError, match=said) as caught:
+def test_a_secret_that_is_none_is_named_by_its_key_and_not_by_its_value(text, message) -> None:
+    with pytest.raises(SecretError, match=message) as caught:
         parse(text)
 
     assert "s3cret" not in f"{caught.value!r}{caught.value.__cause__!r}"

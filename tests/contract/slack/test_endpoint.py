@@ -135,7 +135,7 @@ class Endpoint:
             "actions": [{"action_id": action, "block_id": f"{POST}/{ID}", **chosen}],
         })  # fmt: skip
 
-    def told(self, user: str = "U0JANE") -> list[str]:
+    def responses_to(self, user: str = "U0JANE") -> list[str]:
         return [one["text"] for one in self.slack.responses.get(user, ())]
 
     @property
@@ -215,7 +215,7 @@ def test_a_press_is_acknowledged_at_once_and_decided_in_the_background(endpoint:
     )
     assert "Snoozed until 2026-12-16 by <@U0JANE>" in endpoint.seen
     assert '"type": "actions"' not in endpoint.seen
-    assert ["Snoozed until 2026-12-16 by <@U0JANE>" in one for one in endpoint.told()] == [True]
+    assert ["Snoozed until 2026-12-16 by <@U0JANE>" in one for one in endpoint.responses_to()] == [True]
     assert endpoint.slack.responses["U0JANE"][0]["response_type"] == "ephemeral"
     assert endpoint.slack.responses["U0JANE"][0]["replace_original"] is False
 
@@ -242,20 +242,20 @@ def test_a_dismissal_asks_for_its_reason_at_once(endpoint: Endpoint) -> None:
     assert finding
     assert finding.decision
     assert (finding.status, finding.decision.why, finding.decision.until) == ("dismissed", "<!channel> & co", None)
-    assert "Dismissed for good by <@U0JANE>" in endpoint.told()[0]
-    assert "<!channel>" not in endpoint.told()[0]
+    assert "Dismissed for good by <@U0JANE>" in endpoint.responses_to()[0]
+    assert "<!channel>" not in endpoint.responses_to()[0]
     assert "<!channel>" not in endpoint.seen
 
 
-def test_a_form_that_slack_does_not_open_is_said(endpoint: Endpoint) -> None:
+def test_a_form_that_slack_does_not_open_is_reported(endpoint: Endpoint) -> None:
     endpoint.slack.faults = [Fault("refused", error="expired_trigger_id")]
     assert endpoint.call(endpoint.press("dismiss"))["statusCode"] == 200
     endpoint.work()
 
-    assert "expired" in endpoint.told()[0]
+    assert "expired" in endpoint.responses_to()[0]
 
 
-def test_of_two_approvals_the_first_wins_and_both_are_told(endpoint: Endpoint) -> None:
+def test_the_first_of_two_approvals_wins_and_both_people_learn_it(endpoint: Endpoint) -> None:
     for user in ("U0JANE", "U0JOE"):
         assert endpoint.call(endpoint.press("approve", f"{ID}:abc123", user))["statusCode"] == 200
     endpoint.work()
@@ -270,9 +270,9 @@ def test_of_two_approvals_the_first_wins_and_both_are_told(endpoint: Endpoint) -
     )
     assert [entry.happening for entry in endpoint.findings.ledger(ID)] == ["opened", "approved"]
     assert "Approved by <@U0JANE> until 2026-12-23" in endpoint.seen
-    assert "Nothing was changed" not in endpoint.told("U0JANE")[0]
-    assert "Nothing was changed" in endpoint.told("U0JOE")[0]
-    assert "Approved by <@U0JANE>" in endpoint.told("U0JOE")[0]
+    assert "Nothing was changed" not in endpoint.responses_to("U0JANE")[0]
+    assert "Nothing was changed" in endpoint.responses_to("U0JOE")[0]
+    assert "Approved by <@U0JANE>" in endpoint.responses_to("U0JOE")[0]
 
 
 def test_a_stop_reaches_the_clean_up_in_the_background(endpoint: Endpoint) -> None:
@@ -281,8 +281,8 @@ def test_a_stop_reaches_the_clean_up_in_the_background(endpoint: Endpoint) -> No
         assert endpoint.call(endpoint.press("stop", ID, user))["statusCode"] == 200
     endpoint.work()
 
-    assert f"there is no clean-up of finding {ID}" in endpoint.told("U0JOE")[0]
-    assert "Not allowed" in endpoint.told("U0EVE")[0]
+    assert f"there is no clean-up of finding {ID}" in endpoint.responses_to("U0JOE")[0]
+    assert "Not allowed" in endpoint.responses_to("U0EVE")[0]
 
 
 def test_a_command_is_answered(endpoint: Endpoint) -> None:
@@ -296,7 +296,7 @@ def test_a_command_is_answered(endpoint: Endpoint) -> None:
         assert endpoint.call(given(text, team))["statusCode"] == 200
     endpoint.work()
 
-    top, audit, elsewhere = endpoint.told("U0EVE")
+    top, audit, elsewhere = endpoint.responses_to("U0EVE")
     assert "scratch" in top
     assert "Not allowed" in audit
     assert "scratch" not in elsewhere
@@ -350,10 +350,10 @@ def test_tampered_late_and_unsigned_requests_are_refused_and_counted(
     assert not endpoint.background
     assert "secret plans" not in logged()
     assert "secret%20plans" not in logged().replace("+", "%20")
-    assert marks(endpoint) == []
+    assert request_ids(endpoint) == []
 
 
-def marks(endpoint: Endpoint) -> list[dict[str, Any]]:
+def request_ids(endpoint: Endpoint) -> list[dict[str, Any]]:
     items = endpoint.session.client("dynamodb", "ap-northeast-1").scan(TableName="slackwater-table")["Items"]
     return [one for one in items if one["sk"]["S"] == KIND]
 
@@ -381,7 +381,7 @@ def test_what_could_not_be_handed_over_is_taken_when_slack_comes_again(endpoint:
     assert answer["statusCode"] == 503
     assert "Traceback" not in answer["body"]
     assert "Rate exceeded" not in answer["body"]
-    assert marks(endpoint) == []
+    assert request_ids(endpoint) == []
 
     endpoint.broken = None
     headers = signed(SIGNING_SECRET, body, NOW.timestamp(), **{"x-slack-retry-num": "1"})
@@ -390,7 +390,7 @@ def test_what_could_not_be_handed_over_is_taken_when_slack_comes_again(endpoint:
 
 
 @pytest.mark.parametrize("secret", [None, "{", '{"webhook_url": "https://hooks.slack.com/services/T/B/x"}'])
-def test_without_a_secret_that_can_be_used_nobody_is_let_in_and_nothing_of_it_is_told(
+def test_without_a_usable_secret_every_request_is_refused_without_a_reason(
     endpoint: Endpoint, secret: str | None
 ) -> None:
     secrets: Any = endpoint.session.client("secretsmanager", "ap-northeast-1")
@@ -442,13 +442,13 @@ def test_an_event_of_the_version_before_is_good(endpoint: Endpoint) -> None:
 # -- The adapters
 
 
-def test_a_mark_is_kept_longer_than_a_signature_is_good_for(endpoint: Endpoint) -> None:
+def test_a_request_id_is_kept_longer_than_its_signature_is_valid(endpoint: Endpoint) -> None:
     guard = RequestGuard(endpoint.session, "slackwater-table", lambda: NOW)
 
     assert guard.take("a", "1")
     assert guard.take("a", "1"), "botocore asks again when an answer is lost"
     assert not guard.take("a", "2")
-    [mark] = marks(endpoint)
+    [mark] = request_ids(endpoint)
     assert {name: mark[name] for name in ("pk", "sk")} == table.key(KIND, "a")
     assert mark[table.EXPIRES_AT] == {"N": str(int((NOW + KEPT).timestamp()))}
     assert timedelta(minutes=10) <= KEPT

@@ -48,11 +48,11 @@ def world(bench):
     build.volume("data", 100, on=runs, activity=steady, type="gp2")
     build.volume("at-rest", 100, on=stopped, type="gp2")
     build.volume("new", 100, created=build.ago(10), on=runs)
-    loose, fresh = (
+    unattached, fresh = (
         build.volume(name, 100, created=build.ago(90), used=((build.ago(90), build.ago(days)),))
         for name, days in (("loose", 30), ("fresh", 3))
     )
-    build.plant(loose, "left", "ebs-unattached")
+    build.plant(unattached, "left", "ebs-unattached")
     build.detached(fresh.id, runs.id, build.ago(3))
     build.plant(fresh, "just left", twin_of="ebs-unattached")
     source, replica, _ = (
@@ -95,8 +95,8 @@ def compared(bench, world, policy, ours=(), theirs=(), besides=None):
 
 
 def test_what_both_flag_needs_no_reason(bench, world):
-    loose = id_of(world, "loose")
-    row = compared(bench, world, "unattached-volumes", [loose], [loose])
+    unattached = id_of(world, "loose")
+    row = compared(bench, world, "unattached-volumes", [unattached], [unattached])
     assert (row.both, row.only_ours, row.only_theirs, row.unexplained) == (1, {}, {}, ())
     assert (row.planted, row.twins) == ((1, 1, 1), (1, 0, 0))
 
@@ -137,7 +137,7 @@ def test_what_no_rule_explains_is_named(bench, world, policy, name):
     assert row.unexplained == (id_of(world, name),)
 
 
-def test_what_slackwater_said_of_it_is_the_reason(bench, world):
+def test_the_reason_is_slackwaters_own_text(bench, world):
     quiet = id_of(world, "quiet")
     row = compared(bench, world, "idle-efs", theirs=[quiet], besides={quiet: "kept by a tag"})
     assert (row.only_theirs, row.unexplained) == ({"kept by a tag": 1}, ())

@@ -140,11 +140,16 @@ def test_states_and_limits_are_those_that_are_deployed(cost):
         state = name
     assert machine["States"][state]["Type"] == "Succeed"
     child = machine["States"]["ScanTargets"]["ItemProcessor"]
+    batch, left, all_ = cost.OF_BATCH
+    assert (child["StartAt"], child["States"][batch]["Next"]) == (batch, left)
+    assert child["States"][left]["Default"] == all_
+    assert (batch, left, child["States"][left]["Choices"][0]["Next"]) == cost.OF_REST
+    each = child["States"][cost.OF_REST[-1]]["ItemProcessor"]
     scan, more = cost.OF_TURN
-    assert child["StartAt"] == scan
-    assert child["States"][scan]["Next"] == more
-    assert child["States"][more]["Default"] == cost.OF_TARGET[0]
-    assert (cost.transitions_of(1), cost.transitions_of(3)) == (3, 7)
+    assert each["StartAt"] == scan
+    assert each["States"][scan]["Next"] == more
+    assert each["States"][more]["Default"] == cost.OF_TARGET[0]
+    assert (cost.transitions_of([]), cost.transitions_of([1]), cost.transitions_of([1, 3])) == (3, 6, 13)
     functions = yaml_parse((ROOT / "template.yaml").read_text())["Resources"]
     for name, memory_mb in cost.MEMORY_MB.items():
         properties = functions[name]["Properties"]
@@ -160,16 +165,16 @@ def leads_to(states, name):
 def taken(**more):
     return {
         "calls": {}, "metrics": 0, "cpu_s": 1.0, "wall_s": 2.0, "peak_mib": 99.0, "disk_mib": 3.0, "write_units": 0, "read_units": 0,
-        "turns": 1, **more,
+        "turns": 0.05, "transitions": 0.15, "targets": 20, **more,
     }  # fmt: skip
 
 
 def test_the_page_adds_up(cost):
     empty = [taken(wall_s=wall, calls={"ec2:DescribeVolumes": 1, "s3:PutObject": 1}) for wall in (0.4, 0.2, 9.0, 0.3)]
     scans = {kind: {"0": empty, "50": empty} for kind in (cost.EMPTY, cost.SMALL)}
-    large = [taken(wall_s=60.0, metrics=30_000, turns=2)]
+    large = [taken(wall_s=60.0, metrics=30_000, turns=2, transitions=6, targets=1)]
     found = {
-        "at": "2026-11-22", "resources": 10_000, "plan": taken(accounts=1_001),
+        "at": "2026-11-22", "resources": 10_000, "plan": taken(accounts=1_001, batch=20),
         "counts": {cost.EMPTY: 16_000, cost.SMALL: 200, cost.LARGE: 6},
         "scans": scans | {cost.LARGE: {"0": large, "50": large}},
         "sizes": {f"{kind}_kib": 2.0 for kind in (cost.EMPTY, cost.SMALL, cost.LARGE)},
@@ -182,18 +187,17 @@ def test_the_page_adds_up(cost):
         1.0,
         16_000,
     )  # a quarter took no longer; its work takes more
-    assert (last.transitions, last.turns, last.metrics) == (5, 2, 30_000)
+    assert (last.transitions, last.turns, last.metrics) == (6, 2, 30_000)
     text = cost.section(found)
     assert "20,000 findings" in text
     assert "1,001 accounts" in text
     assert "**An empty region costs 1 calls and " in text
-    # 16,200 × 3 + 6 × 5 + 9 transitions, and 6 × 30,000 metrics.
-    assert "| Step Functions | 48,639 |" in text
+    assert "(80 empty, 80 small, 1 large) were scanned" in text
+    # 16,200 × 0.15 + 6 × 6 + 9 transitions, and 6 × 30,000 metrics.
+    assert "| Step Functions | 2,475 |" in text
     assert "| GetMetricData | 180,000 |" in text
     assert "| 1.8000 |" in text
-    assert (
-        "while regions are empty | 500; in three regions 1,500 | 600 |" in text
-    )  # 200 at a time, three in each second
+    assert "while regions are empty | 500; in three regions 1,500 | 30 |" in text  # 200 at a time, 0.15 in each second
     assert "| | disk | 4,096 MiB | 4 MiB |" in text.replace("|  |", "| |")
 
 
@@ -262,7 +266,7 @@ def test_indexes_are_the_tables(stand_ins):
     assert stand_ins.PROJECTED == table.PROJECTED
 
 
-def test_the_stores_cannot_tell_it_from_aws(stand_ins, tmp_path):
+def test_the_stores_work_on_it_as_on_aws(stand_ins, tmp_path):
     server = stand_ins.StandIns()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -292,20 +296,20 @@ def test_the_stores_cannot_tell_it_from_aws(stand_ins, tmp_path):
         }  # fmt: skip
         assert [entry["pk"]["S"] for entry in kept.query_all(**by_target)] == ["FINDING#1"]
         assert [*DynamoFindings(kept).unresolved("2", "r")] == []
-        told = server.told()
+        report = server.told()
     finally:
         server.shutdown()
         server.server_close()
-    assert {what: told[what] for what in told if ":" in what} == {
+    assert {what: report[what] for what in report if ":" in what} == {
         "s3:GetObject": 3, "s3:PutObject": 5, "s3:HeadObject": 2,
         "dynamodb:PutItem": 2, "dynamodb:TransactWriteItems": 2, "dynamodb:BatchGetItem": 1, "dynamodb:Query": 2,
     }  # fmt: skip
     # An audit's record, and in a transaction a finding of two KiB with its three entries, and a ledger's entry.
-    assert told["write_units"] == 1 + (4 + 3) + 2
-    assert told["read_units"] == 2 + 0.5 + 0.5
+    assert report["write_units"] == 1 + (4 + 3) + 2
+    assert report["read_units"] == 2 + 0.5 + 0.5
 
 
-def test_whoever_asks_before_sending_is_answered_at_once(stand_ins):
+def test_a_client_that_expects_a_continue_is_answered_at_once(stand_ins):
     # S3's clients do, and wait for a second: a measurement would be of nothing else.
     server = stand_ins.StandIns()
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -44,7 +44,7 @@ def truth(*planted, resources=100):
     return {"planted": list(planted), "counts": {"r": {"types": {"efs-file-system": resources, "ebs-volume": 7}}}}
 
 
-def said(detector, *ids, **more):
+def finding(detector, *ids, **more):
     return [{"detector": detector, "resource": {"id": id_}, **more} for id_ in ids]
 
 
@@ -72,10 +72,12 @@ def counted(score, doc, *planted):
     return scores, score.count(scores, 3, truth(*(planted or PLANTED)), doc)
 
 
-def test_troubles_are_found_or_missed_and_doubt_is_missed_too(score):
+def test_issues_are_found_or_missed_and_unknown_counts_as_missed(score):
     scores, wrong = counted(
         score,
-        document(findings=said("efs-idle", "found"), unknown=said("efs-idle", "doubted", "unsure", "dark", reason="?")),
+        document(
+            findings=finding("efs-idle", "found"), unknown=finding("efs-idle", "doubted", "unsure", "dark", reason="?")
+        ),
     )
     one = scores["efs-idle"]
     assert (one.found, one.missed, one.false_alarms, one.innocents) == (1, 2, 0, 97)
@@ -90,7 +92,7 @@ def test_troubles_are_found_or_missed_and_doubt_is_missed_too(score):
 
 
 def test_a_false_alarm_is_counted_wherever_it_is(score):
-    scores, wrong = counted(score, document(findings=said("efs-idle", "found", "twin", "ordinary")))
+    scores, wrong = counted(score, document(findings=finding("efs-idle", "found", "twin", "ordinary")))
     assert scores["efs-idle"].false_alarms == 2
     assert scores["efs-idle"].precision == pytest.approx(1 / 3)
     assert {(one.resource_id, one.scenario) for one in wrong if one.what == "false alarm"} == {
@@ -104,17 +106,17 @@ def test_a_detector_must_be_silent_about_what_another_is_right_about(score):
     both = ("efs-idle", "ebs-unattached")
     scores, _ = counted(
         score,
-        document(findings=[*said("efs-idle", "loose"), *said("ebs-unattached", "loose")], detectors=both),
+        document(findings=[*finding("efs-idle", "loose"), *finding("ebs-unattached", "loose")], detectors=both),
         *planted,
     )
     assert scores["efs-idle"].false_alarms == 1
     assert (scores["ebs-unattached"].found, scores["ebs-unattached"].false_alarms) == (1, 0)
 
 
-def test_a_trouble_of_two_detectors_is_looked_for_by_both(score):
+def test_an_issue_of_two_detectors_is_looked_for_by_both(score):
     scores, _ = counted(
         score,
-        document(findings=said("ebs-outdated-type", "loose"), detectors=("ebs-outdated-type", "ebs-unattached")),
+        document(findings=finding("ebs-outdated-type", "loose"), detectors=("ebs-outdated-type", "ebs-unattached")),
         case("loose", "detached", "ebs-unattached", "ebs-outdated-type"),
     )
     assert (scores["ebs-outdated-type"].found, scores["ebs-unattached"].missed) == (1, 1)
@@ -124,7 +126,7 @@ def test_a_trouble_of_two_detectors_is_looked_for_by_both(score):
 @pytest.mark.parametrize("silent", [KEPT, STRONGER_FINDING])
 def test_what_saves_too_little_to_list_was_flagged_and_what_is_unlisted_for_another_reason_was_not(score, silent):
     doc = document(
-        unlisted=[*said("efs-idle", "found", reason=BELOW_MINIMUM), *said("efs-idle", "twin", reason=silent)]
+        unlisted=[*finding("efs-idle", "found", reason=BELOW_MINIMUM), *finding("efs-idle", "twin", reason=silent)]
     )
     scores, _ = counted(score, doc)
     assert (scores["efs-idle"].found, scores["efs-idle"].false_alarms) == (1, 0)
@@ -133,16 +135,16 @@ def test_what_saves_too_little_to_list_was_flagged_and_what_is_unlisted_for_anot
 def test_fleets_add_up(score):
     scores = {}
     for seed in (1, 2):
-        score.count(scores, seed, truth(*PLANTED), document(findings=said("efs-idle", "found")))
+        score.count(scores, seed, truth(*PLANTED), document(findings=finding("efs-idle", "found")))
     assert (scores["efs-idle"].found, scores["efs-idle"].missed, scores["efs-idle"].innocents) == (2, 4, 194)
 
 
-def _scored(score, detector, *, found, missed=0, alarms=0, unknown=0, twins=0, innocents=0):
+def _scored(score, detector, *, found, missed=0, alarms=0, unknown=0, controls=0, innocents=0):
     one = score.Score(false_alarms=alarms, innocents=innocents)
     one.rows["trouble"] = score.Row(trouble=True, full=True)
     one.rows["trouble"].said.update({"flagged": found, "silent": missed})
     one.rows["twin"] = score.Row(trouble=False, full=True)
-    one.rows["twin"].said.update({"silent": twins, "unknown": unknown})
+    one.rows["twin"].said.update({"silent": controls, "unknown": unknown})
     return {detector: one}
 
 
@@ -163,9 +165,9 @@ def test_targets(score, detector, numbers, missed):
 
 
 def test_a_report_must_hold_enough(score):
-    few = score.misses(_scored(score, "efs-idle", found=999, twins=199, innocents=49_999), whole=True)
+    few = score.misses(_scored(score, "efs-idle", found=999, controls=199, innocents=49_999), whole=True)
     assert len(few) == 3
-    assert not score.misses(_scored(score, "efs-idle", found=1000, twins=200, innocents=50_000), whole=True)
+    assert not score.misses(_scored(score, "efs-idle", found=1000, controls=200, innocents=50_000), whole=True)
 
 
 def test_a_detector_without_scenarios_misses_its_target(score):
@@ -173,7 +175,7 @@ def test_a_detector_without_scenarios_misses_its_target(score):
     assert "efs-new: it has no scenarios" in score.misses(scores, whole=False)
 
 
-def test_the_page_is_written_between_its_marks(score, tmp_path):
+def test_the_page_is_written_between_its_markers(score, tmp_path):
     page = tmp_path / "score.md"
     page.write_text(f"before\n{score.BEGIN}old\n{score.END}after\n")
     score.write_between(page, score.BEGIN, score.END, "new\n")
@@ -181,7 +183,7 @@ def test_the_page_is_written_between_its_marks(score, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "{begin}old\n", "{end}{begin}old\n"])
-def test_a_page_without_both_marks_stays_as_it_is(score, tmp_path, text):
+def test_a_page_without_both_markers_is_not_changed(score, tmp_path, text):
     page = tmp_path / "score.md"
     page.write_text(text.format(begin=score.BEGIN, end=score.END))
     before = page.read_text()
@@ -192,7 +194,7 @@ def test_a_page_without_both_marks_stays_as_it_is(score, tmp_path, text):
 
 
 def test_the_table_names_detector_scenario_and_counts(score):
-    scores, _ = counted(score, document(findings=said("efs-idle", "found")))
+    scores, _ = counted(score, document(findings=finding("efs-idle", "found")))
     text = score.tables(scores, [3])
     assert "| [`efs-idle`](detectors/efs-idle.md) | 3 | 97 | 1 | 2 | 0 | 1.000 | 0.333 | 0.0% |" in text
     assert "| `efs-idle` | killed | killed. | flagged | 1 | 2 | 0 |" in text

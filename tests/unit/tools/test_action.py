@@ -104,8 +104,8 @@ def test_what_an_input_says_is_never_run(tmp_path: Path, account: Any) -> None:
 @pytest.mark.slow
 def test_it_installs_itself(tmp_path: Path) -> None:
     script = f'source "{ROOT}/tools/pip_settings.sh"; echo "$index"; echo "$certificates"'
-    said = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
-    index = {name: value for name, value in zip(("PIP_INDEX_URL", "PIP_CERT"), said, strict=True) if value}
+    output = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
+    index = {name: value for name, value in zip(("PIP_INDEX_URL", "PIP_CERT"), output, strict=True) if value}
     ended = run("Install Slackwater", tmp_path, PATH, {}, **index)
 
     assert ended.status == 0, ended.log

@@ -114,15 +114,15 @@ def test_without_advisories_nothing_counts_as_checked(project: Path, path: str, 
     assert "not checked" in capsys.readouterr().err
 
 
-def test_the_source_and_its_age_are_said_and_one_that_is_too_old_is_no_check(project: Path, capsys) -> None:
+def test_the_source_and_its_age_are_printed_and_an_old_source_is_refused(project: Path, capsys) -> None:
     old = (datetime.now(UTC) - timedelta(days=40)).isoformat()
 
     every = record("none", modified=old), record("none", "npm", modified=old)
     assert run(project, *every, partial=True) == 0
-    said = capsys.readouterr().out
-    assert ": newest advisory of " in said
-    assert ", 40 days old; PyPI, npm\n" in said
-    assert f"PyPI: 2 versions, 0 with a vulnerability known by {old[:10]}" in said
+    output = capsys.readouterr().out
+    assert ": newest advisory of " in output
+    assert ", 40 days old; PyPI, npm\n" in output
+    assert f"PyPI: 2 versions, 0 with a vulnerability known by {old[:10]}" in output
     assert run(project, *every, partial=True, more=("--most-days", "30")) == 2
 
 
@@ -141,9 +141,9 @@ def test_without_a_copy_of_osv_it_is_checked_against_what_is_packaged(project: P
     monkeypatch.setattr(audit, "find_spec", lambda _: spec)
 
     assert audit.main(["--root", str(project)]) == 1
-    said = capsys.readouterr().out
-    assert said.startswith("safety-db: newest advisory of 2021-07-01, ")
-    assert "boto3 1.40.0: pyup.io-1" in said
+    output = capsys.readouterr().out
+    assert output.startswith("safety-db: newest advisory of 2021-07-01, ")
+    assert "boto3 1.40.0: pyup.io-1" in output
 
 
 def test_without_any_source_nothing_counts_as_checked(project: Path, monkeypatch, capsys) -> None:

@@ -39,8 +39,8 @@ def interpreter(version: str) -> Path | None:
 def index() -> dict[str, str]:
     """Where this machine gets packages, for a pip without the settings of its user."""
     script = f'source "{ROOT}/tools/pip_settings.sh"; echo "$index"; echo "$certificates"'
-    said = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
-    return {name: value for name, value in zip(("PIP_INDEX_URL", "PIP_CERT"), said, strict=True) if value}
+    output = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
+    return {name: value for name, value in zip(("PIP_INDEX_URL", "PIP_CERT"), output, strict=True) if value}
 
 
 @dataclass(frozen=True)
@@ -131,9 +131,9 @@ def test_a_scan_runs(installed: Installation) -> None:
 
 def test_an_estimate_runs(installed: Installation) -> None:
     asked = ("--used", "30GiB", "--allocated", "60GiB", "--hours", "1h", "--efs", "one-zone")
-    said = installed.must("slackwater", "estimate", "efs-vs-ebs", *asked, "--offline", "--format", "json")
+    output = installed.must("slackwater", "estimate", "efs-vs-ebs", *asked, "--offline", "--format", "json")
 
-    assert json.loads(said)["schema"] == "slackwater.estimate/1"
+    assert json.loads(output)["schema"] == "slackwater.estimate/1"
 
 
 def test_a_wheel_that_is_not_the_released_one_is_refused(installed: Installation, wheel: Path) -> None:

@@ -14,7 +14,7 @@ def test_a_version_with_its_tag_and_dated_section_is_released() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changelog", "tags", "changed", "said"),
+    ("changelog", "tags", "changed", "message"),
     [
         (DATED, [], "", "the commit needs the tag v1.2.3; it has no tag."),
         (DATED, ["v1.2.4"], "", "the commit needs the tag v1.2.3; it has v1.2.4."),
@@ -25,10 +25,10 @@ def test_a_version_with_its_tag_and_dated_section_is_released() -> None:
         (DATED.replace("11-23", "13-23"), ["v1.2.3"], "", "has no date"),
     ],
 )
-def test_what_is_missing_is_said(changelog: str, tags: list[str], changed: str, said: str) -> None:
+def test_missing_release_parts_are_listed(changelog: str, tags: list[str], changed: str, message: str) -> None:
     (problem,) = release.problems("1.2.3", changelog, tags, changed)
 
-    assert said in problem
+    assert message in problem
 
 
 def test_two_builds_that_differ_are_no_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

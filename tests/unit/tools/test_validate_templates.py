@@ -10,22 +10,22 @@ from typing import Final
 import pytest
 
 ROOT: Final = Path(__file__).parents[3]
-SOUND: Final = """
+VALID: Final = """
 Transform: AWS::Serverless-2016-10-31
 Resources:
   Table:
     Type: AWS::Serverless::SimpleTable
 """
 BROKEN: Final = {
-    "not a resource type": SOUND.replace("SimpleTable", "SimpelTable"),
-    "a property that cfn-lint knows is wrong": SOUND.replace("AWS::Serverless::SimpleTable", "AWS::SQS::Queue")
+    "not a resource type": VALID.replace("SimpleTable", "SimpelTable"),
+    "a property that cfn-lint knows is wrong": VALID.replace("AWS::Serverless::SimpleTable", "AWS::SQS::Queue")
     + "    Properties: {DelaySeconds: soon}\n",
 }
 
 
 @pytest.mark.slow  # SAM takes seconds to import
-def test_a_broken_template_is_named_and_a_sound_one_is_not(tmp_path: Path) -> None:
-    files = {tmp_path / "sound.yaml": SOUND} | {
+def test_a_broken_template_is_named_and_a_valid_one_is_not(tmp_path: Path) -> None:
+    files = {tmp_path / "sound.yaml": VALID} | {
         tmp_path / f"broken{n}.yaml": text for n, text in enumerate(BROKEN.values())
     }
     for file, text in files.items():

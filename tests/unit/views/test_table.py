@@ -87,7 +87,7 @@ def test_a_long_reason_is_cut_where_it_is_repeated_for_every_detector(drawn, mak
     assert f": {'why ' * 19}why… (vol-9)" in text
 
 
-def test_that_a_gap_is_optional_is_said_once(drawn, make) -> None:
+def test_optional_gaps_are_labelled_once(drawn, make) -> None:
     text = drawn(gaps=(make.gap(optional=True),))
 
     assert "Optional calls that failed" in text
@@ -107,7 +107,7 @@ def many(make, count: int, usd: str | None, **changes: str) -> list:
     ]
 
 
-def test_waste_comes_first_by_money_then_what_has_no_price_then_trouble(drawn, make) -> None:
+def test_waste_is_ordered_by_money_then_unpriced_then_performance_issues(drawn, make) -> None:
     text = drawn(
         *many(make, 1, "5", kind="performance", detector="ec2-slow"),
         *many(make, 1, None), *many(make, 1, "2", severity="low"), *many(make, 1, "1"),
@@ -169,7 +169,7 @@ def test_nothing_is_wider_than_the_terminal(width: int, details: bool, drawn, ma
     assert max(map(cell_len, lines)) <= width
 
 
-def test_the_severity_and_the_mark_of_low_confidence_are_explained_above_the_rows(drawn, make) -> None:
+def test_the_severity_and_the_sign_of_low_confidence_are_explained_above_the_rows(drawn, make) -> None:
     text = drawn(make.finding("12.30", confidence="low"), make.finding("-352.15", id="b", kind="performance"))
 
     waste, issues = text.split("Performance issues and risks")

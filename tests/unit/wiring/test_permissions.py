@@ -8,14 +8,15 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 from slackwater import aws
-from slackwater.aws.inventory import permission_checks as probes
+from slackwater.aws.inventory import permission_checks
 from slackwater.engine.registry import registry
 from slackwater.wiring import permissions
 from slackwater.wiring.scan_needs import needs
 
 PAGE = (Path(__file__).parents[3] / "docs" / "permissions.md").read_text()
 PAGE_OF_SECURITY = Path(__file__).parents[3] / "SECURITY.md"
-SCAN, OPERATE = (json.loads(policy)["Statement"] for policy in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
+(SCAN,) = (json.loads(policy)["Statement"] for policy in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
+OPERATE = json.loads((Path(__file__).parents[3] / "iam/operate.json").read_text())["Statement"]
 
 ADAPTERS = [import_module(module.name) for module in walk_packages(aws.__path__, f"{aws.__name__}.")]
 
@@ -28,7 +29,7 @@ def listed() -> set[str]:
 def test_the_documented_policy_allows_just_what_a_scan_uses() -> None:
     (statement,) = SCAN
 
-    assert set(statement["Action"]) == probes.ACTIONS
+    assert set(statement["Action"]) == permission_checks.ACTIONS
     assert statement["Action"] == sorted(statement["Action"])
 
 
@@ -41,6 +42,13 @@ def test_the_documented_policy_of_a_person_allows_just_what_the_commands_use() -
 
     assert sorted(allowed) == sorted(permissions.OPERATE)
     assert [statement["Sid"] for statement in OPERATE if statement["Resource"] == "*"] == ["WhoAmI", "ListBackups"]
+
+
+def test_the_page_names_each_statement_of_a_person_or_counts_it() -> None:
+    (section,) = re.findall(r"^# What a person may do .*?\n(.*?)^# ", PAGE, re.MULTILINE | re.DOTALL)
+
+    assert "| the first five |" in section
+    assert {statement["Sid"] for statement in OPERATE[5:]} == set(re.findall(r"`([A-Z][a-z]\w+)`", section))
 
 
 def test_the_page_says_of_each_action_what_its_want_means() -> None:
@@ -80,7 +88,7 @@ def test_every_action_of_an_adapter_is_used_by_somebody() -> None:
         permissions.CHANGE, permissions.RESTORE, permissions.SWEEP, permissions.RUN,
     )  # fmt: skip
 
-    assert listed() == probes.ACTIONS.union(permissions.OPERATE, *functions)
+    assert listed() == permission_checks.ACTIONS.union(permissions.OPERATE, *functions)
 
 
 def test_every_adapter_that_makes_a_client_lists_its_actions() -> None:
@@ -91,6 +99,6 @@ def test_every_adapter_that_makes_a_client_lists_its_actions() -> None:
 
 
 def test_a_scan_can_only_read() -> None:
-    verbs = {action.partition(":")[2] for action in probes.ACTIONS}
+    verbs = {action.partition(":")[2] for action in permission_checks.ACTIONS}
 
     assert [verb for verb in verbs if not re.match(r"(Describe|Get|List|Lookup)[A-Z]", verb)] == []

@@ -64,6 +64,6 @@ def test_it_is_asked_again_where_kms_is_busy(sim: Simulator) -> None:
 
 @pytest.mark.parametrize(("days", "usable"), [(-1, False), (1, True)])
 def test_imported_key_material_has_to_last_as_long(days: int, usable: bool) -> None:
-    told = {"KeyMetadata": {"KeyState": "Enabled", "ValidTo": UNTIL + timedelta(days=days)}}
-    session: Any = SimpleNamespace(client=lambda *_: SimpleNamespace(describe_key=lambda **_: told))
+    description = {"KeyMetadata": {"KeyState": "Enabled", "ValidTo": UNTIL + timedelta(days=days)}}
+    session: Any = SimpleNamespace(client=lambda *_: SimpleNamespace(describe_key=lambda **_: description))
     assert (KmsKeys(session).unusable(KEY, REGION, UNTIL) is None) == usable

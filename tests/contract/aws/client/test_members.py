@@ -141,9 +141,9 @@ def test_what_may_not_be_assumed_is_named_with_what_to_do(enter: Enter, account:
     with pytest.raises(AccessDeniedError) as raised:
         entering.members.session(account)
 
-    said = reason(raised.value)  # as a gap says it: not the whole of it
+    shown = reason(raised.value)  # as a gap says it: not the whole of it
     for needed in (account, role, "deploy template-member.yaml", "external id"):
-        assert needed in said
+        assert needed in shown
     assert "AccessDenied:" in str(raised.value)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slackwater.aws.client.pages import TooManyPagesError, pages
+from slackwater.aws.client.pages import MARKER, TooManyPagesError, pages
 from slackwater.ports.errors import BrokenAnswerError
 
 
@@ -26,14 +26,14 @@ def test_a_token_that_comes_again_is_broken_and_not_an_endless_account():
         list(pages(lambda **_: {"Items": [1], "NextToken": "a"}, "Items"))
 
 
-def test_a_token_goes_back_under_the_name_the_service_takes_it_by():
+def test_a_token_is_sent_back_under_the_services_own_name():
     sent = []
 
     def call(**parameters):
         sent.append(dict(parameters))
         return {"Items": [len(sent)], **({} if len(sent) > 1 else {"NextMarker": "m"})}
 
-    list(pages(call, "Items", next_in="Marker", next_out="NextMarker", MaxItems=5))
+    list(pages(call, "Items", tokens=MARKER, MaxItems=5))
     assert sent == [{"MaxItems": 5}, {"MaxItems": 5, "Marker": "m"}]
 
 
@@ -55,12 +55,12 @@ def test_a_page_that_comes_again_by_another_token_is_broken_for_another_is_lost(
         list(pages(call, "Items"))
 
 
-def test_pages_are_told_apart_by_what_they_begin_and_end_with():
+def test_pages_are_distinguished_by_their_first_and_last_item():
     call = replay({"Items": [1, 2], "NextToken": "a"}, {"Items": [1, 3], "NextToken": "b"}, {"Items": [0, 3]})
     assert list(pages(call, "Items")) == [1, 2, 1, 3, 0, 3]
 
 
-def test_whoever_watches_says_whether_a_page_came_before():
+def test_the_watch_function_decides_whether_a_page_is_repeated():
     page = {"Items": [1, 2]}
     answers = [page | {"NextToken": token} for token in "abc"]
     assert list(pages(replay(*answers, page), "Items", watch=lambda _: "new")) == [1, 2] * 4

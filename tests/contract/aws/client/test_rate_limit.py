@@ -29,15 +29,15 @@ REGION = "ap-northeast-1"
 class Time:
     """A clock that only sleeping moves; `slept` are the waits in seconds."""
 
-    def __init__(self, *, stands=False):
-        self.now, self.slept, self.stands = 0.0, [], stands
+    def __init__(self, *, stopped=False):
+        self.now, self.slept, self.stopped = 0.0, [], stopped
 
     def __call__(self):
         return self.now
 
     def sleep(self, seconds):
         self.slept.append(seconds)
-        self.now += 0 if self.stands else seconds
+        self.now += 0 if self.stopped else seconds
 
 
 def bucket(per_second, time, share=lambda: 1):
@@ -65,7 +65,7 @@ def rate(times):
 )
 def test_no_window_ever_holds_more_than_its_rate_and_a_burst(per_second, share, gaps, throttled):
     """Each list is a thread: how long it works before each call. While one waits, the others come."""
-    time = Time(stands=True)
+    time = Time(stopped=True)
     of = bucket(per_second, time, lambda: share)
     due = [(works[0], n, 0) for n, works in enumerate(gaps)]
     heapq.heapify(due)
@@ -87,7 +87,7 @@ def test_no_window_ever_holds_more_than_its_rate_and_a_burst(per_second, share, 
 
 
 def test_threads_that_come_at_once_take_turns_and_none_is_lost():
-    time = Time(stands=True)
+    time = Time(stopped=True)
     of = bucket(10, time)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: of.take(), range(400)))
@@ -103,7 +103,7 @@ def test_what_is_slower_than_the_rate_never_waits():
     assert time.slept == []
 
 
-def test_throttled_it_goes_on_at_half_the_rate_and_is_back_within_half_a_minute():
+def test_a_throttled_scan_continues_at_half_the_rate_and_recovers_within_half_a_minute():
     time = Time()
     of = bucket(10, time)
     sent(of, time, 20)
@@ -125,7 +125,7 @@ def test_calls_that_are_refused_together_halve_the_rate_once():
     assert rate(sent(of, time, 4)) == pytest.approx(8, rel=0.1)
 
 
-def test_however_often_it_is_throttled_a_scan_goes_on():
+def test_a_scan_continues_however_often_it_is_throttled():
     time = Time()
     of = bucket(10, time)
     for _ in range(50):
@@ -147,7 +147,7 @@ def test_the_share_is_asked_anew_for_every_call():
 
 
 def test_each_service_in_each_region_has_a_bucket_and_what_has_no_rate_does_not_wait():
-    time = Time(stands=True)
+    time = Time(stopped=True)
     of = RateLimit({"fsx": 1}, clock=time, sleep=time.sleep)
     for _ in range(1_000):
         of.call("dynamodb", REGION)
@@ -159,7 +159,7 @@ def test_each_service_in_each_region_has_a_bucket_and_what_has_no_rate_does_not_
     assert time.slept == [1]
 
 
-def test_points_have_a_pace_of_their_own_and_one_call_may_be_more_than_a_second_allows():
+def test_data_points_have_their_own_rate_limit_and_one_call_may_exceed_a_second():
     time = Time()
     of = RateLimit(points_per_second=50_000, clock=time, sleep=time.sleep)
     for _ in range(4):
@@ -168,7 +168,7 @@ def test_points_have_a_pace_of_their_own_and_one_call_may_be_more_than_a_second_
 
 
 def test_throttled_cloudwatch_slows_its_calls_and_its_points_and_no_other():
-    time = Time(stands=True)
+    time = Time(stopped=True)
     of = RateLimit({"cloudwatch": 1, "fsx": 1}, points_per_second=1, clock=time, sleep=time.sleep)
     of.throttled("cloudwatch", REGION)
     of.throttled("dynamodb", REGION)
@@ -188,10 +188,10 @@ def test_the_defaults_leave_room_below_what_aws_says():
     assert ScanSection().datapoints_per_second == POINTS_PER_SECOND
 
 
-def test_the_rates_are_those_that_the_page_tells():
+def test_the_rates_are_those_of_the_documentation():
     page = (Path(__file__).parents[4] / "docs" / "operations.md").read_text()
-    told = re.findall(r"^\| `([\w-]+)` \| ([\d.]+) \|", page, re.MULTILINE)
-    assert {service: float(rate) for service, rate in told} == CALLS_PER_SECOND
+    documented = re.findall(r"^\| `([\w-]+)` \| ([\d.]+) \|", page, re.MULTILINE)
+    assert {service: float(rate) for service, rate in documented} == CALLS_PER_SECOND
     assert f"a scan takes {POINTS_PER_SECOND:,}" in page
 
 
@@ -255,7 +255,7 @@ def test_a_request_is_signed_after_its_turn_has_come(account):
     assert order == ["signed", "waited", "signed"]
 
 
-def test_botocore_knows_no_code_of_throttling_that_is_not_heeded():
+def test_every_throttling_code_of_botocore_is_recognized():
     """Those of its own list that a service here could answer with."""
     from botocore.retries.standard import ThrottledRetryableChecker
 
@@ -269,7 +269,7 @@ def test_botocore_knows_no_code_of_throttling_that_is_not_heeded():
     assert set(ThrottledRetryableChecker._THROTTLED_ERROR_CODES) - others <= THROTTLED
 
 
-def test_a_session_of_another_account_has_a_pace_of_its_own(simulate):
+def test_a_session_of_another_account_has_its_own_rate_limit(simulate):
     other = Fleet(now=NOW, account="210987654321", roles=[Role(name="audit", external_id="tide-table")])
     account, time = simulate(Fleet(now=NOW), other), Time()
     account.session.rate_limit = RateLimit({"fsx": 1}, clock=time, sleep=time.sleep)

@@ -226,7 +226,7 @@ def test_keys_are_credentials_good_or_not(bare, tmp_path):
     assert meter.api_calls() == {}
 
 
-def test_half_a_key_is_told(bare):
+def test_an_access_key_without_its_secret_is_reported(bare):
     bare.setenv("AWS_ACCESS_KEY_ID", "AKIADUMMY")
     with pytest.raises(AwsError, match="AWS_SECRET_ACCESS_KEY"):
         AwsSession(meter=CallMeter()).has_credentials()
@@ -279,8 +279,8 @@ def test_a_session_reads_no_more_of_a_volume_than_the_inventory_needs(simulate):
 
 
 def test_a_reason_is_one_line_without_request_ids_and_encoded_policies():
-    said = "You are not\nauthorized. Encoded authorization failure message: QmFzZTY0 (RequestId: 1-2-3)"
-    error = ClientError({"Error": {"Code": "UnauthorizedOperation", "Message": said}}, "DescribeVolumes")
+    message = "You are not\nauthorized. Encoded authorization failure message: QmFzZTY0 (RequestId: 1-2-3)"
+    error = ClientError({"Error": {"Code": "UnauthorizedOperation", "Message": message}}, "DescribeVolumes")
     assert reason(error) == "UnauthorizedOperation: You are not authorized."
     assert len(reason(AwsError("long " * 100))) == 240
 

@@ -87,7 +87,7 @@ def test_the_first_event_that_was_not_accepted_is_named(bus, index, says) -> Non
     assert len(bus.calls) <= 2
 
 
-def test_nothing_to_tell_is_no_call() -> None:
+def test_without_events_there_is_no_call() -> None:
     bus = Bus()
     sent(bus, [])
 

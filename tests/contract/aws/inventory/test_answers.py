@@ -7,7 +7,6 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from decimal import Decimal
 from typing import Any, Final
 
 import pytest
@@ -112,9 +111,14 @@ class Listing:
 
 
 def event(n: int) -> Mapping[str, Any]:
-    said = {"requestParameters": {"volumeId": f"vol-{n}", "instanceId": f"i-{n}"}}
+    parameters = {"requestParameters": {"volumeId": f"vol-{n}", "instanceId": f"i-{n}"}}
     resources = [{"ResourceType": "AWS::EC2::Volume", "ResourceName": f"vol-{n}"}]
-    return {"EventName": "DetachVolume", "EventTime": MADE, "CloudTrailEvent": json.dumps(said), "Resources": resources}
+    return {
+        "EventName": "DetachVolume",
+        "EventTime": MADE,
+        "CloudTrailEvent": json.dumps(parameters),
+        "Resources": resources,
+    }
 
 
 def dimensions(metric: Any) -> Mapping[Any, Any]:
@@ -417,7 +421,7 @@ def test_a_price_is_read_or_a_gap_and_its_neighbours_are_what_they_are(
         session.answer = answer
         tally.answers += 1
         try:
-            prices = PriceList(session, None, Decimal(1), {}, date(2026, 11, 23))
+            prices = PriceList(session, None, date(2026, 11, 23))
             table, gaps = prices.of([STORAGE, IOPS], HERE.region)
         except Exception as error:  # noqa: BLE001 -- it is what is counted
             tally.exceptions.append(f"{bad}: {error!r}")

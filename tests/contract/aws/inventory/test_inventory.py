@@ -242,7 +242,7 @@ def test_a_stopped_instance_says_since_when(simulate):
     assert instance.stopped_at == datetime(2026, 11, 11, 9, 7, tzinfo=UTC)
 
 
-def test_a_spot_instance_is_told_from_an_on_demand_one(simulate):
+def test_a_spot_instance_differs_from_an_on_demand_one(simulate):
     spot = Instance(id="i-spot", type="t3.micro", az=ZONE, launched=NOW - DAY, spot=True)
     found, _ = simulate(Fleet(now=NOW, instances=[*instances(1), spot])).read({kinds.Instance})
     assert {one.id: one.lifecycle for one in found.all(kinds.Instance)} == {"i-00000": None, "i-spot": "spot"}
@@ -524,7 +524,7 @@ def test_without_an_unattached_volume_cloudtrail_is_not_asked(simulate):
     assert "cloudtrail:LookupEvents" not in account.sim.calls
 
 
-def test_a_history_too_long_to_read_is_said_and_what_was_read_is_kept(simulate, monkeypatch):
+def test_a_history_that_is_too_long_is_reported_and_what_was_read_is_kept(simulate, monkeypatch):
     monkeypatch.setattr(inventory_cloudtrail, "MAX_PAGES", 1)
     events = [detached("vol-00000", 1), *[detached(f"vol-x{n}", 2) for n in range(60)]]
     account = simulate(Fleet(now=NOW, volumes=volumes(2), events=events))

@@ -45,7 +45,7 @@ DETECTORS: Final = {
 }
 
 
-def said(there: Any, inventory: Inventory, enabled: Iterable[Enabled]) -> tuple[ActorNote, dict[str, Resource]]:
+def judged(there: Any, inventory: Inventory, enabled: Iterable[Enabled]) -> tuple[ActorNote, dict[str, Resource]]:
     """What detectors say on an inventory, and the resources in it."""
     chosen = list(enabled)
     fleet, gaps = inventory.read(there.target, *kinds_read(chosen))
@@ -81,7 +81,7 @@ def demo() -> Any:
         there = SimpleNamespace(
             sim=sim, session=session, meter=meter, target=Target(sim.fleet.account, sim.fleet.regions[0])
         )
-        there.whole, there.resources = said(there, AwsInventory(session), DETECTORS.values())
+        there.whole, there.resources = judged(there, AwsInventory(session), DETECTORS.values())
         yield there
 
 
@@ -93,7 +93,7 @@ def test_every_detector_of_these_kinds_finds_something_there(demo: Any) -> None:
 def test_of_every_resource_every_detector_says_the_same_where_it_alone_is_read(demo: Any) -> None:
     for id_, resource in demo.resources.items():
         of_its_kind = [one for one in DETECTORS.values() if isinstance(resource, one.detector.resource)]
-        alone, _ = said(demo, OneInventory(demo.session, tracked(resource)), of_its_kind)
+        alone, _ = judged(demo, OneInventory(demo.session, tracked(resource)), of_its_kind)
         assert {key: what for key, what in alone.items() if key[1] == id_} == {
             key: what for key, what in demo.whole.items() if key[1] == id_
         }
@@ -142,7 +142,7 @@ def test_a_finding_is_found_again_by_its_own_detector_alone_with_so_few_calls(de
         demo.sim.reset()
         demo.sim.faults.unthrottle("cloudtrail:LookupEvents")
         inventory = OneInventory(demo.session, tracked(demo.resources[id_]))
-        alone, read = said(demo, inventory, [DETECTORS[detector]])
+        alone, read = judged(demo, inventory, [DETECTORS[detector]])
         assert alone[detector, id_] == what
         if detector != "ebs-surplus-size":  # which disk of an instance is which, its other volumes say
             assert read.keys() == {id_}
@@ -304,8 +304,8 @@ def test_the_volumes_beside_it_are_read_only_where_it_counts_which_disk_is_which
     beside, _ = one(there).read(there.target, {Volume, kinds.Instance}, {kinds.DiskMetric})
     assert [volume.id for volume in beside.all(Volume)] == ["vol-1", "vol-2"]
     assert [instance.id for instance in beside.all(kinds.Instance)] == ["i-1"]
-    loose, _ = one(there, "vol-4").read(there.target, {Volume, kinds.Instance}, {kinds.DiskMetric})
-    assert [volume.id for volume in loose.all(Volume)] == ["vol-4"]
+    unattached, _ = one(there, "vol-4").read(there.target, {Volume, kinds.Instance}, {kinds.DiskMetric})
+    assert [volume.id for volume in unattached.all(Volume)] == ["vol-4"]
 
 
 def test_of_an_fsx_file_system_its_own_volumes_are_read(demo: Any) -> None:

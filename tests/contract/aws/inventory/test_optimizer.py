@@ -29,15 +29,19 @@ ENROLLMENT, SIZED, IDLE = (
 RECOMMENDED: set[Any] = {kinds.VolumeRecommendation, kinds.IdleRecommendation}
 
 GP3 = VolumeOption(type="gp3", size_gib=100, iops=3_000, throughput=125, risk=1.0, saves=3.196)
-LOOSE = Volume(id="vol-loose", az=f"{REGION}a", created=NOW - 90 * DAY, size_gib=100)
-TOLD = VolumeRecommendation(
+LONE_VOLUME = Volume(id="vol-loose", az=f"{REGION}a", created=NOW - 90 * DAY, size_gib=100)
+SDK_RECOMMENDATION = VolumeRecommendation(
     volume_id="vol-1", region=REGION, finding="NotOptimized", refreshed=NOW - DAY, options=(GP3,)
 )
 UNATTACHED = IdleRecommendation(
     resource_id="vol-loose", region=REGION, finding="Unattached", refreshed=NOW - DAY, look_back_days=32, saves=9.6
 )
 ENROLLED = Fleet(
-    now=NOW, volumes=[LOOSE], enrollment="Active", volume_recommendations=[TOLD], idle_recommendations=[UNATTACHED]
+    now=NOW,
+    volumes=[LONE_VOLUME],
+    enrollment="Active",
+    volume_recommendations=[SDK_RECOMMENDATION],
+    idle_recommendations=[UNATTACHED],
 )
 
 
@@ -47,7 +51,7 @@ def asked(account: Any) -> dict[str, int]:
 
 def test_a_volumes_recommendation_is_read_with_its_first_option(simulate: Callable[..., Any]) -> None:
     second = replace(GP3, type="io2", saves=-40.0)
-    account = simulate(replace(ENROLLED, volume_recommendations=[replace(TOLD, options=(GP3, second))]))
+    account = simulate(replace(ENROLLED, volume_recommendations=[replace(SDK_RECOMMENDATION, options=(GP3, second))]))
     found, gaps = account.read(set(), RECOMMENDED)
 
     assert gaps == []
@@ -94,7 +98,9 @@ def test_an_account_that_is_not_enrolled_costs_one_call_and_is_no_gap(
 
 
 @pytest.mark.parametrize("action", [ENROLLMENT, SIZED, IDLE])
-def test_not_to_be_opted_in_is_no_gap_wherever_it_is_said(simulate: Callable[..., Any], action: str) -> None:
+def test_an_account_that_is_not_opted_in_is_no_gap_in_any_of_its_answers(
+    simulate: Callable[..., Any], action: str
+) -> None:
     account = simulate(ENROLLED)
     account.sim.faults.error(action, "OptInRequiredException", 400)
     _, gaps = account.read(set(), RECOMMENDED)
@@ -127,7 +133,7 @@ def test_what_is_no_answer_is_a_gap_and_not_silence(
 
 
 def test_recommendations_are_read_to_the_last_page(simulate: Callable[..., Any]) -> None:
-    sized = [replace(TOLD, volume_id=f"vol-{n}") for n in range(1_001)]
+    sized = [replace(SDK_RECOMMENDATION, volume_id=f"vol-{n}") for n in range(1_001)]
     idle = [replace(UNATTACHED, resource_id=f"vol-{n}") for n in range(101)]
     account = simulate(replace(ENROLLED, volume_recommendations=sized, idle_recommendations=idle))
     found, gaps = account.read(set(), RECOMMENDED)
@@ -174,13 +180,13 @@ def replayed(*volumes: Any, **more: Any) -> list[Any]:
     return list(inventory_optimizer.volume_recommendations(Replayed(*volumes, **more), TARGET, ON))  # type: ignore[arg-type]
 
 
-def test_a_recommendation_without_options_saves_nobody_knows_what() -> None:
+def test_a_recommendation_without_options_has_unknown_savings() -> None:
     (one,) = replayed(PLAIN)
 
     assert (one.option, one.monthly_savings_usd) == (None, None)
 
 
-def test_the_first_option_is_the_best_by_rank_wherever_it_stands() -> None:
+def test_the_first_option_is_the_best_by_rank_at_any_position() -> None:
     options = [option(3, currency="USD", value=1.0), option(2, currency="USD", value=2.0)]
     (one,) = replayed({**PLAIN, "volumeRecommendationOptions": options})
 
@@ -195,8 +201,12 @@ def test_savings_in_another_currency_are_not_taken_for_dollars() -> None:
 
 
 def test_an_error_that_names_a_volume_is_that_volumes_alone() -> None:
-    told = {"identifier": PLAIN["volumeArn"].replace("vol-1", "vol-2"), "code": "InternalError", "message": "try again"}
-    one, other = replayed(PLAIN, errors=[told])
+    error = {
+        "identifier": PLAIN["volumeArn"].replace("vol-1", "vol-2"),
+        "code": "InternalError",
+        "message": "try again",
+    }
+    one, other = replayed(PLAIN, errors=[error])
 
     assert one.id == "vol-1"
     assert isinstance(other, UnreadableRecord)

@@ -86,19 +86,19 @@ def test_the_root_is_every_account_with_its_name_and_the_names_above_it(ask: Ask
     assert [one.id for one in accounts] == sorted(one.id for one in accounts)
 
 
-def test_what_is_closed_is_left_out_and_counted(ask: Ask) -> None:
-    _, said = ask().accounts(organizational_units=[ROOT])
+def test_inactive_accounts_are_left_out_and_counted(ask: Ask) -> None:
+    _, note = ask().accounts(organizational_units=[ROOT])
 
-    assert said == [
+    assert note == [
         "1 account is left out: CLOSED in AWS Organizations",
         "1 account is left out: SUSPENDED in AWS Organizations",
     ]
 
 
-def test_what_is_spared_is_not_told_of(ask: Ask) -> None:
-    accounts, said = ask().accounts(organizational_units=[MEDIA], accounts=[LAB], except_accounts=[GONE, NEWS, LAB])
+def test_excluded_accounts_are_not_reported(ask: Ask) -> None:
+    accounts, note = ask().accounts(organizational_units=[MEDIA], accounts=[LAB], except_accounts=[GONE, NEWS, LAB])
 
-    assert ([one.id for one in accounts], said) == ([VIDEO], [])
+    assert ([one.id for one in accounts], note) == ([VIDEO], [])
 
 
 def test_a_unit_is_its_own_accounts_and_those_below(ask: Ask) -> None:
@@ -136,14 +136,14 @@ def test_tags_are_asked_where_they_matter_only(ask: Ask) -> None:
 def test_accounts_by_their_ids_need_no_organization(ask: Ask) -> None:
     asked = ask(None)
 
-    accounts, said = asked.accounts(accounts=[VIDEO, NEWS, NEWS, LAB], except_accounts=[LAB])
+    accounts, note = asked.accounts(accounts=[VIDEO, NEWS, NEWS, LAB], except_accounts=[LAB])
 
-    assert (accounts, said) == ([Account(id=NEWS, name=NEWS), Account(id=VIDEO, name=VIDEO)], [])
+    assert (accounts, note) == ([Account(id=NEWS, name=NEWS), Account(id=VIDEO, name=VIDEO)], [])
     assert asked.sim.calls == {}
 
 
 def test_beside_units_they_get_their_names_and_those_of_nobody_keep_their_ids(ask: Ask) -> None:
-    accounts, said = ask().accounts(organizational_units=[OTHERS], accounts=[VIDEO, "999999999999", GONE, NEWS])
+    accounts, note = ask().accounts(organizational_units=[OTHERS], accounts=[VIDEO, "999999999999", GONE, NEWS])
 
     assert [(one.id, one.name, one.organizational_unit) for one in accounts] == [
         (NEWS, "news", "Root/Media"),
@@ -151,7 +151,7 @@ def test_beside_units_they_get_their_names_and_those_of_nobody_keep_their_ids(as
         (LAB, "lab", "Root/Others"),
         ("999999999999", "999999999999", ""),
     ]
-    assert "1 account is left out: SUSPENDED in AWS Organizations" in said
+    assert "1 account is left out: SUSPENDED in AWS Organizations" in note
 
 
 def test_all_pages_are_read(ask: Ask) -> None:
@@ -174,7 +174,9 @@ def test_a_delegated_administrator_may_ask(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("tree", "code"), [(TREE, "AccessDeniedException"), (None, "AWSOrganizationsNotInUseException")]
 )
-def test_whoever_may_not_ask_hears_where_to_and_what_to_do_instead(ask: Ask, tree: Simulated | None, code: str) -> None:
+def test_a_caller_without_permission_learns_where_to_ask_and_what_to_do_instead(
+    ask: Ask, tree: Simulated | None, code: str
+) -> None:
     with pytest.raises(AccessDeniedError, match=rf"management account or a delegated administrator.*accounts.*{code}"):
         ask(tree, NEWS).accounts(organizational_units=[ROOT])
 

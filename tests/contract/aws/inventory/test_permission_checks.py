@@ -10,8 +10,7 @@ from botocore.exceptions import ClientError
 
 from slackwater.app.audit.doctor import examined
 from slackwater.aws.client import identity, regions
-from slackwater.aws.inventory import inventory
-from slackwater.aws.inventory import permission_checks as probes
+from slackwater.aws.inventory import inventory, permission_checks
 from slackwater.aws.inventory.permission_checks import AwsPermissionChecks
 from slackwater.aws.metrics import cloudwatch
 from slackwater.aws.pricing import price_list as pricing
@@ -53,7 +52,7 @@ def examine(account: Any, *in_regions: str) -> Examination:
 def test_there_is_a_call_for_each_action_of_a_scan_and_no_other() -> None:
     of_a_scan = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | identity.ACTIONS | regions.ACTIONS
 
-    assert of_a_scan == probes.ACTIONS
+    assert of_a_scan == permission_checks.ACTIONS
     assert {need.action for need in needs(registry())} == of_a_scan
 
 
@@ -71,7 +70,7 @@ def test_a_healthy_account_is_ready_and_was_asked_as_little_as_can_be(demo: Any)
 
     assert seen.ready
     assert seen.missing == ()
-    assert {action for action, calls in demo.sim.calls.items() if calls == 2} == probes.ACTIONS - {
+    assert {action for action, calls in demo.sim.calls.items() if calls == 2} == permission_checks.ACTIONS - {
         "ec2:DescribeRegions",
         "pricing:GetProducts",
     }
@@ -79,10 +78,8 @@ def test_a_healthy_account_is_ready_and_was_asked_as_little_as_can_be(demo: Any)
     assert demo.meter.metrics_requested() == demo.sim.metrics_requested == 2
 
 
-@pytest.mark.parametrize("action", sorted(probes.ACTIONS - identity.ACTIONS))
-def test_a_denied_action_is_told_with_what_would_close_it_and_matters_as_much_as_it_does_in_a_scan(
-    demo: Any, action: str
-) -> None:
+@pytest.mark.parametrize("action", sorted(permission_checks.ACTIONS - identity.ACTIONS))
+def test_a_denied_action_is_reported_with_its_fix_and_as_required_as_in_a_scan(demo: Any, action: str) -> None:
     demo.sim.faults.deny(action)
     seen = examine(demo)
     (need,) = [check.need for check in seen.missing]

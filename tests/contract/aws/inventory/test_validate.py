@@ -33,7 +33,7 @@ VOLUME = Volume(
 )
 
 
-def test_every_record_of_the_demo_is_sound(simulate):
+def test_every_record_of_the_demo_is_valid(simulate):
     account = simulate(demo_fleet())
     account.sim.faults.unthrottle("cloudtrail:LookupEvents")
     found, gaps = AwsInventory(account.session).read(account.target, {*READERS}, set())
@@ -97,7 +97,7 @@ def test_other_shapes_of_fields_are_looked_into_too():
             sound(wrong)
 
 
-def test_a_record_that_is_not_sound_is_a_gap_and_its_neighbours_are_kept(simulate):
+def test_an_invalid_record_is_a_gap_and_its_neighbours_are_kept(simulate):
     account = simulate(Fleet(now=NOW))
     made = [VOLUME, replace(VOLUME, id="vol-2", size_gib="8"), replace(VOLUME, id="vol-3")]
     reader = Reader("ec2:DescribeVolumes", lambda *_: records(Volume, made, lambda one: one, id_of=lambda one: one.id))

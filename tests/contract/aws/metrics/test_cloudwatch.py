@@ -1,11 +1,14 @@
 """Metrics: every point where it belongs, silence as silence, and every failure said."""
 
+from array import array
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from math import inf, nan
 
 import botocore.model
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.rate_limit import RateLimit
@@ -192,10 +195,10 @@ def test_what_the_audit_may_not_spend_is_not_asked_and_each_query_says_why(simul
     }
 
 
-def test_the_points_that_are_asked_for_have_their_pace(simulate):
+def test_requested_data_points_count_against_their_rate_limit(simulate):
     slept = []
-    pace = RateLimit(points_per_second=24, clock=lambda: 0.0, sleep=slept.append)
-    reader = metrics(simulate(fleet()), rate_limit=pace)
+    rate_limit = RateLimit(points_per_second=24, clock=lambda: 0.0, sleep=slept.append)
+    reader = metrics(simulate(fleet()), rate_limit=rate_limit)
     for _ in range(3):
         assert reader.fetch(call(query())).series  # a day by the hour
     assert slept == [1, 2]
@@ -221,7 +224,7 @@ def test_missing_points_stay_missing_and_the_others_keep_their_place():
     assert (values[2], values[5], answer.series[asked].missing) == (2.0, 5.0, 22)
 
 
-def test_points_in_any_order_and_told_twice_do_no_harm():
+def test_points_in_any_order_and_repeated_are_accepted():
     asked = query()
     times = [START + HOUR, START, START + HOUR, START + 3 * HOUR]
     answer, _ = replayed(call(asked), {"MetricDataResults": [result("q0", times, [1.0, 0.0, 1.0, 3.0])]})
@@ -250,11 +253,30 @@ def test_a_point_that_cannot_be_right_spoils_the_answer(times, values, why):
     assert {why in reason for reason in answer.failed.values()} == {True}
 
 
-def test_a_series_told_twice_and_otherwise_spoils_the_answer():
+@given(
+    missing=st.sets(st.integers(0, 287)),
+    moved=st.dictionaries(st.integers(0, 287), st.sampled_from([-90_000.0, -300.0, 7.0, 300.0, 90_000.0]), max_size=2),
+    swapped=st.booleans(),
+)
+def test_points_of_packed_times_are_laid_as_those_of_a_list(missing, moved, swapped):
+    asked = query(period_s=300)
+    places = [place for place in range(288) if place not in missing]
+    times = [START + 300.0 * place + moved.get(place, 0.0) for place in places]
+    times = times[::-1] if swapped else times
+    values = [float(place) for place in places]
+    of_list, of_array = (
+        replayed(call(asked), {"MetricDataResults": [result("q0", kind, values)]})[0]
+        for kind in (times, array("d", times))
+    )
+    assert of_array.failed == of_list.failed
+    assert [one.optional() for one in of_array.series.values()] == [one.optional() for one in of_list.series.values()]
+
+
+def test_a_series_repeated_with_other_values_invalidates_the_answer():
     asked = query()
     times = [START + n * HOUR for n in range(24)]
-    told = [result("q0", times, [1.0] * 24), result("q0", times, [2.0] * 24)]
-    answer, _ = replayed(call(asked), {"MetricDataResults": told})
+    repeated = [result("q0", times, [1.0] * 24), result("q0", times, [2.0] * 24)]
+    answer, _ = replayed(call(asked), {"MetricDataResults": repeated})
     assert "two points" in answer.failed[asked]
 
 
@@ -331,9 +353,9 @@ def test_one_query_may_span_pages_and_its_last_status_holds():
 
 def test_partial_data_that_is_never_completed_fails_with_what_cloudwatch_says():
     asked = query()
-    said = [{"Code": "MaxMetricsExceeded", "Value": "Not all were read"}]
+    messages = [{"Code": "MaxMetricsExceeded", "Value": "Not all were read"}]
     answer, _ = replayed(
-        call(asked), {"MetricDataResults": [result("q0", [START], [1.0], "PartialData", Messages=said)]}
+        call(asked), {"MetricDataResults": [result("q0", [START], [1.0], "PartialData", Messages=messages)]}
     )
     assert answer.series == {}
     assert answer.failed == {asked: "PartialData: MaxMetricsExceeded Not all were read"}

@@ -17,7 +17,7 @@ from moto.core.botocore_stubber import MockRawResponse
 
 from slackwater.app.audit.limits import AuditLimits
 from slackwater.app.findings.findings import ConflictError
-from slackwater.aws.metrics.spending import BLOCK, DynamoDays, DynamoSpending, LocalSpending, refusal
+from slackwater.aws.metrics.spending import BLOCK, Budget, DynamoDays, DynamoSpending, LocalSpending, refusal
 from slackwater.aws.store.audits import DynamoAudits
 from slackwater.model.audits import AuditRecord, AuditRequest, RunningAudits
 from slackwater.model.findings import CEILING, DAY_CEILING, HELD_BACK
@@ -43,7 +43,11 @@ def warned():
 def scan(stored, moto_session, warned):
     def of(most_usd, audit_id="1", now=NOW, **more):
         return DynamoSpending(
-            moto_session, "slackwater", audit_id, most_usd, clock=lambda: now, warn=warned.append, **more
+            moto_session,
+            "slackwater",
+            Budget(audit_id=audit_id, most_usd=most_usd, **more),
+            clock=lambda: now,
+            warn=warned.append,
         )
 
     return of
@@ -90,7 +94,7 @@ def test_a_process_asks_up_to_its_ceiling_and_says_why_it_does_not_go_on() -> No
         (1_000, 99_999_900, ("999.99", "1000")),
     ],
 )
-def test_what_is_spent_is_told_as_finely_as_the_ceiling_and_never_as_more_than_it_is(most_usd, spent, says) -> None:
+def test_spending_is_reported_as_precisely_as_the_limit_and_never_rounded_up(most_usd, spent, says) -> None:
     assert refusal(most_usd, spent) == SPENT.format(*says)
     assert refusal(most_usd, spent).startswith(CEILING)
     held = HELD_BACK.fullmatch(refusal(most_usd, spent))
@@ -101,10 +105,10 @@ def test_what_is_spent_is_told_as_finely_as_the_ceiling_and_never_as_more_than_i
 def test_what_is_too_much_counts_nothing_and_less_may_still_fit() -> None:
     spending = LocalSpending(0.01)
     assert spending.take(600) is None
-    said = spending.take(500)
-    assert said == SPENT.format("0.006", "0.01")
+    message = spending.take(500)
+    assert message == SPENT.format("0.006", "0.01")
     assert spending.take(400) is None
-    assert spending.take(1) == said
+    assert spending.take(1) == message
 
 
 def test_threads_together_keep_to_it() -> None:
@@ -156,7 +160,7 @@ def test_the_last_that_fits_is_asked_though_a_block_does_not_fit(scan) -> None:
         assert spending.take(1) == SPENT.format("0.1", "0.1")
 
 
-def test_a_call_that_is_dearer_than_the_ceiling_is_refused_though_nothing_is_counted(scan, stored) -> None:
+def test_a_call_that_costs_more_than_the_limit_is_refused_before_anything_is_counted(scan, stored) -> None:
     with scan(0.001) as spending:
         assert spending.take(500) == SPENT.format("0", "0.001")
         assert spending.take(100) is None
@@ -166,10 +170,10 @@ def test_a_call_that_is_dearer_than_the_ceiling_is_refused_though_nothing_is_cou
 def test_what_was_refused_is_not_asked_of_the_table_again(scan, stored, monkeypatch) -> None:
     with scan(0.01) as spending:
         assert spending.take(900) is None
-        said = spending.take(500)
+        message = spending.take(500)
         monkeypatch.setattr(stored.client, "update_item", failing()[0])
-        assert [spending.take(500), spending.take(700)] == [said, said]
-        assert spending.take(1) == said  # the table fails now, and the wording stays
+        assert [spending.take(500), spending.take(700)] == [message, message]
+        assert spending.take(1) == message  # the table fails now, and the wording stays
 
 
 def test_where_the_table_does_not_count_nothing_is_asked_and_the_reason_says_so(scan, stored, monkeypatch) -> None:
@@ -177,18 +181,18 @@ def test_where_the_table_does_not_count_nothing_is_asked_and_the_reason_says_so(
     monkeypatch.setattr(stored.client, "update_item", fails)
     with scan(25) as spending:
         answers = [spending.take(500), spending.take(1)]
-    (said,) = set(answers)
-    assert said.startswith("not asked: what the audit has spent on metrics could not be counted (Not allowed")
+    (message,) = set(answers)
+    assert message.startswith("not asked: what the audit has spent on metrics could not be counted (Not allowed")
     assert left == [0]  # asked once
 
 
-def test_what_cannot_be_given_back_is_told(scan, stored, moto_session, warned, monkeypatch) -> None:
+def test_metrics_that_cannot_be_given_back_are_logged(scan, stored, moto_session, warned, monkeypatch) -> None:
     with scan(25) as spending:
         spending.take(500)
         spending.take(1)
         monkeypatch.setattr(spending._once.client("dynamodb", moto_session.home), "update_item", failing()[0])
-    (said,) = warned
-    assert said.startswith("499 metrics that were not asked stay counted for the audit 1")
+    (message,) = warned
+    assert message.startswith("499 metrics that were not asked stay counted for the audit 1")
 
 
 def test_what_is_given_back_is_sent_once_though_its_answer_is_lost(
@@ -260,7 +264,7 @@ def test_where_the_audit_cannot_be_counted_the_day_is_not_either(scan, stored, m
     assert counted(stored) == {"SPEND#day/2026-11-16": 0}
 
 
-def test_a_day_of_which_the_table_does_not_tell_has_not_cost_nothing(stored, monkeypatch) -> None:
+def test_a_day_without_an_answer_of_the_table_does_not_count_as_free(stored, monkeypatch) -> None:
     def denied(**_):
         raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "BatchGetItem")
 

@@ -13,7 +13,7 @@ from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import AwsSession, Endpoint
 from slackwater.aws.pricing import cache as price_cache
 from slackwater.aws.pricing.packaged import PackagedPrices, packaged_regions, snapshot
-from slackwater.aws.pricing.price_list import PriceList
+from slackwater.aws.pricing.price_list import PolicyPrices, PriceList
 from slackwater.model.findings import Gap
 from slackwater.model.money import (
     EBS_GP3_THROUGHPUT,
@@ -49,7 +49,8 @@ def account(simulate):
 
 
 def prices(account, cache_dir=None, *, discount="1", overrides=None, today=TODAY):
-    return PriceList(account.session, cache_dir, Decimal(discount), overrides or {}, today)
+    own = PolicyPrices(discount=Decimal(discount), overrides=overrides or {})
+    return PriceList(account.session, cache_dir, today, own)
 
 
 def test_a_live_price_says_its_sku_and_the_day_it_was_read(account):
@@ -102,7 +103,7 @@ def test_an_override_is_for_its_own_region(account):
     assert table[GP3].usd == Decimal("0.096")
 
 
-def test_a_discount_is_taken_off_the_list_price_and_said(account):
+def test_a_discount_is_taken_off_the_list_price_and_named_in_its_source(account):
     table, _ = prices(account, discount="0.9").of([GP3], TOKYO)
     assert table[GP3].usd == Decimal("0.0864")
     assert table[GP3].source.endswith("times 0.9")
@@ -160,7 +161,7 @@ def test_only_what_is_not_kept_is_asked_for(account, tmp_path):
         '{"ebs.gp3.storage": {"usd": 0.01, "source": "x", "as_of": "yesterday"}}',
     ],
 )
-def test_a_broken_cache_is_ignored_aloud_and_mended(account, tmp_path, caplog, content):
+def test_a_broken_cache_is_ignored_with_a_warning_and_repaired(account, tmp_path, caplog, content):
     file = tmp_path / account.sim.url.removeprefix("http://").replace(":", "_") / f"prices-{TOKYO}.json"
     file.parent.mkdir()
     file.write_text(content)
@@ -228,7 +229,7 @@ def test_a_kept_price_is_better_than_the_snapshots(account, tmp_path):
     assert gap.optional
 
 
-def test_what_failed_once_is_not_asked_again_and_said_every_time(account):
+def test_a_failed_request_is_not_repeated_and_reported_every_time(account):
     account.sim.faults.deny(CALL)
     listed = prices(account)
     assert [len(listed.of([GP3], region)[1]) for region in (TOKYO, "us-east-1")] == [1, 1]
@@ -240,7 +241,7 @@ def test_a_price_list_that_is_out_of_reach_is_asked_once():
     meter = CallMeter()
     nowhere = AwsSession(meter=meter, endpoint=Endpoint("http://127.0.0.1:9", "k", "s"))
     items = [GP3, EFS, *(ec2_hour(f"t3.{size}") for size in ("micro", "small", "large"))]
-    table, (gap,) = PriceList(nowhere, None, Decimal(1), {}, TODAY).of(items, TOKYO)
+    table, (gap,) = PriceList(nowhere, None, TODAY).of(items, TOKYO)
     assert "EndpointConnectionError" in gap.reason
     assert {price.source.partition(":")[0] for price in table.values()} == {"snapshot"}
     assert meter.api_calls() == {CALL: 1}
@@ -267,7 +268,7 @@ def test_a_truncated_price_list_is_a_gap(account, impatient):
     assert table[GP3].source.startswith("snapshot: ")
 
 
-def test_an_item_the_price_list_has_no_place_for_is_unknown_and_said(account):
+def test_an_item_that_the_price_list_lacks_is_unknown_and_reported(account):
     table, (gap,) = prices(account).of([PriceItem("s3.storage", "GiB-month")], TOKYO)
     assert table == {}
     assert gap.reason == "s3.storage: not known to be in the price list"
@@ -275,14 +276,14 @@ def test_an_item_the_price_list_has_no_place_for_is_unknown_and_said(account):
 
 
 def test_when_there_is_no_time_left_the_packaged_prices_stand_in_and_nobody_is_asked(account):
-    late = PriceList(account.session, None, Decimal(1), {}, TODAY, Deadline(-1))
+    late = PriceList(account.session, None, TODAY, deadline=Deadline(-1))
     table, (gap,) = late.of([GP3, EFS], TOKYO)
     assert table == {item: snapshot(TOKYO)[item.id] for item in (GP3, EFS)}
     assert (gap.what, gap.reason, gap.optional) == (CALL, "TookTooLongError: AWS took too long", True)
     assert account.sim.calls == {}
 
 
-def test_without_an_account_there_are_the_packaged_prices_and_it_is_said_that_nobody_was_asked():
+def test_without_an_account_the_packaged_prices_are_used_and_reported_as_such():
     huge = ec2_hour("x9.huge")
     table, (gap,) = PackagedPrices().of([GP3, EFS_ELASTIC_WRITE, huge], TOKYO)
     assert (gap.what, gap.reason, gap.optional) == (

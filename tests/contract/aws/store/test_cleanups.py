@@ -80,7 +80,7 @@ def moved(one: Cleanup, **changes) -> Cleanup:
     ],
 )
 def test_a_clean_up_comes_back_as_it_was_stored(store, setting) -> None:
-    said = ActorNote(who="ada", why="日本", at=MONDAY)
+    note = ActorNote(who="ada", why="日本", at=MONDAY)
     part = SubResource(kind="mount-target", id="fsmt-1", arn=None, going=True)
     whole = cleanup(
         setting=setting, was=setting, stage="failed", unattended=True, scratch=True, born_at=MONDAY, size_bytes=7,
@@ -89,7 +89,7 @@ def test_a_clean_up_comes_back_as_it_was_stored(store, setting) -> None:
         backups=(
             Backup(subject=Subject(id="fs-1", size_bytes=7), token="t", asked_at=MONDAY, expires_at=MONDAY + HOUR, state="verified", id="r"),
         ),
-        restored=Restored(state="failed", id="fs-2", differences=("another id",), why="no"), stopped=said, undone=said, ended_at=MONDAY,
+        restored=Restored(state="failed", id="fs-2", differences=("another id",), why="no"), stopped=note, undone=note, ended_at=MONDAY,
         why="it broke", observed=Observed(audit_id="a", at=MONDAY, left_monthly_usd=None),
     )  # fmt: skip
 
@@ -267,10 +267,10 @@ def test_where_one_of_them_has_moved_neither_is_stored(store, stored, stale) -> 
         one = write(store, moved(one, stage="called-off"))
         write(store, cleanup("f-2"))
     before = stored.items()
-    told = replace(marked(known), expects=7) if stale == "finding" else marked(known)
+    late = replace(marked(known), expects=7) if stale == "finding" else marked(known)
 
     assert not store.write(
-        replace(moved(one, stage="waiting"), revision=9 if stale == "clean-up" else one.revision + 1), told
+        replace(moved(one, stage="waiting"), revision=9 if stale == "clean-up" else one.revision + 1), late
     )
     assert stored.items() == before
 
@@ -310,7 +310,7 @@ def test_holds_and_the_switch_are_in_no_list(store, stored) -> None:
 # -- What holds for all
 
 
-def test_the_switch_and_the_count_are_one_item_that_whoever_read_last_writes(store) -> None:
+def test_the_stop_switch_and_the_count_are_one_item_that_only_its_last_reader_writes(store) -> None:
     assert store.control() == Control()
     first = Control(begun=(Begun(finding_id="f-1", at=MONDAY, monthly_usd=Decimal("1.10")),), revision=1)
     assert store.write_control(first)
@@ -341,16 +341,16 @@ def test_what_cannot_be_read_is_an_error_and_never_taken_for_nothing(store, stor
         store.control()
 
 
-def test_reads_see_what_was_written_a_moment_ago(store, stored, monkeypatch) -> None:
+def test_reads_see_the_last_write(store, stored, monkeypatch) -> None:
     asked = []
     real = stored.client.batch_get_item
-    monkeypatch.setattr(stored.client, "batch_get_item", lambda **said: (asked.append(said), real(**said))[1])
+    monkeypatch.setattr(stored.client, "batch_get_item", lambda **note: (asked.append(note), real(**note))[1])
 
     store.get("f-1")
     store.holder("arn")
     store.control()
 
-    assert [said["RequestItems"]["slackwater"]["ConsistentRead"] for said in asked] == [True] * 3
+    assert [note["RequestItems"]["slackwater"]["ConsistentRead"] for note in asked] == [True] * 3
 
 
 # -- Starting
@@ -370,14 +370,14 @@ class Machines:
         assert (service, region) == ("stepfunctions", "eu-west-1")
         return self
 
-    def describe_execution(self, **said):
-        self.described = said
+    def describe_execution(self, **note):
+        self.described = note
         if self.code:
             raise ClientError({"Error": {"Code": self.code, "Message": ""}}, "DescribeExecution")
         return {"status": self.status}
 
-    def start_execution(self, **said) -> None:
-        self.started.append(said)
+    def start_execution(self, **note) -> None:
+        self.started.append(note)
         if self.code:
             raise ClientError({"Error": {"Code": self.code, "Message": ""}}, "StartExecution")
 

@@ -191,7 +191,7 @@ def test_a_transaction_that_met_another_or_was_throttled_is_tried_again(store, s
 
 
 @pytest.mark.parametrize(
-    ("errors", "said"),
+    ("errors", "message"),
     [
         ([refused(CANCELLED, ["ThrottlingError", "None"])] * 5, BusyError),
         ([refused("ThrottlingException")], AwsError),
@@ -201,10 +201,10 @@ def test_a_transaction_that_met_another_or_was_throttled_is_tried_again(store, s
     ],
     ids=["busy for long", "throttled", "no reason given", "a mistake", "denied"],
 )
-def test_a_write_that_fails_never_looks_like_one_that_was_late(store, stored, monkeypatch, errors, said) -> None:
+def test_a_write_that_fails_never_looks_like_one_that_was_late(store, stored, monkeypatch, errors, message) -> None:
     fails_first(stored, monkeypatch, "transact_write_items", *errors)
 
-    with pytest.raises(said):
+    with pytest.raises(message):
         store.write(merged(None, sighting()))
     assert stored.items() == []
 

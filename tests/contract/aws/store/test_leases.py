@@ -77,14 +77,14 @@ def test_scans_at_the_same_time_share_and_who_ends_leaves_its_part(leases, wall)
         assert one() == 1
 
 
-def test_another_region_or_account_is_another_pace(leases):
+def test_another_region_or_account_has_its_own_rate_limit(leases):
     with leases.hold(TOKYO, "one"), leases.hold(Target("210987654321", TOKYO.region), "two") as two:
         assert two() == 1
         with leases.hold(Target(TOKYO.account, "eu-west-1"), "three") as three:
             assert three() == 1
 
 
-def test_a_scan_that_died_counts_for_two_minutes_and_one_that_goes_on_counts_on(leases, wall, stored):
+def test_a_dead_scan_counts_for_two_minutes_and_a_running_one_for_as_long_as_it_runs(leases, wall, stored):
     with ExitStack() as stack:
         share = stack.enter_context(leases.hold(TOKYO, "one"))
         died = leases.hold(TOKYO, "died")
@@ -117,7 +117,7 @@ def test_it_is_renewed_no_more_often_than_every_half_minute_and_once(leases, wal
 
 @pytest.mark.parametrize("call", ["put_item", "query"])
 @pytest.mark.parametrize("error", [ConnectTimeoutError(endpoint_url="http://x"), None])
-def test_where_the_table_does_not_answer_it_goes_on_at_half_its_pace_and_says_so(
+def test_if_the_table_does_not_answer_the_scan_continues_at_half_its_rate_and_warns(
     leases, stored, wall, warned, monkeypatch, call, error
 ):
     def fails(*_, **__):
@@ -129,8 +129,8 @@ def test_where_the_table_does_not_answer_it_goes_on_at_half_its_pace_and_says_so
         patch.setattr(stored.client, call, fails)
         with leases.hold(TOKYO, "one") as share:
             assert [share(), share()] == [1 / 2, 1 / 2]
-            (said,) = warned
-            assert said.startswith(
+            (warning,) = warned
+            assert warning.startswith(
                 "50% of the calls a second, as other scans of LEASE#123456789012/ap-northeast-1 are not to be seen"
             )
             patch.undo()
@@ -150,7 +150,7 @@ def test_a_table_that_fails_later_takes_nothing_that_others_were_given(leases, s
     assert len(warned) == 4
 
 
-def test_a_lease_that_cannot_be_ended_is_told_and_hides_no_error_of_the_scan(leases, stored, warned, monkeypatch):
+def test_a_lease_that_cannot_be_ended_is_logged_and_hides_no_error_of_the_scan(leases, stored, warned, monkeypatch):
     def scan():
         with leases.hold(TOKYO, "one"):
             monkeypatch.setattr(stored.client, "put_item", broken)
@@ -158,8 +158,8 @@ def test_a_lease_that_cannot_be_ended_is_told_and_hides_no_error_of_the_scan(lea
 
     with pytest.raises(ZeroDivisionError):
         scan()
-    (said,) = warned
-    assert "make room for this one for two minutes more" in said
+    (warning,) = warned
+    assert "make room for this one for two minutes more" in warning
 
 
 def test_after_its_end_nothing_is_renewed(leases, wall, asked):

@@ -123,7 +123,7 @@ def test_more_waits_than_is_read_at_once(dynamo, stored, monkeypatch) -> None:
     assert ids(dynamo) == of_one
 
 
-def test_what_the_index_still_shows_is_told_as_it_is_now(dynamo, stored, monkeypatch) -> None:
+def test_a_stale_entry_of_the_index_is_returned_in_its_current_state(dynamo, stored, monkeypatch) -> None:
     dynamo.record([post("audit-1.0.0"), post("audit-1.0.1")])
     stale = stored.client.scan(TableName="slackwater", IndexName="by_age")
     dynamo.write(post("audit-1.0.0", state="sent", revision=1))

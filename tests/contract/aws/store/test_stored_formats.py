@@ -234,17 +234,17 @@ def test_a_clean_up_that_an_older_version_left_in_an_item_with_no_room_can_be_st
     stored = large(bisect(range(4_000), False, key=lambda number: not has_room(large(number))) - 1)
     item = again(stored)
     memory.items["CLEANUP#f-1", "CLEANUP"] = {name: value for name, value in item.items() if name != "format"}
-    said = ActorNote(who="ada", why="x" * 1_000, at=NOW)
+    note = ActorNote(who="ada", why="x" * 1_000, at=NOW)
     read = DynamoCleanups(memory.table).get("f-1")
     assert read == stored
-    stopped = replace(read, stopped=said, revision=2)
+    stopped = replace(read, stopped=note, revision=2)
     with pytest.raises(AwsError, match="Item size has exceeded"):
         DynamoCleanups(memory.table).write(stopped)
 
     store = DynamoCleanups(memory.table, Bucket())
     assert store.write(stopped)
     assert store.write(replace(store.get("f-1"), stage="failed", why="no", revision=3))
-    assert store.write(replace(store.get("f-1"), stage="undoing", undone=said, revision=4))
+    assert store.write(replace(store.get("f-1"), stage="undoing", undone=note, revision=4))
     assert store.whole(store.get("f-1")).recorded == stored.recorded
     assert memory.largest < 20_000
 

@@ -80,7 +80,7 @@ def put_back(cases: OneCase, changer: Lifecycle) -> str:
     return str(change.step("put_back", "f1", "f1-1-undo-1")["outcome"])
 
 
-def test_what_stays_is_on_record_and_said_once_the_old_setting_is_back() -> None:
+def test_differences_that_remain_after_an_undo_are_recorded() -> None:
     cases, changer = OneCase(CLEANUP), Lifecycle(now=TIERED)
 
     assert put_back(cases, changer) == "wait"

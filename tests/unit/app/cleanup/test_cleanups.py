@@ -491,7 +491,7 @@ def test_a_resource_is_in_one_clean_up_at_a_time() -> None:
     assert [*world.starter.started] == ["f-1-1"]
 
 
-def test_one_that_somebody_else_begins_in_the_same_moment_is_not_begun_twice() -> None:
+def test_a_clean_up_that_somebody_else_starts_at_the_same_time_is_not_started_twice() -> None:
     one, other = approved("f-1"), approved("f-2")
     same = replace(other, sighting=replace(other.sighting, resource=one.sighting.resource))
     world = World(one, same)
@@ -573,7 +573,7 @@ def test_two_runs_of_the_same_at_once_begin_it_once() -> None:
     assert world.store.cleanups["f-1"].revision == 1
 
 
-def test_whoever_keeps_losing_to_other_runs_begins_nothing() -> None:
+def test_a_run_that_keeps_losing_races_starts_nothing() -> None:
     world = World(approved())
 
     def rival(store: CleanupStore) -> None:
@@ -621,7 +621,7 @@ def test_what_is_under_way_is_not_begun_again(stage) -> None:
     assert (world.starter.calls, world.store.writes) == (0, 0)
 
 
-def test_what_is_marked_tells_from_when_on_it_may_be_acted_upon() -> None:
+def test_a_tagged_resource_has_the_time_after_which_clean_up_may_act() -> None:
     world = World(approved())
     acts = NOW + 29 * DAY
     world.store.cleanups["f-1"] = cleanup(stage="waiting", marked=Tagging(at=NOW - DAY, act_after=acts))
@@ -683,11 +683,11 @@ def test_an_approval_is_good_for_one_clean_up() -> None:
 
 @pytest.mark.parametrize("field_", ["stopped", "undone"])
 def test_what_a_person_stopped_or_undid_needs_an_approval_of_its_own(field_: str) -> None:
-    said = ActorNote(who=JOE, why="", at=NOW - timedelta(hours=1))
+    note = ActorNote(who=JOE, why="", at=NOW - timedelta(hours=1))
     world = World(approved("f-1"), abandoned("f-2"), cleanup=section(unattended=[UnattendedTag(tag="Job")]))
     world.tags = {"Job": "encode"}
     for id_ in ("f-1", "f-2"):
-        world.store.cleanups[id_] = cleanup(id_, stage="undone", ended_at=NOW, **{field_: said})
+        world.store.cleanups[id_] = cleanup(id_, stage="undone", ended_at=NOW, **{field_: note})
 
     came = world.run()
 
@@ -778,7 +778,7 @@ def test_what_a_backup_costs_is_unknown_where_the_audit_did_not_price_it() -> No
     ] * 2
 
 
-def test_a_plan_needs_no_machine_and_no_permission_and_says_what_stands_against_it() -> None:
+def test_a_plan_needs_no_state_machine_and_no_permission_and_reports_what_is_missing() -> None:
     world = World(approved(), enabled=False)
     world.store.switch = Control(stopped=ActorNote(who=ADA, why="", at=NOW))
 
@@ -793,7 +793,7 @@ def test_a_plan_needs_no_machine_and_no_permission_and_says_what_stands_against_
 
 
 @pytest.mark.parametrize("who", [JOE, "slack:U0JOE", "arn:aws:sts::123456789012:assumed-role/Ops2/ada", "ada"])
-def test_whoever_the_policy_does_not_name_does_nothing(who: str) -> None:
+def test_people_that_the_policy_does_not_name_can_do_nothing(who: str) -> None:
     world = World(finding("f-1"), approved("f-2"))
     world.store.cleanups["f-3"] = cleanup("f-3", stage="waiting")
     world.store.cleanups["f-4"] = cleanup("f-4", stage="done", removals=HALF)
@@ -849,7 +849,7 @@ def test_an_approval_of_a_change_waits_for_no_grace_and_names_the_setting() -> N
     assert (decision.until, decision.setting) == (NOW + 7 * DAY, GP3)
 
 
-def test_an_approval_of_what_is_marked_lasts_from_the_day_it_may_be_acted_upon() -> None:
+def test_an_approval_of_a_tagged_resource_lasts_from_the_day_clean_up_may_act() -> None:
     world = World(finding())
     world.store.cleanups["f-1"] = cleanup(stage="waiting", marked=Tagging(at=NOW - 20 * DAY, act_after=NOW + 10 * DAY))
 
@@ -859,7 +859,7 @@ def test_an_approval_of_what_is_marked_lasts_from_the_day_it_may_be_acted_upon()
     assert (came.candidate.state, world.starter.calls) == ("under-way", 0)
 
 
-def test_a_mark_of_a_clean_up_that_is_over_counts_for_nothing() -> None:
+def test_the_tag_of_an_ended_clean_up_counts_for_nothing() -> None:
     world = World(finding())
     marked = Tagging(at=NOW - 90 * DAY, act_after=NOW - 60 * DAY)
     world.store.cleanups["f-1"] = cleanup(stage="called-off", marked=marked, ended_at=NOW - 9 * DAY)
@@ -875,7 +875,7 @@ def test_what_is_not_what_was_seen_is_not_approved() -> None:
     assert world.findings.findings["f-1"].status == "open"
 
 
-def test_where_nothing_can_be_begun_the_approval_stands_and_says_why() -> None:
+def test_if_nothing_can_be_started_the_approval_is_valid_and_the_answer_says_why() -> None:
     world = World(finding(), cleanup=section(most_monthly_usd=1))
     came = world.approve()
     assert (came.finding.status, came.candidate.state) == ("approved", "refused")
@@ -917,7 +917,7 @@ def test_where_clean_up_is_not_enabled_an_approval_is_only_stored() -> None:
 # -- Stopping
 
 
-def test_whoever_decides_in_slack_may_stop_but_not_let_go_on() -> None:
+def test_deciders_may_stop_clean_ups_but_not_resume_them() -> None:
     world = World(approved())
     world.deciders = ["U0JOE"]
     world.store.cleanups["f-1"] = cleanup(stage="waiting")
@@ -953,9 +953,9 @@ def test_a_policy_that_cannot_be_read_keeps_nobody_from_stopping_and_lets_nobody
 
 def test_stopped_all_nothing_begins_until_somebody_lets_it() -> None:
     world = World(approved())
-    said = world.use.stop_all(who=ADA, why=" moving house ", now=NOW)
-    assert said == ActorNote(who=ADA, why="moving house", at=NOW)
-    assert world.use.stop_all(who="slack:U0ADA", now=NOW + DAY) == said
+    note = world.use.stop_all(who=ADA, why=" moving house ", now=NOW)
+    assert note == ActorNote(who=ADA, why="moving house", at=NOW)
+    assert world.use.stop_all(who="slack:U0ADA", now=NOW + DAY) == note
 
     with pytest.raises(StoppedError, match="moving house"):
         world.run()
@@ -963,7 +963,7 @@ def test_stopped_all_nothing_begins_until_somebody_lets_it() -> None:
         world.run(who=SERVICE)
 
     assert (world.store.cleanups, world.starter.calls) == ({}, 0)
-    assert world.use.resume(who="slack:U0ADA") == said
+    assert world.use.resume(who="slack:U0ADA") == note
     assert world.use.resume(who=ADA) is None
     assert world.run() == {"f-1": ("begun", "")}
 
@@ -1040,7 +1040,7 @@ def test_who_may_not_see_whether_an_execution_works_stops_it_all_the_same(stage)
     assert world.starter.started == ({"f-1-1": "f-1"} if stage == "starting" else {})
 
 
-def test_whoever_ends_it_while_it_is_stopped_has_the_last_word() -> None:
+def test_a_clean_up_that_ends_while_it_is_stopped_keeps_its_end() -> None:
     world = World(approved())
     world.store.cleanups["f-1"] = cleanup(stage="working")
     world.starter.ended = {"f-1-1"}
@@ -1066,7 +1066,7 @@ def test_what_has_ended_or_is_undone_cannot_be_stopped(stage) -> None:
     assert world.store.writes == 0
 
 
-def test_a_step_that_goes_on_meanwhile_does_not_undo_the_stop() -> None:
+def test_a_step_that_runs_meanwhile_does_not_revert_the_stop() -> None:
     world = World(approved())
     world.store.cleanups["f-1"] = cleanup(stage="waiting")
 
@@ -1309,8 +1309,8 @@ def test_what_is_realised_is_what_audits_show_less_the_backup_while_it_is_kept(
     assert realised(one, NOW) == usd
 
 
-def test_sums_are_of_what_ended_and_say_how_much_of_it_nobody_knows() -> None:
-    told = [
+def test_sums_cover_ended_clean_ups_and_count_the_unknown_ones() -> None:
+    shown = [
         cleanup(stage="done", observed=seen("0")),
         cleanup(stage="done"),
         cleanup(stage="done", promised_monthly_usd=None, observed=seen("0")),
@@ -1320,4 +1320,4 @@ def test_sums_are_of_what_ended_and_say_how_much_of_it_nobody_knows() -> None:
         cleanup(stage="failed"),
     ]
 
-    assert savings(told, NOW) == Savings(promised_monthly_usd=Decimal(30), realised_monthly_usd=Decimal(10), unknown=2)
+    assert savings(shown, NOW) == Savings(promised_monthly_usd=Decimal(30), realised_monthly_usd=Decimal(10), unknown=2)

@@ -356,12 +356,7 @@ def cleaned(some_cases: Any, section: CleanupSection, *, running: bool) -> Aws:
         )  # fmt: skip
         scan = audit(policy, _One(aws, volume.id)).scan_target(volume.target, CASE_NOW)
         same = next((one for one in scan.findings if one.resource.id == volume.id), None)
-        fingerprint = same.fingerprint if same else "none"
-        decision = decided
-        if decided and decided.fingerprint == "as it is":
-            decision = replace(decided, fingerprint=fingerprint)
-        elif decided and decided.fingerprint == OUTDATED:
-            fingerprint = OUTDATED
+        fingerprint, decision = fingerprint_and_decision(same.fingerprint if same else "none", decided)
         id_ = same.id if same else f"f-{volume.id}"
         sighting = FindingRecord(
             id=id_, detector=detector, kind="waste", severity="low", confidence="high", resource=resource, owner=None,
@@ -400,6 +395,15 @@ def cleaned(some_cases: Any, section: CleanupSection, *, running: bool) -> Aws:
     wrong = {*aws.deleted} - (allowed if running else set())
     assert not wrong, [case for case in some_cases if case[0][0].id in wrong]
     return aws
+
+
+def fingerprint_and_decision(found: str, decided: Decision | None) -> tuple[str, Decision | None]:
+    """The stored finding's fingerprint, and its decision, which is for what was found unless the case says otherwise."""
+    if decided and decided.fingerprint == "as it is":
+        return found, replace(decided, fingerprint=found)
+    if decided and decided.fingerprint == OUTDATED:
+        return OUTDATED, decided
+    return found, decided
 
 
 def deliver(outbox: MemoryOutbox, at: datetime) -> None:

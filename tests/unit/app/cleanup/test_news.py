@@ -45,7 +45,7 @@ CLEANUP = Cleanup(
 )  # fmt: skip
 
 
-class Told:
+class World:
     """What was recorded, with a clock that goes on."""
 
     def __init__(self) -> None:
@@ -65,12 +65,12 @@ class Told:
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
+def announced() -> World:
+    return World()
 
 
-def test_a_post_is_recorded_for_its_findings_channel_and_its_buttons_name_both(told) -> None:
-    post = told.announce("marked")
+def test_a_post_is_recorded_for_its_findings_channel_and_its_buttons_name_both(announced) -> None:
+    post = announced.announce("marked")
 
     assert (post.id, post.audit_id, post.channel, post.thread_of) == ("cleanup.f00d.2.marked", None, "C0DEFAULT", None)
     assert (post.created_at, post.findings, post.state) == (NOW, ("f00d",), "pending")
@@ -81,37 +81,37 @@ def test_a_post_is_recorded_for_its_findings_channel_and_its_buttons_name_both(t
     assert "tag it Hold" in post.message.text
 
 
-def test_told_again_it_is_the_same_post_as_it_was_first(told) -> None:
-    first = told.announce("marked")
-    again = told.announce("marked", replace(CLEANUP, owner="somebody else"))
+def test_a_repeated_announcement_is_the_same_post(announced) -> None:
+    first = announced.announce("marked")
+    again = announced.announce("marked", replace(CLEANUP, owner="somebody else"))
 
     assert again == first
-    assert told.ids == ["cleanup.f00d.2.marked"]
+    assert announced.ids == ["cleanup.f00d.2.marked"]
 
 
 def digest(words: str) -> str:
     return sha256(words.encode()).hexdigest()[:8]
 
 
-def test_each_warning_each_undo_each_failure_and_each_attempt_is_a_post_of_its_own(told) -> None:
+def test_each_warning_each_undo_each_failure_and_each_attempt_is_a_post_of_its_own(announced) -> None:
     marked = CLEANUP.marked
     assert marked
     for days in ((30,), (30, 7), (30, 7, 1), (30, 7, 1)):
-        told.announce("warned", replace(CLEANUP, marked=replace(marked, warned_days=days)))
-    told.announce("asked")
+        announced.announce("warned", replace(CLEANUP, marked=replace(marked, warned_days=days)))
+    announced.announce("asked")
     failed = replace(CLEANUP, stage="failed", why="x")
-    told.announce("failed", failed)
-    told.announce("failed", replace(failed, why="not put back: mount-target fsmt-1"))
-    told.announce("failed", failed)
+    announced.announce("failed", failed)
+    announced.announce("failed", replace(failed, why="not put back: mount-target fsmt-1"))
+    announced.announce("failed", failed)
     undone = ActorNote(who="ada", why="", at=NOW)
     for n in (1, 2, 2):
-        told.announce("failed", replace(failed, undone=undone, undo_execution=f"f00d-2-undo-{n}"))
-    told.announce(
+        announced.announce("failed", replace(failed, undone=undone, undo_execution=f"f00d-2-undo-{n}"))
+    announced.announce(
         "undone", replace(CLEANUP, undone=undone, undo_execution="f00d-2-undo-3", restored=Restored(state="done"))
     )
-    told.announce("marked", replace(CLEANUP, attempt=3))
+    announced.announce("marked", replace(CLEANUP, attempt=3))
 
-    assert told.ids == [
+    assert announced.ids == [
         *(f"cleanup.f00d.2.warned.{days}" for days in (30, 7, 1)),
         "cleanup.f00d.2.asked",
         f"cleanup.f00d.2.failed.{digest('x')}",
@@ -123,18 +123,18 @@ def test_each_warning_each_undo_each_failure_and_each_attempt_is_a_post_of_its_o
     ]
 
 
-def test_a_warning_that_is_announced_again_is_another_post(told) -> None:
+def test_a_warning_that_is_announced_again_is_another_post(announced) -> None:
     marked = replace(CLEANUP.marked, repeats=2)
-    told.announce("marked", replace(CLEANUP, marked=marked))
-    told.announce("warned", replace(CLEANUP, marked=replace(marked, warned_days=(7,))))
+    announced.announce("marked", replace(CLEANUP, marked=marked))
+    announced.announce("warned", replace(CLEANUP, marked=replace(marked, warned_days=(7,))))
 
-    assert told.ids == ["cleanup.f00d.2.marked.2", "cleanup.f00d.2.warned.7.2"]
+    assert announced.ids == ["cleanup.f00d.2.marked.2", "cleanup.f00d.2.warned.7.2"]
 
 
-def test_how_it_ended_is_tried_for_two_weeks_and_a_warning_for_a_day(told) -> None:
-    assert told.announce("marked").until is None
+def test_how_it_ended_is_tried_for_two_weeks_and_a_warning_for_a_day(announced) -> None:
+    assert announced.announce("marked").until is None
     for what in ("called-off", "done", "failed", "undone"):
-        post = told.announce(what)
+        post = announced.announce(what)
         assert post.until == post.created_at + timedelta(days=14)
 
 
@@ -147,22 +147,22 @@ def test_how_it_ended_is_tried_for_two_weeks_and_a_warning_for_a_day(told) -> No
         ({"resource": replace(SEEN.resource, account="210987654321"), "detector": "efs-orphaned"}, "C0DEFAULT"),
     ],
 )
-def test_it_goes_where_its_finding_goes(told, changes, channel) -> None:
+def test_it_is_posted_to_the_channel_of_its_finding(announced, changes, channel) -> None:
     finding = replace(FINDING, sighting=replace(SEEN, **changes))
 
-    assert told.announce("marked", finding=finding).channel == channel
+    assert announced.announce("marked", finding=finding).channel == channel
 
 
-def test_without_a_channel_it_is_recorded_for_whichever_there_will_be(told) -> None:
+def test_without_a_channel_it_is_recorded_for_whichever_there_will_be(announced) -> None:
     bare = replace(POLICY, slack=SlackSection())
-    assert told.announce("marked", policy=bare).channel is None
+    assert announced.announce("marked", policy=bare).channel is None
     fallback = replace(POLICY, slack=SlackSection(fallback_channel="C0FALLBACK"))
-    assert told.announce("asked", policy=fallback).channel == "C0FALLBACK"
+    assert announced.announce("asked", policy=fallback).channel == "C0FALLBACK"
 
 
-def test_the_policy_says_who_may_press(told) -> None:
+def test_the_policy_says_who_may_press(announced) -> None:
     def buttons(policy: Policy, n: int) -> list[str]:
-        blocks = told.announce("marked", replace(CLEANUP, attempt=n), policy=policy).message.blocks
+        blocks = announced.announce("marked", replace(CLEANUP, attempt=n), policy=policy).message.blocks
         return [one["action_id"] for block in blocks if block["type"] == "actions" for one in block["elements"]]
 
     nobody = SLACK.model_copy(update={"deciders": []})
@@ -174,13 +174,13 @@ def test_the_policy_says_who_may_press(told) -> None:
     assert buttons(replace(POLICY, cleanup=by_api, slack=nobody), 6) == ["details"]
 
 
-def test_a_breach_of_the_cap_is_told_once_a_day_for_the_same_run(told) -> None:
+def test_a_breach_of_the_cap_is_reported_once_a_day_for_the_same_run(announced) -> None:
     for wanted in (11, 11, 12):
-        told.news.cap("11 resources: the policy's cleanup.most_resources is 10", wanted, POLICY)
-    told.clock.sleep(86_400)
-    told.news.cap("11 resources: the policy's cleanup.most_resources is 10", 11, POLICY)
+        announced.news.cap("11 resources: the policy's cleanup.most_resources is 10", wanted, POLICY)
+    announced.clock.sleep(86_400)
+    announced.news.cap("11 resources: the policy's cleanup.most_resources is 10", 11, POLICY)
 
-    posts = list(told.outbox.posts.values())
+    posts = list(announced.outbox.posts.values())
     assert len(posts) == 3
     assert {post.channel for post in posts} == {"C0DEFAULT"}
     assert [post.id.rpartition(".")[0] for post in posts] == [
@@ -190,10 +190,10 @@ def test_a_breach_of_the_cap_is_told_once_a_day_for_the_same_run(told) -> None:
 
 
 @pytest.mark.parametrize("what", ["marked", "warned", "asked", "called-off", "done", "failed", "undone"])
-def test_only_warnings_mention_the_owner_and_only_the_right_one(told: Told, what: str) -> None:
+def test_only_warnings_mention_the_owner_and_only_the_right_one(announced: World, what: str) -> None:
     people = {FINDING.sighting.owner: "U0OWNER", "somebody-else": "U0ELSE"}
     policy = replace(POLICY, slack=POLICY.slack.model_copy(update={"people": people}))
-    blocks = json.dumps(told.announce(what, policy=policy).message.blocks)
+    blocks = json.dumps(announced.announce(what, policy=policy).message.blocks)
 
     assert blocks.count("<@U0OWNER>") == (what in {"marked", "warned", "asked"})
     assert "U0ELSE" not in blocks

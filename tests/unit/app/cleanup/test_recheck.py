@@ -32,7 +32,7 @@ PARTS = (
 )
 
 
-def said(
+def objection_to(
     tags: Mapping[str, str], child: Mapping[str, str], *, deletes: bool, managed_tags: list[str] | None = None
 ) -> Any:
     look = CurrentState(born_at=NOW, tags=tags, parts=PARTS, held=None, size_bytes=0, children={"fsap-1": child})
@@ -44,10 +44,12 @@ def said(
 def test_what_another_service_manages_is_neither_deleted_nor_changed(deletes: bool) -> None:
     terraform = {"Terraform": "yes"}
 
-    assert said({}, {}, deletes=deletes) is None
-    assert said(EMR, {}, deletes=deletes) == "it is managed by Amazon EMR cluster j-1: it has to be changed there"
-    assert said(terraform, {}, deletes=deletes) is None
-    assert said(terraform, {}, deletes=deletes, managed_tags=["terraform"]) == (
+    assert objection_to({}, {}, deletes=deletes) is None
+    assert (
+        objection_to(EMR, {}, deletes=deletes) == "it is managed by Amazon EMR cluster j-1: it has to be changed there"
+    )
+    assert objection_to(terraform, {}, deletes=deletes) is None
+    assert objection_to(terraform, {}, deletes=deletes, managed_tags=["terraform"]) == (
         "it is managed by the program that its tag terraform names: it has to be changed there"
     )
 
@@ -55,12 +57,16 @@ def test_what_another_service_manages_is_neither_deleted_nor_changed(deletes: bo
 def test_what_has_something_on_it_that_another_service_manages_is_not_deleted() -> None:
     says = "fsap-1, which hangs on it, is managed by {}: it has to be changed there"
 
-    assert said({}, CSI, deletes=True) == says.format("Kubernetes")
-    assert said({}, {"x": "y"}, deletes=True, managed_tags=["x=y"]) == says.format("the program that its tag x=y names")
-    assert said({}, CSI, deletes=False) is None, "a setting of the file system leaves its access points as they are"
+    assert objection_to({}, CSI, deletes=True) == says.format("Kubernetes")
+    assert objection_to({}, {"x": "y"}, deletes=True, managed_tags=["x=y"]) == says.format(
+        "the program that its tag x=y names"
+    )
+    assert objection_to({}, CSI, deletes=False) is None, (
+        "a setting of the file system leaves its access points as they are"
+    )
 
 
-MARKED = replace(
+TAGGED = replace(
     DELETION,
     born_at=NOW,
     parts=PARTS,
@@ -93,17 +99,17 @@ def checked(cleanup: Cleanup, **changes: Any) -> Any:
 
 @pytest.mark.parametrize(("why", "changes"), [*FOR_BOTH.items(), *FOR_DELETIONS.items()])
 def test_nothing_is_deleted_that_is_not_as_it_was_found(why: str, changes: dict[str, Any]) -> None:
-    assert checked(MARKED) is None
-    assert why in checked(MARKED, **changes)
+    assert checked(TAGGED) is None
+    assert why in checked(TAGGED, **changes)
 
 
-def test_a_tag_of_another_clean_up_is_no_mark() -> None:
-    assert "somebody took its mark off" in checked(MARKED, tags={CLEANUP_TAG: "f-2"})
+def test_the_tag_of_another_clean_up_does_not_count() -> None:
+    assert "somebody took its mark off" in checked(TAGGED, tags={CLEANUP_TAG: "f-2"})
 
 
 @pytest.mark.parametrize(("why", "changes"), FOR_BOTH.items())
 def test_nothing_is_changed_that_is_not_as_it_was_found(why: str, changes: dict[str, Any]) -> None:
-    changing = replace(MARKED, setting=CHANGE.setting, backups=())
+    changing = replace(TAGGED, setting=CHANGE.setting, backups=())
 
     assert checked(changing) is None
     assert why in checked(changing, **changes)

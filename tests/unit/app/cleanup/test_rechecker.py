@@ -60,7 +60,7 @@ def rechecked(cleanup: Cleanup = CHANGE, *, found: Any = None, gaps: Any = (), a
     return rechecker.recheck(cleanup, Policy(limits=limits))
 
 
-def test_as_it_was_found_it_goes_on() -> None:
+def test_an_unchanged_resource_passes_the_recheck() -> None:
     assert rechecked().state == "same"
 
 

@@ -62,7 +62,7 @@ class World:
     """Prices and instance types of an account. `knows` are types that are not packaged; `gap` is what goes wrong each time."""
 
     prices: Mapping[str, str] = field(default_factory=dict)
-    knows: Iterable[InstanceType] = ()
+    account_types: Iterable[InstanceType] = ()
     gap: str = ""
     asked: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
 
@@ -89,7 +89,10 @@ class Types:
 
     def of(self, families: Collection[str], region: str) -> tuple[Iterable[InstanceType], list[Gap]]:
         self.world.asked.append((region, tuple(f"{family}.*" for family in sorted(families))))
-        return [OLD, *(one for one in self.world.knows if one.family in families)], self.world.gaps if families else []
+        return [
+            OLD,
+            *(one for one in self.world.account_types if one.family in families),
+        ], self.world.gaps if families else []
 
 
 type Ask = Callable[..., Estimated]
@@ -99,19 +102,19 @@ type Ask = Callable[..., Estimated]
 def ask(monkeypatch: pytest.MonkeyPatch) -> Ask:
     """Ask a world an estimate, by default the one made up here."""
 
-    def asked(world: World, estimate: AnyEstimate | None = None, **said: Any) -> Estimated:
+    def asked(world: World, estimate: AnyEstimate | None = None, **inputs: Any) -> Estimated:
         made_up = estimate or Estimate(title="", inputs=Wanted, result=Found, work=work)
         monkeypatch.setattr(use_case, "estimates", lambda: {"made-up": made_up})
         return Estimates(prices=world, types=world.types, default_region="us-east-1", regions=REGIONS).answer(
-            "made-up", said
+            "made-up", inputs
         )
 
     return asked
 
 
-def wrong(ask: Ask, **said: Any) -> list[tuple[str, str]]:
+def wrong(ask: Ask, **inputs: Any) -> list[tuple[str, str]]:
     with pytest.raises(EstimateError) as refused:
-        ask(World(), **said)
+        ask(World(), **inputs)
     return list(refused.value.problems)
 
 
@@ -128,7 +131,7 @@ def test_it_is_worked_again_until_it_asks_for_nothing_new(ask: Ask) -> None:
     assert [basis.item.id for basis in worked.price_basis] == ["ec2.a1.large.hour", "ec2.c3.large.hour"]
 
 
-def test_a_price_that_nobody_knows_is_not_asked_for_again(ask: Ask) -> None:
+def test_an_unknown_price_is_not_requested_again(ask: Ask) -> None:
     world = World()
     worked = ask(world, instance_type="a1.large")
     assert [asked for _, asked in world.asked].count(("ec2.a1.large.hour",)) == 1
@@ -147,14 +150,14 @@ def test_an_estimate_that_asks_without_end_is_a_mistake_of_ours(ask: Ask) -> Non
     assert next(turns) == MOST_ROUNDS
 
 
-def test_a_type_that_only_the_account_knows_is_found(ask: Ask) -> None:
-    assert ask(World(knows=[NEW]), instance_type="b2.large").answer.summary.startswith("us-east-1")
+def test_an_instance_type_that_only_the_account_has_is_found(ask: Ask) -> None:
+    assert ask(World(account_types=[NEW]), instance_type="b2.large").answer.summary.startswith("us-east-1")
     assert wrong(ask, instance_type="b2.large") == [
         ("instance_type", "no instance type 'b2.large'; did you mean a1.large?")
     ]
 
 
-def test_what_went_wrong_on_the_way_is_said_once(ask: Ask) -> None:
+def test_a_problem_while_reading_is_reported_once(ask: Ask) -> None:
     world = World({"ec2.a1.large.hour": "0.10"}, gap="pricing:GetProducts")
     assert [gap.what for gap in ask(world, instance_type="a1.large").gaps] == ["pricing:GetProducts"]
 
@@ -170,7 +173,7 @@ def test_the_month_has_as_many_hours_as_asked(ask: Ask) -> None:
     assert " x 720.0 x " in ask(World(), instance_type="a1.large", hours_per_month=720.0).answer.summary
 
 
-def test_inputs_are_told_as_they_were_typed_with_every_default_and_can_be_sent_again(ask: Ask) -> None:
+def test_inputs_are_returned_as_typed_with_every_default_and_can_be_sent_again(ask: Ask) -> None:
     world = World({"ec2.a1.large.hour": "0.10"})
     worked = ask(world, instance_type="a1.large", size="1.50 TB", families=["a1"])
     assert [*worked.inputs.items()] == [
@@ -187,7 +190,7 @@ def test_inputs_are_told_as_they_were_typed_with_every_default_and_can_be_sent_a
     assert ask(world, instance_type="a1.large").inputs["families"] == []
 
 
-def test_a_kind_that_there_is_not_is_told_the_nearest(ask: Ask) -> None:
+def test_the_error_for_an_unknown_kind_names_the_nearest(ask: Ask) -> None:
     ask(World(), instance_type="a1.large")
     with pytest.raises(UnknownKindError) as refused:
         Estimates(prices=World(), types=World().types, default_region="us-east-1", regions=REGIONS).answer(
@@ -197,9 +200,9 @@ def test_a_kind_that_there_is_not_is_told_the_nearest(ask: Ask) -> None:
     assert str(refused.value) == "no estimate 'make-up'; did you mean made-up?"
 
 
-def test_everything_that_is_wrong_is_told_at_once(ask: Ask) -> None:
-    said = {"size": "30GIB", "count": 0, "modus": "slow", "families": ["A", "b", "C"], "region": "us-esat-1"}
-    assert wrong(ask, **said) == [
+def test_all_mistakes_are_reported_at_once(ask: Ask) -> None:
+    inputs = {"size": "30GIB", "count": 0, "modus": "slow", "families": ["A", "b", "C"], "region": "us-esat-1"}
+    assert wrong(ask, **inputs) == [
         ("instance_type", "is needed: the instance"),
         ("size", "'30GIB': no unit 'GIB' of a size; did you mean GiB?"),
         ("count", "0: at least 1 is needed"),
@@ -210,7 +213,7 @@ def test_everything_that_is_wrong_is_told_at_once(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "problem"),
+    ("inputs", "problem"),
     [
         ({"mode": "quik"}, "'quik': did you mean quick? There are slow, quick, both"),
         ({"mode": "diagonal"}, "'diagonal': there are both, quick, slow"),
@@ -235,8 +238,10 @@ def test_everything_that_is_wrong_is_told_at_once(ask: Ask) -> None:
         ({"region": "x" * 33}, f"'{'x' * 33}': at most 32 characters are allowed"),
     ],
 )
-def test_an_input_of_the_wrong_sort_is_told_what_would_do(ask: Ask, said: dict[str, Any], problem: str) -> None:
-    assert wrong(ask, instance_type="a1.large", **said) == [(*said, problem)]
+def test_the_error_for_an_input_of_the_wrong_type_says_what_is_valid(
+    ask: Ask, inputs: dict[str, Any], problem: str
+) -> None:
+    assert wrong(ask, instance_type="a1.large", **inputs) == [(*inputs, problem)]
 
 
 def test_of_a_name_without_end_only_the_beginning_is_compared(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:

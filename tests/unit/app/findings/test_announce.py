@@ -156,15 +156,15 @@ def test_nobody_need_know_of_anything_else(record) -> None:
     assert bus.sent == []
 
 
-def test_changes_are_told_in_their_order() -> None:
+def test_changes_are_announced_in_order() -> None:
     bus = Bus()
-    told = announcer(bus).announce([entry(1), audit(2, RUNNING, None), audit(3, FAILED, RUNNING)])
+    announced = announcer(bus).announce([entry(1), audit(2, RUNNING, None), audit(3, FAILED, RUNNING)])
 
-    assert told == 2
+    assert announced == 2
     assert [event.detail_type for event in bus.sent] == ["Finding Opened", "Audit Incomplete"]
 
 
-def test_the_first_change_that_was_not_told_is_named_by_its_number() -> None:
+def test_the_first_change_that_was_not_announced_is_named_by_its_number() -> None:
     with pytest.raises(NotAnnouncedError, match="ThrottlingException") as caught:
         announcer(Bus(refuses=1)).announce([audit(1, RUNNING, None), entry(2), entry(3), entry(4)])
 
@@ -180,7 +180,7 @@ def test_the_first_change_that_was_not_told_is_named_by_its_number() -> None:
         {"dynamodb": {"SequenceNumber": "2", "Keys": {}}},
     ],
 )
-def test_a_record_that_cannot_be_read_stops_there_and_those_before_it_are_told(broken) -> None:
+def test_an_unreadable_record_stops_the_batch_and_those_before_it_are_announced(broken) -> None:
     bus = Bus()
     with pytest.raises(NotAnnouncedError) as caught:
         announcer(bus).announce([entry(1), broken, entry(3)])

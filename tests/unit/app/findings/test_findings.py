@@ -21,6 +21,7 @@ from slackwater.app.findings.findings import (
     NotAllowedError,
     NotFoundError,
 )
+from slackwater.model.cleanup import ActorNote
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.policy import CleanupSection
 from slackwater.model.settings import VolumeSetting
@@ -105,7 +106,9 @@ def decide(
 ) -> TrackedFinding:
     if action == "snooze" and until is None:
         until = NOW + WEEK
-    return Findings(store=store, documents=Bucket()).decided("f-1", action, who=who, why=why, until=until, now=NOW)
+    return Findings(store=store, documents=Bucket()).decided(
+        "f-1", action, ActorNote(who=who, why=why, at=NOW), until=until
+    )
 
 
 def being(status: Status, until: datetime | None = None) -> TrackedFinding:
@@ -219,7 +222,9 @@ def test_a_decision_that_cannot_be_is_refused_before_anything_is_read(
 
 def test_a_snooze_without_an_end_is_refused() -> None:
     with pytest.raises(BadDecisionError, match="needs an end"):
-        Findings(store=Store(), documents=Bucket()).decided("f-1", "snooze", who="jane", why="", until=None, now=NOW)
+        Findings(store=Store(), documents=Bucket()).decided(
+            "f-1", "snooze", ActorNote(who="jane", why="", at=NOW), until=None
+        )
 
 
 def test_the_longest_snooze_and_the_longest_reason_are_good() -> None:
@@ -268,12 +273,14 @@ APPROVED = Decision(status="approved", who="jane", why="", at=NOW, until=NOW + H
 def approve(
     store: Store, who: str = "jane", fingerprint: str = "abc123", now: datetime = NOW, cleanup: CleanupSection = CLEANUP
 ) -> TrackedFinding:
-    return Findings(store=store, documents=Bucket()).approved("f-1", fingerprint, who=who, cleanup=cleanup, now=now)
+    return Findings(store=store, documents=Bucket()).approved(
+        "f-1", fingerprint, ActorNote(who=who, why="", at=now), cleanup
+    )
 
 
 def first(store: Store, who: str = "jane", now: datetime = NOW, why: str = "") -> TrackedFinding:
     findings = Findings(store=store, documents=Bucket())
-    return findings.decided_first("f-1", "snooze", who=who, why=why, until=now + WEEK, now=now)
+    return findings.decided_first("f-1", "snooze", ActorNote(who=who, why=why, at=now), until=now + WEEK)
 
 
 def test_an_approval_is_stored_with_who_for_what_and_until_when() -> None:
@@ -305,7 +312,8 @@ def test_an_approval_lasts_from_the_day_from_which_on_it_may_be_acted_upon() -> 
     marked = NOW + timedelta(days=1)
 
     changed = approve(Store(change)).decision
-    later = findings.approved("f-1", "abc123", who="jane", cleanup=CLEANUP, now=NOW, acts_after=marked).decision
+    note = ActorNote(who="jane", why="", at=NOW)
+    later = findings.approved("f-1", "abc123", note, CLEANUP, acts_after=marked).decision
 
     assert changed == replace(APPROVED, until=NOW + timedelta(days=3), setting=setting)
     assert later == replace(APPROVED, until=marked + timedelta(days=3))
@@ -316,9 +324,9 @@ def test_the_same_person_may_approve_the_same_again_and_nobody_else_may() -> Non
     once = approve(store)
 
     assert approve(store, now=NOW + timedelta(hours=1)) == once
-    with pytest.raises(DecidedError, match="is approved by jane since 2026-11-16 09:07 UTC") as told:
+    with pytest.raises(DecidedError, match="is approved by jane since 2026-11-16 09:07 UTC") as refused:
         approve(store, "joe")
-    assert (told.value.finding, told.value.decision) == (once, APPROVED)
+    assert (refused.value.finding, refused.value.decision) == (once, APPROVED)
     assert len(store.entries) == 1
 
 
@@ -343,16 +351,16 @@ def test_a_persons_own_approval_that_has_lapsed_is_given_anew() -> None:
 @pytest.mark.parametrize("status", [status for status in STATUSES if status != "open"])
 def test_only_what_is_open_is_decided_first(decide: Any, status: Status) -> None:
     store = Store(being(status))
-    with pytest.raises(ConflictError, match=f"f-1 is {status}") as told:
+    with pytest.raises(ConflictError, match=f"f-1 is {status}") as refused:
         decide(store)
 
-    assert isinstance(told.value, DecidedError) is (status != "resolved")
+    assert isinstance(refused.value, DecidedError) is (status != "resolved")
     assert store.entries == []
 
 
 @pytest.mark.parametrize("decide", [approve, first])
 @pytest.mark.parametrize("status", ["snoozed", "dismissed", "approved"])
-def test_what_has_ended_holds_nobody_up_though_no_audit_has_said_so_yet(decide: Any, status: Status) -> None:
+def test_an_expired_decision_blocks_nobody_even_before_the_next_audit(decide: Any, status: Status) -> None:
     assert decide(Store(being(status, NOW))).revision == 2
     with pytest.raises(DecidedError):
         decide(Store(being(status, NOW + timedelta(seconds=1))))
@@ -360,9 +368,9 @@ def test_what_has_ended_holds_nobody_up_though_no_audit_has_said_so_yet(decide: 
 
 def test_a_decision_of_before_that_stays_with_a_finding_that_came_to_nothing_is_not_who_was_faster() -> None:
     gone = replace(being("snoozed"), status="resolved")
-    with pytest.raises(ConflictError, match="is resolved") as told:
+    with pytest.raises(ConflictError, match="is resolved") as refused:
         first(Store(gone))
-    assert not isinstance(told.value, DecidedError)
+    assert not isinstance(refused.value, DecidedError)
 
 
 @pytest.mark.parametrize("decide", [approve, first])
@@ -422,7 +430,7 @@ def test_an_approval_that_was_for_what_was_there_before_is_not_the_same_persons_
         approve(store, fingerprint="abc124", now=NOW + timedelta(hours=1))
 
 
-def test_another_decision_of_the_same_person_in_the_same_moment_is_another() -> None:
+def test_another_decision_of_the_same_person_at_the_same_time_is_a_new_one() -> None:
     store = Store()
     first(store)
     store.finding = replace(OPEN, revision=3)
@@ -431,13 +439,13 @@ def test_another_decision_of_the_same_person_in_the_same_moment_is_another() -> 
     assert [entry.now for entry in store.entries] == ["snoozed", "approved"]
 
 
-def test_a_race_for_an_approval_is_lost_to_whoever_was_faster() -> None:
+def test_the_faster_of_two_people_wins_an_approval() -> None:
     rival = replace(OPEN, status="approved", decision=replace(APPROVED, who="joe"), revision=2)
     with pytest.raises(DecidedError, match="by joe"):
         approve(Store(rivals=[rival]))
 
 
-def test_what_nobody_knows_is_not_approved() -> None:
+def test_an_unknown_finding_cannot_be_approved() -> None:
     with pytest.raises(NotFoundError, match="f-1"):
         approve(Store(None))
 
@@ -466,7 +474,7 @@ def test_evidence_that_has_expired_is_none_and_the_ledger_is_still_there() -> No
     assert shown({"audits/monday/targets/123456789012/eu-west-1.json": {"scan": {}, "findings": []}}).evidence is None
 
 
-def test_what_nobody_knows_is_not_found() -> None:
+def test_an_unknown_finding_is_not_found() -> None:
     with pytest.raises(NotFoundError, match="f-1"):
         shown({}, None)
     with pytest.raises(NotFoundError, match="f-1"):

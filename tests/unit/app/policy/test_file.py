@@ -34,7 +34,7 @@ def complaints(path: Path | None, only: tuple[str, ...] = ()) -> list[str]:
     return [line.replace(f"{path}", path.name if path else "") for line in str(caught.value).splitlines()]
 
 
-def test_without_a_file_every_detector_is_on_with_its_defaults_unless_it_lacks_what_only_a_policy_knows() -> None:
+def test_without_a_file_every_detector_is_on_with_its_defaults_unless_it_requires_a_policy_key() -> None:
     policy = load_policy(None, registry())
 
     assert list(policy.limits) == [id_ for id_ in registry() if id_ != "efs-abandoned"]
@@ -112,7 +112,7 @@ def test_a_policy_that_turns_everything_off_is_refused(policy_file) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("\n[detectors.efs-idel]\n", "slackwater.toml:2: detectors.efs-idel: no such detector; did you mean efs-idle?"),
         (
@@ -268,8 +268,8 @@ def test_a_policy_that_turns_everything_off_is_refused(policy_file) -> None:
         ("[scan]\n[scan]\n", "slackwater.toml:2: not valid TOML: Cannot declare ('scan',) twice"),
     ],
 )
-def test_a_wrong_file_is_refused_with_its_line_and_the_remedy(text: str, said: str, policy_file) -> None:
-    assert complaints(policy_file(text)) == [said]
+def test_a_wrong_file_is_refused_with_its_line_and_the_remedy(text: str, message: str, policy_file) -> None:
+    assert complaints(policy_file(text)) == [message]
 
 
 @pytest.mark.parametrize(
@@ -283,9 +283,34 @@ def test_a_wrong_file_is_refused_with_its_line_and_the_remedy(text: str, said: s
     ],
 )
 def test_the_line_is_found_however_the_key_is_written(text: str, policy_file) -> None:
-    (said,) = complaints(policy_file(text))
+    (message,) = complaints(policy_file(text))
 
-    assert said.startswith("slackwater.toml:3: detectors.efs-idle.quiet_days: must be")
+    assert message.startswith("slackwater.toml:3: detectors.efs-idle.quiet_days: must be")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "[" * 20 + "]" * 20,
+        "[" * 5_000 + "]" * 5_000,
+        "{a=" * 5_000 + "1" + "}" * 5_000,
+        f"{{{'.'.join('a' * 5_000)} = 1}}",
+        "9" * 40,
+        "[[9" + "9" * 5_000 + "]]",
+    ],
+    ids=[
+        "lists",
+        "lists-that-tomllib-cannot-read",
+        "tables",
+        "dotted-key",
+        "integer",
+        "integer-that-python-cannot-read",
+    ],
+)
+def test_what_nests_too_deeply_or_is_too_large_has_a_line(value: str, policy_file) -> None:
+    (message,) = complaints(policy_file(f"# mine\n[scan]\nregions = [\n]\ncalls_per_second = {value}\n[prices]\n"))
+
+    assert message.startswith("slackwater.toml:5: ")
 
 
 ROUTES = """
@@ -304,7 +329,7 @@ channel = "C0123ABCDEI"
 """
 
 
-def test_a_mistake_in_a_route_is_told_at_its_own_line(policy_file) -> None:
+def test_a_mistake_in_a_route_is_reported_with_its_line(policy_file) -> None:
     assert complaints(policy_file(ROUTES)) == [
         "slackwater.toml:9: slack.routes[2]: channel is missing",
         "slackwater.toml:10: slack.routes[2].chanel: no such key; did you mean channel?",
@@ -332,9 +357,9 @@ def test_a_mistake_in_a_route_is_told_at_its_own_line(policy_file) -> None:
     ],
 )
 def test_a_route_has_its_line_however_it_is_written(text: str, line: int, policy_file) -> None:
-    (said,) = complaints(policy_file(text))
+    (message,) = complaints(policy_file(text))
 
-    assert said.startswith(f"slackwater.toml:{line}: slack.routes[2].owner: must be a valid string, not ")
+    assert message.startswith(f"slackwater.toml:{line}: slack.routes[2].owner: must be a valid string, not ")
 
 
 def test_what_only_looks_like_a_key_has_no_line(policy_file) -> None:
@@ -342,9 +367,9 @@ def test_what_only_looks_like_a_key_has_no_line(policy_file) -> None:
         '[scan]\nregions = ["""\n[detectors.efs-idle]\nquiet_days = 1\n"""]\n\n[detectors.efs-idle]\nquiet_days = 2\n'
     )
 
-    (said,) = complaints(policy_file(text))
+    (message,) = complaints(policy_file(text))
 
-    assert said.startswith("slackwater.toml:8:")
+    assert message.startswith("slackwater.toml:8:")
 
 
 def test_tags_of_other_programs_are_keys_or_keys_with_a_value(policy_file) -> None:
@@ -365,42 +390,42 @@ def test_tags_of_other_programs_are_keys_or_keys_with_a_value(policy_file) -> No
         ('"terraform", 3', "[2]: must be a valid string, not 3"),
     ],
 )
-def test_what_is_no_tag_of_another_program_is_told_with_its_line(policy_file, text: str, says: str) -> None:
+def test_an_invalid_managed_tag_is_reported_with_its_line(policy_file, text: str, says: str) -> None:
     assert complaints(policy_file(f"[scan]\nregions = []\n[owners]\nmanaged_tags = [{text}]\n")) == [
         f"slackwater.toml:4: owners.managed_tags{says}"
     ]
 
 
-def test_editors_are_told_of_tags_of_other_programs() -> None:
+def test_the_schema_describes_managed_tags_for_editors() -> None:
     validator = Draft202012Validator(policy_schema(registry()))
 
     assert validator.is_valid({"owners": {"managed_tags": ["ManagedBy=terraform"]}})
     assert not validator.is_valid({"owners": {"managed_tags": ["*"]}})
 
 
-def test_all_problems_are_told_at_once_in_the_order_of_the_file(policy_file) -> None:
+def test_all_problems_are_reported_at_once_in_the_order_of_the_file(policy_file) -> None:
     path = policy_file("[detectors.efs-idel]\n[scan]\nregion = 1\n[detectors.efs-idle]\nquiet_days = 1\n")
 
-    said = complaints(path, ("fsx-sink-export",))
+    message = complaints(path, ("fsx-sink-export",))
 
-    assert [line.split(" ")[0] for line in said] == [
+    assert [line.split(" ")[0] for line in message] == [
         "--detector:",
         "slackwater.toml:1:",
         "slackwater.toml:3:",
         "slackwater.toml:5:",
     ]
-    assert said[0] == "--detector: fsx-sink-export: no such detector; did you mean fsx-sync-export?"
+    assert message[0] == "--detector: fsx-sink-export: no such detector; did you mean fsx-sync-export?"
 
 
-def test_where_no_name_is_near_those_there_are_are_told(policy_file) -> None:
-    (said,) = complaints(policy_file("[weather]\nwind = 1\n"))
+def test_if_no_name_is_similar_all_names_are_listed(policy_file) -> None:
+    (message,) = complaints(policy_file("[weather]\nwind = 1\n"))
 
-    assert said.endswith(
+    assert message.endswith(
         "no such section; there are api, cleanup, detectors, exempt, organization, owners, prices, scan, slack"
     )
 
 
-def test_where_no_name_is_near_and_there_are_many_it_is_told_what_lists_them(policy_file) -> None:
+def test_if_no_name_is_similar_and_there_are_many_the_command_that_lists_them_is_named(policy_file) -> None:
     path = policy_file('[scan]\nregions = ["atlantis"]\n')
 
     with pytest.raises(PolicyError, match="no region 'atlantis'; aws ec2 describe-regions --all-regions lists them"):
@@ -435,14 +460,14 @@ def test_a_file_that_is_not_there_or_not_text_says_so(tmp_path: Path) -> None:
     assert complaints(latin) == ["latin.toml: is not UTF-8 text"]
 
 
-def test_a_byte_order_mark_is_no_problem(tmp_path: Path) -> None:
+def test_a_bom_is_no_problem(tmp_path: Path) -> None:
     path = tmp_path / "slackwater.toml"
     path.write_text("[detectors.efs-idle]\nquiet_days = 60\n", encoding="utf-8-sig")
 
     assert load_policy(path, registry()).limits["efs-idle"] == registry()["efs-idle"].limits(quiet_days=60)
 
 
-def test_a_region_that_nobody_knows_is_refused_wherever_it_stands(policy_file) -> None:
+def test_an_unknown_region_is_refused_in_any_key(policy_file) -> None:
     path = policy_file(
         '[scan]\nregions = ["eu-west-1", "eu-wset-1"]\n[prices.overrides.us-esat-1]\n[cleanup]\nregions = ["tokyo-1"]\n'
     )
@@ -463,7 +488,7 @@ def test_known_regions_pass(policy_file) -> None:
     check_regions(path, REGIONS)
 
 
-def test_the_schema_knows_every_detector_and_refuses_what_the_loader_refuses() -> None:
+def test_the_schema_has_every_detector_and_refuses_what_the_loader_refuses() -> None:
     schema = policy_schema(registry())
     Draft202012Validator.check_schema(schema)
     validator = Draft202012Validator(schema)
@@ -483,7 +508,7 @@ def test_the_schema_knows_every_detector_and_refuses_what_the_loader_refuses() -
     assert not validator.is_valid({"cleanup": {"resource_types": ["efs"]}})
 
 
-def test_sections_are_what_the_service_knows_whatever_checked_them(policy_file) -> None:
+def test_sections_have_the_types_of_the_policy_model_after_any_validation(policy_file) -> None:
     policy = load_policy(
         policy_file(ROUTES.partition("[[slack.routes]]\nchanel")[0] + '[cleanup]\ndetectors = ["efs-idle"]\n'),
         registry(),
@@ -507,7 +532,9 @@ def test_whatever_a_program_may_delete_is_of_a_kind_that_the_policy_can_name() -
 def doubtful(text: str) -> list[str]:
     """What is doubtful of a policy, but for that nobody is warned, which has a test of its own."""
     policy = parse_policy(text, "mine.toml", registry())
-    return [str(doubt) for doubt in find_warnings(text, "mine.toml", policy) if NOBODY_IS_WARNED not in str(doubt)]
+    return [
+        str(warning) for warning in find_warnings(text, "mine.toml", policy) if NOBODY_IS_WARNED not in str(warning)
+    ]
 
 
 OPS = "arn:aws:sts::123456789012:assumed-role/Ops"
@@ -519,7 +546,7 @@ resource_types = ["ebs-volume"]
 detectors = ["ebs-unattached"]
 approvers = ["U0ADA"]
 """
-TOLD = "[slack]\nchannel = 'C0123ABCDEF'\n"
+WITH_SLACK = "[slack]\nchannel = 'C0123ABCDEF'\n"
 """Without it, nobody is told of what a clean-up does."""
 
 
@@ -540,7 +567,7 @@ def test_a_clean_up_of_all_lists_or_of_none_is_not_doubtful() -> None:
     ]
 
 
-def test_whoever_approves_by_identity_or_is_not_needed_is_enough() -> None:
+def test_an_approver_by_identity_or_an_unattended_rule_is_enough() -> None:
     nobody = CLEANUP.replace('approvers = ["U0ADA"]\n', "")
 
     assert doubtful(f"{nobody}approver_identities = ['ada@example.com']\n") == []
@@ -625,15 +652,17 @@ def test_a_session_that_anybody_may_call_theirs_is_doubtful(
 
 
 def test_a_clean_up_that_slack_has_no_channel_for_is_doubtful() -> None:
-    def said(text: str) -> list[str]:
-        return [str(doubt) for doubt in find_warnings(text, "mine.toml", parse_policy(text, "mine.toml", registry()))]
+    def message(text: str) -> list[str]:
+        return [
+            str(warning) for warning in find_warnings(text, "mine.toml", parse_policy(text, "mine.toml", registry()))
+        ]
 
-    assert said(CLEANUP) == [f"mine.toml:2: cleanup: {NOBODY_IS_WARNED}; set slack.channel"]
-    assert said(CLEANUP + TOLD) == []
-    assert said("[cleanup]\ngrace_days = 3\n") == []
+    assert message(CLEANUP) == [f"mine.toml:2: cleanup: {NOBODY_IS_WARNED}; set slack.channel"]
+    assert message(CLEANUP + WITH_SLACK) == []
+    assert message("[cleanup]\ngrace_days = 3\n") == []
     without = "mine.toml:8: cleanup.delete_without_warning: deletes without a warning where Slack has no channel for it"
     allowed = f"{CLEANUP}delete_without_warning = true\n"
-    assert said(allowed) == said(allowed + TOLD) == [without]
+    assert message(allowed) == message(allowed + WITH_SLACK) == [without]
 
 
 @pytest.mark.parametrize(
@@ -663,22 +692,22 @@ def test_a_clean_up_that_slack_has_no_channel_for_is_doubtful() -> None:
     ],
 )
 def test_what_a_clean_up_lists_to_no_effect_is_doubtful(changed: str, by: str, says: str) -> None:
-    (said,) = doubtful(CLEANUP.replace(changed, by))
+    (message,) = doubtful(CLEANUP.replace(changed, by))
 
-    assert said.partition("cleanup.")[2] == says
+    assert message.partition("cleanup.")[2] == says
 
 
 def test_a_region_that_is_scanned_too_is_not_doubtful() -> None:
     assert doubtful(CLEANUP.replace("[cleanup]", "[scan]\nregions = ['us-east-1', 'eu-west-1']\n[cleanup]")) == []
 
 
-def test_what_is_said_to_be_cleanable_is_what_advises_something_that_a_program_may_do() -> None:
+def test_cleanable_detectors_are_those_with_advice_that_a_program_may_carry_out() -> None:
     may = {id_ for id_, _, verdict in flagged() if any(one.deletes or one.setting for one in verdict.advice)}
 
     assert may | {"ebs-unattached"} == CLEANABLE  # whose worked cases are all too young to be deleted
 
 
-def test_a_warning_for_days_before_there_is_a_mark_is_doubtful_where_somebody_wrote_it() -> None:
+def test_a_warning_before_the_tagging_is_questioned_if_the_policy_sets_it() -> None:
     assert doubtful(f"{CLEANUP}grace_days = 7\n") == []
     assert doubtful(f"{CLEANUP}grace_days = 8\nwarn_days = [7, 1]\n") == []
     for days in (7, 8):
@@ -687,10 +716,10 @@ def test_a_warning_for_days_before_there_is_a_mark_is_doubtful_where_somebody_wr
         ]
 
 
-def test_a_clean_up_of_what_no_tag_tells_apart_never_applies() -> None:
+def test_an_unattended_rule_without_a_matching_tag_never_applies() -> None:
     jobs = CLEANUP.replace("ebs-unattached", "efs-abandoned").replace("ebs-volume", "efs-file-system")
-    (said,) = doubtful(jobs)
-    assert said.endswith("never applies: detectors.efs-abandoned.tag is not given")
+    (message,) = doubtful(jobs)
+    assert message.endswith("never applies: detectors.efs-abandoned.tag is not given")
     assert doubtful(f"{jobs}[detectors.efs-abandoned]\ntag = 'Job'\n") == []
 
 
@@ -737,9 +766,9 @@ def test_a_rule_for_what_needs_no_approval_that_never_applies_is_doubtful(rules,
     text += "".join(f"[[cleanup.unattended]]\ntag = '{tag}'\n" for tag in rules)
     text += f"[detectors.efs-abandoned]\ntag = '{of_jobs}'\n" if of_jobs else ""
 
-    said = doubtful(text)
+    message = doubtful(text)
 
-    assert [one.partition("cleanup.unattended")[2] for one in said] == ([says] if says else [])
+    assert [one.partition("cleanup.unattended")[2] for one in message] == ([says] if says else [])
 
 
 @pytest.mark.parametrize("first", ["owner = 'ada'", "detector = 'efs-idle'", "owner = 'ada'\ndetector = 'efs-idle'"])
@@ -812,19 +841,19 @@ def test_an_organization_that_is_meant_is_not_doubtful(section: str) -> None:
     assert doubtful(f"[organization]\n{section}\n") == []
 
 
-def test_a_pace_above_what_aws_allows_is_doubtful() -> None:
-    said = "is more than AWS allows in an account and region, {} a second: it would only be throttled"
+def test_a_rate_limit_above_that_of_aws_is_questioned() -> None:
+    message = "is more than AWS allows in an account and region, {} a second: it would only be throttled"
 
     assert (
         doubtful("[scan]\ncalls_per_second = { cloudtrail = 2, cloudwatch = 500 }\ndatapoints_per_second = 396_000\n")
         == []
     )
     assert doubtful("[scan.calls_per_second]\nec2 = 1000\ncloudtrail = 2.1\ncloudwatch = 501\n") == [
-        f"mine.toml:3: scan.calls_per_second.cloudtrail: {said.format(2)}",
-        f"mine.toml:4: scan.calls_per_second.cloudwatch: {said.format(500)}",
+        f"mine.toml:3: scan.calls_per_second.cloudtrail: {message.format(2)}",
+        f"mine.toml:4: scan.calls_per_second.cloudwatch: {message.format(500)}",
     ]
     assert doubtful("[scan]\ndatapoints_per_second = 396_001\n") == [
-        f"mine.toml:2: scan.datapoints_per_second: {said.format('396,000')}"
+        f"mine.toml:2: scan.datapoints_per_second: {message.format('396,000')}"
     ]
     assert doubtful("[scan]\nmost_metrics_usd = 50\n") == []
     assert doubtful("[scan]\nmost_metrics_usd = 100\n") == [

@@ -66,7 +66,7 @@ def test_what_is_pushed_is_pulled_and_gone_by(policies) -> None:
     assert [version.id for version in policies.history()] == ["2", "1"]
 
 
-def test_a_policy_with_mistakes_is_not_stored_and_every_mistake_is_told(policies, bucket) -> None:
+def test_a_policy_with_mistakes_is_not_stored_and_every_mistake_is_reported(policies, bucket) -> None:
     with pytest.raises(PolicyError) as caught:
         policies.push("[scan]\nregions = ['eu-wst-1']\n[detectors.efs-idel]\n", "mine.toml")
 
@@ -111,7 +111,7 @@ def test_what_somebody_else_has_put_there_is_refused_with_its_place(policies, bu
         policies.current()
 
 
-def test_a_mark_of_byte_order_is_no_mistake(policies, bucket) -> None:
+def test_a_stored_bom_is_no_mistake(policies, bucket) -> None:
     bucket.texts.append(b"\xef\xbb\xbf" + GOOD.encode())
 
     assert policies.current().limits["efs-idle"].quiet_days == 60

@@ -91,16 +91,16 @@ class World:
 
     broken: Exception | None = None
     modal: Exception | None = None
-    marks: dict[str, str] = field(default_factory=dict)
+    request_ids: dict[str, str] = field(default_factory=dict)
     handed_over: list[dict[str, Any]] = field(default_factory=list)
     opened: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     now: datetime = NOW
 
     def take(self, id: str, by: str) -> bool:
-        return self.marks.setdefault(id, by) == by
+        return self.request_ids.setdefault(id, by) == by
 
     def give_back(self, id: str, by: str) -> None:
-        assert self.marks.pop(id) == by
+        assert self.request_ids.pop(id) == by
 
     def hand_over(self, task: str) -> None:
         if self.broken:
@@ -183,7 +183,7 @@ def test_a_request_that_was_tampered_with_is_refused() -> None:
         world = World()
         reply = world.acknowledge(event(sent, headers, encoded=True))
         assert (reply.status, reply.content) == (401, "the signature does not fit the request")
-        assert not world.marks
+        assert not world.request_ids
         assert not world.handed_over
 
 
@@ -221,7 +221,7 @@ def test_a_press_is_handed_over_with_what_it_takes_to_answer_it(encoded: bool) -
         "asker": {"user": "U0JANE", "team": "T0TEAM"},
         "action": "snooze", "post": "monday.0.0", "about": "f00d", "value": "30",
     }]  # fmt: skip
-    assert world.marks == {request_id(body): "JKJaXmPLvHcESHA="}
+    assert world.request_ids == {request_id(body): "JKJaXmPLvHcESHA="}
 
 
 def test_header_names_may_be_written_in_any_case() -> None:
@@ -262,7 +262,7 @@ def test_the_dismissals_form_is_opened_at_once_and_nothing_handed_over() -> None
     assert world.opened == [("1.2.3", modals.dismissal("monday.0.0", "f00d", URL))]
 
 
-def test_a_form_that_could_not_be_opened_is_told_of() -> None:
+def test_a_form_that_could_not_be_opened_is_reported() -> None:
     reply, world = send(DISMISS, World(modal=ChannelRefusedError("expired_trigger_id")))
 
     assert reply.status == 200
@@ -303,7 +303,7 @@ def test_a_form_that_is_not_filled_in_is_shown_again_with_what_is_wrong(why: Any
     assert (reply.content["response_action"], reply.content["errors"].keys()) == ("errors", fields)
     assert all(reply.content["errors"].values())
     assert not world.handed_over
-    assert not world.marks
+    assert not world.request_ids
 
 
 def test_a_field_within_a_form_is_nothing_to_answer() -> None:
@@ -342,10 +342,10 @@ def test_without_a_request_id_of_the_gateways_a_replay_is_refused_too() -> None:
     assert len(world.handed_over) == 1
 
 
-def test_what_comes_again_is_of_the_moment_at_which_it_was_signed() -> None:
+def test_a_repeated_request_has_the_time_of_its_signature() -> None:
     world, body = World(), interaction(PRESS)
     world.acknowledge(event(body))
-    world.marks.clear()  # given back, though Lambda had taken it
+    world.request_ids.clear()  # given back, though Lambda had taken it
     world.now = NOW + timedelta(seconds=200)
     world.acknowledge(event(body))
 
@@ -369,7 +369,7 @@ def test_what_could_not_be_handed_over_may_come_again(broken: Exception) -> None
     world, first = World(broken=broken), event(interaction(PRESS))
     with pytest.raises(type(broken), match="throttled"):
         world.acknowledge(first)
-    assert not world.marks
+    assert not world.request_ids
 
     world.broken = None
     again = {
@@ -424,7 +424,7 @@ def test_what_is_signed_and_none_of_ours_has_a_status_that_says_so(body: bytes, 
     assert reply.status == status
     assert isinstance(reply.content, str)
     assert 0 < len(reply.content) < 100
-    assert not world.marks
+    assert not world.request_ids
     assert not world.handed_over
 
 

@@ -177,7 +177,7 @@ class Slack:
 
     message: Message
     updates: int = 0
-    told: list[tuple[str, Message]] = field(default_factory=list)
+    answered: list[tuple[str, Message]] = field(default_factory=list)
     faults: list[Exception | None] = field(default_factory=list)
     deaf: list[Exception | None] = field(default_factory=list)
     meanwhile: Callable[[], None] | None = None
@@ -195,7 +195,7 @@ class Slack:
     def respond(self, url: str, message: Message) -> None:
         if self.deaf and (fault := self.deaf.pop(0)):
             raise fault
-        self.told.append((url, message))
+        self.answered.append((url, message))
 
 
 @dataclass
@@ -229,7 +229,7 @@ class World:
     bucket: Bucket = field(default_factory=Bucket)
     runs: Runs = field(default_factory=Runs)
     pauses: list[float] = field(default_factory=list)
-    told: dict[str, str | None] = field(default_factory=dict)
+    answered: dict[str, str | None] = field(default_factory=dict)
     starter: Any = None
     policies_read: int = 0
 
@@ -285,7 +285,7 @@ class World:
                 account=lambda: ACCOUNT,
                 known_regions=lambda: ["eu-west-1", "us-east-1"],
                 pause=self.pauses.append,
-                sent_texts=self.told,
+                sent_texts=self.answered,
             )
             .answer(asked)
             .text
@@ -366,14 +366,14 @@ def command(text: str, who: Asker = JANE, id: str = "c0ffee") -> Command:
 @pytest.mark.parametrize("status", ["approved", "open"])
 def test_a_stop_is_on_record_shown_in_the_message_and_confirmed(who: Asker, status: str) -> None:
     world = marked(status)
-    told = world.answer(press("stop", who=who))
+    answered = world.answer(press("stop", who=who))
 
     stopped = world.cleanups["f00d"].stopped
     assert stopped
     assert (stopped.who, stopped.why, stopped.at) == (f"slack:{who.user}", "", NOW)
     assert f"Stopped by <@{who.user}> on 2026-11-16." in world.seen
-    assert f"Stopped by <@{who.user}> on 2026-11-16." in told
-    assert "Its next step cancels it" in told
+    assert f"Stopped by <@{who.user}> on 2026-11-16." in answered
+    assert "Its next step cancels it" in answered
     assert world.buttons() == (["details", "snooze", "dismiss"] if status == "open" else [])
 
 
@@ -423,7 +423,7 @@ def test_a_stop_of_another_finding_than_its_buttons_stops_nothing() -> None:
     assert world.cleanups["f00d"].stopped is None
 
 
-def test_an_approval_in_the_message_of_a_mark_leaves_the_button_that_stops() -> None:
+def test_an_approval_in_the_tagging_message_leaves_the_stop_button() -> None:
     world = marked("open")
     world.answer(approve())
 
@@ -437,16 +437,16 @@ def test_an_approval_in_the_message_of_a_mark_leaves_the_button_that_stops() -> 
 @pytest.mark.parametrize("days", [7, 30, 90])
 def test_a_snooze_is_stored_shown_in_the_message_and_confirmed(days: int) -> None:
     world = World()
-    told = world.answer(press("snooze", str(days)))
+    answered = world.answer(press("snooze", str(days)))
 
     decision = world.store.findings["f00d"].decision
     assert decision
     assert (decision.status, decision.who, decision.until) == ("snoozed", "slack:U0JANE", NOW + days * DAY)
     until = f"{NOW + days * DAY:%Y-%m-%d}"
     assert f"Snoozed until {until} by <@U0JANE>" in world.seen
-    assert f"Snoozed until {until} by <@U0JANE>" in told
+    assert f"Snoozed until {until} by <@U0JANE>" in answered
     assert world.buttons() == []
-    assert [url for url, _ in world.slack.told] == [URL]
+    assert [url for url, _ in world.slack.answered] == [URL]
 
 
 @pytest.mark.parametrize(("days", "until"), [(None, None), (30, NOW + 30 * DAY)])
@@ -463,7 +463,7 @@ def test_a_dismissal_is_stored_with_its_reason_and_shown(days: int | None, until
 
 def test_an_approval_is_for_what_was_seen_and_lapses() -> None:
     world = World()
-    told = world.answer(approve())
+    answered = world.answer(approve())
 
     found = world.store.findings["f00d"]
     assert found.decision
@@ -477,7 +477,7 @@ def test_an_approval_is_for_what_was_seen_and_lapses() -> None:
         ("approved", "open", "approved", "slack:U0JANE")
     ]
     assert "Approved by <@U0JANE> until 2026-12-23" in world.seen
-    assert "Nothing started: clean-up is not enabled here" in told
+    assert "Nothing started: clean-up is not enabled here" in answered
 
 
 def enabled(**changes: Any) -> World:
@@ -487,12 +487,12 @@ def enabled(**changes: Any) -> World:
 
 def test_an_approval_begins_the_clean_up_and_says_when_it_deletes() -> None:
     world = enabled()
-    told = world.answer(approve())
+    answered = world.answer(approve())
 
     assert world.started == [("f00d", "f00d-1")]
     assert world.cleanups["f00d"].requested_by == "slack:U0JANE"
-    assert "backs it up and deletes it after 2026-12-16 09:07 UTC, unless someone uses it before" in told
-    assert "slackwater cleanup stop f00d" in told
+    assert "backs it up and deletes it after 2026-12-16 09:07 UTC, unless someone uses it before" in answered
+    assert "slackwater cleanup stop f00d" in answered
     assert world.store.findings["f00d"].status == "approved"
 
 
@@ -500,22 +500,22 @@ def test_an_approval_of_a_change_begins_it_and_says_how_to_put_the_old_setting_b
     setting = VolumeSetting(volume_type="gp3", iops=3_000, throughput_mib_s=125)
     one = finding("f00d")
     world = enabled(findings=[replace(one, sighting=replace(one.sighting, deletes=False, setting=setting))])
-    told = world.answer(approve())
+    answered = world.answer(approve())
 
     decision = world.store.findings["f00d"].decision
     assert decision
     assert decision.setting == setting == world.cleanups["f00d"].setting
     assert (
         "Slackwater changes it to gp3, 3,000 IOPS, 125 MiB/s. To restore the old setting: slackwater cleanup undo f00d"
-        in told
+        in answered
     )
 
 
-def test_an_approval_that_is_delivered_twice_begins_one_clean_up_and_is_told_once() -> None:
+def test_an_approval_that_is_delivered_twice_starts_one_clean_up_and_is_answered_once() -> None:
     world = enabled()
     first, again = world.answer(approve()), world.answer(approve())
 
-    assert len(world.slack.told) == 1
+    assert len(world.slack.answered) == 1
     assert set(world.started) == {("f00d", "f00d-1")}
     assert len(world.cleanups) == 1
     assert first.splitlines()[:2] == again.splitlines()[:2]
@@ -524,23 +524,23 @@ def test_an_approval_that_is_delivered_twice_begins_one_clean_up_and_is_told_onc
 def test_an_approval_whose_clean_up_did_not_begin_the_first_time_begins_it_the_second() -> None:
     world = enabled()
     world.starter.down = True
-    told = world.answer(approve())
-    assert "Nothing started: it is not known to have started, and the next run starts it" in told
+    answered = world.answer(approve())
+    assert "Nothing started: it is not known to have started, and the next run starts it" in answered
     world.starter.down = False
-    world.told.clear()
+    world.answered.clear()
     world.answer(approve())
 
     assert world.started == [("f00d", "f00d-1")]
 
 
-def test_an_approval_stands_though_the_cap_lets_nothing_begin() -> None:
+def test_an_approval_is_valid_even_if_the_cap_lets_nothing_start() -> None:
     strict = replace(POLICY, cleanup=POLICY.cleanup.model_copy(update={"most_monthly_usd": 1.0}))
     world = enabled(policy=strict)
-    told = world.answer(approve()).replace("\u2060", "")
+    answered = world.answer(approve()).replace("\u2060", "")
 
     assert world.started == []
     assert world.store.findings["f00d"].status == "approved"
-    assert "Nothing started: 12.30 USD a month: the policy's cleanup.most_monthly_usd is 1.00" in told
+    assert "Nothing started: 12.30 USD a month: the policy's cleanup.most_monthly_usd is 1.00" in answered
 
 
 def test_a_pressed_button_reads_the_policy_once() -> None:
@@ -558,17 +558,17 @@ def test_who_may_not_approve_begins_nothing() -> None:
     assert (world.started, world.cleanups) == ([], {})
 
 
-def test_an_approval_of_before_stands_whatever_the_policy_says_by_now_but_begins_nothing_more() -> None:
+def test_an_earlier_approval_stays_valid_under_a_new_policy_but_starts_nothing_more() -> None:
     world = enabled()
     world.starter.down = True
     world.answer(approve())
     world.starter.down = False
     world.policy = replace(POLICY, cleanup=POLICY.cleanup.model_copy(update={"approvers": []}))
-    told = world.answer(approve()).replace("\u2060", "")
+    answered = world.answer(approve()).replace("\u2060", "")
 
     assert world.started == []
     assert world.store.findings["f00d"].status == "approved"
-    assert "Nothing started: the policy's cleanup.approvers does not name U0JANE" in told
+    assert "Nothing started: the policy's cleanup.approvers does not name U0JANE" in answered
 
 
 def test_the_button_carries_what_an_approval_is_for() -> None:
@@ -587,12 +587,12 @@ def test_the_button_carries_what_an_approval_is_for() -> None:
 
 def test_an_approval_of_what_has_changed_since_changes_nothing_and_shows_what_it_is_now() -> None:
     world = World()
-    told = world.answer(approve(fingerprint="0ld"[:2] + "d"))
+    answered = world.answer(approve(fingerprint="0ld"[:2] + "d"))
 
-    assert "another version" in told  # no fingerprint of ours at all
-    told = world.answer(approve(fingerprint="01d"))
-    assert "has changed since" in told
-    assert "disk-f00d" in told
+    assert "another version" in answered  # no fingerprint of ours at all
+    answered = world.answer(approve(fingerprint="01d"))
+    assert "has changed since" in answered
+    assert "disk-f00d" in answered
     assert world.store.findings["f00d"].status == "open"
     assert "approve" in world.buttons()
 
@@ -614,13 +614,13 @@ def test_an_approval_whose_value_is_about_another_finding_than_its_block_is_none
         (command("audit", EVE), "slack.auditors"),
     ],
 )
-def test_who_is_not_on_the_policys_list_is_told_which_and_nothing_happens(asked: Asked, key: str) -> None:
+def test_a_person_who_is_not_listed_learns_the_policy_key_and_nothing_happens(asked: Asked, key: str) -> None:
     world = World()
-    told = world.answer(asked)
+    answered = world.answer(asked)
 
-    assert "Not allowed" in told
-    assert "U0EVE" in told
-    assert key in json.dumps(world.slack.told[0][1].blocks)
+    assert "Not allowed" in answered
+    assert "U0EVE" in answered
+    assert key in json.dumps(world.slack.answered[0][1].blocks)
     assert not world.store.entries
     assert not world.runs.started
 
@@ -635,7 +635,7 @@ def test_a_list_is_for_what_it_says_and_for_nothing_else() -> None:
     assert "Snoozed" in world.answer(press("snooze", "30", EVE))
 
 
-def test_what_the_policy_does_not_let_be_approved_is_not_whoever_asks() -> None:
+def test_nobody_can_approve_what_the_policy_excludes() -> None:
     world = World(policy=replace(POLICY, cleanup=POLICY.cleanup.model_copy(update={"regions": ["us-east-1"]})))
 
     assert "cleanup.regions does not name eu-west-1" in world.answer(approve()).replace("\u2060", "")
@@ -665,14 +665,14 @@ def test_a_user_of_another_workspace_may_have_the_same_id_and_may_do_nothing(
     home: str | None, asker: Asker, good: bool
 ) -> None:
     world = World(home=home)
-    told = world.answer(press("snooze", "30", asker))
+    answered = world.answer(press("snooze", "30", asker))
 
-    assert ("Snoozed" in told) is good
-    assert ("not for this workspace" in told) is not good
+    assert ("Snoozed" in answered) is good
+    assert ("not for this workspace" in answered) is not good
     assert bool(world.store.entries) is good
 
 
-def test_who_comes_second_is_told_who_was_faster_and_nothing_is_decided_twice() -> None:
+def test_the_second_person_learns_who_was_faster_and_nothing_is_decided_twice() -> None:
     world = World()
     world.answer(press("snooze", "30", JANE))
     for second in (
@@ -681,10 +681,10 @@ def test_who_comes_second_is_told_who_was_faster_and_nothing_is_decided_twice() 
         approve(JOE),
         press("snooze", "7", JANE, at=NOW + DAY),
     ):
-        told = world.answer(second)
-        assert "Nothing was changed" in told
-        assert "Snoozed until 2026-12-16 by <@U0JANE>" in told
-        assert "16 Nov" in told or "2026-11-16" in told
+        answered = world.answer(second)
+        assert "Nothing was changed" in answered
+        assert "Snoozed until 2026-12-16 by <@U0JANE>" in answered
+        assert "16 Nov" in answered or "2026-11-16" in answered
     assert len(world.store.entries) == 1
 
 
@@ -696,7 +696,7 @@ def test_a_finding_that_is_resolved_cannot_be_decided() -> None:
     assert not world.store.entries
 
 
-def test_a_finding_that_nobody_knows_any_more_is_said() -> None:
+def test_an_unknown_finding_is_reported() -> None:
     world = World()
     world.store.findings.clear()
 
@@ -736,22 +736,22 @@ def test_the_same_event_after_it_was_taken_back_does_not_decide_again(asked: Ask
 
 @pytest.mark.parametrize("asked", [press("snooze", "30"), dismissal(), approve()])
 @pytest.mark.parametrize("forgets", [False, True])
-def test_the_same_answer_is_told_once_however_often_the_message_fails(asked: Asked, forgets: bool) -> None:
+def test_an_answer_is_sent_once_however_often_the_message_update_fails(asked: Asked, forgets: bool) -> None:
     world = World()
     world.slack.faults = [DeliveryUnknownError("hang")] * 6
     for _ in range(2):
         with pytest.raises(UnfinishedError):
             world.answer(asked)
         if forgets:  # another process
-            world.told.clear()
+            world.answered.clear()
     world.answer(asked)
 
-    assert len(world.slack.told) == 1
+    assert len(world.slack.answered) == 1
     assert world.slack.updates == 1
-    assert not world.told
+    assert not world.answered
 
 
-def test_who_is_refused_is_told_once_however_often_the_message_fails() -> None:
+def test_a_refusal_is_sent_once_however_often_the_message_update_fails() -> None:
     world = World()
     world.slack.faults = [DeliveryUnknownError("hang")] * 6
     for _ in range(2):
@@ -759,10 +759,10 @@ def test_who_is_refused_is_told_once_however_often_the_message_fails() -> None:
             world.answer(press("snooze", "30", EVE))
     world.answer(press("snooze", "30", EVE))
 
-    assert ["Not allowed" in message.text for _, message in world.slack.told] == [True]
+    assert ["Not allowed" in message.text for _, message in world.slack.answered] == [True]
 
 
-def test_whom_slack_did_not_tell_of_a_decision_is_told_when_it_is_asked_again() -> None:
+def test_an_answer_that_slack_lost_is_sent_at_the_next_attempt() -> None:
     world = World()
     world.slack.deaf = [DeliveryUnknownError("hang")] * 3
     with pytest.raises(UnfinishedError, match="hang"):
@@ -770,20 +770,20 @@ def test_whom_slack_did_not_tell_of_a_decision_is_told_when_it_is_asked_again() 
     assert "Approved" in world.seen
     world.answer(approve())
 
-    assert ["Approved by <@U0JANE>" in message.text for _, message in world.slack.told] == [True]
+    assert ["Approved by <@U0JANE>" in message.text for _, message in world.slack.answered] == [True]
     assert len(world.store.entries) == 1
 
 
 def test_people_hear_before_the_message_changes() -> None:
     world = World()
-    world.slack.meanwhile = lambda: world.pauses.append(len(world.slack.told))
+    world.slack.meanwhile = lambda: world.pauses.append(len(world.slack.answered))
     world.answer(press("snooze", "30"))
 
     assert world.pauses == [1]
 
 
 @pytest.mark.parametrize("asked", [press("snooze", "30"), dismissal(), approve()])
-def test_what_is_decided_stands_whatever_the_policy_says_when_it_is_asked_again(asked: Asked) -> None:
+def test_a_decision_stays_valid_at_the_next_attempt_under_a_new_policy(asked: Asked) -> None:
     world = World()
     world.slack.faults = [DeliveryUnknownError("hang")] * 3
     with pytest.raises(UnfinishedError):
@@ -792,12 +792,12 @@ def test_what_is_decided_stands_whatever_the_policy_says_when_it_is_asked_again(
     world.answer(asked)
 
     assert "by <@U0JANE>" in world.seen
-    assert [("did not work" in message.text, "Not allowed" in message.text) for _, message in world.slack.told] == [
+    assert [("did not work" in message.text, "Not allowed" in message.text) for _, message in world.slack.answered] == [
         (False, False)
     ]
 
 
-def test_a_table_that_fails_once_all_is_decided_and_told_is_not_told_of() -> None:
+def test_a_table_error_after_decision_and_answer_is_not_reported_to_the_person() -> None:
     world = World()
     before = Slack.respond
 
@@ -812,7 +812,7 @@ def test_a_table_that_fails_once_all_is_decided_and_told_is_not_told_of() -> Non
     world.slack.respond = before.__get__(world.slack)  # type: ignore[method-assign]
     world.answer(press("snooze", "30"))
 
-    assert ["Snoozed" in message.text for _, message in world.slack.told] == [True]
+    assert ["Snoozed" in message.text for _, message in world.slack.answered] == [True]
     assert "Snoozed" in world.seen
 
 
@@ -835,7 +835,7 @@ def test_an_audit_that_is_asked_for_twice_by_one_event_starts_once() -> None:
         (approve(JANE), press("snooze", "7", JOE)),
     ],
 )
-def test_of_two_people_at_once_one_wins_both_are_told_and_the_message_names_the_winner(
+def test_of_two_people_at_once_one_wins_both_are_answered_and_the_message_names_the_winner(
     one: Asked, other: Asked
 ) -> None:
     wins = {"U0JANE": 0, "U0JOE": 0}
@@ -845,10 +845,10 @@ def test_of_two_people_at_once_one_wins_both_are_told_and_the_message_names_the_
         for turn in range(50):
             world = World()
             world.store.meet = threading.Barrier(2)
-            told: dict[str, str] = {}
+            answered: dict[str, str] = {}
 
-            def answer(asked: Asked, world: World = world, told: dict[str, str] = told) -> None:
-                told[asked.asker.user] = world.answer(asked)
+            def answer(asked: Asked, world: World = world, answered: dict[str, str] = answered) -> None:
+                answered[asked.asker.user] = world.answer(asked)
 
             threads = [
                 threading.Thread(target=answer, args=(asked,)) for asked in ((one, other), (other, one))[turn % 2]
@@ -861,10 +861,10 @@ def test_of_two_people_at_once_one_wins_both_are_told_and_the_message_names_the_
             assert len(world.store.entries) == 1
             winner = world.store.entries[0].who.removeprefix("slack:")
             loser = ({"U0JANE", "U0JOE"} - {winner}).pop()
-            assert "Nothing was changed" not in told[winner]
-            assert "Nothing was changed" in told[loser]
-            assert f"<@{winner}>" in told[winner]
-            assert f"<@{winner}>" in told[loser]
+            assert "Nothing was changed" not in answered[winner]
+            assert "Nothing was changed" in answered[loser]
+            assert f"<@{winner}>" in answered[winner]
+            assert f"<@{winner}>" in answered[loser]
             assert f"<@{winner}>" in world.seen
             assert f"<@{loser}>" not in world.seen
             assert world.buttons() == []
@@ -896,13 +896,13 @@ def test_a_message_whose_findings_never_rest_is_left_for_another_time() -> None:
     world.slack.meanwhile = again
     with pytest.raises(UnfinishedError, match="others keep deciding"):
         world.answer(press("snooze", "30", JANE))
-    assert len(world.slack.told) == 1
+    assert len(world.slack.answered) == 1
 
 
 # -- Slack is not what it should be
 
 
-def test_slack_is_asked_again_when_it_says_so_and_when_nobody_knows() -> None:
+def test_slack_is_retried_when_it_asks_for_it_and_after_an_unknown_delivery() -> None:
     world = World()
     world.slack.faults = [ChannelBusyError(3), DeliveryUnknownError("reset")]
     world.slack.deaf = [ChannelBusyError(2)]
@@ -910,16 +910,16 @@ def test_slack_is_asked_again_when_it_says_so_and_when_nobody_knows() -> None:
 
     assert world.pauses == [2, 3]
     assert world.slack.updates == 1
-    assert len(world.slack.told) == 1
+    assert len(world.slack.answered) == 1
 
 
 @pytest.mark.parametrize("fault", [ChannelBusyError(11), DeliveryUnknownError("hang")])
-def test_a_message_that_cannot_be_changed_now_is_left_for_another_time_and_the_user_told(fault: Exception) -> None:
+def test_a_message_that_cannot_be_updated_now_is_updated_later_and_the_user_is_answered(fault: Exception) -> None:
     world = World()
     world.slack.faults = [fault] * 3
     with pytest.raises(UnfinishedError):
         world.answer(press("snooze", "30"))
-    assert "Snoozed" in world.slack.told[0][1].text
+    assert "Snoozed" in world.slack.answered[0][1].text
     assert world.slack.updates == 0
     assert not world.pauses
 
@@ -949,7 +949,7 @@ def test_a_press_before_the_post_is_known_to_have_arrived_is_done_and_shown_late
     assert world.store.findings["f00d"].status == "snoozed"
 
 
-def test_who_cannot_be_told_is_told_another_time() -> None:
+def test_an_answer_that_cannot_be_sent_is_sent_later() -> None:
     world = World()
     world.slack.deaf = [DeliveryUnknownError("hang")] * 3
     with pytest.raises(UnfinishedError, match="hang"):
@@ -957,24 +957,24 @@ def test_who_cannot_be_told_is_told_another_time() -> None:
 
     world.slack.deaf = [ChannelRefusedError("used_url")]
     world.answer(command("help"))
-    assert not world.slack.told
+    assert not world.slack.answered
 
 
 @pytest.mark.parametrize("broken", [OSError("throttled"), AwsError("throttled"), AccessDeniedError("throttled")])
-def test_what_stands_in_the_way_is_raised_once_the_user_knows(broken: Exception) -> None:
+def test_an_error_is_raised_after_the_user_was_informed(broken: Exception) -> None:
     world = World()
     world.store.broken = broken
     for _ in range(3):
         with pytest.raises(type(broken), match="throttled"):
             world.answer(press("snooze", "30"))
 
-    [(_, told)] = world.slack.told
-    assert LATER in told.text.replace("\u2060", "")
-    assert "twice" not in told.text  # nobody knows which attempt it is
+    [(_, answered)] = world.slack.answered
+    assert LATER in answered.text.replace("\u2060", "")
+    assert "twice" not in answered.text  # nobody knows which attempt it is
 
     world.store.broken = None
     world.answer(press("snooze", "30"))
-    assert ["Snoozed" in message.text for _, message in world.slack.told] == [False, True]
+    assert ["Snoozed" in message.text for _, message in world.slack.answered] == [False, True]
 
 
 def test_a_message_that_another_person_decides_meanwhile_with_the_same_status_is_changed_again() -> None:
@@ -1026,7 +1026,7 @@ def test_answers_go_to_slack_and_to_nobody_else(url: str | None, origin: str | N
     world = World(origin=origin)
     world.answer(press("snooze", "30", response_url=url))
 
-    assert [told_at for told_at, _ in world.slack.told] == ([url] if good else [])
+    assert [sent_to for sent_to, _ in world.slack.answered] == ([url] if good else [])
     assert world.store.findings["f00d"].status == "snoozed"
 
 
@@ -1037,10 +1037,10 @@ def test_details_are_the_findings_evidence_and_its_history() -> None:
     world = World()
     world.answer(press("snooze", "30"))
     updates = world.slack.updates
-    told = world.answer(press("details", who=EVE))
+    answered = world.answer(press("details", who=EVE))
 
-    assert "Idle for" in told
-    assert "by <@U0JANE>" in told
+    assert "Idle for" in answered
+    assert "by <@U0JANE>" in answered
     assert world.slack.updates == updates
     assert "there is no finding" in world.answer(press("details", "beef", about="beef"))
 
@@ -1056,18 +1056,18 @@ def test_the_report_is_a_link_to_the_newest_for_a_quarter_of_an_hour() -> None:
     world = World(runs=Runs((ended("tuesday", "running"), ended("monday"))), bucket=Bucket(("monday",)))
     world.answer(press("report", about="report"))
 
-    assert "https://bucket/audits/monday/report.html?for=900" in json.dumps(world.slack.told[0][1].blocks)
-    assert "15 minutes" in world.slack.told[0][1].text
+    assert "https://bucket/audits/monday/report.html?for=900" in json.dumps(world.slack.answered[0][1].blocks)
+    assert "15 minutes" in world.slack.answered[0][1].text
     assert "no audit has left a report" in World().answer(press("report", about="report"))
 
 
-def test_status_tells_of_the_last_audit_and_of_the_one_that_runs() -> None:
-    told = World(runs=Runs((ended("tuesday", "running"), ended("monday", "failed")))).answer(command("status"))
+def test_status_shows_the_last_audit_and_the_running_one() -> None:
+    answered = World(runs=Runs((ended("tuesday", "running"), ended("monday", "failed")))).answer(command("status"))
 
-    assert "failed: broken" in told
-    assert "1 finding" in told
-    assert "Running" in told
-    assert "Left today: 46.78 of 50.00 USD for metrics; 0 of 3 audits are running" in told
+    assert "failed: broken" in answered
+    assert "1 finding" in answered
+    assert "Running" in answered
+    assert "Left today: 46.78 of 50.00 USD for metrics; 0 of 3 audits are running" in answered
     assert "none has ended yet" in World().answer(command("STATUS", EVE))
 
 
@@ -1086,20 +1086,20 @@ def test_where_viewers_are_named_others_may_not_read() -> None:
     assert "Not allowed" not in world.answer(command("explain efs-idle", EVE))
 
 
-def test_of_a_hundred_audits_asked_for_in_slack_three_run_and_the_others_are_told_why() -> None:
+def test_of_a_hundred_audits_requested_in_slack_three_run_and_the_others_learn_why() -> None:
     members = [replace(JANE, user=f"U0{number}") for number in range(5)]
     slack = POLICY.slack.model_copy(update={"auditors": [one.user for one in members]})
     world = World(policy=replace(POLICY, slack=slack))
-    told = [world.answer(command("audit", members[number % 5], f"t-{number}")) for number in range(100)]
+    answered = [world.answer(command("audit", members[number % 5], f"t-{number}")) for number in range(100)]
 
     assert len(world.runs.started) == 3
-    assert [one for one in told[:3] if "No audit was started" in one] == []
-    assert {one.split(": ")[1] for one in told[3:]} == {told[3].split(": ")[1]}
-    assert all(id_ in told[99] for id_ in world.runs.started)
-    assert world.answer(command("audit", members[0], "t-0")) == told[0]  # Lambda delivers it twice
+    assert [one for one in answered[:3] if "No audit was started" in one] == []
+    assert {one.split(": ")[1] for one in answered[3:]} == {answered[3].split(": ")[1]}
+    assert all(id_ in answered[99] for id_ in world.runs.started)
+    assert world.answer(command("audit", members[0], "t-0")) == answered[0]  # Lambda delivers it twice
 
 
-def test_top_tells_as_many_as_asked_for() -> None:
+def test_top_lists_as_many_findings_as_requested() -> None:
     world = World([finding(f"{number:x}") for number in range(30)])
 
     assert [
@@ -1117,16 +1117,16 @@ def test_top_tells_as_many_as_asked_for() -> None:
 )  # fmt: skip
 def test_an_audit_is_started_for_the_user(text: str, regions: tuple[str, ...]) -> None:
     world = World()
-    told = world.answer(command(text))
+    answered = world.answer(command(text))
 
     [(audit_id, request)] = world.runs.started.items()
     assert request == AuditRequest(requested_by="slack:U0JANE", regions=regions)
-    assert audit_id in told
-    assert "has started" in told
+    assert audit_id in answered
+    assert "has started" in answered
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "answered"),
     [
         ("audit 210987654321", f"deployed in, {ACCOUNT}: the policy names no other"),
         ("audit eu-west-9", "no region 'eu-west-9'; did you mean eu-west-1?"),
@@ -1140,21 +1140,21 @@ def test_an_audit_is_started_for_the_user(text: str, regions: tuple[str, ...]) -
         ("help", "/slackwater explain"),
     ],
 )
-def test_a_command_that_cannot_be_is_told_what_could(text: str, told: str) -> None:
+def test_an_invalid_command_is_answered_with_the_usage(text: str, answered: str) -> None:
     world = World()
 
-    assert told in world.answer(command(text)).replace("\u2060", "").replace("ˍ", "_")
-    assert "<!channel>" not in world.slack.told[0][1].text
+    assert answered in world.answer(command(text)).replace("\u2060", "").replace("ˍ", "_")
+    assert "<!channel>" not in world.slack.answered[0][1].text
     assert not world.runs.started
 
 
 def test_every_detector_is_explained() -> None:
     for id_ in registry():
-        told = World().answer(command(f"explain {id_.upper()}"))
-        assert "What it finds" in told
+        answered = World().answer(command(f"explain {id_.upper()}"))
+        assert "What it finds" in answered
 
 
-def test_a_button_that_nobody_knows_and_a_form_that_did_not_open_are_said() -> None:
+def test_an_unknown_button_and_an_unopened_form_are_reported() -> None:
     world = World()
 
     assert "expired" in world.answer(press("dismiss", "expired_trigger_id"))
@@ -1188,7 +1188,7 @@ def test_whatever_people_write_is_answered_and_calls_nobody(why: str, text: str,
     for one in asked:
         world = World()
         assert world.answer(one)
-        shown: list[Message] = [world.slack.message, *(message for _, message in world.slack.told)]
+        shown: list[Message] = [world.slack.message, *(message for _, message in world.slack.answered)]
         for message in shown:
             assert "<!" not in message.text
             for part in mrkdwn_parts(message.blocks):

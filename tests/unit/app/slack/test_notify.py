@@ -73,7 +73,7 @@ def world() -> World:
     return made
 
 
-def told(world: World, audit_id: str = "a") -> Notified:
+def notify(world: World, audit_id: str = "a") -> Notified:
     return world.notifier().notify(audit_id)
 
 
@@ -92,7 +92,7 @@ def post(world: World, id_: str = "a.0.0") -> Post:
 def test_a_digest_and_its_thread_are_recorded_and_sent(world) -> None:
     world.audit("a", entry(sighting("f-1")), entry(sighting("f-2", usd="99")))
 
-    assert told(world) == Notified(waiting=0, wait_s=0)
+    assert notify(world) == Notified(waiting=0, wait_s=0)
     assert world.channel.ids == ["a.0.0", "a.0.1"]
     (digest, _), (_, thread) = world.channel.sent
     assert "2 new findings: $111.30 a month" in digest.message.text
@@ -105,27 +105,27 @@ def test_a_digest_and_its_thread_are_recorded_and_sent(world) -> None:
 def test_what_the_whole_audit_comes_to_is_the_waste_of_its_scan_document(world) -> None:
     waste = {"findings": 3, "monthly_savings_usd": "1234.50", "unpriced": 2}
     world.audit("a", entry(sighting("f-1")), waste=waste)
-    told(world)
+    notify(world)
 
     assert "In all 3 findings in 1 target: $1,234.50 a month can be saved (2 unpriced)." in texts(world)[0]
 
 
-def test_an_audit_that_failed_before_it_wrote_down_what_is_new_is_told_all_the_same(world) -> None:
+def test_an_audit_that_failed_before_it_stored_its_news_is_still_posted(world) -> None:
     world.audit("a", entry(sighting("f-1")), state="failed", error="Sandbox.Timedout", outcome=None)
     del world.bucket.texts[object_keys.changed_findings("a")]
-    told(world)
+    notify(world)
 
     assert "failed" in texts(world)[0]
     assert "1 new finding" in texts(world)[0]
 
 
-def test_told_again_it_says_nothing_more(world) -> None:
+def test_a_repeated_notification_posts_nothing_more(world) -> None:
     world.audit("a", entry(sighting("f-1")))
-    told(world)
+    notify(world)
     stored = dict(world.outbox.posts)
     world.clock.sleep(600)
 
-    assert told(world) == Notified(waiting=0, wait_s=0)
+    assert notify(world) == Notified(waiting=0, wait_s=0)
     assert world.outbox.posts == stored
     assert len(world.channel.sent) == 2
 
@@ -133,10 +133,10 @@ def test_told_again_it_says_nothing_more(world) -> None:
 def test_what_was_recorded_is_what_is_sent_whatever_would_be_composed_now(world) -> None:
     world.channel.answers = [ChannelBusyError(30)]
     world.audit("a", entry(sighting("f-1")))
-    told(world)
+    notify(world)
     world.bucket.write(object_keys.news("a"), "[]")
     world.clock.sleep(30)
-    told(world)
+    notify(world)
 
     assert "1 new finding" in texts(world)[0]
 
@@ -144,7 +144,7 @@ def test_what_was_recorded_is_what_is_sent_whatever_would_be_composed_now(world)
 def test_its_buttons_are_of_the_findings_that_the_digest_shows(world) -> None:
     world.policy(f"{POLICY}top_findings = 2\n")
     world.audit("a", *[entry(sighting(f"f-{n}", usd=f"{n}")) for n in range(1, 5)])
-    told(world)
+    notify(world)
 
     assert post(world).findings == ("f-4", "f-3")
     assert post(world, "a.0.1").findings == ()
@@ -160,7 +160,7 @@ NOTHING = "Nothing new"
 
 
 @pytest.mark.parametrize(
-    ("entries", "said"),
+    ("entries", "expected"),
     [
         ([OPENED], NEW),
         ([entry(sighting("f-1"), "reopened", was="snoozed", revision=3)], NEW),
@@ -183,24 +183,24 @@ NOTHING = "Nothing new"
         ([], NOTHING),
     ],
 )
-def test_news_is_what_is_open_and_was_not_or_is_not_the_same(world, entries, said) -> None:
+def test_news_is_what_is_open_and_was_not_or_is_not_the_same(world, entries, expected) -> None:
     world.audit("a", *entries)
-    told(world)
+    notify(world)
 
     (text,) = texts(world)
-    assert [one for one in (NEW, CHANGED) if one in text] == ([said] if said in (NEW, CHANGED) else [])
-    assert (GONE in text) == (said == GONE)
-    assert said in text
+    assert [one for one in (NEW, CHANGED) if one in text] == ([expected] if expected in (NEW, CHANGED) else [])
+    assert (GONE in text) == (expected == GONE)
+    assert expected in text
 
 
-def test_the_gravest_comes_first_and_of_these_the_dearest_as_in_a_scan(world) -> None:
+def test_findings_are_ordered_by_severity_and_then_by_cost_as_in_a_scan(world) -> None:
     world.policy(f"{POLICY}top_findings = 10\n")
     seen = {
         "f-1": ("low", None), "f-2": ("medium", "-3"), "f-3": ("low", "9"), "f-4": ("high", "-352.15"), "f-5": ("high", "100"),
         "f-6": ("medium", "50"), "f-7": ("low", "0"), "f-8": ("info", "-1"), "f-9": ("medium", None),
     }  # fmt: skip
     world.audit("a", *[entry(sighting(id_, usd, severity=severity)) for id_, (severity, usd) in seen.items()])
-    told(world)
+    notify(world)
 
     assert post(world).findings == ("f-5", "f-4", "f-6", "f-9", "f-2", "f-3", "f-1", "f-7", "f-8")
 
@@ -238,22 +238,22 @@ account = "210987654321"
         ({}, "C0DEFAULT"),
     ],
 )
-def test_a_finding_goes_where_the_first_route_that_fits_says(world, changes, channel) -> None:
+def test_a_finding_is_posted_to_the_channel_of_the_first_matching_route(world, changes, channel) -> None:
     world.policy(ROUTES)
     world.audit("a", entry(sighting("f-1", **changes)))
-    told(world)
+    notify(world)
 
     assert NEW in texts(world, channel)[0]
     others = {post.channel for post, _ in world.channel.sent} - {channel}
     assert others == ({"C0DEFAULT"} - {channel})  # which has its line
 
 
-def test_each_channel_hears_of_its_own_and_how_much_others_heard(world) -> None:
+def test_each_channel_receives_its_own_findings_and_the_number_of_the_others(world) -> None:
     world.policy(ROUTES)
     world.audit(
         "a", entry(sighting("f-1", owner="storage")), entry(sighting("f-2")), entry(sighting("f-3"), "resolved")
     )
-    told(world)
+    notify(world)
 
     assert world.channel.ids == ["a.0.0", "a.0.1", "a.1.0", "a.1.1"]
     assert "f-1" not in texts(world)[0]
@@ -264,7 +264,7 @@ def test_each_channel_hears_of_its_own_and_how_much_others_heard(world) -> None:
 def test_the_people_of_the_policy_are_mentioned_in_their_channel_alone(world) -> None:
     world.policy(f'{ROUTES}[slack.people]\nstorage = "S0STORAGE"\nothers = "U0OTHER"\n')
     world.audit("a", entry(sighting("f-1", owner="storage")), entry(sighting("f-2")))
-    told(world)
+    notify(world)
 
     assert "S0STORAGE" not in json.dumps(post(world).message.blocks)
     assert json.dumps(post(world, "a.1.0").message.blocks).count('"usergroup_id": "S0STORAGE"') == 1
@@ -281,20 +281,18 @@ def test_the_people_of_the_policy_are_mentioned_in_their_channel_alone(world) ->
         ("when_nothing_is_new = 'silence'", [], {"state": "failed", "outcome": None, "error": "PolicyError: x"}, 1),
     ],
 )
-def test_where_nothing_is_new_the_policy_says_whether_that_is_worth_a_line(
-    world, policy, entries, changes, lines
-) -> None:
+def test_without_news_the_policy_decides_whether_a_line_is_posted(world, policy, entries, changes, lines) -> None:
     world.policy(f"{POLICY}{policy}\n")
     world.audit("a", *entries, **changes)
-    told(world)
+    notify(world)
 
     assert len(world.channel.sent) == lines
 
 
-def test_a_channel_with_nothing_new_hears_how_much_others_heard(world) -> None:
+def test_a_channel_without_news_receives_the_number_of_findings_elsewhere(world) -> None:
     world.policy(ROUTES)
     world.audit("a", entry(sighting("f-1", owner="storage")))
-    told(world)
+    notify(world)
 
     assert texts(world)[0].startswith("Nothing new here. 1 change posted to other channels.")
 
@@ -302,15 +300,15 @@ def test_a_channel_with_nothing_new_hears_how_much_others_heard(world) -> None:
 def test_silence_is_of_the_whole_audit_where_only_others_have_news(world) -> None:
     world.policy(ROUTES.replace('[[slack.routes]]\nchannel = "C0BOTH"', "when_nothing_is_new = 'silence'\n[[slack.routes]]\nchannel = \"C0BOTH\"", 1))  # fmt: skip
     world.audit("a", entry(sighting("f-1", owner="storage")))
-    told(world)
+    notify(world)
 
     assert {post.channel for post, _ in world.channel.sent} == {"C0BOTH"}
 
 
-def test_an_audit_that_failed_is_told_in_a_line_with_the_reason(world) -> None:
+def test_a_failed_audit_is_posted_as_one_line_with_the_reason(world) -> None:
     world.policy(ROUTES)
     world.audit("a", state="failed", outcome=None, error="States.Timeout: too long")
-    told(world)
+    notify(world)
 
     (text,) = texts(world)
     assert "failed: States." in text
@@ -318,7 +316,7 @@ def test_an_audit_that_failed_is_told_in_a_line_with_the_reason(world) -> None:
     assert len(world.channel.sent) == 1
 
 
-def test_what_an_audit_changed_before_it_failed_is_told_below_the_line_that_says_so(world) -> None:
+def test_changes_before_a_failure_are_listed_below_the_line_that_reports_it(world) -> None:
     world.policy(ROUTES)
     world.audit(
         "a",
@@ -328,7 +326,7 @@ def test_what_an_audit_changed_before_it_failed_is_told_below_the_line_that_says
         outcome=None,
         error="States.Timeout: long",
     )
-    told(world)
+    notify(world)
 
     assert world.channel.ids == ["a.0.0", "a.0.1", "a.1.0", "a.1.1"]
     for text, usd in ((texts(world)[0], "$900.00"), (texts(world, "C0BOTH")[0], "$12.30")):
@@ -339,16 +337,16 @@ def test_what_an_audit_changed_before_it_failed_is_told_below_the_line_that_says
     assert weight(post(world).message.blocks) <= ROOM + 1_000
 
 
-def test_what_is_gone_since_an_audit_that_failed_is_told_too(world) -> None:
+def test_findings_resolved_by_a_failed_audit_are_posted_too(world) -> None:
     world.audit("a", entry(sighting("f-1"), "resolved", revision=2), state="failed", outcome=None, error="x")
-    told(world)
+    notify(world)
 
     (text,) = texts(world)
     assert "failed: x" in text
     assert GONE in text
 
 
-def test_what_could_not_be_seen_is_told(world) -> None:
+def test_access_errors_are_posted(world) -> None:
     gap = {
         "account": ACCOUNT,
         "region": "eu-west-1",
@@ -357,7 +355,7 @@ def test_what_could_not_be_seen_is_told(world) -> None:
         "optional": False,
     }
     world.audit("a", entry(sighting("f-1")), gaps=[gap])
-    told(world)
+    notify(world)
 
     assert "1 required call failed: fsx:DescribeVolumes: Denied" in json.dumps(post(world).message.blocks)
 
@@ -370,8 +368,8 @@ def test_only_what_the_policy_allows_may_be_approved_or_decided(world) -> None:
         f'["efs-file-system"]\ndetectors = ["efs-idle"]\napprovers = ["U0123"]\n'
     )
     world.audit("allowed", approvable, entry(sighting("f-2", resource={"region": "us-east-1"})))
-    told(world, "plain")
-    told(world, "allowed")
+    notify(world, "plain")
+    notify(world, "allowed")
 
     def ways(id_: str) -> list[list[str]]:
         blocks = [block for block in post(world, id_).message.blocks if block["type"] == "actions"]
@@ -390,7 +388,7 @@ def test_a_webhook_gets_the_digest_alone_without_buttons_and_all_in_its_own_chan
     world.policy(ROUTES)
     world.audit("a", entry(sighting("f-1", owner="storage")), entry(sighting("f-2")))
 
-    assert told(world).waiting == 0
+    assert notify(world).waiting == 0
     ((only, thread),) = world.channel.sent
     assert (only.channel, thread) == (None, None)
     assert "2 new findings" in only.message.text
@@ -403,7 +401,7 @@ def test_a_webhook_gets_the_digest_alone_without_buttons_and_all_in_its_own_chan
 def test_the_policy_is_the_one_that_the_audit_went_by(world) -> None:
     world.audit("a", entry(sighting("f-1")))
     world.policy('[slack]\nchannel = "C0ANOTHER"\n')
-    told(world)
+    notify(world)
 
     assert texts(world, "C0ANOTHER") == []
     assert len(texts(world)) == 1
@@ -417,40 +415,40 @@ def test_where_the_audits_policy_cannot_be_read_the_newest_that_can_names_the_ch
     world.bucket.write(object_keys.POLICY, "[[[")
     record = world.audit("a", state="failed", outcome=None, error="PolicyError: no such detector")
     world.audits.records["a"] = replace(record, policy=version)
-    told(world)
+    notify(world)
 
     assert "no such detector" in texts(world, "C0NEWER")[0]
 
 
 @pytest.mark.parametrize("entries", [[], [entry(sighting("f-1"))]])
-def test_a_policy_that_names_no_channel_is_a_trouble_and_nothing_waits(world, entries) -> None:
+def test_a_policy_that_names_no_channel_is_a_problem_and_nothing_is_queued(world, entries) -> None:
     record = world.audit("a", *entries)
     world.audits.records["a"] = replace(record, policy=DEFAULTS)
-    notified = told(world)
+    notified = notify(world)
 
     assert (notified.waiting, notified.wait_s) == (0, 0)
-    assert [trouble for trouble in notified.troubles if "slack.channel" in trouble]
+    assert [problem for problem in notified.troubles if "slack.channel" in problem]
     assert world.channel.sent == []
 
 
 def test_a_fallback_alone_is_a_channel_too(world) -> None:
     world.policy('[slack]\nfallback_channel = "C0FALLBACK"\n')
     world.audit("a", entry(sighting("f-1")))
-    told(world)
+    notify(world)
 
     assert len(texts(world, "C0FALLBACK")) == 1
 
 
 def test_an_audit_that_is_not_there_or_has_not_ended_or_left_no_news_is_an_error(world) -> None:
     with pytest.raises(NoAuditError, match="nowhere"):
-        told(world, "nowhere")
+        notify(world, "nowhere")
     world.audit("running", state="running")
     with pytest.raises(NoNewsError, match="running"):
-        told(world, "running")
+        notify(world, "running")
     world.audit("a", entry(sighting("f-1")))
     del world.bucket.texts[object_keys.news("a")]
     with pytest.raises(NoNewsError, match="news"):
-        told(world)
+        notify(world)
     assert world.outbox.posts == {}
 
 
@@ -467,7 +465,7 @@ def audited(world) -> World:
 def test_a_post_says_that_it_is_being_sent_before_it_is(audited) -> None:
     seen = []
     audited.channel.answers = [lambda sent: seen.append((sent, audited.outbox.get(sent.id)))]
-    told(audited)
+    notify(audited)
 
     ((sent, stored),) = seen
     assert sent == stored
@@ -475,7 +473,7 @@ def test_a_post_says_that_it_is_being_sent_before_it_is(audited) -> None:
 
 
 def test_posts_keep_to_a_message_a_second(audited) -> None:
-    told(audited)
+    notify(audited)
 
     assert audited.clock.slept == [1.0, 1.0]
 
@@ -484,21 +482,21 @@ def test_a_busy_channel_is_left_alone_as_long_as_it_asks(audited) -> None:
     audited.audit("b", entry(sighting("f-2")))
     audited.channel.answers = [ChannelBusyError(90)]
 
-    assert told(audited) == Notified(waiting=2, wait_s=90)
+    assert notify(audited) == Notified(waiting=2, wait_s=90)
     assert (post(audited).state, post(audited).not_before) == ("pending", NOW + timedelta(seconds=90))
-    assert told(audited, "b") == Notified(waiting=0, wait_s=0)
+    assert notify(audited, "b") == Notified(waiting=0, wait_s=0)
     assert audited.channel.ids == ["b.0.0", "b.0.1"]
     audited.clock.now = NOW + timedelta(seconds=89)
-    assert told(audited) == Notified(waiting=2, wait_s=1)
+    assert notify(audited) == Notified(waiting=2, wait_s=1)
     audited.clock.sleep(1)
-    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert notify(audited) == Notified(waiting=0, wait_s=0)
     assert audited.channel.ids == ["b.0.0", "b.0.1", "a.0.0", "a.0.1"]
 
 
 def test_who_is_always_busy_is_asked_less_and_less_often(audited) -> None:
     audited.channel.answers = [ChannelBusyError(2)] * 11
     waits = []
-    while (notified := told(audited)).waiting:
+    while (notified := notify(audited)).waiting:
         waits.append(notified.wait_s)
         audited.clock.sleep(notified.wait_s)
 
@@ -523,20 +521,20 @@ def test_in_one_run_nothing_else_is_sent_to_a_channel_that_is_busy(world) -> Non
 def test_who_waits_longer_than_a_quarter_of_an_hour_is_asked_again_before(audited) -> None:
     audited.channel.answers = [ChannelBusyError(4_000)]
 
-    assert told(audited).wait_s == 900
+    assert notify(audited).wait_s == 900
 
 
 def test_a_run_delivers_what_others_left_and_waits_for_its_own_alone(audited) -> None:
     audited.channel.answers = [ChannelRefusedError("token_revoked")]
-    assert told(audited).waiting == 2
+    assert notify(audited).waiting == 2
     audited.clock.sleep(301)
     audited.audit("b", entry(sighting("f-2")))
     audited.channel.answers = [ChannelRefusedError("token_revoked"), None]
 
-    assert replace(told(audited, "b"), troubles=()) == Notified(waiting=0, wait_s=0)
+    assert replace(notify(audited, "b"), troubles=()) == Notified(waiting=0, wait_s=0)
     assert audited.channel.ids == ["b.0.0", "b.0.1"]
     audited.clock.sleep(301)
-    assert told(audited, "b") == Notified(waiting=0, wait_s=0)
+    assert notify(audited, "b") == Notified(waiting=0, wait_s=0)
     assert audited.channel.ids[2:] == ["a.0.0", "a.0.1"]
 
 
@@ -544,11 +542,11 @@ def test_when_to_come_again_is_when_its_own_posts_can_go_on(world) -> None:
     world.policy(ROUTES)
     world.audit("a", entry(sighting("f-1", owner="storage")))
     world.channel.answers = [None, ChannelBusyError(90)]
-    assert told(world) == Notified(waiting=2, wait_s=90)
+    assert notify(world) == Notified(waiting=2, wait_s=90)
     world.audit("b", entry(sighting("f-2")))
     world.channel.answers = [ChannelRefusedError("token_revoked")]
 
-    assert told(world, "b").wait_s == 300
+    assert notify(world, "b").wait_s == 300
 
 
 def test_hourly_audits_with_a_dead_token_are_a_hundred_turns_each(world) -> None:
@@ -562,7 +560,7 @@ def test_hourly_audits_with_a_dead_token_are_a_hundred_turns_each(world) -> None
         if not turns[audit_id]:
             world.audit(audit_id, entry(sighting(audit_id)))
         turns[audit_id] += 1
-        if (notified := told(world, audit_id)).waiting:
+        if (notified := notify(world, audit_id)).waiting:
             heappush(due, (world.clock.now + timedelta(seconds=notified.wait_s), audit_id))
 
     assert max(turns.values()) <= 12 + 4 * 24
@@ -579,30 +577,30 @@ def test_a_bot_that_was_not_invited_and_has_no_other_channel_is_heard_once_it_is
     world.audit("a", entry(sighting("f-1")))
     world.channel.answers = [ChannelRefusedError(reason)]
 
-    notified = told(world)
+    notified = notify(world)
     assert (notified.waiting, notified.wait_s) == (2, 300)
     assert notified.troubles == (f"a.0.0: Slack refused it, and will be asked again: {reason}",)
     world.clock.sleep(300)
-    assert told(world) == Notified(waiting=0, wait_s=0)
+    assert notify(world) == Notified(waiting=0, wait_s=0)
 
 
 def test_a_fallback_that_lacks_the_bot_waits_for_it_and_the_post_says_both_whys(audited) -> None:
     audited.channel.answers = [ChannelRefusedError("is_archived"), ChannelRefusedError("not_in_channel")]
 
-    assert told(audited).wait_s == 300
+    assert notify(audited).wait_s == 300
     assert post(audited).why == "C0DEFAULT did not take it: is_archived; not_in_channel"
     audited.clock.sleep(300)
-    assert told(audited).waiting == 0
+    assert notify(audited).waiting == 0
     assert len(texts(audited, "C0FALLBACK")) == 1
 
 
 @pytest.mark.parametrize("reason", ["no_service", "no_active_hooks", "invalid_token", "no_team", "action_prohibited"])
 def test_a_webhook_that_was_removed_is_waited_for_until_there_is_another(audited, reason) -> None:
     audited.channel = FakeChannel(can_look=False, answers=[ChannelRefusedError(reason)])
-    assert told(audited).wait_s == 300
+    assert notify(audited).wait_s == 300
     audited.clock.sleep(300)
 
-    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert notify(audited) == Notified(waiting=0, wait_s=0)
     assert audited.channel.ids == ["a.0.0"]
 
 
@@ -610,10 +608,10 @@ REFUSED = ["channel_not_found", "not_in_channel", "is_archived", "restricted_act
 
 
 @pytest.mark.parametrize("reason", REFUSED)
-def test_a_digest_whose_channel_does_not_take_it_goes_to_the_fallback_and_says_so(audited, reason) -> None:
+def test_a_digest_that_its_channel_refuses_is_posted_to_the_fallback_with_a_note(audited, reason) -> None:
     audited.channel.answers = [ChannelRefusedError(reason)]
 
-    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert notify(audited) == Notified(waiting=0, wait_s=0)
     (digest, _), (detail, thread) = audited.channel.sent
     assert digest.channel == detail.channel == thread.channel == "C0FALLBACK"
     line = f"This is for <#C0DEFAULT> (`C0DEFAULT`), which did not take it: `{reason}`"
@@ -626,7 +624,7 @@ def test_a_digest_whose_channel_does_not_take_it_goes_to_the_fallback_and_says_s
 
 def test_the_fallback_is_tried_once(audited) -> None:
     audited.channel.answers = [ChannelRefusedError("is_archived"), ChannelRefusedError("restricted_action")]
-    notified = told(audited)
+    notified = notify(audited)
 
     assert notified.waiting == 0
     assert [post(audited).state, post(audited, "a.0.1").state] == ["failed", "failed"]
@@ -642,13 +640,13 @@ def test_without_a_fallback_it_fails(world) -> None:
     world.audit("a", entry(sighting("f-1")))
     world.channel.answers = [ChannelRefusedError("is_archived")]
 
-    assert told(world).troubles[0] == "a.0.0: not posted to C0DEFAULT: is_archived"
+    assert notify(world).troubles[0] == "a.0.0: not posted to C0DEFAULT: is_archived"
 
 
-def test_what_slack_cannot_use_fails_at_once_and_the_rest_of_the_thread_goes_on(world) -> None:
+def test_an_invalid_message_fails_at_once_and_the_rest_of_the_thread_is_posted(world) -> None:
     world.audit("a", *[entry(sighting(f"f-{n:04}", summary="x" * 250)) for n in range(200)])
     world.channel.answers = [None, ChannelRefusedError("invalid_blocks")]
-    notified = told(world)
+    notified = notify(world)
 
     assert notified.troubles == ("a.0.1: not posted to C0DEFAULT: invalid_blocks",)
     assert world.channel.ids[:2] == ["a.0.0", "a.0.2"]
@@ -658,19 +656,19 @@ def test_what_slack_cannot_use_fails_at_once_and_the_rest_of_the_thread_goes_on(
 def test_a_thread_does_not_go_to_the_fallback_without_its_digest(audited) -> None:
     audited.channel.answers = [None, ChannelRefusedError("is_archived")]
 
-    assert told(audited).troubles == ("a.0.1: not posted to C0DEFAULT: is_archived",)
+    assert notify(audited).troubles == ("a.0.1: not posted to C0DEFAULT: is_archived",)
 
 
-def test_a_token_that_is_not_in_order_is_told_and_tried_again_until_somebody_mends_it(audited) -> None:
+def test_an_invalid_token_is_reported_and_retried_until_it_is_replaced(audited) -> None:
     audited.channel.answers = [ChannelRefusedError("token_revoked"), ChannelRefusedError("invalid_auth")]
-    notified = told(audited)
+    notified = notify(audited)
     assert (notified.waiting, notified.wait_s) == (2, 300)
     assert notified.troubles == ("a.0.0: Slack refused it, and will be asked again: token_revoked",)
-    assert told(audited).troubles == ()
+    assert notify(audited).troubles == ()
     audited.clock.sleep(300)
-    assert told(audited).troubles == ("a.0.0: Slack refused it, and will be asked again: invalid_auth",)
+    assert notify(audited).troubles == ("a.0.0: Slack refused it, and will be asked again: invalid_auth",)
     audited.clock.sleep(300)
-    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert notify(audited) == Notified(waiting=0, wait_s=0)
 
 
 # -- Nobody knows
@@ -678,15 +676,15 @@ def test_a_token_that_is_not_in_order_is_told_and_tried_again_until_somebody_men
 
 def test_what_was_not_answered_is_let_alone_for_a_minute_then_looked_for_and_not_sent_again(audited) -> None:
     audited.channel.answers = [DeliveryUnknownError("TimeoutError")]
-    assert told(audited) == Notified(waiting=2, wait_s=60)
+    assert notify(audited) == Notified(waiting=2, wait_s=60)
     assert (post(audited).state, post(audited).tried_at) == ("sending", NOW)
     audited.clock.sleep(59)
-    assert told(audited) == Notified(waiting=2, wait_s=1)
+    assert notify(audited) == Notified(waiting=2, wait_s=1)
     assert audited.channel.looked_for == []
 
     audited.clock.sleep(1)
     audited.channel.looks = [Sent(channel="C0DEFAULT", ts="7.000000")]
-    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert notify(audited) == Notified(waiting=0, wait_s=0)
     assert post(audited).sent == Sent(channel="C0DEFAULT", ts="7.000000")
     ((detail, thread),) = audited.channel.sent
     assert (detail.id, thread.ts) == ("a.0.1", "7.000000")
@@ -694,10 +692,10 @@ def test_what_was_not_answered_is_let_alone_for_a_minute_then_looked_for_and_not
 
 def test_what_is_not_found_is_sent_again_at_once(audited) -> None:
     audited.channel.answers = [DeliveryUnknownError("TimeoutError")]
-    told(audited)
+    notify(audited)
     audited.clock.sleep(60)
 
-    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert notify(audited) == Notified(waiting=0, wait_s=0)
     assert audited.channel.looked_for == ["a.0.0"]
     assert audited.channel.ids == ["a.0.0", "a.0.1"]
     assert post(audited).attempts == 2
@@ -706,7 +704,7 @@ def test_what_is_not_found_is_sent_again_at_once(audited) -> None:
 def test_who_keeps_not_answering_is_asked_less_and_less_often(audited) -> None:
     audited.channel.answers = [DeliveryUnknownError("HTTP 500") for _ in range(9)]
     tried = []
-    while (notified := told(audited)).waiting:
+    while (notified := notify(audited)).waiting:
         tried.append(post(audited).tried_at)
         audited.clock.sleep(notified.wait_s)
 
@@ -718,12 +716,12 @@ def test_who_keeps_not_answering_is_asked_less_and_less_often(audited) -> None:
 def test_somebody_who_was_killed_left_it_sending_and_it_is_looked_for(audited) -> None:
     audited.channel.answers = [KeyboardInterrupt()]
     with pytest.raises(KeyboardInterrupt):
-        told(audited)
+        notify(audited)
 
-    assert told(audited) == Notified(waiting=2, wait_s=60)
+    assert notify(audited) == Notified(waiting=2, wait_s=60)
     audited.clock.sleep(60)
     audited.channel.looks = [Sent(channel="C0DEFAULT", ts="7.000000")]
-    assert told(audited).waiting == 0
+    assert notify(audited).waiting == 0
     assert audited.channel.ids == ["a.0.1"]
 
 
@@ -738,26 +736,26 @@ def test_somebody_who_was_killed_left_it_sending_and_it_is_looked_for(audited) -
 )
 def test_what_cannot_be_looked_for_is_not_sent_again(audited, error, wait_s, troubles) -> None:
     audited.channel.answers = [DeliveryUnknownError("TimeoutError")]
-    told(audited)
+    notify(audited)
     audited.clock.sleep(60)
     audited.channel.looks = [error]
 
-    notified = told(audited)
+    notified = notify(audited)
     assert (notified.waiting, notified.wait_s, len(notified.troubles)) == (2, wait_s, troubles)
-    assert told(audited).wait_s == wait_s
+    assert notify(audited).wait_s == wait_s
     assert len(audited.channel.looked_for) == 1
     assert audited.channel.sent == []
     audited.clock.sleep(wait_s)
-    assert told(audited).waiting == 0
+    assert notify(audited).waiting == 0
     assert audited.channel.ids == ["a.0.0", "a.0.1"]
 
 
 def test_by_webhook_what_was_not_answered_is_sent_again_after_a_minute(audited) -> None:
     audited.channel = FakeChannel(can_look=False, answers=[DeliveryUnknownError("TimeoutError")])
-    assert told(audited) == Notified(waiting=1, wait_s=60)
+    assert notify(audited) == Notified(waiting=1, wait_s=60)
     audited.clock.sleep(60)
 
-    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert notify(audited) == Notified(waiting=0, wait_s=0)
     assert audited.channel.ids == ["a.0.0"]
     assert audited.channel.looked_for == []
 
@@ -766,13 +764,13 @@ def test_by_webhook_what_was_not_answered_is_sent_again_after_a_minute(audited) 
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "expected"),
     [(ChannelBusyError(1), "given up after .* tries: asked to come again in 1 s"), (ChannelRefusedError("token_revoked"), "token_revoked")],
 )  # fmt: skip
-def test_after_a_day_a_post_is_given_up_with_its_thread_and_it_comes_to_an_end(audited, answer, said) -> None:
+def test_after_a_day_a_post_is_given_up_with_its_thread_and_it_comes_to_an_end(audited, answer, expected) -> None:
     audited.channel.answers = [answer] * 1_000
     turns = 0
-    while (notified := told(audited)).waiting:
+    while (notified := notify(audited)).waiting:
         assert notified.wait_s == 900 or audited.clock.now - NOW <= timedelta(hours=1)
         audited.clock.sleep(notified.wait_s)
         turns += 1
@@ -781,16 +779,16 @@ def test_after_a_day_a_post_is_given_up_with_its_thread_and_it_comes_to_an_end(a
     assert turns < 130
     assert post(audited).state == "failed"
     assert len(notified.troubles) == 2
-    assert re.search(said, notified.troubles[0])
+    assert re.search(expected, notified.troubles[0])
 
 
 def test_what_nobody_could_look_for_is_given_up_after_a_day(audited) -> None:
     audited.channel.answers = [DeliveryUnknownError("TimeoutError")]
     audited.channel.looks = [ChannelRefusedError("missing_scope")] * 2_000
-    notified = told(audited)
+    notified = notify(audited)
     while notified.waiting:
         audited.clock.sleep(notified.wait_s)
-        notified = told(audited)
+        notified = notify(audited)
 
     assert audited.channel.sent == []
     assert notified.troubles[0] == (
@@ -798,10 +796,10 @@ def test_what_nobody_could_look_for_is_given_up_after_a_day(audited) -> None:
     )
 
 
-def test_an_audit_that_is_told_late_is_told_all_the_same(audited) -> None:
+def test_an_audit_is_posted_even_if_late(audited) -> None:
     audited.clock.sleep(3 * 86_400)
 
-    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert notify(audited) == Notified(waiting=0, wait_s=0)
     assert audited.channel.ids == ["a.0.0", "a.0.1"]
 
 
@@ -810,13 +808,13 @@ def test_an_audit_that_is_told_late_is_told_all_the_same(audited) -> None:
 )
 def test_a_post_that_nobody_came_back_for_in_days_has_more_tries_before_it_is_given_up(audited, answer) -> None:
     audited.channel.answers = [answer]
-    told(audited)
+    notify(audited)
     audited.clock.sleep(2 * 86_400)
     audited.channel.answers = [answer]
-    assert told(audited).waiting == 2
+    assert notify(audited).waiting == 2
     audited.clock.sleep(900)
 
-    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert notify(audited) == Notified(waiting=0, wait_s=0)
     assert audited.channel.ids == ["a.0.0", "a.0.1"]
 
 
@@ -824,18 +822,18 @@ def test_what_was_sent_late_is_looked_for_for_a_day_too(audited) -> None:
     audited.clock.sleep(3 * 86_400)
     audited.channel.answers = [DeliveryUnknownError("TimeoutError")]
     audited.channel.looks = [DeliveryUnknownError("TimeoutError")]
-    told(audited)
+    notify(audited)
     audited.clock.sleep(900)
-    assert told(audited).waiting == 2
+    assert notify(audited).waiting == 2
     audited.clock.sleep(900)
 
-    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert notify(audited) == Notified(waiting=0, wait_s=0)
 
 
 @pytest.mark.parametrize("can_look", [True, False])
 def test_what_is_never_answered_and_never_there_is_given_up_after_a_day(audited, can_look) -> None:
     audited.channel = FakeChannel(can_look=can_look, answers=[DeliveryUnknownError("HTTP 500")] * 1_000)
-    while (notified := told(audited)).waiting:
+    while (notified := notify(audited)).waiting:
         audited.clock.sleep(notified.wait_s)
 
     assert timedelta(hours=24) < audited.clock.now - NOW < timedelta(hours=26)
@@ -843,12 +841,12 @@ def test_what_is_never_answered_and_never_there_is_given_up_after_a_day(audited,
     assert audited.channel.sent == []
 
 
-def test_who_is_told_to_come_back_in_a_day_does_and_is_heard(audited) -> None:
+def test_a_post_that_slack_delays_by_a_day_is_sent_after_it(audited) -> None:
     audited.channel.answers = [ChannelBusyError(86_400)]
-    told(audited)
+    notify(audited)
     audited.clock.sleep(86_401)
 
-    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert notify(audited) == Notified(waiting=0, wait_s=0)
 
 
 # -- One bad post, and two runs at once
@@ -858,7 +856,7 @@ def test_one_bad_post_holds_up_no_other(world) -> None:
     world.policy(ROUTES)
     world.audit("a", entry(sighting("f-1")), entry(sighting("f-2", owner="storage")))
     world.channel.answers = [TypeError("not JSON"), None, None]
-    notified = told(world)
+    notified = notify(world)
 
     assert notified == Notified(waiting=2, wait_s=58, troubles=("a.0.0: TypeError: not JSON",))
     assert world.channel.ids == ["a.1.0", "a.1.1"]
@@ -875,9 +873,9 @@ def test_a_store_that_fails_for_one_post_holds_up_no_other(world, monkeypatch) -
         return works(one)
 
     monkeypatch.setattr(world.outbox, "write", write)
-    assert told(world).waiting == 2
+    assert notify(world).waiting == 2
     broken.clear()
-    assert told(world).waiting == 0
+    assert notify(world).waiting == 0
     assert sorted(world.channel.ids) == ["a.0.0", "a.0.1", "a.1.0", "a.1.1"]
 
 
@@ -885,10 +883,10 @@ def test_of_two_runs_at_once_one_sends(audited) -> None:
     inner = []
 
     def at_the_same_time(_: Post) -> None:
-        inner.append(told(audited))
+        inner.append(notify(audited))
 
     audited.channel.answers = [at_the_same_time]
-    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert notify(audited) == Notified(waiting=0, wait_s=0)
     assert inner == [Notified(waiting=2, wait_s=60)]
     assert audited.channel.ids == ["a.0.0", "a.0.1"]
 
@@ -902,7 +900,7 @@ def test_who_reads_late_takes_nothing_from_who_was_first(audited, monkeypatch) -
         return works(one)
 
     monkeypatch.setattr(audited.outbox, "write", beaten)
-    assert told(audited) == Notified(waiting=2, wait_s=60)
+    assert notify(audited) == Notified(waiting=2, wait_s=60)
     assert audited.channel.sent == []
 
 
@@ -916,7 +914,7 @@ def test_who_finds_that_another_run_went_on_with_a_post_leaves_it_to_that(audite
             raise answer
 
     audited.channel.answers = [meanwhile]
-    assert told(audited) == Notified(waiting=2, wait_s=60)
+    assert notify(audited) == Notified(waiting=2, wait_s=60)
     assert (post(audited).state, post(audited).why) == ("sending", "another run")
     assert audited.clock.slept == []
 
@@ -931,10 +929,10 @@ def test_who_took_too_long_to_say_that_it_sends_does_not_send(audited, monkeypat
         return works(one)
 
     monkeypatch.setattr(audited.outbox, "write", slow)
-    assert told(audited) == Notified(waiting=2, wait_s=39)
+    assert notify(audited) == Notified(waiting=2, wait_s=39)
     assert audited.channel.sent == []
     audited.clock.sleep(39)
-    assert told(audited).waiting == 0
+    assert notify(audited).waiting == 0
     assert audited.channel.ids == ["a.0.0", "a.0.1"]
 
 
@@ -942,7 +940,7 @@ def test_what_the_list_does_not_show_yet_is_sent_all_the_same_and_in_order(world
     world.outbox = MemoryOutbox(behind=True)
     world.audit("a", *[entry(sighting(f"f-{n:04}", summary="x" * 250)) for n in range(200)])
 
-    assert told(world) == Notified(waiting=0, wait_s=0)
+    assert notify(world) == Notified(waiting=0, wait_s=0)
     assert len(world.channel.ids) > 3
     assert world.channel.ids == [f"a.0.{n}" for n in range(len(world.channel.ids))]
 
@@ -951,11 +949,11 @@ def test_a_thread_waits_for_the_message_before_it_even_where_the_list_does_not_s
     world.audit("a", *[entry(sighting(f"f-{n:04}", summary="x" * 250)) for n in range(200)])
     world.audit("b")
     world.channel.answers = [None, ChannelBusyError(30)]
-    told(world)
+    notify(world)
     shown = [world.outbox.get(id_) for id_ in ("a.0.2", "a.0.3")]
     monkeypatch.setattr(world.outbox, "waiting", lambda: iter(shown))
     world.clock.sleep(5)
-    told(world, "b")
+    notify(world, "b")
 
     assert world.channel.ids == ["a.0.0", "b.0.0"]
 
@@ -968,14 +966,14 @@ def test_a_run_ends_in_time_and_says_that_it_has_not_done(world, first) -> None:
     routes = "".join(f'[[slack.routes]]\nchannel = "C{n:04}"\nowner = "{owner}"\n' for n, owner in enumerate(owners))
     world.policy(f"{POLICY}{routes}")
     world.audit("a", *[entry(sighting(f"f-{n:02}", owner=owner)) for n, owner in enumerate(owners)])
-    notified = told(world)
+    notified = notify(world)
 
     assert len(world.channel.sent) == 60
     assert notified.wait_s == 1
     assert notified.waiting == len(world.outbox.posts) - 60
     while notified.waiting:
         world.clock.sleep(notified.wait_s)
-        notified = told(world)
+        notified = notify(world)
     assert sorted(world.channel.ids) == sorted(world.outbox.posts)
 
 
@@ -1007,19 +1005,19 @@ def test_an_audit_delivers_it_too_and_waits_only_for_its_own(world) -> None:
     world.channel.answers = [ChannelBusyError(40)]
     world.audit("a", entry(sighting("f-1")))
     world.channel.can_look = True
-    notified = told(world)
+    notified = notify(world)
 
     assert notified.waiting == 2  # its channel is busy
     assert world.outbox.get("cleanup.f-1.1.marked").state == "pending"
     world.clock.sleep(notified.wait_s)
-    assert told(world) == Notified(waiting=0, wait_s=0)
+    assert notify(world) == Notified(waiting=0, wait_s=0)
     assert world.channel.ids == ["cleanup.f-1.1.marked", "a.0.0", "a.0.1"]
 
 
 def test_without_an_audit_only_what_is_no_audits_is_waited_for(world) -> None:
     world.audit("a", entry(sighting("f-1")))
     world.channel.answers = [ChannelBusyError(40)]
-    told(world)
+    notify(world)
     of_cleanup(world, channel="C0OTHER")
 
     assert world.notifier().deliver() == Notified(waiting=0, wait_s=0)
@@ -1030,7 +1028,7 @@ def test_without_an_audit_only_what_is_no_audits_is_waited_for(world) -> None:
     assert world.notifier().deliver() == Notified(waiting=1, wait_s=25)
 
 
-def test_what_was_recorded_a_moment_ago_is_not_missed(world) -> None:
+def test_a_post_that_was_just_recorded_is_not_missed(world) -> None:
     world.outbox = MemoryOutbox(behind=True)
     of_cleanup(world)
 
@@ -1038,7 +1036,7 @@ def test_what_was_recorded_a_moment_ago_is_not_missed(world) -> None:
     assert world.channel.ids == ["cleanup.f-1.1.marked"]
 
 
-def test_a_post_that_names_no_channel_goes_where_the_policy_says_by_now(world) -> None:
+def test_a_post_without_a_channel_is_sent_to_that_of_the_current_policy(world) -> None:
     of_cleanup(world, channel=None)
     world.policy("[slack]\n")
     waits = world.notifier().deliver()
@@ -1076,7 +1074,7 @@ def test_a_webhook_takes_what_names_no_channel(world) -> None:
 def test_where_there_is_no_slack_what_is_no_audits_is_given_up_and_nothing_else(world) -> None:
     world.audit("a", entry(sighting("f-1")))
     world.channel.answers = [ChannelBusyError(40)]
-    told(world)
+    notify(world)
     of_cleanup(world)
 
     assert fail_posts_without_slack(world.outbox) == 1

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slackwater.aws.inventory import snapshot as stock_module
+from slackwater.aws.inventory import snapshot as snapshot_module
 from slackwater.aws.inventory.inventory import READERS, AwsInventory, Reader
 from slackwater.aws.inventory.snapshot import KINDS, SnapshotError, SnapshotWriter, open_snapshot
 from slackwater.model.findings import Gap
@@ -92,11 +92,16 @@ def fsx_volume(id_: str, of: str) -> FsxVolume:
     )  # fmt: skip
 
 
-def said_of(id_: str) -> list[Record]:
+def recommendations_of(id_: str) -> list[Record]:
     """What Compute Optimizer says of a volume."""
-    told = {"finding": "Idle", "monthly_savings_usd": Decimal("1.20"), "look_back_days": 14, "refreshed_at": AT}
+    recommendation = {
+        "finding": "Idle",
+        "monthly_savings_usd": Decimal("1.20"),
+        "look_back_days": 14,
+        "refreshed_at": AT,
+    }
     option = VolumeOption(volume_type="gp3", size_gib=8, iops=3000, throughput_mib_s=125, performance_risk=0.0)
-    return [IdleRecommendation(id=id_, **told), VolumeRecommendation(id=id_, option=option, **told)]
+    return [IdleRecommendation(id=id_, **recommendation), VolumeRecommendation(id=id_, option=option, **recommendation)]
 
 
 def metric(kind: type[AgentMetric], of: str, path: str = "/") -> AgentMetric:
@@ -111,8 +116,8 @@ KIND = InstanceType(
 ENROLLED = OptimizerEnrollment(id=HERE.account)
 FOR_ALL = [KIND, ENROLLED]
 EACH: list[Sequence[Record]] = [
-    [instance("i-1"), volume("vol-1", "i-1"), *said_of("vol-1"), metric(AgentMetric, "i-1"), metric(DiskMetric, "i-1", "/data")],
-    [instance("i-2"), volume("vol-2", "i-2"), volume("vol-3", "i-3", "i-2"), instance("i-3"), *said_of("vol-3"), volume("vol-4", "i-3")],
+    [instance("i-1"), volume("vol-1", "i-1"), *recommendations_of("vol-1"), metric(AgentMetric, "i-1"), metric(DiskMetric, "i-1", "/data")],
+    [instance("i-2"), volume("vol-2", "i-2"), volume("vol-3", "i-3", "i-2"), instance("i-3"), *recommendations_of("vol-3"), volume("vol-4", "i-3")],
     [volume("vol-5"), AttachmentEvent(id="vol-5", at=AT, instance_id="i-0", event_name="DetachVolume")],
     [
         efs("fs-1"),
@@ -125,7 +130,7 @@ EACH: list[Sequence[Record]] = [
 """Households."""
 
 
-def shelved(records: Iterable[Record], most: int) -> InventorySnapshot:
+def snapshot_of(records: Iterable[Record], most: int) -> InventorySnapshot:
     writer = SnapshotWriter(most)
     for record in records:
         writer.add([record])
@@ -145,7 +150,7 @@ def keys(some: Iterable[Record]) -> list[tuple[str, str]]:
 
 
 def test_few_records_are_one_part_in_memory() -> None:
-    with shelved([*FOR_ALL, *EACH[1]], 10) as snapshot:
+    with snapshot_of([*FOR_ALL, *EACH[1]], 10) as snapshot:
         assert (snapshot.parts, snapshot.file) == (1, None)
         assert keys(records(snapshot.fleet(1))) == keys([*FOR_ALL, *EACH[1]])
         assert snapshot.resources == {"ebs-volume": 3, "ec2-instance": 2}
@@ -153,14 +158,14 @@ def test_few_records_are_one_part_in_memory() -> None:
             snapshot.fleet(2)
 
 
-def test_there_is_a_household_for_every_kind_that_is_read() -> None:
+def test_every_kind_that_is_read_has_a_resource_group() -> None:
     assert {type(record) for record in [*FOR_ALL, *(one for each in EACH for one in each)]} == set(READERS)
 
 
 @pytest.mark.parametrize("most", [1, 2, 5, 9])
-def test_a_household_is_in_one_part_and_what_is_about_all_in_each(most: int) -> None:
+def test_a_resource_group_is_in_one_chunk_and_shared_records_are_in_each(most: int) -> None:
     everything = [*FOR_ALL, *(one for each in EACH for one in each)]
-    with shelved(reversed(everything), most) as snapshot:
+    with snapshot_of(reversed(everything), most) as snapshot:
         parts = [snapshot.fleet(part) for part in range(1, snapshot.parts + 1)]
         assert snapshot.parts > 1
         for each in EACH:
@@ -179,7 +184,7 @@ def test_a_household_is_in_one_part_and_what_is_about_all_in_each(most: int) -> 
 
 def test_records_come_back_as_they_went() -> None:
     everything = [*FOR_ALL, *(one for each in EACH for one in each)]
-    with shelved(everything, 3) as snapshot:
+    with snapshot_of(everything, 3) as snapshot:
         back = [record for part in range(1, snapshot.parts + 1) for record in records(snapshot.fleet(part))]
 
     assert all(record in back for record in everything)
@@ -191,12 +196,12 @@ def test_what_hangs_together_stays_together_and_parts_are_about_even(data: st.Da
     hosts = [f"i-{n}" for n in range(data.draw(st.integers(1, 12)))]
     some = st.lists(st.sampled_from([*hosts, "i-gone"]), unique=True, max_size=3)
     volumes = [volume(f"vol-{n}", *on) for n, on in enumerate(data.draw(st.lists(some, max_size=30)))]
-    told = [one for each in volumes for one in said_of(each.id)]
+    recommendation = [one for each in volumes for one in recommendations_of(each.id)]
     everything = data.draw(
-        st.permutations([*map(instance, hosts), *volumes, *told, *(metric(DiskMetric, one) for one in hosts)])
+        st.permutations([*map(instance, hosts), *volumes, *recommendation, *(metric(DiskMetric, one) for one in hosts)])
     )
     most = data.draw(st.integers(1, 20))
-    with shelved([*FOR_ALL, *everything], most) as snapshot:
+    with snapshot_of([*FOR_ALL, *everything], most) as snapshot:
         parts = [snapshot.fleet(part) for part in range(1, snapshot.parts + 1)]
         whole = Fleet(everything)
         largest = 0
@@ -211,14 +216,14 @@ def test_what_hangs_together_stays_together_and_parts_are_about_even(data: st.Da
                 )
                 assert part.get(IdleRecommendation, one.id)
                 assert part.get(VolumeRecommendation, one.id)
-            largest = max(largest, *map(len, households(part)))
+            largest = max(largest, *map(len, resource_groups(part)))
         assert snapshot.parts <= max(1, -(-len(everything) // most))
         own = [len(records(part)) - len(FOR_ALL) for part in parts]
         assert sum(own) == len(everything)
         assert snapshot.parts == 1 or all(0 < count < most + largest for count in own)  # fmt: skip
 
 
-def households(fleet: Fleet) -> list[set[str]]:
+def resource_groups(fleet: Fleet) -> list[set[str]]:
     """By a way of their own: the ids of what an instance or a volume leads to, with three records for each volume."""
     found: list[set[str]] = [set()]
     for one in [*fleet.all(Instance), *fleet.all(Volume)]:
@@ -233,9 +238,9 @@ def households(fleet: Fleet) -> list[set[str]]:
     return found
 
 
-def test_another_process_goes_on_with_the_file_which_stays() -> None:
+def test_another_process_continues_with_the_file_which_is_kept() -> None:
     everything = [*FOR_ALL, *(one for each in EACH for one in each)]
-    with shelved(everything, 5) as snapshot:
+    with snapshot_of(everything, 5) as snapshot:
         assert snapshot.file is not None
         with open_snapshot(snapshot.file) as same:
             assert (same.parts, same.resources, same.gaps) == (snapshot.parts, snapshot.resources, snapshot.gaps)
@@ -248,7 +253,7 @@ def test_another_process_goes_on_with_the_file_which_stays() -> None:
 
 
 @pytest.mark.parametrize("most", [1, 99])
-def test_a_record_that_could_not_be_read_is_told_of_in_every_part(most: int) -> None:
+def test_an_unreadable_record_is_reported_in_every_chunk(most: int) -> None:
     writer = SnapshotWriter(most)
     writer.add([instance("i-1"), instance("i-2")])
     broken = [
@@ -263,13 +268,13 @@ def test_a_record_that_could_not_be_read_is_told_of_in_every_part(most: int) -> 
 
 
 def test_a_kind_that_could_not_be_read_is_unreadable_in_memory_too() -> None:
-    assert shelved(EACH[0], 99).fleet(1).unreadable == {EfsLifecycle: "AccessDenied"}
+    assert snapshot_of(EACH[0], 99).fleet(1).unreadable == {EfsLifecycle: "AccessDenied"}
 
 
 @pytest.mark.parametrize("most", [1, 99])
 def test_a_record_that_comes_again_takes_the_place_of_the_first(most: int) -> None:
     moved = replace(instance("i-1"), state="stopped")
-    with shelved([instance("i-1"), instance("i-2"), moved], most) as snapshot:
+    with snapshot_of([instance("i-1"), instance("i-2"), moved], most) as snapshot:
         found = [one for part in range(1, snapshot.parts + 1) for one in snapshot.fleet(part).all(Instance)]
 
     assert sorted((one.id, one.state) for one in found) == [("i-1", "stopped"), ("i-2", "running")]
@@ -293,7 +298,7 @@ def test_what_was_read_before_can_be_gone_through_from_memory_and_from_the_file(
     writer.close()
 
 
-def test_a_shelf_holds_nothing_in_memory_once_it_has_a_file() -> None:
+def test_a_snapshot_keeps_no_record_in_memory_once_it_has_a_file() -> None:
     writer = SnapshotWriter(2)
     writer.add([instance("i-1"), instance("i-2")])
     assert writer._by_kind
@@ -303,7 +308,7 @@ def test_a_shelf_holds_nothing_in_memory_once_it_has_a_file() -> None:
     writer.close()
 
 
-def test_a_disk_without_room_is_told_and_nothing_is_lost_in_silence() -> None:
+def test_a_full_disk_is_reported_and_nothing_is_lost_silently() -> None:
     writer = SnapshotWriter(1)
     writer.add([instance("i-1"), instance("i-2")])
     assert writer._file is not None
@@ -313,12 +318,12 @@ def test_a_disk_without_room_is_told_and_nothing_is_lost_in_silence() -> None:
     writer.close()
 
 
-def test_a_file_that_is_no_stock_or_of_another_version_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_snapshot_or_of_another_version_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no database at all, but long enough to be one" * 20)
     for name in ("text", "none"):
         with pytest.raises(SnapshotError, match=name):
             open_snapshot(tmp_path / name)
-    with shelved(EACH[1], 2) as snapshot:
+    with snapshot_of(EACH[1], 2) as snapshot:
         assert snapshot.file is not None
         db = sqlite3.connect(snapshot.file)
         db.execute("UPDATE notes SET value = '\"0\"' WHERE name = 'records'")
@@ -329,8 +334,8 @@ def test_a_file_that_is_no_stock_or_of_another_version_is_refused(tmp_path: Path
 
 
 def test_a_field_of_another_type_makes_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stock_module, "_records_version", stock_module._records_version.__wrapped__)  # not kept
-    with shelved(EACH[1], 2) as snapshot:
+    monkeypatch.setattr(snapshot_module, "_records_version", snapshot_module._records_version.__wrapped__)  # not kept
+    with snapshot_of(EACH[1], 2) as snapshot:
         assert snapshot.file is not None
         with open_snapshot(snapshot.file) as same:
             assert same.parts == snapshot.parts
@@ -349,7 +354,7 @@ class Evil:
 
 def test_nothing_but_records_is_brought_to_life(tmp_path: Path) -> None:
     for planted in (Evil(tmp_path / "mark"), {"a": 1}):
-        with shelved(EACH[1], 2) as snapshot:
+        with snapshot_of(EACH[1], 2) as snapshot:
             assert snapshot.file is not None
             db = sqlite3.connect(snapshot.file)
             db.execute("UPDATE records SET record = ?", (pickle.dumps(planted),))
@@ -370,7 +375,7 @@ def test_no_reader_needs_what_is_slow() -> None:
 
 
 @pytest.mark.parametrize("part_records", [100, 1])
-def test_what_is_slow_is_waited_for_only_by_whoever_needs_it(part_records: int) -> None:
+def test_only_chunks_that_need_slow_records_wait_for_them(part_records: int) -> None:
     go_on, left = Event(), AttachmentEvent(id="vol-1", at=AT, instance_id="i-1", event_name="DetachVolume")
 
     def events(*_: object) -> Iterator[AttachmentEvent]:

@@ -19,7 +19,7 @@ from slackwater.views.scan.document import ScanDocument
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 
 
-def told(make, *findings, **changes):
+def scan_document(make, *findings, **changes):
     """A scan document that asked two detectors."""
     return scan_json.document(replace(make.scan(*findings, **changes), detectors=("ebs-unattached", "efs-idle")))
 
@@ -27,7 +27,7 @@ def told(make, *findings, **changes):
 @pytest.fixture
 def tracked(make) -> TrackedFinding:
     return TrackedFinding(
-        sighting=service_json.finding_record(told(make, make.finding())["findings"][0]), status="snoozed",
+        sighting=service_json.finding_record(scan_document(make, make.finding())["findings"][0]), status="snoozed",
         decision=Decision(status="snoozed", who="jane", why="later", at=MONDAY, until=MONDAY + timedelta(days=30)),
         opened_at=MONDAY - timedelta(days=7), last_seen_at=MONDAY, resolved_at=None, audit_id="monday", revision=2,
     )  # fmt: skip
@@ -43,7 +43,7 @@ def entry(tracked) -> LedgerEntry:
 
 def test_a_report_says_what_was_asked_seen_and_not_answered(make) -> None:
     report = service_json.report(
-        told(make, make.finding("12.30"), unknown=(make.unknown("vol-9"),), gaps=(make.gap(),))
+        scan_document(make, make.finding("12.30"), unknown=(make.unknown("vol-9"),), gaps=(make.gap(),))
     )
 
     assert (report.account, report.region, report.complete) == ("123456789012", "ap-northeast-1", False)
@@ -52,33 +52,37 @@ def test_a_report_says_what_was_asked_seen_and_not_answered(make) -> None:
     (seen,) = report.records
     assert (seen.id, seen.detector, seen.owner, seen.fingerprint) == ("f1", "ebs-unattached", "data", "abc")
     assert (seen.monthly_savings_usd, seen.resource.name) == (Decimal("12.30"), "scratch")
-    assert service_json.report(told(make)).complete
+    assert service_json.report(scan_document(make)).complete
 
 
 def test_a_report_of_a_target_in_parts_is_of_all_and_whole_where_none_is_missing_or_has_a_gap(make) -> None:
     parts = [
         service_json.report(one)
-        for one in (told(make, make.finding("1.00")), told(make, unknown=(make.unknown("vol-9"),)))
+        for one in (scan_document(make, make.finding("1.00")), scan_document(make, unknown=(make.unknown("vol-9"),)))
     ]
     report = service_json.joined(parts, whole=True)
 
     assert (report.complete, len(report.records), len(report.unknown)) == (True, 1, 1)
     assert not service_json.joined(parts, whole=False).complete
-    assert not service_json.joined([*parts, service_json.report(told(make, gaps=(make.gap(),)))], whole=True).complete
+    assert not service_json.joined(
+        [*parts, service_json.report(scan_document(make, gaps=(make.gap(),)))], whole=True
+    ).complete
 
 
-def test_a_saving_that_nobody_knows_stays_unknown(make) -> None:
-    (seen,) = service_json.report(told(make, make.finding(None))).records
+def test_unknown_savings_stay_unknown(make) -> None:
+    (seen,) = service_json.report(scan_document(make, make.finding(None))).records
 
     assert seen.monthly_savings_usd is None
 
 
 @pytest.mark.parametrize(
-    ("said", "may"), [((True, False), True), ((False, True), True), ((False, False), False), ((), False)]
+    ("advice_deletes", "may"), [((True, False), True), ((False, True), True), ((False, False), False), ((), False)]
 )
-def test_a_finding_may_be_deleted_if_any_of_its_advice_says_so(make, said: tuple[bool, ...], may: bool) -> None:
-    recommendations = tuple(make.recommendation("1", deletes=one) for one in said)
-    (seen,) = service_json.report(told(make, make.finding(recommendations=recommendations))).records
+def test_a_finding_may_be_deleted_if_any_of_its_advice_says_so(
+    make, advice_deletes: tuple[bool, ...], may: bool
+) -> None:
+    recommendations = tuple(make.recommendation("1", deletes=one) for one in advice_deletes)
+    (seen,) = service_json.report(scan_document(make, make.finding(recommendations=recommendations))).records
 
     assert seen.deletes is may
 
@@ -94,7 +98,7 @@ def test_a_finding_may_be_deleted_if_any_of_its_advice_says_so(make, said: tuple
 )
 def test_a_setting_comes_back_from_the_stored_document_as_it_was(make, setting) -> None:
     finding = make.finding(recommendations=(make.recommendation("1", setting=setting), make.recommendation("1")))
-    stored = TypeAdapter(ScanDocument).validate_json(scan_json.dump(told(make, finding)))
+    stored = TypeAdapter(ScanDocument).validate_json(scan_json.dump(scan_document(make, finding)))
     (seen,) = service_json.report(stored).records
 
     assert seen.setting == setting
@@ -102,15 +106,15 @@ def test_a_setting_comes_back_from_the_stored_document_as_it_was(make, setting) 
 
 
 def test_a_report_is_of_one_target(make) -> None:
-    document = told(make)
+    document = scan_document(make)
     document["scan"]["targets"].append({"account": "123456789012", "region": "eu-west-1", "complete": True})
 
     with pytest.raises(ValueError, match="too many values"):
         service_json.report(document)
 
 
-def test_a_finding_says_what_the_scan_said_and_what_became_of_it(make, tracked) -> None:
-    scanned = told(make, make.finding())["findings"][0]
+def test_a_finding_has_its_scan_result_and_its_later_status(make, tracked) -> None:
+    scanned = scan_document(make, make.finding())["findings"][0]
     document = service_json.tracked_finding(tracked)
 
     shared = set(scanned) & set(document)
@@ -138,7 +142,7 @@ def test_without_a_decision_or_a_price_there_is_null(tracked) -> None:
 
 
 def test_a_detail_adds_the_evidence_and_the_ledger(make, tracked, entry) -> None:
-    scanned = told(make, make.finding())["findings"][0]
+    scanned = scan_document(make, make.finding())["findings"][0]
     detail = service_json.finding_detail(tracked, [entry], scanned)
 
     assert detail["finding"] is scanned

@@ -4,7 +4,7 @@ import pytest
 from pydantic.fields import FieldInfo
 
 from slackwater.engine.registry import documentation, registry
-from slackwater.views.docs.detector_page import render_index, render_page
+from slackwater.views.docs.detector_page import render_cases, render_index, render_page
 
 
 def unit_of(field: FieldInfo) -> str:
@@ -13,31 +13,37 @@ def unit_of(field: FieldInfo) -> str:
 
 
 @pytest.mark.parametrize("id", registry())
-def test_a_page_says_everything_the_detector_knows(id: str) -> None:
+def test_a_page_has_everything_that_the_detector_declares(id: str) -> None:
     detector = registry()[id]
-    page = render_page(id, detector, documentation(id))
+    page = render_page(id, detector, documentation(id), cases=True)
 
     assert page.startswith(f"# {id}\n\n{documentation(id).splitlines()[0]}\n")
     assert documentation(id).partition("\n")[2].strip() in page
     assert page.count("\n|") >= len(detector.limits.model_fields) + len(detector.cases) + 4
     for name, field in detector.limits.model_fields.items():
-        assert f"| `{name}` | {'none' if field.default is None else f'{field.default:g}'} | {unit_of(field)} |" in page
-        assert (f"\n# {name} = " if field.default is None else f"\n{name} = {field.default:g}\n") in page
+        assert (
+            f"| `{name}` | {'none, such as' if field.default is None else f'{field.default:g} {unit_of(field)} |'}"
+            in page
+        )
     for case in detector.cases:
         assert f"| {case.expect.__name__.lower()} |" in page
 
 
-def test_the_limits_bounds_are_told() -> None:
-    page = render_page("efs-idle", registry()["efs-idle"], documentation("efs-idle"))
+@pytest.mark.parametrize("id", registry())
+def test_a_page_of_the_docs_leads_to_its_cases(id: str) -> None:
+    detector = registry()[id]
+    page = render_page(id, detector, documentation(id))
+    cases = render_cases(registry()).partition(f"\n## {id}\n")[2].partition("\n## ")[0]
 
-    assert "| `quiet_days` | 30 | days | ≥ 7, ≤ 450 |" in page
+    assert "Worked cases" not in page
+    assert f"[{len(detector.cases)} worked cases](cases.md#{id})" in page
+    assert cases.count("\n|") == len(detector.cases) + 2
 
 
 def test_a_limit_without_a_default_is_shown_by_an_example() -> None:
-    page = render_page("efs-abandoned", registry()["efs-abandoned"], documentation("efs-abandoned"))
+    page = render_page("efs-abandoned", registry()["efs-abandoned"], documentation("efs-abandoned"), cases=True)
 
-    assert '| `tag` | none | tag | such as "Job" or "Job=encode" |' in page
-    assert '\n# tag = "Job"\nquiet_hours = 6\n' in page
+    assert '| `tag` | none, such as "Job" or "Job=encode" |' in page
     assert '(with `tag = "Job"`)' in page
 
 

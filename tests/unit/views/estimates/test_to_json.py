@@ -35,7 +35,7 @@ class Whole(Result):
 RESULT = Whole(
     seconds=0.1 + 0.2, monthly_usd=Decimal("189.184"), unknown_usd=None, seconds_range=(1, 2e12 / 7), parts=[Part(usd=Decimal(0))]
 )  # fmt: skip
-TOLD = document(
+DOCUMENT = document(
     Estimated(
         kind="made-up",
         inputs={"size": "30GiB", "region": "us-east-1"},
@@ -47,8 +47,8 @@ TOLD = document(
 )
 
 
-def test_everything_is_told_in_its_order() -> None:
-    assert [*json.loads(dump(TOLD)).items()] == [
+def test_everything_is_in_order() -> None:
+    assert [*json.loads(dump(DOCUMENT)).items()] == [
         ("schema", "slackwater.estimate/1"),
         ("kind", "made-up"),
         ("inputs", {"size": "30GiB", "region": "us-east-1"}),
@@ -83,8 +83,8 @@ def test_everything_is_told_in_its_order() -> None:
 
 
 def test_the_document_is_what_its_type_says() -> None:
-    told = TypeAdapter(EstimateDocument[Whole]).validate_python(TOLD)
-    assert told["result"] == Whole.model_validate(TOLD["result"])
+    parsed = TypeAdapter(EstimateDocument[Whole]).validate_python(DOCUMENT)
+    assert parsed["result"] == Whole.model_validate(DOCUMENT["result"])
 
 
 def test_money_is_a_string_and_every_figure_has_its_unit_in_the_schema() -> None:
@@ -107,5 +107,5 @@ def test_money_is_a_string_and_every_figure_has_its_unit_in_the_schema() -> None
         ("1234567.5", "1234567.50"),
     ],
 )
-def test_money_is_told_to_the_cent_and_further_where_there_is_more(usd: str, text: str) -> None:
+def test_money_has_cents_and_more_decimals_if_needed(usd: str, text: str) -> None:
     assert usd_text(Decimal(usd)) == text

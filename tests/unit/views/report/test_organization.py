@@ -117,7 +117,7 @@ def test_findings_are_filtered_by_unit_with_what_is_below_it_and_by_accounts_tha
     ]  # fmt: skip
 
 
-def test_what_was_not_seen_is_said_once_for_an_account_above_the_findings(organization) -> None:
+def test_gaps_of_an_account_are_shown_once_above_the_findings(organization) -> None:
     html = render_report(organization)
     gaps = part(html, "gaps")
 
@@ -169,7 +169,7 @@ def test_one_account_has_neither_table_nor_filter_nor_name(make) -> None:
     assert "harbour" not in html
 
 
-def test_accounts_whose_units_nobody_knows_have_no_table_of_units_and_some_have_one_of_their_own(organization) -> None:
+def test_accounts_of_unknown_units_have_a_row_of_their_own_or_no_table(organization) -> None:
     nowhere = copy.deepcopy(organization)
     for account in nowhere["scan"]["accounts"]:
         account["organizational_unit"] = ""
@@ -210,7 +210,7 @@ def test_seventeen_thousand_places_are_counted_and_not_named(organization) -> No
     assert "r-7" not in cost
 
 
-def test_the_audits_before_are_drawn_and_told_of_one_account_too(make) -> None:
+def test_earlier_audits_are_drawn_and_listed_for_one_account_too(make) -> None:
     doc = scan_json.document(
         make.scan(make.finding("12.30"), make.finding("9.00", id="f2", resource=make.volume("vol-2")))
     )
@@ -234,9 +234,9 @@ def test_the_audits_before_are_drawn_and_told_of_one_account_too(make) -> None:
     html = render_report(doc)
     trend = part(html, "trend")
 
-    said = "Since the audit of 2026-11-09: +1 finding, −120.00 USD a month"
-    assert f'<a href="#trend">{said}</a>' in html
-    assert said in words(trend)
+    text = "Since the audit of 2026-11-09: +1 finding, −120.00 USD a month"
+    assert f'<a href="#trend">{text}</a>' in html
+    assert text in words(trend)
     assert re.findall(r'role="img" aria-label="([^"]+)"', trend) == [
         "USD a month: 2026-11-02 7.00 (incomplete), 2026-11-09 141.30, 2026-11-15 21.30",
         "Findings: 2026-11-02 4 (incomplete), 2026-11-09 1, 2026-11-15 2",

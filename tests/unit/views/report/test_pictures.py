@@ -80,7 +80,7 @@ def test_what_fits_is_drawn_point_by_point() -> None:
     }
 
 
-def test_a_thinned_series_tells_how_many_points_there_were_and_where_each_one_was() -> None:
+def test_a_thinned_series_has_the_number_of_points_and_the_place_of_each() -> None:
     values: list[float | None] = [float(n % 100) for n in range(2_000)]
     made = chart(fact(values))
 
@@ -145,7 +145,7 @@ def test_a_given_scale_stays_linear_until_its_levels_would_hide_the_series() -> 
     assert (hidden["log"], hidden["top"]) == (True, 6_000)
 
 
-def test_a_full_height_far_above_the_series_is_said_and_not_drawn() -> None:
+def test_a_limit_far_above_the_series_is_named_and_not_drawn() -> None:
     made = chart(fact([0.0, 2.0**30], "bytes", scale=2.0**41))
 
     assert (made["full"], made["unit"], made["values"]) == (2_048, "GiB", [0, 1])
@@ -172,7 +172,7 @@ def test_a_full_height_stays_that_only_a_forecast_comes_near() -> None:
         ("2026-11-16T09:00:00+09:00", True),
     ],
 )
-def test_a_last_point_whose_time_was_not_over_is_marked(until: str | None, part: bool) -> None:
+def test_a_last_point_of_an_incomplete_period_is_labelled(until: str | None, part: bool) -> None:
     assert ("part" in chart(fact([96.0, 96.0, 2.0]), until=until)) is part
     assert "part" not in chart(fact([96.0, 96.0, None]), until=until)
 

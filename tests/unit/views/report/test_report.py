@@ -152,10 +152,10 @@ def test_what_could_not_be_seen_is_as_loud_as_what_was_found(make) -> None:
     assert "fsx:DescribeVolumes" in gaps
     assert "AccessDenied: not yours" in gaps
     assert gaps.index("fsx:DescribeVolumes") < gaps.index("pricing:GetProducts"), "what is required comes first"
-    told = words(shown.inside["unknown"])
-    assert "0 of 14 days" in told
-    assert "and 8 more" in told
-    assert "no StorageBytes" in told
+    shown_text = words(shown.inside["unknown"])
+    assert "0 of 14 days" in shown_text
+    assert "and 8 more" in shown_text
+    assert "no StorageBytes" in shown_text
 
 
 def test_what_the_ceiling_on_metrics_held_back_did_not_fail(make) -> None:
@@ -176,7 +176,7 @@ def test_what_the_ceiling_on_metrics_held_back_did_not_fail(make) -> None:
     )
 
 
-def test_what_is_flagged_and_not_listed_is_told_with_its_reason(make) -> None:
+def test_suppressed_findings_are_counted_with_the_reason(make) -> None:
     shown = page(make.scan(unlisted=(Unlisted("efs-idle", make.volume("vol-kept"), "a stronger finding tells of it"),)))
 
     unlisted = words(shown.inside["unlisted"])
@@ -261,7 +261,7 @@ def test_the_time_is_what_the_scan_judged_as_of(make) -> None:
     )
 
 
-def test_a_notice_stands_above_all_else(make) -> None:
+def test_a_notice_is_shown_above_all_else(make) -> None:
     doc = scan_json.document(make.scan())
     shown = Page(render_report(doc, notice="Nothing is <b>real</b>."))
 
@@ -286,13 +286,13 @@ def test_the_same_failure_in_many_places_is_one_line_and_there_are_not_too_many(
     )
 
 
-def test_packaged_prices_are_said_to_be(make) -> None:
+def test_packaged_prices_are_labelled_as_such(make) -> None:
     basis = make.finding().price_basis[0]
     packaged = replace(basis, price=replace(basis.price, source="snapshot of 2026-11-01"))
 
-    said = "Prices: packaged snapshot, not live"
-    assert said in words(page(make.scan(make.finding(price_basis=(packaged,)))).inside["found-and-not"])
-    assert said not in words(page(make.scan(make.finding())).inside["found-and-not"])
+    notice = "Prices: packaged snapshot, not live"
+    assert notice in words(page(make.scan(make.finding(price_basis=(packaged,)))).inside["found-and-not"])
+    assert notice not in words(page(make.scan(make.finding())).inside["found-and-not"])
 
 
 def test_inconclusive_checks_are_counted_in_their_title(make) -> None:
@@ -361,7 +361,7 @@ def attributes_of_rows(text: str) -> list[dict[str, str]]:
     return rows
 
 
-def test_details_tell_everything_about_a_finding(make) -> None:
+def test_details_show_everything_about_a_finding(make) -> None:
     start = int(make.now.timestamp()) - 4 * 86_400
     series = Series.of(start, 86_400, [1.0, None, 3.0])
     ahead = Series.of(start + 3 * 86_400, 86_400, [2.0, 0.0])
@@ -375,9 +375,9 @@ def test_details_tell_everything_about_a_finding(make) -> None:
         recommendations=(make.recommendation("12.30"), make.recommendation(None, None)),
     )
     kept = data(page(make.scan(finding)))
-    text, told = kept["texts"], kept["findings"]["f1"]
+    text, shown_text = kept["texts"], kept["findings"]["f1"]
 
-    [balance, read] = told["evidence"]
+    [balance, read] = shown_text["evidence"]
     assert [text[n] for n in balance[:2]] == ["Balance", "3 MiB/s"]
     assert balance[2] == {
         "unit": "MiB/s",
@@ -388,21 +388,21 @@ def test_details_tell_everything_about_a_finding(make) -> None:
         "forecast": {"start": start + 3 * 86_400, "period": 86_400, "values": [2, 0]},
     }
     assert [text[n] for n in read] == ["Read", "no points published"]
-    assert [[text[n] for n in way] for way in told["advice"]] == [
+    assert [[text[n] for n in way] for way in shown_text["advice"]] == [
         ["Delete it.", "saves 12.30 USD a month", "cannot be undone", "It is gone.", "aws ec2 delete-volume"],
         ["Delete it.", "saving unknown", "cannot be undone", "It is gone."],
     ]
-    assert [text[n] for n in told["prices"]] == [
+    assert [text[n] for n in shown_text["prices"]] == [
         "ebs.gp3.throughput: 0.048 USD per MiB/s-month (AWS Price List, as of 2026-11-01)"
     ]
-    assert [text[n] for n in told["caveats"]] == ["It may be wanted."]
-    assert [[text[n] for n in tag] for tag in told["tags"]] == [["Name", "scratch"]]
-    assert text[told["arn"]] == finding.resource.arn
+    assert [text[n] for n in shown_text["caveats"]] == ["It may be wanted."]
+    assert [[text[n] for n in tag] for tag in shown_text["tags"]] == [["Name", "scratch"]]
+    assert text[shown_text["arn"]] == finding.resource.arn
     assert len(text) == len(set(text)), "every text is there once"
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_foreign_words_are_never_markup(make, name: str) -> None:
+def test_untrusted_text_is_never_markup(make, name: str) -> None:
     plain = page(
         make.scan(everywhere(make, "scratch"), gaps=(Gap("1", "r", "a:B", "x"),), unknown=(make.unknown("v", "x"),))
     )
@@ -445,7 +445,7 @@ def test_a_character_that_no_page_can_hold_shows_as_its_code_point(make) -> None
     assert "\ufffd" not in text
 
 
-def test_inert_json_is_json_and_holds_no_mark_of_html() -> None:
+def test_inert_json_is_json_and_has_no_markup() -> None:
     value = {"</script>": ["<!--", "&amp;", "\u2028"]}
 
     assert json.loads(inert(value)) == value
@@ -484,7 +484,9 @@ def test_a_thousand_findings_with_their_series_stay_under_3_mb(make) -> None:
     assert len(text.encode()) < 3 * MEGABYTE
     kept = data(Page(text))["findings"]
     assert len(kept) == text.count('data-finding="') == MANY
-    assert all(len(fact) == 3 for told in kept.values() for fact in told["evidence"][:1]), "every picture is there"
+    assert all(len(fact) == 3 for shown_text in kept.values() for fact in shown_text["evidence"][:1]), (
+        "every picture is there"
+    )
     assert 'id="left-out"' not in text
 
 
@@ -531,17 +533,17 @@ def test_a_day_that_was_not_over_when_it_was_judged_is_no_whole_day(
     document["scan"][key] = scan_json.rfc3339(over - timedelta(seconds=early_s))
     shown = Page(render_report(document))
 
-    [told] = data(shown)["findings"].values()
-    assert told["evidence"][0][2].get("part", False) is part
+    [shown_text] = data(shown)["findings"].values()
+    assert shown_text["evidence"][0][2].get("part", False) is part
     assert path in shown.values("d")
 
 
-def test_pictures_that_there_is_no_room_for_are_told(make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_without_room_are_counted(make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "album", lambda findings, until: report.pictures.album(findings, 500, until=until))
     shown = page(make.scan(*(busy(make, n) for n in range(20))))
 
     assert "10 pictures of the less pressing findings" in words(shown.inside["left-out"])
-    assert len([1 for told in data(shown)["findings"].values() if len(told["evidence"][0]) == 3]) == 10
+    assert len([1 for shown_text in data(shown)["findings"].values() if len(shown_text["evidence"][0]) == 3]) == 10
 
 
 def test_detectors_come_by_money_and_each_with_its_findings(make) -> None:
@@ -570,14 +572,14 @@ def test_a_scan_of_many_places_names_the_incomplete_ones(make) -> None:
     assert "ap-northeast-1" in words(shown.inside["f1"]), "where it is matters once there are several places"
 
 
-def test_times_are_told_in_utc(make) -> None:
+def test_times_are_shown_in_utc(make) -> None:
     scan = make.scan()
     later = replace(scan, finished_at=make.now + timedelta(hours=12, minutes=3))
 
     assert "From 2026-11-16 09:07 UTC To 2026-11-16 21:10 UTC" in words(page(later).inside["cost"])
 
 
-def test_a_region_that_is_closed_in_many_accounts_is_one_line_of_what_was_not_read(make) -> None:
+def test_a_region_that_is_disabled_in_many_accounts_is_one_line_of_gaps(make) -> None:
     part = make.scan().targets[0]
     shut = [
         replace(
@@ -588,11 +590,11 @@ def test_a_region_that_is_closed_in_many_accounts_is_one_line_of_what_was_not_re
         for number in range(312)
         for region in (("eu-south-1", "me-south-1") if number < 5 else ("eu-south-1",))
     ]
-    told = words(page(replace(make.scan(), targets=tuple(shut))).inside["gaps"])
+    shown_text = words(page(replace(make.scan(), targets=tuple(shut))).inside["gaps"])
 
-    assert "eu-south-1 in 312 accounts" in told
-    assert "me-south-1 in 5 accounts" in told
-    assert "000000000007" not in told
+    assert "eu-south-1 in 312 accounts" in shown_text
+    assert "me-south-1 in 5 accounts" in shown_text
+    assert "000000000007" not in shown_text
 
 
 def test_the_headline_says_how_much_is_not_of_high_confidence(make) -> None:

@@ -103,7 +103,7 @@ def test_a_large_target_whose_last_part_is_missing_is_not_complete(make) -> None
     assert (whole["complete"], whole["targets"][0]["complete"]) == (False, False)
 
 
-def test_failures_add_up_over_the_parts_and_what_could_not_be_listed_is_said_once(make) -> None:
+def test_failures_are_added_over_the_chunks_and_listing_errors_are_reported_once(make) -> None:
     metrics = merged(
         [part(make, more=True, reasons=("slow (3 times)", "gone")), part(make, more=False, reasons=("slow", "gone"))]
     )
@@ -118,13 +118,13 @@ def test_failures_add_up_over_the_parts_and_what_could_not_be_listed_is_said_onc
 def test_what_the_ceiling_on_metrics_held_back_in_the_parts_is_one_gap_with_the_most_that_was_spent(make) -> None:
     spent = ("9.99 of 10 USD were spent (3 times)", "10 of 10 USD were spent", "9.98 of 10 USD were spent (2 times)")
     parts = [
-        part(make, more=number < 2, complete=False, reasons=(f"{CEILING}: {said}", "slow (2 times)"))
-        for number, said in enumerate(spent)
+        part(make, more=number < 2, complete=False, reasons=(f"{CEILING}: {reason}", "slow (2 times)"))
+        for number, reason in enumerate(spent)
     ]
-    told = [f"{CEILING}: 10 of 10 USD were spent (6 times)", "slow (6 times)"]
+    reasons = [f"{CEILING}: 10 of 10 USD were spent (6 times)", "slow (6 times)"]
 
     for some in (parts, parts[::-1], [merged(parts[:2]), parts[2]]):
-        assert [gap["reason"] for gap in merged(some)["scan"]["gaps"]] == told
+        assert [gap["reason"] for gap in merged(some)["scan"]["gaps"]] == reasons
     assert [gap["reason"] for gap in merged(parts[1:2])["scan"]["gaps"]] == [f"{CEILING}: {spent[1]}", "slow (2 times)"]
 
 

@@ -64,7 +64,7 @@ def test_a_unit_comes_to_all_that_is_below_it() -> None:
     assert (by_unit["Root/Media"].targets, by_unit["Root/Media"].incomplete, by_unit["Root/Media"].gaps) == (4, 1, 2)
 
 
-def test_the_dearest_come_first_and_an_account_without_findings_is_there_too() -> None:
+def test_the_most_expensive_accounts_come_first_and_accounts_without_findings_are_listed() -> None:
     found = organized(
         audited({"1": SPENT["1"], "3": SPENT["3"]}, TREE, by_owner={"": totals(2, "3.00"), "web": totals(1, "9.00")})
     )

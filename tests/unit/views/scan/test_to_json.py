@@ -171,12 +171,12 @@ def test_a_command_is_there_only_where_there_is_one(make) -> None:
 def test_what_may_be_deleted_says_so_and_nothing_else_does(make) -> None:
     both = (make.recommendation("2", deletes=True), make.recommendation("1"))
     doc = scan_json.document(make.scan(make.finding(recommendations=both)))
-    told = doc["findings"][0]["recommendations"]
+    shown = doc["findings"][0]["recommendations"]
 
-    assert [one.get("deletes") for one in told] == [True, None]
-    assert "deletes" not in told[1]
+    assert [one.get("deletes") for one in shown] == [True, None]
+    assert "deletes" not in shown[1]
     Draft202012Validator(scan_json.schema()).validate(doc)
-    told[1]["deletes"] = False  # type: ignore[typeddict-item]
+    shown[1]["deletes"] = False  # type: ignore[typeddict-item]
     with pytest.raises(ValidationError):
         Draft202012Validator(scan_json.schema()).validate(doc)
 
@@ -194,18 +194,18 @@ SETTINGS = [
 def test_what_a_program_may_change_a_setting_to_is_in_the_document_in_full(make, setting) -> None:
     both = (make.recommendation("2", setting=setting), make.recommendation("1"))
     doc = scan_json.document(make.scan(make.finding(recommendations=both)))
-    told = doc["findings"][0]["recommendations"]
+    shown = doc["findings"][0]["recommendations"]
 
-    assert told[0]["setting"] == asdict(setting)
-    assert "setting" not in told[1]
+    assert shown[0]["setting"] == asdict(setting)
+    assert "setting" not in shown[1]
     Draft202012Validator(scan_json.schema()).validate(doc)
     for broken in (
-        {**told[0]["setting"], "kind": "other"},
+        {**shown[0]["setting"], "kind": "other"},
         {"kind": setting.kind},
-        {**told[0]["setting"], "size_gib": 1},
+        {**shown[0]["setting"], "size_gib": 1},
         None,
     ):
-        told[0]["setting"] = broken
+        shown[0]["setting"] = broken
         with pytest.raises(ValidationError):
             Draft202012Validator(scan_json.schema()).validate(doc)
 
@@ -228,7 +228,7 @@ def test_times_are_utc() -> None:
     assert scan_json.rfc3339(tokyo) == scan_json.rfc3339(tokyo.astimezone(UTC)) == "2026-11-16T09:07:00Z"
 
 
-def test_a_picture_has_its_levels_and_goes_on_where_it_ends(make) -> None:
+def test_a_picture_has_its_levels_and_a_forecast_where_it_ends(make) -> None:
     series, ahead = Series.of(0, 3_600, [4.0, 2.0]), Series.of(7_200, 3_600, [1.0, None, 0.0])
     fact = Evidence(
         label="Credits",
@@ -239,10 +239,10 @@ def test_a_picture_has_its_levels_and_goes_on_where_it_ends(make) -> None:
         forecast=ahead,
     )
 
-    (told,) = scan_json.document(make.scan(make.finding(evidence=(fact,))))["findings"][0]["evidence"]
+    (shown,) = scan_json.document(make.scan(make.finding(evidence=(fact,))))["findings"][0]["evidence"]
 
-    assert told["lines"] == [{"label": "Baseline", "value": 0.5}, {"label": "Burst", "value": 9.0}]
-    assert told["forecast"] == {"start": "1970-01-01T02:00:00Z", "period_s": 3_600, "values": [1.0, None, 0.0]}
+    assert shown["lines"] == [{"label": "Baseline", "value": 0.5}, {"label": "Burst", "value": 9.0}]
+    assert shown["forecast"] == {"start": "1970-01-01T02:00:00Z", "period_s": 3_600, "values": [1.0, None, 0.0]}
 
 
 def test_no_levels_and_no_forecast_are_no_keys(make) -> None:
@@ -275,6 +275,6 @@ def test_a_price_has_no_exponent_and_no_idle_zeros(make) -> None:
     assert [basis["usd"] for basis in doc["findings"][0]["price_basis"]] == ["0.074", "20", "0.0000001"]
 
 
-def test_a_document_from_before_the_policy_was_told_still_fits(full) -> None:
+def test_a_document_without_a_policy_is_still_valid(full) -> None:
     del full["scan"]["detectors"], full["scan"]["policy"]
     Draft202012Validator(scan_json.schema()).validate(full)

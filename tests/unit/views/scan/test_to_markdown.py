@@ -46,7 +46,7 @@ def test_what_could_not_be_seen_is_loud(make) -> None:
     assert "| ebs-unattached | 0 of 14 days | 1 | vol-9 |" in text
 
 
-def test_a_packaged_price_is_told_in_the_head_and_has_one_date(make) -> None:
+def test_a_packaged_price_is_named_in_the_head_with_one_date(make) -> None:
     price = Price(Decimal("0.05"), "snapshot: a public table, August 2026", date(2026, 8, 1))
     text = scan_markdown.render(make.scan(make.finding(price_basis=(PriceBasis(EBS_GP3_THROUGHPUT, price),))))
 
@@ -55,7 +55,7 @@ def test_a_packaged_price_is_told_in_the_head_and_has_one_date(make) -> None:
     assert "packaged snapshot" not in scan_markdown.render(make.scan(make.finding()))
 
 
-def test_a_series_without_a_point_is_no_number_and_a_scale_is_told(make) -> None:
+def test_a_series_without_points_has_no_number_and_a_scale_is_shown(make) -> None:
     silent = Evidence(label="Read", value=0, unit="bytes", series=Series.of(0, 60, [None, None]))
     scaled = Evidence(label="Busiest", value=50.0, unit="MiB/s", series=Series.of(0, 60, [50.0, 0.0]), scale=100.0)
     text = scan_markdown.render(make.scan(make.finding(evidence=(silent, scaled))))
@@ -64,7 +64,7 @@ def test_a_series_without_a_point_is_no_number_and_a_scale_is_told(make) -> None
     assert "- Busiest: 50 MiB/s\n  `▅▁` (full bar 100 MiB/s)\n" in text
 
 
-def test_what_a_picture_is_compared_with_is_told_once(make) -> None:
+def test_the_reference_of_a_picture_is_named_once(make) -> None:
     points, lines = Series.of(0, 60, [50.0, 0.0]), (Line("Provisioned", 100.0), Line("Proposed", 60.0))
     scaled = Evidence(label="Busiest", value=50.0, unit="MiB/s", series=points, scale=100.0, lines=lines)
     peaked = Evidence(
@@ -78,7 +78,7 @@ def test_what_a_picture_is_compared_with_is_told_once(make) -> None:
     assert "(Proposed 60 MiB/s)\n" in text
 
 
-def test_an_optional_gap_is_told_without_alarm(make) -> None:
+def test_an_optional_gap_is_shown_without_alarm(make) -> None:
     text = scan_markdown.render(make.scan(gaps=(make.gap(optional=True),)))
 
     assert "INCOMPLETE" not in text

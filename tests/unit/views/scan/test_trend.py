@@ -31,7 +31,7 @@ def point(day: int, findings: int, usd: str, *, complete: bool = True):
         (point(2, 5, "7.00"), point(9, 5, "7.00"), "Since the audit of 2026-11-02: as many findings, worth the same"),
     ],
 )
-def test_the_change_is_told_with_its_sign(before, this, says: str) -> None:
+def test_the_change_is_shown_with_its_sign(before, this, says: str) -> None:
     assert trend.since(before, this) == says
 
 

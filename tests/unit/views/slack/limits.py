@@ -15,7 +15,7 @@
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from slack_sdk.models.blocks import Block
@@ -84,34 +84,43 @@ def _block(block: Mapping[str, Any], where: str) -> Iterator[str]:
         case {"type": "header", "text": text}:
             yield from _plain(text, 150, where)
         case {"type": "section", "fields": fields}:
-            if not 1 <= len(fields) <= 10:
-                yield f"{where}: {len(fields)} fields"
-            for one in fields:
-                yield from _text({**one, "text": LABEL.sub("", one["text"])}, 2_000, where)
+            yield from _fields(fields, where)
         case {"type": "section", "text": text}:
             yield from _text(text, 3_000, where)
         case {"type": "context", "elements": elements}:
-            if not 1 <= len(elements) <= 10:
-                yield f"{where}: {len(elements)} elements"
+            yield from _number(elements, 10, f"{where}: elements")
             for one in elements:
                 yield from _text(one, 3_000, where)
         case {"type": "actions", "elements": elements}:
-            if not 1 <= len(elements) <= 25:
-                yield f"{where}: {len(elements)} elements"
-            if len({one["action_id"] for one in elements}) < len(elements):
-                yield f"{where}: action_id not unique"
-            for one in elements:
-                yield from _element(one, where)
+            yield from _actions(elements, where)
         case {"type": "input", "label": label, "element": element}:
             yield from _plain(label, 2_000, where)
             yield from _element(element, where)
         case {"type": "rich_text", "elements": elements}:
-            if not elements:
-                yield f"{where}: empty"
+            yield from _number(elements, len(elements), f"{where}: elements")
             for one in elements:
                 yield from _rich(one, where)
         case _:
             yield f"{where}: unknown"
+
+
+def _fields(fields: Sequence[Mapping[str, Any]], where: str) -> Iterator[str]:
+    yield from _number(fields, 10, f"{where}: fields")
+    for one in fields:
+        yield from _text({**one, "text": LABEL.sub("", one["text"])}, 2_000, where)
+
+
+def _actions(elements: Sequence[Mapping[str, Any]], where: str) -> Iterator[str]:
+    yield from _number(elements, 25, f"{where}: elements")
+    if len({one["action_id"] for one in elements}) < len(elements):
+        yield f"{where}: action_id not unique"
+    for one in elements:
+        yield from _element(one, where)
+
+
+def _number(parts: Sequence[Any], most: int, where: str) -> Iterator[str]:
+    if not 1 <= len(parts) <= most:
+        yield f"{where}: {len(parts)}, not 1 to {most}"
 
 
 def _rich(part: Mapping[str, Any], where: str) -> Iterator[str]:

@@ -29,11 +29,11 @@ def problems(message, limits) -> list[str]:
     return limits.of_message(json.loads(json.dumps({"text": message.text, "blocks": message.blocks})))
 
 
-def test_the_status_tells_of_the_last_audit_what_is_open_and_what_runs() -> None:
+def test_the_status_shows_the_last_audit_open_findings_and_the_running_audit() -> None:
     last = invented.audit(**invented.incomplete_outcome())
-    said = answers.status(last, page(8), invented.audit()).text.replace("\u2060", "")
+    text = answers.status(last, page(8), invented.audit()).text.replace("\u2060", "")
 
-    assert said == (
+    assert text == (
         "Last audit: 2026-11-16 09:00 UTC, incomplete. In all 54 findings in 4 targets.\n"
         "Could not read: 1 of 4 targets incomplete, and findings there may be missing:"
         " eu-west-1/123456789012 (ec2:DescribeVolumes: UnauthorizedOperation).\n"
@@ -81,21 +81,21 @@ def test_what_is_code_in_a_page_is_code() -> None:
 
 
 def test_details_hold_the_evidence_the_decision_and_the_last_changes() -> None:
-    told = [invented.entry(SEEN, f"change {number}", who=invented.DECIDER) for number in range(9)]
-    said = answers.details(SNOOZED, invented.found(SEEN), told).text.replace("\u2060", "")
+    changes = [invented.entry(SEEN, f"change {number}", who=invented.DECIDER) for number in range(9)]
+    text = answers.details(SNOOZED, invented.found(SEEN), changes).text.replace("\u2060", "")
 
     for part in (
         "Size: 500 GiB",
         "aws ec2 create-snapshot",
         "Snoozed until 2026-12-16 by <@U0123ABCDEF>: moves in spring",
     ):
-        assert part in said
-    assert [number for number in range(9) if f"opened by <@U0123ABCDEF>: change {number}" in said] == [4, 5, 6, 7, 8]
-    assert said.splitlines()[-1].endswith(f"ebs-unattached · finding {SEEN.id}")
+        assert part in text
+    assert [number for number in range(9) if f"opened by <@U0123ABCDEF>: change {number}" in text] == [4, 5, 6, 7, 8]
+    assert text.splitlines()[-1].endswith(f"ebs-unattached · finding {SEEN.id}")
     assert "has expired" in answers.details(SNOOZED, None).text
 
 
-def test_who_was_faster_is_told_and_when() -> None:
+def test_the_answer_names_who_decided_first_and_when() -> None:
     assert answers.already_decided(SNOOZED).text.splitlines() == [
         "Nothing was changed: scratch-00 (vol-00000000000000001) is already decided. That was on 2026-11-16 10:00 UTC.",
         "Snoozed until 2026-12-16 by <@U0123ABCDEF>: moves in spring",
@@ -121,15 +121,15 @@ APPROVED = invented.tracked(SEEN, invented.decision("approved", days=7))
 
 
 def test_an_approval_that_begins_a_deletion_says_when_and_how_to_stop_it() -> None:
-    told = (
+    changes = (
         answers.approved(APPROVED, acts_after=invented.NOW + timedelta(days=30)).text.replace("\u2060", "").splitlines()
     )
 
-    assert told[:2] == [
+    assert changes[:2] == [
         "scratch-00 (vol-00000000000000001)",
         "Approved by <@U0123ABCDEF> until 2026-11-23, for what it was on 2026-11-16.",
     ]
-    assert told[2] == (
+    assert changes[2] == (
         "Slackwater backs it up and deletes it after 2026-12-16 09:00 UTC, unless someone uses it before. To stop this, press Stop in the message about its tag, or run:"
         f" slackwater cleanup stop {SEEN.id}"
     )
@@ -152,9 +152,9 @@ def test_a_stop_says_who_stopped_it_and_what_comes_of_it() -> None:
 def test_an_approval_that_begins_a_change_says_to_what_and_how_to_put_it_back() -> None:
     setting = VolumeSetting(volume_type="gp3", iops=3_000, throughput_mib_s=125)
     changed = replace(APPROVED, sighting=replace(SEEN, setting=setting))
-    told = answers.approved(changed, acts_after=invented.NOW).text.splitlines()
+    changes = answers.approved(changed, acts_after=invented.NOW).text.splitlines()
 
-    assert told[2] == (
+    assert changes[2] == (
         f"Slackwater changes it to gp3, 3,000 IOPS, 125 MiB/s. To restore the old setting: slackwater cleanup undo {SEEN.id}"
     )
 
@@ -179,10 +179,10 @@ def test_what_a_problem_has_between_backticks_is_no_code() -> None:
 
 
 def test_a_changed_finding_is_shown_as_it_is_now() -> None:
-    said = answers.changed(invented.tracked(replace(SEEN, summary="600 GiB"))).text
+    text = answers.changed(invented.tracked(replace(SEEN, summary="600 GiB"))).text
 
-    assert "has changed since" in said
-    assert "600 GiB" in said
+    assert "has changed since" in text
+    assert "600 GiB" in text
 
 
 def test_the_report_is_a_link_and_the_help_names_every_command() -> None:
@@ -190,9 +190,9 @@ def test_the_report_is_a_link_and_the_help_names_every_command() -> None:
 
     assert message.blocks[0]["elements"][0]["elements"][0]["url"] == "https://bucket.example/report?X=1&Y=2"
     assert "15 minutes" in message.text
-    said = answers.usage("There is no such command.").text
-    assert said.startswith("There is no such command.")
-    assert all(f"/slackwater {one}" in said for one in ("status", "top", "audit", "explain"))
+    text = answers.usage("There is no such command.").text
+    assert text.startswith("There is no such command.")
+    assert all(f"/slackwater {one}" in text for one in ("status", "top", "audit", "explain"))
 
 
 @settings(max_examples=effort(100, 30), deadline=None)
@@ -204,7 +204,7 @@ def test_whatever_the_words_slack_takes_every_answer(words: str, many: int, limi
     shown = invented.tracked(seen, replace(invented.decision("dismissed", words), who=words))
     found = {**invented.found(seen), "caveats": [words]}
     findings = Page(items=(shown,) * many, cursor=None)
-    told = (
+    changes = (
         answers.details(shown, found, [invented.entry(seen, words, who=words)] * 7),
         answers.done(shown),
         answers.approved(shown, acts_after=None, why_not=words),
@@ -219,4 +219,4 @@ def test_whatever_the_words_slack_takes_every_answer(words: str, many: int, limi
         answers.started(words, words, (words,)),
     )
 
-    assert [problem for message in told for problem in problems(message, limits)] == []
+    assert [problem for message in changes for problem in problems(message, limits)] == []

@@ -27,12 +27,12 @@ TARGET = Removal(part=SubResource(kind="mount-target", id="fsmt-1", arn=None), a
 KINDS = get_args(What.__value__)
 
 
-def said(what: What, seen=SEEN, finding=None, policy: dict[str, Any] | None = None, **changes: Any):
+def rendered(what: What, seen=SEEN, finding=None, policy: dict[str, Any] | None = None, **changes: Any):
     return cleanup_message(what, invented.case(invented.cleanup(seen, **changes), seen, finding, **(policy or {})))
 
 
 def text(what: What, *given: Any, **changes: Any) -> str:
-    return said(what, *given, **changes).text.replace("\u2060", "")
+    return rendered(what, *given, **changes).text.replace("\u2060", "")
 
 
 def buttons(message) -> list[str]:
@@ -48,8 +48,8 @@ def problems(message, limits) -> list[str]:
 # -- Before it happens
 
 
-def test_a_mark_says_what_becomes_of_it_when_whose_it_is_and_what_is_backed_up_for_how_long() -> None:
-    told_of = text("marked")
+def test_a_tagging_message_says_what_happens_when_the_owner_and_the_backup() -> None:
+    shown = text("marked")
 
     for part in (
         "Marked for clean-up: scratch-00 (vol-00000000000000001)",
@@ -60,15 +60,15 @@ def test_a_mark_says_what_becomes_of_it_when_whose_it_is_and_what_is_backed_up_f
         "Deletes on: after 2026-12-16 10:00 UTC",
         f"To keep it: Use it, tag it keep, snooze or dismiss the finding, press Stop, or slackwater cleanup stop {SEEN.id}",
     ):
-        assert part in told_of
+        assert part in shown
     assert "Owner: no owner tag" in text("marked", owner=None)
     assert "tag it" not in text("marked", policy={"keep_tag": None})
     assert "kept for 7 days" in text("marked", policy={"backup_days": 7})
 
 
-def test_a_mark_of_what_is_approved_says_so_and_offers_only_to_look_and_to_stop_it() -> None:
+def test_a_tagging_message_of_an_approved_finding_offers_only_details_and_stop() -> None:
     approved = invented.tracked(SEEN, invented.decision("approved", days=37))
-    message = said("marked", SEEN, approved)
+    message = rendered("marked", SEEN, approved)
 
     assert (
         "Approved. If it stays unused and its backup is verified, Slackwater deletes it after 2026-12-16 10:00 UTC."
@@ -76,13 +76,13 @@ def test_a_mark_of_what_is_approved_says_so_and_offers_only_to_look_and_to_stop_
     )
     assert "snooze or dismiss" not in message.text
     assert buttons(message) == ["details", "stop"]
-    nobody = said("marked", SEEN, approved, {"may_stop": False})
+    nobody = rendered("marked", SEEN, approved, {"may_stop": False})
     assert buttons(nobody) == ["details"]
     assert "press Stop" not in nobody.text
 
 
-def test_what_needs_no_approval_and_no_backup_is_said_to_in_so_many_words() -> None:
-    message = said("marked", unattended=True, scratch=True)
+def test_a_tagging_message_says_that_no_approval_and_no_backup_are_needed() -> None:
+    message = rendered("marked", unattended=True, scratch=True)
 
     assert (
         "The policy allows this for its tag, without an approval. If it stays unused, Slackwater deletes it after"
@@ -97,14 +97,14 @@ def test_what_needs_no_approval_and_no_backup_is_said_to_in_so_many_words() -> N
 
 @pytest.mark.parametrize("what", ["marked", "warned", "asked"])
 def test_everything_can_be_pressed_that_the_policy_lets_people_press(what: What) -> None:
-    assert buttons(said(what)) == ["details", "snooze", "dismiss", "approve", "stop"]
-    assert buttons(said(what, policy={"may_approve": False})) == ["details", "snooze", "dismiss", "stop"]
-    assert buttons(said(what, policy={"may_decide": False})) == ["details", "approve", "stop"]
-    assert buttons(said(what, policy={"may_stop": False})) == ["details", "snooze", "dismiss", "approve"]
+    assert buttons(rendered(what)) == ["details", "snooze", "dismiss", "approve", "stop"]
+    assert buttons(rendered(what, policy={"may_approve": False})) == ["details", "snooze", "dismiss", "stop"]
+    assert buttons(rendered(what, policy={"may_decide": False})) == ["details", "approve", "stop"]
+    assert buttons(rendered(what, policy={"may_stop": False})) == ["details", "snooze", "dismiss", "approve"]
 
 
 def test_the_stop_asks_once_more_and_says_what_comes_of_it() -> None:
-    (block,) = [block for block in said("marked").blocks if block["type"] == "actions"]
+    (block,) = [block for block in rendered("marked").blocks if block["type"] == "actions"]
     stop = block["elements"][-1]
 
     assert (stop["action_id"], stop["value"]) == ("stop", SEEN.id)
@@ -114,7 +114,7 @@ def test_the_stop_asks_once_more_and_says_what_comes_of_it() -> None:
     )
 
 
-def test_of_fsx_it_is_said_before_that_its_own_backups_go_with_it() -> None:
+def test_a_warning_about_fsx_says_that_its_own_backups_are_deleted_too() -> None:
     shares = replace(SEEN, resource=replace(SEEN.resource, type="fsx-file-system"))
 
     for what in ("marked", "warned", "asked"):
@@ -124,11 +124,11 @@ def test_of_fsx_it_is_said_before_that_its_own_backups_go_with_it() -> None:
 
 @pytest.mark.parametrize("what", ["called-off", "done", "failed", "undone"])
 def test_about_what_is_over_there_is_only_something_to_look_at(what: What) -> None:
-    assert buttons(said(what)) == ["details"]
+    assert buttons(rendered(what)) == ["details"]
 
 
 def test_the_approval_names_the_day_from_which_on_it_is_deleted() -> None:
-    (block,) = [block for block in said("marked").blocks if block["type"] == "actions"]
+    (block,) = [block for block in rendered("marked").blocks if block["type"] == "actions"]
 
     approve = block["elements"][-2]
     assert "is then deleted after 2026-12-16 10:00 UTC, unless it is used" in approve["confirm"]["text"]["text"]
@@ -157,10 +157,10 @@ def test_what_hangs_on_it_is_listed() -> None:
 
 def test_of_many_children_the_first_are_named_and_the_rest_counted() -> None:
     children = [{"id": f"fsvol-{n:04}"} for n in range(SHOWN + 7)]
-    told_of = text("marked", recorded={"children": children})
+    shown = text("marked", recorded={"children": children})
 
-    assert told_of.count("volume fsvol-") == SHOWN
-    assert "7 more: slackwater cleanup status has all" in told_of
+    assert shown.count("volume fsvol-") == SHOWN
+    assert "7 more: slackwater cleanup status has all" in shown
 
 
 def test_a_warning_says_how_many_days_are_left() -> None:
@@ -171,22 +171,20 @@ def test_a_warning_says_how_many_days_are_left() -> None:
 
 
 def test_what_waits_for_an_approval_says_until_when_and_that_nothing_happens_without_one() -> None:
-    told_of = text("asked")
+    shown = text("asked")
 
-    assert "Waiting for approval" in told_of
-    assert (
-        "If someone approves it by 2026-12-23 10:00 UTC, Slackwater deletes it. Otherwise nothing happens." in told_of
-    )
-    assert "Nobody used it since 2026-11-16 10:00 UTC." in told_of
+    assert "Waiting for approval" in shown
+    assert "If someone approves it by 2026-12-23 10:00 UTC, Slackwater deletes it. Otherwise nothing happens." in shown
+    assert "Nobody used it since 2026-11-16 10:00 UTC." in shown
 
 
 def test_a_change_says_to_what_and_that_its_data_stay() -> None:
-    told_of = text("marked", DATED)
+    shown = text("marked", DATED)
 
-    assert "Not approved. If someone approves it, Slackwater changes it to gp3, 3,000 IOPS, 125 MiB/s." in told_of
-    assert "an undo restores the old setting" in told_of
+    assert "Not approved. If someone approves it, Slackwater changes it to gp3, 3,000 IOPS, 125 MiB/s." in shown
+    assert "an undo restores the old setting" in shown
     for never in ("deleted", "Backed up", "use it"):
-        assert never not in told_of
+        assert never not in shown
     approved = invented.tracked(DATED, invented.decision("approved", days=7))
     assert "once somebody" not in text("marked", DATED, approved)
 
@@ -195,11 +193,11 @@ def test_a_change_says_to_what_and_that_its_data_stay() -> None:
 
 
 def test_what_was_called_off_says_why_and_that_nothing_was_done() -> None:
-    told_of = text("called-off", stage="called-off", why="it is attached to i-1")
+    shown = text("called-off", stage="called-off", why="it is attached to i-1")
 
-    assert "Cancelled: scratch-00" in told_of
-    assert "Why: it is attached to i-1" in told_of
-    assert "Nothing was deleted." in told_of
+    assert "Cancelled: scratch-00" in shown
+    assert "Why: it is attached to i-1" in shown
+    assert "Nothing was deleted." in shown
     assert "Nothing was changed." in text("called-off", DATED, stage="called-off", why="x")
     swept = text("called-off", backups=(SNAPSHOT,), why="x")
     assert "Backup of vol-00000000000000001: snap-1, verified, kept until 2027-03-16" in swept
@@ -207,19 +205,19 @@ def test_what_was_called_off_says_why_and_that_nothing_was_done() -> None:
 
 
 def test_what_was_called_off_with_a_part_gone_never_says_that_nothing_was_done() -> None:
-    told_of = text("called-off", removals=(TARGET,), why="something reads from it")
+    shown = text("called-off", removals=(TARGET,), why="something reads from it")
 
-    assert "Nothing was" not in told_of
+    assert "Nothing was" not in shown
     assert (
         "AWS was asked to delete mount target fsmt-1; whether it is gone is to be seen in AWS. vol-00000000000000001 itself was"
-        " not deleted." in told_of
+        " not deleted." in shown
     )
-    assert f"slackwater cleanup status {SEEN.id}" in told_of
+    assert f"slackwater cleanup status {SEEN.id}" in shown
 
 
 def test_what_was_deleted_says_where_its_data_are_until_when_how_to_undo_it_and_what_it_saves_net() -> None:
     done = {"stage": "done", "removals": (VOLUME,), "backups": (SNAPSHOT,), "approved_by": invented.DECIDER}
-    told_of = text("done", **done, backup_monthly_usd=Decimal("25.00"))
+    shown = text("done", **done, backup_monthly_usd=Decimal("25.00"))
 
     for part in (
         "Deleted: scratch-00 (vol-00000000000000001)",
@@ -228,27 +226,27 @@ def test_what_was_deleted_says_where_its_data_are_until_when_how_to_undo_it_and_
         f"To undo it: slackwater cleanup undo {SEEN.id}",
         "Approved by <@U0123ABCDEF>.",
     ):
-        assert part in told_of
+        assert part in shown
     assert "less the cost of its backup until 2027-03-16, which is unknown." in text("done", **done)
     unpriced = text("done", **done, promised_monthly_usd=None, backup_monthly_usd=Decimal(1))
     assert "Its saving is unknown, less $1.00 a month for its backup until 2027-03-16." in unpriced
 
 
 def test_scratch_that_was_deleted_has_no_way_back_and_says_so() -> None:
-    told_of = text("done", stage="done", scratch=True, unattended=True, backup_monthly_usd=Decimal(0))
+    shown = text("done", stage="done", scratch=True, unattended=True, backup_monthly_usd=Decimal(0))
 
-    assert "You cannot undo this" in told_of
-    assert "cleanup undo" not in told_of
-    assert "It saves $54.00 a month." in told_of
+    assert "You cannot undo this" in shown
+    assert "cleanup undo" not in shown
+    assert "It saves $54.00 a month." in shown
 
 
 def test_what_was_changed_says_from_what_to_what_and_how_to_put_it_back() -> None:
-    told_of = text("done", DATED, stage="done", was=GP2)
+    shown = text("done", DATED, stage="done", was=GP2)
 
-    assert "Changed: scratch-00" in told_of
-    assert "It was changed from gp2 to gp3, 3,000 IOPS, 125 MiB/s." in told_of
-    assert f"To undo it: slackwater cleanup undo {SEEN.id}" in told_of
-    assert "deleted" not in told_of
+    assert "Changed: scratch-00" in shown
+    assert "It was changed from gp2 to gp3, 3,000 IOPS, 125 MiB/s." in shown
+    assert f"To undo it: slackwater cleanup undo {SEEN.id}" in shown
+    assert "deleted" not in shown
 
 
 @pytest.mark.parametrize(
@@ -282,14 +280,14 @@ def test_what_was_changed_says_from_what_to_what_and_how_to_put_it_back() -> Non
     ],
 )
 def test_a_failure_says_in_red_what_was_and_was_not_done_and_what_to_do(changes, parts, never) -> None:
-    told_of = text("failed", stage="failed", why="ec2:CreateSnapshot: AccessDenied", **changes)
+    shown = text("failed", stage="failed", why="ec2:CreateSnapshot: AccessDenied", **changes)
 
-    assert told_of.startswith(
+    assert shown.startswith(
         "🔴 Clean-up failed: scratch-00 (vol-00000000000000001)\nWhy: ec2:CreateSnapshot: AccessDenied\n"
     )
     for part in (*parts, f"slackwater cleanup status {SEEN.id}"):
-        assert part in told_of
-    assert never not in told_of
+        assert part in shown
+    assert never not in shown
 
 
 def test_a_change_that_failed_says_whether_aws_was_asked() -> None:
@@ -313,11 +311,11 @@ def test_a_failure_says_how_far_what_was_taken_off_is_back() -> None:
     assert again in text("failed", **half, why=f"{NOT_PUT_BACK}: mount-target fsmt-1; x")
 
 
-def test_where_the_files_of_an_efs_come_back_is_said_when_it_is_deleted() -> None:
+def test_the_message_of_a_deleted_efs_says_where_its_files_are_restored() -> None:
     files = replace(SEEN, resource=replace(SEEN.resource, type="efs-file-system"))
 
     words = "Its files come back in a new file system, in its directory /aws-backup-restore_<date and time>"
-    assert words in json.dumps(said("done", files, stage="done").blocks)
+    assert words in json.dumps(rendered("done", files, stage="done").blocks)
     assert "directory" not in text("done", stage="done")
 
 
@@ -326,7 +324,7 @@ ASKED = ActorNote(who=invented.DECIDER, why="the press office wants it", at=inve
 
 def test_an_undo_says_what_came_back_and_what_is_not_as_it_was() -> None:
     back = Restored(state="done", id="vol-2", differences=("it has a new id", "it is slow at first"))
-    told_of = text("undone", stage="undone", undone=ASKED, restored=back, removals=(VOLUME,))
+    shown = text("undone", stage="undone", undone=ASKED, restored=back, removals=(VOLUME,))
 
     for part in (
         "Undone: scratch-00",
@@ -335,7 +333,7 @@ def test_an_undo_says_what_came_back_and_what_is_not_as_it_was() -> None:
         "Different now: it is slow at first",
         "<@U0123ABCDEF> asked for it: the press office wants it",
     ):
-        assert part in told_of
+        assert part in shown
     same = text("undone", undone=ASKED, restored=Restored(state="done", id=SEEN.resource.id))
     assert "Slackwater restored the parts that it had removed." in same
     assert "Restored. No differences found." in same
@@ -356,14 +354,14 @@ def test_an_undo_says_what_came_back_and_what_is_not_as_it_was() -> None:
 def test_of_ontap_no_undo_is_offered_but_the_backups_are_named(what: What, changes: dict[str, Any]) -> None:
     """Older versions deleted it, and may have stopped half-way."""
     ontap = {"system": {"FileSystemType": "ONTAP"}}
-    told_of = text(what, recorded=ontap, removals=(VOLUME,), backups=(SNAPSHOT,), **changes)
+    shown = text(what, recorded=ontap, removals=(VOLUME,), backups=(SNAPSHOT,), **changes)
 
     assert (
         "Slackwater does not restore FSx for ONTAP file systems; aws fsx create-volume-from-backup restores a volume from snap-1 of"
-        in told_of
+        in shown
     )
-    assert "cleanup undo" not in told_of
-    assert "is put back" not in told_of
+    assert "cleanup undo" not in shown
+    assert "is put back" not in shown
 
 
 def test_an_undo_that_failed_says_how_to_go_on_and_what_came_back() -> None:
@@ -374,12 +372,12 @@ def test_an_undo_that_failed_says_how_to_go_on_and_what_came_back() -> None:
         "backups": (SNAPSHOT,),
         "why": "the undo failed: x",
     }
-    told_of = text("failed", **given)
+    shown = text("failed", **given)
 
-    assert told_of.startswith("🔴 Undo failed: scratch-00")
-    assert "snap-1, verified, kept until 2027-03-16" in told_of
-    assert "Nothing is known to be restored." in told_of
-    assert f"To continue the undo: slackwater cleanup undo {SEEN.id}" in told_of
+    assert shown.startswith("🔴 Undo failed: scratch-00")
+    assert "snap-1, verified, kept until 2027-03-16" in shown
+    assert "Nothing is known to be restored." in shown
+    assert f"To continue the undo: slackwater cleanup undo {SEEN.id}" in shown
     half = text("failed", **given, restored=Restored(state="failed", id="vol-2"))
     assert "Restored so far: vol-2." in half
 
@@ -414,7 +412,7 @@ def test_the_largest_message_is_one_that_slack_takes(what: What, limits) -> None
         "approved_by": wide,
     }
     for removals in ((), tuple(replace(TARGET, part=replace(TARGET.part, id=wide)) for _ in range(300))):
-        message = said(what, seen, removals=removals, **many)
+        message = rendered(what, seen, removals=removals, **many)
         assert problems(message, limits) == []
         assert weight(message.blocks) <= ROOM
 
@@ -424,7 +422,7 @@ def test_the_largest_message_is_one_that_slack_takes(what: What, limits) -> None
 def test_whatever_the_words_slack_takes_them_and_parses_none(words: str, what: What, status: str, limits) -> None:
     resource = replace(SEEN.resource, name=words, region=words)
     seen = replace(SEEN, resource=resource, owner=words, summary=words)
-    message = said(
+    message = rendered(
         what,
         seen,
         invented.tracked(seen, status=status),
@@ -445,17 +443,17 @@ def test_whatever_the_words_slack_takes_them_and_parses_none(words: str, what: W
 
 def test_a_setting_that_was_put_back_says_what_stays_as_the_change_made_it() -> None:
     stays = Restored(state="done", id=SEEN.resource.id, differences=("30.0 GiB stay in Infrequent Access",))
-    told_of = text("undone", DATED, setting=GP3, was=GP2, stage="undone", restored=stays)
+    shown = text("undone", DATED, setting=GP3, was=GP2, stage="undone", restored=stays)
 
-    assert "It was changed back to gp2." in told_of
-    assert "Different now: 30.0 GiB stay in Infrequent Access" in told_of
+    assert "It was changed back to gp2." in shown
+    assert "Different now: 30.0 GiB stay in Infrequent Access" in shown
 
 
 @pytest.mark.parametrize("person", ["U0123ABCDEF", "S0123ABCDEF"])
 def test_a_warning_mentions_its_owner_once_where_the_policy_names_a_person(person: str, limits) -> None:
     mention = f"<!subteam^{person}>" if person.startswith("S") else f"<@{person}>"
     for what in ("marked", "warned", "asked"):
-        message = said(what, policy={"person": person})
+        message = rendered(what, policy={"person": person})
 
         assert json.dumps(message.blocks).count(mention) == 1
         assert f"Owner: {mention}" in message.text
@@ -464,7 +462,7 @@ def test_a_warning_mentions_its_owner_once_where_the_policy_names_a_person(perso
 
 @pytest.mark.parametrize("owner", ["*bold*", "<!channel>", "<@U0123ABCDEF>", "w" * 3_000, None])
 def test_whatever_an_owner_is_called_a_field_mentions_nobody(owner: str | None, limits) -> None:
-    message = said("marked", replace(SEEN, owner=owner))
+    message = rendered("marked", replace(SEEN, owner=owner))
 
     assert problems(message, limits) == []
     assert "<@" not in json.dumps(message.blocks)

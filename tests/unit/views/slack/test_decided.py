@@ -27,8 +27,8 @@ def ids(message) -> list[str]:
     return [block["block_id"] for block in message.blocks if block["type"] == "actions"]
 
 
-MARKED = invented.cleanup_message("marked", invented.case(invented.cleanup(SEEN), SEEN))
-SAID = ActorNote(who=invented.DECIDER, why="not yet", at=invented.NOW)
+TAGGING_MESSAGE = invented.cleanup_message("marked", invented.case(invented.cleanup(SEEN), SEEN))
+NOTE = ActorNote(who=invented.DECIDER, why="not yet", at=invented.NOW)
 
 
 def offered(message) -> list[str]:
@@ -36,7 +36,7 @@ def offered(message) -> list[str]:
 
 
 def test_the_button_that_stops_stays_while_there_is_something_to_stop() -> None:
-    assert stoppable(MARKED) == [SEEN.id]
+    assert stoppable(TAGGING_MESSAGE) == [SEEN.id]
     assert stoppable(POSTED) == []
     for status, left in (
         ("approved", ["stop"]),
@@ -46,31 +46,31 @@ def test_the_button_that_stops_stays_while_there_is_something_to_stop() -> None:
         ("dismissed", []),
     ):
         decision = invented.decision(status) if status in {"approved", "dismissed"} else None
-        message = decided(MARKED, {SEEN.id: invented.tracked(SEEN, decision, status=status)})
+        message = decided(TAGGING_MESSAGE, {SEEN.id: invented.tracked(SEEN, decision, status=status)})
         assert offered(message) == left
-        assert decided(MARKED, {SEEN.id: invented.tracked(SEEN)}) == MARKED
+        assert decided(TAGGING_MESSAGE, {SEEN.id: invented.tracked(SEEN)}) == TAGGING_MESSAGE
 
 
 @pytest.mark.parametrize("status", ["open", "approved", "cleaning"])
-def test_a_stop_stands_where_its_button_was(status, limits) -> None:
+def test_a_stop_replaces_its_button(status, limits) -> None:
     decision = invented.decision("approved", days=7) if status == "approved" else None
-    message = decided(MARKED, {SEEN.id: invented.tracked(SEEN, decision, status=status)}, {SEEN.id: SAID})
+    message = decided(TAGGING_MESSAGE, {SEEN.id: invented.tracked(SEEN, decision, status=status)}, {SEEN.id: NOTE})
 
     assert "Stopped by <@U0123ABCDEF> on 2026-11-16. not yet" in message.text
-    silent = decided(MARKED, {}, {SEEN.id: replace(SAID, why="")})
+    silent = decided(TAGGING_MESSAGE, {}, {SEEN.id: replace(NOTE, why="")})
     assert "Stopped by <@U0123ABCDEF> on 2026-11-16." in silent.text
     assert "(empty)" not in silent.text
     assert offered(message) == (["details", "snooze", "dismiss"] if status == "open" else [])
     assert limits.of_message(json.loads(json.dumps({"text": message.text, "blocks": message.blocks}))) == []
     open_ = {SEEN.id: invented.tracked(SEEN)}
-    assert decided(POSTED, open_, {SEEN.id: SAID}) == POSTED
+    assert decided(POSTED, open_, {SEEN.id: NOTE}) == POSTED
 
 
 BUTTONS = [f"{invented.POST}/{SEEN.id}", f"{invented.POST}/report"]
 
 
 @pytest.mark.parametrize(
-    ("decision", "changes", "said"),
+    ("decision", "changes", "shown"),
     [
         (invented.decision("snoozed", days=30), {}, ["Snoozed until 2026-12-16 by <@U0123ABCDEF>."]),
         (invented.decision("dismissed", "ours"), {}, ["Dismissed for good by <@U0123ABCDEF>:", "ours"]),
@@ -94,13 +94,13 @@ BUTTONS = [f"{invented.POST}/{SEEN.id}", f"{invented.POST}/report"]
         (None, {"status": "failed"}, ["Its clean-up failed."]),
     ],
 )
-def test_a_decision_stands_where_the_buttons_were(decision, changes, said, limits) -> None:
+def test_a_decision_replaces_the_buttons(decision, changes, shown, limits) -> None:
     message = after(decision, **changes)
 
-    assert [one["text"] for one in message.blocks[4]["elements"]] == said
+    assert [one["text"] for one in message.blocks[4]["elements"]] == shown
     assert ids(message) == BUTTONS[1:]
     assert message.blocks[:4] == POSTED.blocks[:4]
-    assert " ".join(said) in message.text.replace("\u2060", "")
+    assert " ".join(shown) in message.text.replace("\u2060", "")
     assert limits.of_message(json.loads(json.dumps({"text": message.text, "blocks": message.blocks}))) == []
 
 
@@ -122,9 +122,9 @@ def test_each_finding_has_its_own_fate() -> None:
 
 def test_somebody_who_is_not_in_slack_is_named() -> None:
     decision = replace(invented.decision("snoozed", days=7), who="arn:aws:sts::123456789012:assumed-role/<!here>/ann")
-    said = after(decision).blocks[4]["elements"][0]["text"]
+    shown = after(decision).blocks[4]["elements"][0]["text"]
 
-    assert said.replace("\u2060", "") == (
+    assert shown.replace("\u2060", "") == (
         "Snoozed until 2026-11-23 by arn:aws:sts::123456789012:assumed-role/&lt;!here&gt;/ann."
     )
 
@@ -136,7 +136,7 @@ def test_what_only_looks_like_a_slack_user_is_no_mention(who: str) -> None:
     assert "<@" not in after(decision).text
 
 
-def test_a_time_is_told_in_utc() -> None:
+def test_a_time_is_shown_in_utc() -> None:
     decision = invented.decision("snoozed", days=30)
     east = replace(
         decision, until=decision.until.astimezone(invented.datetime.now().astimezone().tzinfo) + timedelta(0)

@@ -70,8 +70,8 @@ def test_a_title_is_never_longer_than_slack_takes() -> None:
 
 def test_a_resource_counts_once_in_the_headline() -> None:
     one = invented.finding_record(0)
-    twin = replace(one, id="twin", detector="ebs-outdated-type", monthly_savings_usd=Decimal("10.00"))
-    first, *_ = digest(invented.news(0, new=(invented.finding_news(one), invented.finding_news(twin))), POST)
+    other = replace(one, id="twin", detector="ebs-outdated-type", monthly_savings_usd=Decimal("10.00"))
+    first, *_ = digest(invented.news(0, new=(invented.finding_news(one), invented.finding_news(other))), POST)
 
     assert first.blocks[0]["text"]["text"] == "2 new findings: $54.00 a month can be saved"
 
@@ -99,9 +99,9 @@ def test_a_headline_is_of_what_is_new_and_not_of_what_changed_too() -> None:
 @pytest.mark.parametrize(("usd", "says"), [("-3.00", "no saving"), (None, "saving unknown")])
 def test_a_headline_of_waste_that_saves_nothing_says_so(usd: str | None, says: str) -> None:
     seen = replace(invented.finding_record(0), monthly_savings_usd=usd and Decimal(usd))
-    told = replace(invented.finding_news(seen), found=None)
+    shown = replace(invented.finding_news(seen), found=None)
 
-    assert digest(invented.news(0, new=(told,)), POST)[0].blocks[0]["text"]["text"] == f"1 new finding: {says}"
+    assert digest(invented.news(0, new=(shown,)), POST)[0].blocks[0]["text"]["text"] == f"1 new finding: {says}"
 
 
 def test_what_the_whole_audit_comes_to_is_its_waste() -> None:
@@ -117,11 +117,11 @@ def test_what_the_whole_audit_comes_to_is_its_waste() -> None:
     )
 
 
-def test_what_costs_more_is_said_to_cost() -> None:
+def test_a_negative_saving_is_shown_as_a_cost() -> None:
     assert " · costs $61.32 a month more · ec2-network-throttled" in line(invented.finding_record(2))
 
 
-def test_trouble_is_no_saving() -> None:
+def test_a_performance_issue_has_no_savings() -> None:
     waste, slow = invented.finding_record(0), replace(invented.finding_record(2), monthly_savings_usd=Decimal("9.00"))
     first, *_ = digest(invented.news(0, new=tuple(map(invented.finding_news, (waste, slow)))), POST)
 
@@ -139,16 +139,16 @@ def test_the_longest_line_is_whole() -> None:
         Listed(seen, "f" * FIX, longest),
         Listed(replace(seen, owner=None, resource=invented.finding_record(1).resource), "", ""),
     ]
-    told = next(by_owner(listed))[0].strip().splitlines()
+    shown = next(by_owner(listed))[0].strip().splitlines()
 
     assert line(seen).endswith("w…")
     assert len(line(seen)) < LINE
-    assert told[0].startswith("Owner: www")
-    assert told[1].endswith("w…")
-    assert len(told[1]) < LINE
+    assert shown[0].startswith("Owner: www")
+    assert shown[1].endswith("w…")
+    assert len(shown[1]) < LINE
 
 
-def test_a_finding_is_told_with_all_that_a_decision_needs() -> None:
+def test_a_finding_is_shown_with_all_that_a_decision_needs() -> None:
     first, *_ = digest(invented.news(1), POST)
 
     assert texts(first.blocks[2:4]) == [
@@ -254,7 +254,7 @@ def test_the_confirmation_of_a_change_says_to_what_and_that_it_can_be_put_back(s
     assert not asked.endswith("…")
 
 
-def test_what_nobody_knows_a_way_back_for_cannot_be_approved() -> None:
+def test_a_resource_type_without_a_restore_cannot_be_approved() -> None:
     seen = invented.finding_record(2)
     first, *_ = digest(invented.news(0, new=(replace(invented.finding_news(seen), may_approve=True),)), POST)
 
@@ -262,7 +262,7 @@ def test_what_nobody_knows_a_way_back_for_cannot_be_approved() -> None:
     assert [one["action_id"] for one in actions(first)[0]["elements"]] == ["details", "snooze", "dismiss"]
 
 
-def test_what_cannot_be_undone_is_said_so() -> None:
+def test_an_option_that_cannot_be_undone_is_labelled() -> None:
     one = invented.finding_news(invented.finding_record(0))
     one.found["recommendations"][0]["reversible"] = False
 
@@ -291,7 +291,7 @@ def test_a_webhook_gets_the_same_without_anything_to_press() -> None:
     assert texts(webhook[0].blocks[-1]) == ["44 more: slackwater findings list and the report have all."]
 
 
-def test_what_is_gone_is_told_with_what_it_saved_apart_from_what_is_only_told_no_more() -> None:
+def test_resolved_findings_are_listed_with_their_savings_apart_from_suppressed_ones() -> None:
     first, *_ = digest(invented.news(1, gone=invented.gone()), POST)
 
     assert re.search(
@@ -309,7 +309,7 @@ def test_of_what_is_gone_three_are_named() -> None:
     assert re.search(r"scratch-08 \(vol-\w+\) and 2 more\.", first.text)
 
 
-def test_what_could_not_be_seen_is_said_plainly() -> None:
+def test_access_errors_are_shown_in_plain_words() -> None:
     first, *_ = digest(invented.news(1, **invented.incomplete()), POST)
 
     assert first.blocks[0]["text"]["text"].startswith("Incomplete: at least 1 new finding: ")
@@ -321,7 +321,7 @@ def test_what_could_not_be_seen_is_said_plainly() -> None:
     )
 
 
-def test_a_required_gap_is_said_even_where_no_target_is_incomplete() -> None:
+def test_a_required_gap_is_shown_even_if_no_target_is_incomplete() -> None:
     gap = Gap("123456789012", "eu-west-1", "sts:AssumeRole", "AccessDenied")
     first, *_ = digest(invented.news(1, gaps=(gap, gap)), POST)
 
@@ -341,7 +341,7 @@ def incomplete(*gaps: Gap):
     return {"audit": invented.audit(incomplete_targets=len(targets), incomplete=tuple(targets.values())), "gaps": gaps}
 
 
-def test_what_the_ceiling_held_back_did_not_fail_and_what_raises_it_is_said_once() -> None:
+def test_metrics_over_the_limit_are_no_failures_and_the_policy_key_is_named_once() -> None:
     elsewhere = replace(HELD, region="eu-west-1", reason=f"{CEILING}: 25 of 25 USD were spent (9 times)")
     first, *_ = digest(invented.news(1, **incomplete(HELD, elsewhere)), POST)
 
@@ -362,19 +362,19 @@ def test_a_ceiling_that_is_reached_hides_no_call_that_failed() -> None:
     )
 
 
-def test_a_ceiling_that_held_back_only_what_is_optional_is_told_too() -> None:
+def test_a_limit_that_held_back_only_optional_metrics_is_shown_too() -> None:
     first, *_ = digest(invented.news(1, gaps=(replace(HELD, optional=True),)), POST)
 
     assert texts(first.blocks[2]) == ["Could not read", f": {REACHED}"]
 
 
-def test_the_ceiling_is_told_by_the_record_of_an_audit_alone() -> None:
+def test_the_record_of_an_audit_is_enough_to_show_the_limit() -> None:
     assert unseen(incomplete(HELD)["audit"], (), 0).endswith(
         f"us-east-1/123456789012 (the ceiling on metrics). {REACHED}"
     )
 
 
-def test_regions_that_a_service_control_policy_closes_are_said_once_and_not_counted_as_failed() -> None:
+def test_regions_that_an_scp_disables_are_shown_once_and_do_not_count_as_failed() -> None:
     shut = [
         Gap(f"{number:012}", "eu-south-1", REGION_DISABLED, "region closed", optional=True) for number in range(312)
     ]
@@ -388,7 +388,7 @@ def test_regions_that_a_service_control_policy_closes_are_said_once_and_not_coun
     )
 
 
-def test_where_everything_was_seen_nothing_is_said_of_it() -> None:
+def test_a_complete_scan_has_no_note_about_gaps() -> None:
     assert "Could not read" not in digest(invented.news(1), POST)[0].text
 
 
@@ -417,7 +417,7 @@ def test_the_thread_has_evidence_commands_and_caveats() -> None:
 
     kinds = [part["type"] for part in details.blocks[1]["elements"]]
     assert kinds.count("rich_text_preformatted") == 1
-    said = "\n".join(texts(details.blocks))
+    text = "\n".join(texts(details.blocks))
     for part in (
         "Evidence",
         "Operations by day: 0 operations",
@@ -425,7 +425,7 @@ def test_the_thread_has_evidence_commands_and_caveats() -> None:
         "Before you act",
         "not published yet.",
     ):
-        assert part in said
+        assert part in text
     assert "aws ec2 create-snapshot --region eu-west-1 --volume-id vol-00000000000000001" in texts(details.blocks)
 
 
@@ -439,7 +439,7 @@ def test_a_command_is_shown_as_it_is_or_not_at_all(command: str) -> None:
     assert "Its command is in the report." in details.text
 
 
-def test_a_finding_that_the_scan_does_not_have_is_told_all_the_same() -> None:
+def test_a_finding_without_evidence_in_the_scan_is_still_shown() -> None:
     one = replace(invented.finding_news(invented.finding_record(0)), found=None)
 
     assert "Its evidence has expired." in digest(invented.news(0, new=(one,)), POST)[1].text
@@ -447,7 +447,7 @@ def test_a_finding_that_the_scan_does_not_have_is_told_all_the_same() -> None:
 
 @pytest.mark.parametrize("buttons", [True, False])
 @pytest.mark.parametrize("many", [1, 5, 6, 14, 15, 16, 49, 51, 500, 5_000])
-def test_every_finding_is_told_once_or_counted(many: int, buttons: bool, limits) -> None:
+def test_every_finding_is_shown_once_or_counted(many: int, buttons: bool, limits) -> None:
     first, *thread = messages = digest(invented.news(many, buttons=buttons), POST)
 
     assert len(messages) <= 6
@@ -489,22 +489,22 @@ def test_where_findings_are_long_the_digest_has_fewer_and_the_thread_says_what_i
     assert len(messages) <= 6
     assert [problem for message in messages for problem in limits.of_message(as_json(message))] == []
     assert all(weight(message.blocks) <= ROOM + 200 for message in messages)
-    told = len(actions(messages[0])) - 1
-    assert 3 <= told < 10
-    assert f"Details and {40 - told} more are in the thread." in whole(messages[:1])
-    assert whole(messages[1:]).count(", medium · ") == 40 - told
-    assert f"Details of {count(told - 3, 'finding')} more: slackwater findings list and the report have all." in whole(
+    shown = len(actions(messages[0])) - 1
+    assert 3 <= shown < 10
+    assert f"Details and {40 - shown} more are in the thread." in whole(messages[:1])
+    assert whole(messages[1:]).count(", medium · ") == 40 - shown
+    assert f"Details of {count(shown - 3, 'finding')} more: slackwater findings list and the report have all." in whole(
         messages
     )
 
 
 def test_nothing_new_is_one_line_that_says_what_is_gone_and_what_was_not_seen() -> None:
-    said = nothing(invented.news(0, gone=invented.gone(), **invented.incomplete()))
+    text = nothing(invented.news(0, gone=invented.gone(), **invented.incomplete()))
 
-    assert len(said.blocks) == 1
-    assert "\n" not in said.text
-    assert said.text.startswith("Nothing new. Resolved: 2 findings, $422.64 a month saved")
-    assert "1 of 4 targets incomplete" in said.text
+    assert len(text.blocks) == 1
+    assert "\n" not in text.text
+    assert text.text.startswith("Nothing new. Resolved: 2 findings, $422.64 a month saved")
+    assert "1 of 4 targets incomplete" in text.text
     assert digest(invented.news(0), POST) == (nothing(invented.news(0)),)
 
 
@@ -563,15 +563,15 @@ def by_id(changes):
 
 @st.composite
 def news(draw) -> News:
-    told = draw(st.lists(changes(), max_size=12, unique_by=by_id))
-    at = draw(st.integers(0, len(told)))
+    shown = draw(st.lists(changes(), max_size=12, unique_by=by_id))
+    at = draw(st.integers(0, len(shown)))
     why = draw(WORDS)
     whole = invented.incomplete() if draw(st.booleans()) else {}
     gaps = (*whole.pop("gaps", ()), Gap(why, why, why, why))
     return invented.news(
         0,
-        new=tuple(told[:at]),
-        changed=tuple(told[at:]),
+        new=tuple(shown[:at]),
+        changed=tuple(shown[at:]),
         gone=tuple(draw(st.lists(entries(), max_size=4))),
         others=draw(st.integers(0, 3)),
         top=draw(st.integers(1, 10)),
@@ -616,7 +616,7 @@ def test_a_digest_lists_each_owner_once_with_the_findings_below() -> None:
     assert "owner team" not in tail
 
 
-def test_a_place_that_all_share_is_said_once() -> None:
+def test_a_place_that_all_share_is_shown_once() -> None:
     here = tuple(one for one in owned(40, 3) if one.entry.evidence.resource.region == "eu-west-1")
     tail = whole(digest(invented.news(0, new=here, top=1), POST)[2:])
 
@@ -679,8 +679,8 @@ def test_of_a_thousand_findings_and_a_hundred_owners_no_mention_is_wrong(data, l
     messages = digest(invented.news(0, new=new, people=people), POST)
     right = {people[one.entry.evidence.owner] for one in new if one.entry.evidence.owner in people}
 
-    told = mentioned(messages)
-    assert {*told} <= right
-    assert len(told) == len({*told}) == min(len(right), 10)
+    shown = mentioned(messages)
+    assert {*shown} <= right
+    assert len(shown) == len({*shown}) == min(len(right), 10)
     assert (f" and {len(right) - 10:,} other owner" in messages[0].text) == (len(right) > 10)
     assert [problem for message in messages for problem in limits.of_message(as_json(message))] == []

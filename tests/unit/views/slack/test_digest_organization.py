@@ -16,7 +16,7 @@ from slackwater.views.slack.finding import FIX, LINE, Listed, by_owner
 POST = invented.POST
 
 
-def told(**changes):
+def organization_news(**changes):
     return invented.news(4, **{**invented.organization(), **changes})
 
 
@@ -25,7 +25,7 @@ def whole(messages) -> str:
 
 
 def test_it_says_in_how_many_accounts_and_what_became_of_it() -> None:
-    first, *_ = digest(told(), POST)
+    first, *_ = digest(organization_news(), POST)
 
     assert (
         "Audit of 2026-11-16 09:00 UTC · In all 76 findings in 38 of 1,000 accounts: $88,730.00 a month can be saved."
@@ -33,8 +33,8 @@ def test_it_says_in_how_many_accounts_and_what_became_of_it() -> None:
     ) in first.text
 
 
-def test_the_units_where_most_could_be_saved_are_named_the_dearest_first() -> None:
-    first, *_ = digest(told(), POST)
+def test_the_units_with_the_highest_savings_are_named_the_highest_first() -> None:
+    first, *_ = digest(organization_news(), POST)
 
     assert (
         "Highest savings in: Root/Media/Production ($23,800.00 a month), Root/Media/Staging ($22,900.00 a month), "
@@ -43,13 +43,13 @@ def test_the_units_where_most_could_be_saved_are_named_the_dearest_first() -> No
 
 
 def test_accounts_are_called_by_their_names_in_the_digest_and_in_its_thread() -> None:
-    assert "eu-west-1, account media-live (123456789012)" in whole(digest(told(), POST)[:1])
+    assert "eu-west-1, account media-live (123456789012)" in whole(digest(organization_news(), POST)[:1])
     many = invented.news(40, **invented.organization())
     assert "eu-west-1/media-live (123456789012) · " in whole(digest(many, POST)[1:])
 
 
-def test_five_accounts_that_were_not_seen_whole_are_named_the_rest_counted_and_what_they_share_said_once() -> None:
-    first, *_ = digest(told(), POST)
+def test_five_incomplete_accounts_are_named_the_rest_counted_and_shared_reasons_shown_once() -> None:
+    first, *_ = digest(organization_news(), POST)
 
     assert (
         "Could not read: 7 of 1,000 accounts incomplete, and findings there may be missing: team-000 (300000000000) (all of"
@@ -59,8 +59,8 @@ def test_five_accounts_that_were_not_seen_whole_are_named_the_rest_counted_and_w
     ) in first.text.replace("\u2060", "")
 
 
-def test_reasons_that_differ_are_said_for_each_account_and_those_that_differ_by_its_id_do_not() -> None:
-    news = told()
+def test_different_reasons_are_shown_for_each_account_and_account_ids_make_no_difference() -> None:
+    news = organization_news()
     one, other = news.organization.unseen[:2]
 
     def unseen(*blind: Unseen) -> str:
@@ -74,36 +74,38 @@ def test_reasons_that_differ_are_said_for_each_account_and_those_that_differ_by_
 
 
 def test_accounts_where_the_ceiling_on_metrics_held_back_what_it_did_are_alike() -> None:
-    news = told()
+    news = organization_news()
     held = [f"cloudwatch:GetMetricData: {CEILING}: {spent} of 25 USD were spent" for spent in (24, 25)]
     blind = tuple(replace(one, why=why) for one, why in zip(news.organization.unseen, held, strict=False))
     gaps = tuple(Gap(one.account, "eu-west-1", *one.why.split(": ", 1)) for one in blind)
-    said = nothing(replace(news, gaps=gaps, organization=replace(news.organization, unseen=blind))).text.replace(
+    text = nothing(replace(news, gaps=gaps, organization=replace(news.organization, unseen=blind))).text.replace(
         "\u2060", ""
     )
 
     assert (
         "team-000 (300000000000) (all of it), team-001 (300000000001) (all of it); the ceiling on metrics. The ceiling of 25 USD"
         " on metrics is reached (scan.most_metrics_usd in the policy raises it)."
-    ) in said
+    ) in text
 
 
-def test_nothing_new_is_told_of_accounts_too() -> None:
-    said = nothing(invented.news(0, **invented.organization())).text
+def test_a_digest_without_news_has_the_accounts_too() -> None:
+    text = nothing(invented.news(0, **invented.organization())).text
 
-    assert "7 of 1,000 accounts incomplete" in said
-    assert "In all 76 findings in 38 of 1,000 accounts: " in said
+    assert "7 of 1,000 accounts incomplete" in text
+    assert "In all 76 findings in 38 of 1,000 accounts: " in text
 
 
-def test_one_account_is_told_as_it_ever_was() -> None:
+def test_a_trend_does_not_change_the_digest_of_one_account() -> None:
     trend = invented.organization()["trend"]
 
     assert digest(invented.news(4, trend=trend), POST) == digest(invented.news(4), POST)
 
 
 def test_an_audit_without_an_outcome_or_without_one_before_has_no_change() -> None:
-    assert "Since" not in digest(told(trend=()), POST)[0].text
-    assert "Since" not in digest(told(audit=replace(told().audit, outcome=None)), POST)[0].text
+    assert "Since" not in digest(organization_news(trend=()), POST)[0].text
+    assert (
+        "Since" not in digest(organization_news(audit=replace(organization_news().audit, outcome=None)), POST)[0].text
+    )
 
 
 @pytest.mark.parametrize("name", ["<!channel>", "n" * 300, "two\nlines", "*bold* :tada:", "מחיר \u202e"])
@@ -127,8 +129,10 @@ def test_the_longest_line_with_a_name_is_whole() -> None:
         detector=longest, monthly_savings_usd=Decimal("1234567890.12"),
     )  # fmt: skip
 
-    ((_, _), (told, findings)) = by_owner([Listed(seen, "f" * FIX, f"{'x' * 59}y{longest}")], {longest: "n" * 300})
+    ((_, _), (organization_news, findings)) = by_owner(
+        [Listed(seen, "f" * FIX, f"{'x' * 59}y{longest}")], {longest: "n" * 300}
+    )
 
     assert findings == 1
-    assert told.endswith(f"{'x' * 59}…")
-    assert len(told.splitlines()[-1]) < LINE
+    assert organization_news.endswith(f"{'x' * 59}…")
+    assert len(organization_news.splitlines()[-1]) < LINE

@@ -14,7 +14,7 @@ from support.effort import effort
 SEEN = str.maketrans({"∗": "*", "∼": "~", "ˋ": "`", "ˍ": "_", "\u2060": None})
 """From what stands in for a mark to the mark."""
 
-MARKS = st.text(st.sampled_from("<>!@#&*_~`:|^/.-\\ \n\t ahe"), max_size=40)
+MARKUP = st.text(st.sampled_from("<>!@#&*_~`:|^/.-\\ \n\t ahe"), max_size=40)
 WORDS = st.sampled_from(
     [
         "<!channel>",
@@ -29,11 +29,11 @@ WORDS = st.sampled_from(
         "ש",
     ]
 )
-FOREIGN = st.text(max_size=120) | MARKS | st.lists(WORDS, max_size=6).map(" ".join)
+UNTRUSTED = st.text(max_size=120) | MARKUP | st.lists(WORDS, max_size=6).map(" ".join)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "shown"),
     [
         ("build-cache_01", "build-cache_01"),
         ("<!channel>", "<\u2060!channel>"),
@@ -50,12 +50,12 @@ FOREIGN = st.text(max_size=120) | MARKS | st.lists(WORDS, max_size=6).map(" ".jo
         ("*bold* `code` :tada:", "*bold* `code` :tada:"),
     ],
 )
-def test_words_are_said_as_they_are_where_nothing_is_parsed(words: str, said: str) -> None:
-    assert literal(words) == said
+def test_text_is_unchanged_where_slack_parses_nothing(words: str, shown: str) -> None:
+    assert literal(words) == shown
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "shown"),
     [
         ("a < b && c > d", "a &lt; b &amp;&amp; c &gt; d"),
         ("*bold* ~gone~ `code`", "∗bold∗ ∼gone∼ ˋcodeˋ"),
@@ -66,8 +66,8 @@ def test_words_are_said_as_they_are_where_nothing_is_parsed(words: str, said: st
         ("#general", "#\u2060general"),
     ],
 )
-def test_words_mean_nothing_where_mrkdwn_is_parsed(words: str, said: str) -> None:
-    assert mrkdwn(words) == said
+def test_words_mean_nothing_where_mrkdwn_is_parsed(words: str, shown: str) -> None:
+    assert mrkdwn(words) == shown
 
 
 def test_what_is_too_long_is_cut_by_characters() -> None:
@@ -78,30 +78,30 @@ def test_what_is_too_long_is_cut_by_characters() -> None:
 
 
 @settings(max_examples=effort(500, 120))
-@given(words=FOREIGN, most=st.integers(3, 60))
+@given(words=UNTRUSTED, most=st.integers(3, 60))
 def test_whatever_the_words_they_are_one_visible_line(words: str, most: int) -> None:
-    said = literal(words, most)
+    shown = literal(words, most)
 
-    assert 1 <= len(said) <= max(most, len("(empty)"))
-    assert {one for one in said if category(one) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} <= {"\u2060", "\u2068", "\u2069"}
-    assert re.fullmatch("[^\u2068\u2069]*|\u2068[^\u2068\u2069]*\u2069", said)
-    assert not re.search(r"<[!@#]|@(here|channel|everyone)\b", said, re.IGNORECASE)
+    assert 1 <= len(shown) <= max(most, len("(empty)"))
+    assert {one for one in shown if category(one) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} <= {"\u2060", "\u2068", "\u2069"}
+    assert re.fullmatch("[^\u2068\u2069]*|\u2068[^\u2068\u2069]*\u2069", shown)
+    assert not re.search(r"<[!@#]|@(here|channel|everyone)\b", shown, re.IGNORECASE)
 
 
 @settings(max_examples=effort(1_000, 200))
-@given(words=FOREIGN)
+@given(words=UNTRUSTED)
 @example(words="<!channel|*_x_*>")
 @example(words="a_ _b_ c_d")
 @example(words="`*x*`:a:b:")
 def test_whatever_the_words_mrkdwn_makes_nothing_of_them(words: str, limits) -> None:
-    said = literal(words, 500)
+    shown = literal(words, 500)
 
-    assert limits.markup(mrkdwn(said)) == []
-    assert unescape(mrkdwn(said)).translate(SEEN) == said.translate(SEEN)
-    assert len(mrkdwn(said)) <= 5 * len(said)
+    assert limits.markup(mrkdwn(shown)) == []
+    assert unescape(mrkdwn(shown)).translate(SEEN) == shown.translate(SEEN)
+    assert len(mrkdwn(shown)) <= 5 * len(shown)
 
 
-def test_the_check_itself_knows_what_mrkdwn_parses(limits) -> None:
+def test_the_check_recognizes_what_mrkdwn_parses(limits) -> None:
     for harm in (
         *(
             "<!channel>",

@@ -14,7 +14,7 @@ from slackwater.views.text.one_line import one_line
 
 
 @pytest.mark.parametrize(
-    ("value", "unit", "said"),
+    ("value", "unit", "text"),
     [
         (1_000, "MiB/s", "1,000 MiB/s"),
         (7.96, "MB/s", "7.96 MB/s"),
@@ -29,12 +29,12 @@ from slackwater.views.text.one_line import one_line
         ("all of it", "words", "all of it"),
     ],
 )
-def test_values_are_said_with_their_unit(value: float | str, unit: str, said: str) -> None:
-    assert words.measure(value, unit) == said
+def test_values_are_shown_with_their_unit(value: float | str, unit: str, text: str) -> None:
+    assert words.measure(value, unit) == text
 
 
 @pytest.mark.parametrize(
-    ("usd", "said"),
+    ("usd", "text"),
     [
         ("1234.50", "saves 1,234.50 USD a month"),
         ("-12.00", "costs 12.00 USD a month"),
@@ -42,8 +42,8 @@ def test_values_are_said_with_their_unit(value: float | str, unit: str, said: st
         (None, "saving unknown"),
     ],
 )
-def test_savings_are_said(usd: str | None, said: str) -> None:
-    assert words.saving(usd) == said
+def test_savings_are_formatted(usd: str | None, text: str) -> None:
+    assert words.saving(usd) == text
 
 
 def test_questions_without_an_answer_are_grouped_the_most_frequent_first(make) -> None:
@@ -83,7 +83,7 @@ def test_the_headline_names_what_has_no_price(make) -> None:
     )
 
 
-def test_the_headline_counts_no_trouble_as_a_saving(make) -> None:
+def test_the_headline_counts_no_performance_issue_as_savings(make) -> None:
     slow = [of(make, n, "9.00", kind="performance") for n in (1, 2)]
     waste, risk = of(make, 3, "3.00"), of(make, 4, "9.00", kind="risk")
 
@@ -162,7 +162,7 @@ def test_no_character_without_a_shape_is_left() -> None:
 # --- Closed regions ---------------------------------------------------------------------------------------------------
 
 
-def test_a_region_that_is_closed_in_many_accounts_is_said_once() -> None:
+def test_a_region_that_is_disabled_in_many_accounts_is_reported_once() -> None:
     many = [(f"{number:012}", region) for number in range(312) for region in ("eu-south-1", "af-south-1")]
     assert words.disabled_regions([*many, ("123456789012", "me-south-1")]) == [
         "A service control policy disables af-south-1, eu-south-1 in 312 accounts: Slackwater read nothing there.",
@@ -171,15 +171,15 @@ def test_a_region_that_is_closed_in_many_accounts_is_said_once() -> None:
     assert words.disabled_regions([]) == []
 
 
-def _closed(make, **changes):
+def _disabled(make, **changes):
     shut = Gap(
         "123456789012", "ap-northeast-1", REGION_DISABLED, "region closed by a service control policy", optional=True
     )
     return make.scan(resources={}, gaps=(shut,), **changes)
 
 
-def test_a_closed_region_is_not_among_those_looked_at_nor_listed_with_what_failed(make) -> None:
-    scan = _closed(make)
+def test_a_disabled_region_is_neither_scanned_nor_listed_as_failed(make) -> None:
+    scan = _disabled(make)
     open_one = replace(
         make.scan().targets[0], target=Target("123456789012", "eu-west-1"), gaps=(make.gap(optional=True),)
     )
@@ -193,8 +193,8 @@ def test_a_closed_region_is_not_among_those_looked_at_nor_listed_with_what_faile
     assert words.headline(doc) == "Nothing found."
 
 
-def test_where_every_region_is_closed_nobody_says_that_nothing_was_found(make) -> None:
-    doc = scan_json.document(_closed(make))
+def test_if_every_region_is_disabled_the_headline_does_not_say_that_nothing_was_found(make) -> None:
+    doc = scan_json.document(_disabled(make))
     assert words.headline(doc) == "Unknown: a service control policy disables every region in this scan."
     assert words.completeness(doc) == "A service control policy disables every region in this scan. Nothing was read."
     assert words.not_read(doc) == []

@@ -80,7 +80,7 @@ def described(**more):
 # -- Look
 
 
-def test_a_look_at_a_loose_volume_says_all_that_deleting_depends_on(world) -> None:
+def test_a_look_at_an_unattached_volume_reports_all_that_a_deletion_depends_on(world) -> None:
     look = world.watcher.look(world.resource)
     assert look.born_at.timestamp() == pytest.approx(NOW - 90 * DAY, abs=1)
     assert look.tags == {"Name": "old database", "team": "web"}
@@ -154,7 +154,7 @@ def test_changes_that_cannot_be_read_are_no_sign_that_there_are_none(world) -> N
 # -- Mark and record
 
 
-def test_the_mark_comes_and_goes_and_leaves_other_tags_alone(world) -> None:
+def test_tagging_and_untagging_leaves_other_tags_unchanged(world) -> None:
     look = world.watcher.look(world.resource)
     for _ in range(2):
         world.watcher.add_tags(world.resource, look, {CLEANUP_TAG: "f-1", ACT_AFTER: "2026-12-01T00:00:00Z"})
@@ -169,7 +169,7 @@ def test_the_mark_comes_and_goes_and_leaves_other_tags_alone(world) -> None:
     assert world.asked <= WATCHER_ACTIONS
 
 
-def test_what_is_gone_cannot_be_marked_and_need_not_be_unmarked(world) -> None:
+def test_a_deleted_volume_cannot_be_tagged_and_need_not_be_untagged(world) -> None:
     look = world.watcher.look(world.resource)
     world.account.remove(ID)
     world.watcher.remove_tags(world.resource, (CLEANUP_TAG,))
@@ -177,7 +177,7 @@ def test_what_is_gone_cannot_be_marked_and_need_not_be_unmarked(world) -> None:
         world.watcher.add_tags(world.resource, look, {CLEANUP_TAG: "f-1"})
 
 
-def test_a_mark_that_does_not_come_off_is_an_error(world) -> None:
+def test_a_tag_that_cannot_be_removed_is_an_error(world) -> None:
     world.sim.faults.deny("ec2:DeleteTags")
     with pytest.raises(AwsError, match="Not allowed"):
         world.watcher.remove_tags(world.resource, (CLEANUP_TAG,))
@@ -433,7 +433,7 @@ def test_a_setting_holds_only_what_its_type_lets_one_choose(of) -> None:
     }
 
 
-def test_a_change_is_under_way_until_it_is_completed_and_goes_back_the_same_way(world) -> None:
+def test_a_change_is_under_way_until_it_is_completed_and_can_be_reverted_the_same_way(world) -> None:
     was, _ = world.changer.setting(world.resource, SMALLER)
     for to in (SMALLER, was):
         assert world.changer.refusal(world.resource, to) is None
@@ -446,7 +446,7 @@ def test_a_change_is_under_way_until_it_is_completed_and_goes_back_the_same_way(
     assert world.asked == CHANGER_ACTIONS
 
 
-def test_a_gp2_volume_becomes_gp3_with_what_was_said_and_not_with_ec2s_defaults_and_back(of) -> None:
+def test_a_gp2_volume_becomes_gp3_with_the_requested_settings_instead_of_ec2s_defaults_and_back(of) -> None:
     world = of(
         replace(
             VOLUME,
@@ -487,7 +487,7 @@ def test_ec2_refuses_and_so_do_we_while_a_change_is_under_way(world) -> None:
         world.changer.change(world.resource, SMALLER)
 
 
-def test_the_fifth_change_within_a_day_is_refused_by_ec2_which_tells_of_the_newest_alone(world) -> None:
+def test_ec2_refuses_the_fifth_change_within_a_day_and_describes_only_the_newest(world) -> None:
     was, _ = world.changer.setting(world.resource, SMALLER)
     for to in (SMALLER, was, SMALLER, was):
         world.changer.change(world.resource, to)
@@ -496,7 +496,7 @@ def test_the_fifth_change_within_a_day_is_refused_by_ec2_which_tells_of_the_newe
         world.changer.change(world.resource, SMALLER)
 
 
-def test_four_changes_within_a_day_are_known_where_ec2_tells_of_them(world) -> None:
+def test_four_changes_within_a_day_are_known_if_ec2_describes_them(world) -> None:
     at = [world.now - timedelta(hours=hours) for hours in (30, 23, 20, 10, 2)]
     changes = [{"ModificationState": "completed", "StartTime": one} for one in at]
     answers = {"describe_volumes": described(), "describe_volumes_modifications": {"VolumesModifications": changes}}

@@ -61,7 +61,7 @@ def test_it_comes_back_as_it_was_with_what_it_held_but_for_its_id(of, volume) ->
     assert world.asked | {"ec2:CreateTags"} >= RESTORER_ACTIONS - KEY_ACTIONS
 
 
-def test_tags_that_aws_keeps_to_itself_and_the_mark_do_not_come_back_and_only_the_first_are_missed(of) -> None:
+def test_reserved_tags_and_the_cleanup_tag_are_not_restored_and_only_the_reserved_are_reported(of) -> None:
     world = of(replace(VOLUME, tags={"aws:backup:x": "y", "team": "web", CLEANUP_TAG: "f-1", ACT_AFTER: "then"}))
     restored = world.restored(world.deleted(world.backed_up()))
     (made,) = world.volumes
@@ -69,7 +69,7 @@ def test_tags_that_aws_keeps_to_itself_and_the_mark_do_not_come_back_and_only_th
     assert "it lacks the tags aws:backup:x (AWS keeps names that begin with aws: to itself)" in restored.differences
 
 
-def test_what_came_back_otherwise_is_said(world) -> None:
+def test_differences_after_a_restore_are_reported(world) -> None:
     cleanup = world.deleted(world.backed_up())
     first = world.restorer.restore(cleanup)
     world.account.put(replace(world.account.find(first.id), iops=3_000, tags={"team": "ours"}))

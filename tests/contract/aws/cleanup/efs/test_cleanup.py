@@ -70,7 +70,7 @@ def test_what_is_not_there_is_none_and_what_cannot_be_read_is_an_error(world) ->
         world.sim.faults.clear()
 
 
-def test_a_file_system_that_goes_between_two_questions_is_gone(world) -> None:
+def test_a_file_system_that_is_deleted_between_two_calls_is_gone(world) -> None:
     world.sim.before("elasticfilesystem:DescribeMountTargets", lambda: world.account.remove("fs-1"))
     assert world.watcher.look(world.resource) is None
 
@@ -123,7 +123,7 @@ def test_all_pages_are_read(of) -> None:
 # -- Mark and record
 
 
-def test_the_mark_is_on_the_file_system_and_its_access_points_and_comes_off_again(world) -> None:
+def test_the_file_system_and_its_access_points_are_tagged_and_untagged(world) -> None:
     tags = {CLEANUP_TAG: "f-1", ACT_AFTER: "2026-12-16T09:07:00Z"}
     for _ in range(2):
         world.watcher.add_tags(world.resource, world.watcher.look(world.resource), tags)
@@ -139,7 +139,7 @@ def test_the_mark_is_on_the_file_system_and_its_access_points_and_comes_off_agai
     assert world.asked <= WATCHER_ACTIONS
 
 
-def test_a_mark_that_is_not_on_everything_is_an_error_and_the_file_system_comes_last(world) -> None:
+def test_a_partial_tagging_is_an_error_and_the_file_system_is_tagged_last(world) -> None:
     look = world.watcher.look(world.resource)
     world.sim.faults.deny("elasticfilesystem:TagResource")
     with pytest.raises(AwsError, match="Not allowed"):
@@ -155,7 +155,7 @@ def test_a_mark_that_is_not_on_everything_is_an_error_and_the_file_system_comes_
     assert tagged[-1] == {"fsap-1", "fsap-2"}
 
 
-def test_an_access_point_that_is_gone_needs_no_mark_and_a_file_system_that_is_gone_none_off(world) -> None:
+def test_deleted_access_points_need_no_tag_and_a_deleted_file_system_no_untagging(world) -> None:
     look = world.watcher.look(world.resource)
     world.account.put(SYSTEM.with_points([POINT]))
     world.watcher.add_tags(world.resource, look, {CLEANUP_TAG: "f-1"})
@@ -328,7 +328,7 @@ def test_the_lifecycle_is_changed_and_taken_off(world) -> None:
         (replace(SYSTEM, one_zone=f"{REGION}a"), TIERED, "Archive takes elastic"),
     ],
 )
-def test_what_efs_is_known_not_to_take_is_said_before(of, system, to, says) -> None:
+def test_what_efs_would_refuse_is_reported_before_the_request(of, system, to, says) -> None:
     world = of(system)
     assert says in world.changer.refusal(world.resource, to)
     assert of(SYSTEM).changer.refusal(world.resource, to) is None

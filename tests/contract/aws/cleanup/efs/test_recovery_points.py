@@ -173,7 +173,7 @@ def test_aws_backup_keeps_it_for_no_fewer_days(world, kept, days) -> None:
 WHEN = datetime(2026, 11, 16, tzinfo=UTC)
 
 
-class Told:
+class BackupAnswers:
     """A session whose AWS Backup answers as it is told."""
 
     def __init__(self, job: dict[str, Any], point: dict[str, Any] | None = None) -> None:
@@ -187,7 +187,7 @@ class Told:
         self.point = None if point is None else made | {"Status": "COMPLETED", "BackupSizeInBytes": 5} | point
         self.asked: list[str] = []
 
-    def client(self, service: str, region: str) -> Told:
+    def client(self, service: str, region: str) -> BackupAnswers:
         return self
 
     def list_backup_jobs(self, **_: Any) -> Any:
@@ -231,20 +231,25 @@ class Told:
     ],
 )  # fmt: skip
 def test_only_a_whole_recovery_point_of_a_whole_job_is_complete(world, job, point, state, why) -> None:
-    taker = EfsBackupTaker(Told(job, point), Told(job, point), vault=VAULT, role_arn="r")
+    taker = EfsBackupTaker(BackupAnswers(job, point), BackupAnswers(job, point), vault=VAULT, role_arn="r")
     (copy,) = taker.copies(world.resource, world.backup(job="j"))
     assert (copy.state, copy.why) == (state, why)
 
 
 def test_jobs_of_a_backup_plan_are_not_ours_and_cost_no_calls(world) -> None:
-    told = Told({"CreatedBy": {"BackupPlanId": "daily"}}, {})
-    assert EfsBackupTaker(told, told, vault=VAULT, role_arn="r").copies(world.resource, world.backup()) == []
-    assert told.asked == []
+    backup_service = BackupAnswers({"CreatedBy": {"BackupPlanId": "daily"}}, {})
+    assert (
+        EfsBackupTaker(backup_service, backup_service, vault=VAULT, role_arn="r").copies(world.resource, world.backup())
+        == []
+    )
+    assert backup_service.asked == []
 
 
 def test_tags_are_read_over_all_pages(world) -> None:
-    told = Told({}, {})
-    (copy,) = EfsBackupTaker(told, told, vault=VAULT, role_arn="r").copies(world.resource, world.backup())
+    backup_service = BackupAnswers({}, {})
+    (copy,) = EfsBackupTaker(backup_service, backup_service, vault=VAULT, role_arn="r").copies(
+        world.resource, world.backup()
+    )
     assert copy.token == "f-1-1-0"
 
 
@@ -294,8 +299,10 @@ def test_a_vault_lock_refuses_and_the_tag_stays_as_it_was(world) -> None:
     ],
 )
 def test_when_aws_backup_deletes_a_recovery_point_by_itself(world, point, at) -> None:
-    told = Told({}, point)
-    (copy,) = EfsBackupTaker(told, told, vault=VAULT, role_arn="r").copies(world.resource, world.backup())
+    backup_service = BackupAnswers({}, point)
+    (copy,) = EfsBackupTaker(backup_service, backup_service, vault=VAULT, role_arn="r").copies(
+        world.resource, world.backup()
+    )
     assert copy.deletes_at == (None if at is None else WHEN + timedelta(days=at))
 
 
@@ -317,18 +324,20 @@ def test_when_aws_backup_deletes_a_recovery_point_by_itself(world, point, at) ->
     ],
 )
 def test_which_key_a_recovery_point_depends_on(world, point, key) -> None:
-    told = Told({}, point)
-    (copy,) = EfsBackupTaker(told, told, vault=VAULT, role_arn="r").copies(world.resource, world.backup())
+    backup_service = BackupAnswers({}, point)
+    (copy,) = EfsBackupTaker(backup_service, backup_service, vault=VAULT, role_arn="r").copies(
+        world.resource, world.backup()
+    )
     assert copy.key == key
 
 
 def test_what_hangs_on_a_lifecycle_is_sent_along(world) -> None:
     lifecycle = {"DeleteAfterDays": 120, "MoveToColdStorageAfterDays": 7, "DeleteAfterEvent": "x"}
-    told = Told({}, {"Lifecycle": lifecycle})
-    taker = EfsBackupTaker(told, told, vault=VAULT, role_arn="r")
+    backup_service = BackupAnswers({}, {"Lifecycle": lifecycle})
+    taker = EfsBackupTaker(backup_service, backup_service, vault=VAULT, role_arn="r")
     (copy,) = taker.copies(world.resource, world.backup())
     taker.keep(world.resource, copy, WHEN + timedelta(days=200, seconds=1))
-    assert told.updated == {"DeleteAfterDays": 201, "MoveToColdStorageAfterDays": 7}
+    assert backup_service.updated == {"DeleteAfterDays": 201, "MoveToColdStorageAfterDays": 7}
 
 
 # -- Sweeping
@@ -375,7 +384,7 @@ def test_a_backup_in_the_vault_of_before_is_found_and_restored(world) -> None:
     assert restorer.restore(undo).state == "running"
 
 
-def test_the_sweeper_deletes_what_it_is_told_and_what_is_gone_is_fine(world) -> None:
+def test_the_sweeper_deletes_the_requested_recovery_point_and_accepts_one_that_is_gone(world) -> None:
     backup = world.backed_up()
     world.taker.start(world.resource, world.backup(token="theirs"), {})
     (copy,) = swept(world)
@@ -420,6 +429,6 @@ def test_what_is_refused_is_not_deleted_and_what_is_no_recovery_point_is_not_ask
 
 
 def test_recovery_points_of_a_backup_plan_are_never_ours(world) -> None:
-    told = Told({}, {"CreatedBy": {"BackupPlanId": "daily"}})
-    assert list(EfsSweeper(told, told, vault=VAULT).copies("1", "r")) == []
-    assert told.asked == []
+    backup_service = BackupAnswers({}, {"CreatedBy": {"BackupPlanId": "daily"}})
+    assert list(EfsSweeper(backup_service, backup_service, vault=VAULT).copies("1", "r")) == []
+    assert backup_service.asked == []

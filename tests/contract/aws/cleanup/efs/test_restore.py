@@ -31,7 +31,7 @@ def world(of) -> World:
     return of(SYSTEM)
 
 
-def settled(record):
+def without_pending(record):
     """A record without what is never the same: ids, and ARNs with them."""
     points = [
         {k: v for k, v in one.items() if k not in {"id", "arn", "client_token"}} for one in record["access_points"]
@@ -75,7 +75,9 @@ def test_what_was_taken_off_a_file_system_that_is_there_is_put_back(world) -> No
 
     restored = world.restored(cleanup)
     after = world.watcher.record(world.resource)
-    assert settled(after) == settled(before), "addresses, security groups, users, directories and tags with them"
+    assert without_pending(after) == without_pending(before), (
+        "addresses, security groups, users, directories and tags with them"
+    )
     points, targets = ([one["id"] for one in after[kind]] for kind in ("access_points", "mount_targets"))
     assert restored == Restored(
         state="done",
@@ -117,7 +119,7 @@ def test_what_is_still_going_is_waited_for(world) -> None:
     world.sim.advance(120)
     restored = world.restored(cleanup)
     assert restored.state == "done"
-    assert settled(world.watcher.record(world.resource)) == settled(cleanup.recorded)
+    assert without_pending(world.watcher.record(world.resource)) == without_pending(cleanup.recorded)
 
 
 def test_it_is_done_only_when_it_can_be_mounted(world) -> None:
@@ -141,7 +143,7 @@ def test_dying_at_any_point_it_makes_nothing_twice(world, action, dies) -> None:
             world.restorer.restore(cleanup)
         world.sim.faults.clear()
     assert world.restored(cleanup).state == "done"
-    assert settled(world.watcher.record(world.resource)) == settled(cleanup.recorded)
+    assert without_pending(world.watcher.record(world.resource)) == without_pending(cleanup.recorded)
     assert len(world.account.find("fs-1").points) == len(world.account.find("fs-1").mount_targets) == 2
 
 
@@ -155,7 +157,7 @@ def test_what_does_not_show_yet_is_not_made_twice(world, action) -> None:
     assert world.restorer.restore(cleanup).state == "running"
     world.sim.faults.clear()
     assert world.restored(cleanup).state == "done"
-    assert settled(world.watcher.record(world.resource)) == settled(cleanup.recorded)
+    assert without_pending(world.watcher.record(world.resource)) == without_pending(cleanup.recorded)
 
 
 def test_another_file_system_of_the_same_id_is_not_touched(world) -> None:
@@ -168,7 +170,7 @@ def test_another_file_system_of_the_same_id_is_not_touched(world) -> None:
     assert not [action for action in world.asked if "Create" in action or "StartRestore" in action]
 
 
-def test_an_address_that_somebody_else_took_is_another_one_and_said(world) -> None:
+def test_an_ip_address_that_somebody_else_uses_is_replaced_and_reported(world) -> None:
     cleanup = world.undo()
     world.delete("mount-target")
     taken = MountTarget(id="fsmt-x", az=f"{REGION}a", address="10.0.1.7")
@@ -182,7 +184,7 @@ def test_an_address_that_somebody_else_took_is_another_one_and_said(world) -> No
     assert target["security_groups"] == ["sg-1", "sg-2"]
 
 
-def test_a_stranger_in_the_zone_is_an_end_that_is_said_and_can_be_gone_on_from(world) -> None:
+def test_somebody_elses_mount_target_in_the_zone_fails_the_undo_which_can_be_continued(world) -> None:
     cleanup = world.undo()
     world.delete(*PARTS)
     stranger = MountTarget(id="fsmt-x", az=f"{REGION}a", subnet="subnet-other")
@@ -197,10 +199,10 @@ def test_a_stranger_in_the_zone_is_an_end_that_is_said_and_can_be_gone_on_from(w
 
     world.account.put(replace(world.account.find("fs-1"), mount_targets=world.account.find("fs-1").mount_targets[1:]))
     assert world.restored(replace(cleanup, restored=restored)).state == "done"
-    assert settled(world.watcher.record(world.resource)) == settled(cleanup.recorded)
+    assert without_pending(world.watcher.record(world.resource)) == without_pending(cleanup.recorded)
 
 
-def test_what_is_not_allowed_is_said_and_all_else_is_done(world) -> None:
+def test_a_denied_step_is_reported_and_all_others_are_done(world) -> None:
     cleanup = world.undo()
     world.delete(*PARTS)
     world.sim.faults.deny("elasticfilesystem:CreateAccessPoint")
@@ -248,19 +250,19 @@ def test_a_file_system_that_is_gone_comes_back_from_its_backup_as_it_was(of) -> 
     assert own == {**SYSTEM.tags, RESTORED_FROM: "fs-1"}, "without the mark"
     assert [one["tags"] for one in now["access_points"]] == [{"Name": "web"}, {}], "nor is it on these"
     was["access_points"][0]["tags"], was["access_points"][1]["tags"] = {"Name": "web"}, {}
-    assert settled({**now, "tags": SYSTEM.tags}) == settled({**was, "tags": SYSTEM.tags})
+    assert without_pending({**now, "tags": SYSTEM.tags}) == without_pending({**was, "tags": SYSTEM.tags})
     names = {world.arn: restored.arn, was["access_points"][0]["arn"]: now["access_points"][0]["arn"]}
     renamed = json.dumps(policy)
     for old, one in names.items():
         renamed = renamed.replace(old, one)
     assert only_policy(world, new) == json.loads(renamed)
 
-    said = "; ".join(restored.differences)
-    assert f"its id is {new}, not fs-1" in said
-    assert "/aws-backup-restore_<date and time>" in said
-    assert "its access points show nothing" in said
-    assert f"its access point fsap-2 is {now['access_points'][1]['id']} now" in said
-    assert f"is {now['mount_targets'][0]['id']}, not fsmt-1" in said
+    reported = "; ".join(restored.differences)
+    assert f"its id is {new}, not fs-1" in reported
+    assert "/aws-backup-restore_<date and time>" in reported
+    assert "its access points show nothing" in reported
+    assert f"its access point fsap-2 is {now['access_points'][1]['id']} now" in reported
+    assert f"is {now['mount_targets'][0]['id']}, not fsmt-1" in reported
 
 
 def test_a_one_zone_file_system_comes_back_in_its_zone_with_its_key(of) -> None:
@@ -320,7 +322,7 @@ def test_answers_that_are_lost_make_nothing_twice(world, action) -> None:
     assert restored.state == "done"
     assert len(world.account.fleet.efs) == systems + 1
     now = world.watcher.record(replace(world.resource, id=restored.id))
-    assert settled({**now, "tags": {}}) == settled({**cleanup.recorded, "tags": {}})
+    assert without_pending({**now, "tags": {}}) == without_pending({**cleanup.recorded, "tags": {}})
 
 
 def test_dying_after_each_answer_it_restores_once(world) -> None:
@@ -516,45 +518,45 @@ def test_an_access_point_that_does_not_show_yet_is_no_refusal(world) -> None:
 
 def writes(world: World) -> list[tuple[str, bool]]:
     """Each call from now on that writes to a file system, and whether what was restored carried the tag before it."""
-    told: list[tuple[str, bool]] = []
+    requests: list[tuple[str, bool]] = []
 
-    def tell(action: str) -> None:
+    def count(action: str) -> None:
         made = [one for one in world.account.fleet.efs if one.id != "fs-1"]
-        told.append((action, any(one.tags.get(RESTORED_FROM) == "fs-1" for one in made)))
+        requests.append((action, any(one.tags.get(RESTORED_FROM) == "fs-1" for one in made)))
 
     for action in sorted(RESTORER_ACTIONS):
         name = action.partition(":")[2]
         if action.startswith("elasticfilesystem:") and not name.startswith("Describe"):
-            world.sim.before(action, lambda action=action: tell(action))
-    return told
+            world.sim.before(action, lambda action=action: count(action))
+    return requests
 
 
 def test_what_aws_backup_made_is_tagged_before_anything_else_is_written(world: World) -> None:
     cleanup = world.undo(world.backed_up())
     world.delete()
-    told = writes(world)
+    requests = writes(world)
     assert world.restored(cleanup).state == "done"
-    assert told[0] == ("elasticfilesystem:TagResource", False)
-    assert len(told) > 3
-    assert all(tagged for _, tagged in told[1:])
+    assert requests[0] == ("elasticfilesystem:TagResource", False)
+    assert len(requests) > 3
+    assert all(tagged for _, tagged in requests[1:])
 
 
 def test_without_the_tag_nothing_is_written(world: World) -> None:
     cleanup = world.undo(world.backed_up())
     world.delete()
     world.sim.faults.deny("elasticfilesystem:TagResource")
-    told = writes(world)
+    requests = writes(world)
     restored = world.restored(cleanup)
     assert restored.state == "failed"
     assert restored.why
     assert restored.why.startswith("its origin could not be put back")
-    assert {action for action, _ in told} == {"elasticfilesystem:TagResource"}
+    assert {action for action, _ in requests} == {"elasticfilesystem:TagResource"}
 
 
-def test_what_stays_is_not_said_to_be_restored(world: World) -> None:
+def test_what_was_never_deleted_is_not_reported_as_restored(world: World) -> None:
     cleanup = world.undo(removals=())
     world.delete("access-point", "mount-target")
-    told = writes(world)
+    requests = writes(world)
     assert world.restored(cleanup).state == "done"
-    assert "elasticfilesystem:TagResource" not in {action for action, _ in told}
+    assert "elasticfilesystem:TagResource" not in {action for action, _ in requests}
     assert RESTORED_FROM not in world.account.find("fs-1").tags

@@ -139,7 +139,7 @@ def test_a_backup_is_kept_for_longer_by_its_tag_and_never_for_less(world: World)
     assert copy.key
 
 
-def test_a_copy_that_somebody_made_is_told_apart(world: World) -> None:
+def test_a_backup_that_somebody_else_made_is_recognized(world: World) -> None:
     resource = tracked(ZFS.id)
     begun = world.taker.start(resource, OF_ZFS, tags(resource, OF_ZFS))
     world.sim.advance(1_000)

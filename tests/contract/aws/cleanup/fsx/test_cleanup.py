@@ -34,7 +34,7 @@ from support.fsx_world import (
     tracked,
 )
 
-MARKED = {CLEANUP_TAG: "0123456789abcdef", ACT_AFTER: "2026-12-01T00:00:00Z"}
+TAGS = {CLEANUP_TAG: "0123456789abcdef", ACT_AFTER: "2026-12-01T00:00:00Z"}
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def refusal(code: str, operation: str = "DescribeFileSystems") -> ClientError:
 # --- Look
 
 
-def test_an_openzfs_file_system_goes_as_one(world: World) -> None:
+def test_an_openzfs_file_system_is_deleted_in_one_request(world: World) -> None:
     look = world.watcher.look(tracked(ZFS.id))
 
     assert look is not None
@@ -257,63 +257,63 @@ def tags_of(world: World, *ids: str) -> list[dict[str, str]]:
     return [dict(world.account.find(one).tags) for one in ids]
 
 
-def test_it_carries_the_mark_and_its_volumes_do_not(world: World) -> None:
+def test_the_file_system_is_tagged_and_its_volumes_are_not(world: World) -> None:
     look = world.watcher.look(tracked(ZFS.id))
     assert look is not None
 
-    world.watcher.add_tags(tracked(ZFS.id), look, MARKED)
-    world.watcher.add_tags(tracked(ZFS.id), look, MARKED)
+    world.watcher.add_tags(tracked(ZFS.id), look, TAGS)
+    world.watcher.add_tags(tracked(ZFS.id), look, TAGS)
 
-    assert tags_of(world, ZFS.id, ZFS_CHILD.id) == [{**ZFS.tags, **MARKED}, dict(ZFS_CHILD.tags)]
+    assert tags_of(world, ZFS.id, ZFS_CHILD.id) == [{**ZFS.tags, **TAGS}, dict(ZFS_CHILD.tags)]
 
     world.watcher.remove_tags(tracked(ZFS.id), (CLEANUP_TAG, ACT_AFTER))
 
     assert tags_of(world, ZFS.id) == [dict(ZFS.tags)]
 
 
-def test_a_mark_that_is_not_on_is_an_error(world: World) -> None:
+def test_a_tag_that_was_not_added_is_an_error(world: World) -> None:
     look = world.watcher.look(tracked(ZFS.id))
     assert look is not None
     world.sim.faults.error("fsx:TagResource", "BadRequest", 400, times=1)
 
     with pytest.raises(AwsError):
-        world.watcher.add_tags(tracked(ZFS.id), look, MARKED)
+        world.watcher.add_tags(tracked(ZFS.id), look, TAGS)
 
 
-def marked_by_an_older_version(world: World) -> list[str]:
+def tagged_by_an_older_version(world: World) -> list[str]:
     """Ids of all that an older version marked of an ONTAP file system: itself, its volumes and its machines."""
     ids = [one.id for one in (ONTAP, HOME, WORK, DATA, DEEP, BUILDS)]
     for id_ in ids:
-        for key, value in MARKED.items():
+        for key, value in TAGS.items():
             world.account.tag(id_, key, value)
     return ids
 
 
 def test_unmarking_ontap_takes_off_all_that_an_older_version_put_on(world: World) -> None:
-    ids = marked_by_an_older_version(world)
+    ids = tagged_by_an_older_version(world)
 
     world.watcher.remove_tags(tracked(ONTAP.id), (CLEANUP_TAG, ACT_AFTER))
 
     assert tags_of(world, *ids) == [dict(one.tags) for one in (ONTAP, HOME, WORK, DATA, DEEP, BUILDS)]
 
 
-def test_unmarking_goes_on_where_one_is_refused_and_says_so(world: World) -> None:
-    ids = marked_by_an_older_version(world)
+def test_untagging_continues_after_a_refusal_and_reports_it(world: World) -> None:
+    ids = tagged_by_an_older_version(world)
     world.sim.faults.error("fsx:UntagResource", "BadRequest", 400, times=1)
 
     with pytest.raises(AwsError):
-        world.watcher.remove_tags(tracked(ONTAP.id), MARKED)
+        world.watcher.remove_tags(tracked(ONTAP.id), TAGS)
 
     assert [id_ for id_ in ids if CLEANUP_TAG in world.account.find(id_).tags] == [ONTAP.id]
 
 
-def test_unmarking_takes_marks_off_that_do_not_show_yet(world: World) -> None:
+def test_untagging_removes_tags_that_are_not_listed_yet(world: World) -> None:
     look = world.watcher.look(tracked(ZFS.id))
     assert look is not None
-    world.watcher.add_tags(tracked(ZFS.id), look, MARKED)
+    world.watcher.add_tags(tracked(ZFS.id), look, TAGS)
     world.sim.faults.lagging("fsx:DescribeFileSystems")
 
-    world.watcher.remove_tags(tracked(ZFS.id), MARKED)
+    world.watcher.remove_tags(tracked(ZFS.id), TAGS)
 
     assert tags_of(world, ZFS.id) == [dict(ZFS.tags)]
 
@@ -322,14 +322,14 @@ def test_unmarking_what_is_gone_or_going_is_fine(world: World) -> None:
     world.account.remove(WORK.id)
     world.sim.before("fsx:UntagResource", lambda: world.account.remove(DEEP.id))
 
-    world.watcher.remove_tags(tracked(ONTAP.id), MARKED)
+    world.watcher.remove_tags(tracked(ONTAP.id), TAGS)
 
     asked = world.asked("UntagResource")
     assert asked == 7, "the file system, four volumes (one of them a root), two machines"
 
     world.put(ZFS, phase="DELETING")
-    world.watcher.remove_tags(tracked(ZFS.id), MARKED)
-    world.watcher.remove_tags(tracked("fs-00000000000000000"), MARKED)
+    world.watcher.remove_tags(tracked(ZFS.id), TAGS)
+    world.watcher.remove_tags(tracked("fs-00000000000000000"), TAGS)
 
     assert world.asked("UntagResource") == asked
 

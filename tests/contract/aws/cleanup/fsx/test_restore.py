@@ -56,9 +56,9 @@ def test_an_openzfs_file_system_comes_back_with_what_was_in_it(world: World) -> 
     }
     assert {tag["Key"]: tag["Value"] for tag in now["Tags"]} == {**ZFS.tags, RESTORED_FROM: cleanup.backups[0].id}
     assert world.watcher.record(replace(cleanup.resource, id=restored.id))["security_group_ids"] == ["sg-0a", "sg-0b"]
-    said = " | ".join(restored.differences)
+    reported = " | ".join(restored.differences)
     for word in (restored.id, ZFS.id, "DNS name", "snapshots", RESTORED_FROM):
-        assert word in said
+        assert word in reported
 
 
 def test_an_openzfs_file_system_that_is_there_is_as_it_was(world: World) -> None:
@@ -153,7 +153,7 @@ def test_without_a_verified_backup_nothing_is_made(world: World) -> None:
     assert world.systems("OPENZFS") == []
 
 
-def test_a_backup_that_is_gone_is_said(world: World) -> None:
+def test_a_deleted_backup_is_reported(world: World) -> None:
     cleanup = world.without(world.begun(ZFS))
     world.account.drop_backup(cleanup.backups[0].id)
 
@@ -163,7 +163,7 @@ def test_a_backup_that_is_gone_is_said(world: World) -> None:
     assert "BackupNotFound" in str(restored.why)
 
 
-def test_what_may_pass_or_be_mended_is_an_error_and_nothing_is_lost(world: World) -> None:
+def test_a_temporary_or_fixable_problem_is_an_error_and_nothing_is_lost(world: World) -> None:
     cleanup = world.without(world.begun(ZFS))
     world.sim.faults.deny("fsx:CreateFileSystemFromBackup")
     with pytest.raises(AccessDeniedError):
@@ -176,7 +176,7 @@ def test_what_may_pass_or_be_mended_is_an_error_and_nothing_is_lost(world: World
     assert world.back(cleanup).state == "done"
 
 
-def test_one_that_fsx_gave_up_is_said_and_another_is_made_when_asked_again(world: World) -> None:
+def test_a_restore_that_fsx_gave_up_is_reported_and_the_next_undo_starts_another(world: World) -> None:
     cleanup = world.without(world.begun(ZFS))
     begun = world.restorer.restore(cleanup)
     assert begun.id is not None
@@ -191,7 +191,7 @@ def test_one_that_fsx_gave_up_is_said_and_another_is_made_when_asked_again(world
     assert second.id != begun.id
 
 
-def test_one_that_vanished_while_it_was_made_is_said(world: World) -> None:
+def test_a_file_system_that_was_deleted_while_fsx_made_it_is_reported(world: World) -> None:
     cleanup = world.without(world.begun(ZFS))
     begun = world.restorer.restore(cleanup)
     assert begun.id is not None
@@ -264,14 +264,14 @@ def test_what_was_chosen_is_asked_for() -> None:
     assert (asked["SecurityGroupIds"], asked["NetworkType"]) == (["sg-1"], "DUAL")
 
 
-def test_what_is_lost_with_the_file_system_is_said() -> None:
-    said = list(system_differences(RECORDED, "fs-1", {"FileSystemId": "fs-2", "DNSName": "fs-2.fsx"}))
+def test_what_is_lost_with_the_file_system_is_reported() -> None:
+    reported = list(system_differences(RECORDED, "fs-1", {"FileSystemId": "fs-2", "DNSName": "fs-2.fsx"}))
 
-    assert any("aws:cloudformation:stack-name" in one for one in said)
-    assert any("security groups were not known" in one for one in said)
+    assert any("aws:cloudformation:stack-name" in one for one in reported)
+    assert any("security groups were not known" in one for one in reported)
 
 
-def test_the_mark_does_not_come_back() -> None:
+def test_the_cleanup_tag_is_not_restored() -> None:
     assert tags_request({CLEANUP_TAG: "f", ACT_AFTER: "t", "aws:x": "y", "keep": "1"}, "fs-1") == [
         {"Key": "keep", "Value": "1"},
         {"Key": RESTORED_FROM, "Value": "fs-1"},

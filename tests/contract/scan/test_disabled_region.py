@@ -61,7 +61,7 @@ def account(simulate: Callable[..., Any], fleet: Fleet) -> Any:
     return simulate(fleet)
 
 
-def test_a_closed_region_is_said_once_and_costs_its_listings_alone(account: Any) -> None:
+def test_a_disabled_region_is_reported_once_and_costs_only_its_listing_calls(account: Any) -> None:
     account.sim.faults.close(account.target.region)
     done = scan(account)
 
@@ -94,7 +94,7 @@ def test_parts_say_it_as_the_whole_does(account: Any) -> None:
 @pytest.mark.parametrize(
     "detector", ["fsx-sync-export", "efs-idle", "ec2-idle", "efs-single-zone-use", "ebs-outdated-type"]
 )
-def test_it_is_closed_for_any_question(account: Any, detector: str) -> None:
+def test_every_call_finds_the_region_disabled(account: Any, detector: str) -> None:
     account.sim.faults.close(account.target.region)
     (target,) = scan(account, detector).targets
     assert [gap.what for gap in target.gaps] == [REGION_DISABLED]
@@ -129,7 +129,7 @@ def test_a_region_that_is_not_enabled_is_one_required_gap(account: Any) -> None:
     )  # asked, as file systems were denied
 
 
-def test_findings_of_a_region_stay_open_when_it_is_closed_and_are_resolved_when_they_are_gone(
+def test_findings_of_a_disabled_region_stay_open_and_are_resolved_once_they_are_gone(
     account: Any,
 ) -> None:
     seen = report(document(scan(account, "ebs-unattached")))
@@ -152,7 +152,7 @@ def test_findings_of_a_region_stay_open_when_it_is_closed_and_are_resolved_when_
     assert {write.finding.status for write in resolved if write} == {"resolved"}
 
 
-def test_a_clean_up_in_a_closed_region_has_seen_nothing() -> None:
+def test_a_clean_up_in_a_disabled_region_cannot_check_the_resource() -> None:
     """Not even where the finding is said to be gone."""
     place = SimpleNamespace(
         account="123456789012", region="eu-south-1", type="ebs-volume", arn="arn:aws:ec2:r:1:volume/v", id="v"
@@ -185,14 +185,14 @@ def test_a_clean_up_in_a_closed_region_has_seen_nothing() -> None:
     "policy", ["", ": arn:aws:organizations::987654321098:policy/o-qv5af4abcd/service_control_policy/p-2kgnabcd"]
 )
 def test_who_denies_is_never_cut_off(policy: str) -> None:
-    said = "with an explicit deny in a service control policy"
+    denial = "with an explicit deny in a service control policy"
     message = (
         f"User: arn:aws:sts::123456789012:assumed-role/{'R' * 64}/{'s' * 64} is not authorized to perform:"
         " elasticfilesystem:DescribeFileSystems on resource:"
-        f" arn:aws:elasticfilesystem:ap-southeast-1:123456789012:file-system/* {said}{policy}"
+        f" arn:aws:elasticfilesystem:ap-southeast-1:123456789012:file-system/* {denial}{policy}"
     )
     error = ClientError({"Error": {"Code": "AccessDeniedException", "Message": message}}, "DescribeFileSystems")
     assert len(f"AccessDeniedException: {message}") > MAX_REASON >= len(reason(error))
-    assert reason(error).endswith(f"… {said}{policy}")
-    short = ClientError({"Error": {"Code": "AccessDenied", "Message": f"no {said}. {'x' * 300}"}}, "X")
-    assert reason(short).count(said) == 1
+    assert reason(error).endswith(f"… {denial}{policy}")
+    short = ClientError({"Error": {"Code": "AccessDenied", "Message": f"no {denial}. {'x' * 300}"}}, "X")
+    assert reason(short).count(denial) == 1
