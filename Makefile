@@ -22,13 +22,15 @@ export SAM_CLI_TELEMETRY := 0
 help: ## say what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-18s %s\n", $$1, $$2}'
 
-setup: .venv/ready ## make .venv, with every version and hash of requirements.txt
+venv: .venv/ready ## install the command into .venv, with every version and hash of requirements.txt
+
+setup: .venv/ready .tools/checkov/ready tools/asl/node_modules/ready tests/browser/node_modules/ready ## install what the tests need
 
 .venv/ready: requirements.txt .python-version pyproject.toml
 	@bash tools/setup.sh $(UV) $(UV_VERSION)
 	@touch $@
 
-demo: setup ## audit the simulated account, and show what was planted in it
+demo: .venv/ready ## audit the simulated account, and show what was planted in it
 	@$(RUN)/slackwater demo
 
 test: setup ## the static checks, all tests but the slow ones, and the report in a browser; at most four minutes on two cores
@@ -37,63 +39,64 @@ test: setup ## the static checks, all tests but the slow ones, and the report in
 test-all: setup ## the same with every test; at most twelve minutes
 	@$(MAKE) --no-print-directory -j4 check browser pytest-all
 
-test-changed: setup ## the tests that import what differs from HEAD (or from BASE=...): a quick look, no proof
+test-changed: .venv/ready ## the tests that import what differs from HEAD (or from BASE=...): a quick look, no proof
 	@set -e; tests=$$($(RUN)/python tools/changed_tests.py $(BASE)); \
 	[ -z "$$tests" ] || $(RUN)/pytest -q -m "not slow" $$tests || [ $$? -eq 5 ]
 
-pytest-quick: setup
+pytest-quick: .venv/ready
 	$(RUN)/pytest -q $(SIDE_BY_SIDE) -m "not slow"
 
-pytest-all: setup
+pytest-all: .venv/ready
 	$(RUN)/pytest -q $(SIDE_BY_SIDE) --hypothesis-profile=thorough --over-http
 
-browser-smoke: setup tests/browser/node_modules/ready
+browser-smoke: .venv/ready tests/browser/node_modules/ready
 	node --test --test-reporter=dot tests/browser/safety.test.mjs tests/browser/vendor.test.mjs
 
-browser: setup tests/browser/node_modules/ready
+browser: .venv/ready tests/browser/node_modules/ready
 	node --test --test-reporter=spec tests/browser/*.test.mjs
 
 check: check-code check-types check-pages check-template ## everything that is checked without running it
 
-check-code: setup
+check-code: .venv/ready
 	$(RUN)/ruff check $(SOURCES)
 	$(RUN)/ruff format --check $(SOURCES)
 	$(RUN)/lint-imports --no-cache
 	$(RUN)/python tools/plain_names.py $(SOURCES)
 
-check-types: setup
+check-types: .venv/ready
 	$(RUN)/mypy
 
-check-pages: setup
+check-pages: .venv/ready
 	@set -e; fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
 	$(RUN)/python -m slackwater_cli.docs "$$fresh/detectors"; \
 	$(RUN)/python tools/estimate_pages.py "$$fresh/estimates"; \
 	$(RUN)/python tools/slack_messages.py "$$fresh/slack/messages"; \
 	$(RUN)/python tools/policy_reference.py "$$fresh/policy-reference.md"; \
-	for pages in detectors estimates slack/messages policy-reference.md; do \
+	$(RUN)/python tools/running_cost.py "$$fresh/running-cost.md"; \
+	for pages in detectors estimates slack/messages policy-reference.md running-cost.md; do \
 	  diff -r "$$fresh/$$pages" "docs/$$pages" || { echo "docs/$$pages is stale: run 'make docs'"; exit 1; }; \
 	done
 
 check-template: check-sam check-checkov check-machines ## validate the templates and the state machines
 
-check-sam: setup
+check-sam: .venv/ready
 	$(RUN)/python tools/validate_templates.py $(TEMPLATES)
 
-check-checkov: setup .tools/checkov/ready
+check-checkov: .venv/ready .tools/checkov/ready
 	.tools/checkov/bin/checkov $(TEMPLATES:%=--file %) --framework cloudformation --skip-download --quiet --compact
 
 audit: .tools/audit/ready ## check every locked version for known vulnerabilities; ADVISORIES="PATH ..." names copies of OSV's records
 	@.tools/audit/bin/python tools/audit.py $(ADVISORIES:%=--advisories %)
 
-check-machines: setup tools/asl/node_modules/ready
+check-machines: .venv/ready tools/asl/node_modules/ready
 	@set -e; for machine in statemachines/*.asl.yaml; do \
 	  tools/asl/node_modules/.bin/asl-validator --yaml-definition "$$(sed 's/$${Partition}/aws/' $$machine)"; \
 	done
 
-docs: setup ## write the generated pages again
+docs: .venv/ready ## write the generated pages again
 	$(RUN)/python -m slackwater_cli.docs $(DOCS)
 	$(RUN)/python tools/estimate_pages.py docs/estimates
-	$(RUN)/python tools/running_cost.py
+	$(RUN)/python tools/running_cost.py docs/running-cost.md
 	$(RUN)/python tools/openapi.py docs/openapi.json
 	$(RUN)/python tools/slack_messages.py docs/slack/messages
 	$(RUN)/python tools/deploy_rights.py iam/deploy.json
@@ -101,11 +104,11 @@ docs: setup ## write the generated pages again
 	$(RUN)/python tools/policy_reference.py docs/policy-reference.md
 	$(RUN)/python tools/terminal_picture.py docs/pictures/terminal.svg
 
-format: setup ## lay out the code
+format: .venv/ready ## lay out the code
 	$(RUN)/ruff format $(SOURCES)
 	$(RUN)/ruff check --fix $(SOURCES)
 
-lock: setup ## choose versions again, within the pyproject files' bounds
+lock: .venv/ready ## choose versions again, within the pyproject files' bounds
 	$(UV) pip compile -q --upgrade --universal --generate-hashes --no-annotate --no-header --python-version 3.13 \
 	  --no-emit-package slackwater --group dev --extra demo pyproject.toml -o requirements.txt
 	$(UV) pip compile -q --generate-hashes --no-annotate --no-header --python-version 3.13 --python-platform aarch64-manylinux_2_28 \
@@ -113,54 +116,54 @@ lock: setup ## choose versions again, within the pyproject files' bounds
 	for tool in ministack aws-cli lambda-runtime checkov audit; do $(UV) pip compile -q --upgrade --universal --generate-hashes --no-annotate --no-header \
 	  --python-version 3.13 tools/requirements/$$tool.in -o tools/requirements/$$tool.txt; done
 
-release: setup ## build the tagged commit into dist: the wheel (twice, and compare), the bundle, and SHA256SUMS
+release: .venv/ready ## build the tagged commit into dist: the wheel (twice, and compare), the bundle, and SHA256SUMS
 	@$(RUN)/python tools/release.py dist
 
-bundle: setup ## pack a template with its artifacts into build/bundle: deploying it needs the AWS CLI only
+bundle: .venv/ready ## pack a template with its artifacts into build/bundle: deploying it needs the AWS CLI only
 	$(RUN)/sam build --build-dir build/sam
 	@$(RUN)/python tools/bundle.py build/sam/template.yaml build/bundle
 
-e2e: setup $(TOOLS) ## deploy to a stand-in for AWS on this machine, and watch audits come and go
+e2e: .venv/ready $(TOOLS) ## deploy to a stand-in for AWS on this machine, and watch audits come and go
 	$(RUN)/pytest -q -s -x tests/e2e
 
-bench: setup .tools/custodian/ready ## what a scan costs, beside the least it could and beside Cloud Custodian; half an hour
+bench: .venv/ready .tools/custodian/ready ## what a scan costs, beside the least it could and beside Cloud Custodian; half an hour
 	$(RUN)/python bench/scan.py --write docs/performance.md
 	$(RUN)/python bench/compare.py --write docs/performance.md --picture docs/performance.svg
 
-bench-start: setup ## how long commands take to start, beside the import of Typer and Rich; a minute
+bench-start: .venv/ready ## how long commands take to start, beside the import of Typer and Rich; a minute
 	@$(RUN)/python bench/start.py
 
-bench-faults: setup .tools/custodian/ready ## five situations in which Cloud Custodian goes wrong, played to it and to Slackwater; five minutes
+bench-faults: .venv/ready .tools/custodian/ready ## five situations in which Cloud Custodian goes wrong, played to it and to Slackwater; five minutes
 	PYTHONPATH=tests $(RUN)/python bench/faults.py --write docs/faults.md
 
-explore: setup ## every clean-up, with everything that may happen at each of its calls; up to half an hour on two cores
+explore: .venv/ready ## every clean-up, with everything that may happen at each of its calls; up to half an hour on two cores
 	PYTHONPATH=tests $(RUN)/python -m explorer
 
-chaos: setup ## 200 scans while calls go wrong at random; some minutes
+chaos: .venv/ready ## 200 scans while calls go wrong at random; some minutes
 	PYTHONPATH=tests $(RUN)/python tools/chaos_page.py docs/chaos.md
 
-bench-organization: setup ## what an audit of a thousand simulated accounts costs; half an hour
+bench-organization: .venv/ready ## what an audit of a thousand simulated accounts costs; half an hour
 	PYTHONPATH=tools $(RUN)/python bench/organization.py --write docs/organization.md
 
-score: setup ## what the detectors get right and wrong on labelled fleets; ten minutes
+score: .venv/ready ## what the detectors get right and wrong on labelled fleets; ten minutes
 	$(RUN)/python bench/score.py --seeds report --write docs/score.md
 
-bench-cold-start: setup $(TOOLS) ## how long each function takes to start, on Lambda's runtime emulator
+bench-cold-start: .venv/ready $(TOOLS) ## how long each function takes to start, on Lambda's runtime emulator
 	PYTHONPATH=tools:tests $(RUN)/python bench/cold_start.py --write docs/performance.md
 
 .tools/%/ready: tools/requirements/%.txt .venv/ready
 	@bash tools/venv.sh $(@D) $<
 	@touch $@
 
-screenshots: setup tests/browser/node_modules/ready ## pictures of the report, to look at, in build/screenshots
+screenshots: .venv/ready tests/browser/node_modules/ready ## pictures of the report, to look at, in build/screenshots
 	@node tests/browser/screenshots.mjs build/screenshots
 
 %/node_modules/ready: %/package-lock.json
 	@node -e '[a, b] = process.versions.node.split("."); if (a < 20 || (a == 20 && b < 11)) process.exit(1)' && command -v npm >/dev/null || \
-	  { echo "'make test' needs Node.js 20.11 or newer with npm, for the state machine and the report: https://nodejs.org" >&2; exit 1; }
+	  { echo "the tests need Node.js 20.11 or newer with npm, for the state machine and the report: https://nodejs.org" >&2; exit 1; }
 	@npm ci --prefix $* --silent --no-fund --no-audit
 	@touch $@
 
-.PHONY: help setup demo test test-all test-changed pytest-quick pytest-all browser browser-smoke check check-code check-types check-pages \
+.PHONY: help venv setup demo test test-all test-changed pytest-quick pytest-all browser browser-smoke check check-code check-types check-pages \
   audit check-template check-sam check-checkov check-machines screenshots docs format lock release bundle e2e bench bench-start bench-faults explore chaos bench-organization score \
   bench-cold-start
