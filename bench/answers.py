@@ -1,7 +1,8 @@
-"""What Slackwater and Cloud Custodian answered to the same seven questions, resource by resource, beside the fleet's truth.
+"""What Slackwater and Cloud Custodian answered to the same seven questions, resource by resource, beside the fleet's
+truth.
 
-Every difference is explained by a rule that is checked on the fleet itself, or by what Slackwater said of that very resource.
-One that no rule explains is unexplained, and fails the benchmark.
+Every difference is explained by a rule that is checked on the fleet itself, or by what Slackwater said of that very
+resource. One that no rule explains is unexplained, and fails the benchmark.
 """
 
 from __future__ import annotations
@@ -241,7 +242,10 @@ def _found(truly: set[str], ours: Said, theirs: Said) -> tuple[int, int, int] | 
 def table(rows: Sequence[Row]) -> str:
     """Two Markdown tables: how many, and why not the same."""
     lines = [
-        "| Question | Both | Only Slackwater | Only Custodian | Troubles: planted, found by each | Look-alikes: the same |",
+        (
+            "| Question | Both | Only Slackwater | Only Custodian | Troubles: planted, found by each | Look-alikes: "
+            "the same |"
+        ),
         "|-|-|-|-|-|-|",
     ]
     why = ["| Question | Flagged by | How many | Why not by the other |", "|-|-|-|-|"]

@@ -1,8 +1,8 @@
 """How long each function takes to start, and what is shipped: `make bench-cold-start`.
 
-The built artefacts run under the runtime interface emulator of aws-sam-cli, with an interpreter that has only its client
-and boto3, against a deployment to ministack, the simulated account, and a server that behaves as Slack does. Prints a Markdown
-table; `--write FILE` puts it between the file's marks.
+The built artefacts run under the runtime interface emulator of aws-sam-cli, with an interpreter that has only its
+client and boto3, against a deployment to ministack, the simulated account, and a server that behaves as Slack does.
+Prints a Markdown table; `--write FILE` puts it between the file's marks.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ def zipped_bytes(folder: Path) -> int:
 
 
 def event_of(name: str, turn: float) -> object:
-    """A function's event; each turn is of an audit of its own, as one that has ended is soon answered, and so with requests."""
+    """A function's event; each turn is of an audit of its own, as one that has ended is soon answered, and so with
+    requests.
+    """
     file = EVENTS / CHOSEN.get(name, f"{name.removesuffix('Function').lower()}.json")
     event = json.loads(
         file.read_text().replace('"audit_id": "', f'"audit_id": "{turn}-').replace("weekly/", f"{turn}/")

@@ -1,9 +1,9 @@
 """Slackwater beside Cloud Custodian: the same seven questions of an easy and of a hard fleet, in one run. `make bench`.
 
-Both are whole processes, one after the other, against one simulated account in a process of its own, which counts what it is
-asked. Slackwater by `policy.toml`, Custodian by `custodian.yml`, as anybody would start it. Prints Markdown, which `--write`
-puts between the marks of a file; `--picture` draws it. Progress goes to standard error. Exits with 1 when one of the two flags
-a resource and the other does not, and no rule in `answers.py` says why.
+Both are whole processes, one after the other, against one simulated account in a process of its own, which counts what
+it is asked. Slackwater by `policy.toml`, Custodian by `custodian.yml`, as anybody would start it. Prints Markdown,
+which `--write` puts between the marks of a file; `--picture` draws it. Progress goes to standard error. Exits with 1
+when one of the two flags a resource and the other does not, and no rule in `answers.py` says why.
 """
 
 from __future__ import annotations
@@ -126,7 +126,9 @@ def custodian(account: Mapping[str, Any], output: Path, policies: Path) -> list[
 
 
 def plain(policies: str) -> str:
-    """The same policies, but of those that ask for metrics only what asks for them: as its documentation's examples have it."""
+    """The same policies, but of those that ask for metrics only what asks for them: as its documentation's examples
+    have it.
+    """
     document = yaml.safe_load(policies)
     for policy in document["policies"]:
         asking = [one for one in policy["filters"] if "metrics" in json.dumps(one)]
@@ -135,7 +137,9 @@ def plain(policies: str) -> str:
 
 
 def run(fleet: str, resources: int, latencies: Iterable[float]) -> tuple[list[Measured], int, list[answers.Row]]:
-    """Both tools on one fleet, at each latency; the calls of Custodian's plain policies; what the two answered at the last."""
+    """Both tools on one fleet, at each latency; the calls of Custodian's plain policies; what the two answered at the
+    last.
+    """
     now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:00Z}"  # Custodian asks for the days before the real one
     policy, flags = (
         (BENCH / "policy.toml").read_text(),
@@ -228,7 +232,10 @@ def _times(results: Results) -> Iterator[str]:
 def _targets(results: Results) -> Iterator[str]:
     resources, latency_ms = results.sizes[-1], results.latencies[-1]
     ours, theirs = _pair(results, resources, latency_ms)
-    yield f"| {resources:,} resources, {latency_ms:g} ms | Slackwater | Custodian | Share | Target | Reached | Aim | Reached |"
+    yield (
+        f"| {resources:,} resources, {latency_ms:g} ms | Slackwater | Custodian | Share | Target | Reached | Aim | "
+        "Reached |"
+    )
     yield "|-|-|-|-|-|-|-|-|"
     beside_plain = replace(theirs, calls=results.plain_calls[resources])
     plain_calls = replace(TARGETS[0], words="calls, beside the plain policies")

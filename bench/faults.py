@@ -1,8 +1,8 @@
 """The five faults in which Cloud Custodian goes wrong, played to it and to Slackwater: `make bench-faults`.
 
-Each tool meets its own copy of the same simulated account, and what is left in it is judged by the same measure. Custodian runs
-as a process, with default settings; Slackwater's scans too, and its clean-ups go through the state machine as it is deployed.
-Prints every play; `--write FILE` puts them between the file's marks.
+Each tool meets its own copy of the same simulated account, and what is left in it is judged by the same measure.
+Custodian runs as a process, with default settings; Slackwater's scans too, and its clean-ups go through the state
+machine as it is deployed. Prints every play; `--write FILE` puts them between the file's marks.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Scene:
 
 @dataclass
 class Beside:
-    """What the simulated account lacks: Resource Groups' tags, the account's alias, and a queue, with its `messages`."""
+    """What the simulated account lacks: tags of Resource Groups, the account's alias, and a queue with `messages`."""
 
     account: Account
     messages: list[str] = field(default_factory=list)
@@ -263,7 +263,10 @@ def theirs_used() -> Play:
         after = mounted(there.account)
     gone = len(before) - len(after)
     return Play(
-        asked="`custodian run mark-idle-files.yml` with `days: 4`; then `custodian run delete-marked-files.yml`, four days on",
+        asked=(
+            "`custodian run mark-idle-files.yml` with `days: 4`; then `custodian run delete-marked-files.yml`, four "
+            "days on"
+        ),
         before=f"{marked} marked file systems, all of them in use since",
         after=f"{files_words(after)}; {'metrics were' if asked else 'no metric was'} asked for again",
         status=f"{marks.status}, then {deletes.status}",
@@ -296,7 +299,10 @@ def scenes(home: Path, told: Callable[[str], None]) -> Iterator[Scene]:
     for title, situation, rate in (
         (
             "Throttled to two calls a second",
-            f"{IDLE + BUSY} attached volumes, {IDLE} of them without an operation for 14 days; AWS answers two calls a second.",
+            (
+                f"{IDLE + BUSY} attached volumes, {IDLE} of them without an operation for 14 days; AWS answers two "
+                "calls a second."
+            ),
             TWO_A_SECOND,
         ),
         ("CloudWatch refuses every call", "The same volumes; CloudWatch throttles whatever it is asked.", NONE_AT_ALL),
@@ -310,7 +316,10 @@ def scenes(home: Path, told: Callable[[str], None]) -> Iterator[Scene]:
     for title, situation, foreseen in (
         (
             "One denied permission",
-            f"{FILES} idle file systems, each with three mount targets, are to be deleted by a role that lacks `{DELETE}`.",
+            (
+                f"{FILES} idle file systems, each with three mount targets, are to be deleted by a role that lacks "
+                f"`{DELETE}`."
+            ),
             True,
         ),
         (
@@ -333,7 +342,9 @@ def scenes(home: Path, told: Callable[[str], None]) -> Iterator[Scene]:
     yield Scene(
         fault=4,
         title="In use since the mark",
-        situation=f"{VOLUMES} idle file systems are marked for deletion. Then clients work on them. Then the grace is over.",
+        situation=(
+            f"{VOLUMES} idle file systems are marked for deletion. Then clients work on them. Then the grace is over."
+        ),
         theirs=theirs_used(),
         ours=used_since(VOLUMES),
     )

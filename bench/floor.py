@@ -3,9 +3,10 @@
     floor = 1 (who am I) + Σ ⌈resources ÷ page⌉ + what is asked of one file system at a time
           + Σ per window ⌈max(queries ÷ 500, points ÷ 100,800)⌉
 
-Nothing of `slackwater` is imported. What a question takes is decided by `floor_questions`. Prices are cached by a scan before,
-and count nothing. `python bench/floor.py RESOURCES all|seven mixed|hard` prints it, and what each
-question takes alone (metrics, points): of all questions, or of those that Cloud Custodian is asked too, over the same 14 days.
+Nothing of `slackwater` is imported. What a question takes is decided by `floor_questions`. Prices are cached by a scan
+before, and count nothing. `python bench/floor.py RESOURCES all|seven mixed|hard` prints it, and what each
+question takes alone (metrics, points): of all questions, or of those that Cloud Custodian is asked too, over the same
+14 days.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """What each detector must ask CloudWatch, decided from the simulated account's own series: a function for each.
 
-Which metrics settle a question, by which period and over how many days, and the thresholds of the screens are taken as given:
-those are the detectors' pages. Each function counts what its question takes at least. Left out are last questions that hardly
-any resource comes to. No functions have ebs-instance-bound and ec2-network-over-baseline, which ask what others ask too, and
-those that the inventory answers. One metric counts once for a resource and a period, as far back as anybody wants it.
+Which metrics settle a question, by which period and over how many days, and the thresholds of the screens are taken as
+given: those are the detectors' pages. Each function counts what its question takes at least. Left out are last
+    questions that hardly
+any resource comes to. No functions have ebs-instance-bound and ec2-network-over-baseline, which ask what others ask
+too, and those that the inventory answers. One metric counts once for a resource and a period, as far back as anybody
+wants it.
 """
 
 from __future__ import annotations
@@ -339,7 +341,7 @@ def ec2_cpu_credits_surcharged(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def ec2_ebs_throttled(truth: Truth, region: str, asked: Asked) -> None:
-    """Two checks by the hour where the volumes are faster than the instance; six metrics closer where it was held up."""
+    """Two checks by the hour if the volumes are faster than the instance; six metrics closer if it was held up."""
     used = _as("Sum", ("EBSReadBytes", "EBSWriteBytes", "EBSReadOps", "EBSWriteOps"))
     for instance in truth.running(region):
         if not instance.kind.nitro or truth.days_old(instance.launched) < 1 or _carries_all(truth, instance):
@@ -366,18 +368,23 @@ def _carries_all(truth: Truth, instance: Instance) -> bool:
 
 
 def ec2_network(truth: Truth, region: str, asked: Asked) -> None:
-    """In and out by the hour; by five minutes where an hour came near; CPU credits and counters where it was pinned."""
+    """In and out by the hour; by five minutes where the hours leave room for an hour at the baseline, or for half an
+    hour where ENA counters would confirm it; CPU credits and counters where it was pinned.
+    """
     pinned = {p.resource_id for p in truth.fleet.planted if "ec2-network-throttled" in (*p.troubles, p.twin_of)}
     for instance in truth.running(region):
         if not instance.kind.bursts:
             continue
         asked.add(instance, HOUR, 14, "NetworkIn Sum", "NetworkOut Sum")
-        ways = [way for way in ("NetworkIn Sum", "NetworkOut Sum") if _came_near(truth, instance, way)]
+        near = [way for way in ("NetworkIn Sum", "NetworkOut Sum") if _came_near(truth, instance, way)]
+        room = {way: _room(truth, instance, way) for way in near}
+        counted = bool(instance.agent and agent_dimensions(instance))
+        ways = [way for way in near if room[way] and (counted or sum(room.values()) >= 12)]
         asked.add(instance, FIVE, 14, *ways)
         stuck = [way for way in ways if instance.id in pinned and _stuck(truth, instance, way)]
         if stuck and instance.kind.cpu_credits:
             asked.add(instance, FIVE, 14, "CPUCreditBalance Minimum", "CPUSurplusCreditBalance Maximum")
-        if instance.agent and agent_dimensions(instance):
+        if counted:
             asked.add(instance, FIVE, 14, *(f"shaped {way}" for way in stuck))
 
 
@@ -388,6 +395,13 @@ def _traffic(truth: Truth, instance: Instance, way: str, period_s: int) -> Float
 
 def _came_near(truth: Truth, instance: Instance, way: str) -> bool:
     return bool(_traffic(truth, instance, way, HOUR).max(initial=0) >= 0.25)
+
+
+def _room(truth: Truth, instance: Instance, way: str) -> int:
+    """Five-minute points at 90 % or more that the hours have room for, where two hours in a row have it for six."""
+    most = np.minimum(12, np.floor(_traffic(truth, instance, way, HOUR) * 12 / 0.9 + 1e-6))
+    pairs = np.convolve(most, np.ones(2), "valid") >= 6
+    return int(most[np.append(pairs, False) | np.append(False, pairs)].sum())
 
 
 def _stuck(truth: Truth, instance: Instance, way: str) -> bool:
@@ -460,7 +474,9 @@ def efs_serial_small_writes(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def efs_single_client(truth: Truth, region: str, asked: Asked) -> None:
-    """Connections by the day where all is in Standard; by five minutes, and its work, where one client was always there."""
+    """Connections by the day where all is in Standard; by five minutes, and its work, where one client was always
+    there.
+    """
     for system in _here(truth.fleet.efs, region):
         colder = system.ia_bytes or system.archive_bytes
         if colder or system.replica or system.id in truth.members or not system.mount_targets:
@@ -510,7 +526,7 @@ def efs_throughput_mismatch(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def _bursting_carries(system: ElasticFileSystem, month: float, metered: Floats) -> bool:
-    """Whether a fifth more than its busiest five minutes is within a burst, and a quarter of the credits always left."""
+    """Whether a burst covers its busiest five minutes and a fifth, with a quarter of the credits always left."""
     large = max(1.0, system.standard_bytes / TIB)
     earned = 50 * KIB * system.standard_bytes / GIB
     if metered.max(initial=0) / FIVE * 1.2 > 100 * MIB * large or month * 1.2 > earned * 365 / 12 * DAY:
@@ -541,7 +557,9 @@ def fsx_oversized(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def fsx_surplus(truth: Truth, region: str, asked: Asked) -> None:
-    """The disks where IOPS are bought; the network where a smaller file server exists, and the server where it is at rest."""
+    """The disks where IOPS are bought; the network where a smaller file server exists, and the server where it is at
+    rest.
+    """
     server = ("CPUUtilization", "FileServerDiskIopsUtilization", "FileServerDiskThroughputUtilization")
     for system in _here(truth.fleet.fsx, region):
         if truth.days_old(system.created) < 14:

@@ -1,9 +1,9 @@
 """A scan of one region with very many resources: whether time grows as they do, and memory does not.
 
-Each scan is a process of its own that lists, judges part by part, and writes the document, as `slackwater scan` does, against a
-simulated account in another process. The fleet is `bench/scan.py`'s; no real account has so many EFS file systems, of which EFS
-answers some questions one by one, so the policy's rates are lifted. Prints a Markdown table; `--write FILE` puts it between
-the file's marks.
+Each scan is a process of its own that lists, judges part by part, and writes the document, as `slackwater scan` does,
+against a simulated account in another process. The fleet is `bench/scan.py`'s; no real account has so many EFS file
+systems, of which EFS answers some questions one by one, so the policy's rates are lifted. Prints a Markdown table;
+`--write FILE` puts it between the file's marks.
 """
 
 from __future__ import annotations

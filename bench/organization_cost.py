@@ -1,4 +1,5 @@
-"""What follows from the measurements of `bench/organization.py`: money and time of an audit, and the page's section about them.
+"""What follows from the measurements of `bench/organization.py`: money and time of an audit, and the page's section
+about them.
 
 Nothing here is measured: the whole is what its parts cost, times how many there are.
 """
@@ -37,13 +38,17 @@ OF_AUDIT: Final = (
     "HowDidItGo",
     "Done",
 )
+OF_BATCH: Final = ("ScanBatch", "IsAnyLeft", "BatchScanned")
+OF_REST: Final = ("ScanBatch", "IsAnyLeft", "ScanEach")
 OF_TURN: Final = ("Scan", "IsThereMore")
 OF_TARGET: Final = ("Scanned",)
-"""States that are entered: once in an audit, in each turn of a target, once in a target."""
+"""States that are entered: once in an audit, in a batch of which nothing or something is left, in each turn of a target
+that is scanned by itself, once in such a target."""
 
 TRANSITIONS_A_SECOND: Final = "500; in three regions 1,500"
-"""What Step Functions refills in an account; the three are US East (N. Virginia), US West (Oregon) and Europe (Ireland). By an
-older copy of its developer guide (limits-overview): it may be more by now, and is less in a new account."""
+"""What Step Functions refills in an account; the three are US East (N. Virginia), US West (Oregon) and Europe
+(Ireland). By an older copy of its developer guide (limits-overview): it may be more by now, and is less in a new
+account."""
 
 CONCURRENCIES: Final = (8, 40, 200)
 LARGE, SMALL, EMPTY = "large", "small", "empty"
@@ -120,7 +125,10 @@ def prices() -> tuple[dict[str, Price], str]:
 
 
 def quantities(parts: Iterable[Part], cold_s: Mapping[str, float] | None = None) -> dict[str, Decimal]:
-    """What is paid for, by the name of its price. `cold_s` is what functions take longer, in all, because they just start."""
+    """What is paid for, by the name of its price.
+
+    `cold_s` is what functions take longer, in all, because they just start.
+    """
     total = {"Lambda": sum(seconds * MEMORY_MB[function] / 1024 for function, seconds in (cold_s or {}).items())}
     for part in parts:
         of_one = {
@@ -158,9 +166,10 @@ def makespan_s(durations_s: Iterable[float], at_once: int) -> float:
     return max(ends)
 
 
-def transitions_of(turns: int) -> int:
-    """State transitions of a target that takes so many turns."""
-    return len(OF_TURN) * turns + len(OF_TARGET)
+def transitions_of(alone: Sequence[int]) -> int:
+    """State transitions of a batch, and of the targets that it leaves, each of which takes so many turns by itself."""
+    by_themselves = sum(len(OF_TURN) * turns + len(OF_TARGET) for turns in alone)
+    return by_themselves + len(OF_REST if alone else OF_BATCH)
 
 
 def more_when_cold_s(page: str) -> dict[str, float]:
@@ -194,7 +203,7 @@ def _scans(kind: str, found: Mapping[str, Any]) -> Part:
         count=found["counts"][kind],
         calls={call: count / len(scans) for call, count in calls.items()},
         turns=turns,
-        transitions=statistics.mean(transitions_of(scan["turns"]) for scan in scans),
+        transitions=statistics.mean(scan["transitions"] for scan in scans),
         document_kib=found["sizes"][f"{kind}_kib"],
         unhurried_s=_quiet(scan["wall_s"] for scan in unhurried),
         wall_s=_quiet(scan["wall_s"] for scan in scans),
@@ -228,15 +237,19 @@ def section(found: Mapping[str, Any]) -> str:
 
 def _about(found: Mapping[str, Any], as_of: str) -> str:
     counts, findings = found["counts"], found["publish"][FIRST]["findings"]
-    samples = ", ".join(f"{len(found['scans'][kind]['0'])} {kind}" for kind in (EMPTY, SMALL, LARGE))
+    samples = ", ".join(
+        f"{sum(scan['targets'] for scan in found['scans'][kind]['0'])} {kind}" for kind in (EMPTY, SMALL, LARGE)
+    )
     return (
         f"Measured on {found['at']}: {found['plan']['accounts']:,} accounts of the simulated organization with"
         f" {sum(counts.values()):,} targets to scan. {counts[EMPTY]:,} of them hold nothing, {counts[SMALL]:,} about 40"
         f" resources and {counts[LARGE]} about {found['resources'] // 2:,} each; all detectors are on, and there are\n"
-        f"{findings:,} findings. Planning and publishing are measured whole; of the targets some of each kind ({samples}) were"
-        " scanned by what ScanFunction runs, and are counted as often as there are such. A call to an account waits"
+        f"{findings:,} findings. Planning and publishing are measured whole; of the targets some of each kind "
+        f"({samples}) were"
+        " scanned by what ScanFunction runs, in batches of"
+        f" {found['plan']['batch']}, and are counted as often as there are such. A call to an account waits"
         f" {AWS_LATENCY_MS} ms, one to\nthe bucket or the table {STORE_LATENCY_MS} ms. Prices are those of"
-        f" [an idle month](operations.md#what-a-month-costs), us-east-1, {as_of}, before free tiers; those with * were not seen"
+        f" [an idle month](running-cost.md), us-east-1, {as_of}, before free tiers; those with * were not seen"
         " on AWS's own page."
     )
 
@@ -251,7 +264,10 @@ def _parts(parts: Sequence[Part], again: Part) -> str:
         ("Publishing, none new", again),
     ]
     lines = [
-        "| | Times | Calls to AWS | S3 | DynamoDB | Metrics | CPU, s | Wall, s | at 0 ms, s | Peak, MiB | Document, KiB |",
+        (
+            "| | Times | Calls to AWS | S3 | DynamoDB | Metrics | CPU, s | Wall, s | at 0 ms, s | Peak, MiB | "
+            "Document, KiB |"
+        ),
         "|-|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|",
     ]
     for name, part in named:
@@ -278,7 +294,8 @@ def _empty(empty: Part, at: Mapping[str, Price]) -> str:
     calls = ", ".join(f"`{call}`" for call in sorted(empty.calls) if call.partition(":")[0] not in OUR_OWN)
     dear = " and ".join(f"{line.usd:.6f} are {line.what}" for line in lines[:2])
     return (
-        f"**An empty region costs {_few(empty.asked())} calls and {usd_of(lines):.6f} USD**: {calls}. Of the money {dear}."
+        f"**An empty region costs {_few(empty.asked())} calls and {usd_of(lines):.6f} USD**: {calls}. Of the money "
+        f"{dear}."
         " Nothing is asked of CloudWatch, CloudTrail or the price list where there is nothing to ask about."
     )
 

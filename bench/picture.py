@@ -1,4 +1,6 @@
-"""A picture of what two tools cost by the size of the fleet: bars on a logarithmic scale, as SVG, on light and dark pages."""
+"""A picture of what two tools cost by the size of the fleet: bars on a logarithmic scale, as SVG, on light and dark
+pages.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +93,8 @@ def _panel(panel: Panel) -> list[str]:
         for number, value in enumerate(bars):
             x, top = start + wide * number, y(value)
             parts.append(
-                f'<rect class="bar{number}" x="{x:.1f}" y="{top}" width="{wide - 3:.1f}" height="{TOP + inner - top:.1f}"/>'
+                f'<rect class="bar{number}" x="{x:.1f}" y="{top}" width="{wide - 3:.1f}"'
+                f' height="{TOP + inner - top:.1f}"/>'
                 f'<text class="number" x="{x + wide / 2 - 1.5:.1f}" y="{top - 4}">{_short(value)}</text>'
             )
         if panel.floor:

@@ -1,7 +1,7 @@
 """What a scan of a large account costs, on an easy and a hard fleet, beside the least it could: `make bench`.
 
-Every figure is of a whole `slackwater scan` process against the simulated account, which runs in a process of its own and
-delays each answer. Prints a Markdown table; `--write FILE` puts it between the file's bench marks.
+Every figure is of a whole `slackwater scan` process against the simulated account, which runs in a process of its own
+and delays each answer. Prints a Markdown table; `--write FILE` puts it between the file's bench marks.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def timed(command: list[str], account: dict[str, Any], home: Path) -> tuple[floa
 
 
 def forget(account: dict[str, Any], latency_ms: float | None = None) -> None:
-    """Let the simulator forget what it counted, and delay its answers from now on; as it was started without a number."""
+    """Reset the simulator's counts, and delay its answers from now on; None delays them as at its start."""
     _post(account, "reset", {})
     if latency_ms is not None:
         _post(account, "faults", {"latency_ms": latency_ms})
@@ -136,7 +136,10 @@ def row(fleet: str, resources: int, latency_ms: float) -> str:
 
 
 def by_detector(resources: int) -> str:
-    """What each detector asks for by itself, and its floor: a table. What several ask for is asked once where all are on."""
+    """What each detector asks for by itself, and its floor: a table.
+
+    What several ask for is asked once where all are on.
+    """
     read = {fleet: _each_alone(fleet, resources) for fleet in FLEETS}
     floors = {fleet: _floor(resources, "all", fleet)["questions"] for fleet in FLEETS}
     head = [f"{fleet}: {words}" for fleet in FLEETS for words in ("metrics", "points", "floor of points")]

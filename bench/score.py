@@ -1,8 +1,9 @@
 """What the detectors get right and wrong on labelled fleets: `make score`.
 
-Every fleet is a simulated account in a process of its own, drawn by a seed; every figure is of a whole `slackwater scan`
-process with all detectors on. Prints Markdown tables and each wrong resource; `--write FILE` puts the tables between the
-file's score marks. Exits with 1 when a target is missed. Limits are tuned on the seeds `tune`, and reported on `report`.
+Every fleet is a simulated account in a process of its own, drawn by a seed; every figure is of a whole
+`slackwater scan` process with all detectors on. Prints Markdown tables and each wrong resource; `--write FILE` puts the
+tables between the file's score marks. Exits with 1 when a target is missed. Limits are tuned on the seeds `tune`, and
+reported on `report`.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ CAN_DELETE: Final = frozenset(
 )
 """Detectors whose advice can lead to a deletion: they may raise no false alarm at all."""
 TROUBLES, EACH_TWIN, INNOCENTS = 1_000, 200, 50_000
-"""How much a report must hold: troubles of a detector, of each of its twins, and innocents of its kind where it can delete."""
+"""How much a report must hold: troubles of a detector, of each of its twins, and innocents of its kind where it can
+delete.
+"""
 PRECISION, RECALL, UNKNOWN = 0.98, 0.95, 0.02
 NO_SCENARIO = "not planted"
 TOO_LITTLE = "saves less than the policy's minimum"
@@ -112,8 +115,8 @@ class Score:
 def said_by(document: dict[str, Any]) -> dict[tuple[str, str], Said]:
     """By detector and resource id.
 
-    What saves too little to list was flagged all the same; what a tag keeps, what would cost more, or what a stronger finding
-    tells of, was not.
+    What saves too little to list was flagged all the same; what a tag keeps, what would cost more, or what a stronger
+    finding tells of, was not.
     """
     flagged = document["findings"] + [one for one in document["unlisted"] if one["reason"] == TOO_LITTLE]
     return {(one["detector"], one["resource"]["id"]): "unknown" for one in document["unknown"]} | {

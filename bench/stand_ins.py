@@ -1,8 +1,8 @@
 """A bucket and a table for a measurement: enough of S3 and DynamoDB for an audit, counting what AWS would bill.
 
-`python bench/stand_ins.py` serves them until its standard input closes; its first line says where. All is held in memory, and
-of a write's condition only this is checked, whether the item is there already: nobody else writes. `GET /_counts` tells what
-was asked so far, and `POST /_latency` takes the milliseconds by which each answer is delayed.
+`python bench/stand_ins.py` serves them until its standard input closes; its first line says where. All is held in
+memory, and of a write's condition only this is checked, whether the item is there already: nobody else writes.
+`GET /_counts` tells what was asked so far, and `POST /_latency` takes the milliseconds by which each answer is delayed.
 """
 
 from __future__ import annotations

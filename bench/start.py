@@ -1,7 +1,8 @@
-"""How long commands take to start, as ratios to `python -c "import typer, rich.console"` in the same run (`make bench-start`).
+"""How long commands take to start, as ratios to `python -c "import typer, rich.console"` in the same run
+(`make bench-start`).
 
-Prints for each command the CPU and wall ratio, the limit, and the seconds; then how long the demo and dead endpoints take.
-Exits with status 1 if a limit is exceeded.
+Prints for each command the CPU and wall ratio, the limit, and the seconds; then how long the demo and dead endpoints
+take. Exits with status 1 if a limit is exceeded.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ def _ratios(environment: Mapping[str, str]) -> Iterator[bool]:
     for name, limit in LIMITS.items():
         cpu, wall = (mine / its for mine, its in zip(least[name], base, strict=True))
         print(
-            f"{' '.join(name)}: {cpu:.2f} / {wall:.2f} times (CPU / wall), at most {limit}; {least[name][0]:.2f} s of CPU"
+            f"{' '.join(name)}: {cpu:.2f} / {wall:.2f} times (CPU / wall), at most {limit}; {least[name][0]:.2f} s of "
+            "CPU"
         )
         yield cpu <= limit
 
@@ -85,7 +87,8 @@ def _dead(environment: Mapping[str, str]) -> Iterator[bool]:
                 first_s, end_s, status = _watched((COMMAND, *arguments), there)
                 name = " ".join(arguments)
                 print(
-                    f"{name} at a {kind} endpoint: first word after {first_s:.2f} s, end after {end_s:.2f} s (at most {DEAD_S})"
+                    f"{name} at a {kind} endpoint: first word after {first_s:.2f} s, end after {end_s:.2f} s (at most "
+                    f"{DEAD_S})"
                 )
                 yield status == 4 and end_s <= DEAD_S
 

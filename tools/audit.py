@@ -2,9 +2,10 @@
 
     python tools/audit.py [--advisories PATH]... [--most-days N]
 
-PATH is a copy of OSV's records: a folder or a zip, such as https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip (and
-npm/all.zip). Without one, the locks are checked against safety-db, whose last release is of 2021: it knows nothing newer, and
-nothing of npm. The output names each source and how old it is. Exit status: 0 nothing known, 1 vulnerable, 2 not checked.
+PATH is a copy of OSV's records: a folder or a zip, such as
+https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip (and npm/all.zip). Without one, the locks are checked
+against safety-db, whose last release is of 2021: it knows nothing newer, and nothing of npm. The output names each
+source and how old it is. Exit status: 0 nothing known, 1 vulnerable, 2 not checked.
 """
 
 from __future__ import annotations

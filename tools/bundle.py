@@ -1,7 +1,8 @@
-"""Pack what `sam build` made into a folder that needs neither SAM nor a clone to deploy: `python tools/bundle.py BUILT FOLDER`.
+"""Pack what `sam build` made into a folder that needs neither SAM nor a clone to deploy:
+`python tools/bundle.py BUILT FOLDER`.
 
-FOLDER gets `template.yaml`, `template-member.yaml`, and `artifacts/`: code, state machines and the nested template, each named
-by its content. The templates find them in one bucket, the parameter ArtifactBucket, below ArtifactPrefix.
+FOLDER gets `template.yaml`, `template-member.yaml`, and `artifacts/`: code, state machines and the nested template,
+each named by its content. The templates find them in one bucket, the parameter ArtifactBucket, below ArtifactPrefix.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Print the tests that a change touches, one argument for pytest a line: what `make test-changed` runs.
 
-A test file is touched if it changed, or if it imports a changed module: directly, through a helper in tests/, or, where no test
-does, through one or two other modules. After a change of a detector, all tests of detectors are run. Other files, such as the
-templates, have fixed tests (OTHERS). This is a quick look and no proof: a change far down can break tests that import it
-indirectly.
+A test file is touched if it changed, or if it imports a changed module: directly, through a helper in tests/, or, where
+no test does, through one or two other modules. After a change of a detector, all tests of detectors are run. Other
+files, such as the templates, have fixed tests (OTHERS). This is a quick look and no proof: a change far down can break
+tests that import it indirectly.
 
 Usage: changed_tests.py [BASE]    everything that differs from BASE (HEAD), uncommitted and new files included
 """
@@ -65,7 +65,9 @@ def touched(changed: Collection[str], imports: Mapping[str, Collection[str]]) ->
 
 
 def nearest(path: str, imports: Mapping[str, Collection[str]]) -> list[str]:
-    """The tests of a changed file: itself, the folder of a conftest, or the test files with the fewest imports between."""
+    """The tests of a changed file: itself, the folder of a conftest, or the test files with the fewest
+    imports between.
+    """
     if tests := [test for start, fixed in OTHERS.items() if path.startswith(start) for test in fixed]:
         return tests
     if Path(path).name == "conftest.py":

@@ -1,7 +1,9 @@
-"""Write what whoever deploys a bundle needs, from the templates: `python tools/deploy_rights.py FILE`, run by `make docs`.
+"""Write what whoever deploys a bundle needs, from the templates: `python tools/deploy_rights.py FILE`, run by
+`make docs`.
 
-CloudFormation's resource schemas name the IAM actions that creating, reading, updating and deleting a resource calls, for every
-property a resource could have. cfn-lint packages them. The actions of properties that the templates do not use are left out.
+CloudFormation's resource schemas name the IAM actions that creating, reading, updating and deleting a resource calls,
+for every property a resource could have. cfn-lint packages them. The actions of properties that the templates do not
+use are left out.
 """
 
 from __future__ import annotations
@@ -109,7 +111,8 @@ COMMANDS = (
     "cloudformation:ExecuteChangeSet",
     "cloudformation:GetTemplateSummary",
     "lambda:ListTags",
-    "logs:CreateLogDelivery",  # and the next four: a stage of an API with AccessLogSettings, which its schema does not name
+    # and the next four: a stage of an API with AccessLogSettings, which its schema does not name
+    "logs:CreateLogDelivery",
     "logs:DeleteLogDelivery",
     "logs:GetLogDelivery",
     "logs:ListLogDeliveries",

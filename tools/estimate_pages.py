@@ -1,4 +1,6 @@
-"""`python tools/estimate_pages.py DIR`: writes the pages about estimates, with the published figures and real output."""
+"""`python tools/estimate_pages.py DIR`: writes the pages about estimates, with the published figures and real
+output.
+"""
 
 from __future__ import annotations
 
@@ -38,17 +40,32 @@ def kinds() -> Iterator[str]:
     yield from (
         "# Estimates",
         "",
-        "`slackwater estimate KIND` answers before you build, by the same formulas as the detectors, and shows its working.",
+        (
+            "`slackwater estimate KIND` answers before you build, by the same formulas as the detectors, and shows its "
+            "working."
+        ),
         "",
         "- [Worked questions](questions.md), with their real output",
         "- [The published figures](published-figures.md) of five field reports, and ours beside them",
         "- [The API](../api.md#estimates) answers the same: `POST /estimates/{kind}`",
         "",
-        "A size is written as `30GiB` or `30.12GB`, a rate as `147Mbps`, `100MiB/s` or `160MB/s`, a duration as `30min` or",
-        "`1.5h`; a number alone is refused. KB, MB, GB are powers of 1000, KiB, MiB, GiB of 1024; kbps, Mbps, Gbps are bits;",
+        (
+            "A size is written as `30GiB` or `30.12GB`, a rate as `147Mbps`, `100MiB/s` or `160MB/s`, a duration as "
+            "`30min` or"
+        ),
+        (
+            "`1.5h`; a number alone is refused. KB, MB, GB are powers of 1000, KiB, MiB, GiB of 1024; kbps, Mbps, Gbps "
+            "are bits;"
+        ),
         "what AWS calls a GB of storage is a GiB. Money is in US dollars at list prices. All kinds take `--region`,",
-        "`--hours-per-month` (730), `--format table|json`, `--offline` and `--profile`. The fields of each answer are in",
-        "[openapi.json](../openapi.json). The exit status is 0; 2 where an input is wrong; 4 where there is no such profile.",
+        (
+            "`--hours-per-month` (730), `--format table|json`, `--offline` and `--profile`. The fields of each answer "
+            "are in"
+        ),
+        (
+            "[openapi.json](../openapi.json). The exit status is 0; 2 where an input is wrong; 4 where there is no "
+            "such profile."
+        ),
     )
     for kind, estimate in estimates().items():
         yield from section(f"`{kind}`")
@@ -88,9 +105,18 @@ def published() -> Iterator[str]:
     yield from (
         "# The published figures, and ours",
         "",
-        "Written by `python tools/estimate_pages.py docs/estimates`. Every figure on the right comes out of an estimate, with",
-        "the inputs of the report, packaged prices of ap-northeast-1 and a month of 720 hours; none is typed in. *Formula*: of",
-        "AWS's documentation. What else a figure rests on is said beside it. *Order only*: what was timed was a page cache.",
+        (
+            "Written by `python tools/estimate_pages.py docs/estimates`. Every figure on the right comes out of an "
+            "estimate, with"
+        ),
+        (
+            "the inputs of the report, packaged prices of ap-northeast-1 and a month of 720 hours; none is typed in. "
+            "*Formula*: of"
+        ),
+        (
+            "AWS's documentation. What else a figure rests on is said beside it. *Order only*: what was timed was a "
+            "page cache."
+        ),
     )
     for report in dict.fromkeys(one.report for one in all_figures):
         yield from section(report)
@@ -128,8 +154,14 @@ def questions(beside: Path) -> Iterator[str]:
     yield from (
         "# Worked questions",
         "",
-        "Real output, written by `python tools/estimate_pages.py docs/estimates`, which runs each command in that folder.",
-        "`--offline` asks AWS nothing; without it, and with credentials, prices and instance types are the Region's of today.",
+        (
+            "Real output, written by `python tools/estimate_pages.py docs/estimates`, which runs each command in that "
+            "folder."
+        ),
+        (
+            "`--offline` asks AWS nothing; without it, and with credentials, prices and instance types are the "
+            "Region's of today."
+        ),
     )
     for one in QUESTIONS:
         yield from section(one.question)

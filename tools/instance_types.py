@@ -1,4 +1,6 @@
-"""Makes the packaged snapshot of EC2 instance types from the DescribeInstanceTypes answers that moto bundles (Apache-2.0)."""
+"""Makes the packaged snapshot of EC2 instance types from the DescribeInstanceTypes answers that moto bundles
+(Apache-2.0).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""A built function under the runtime interface emulator that aws-sam-cli ships, with an interpreter that has nothing of ours.
+"""A built function under the runtime interface emulator that aws-sam-cli ships, with an interpreter that has nothing of
+ours.
 
-That interpreter holds what Lambda's has, the runtime client and a boto3. All else must come from the function or its layer, and
-both come before it, as on Lambda: the function uses the layer's boto3.
+That interpreter holds what Lambda's has, the runtime client and a boto3. All else must come from the function or its
+layer, and both come before it, as on Lambda: the function uses the layer's boto3.
 """
 
 from __future__ import annotations

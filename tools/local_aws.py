@@ -1,7 +1,8 @@
 """Slackwater on this machine: ministack in place of AWS, and the simulated account in place of what ministack lacks.
 
-The product's templates know nothing of it. ministack runs the functions as processes that inherit its environment, which says
-where the simulated account answers; what a function's role allows is enforced for everything that ministack itself answers.
+The product's templates know nothing of it. ministack runs the functions as processes that inherit its environment,
+which says where the simulated account answers; what a function's role allows is enforced for everything that ministack
+itself answers.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ AWS_CLI = ROOT / ".tools/aws-cli/bin/aws"
 ROOT_KEYS = {"AWS_ACCESS_KEY_ID": ACCOUNT, "AWS_SECRET_ACCESS_KEY": "test"}
 SIMULATED = ("EC2", "EFS", "FSX", "BACKUP", "CLOUDWATCH", "CLOUDTRAIL", "COMPUTE_OPTIMIZER", "PRICING")
 SIMULATED_FOR_FUNCTIONS = (*SIMULATED, "IAM", "KMS", "ORGANIZATIONS", "STS")
-"""Functions ask IAM only what a role may do to what carries a tag; ministack knows no tags of theirs. The organization's other
-accounts are simulated, and who enters them is known by the keys that the simulator gave."""
+"""Functions ask IAM only what a role may do to what carries a tag; ministack knows no tags of theirs. The
+organization's other accounts are simulated, and who enters them is known by the keys that the simulator gave."""
 
 PATIENCE_S = 90
 
@@ -140,7 +141,9 @@ def for_ministack(bundle: Path) -> Path:
 
 @dataclass
 class LocalAws:
-    """The stand-in for AWS, as long as its block lasts. `home` is a scratch folder: everything that is written is there.
+    """The stand-in for AWS, as long as its block lasts.
+
+    `home` is a scratch folder: everything that is written is there.
 
     `slack_api_url` stands in for Slack's, for the functions and the command line.
     """
@@ -261,7 +264,9 @@ class LocalAws:
         return must(AWS_CLI, *arguments, environment=self.environment(keys))
 
     def deploy(self, bundle: Path, keys: Mapping[str, str] = ROOT_KEYS, **parameters: str) -> None:
-        """Deploy a bundle with the commands of docs/install.md, from a folder without a clone; `outputs` are the stack's."""
+        """Deploy a bundle with the commands of docs/install.md, from a folder without a clone; `outputs` are the
+        stack's.
+        """
         adapted = for_ministack(bundle)
         if ARTIFACT_BUCKET not in {bucket["Name"] for bucket in self.client("s3").list_buckets()["Buckets"]}:
             self.aws("s3", "mb", f"s3://{ARTIFACT_BUCKET}", keys=keys)

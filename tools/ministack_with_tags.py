@@ -1,7 +1,7 @@
 """ministack, whose IAM is told what volumes and EFS file systems are tagged with. To be run by its own interpreter.
 
-By itself it knows no tags of theirs, so that a condition on `aws:ResourceTag` denies everything: what a role is denied for want
-of a tag would prove nothing, since with it the role would be denied, too.
+By itself it knows no tags of theirs, so that a condition on `aws:ResourceTag` denies everything: what a role is denied
+for want of a tag would prove nothing, since with it the role would be denied, too.
 """
 
 from collections.abc import Iterator

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 
@@ -49,7 +50,7 @@ ENCODER: Final = {
 """What the encoder reads and writes for half an hour of footage. The report publishes all but the pass logs' size."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Figure:
     """A published figure beside ours. Tolerance is a fraction of the published one; None asks for the order only."""
 
@@ -96,18 +97,7 @@ def figures() -> list[Figure]:
 
 
 def _efs_or_ebs() -> Iterator[Figure]:
-    def figure(
-        what: str, published: float, ours: float, unit: str, tolerance: float, rests_on: str = FORMULA
-    ) -> Figure:
-        return Figure(
-            report=EFS_OR_EBS,
-            what=what,
-            published=published,
-            ours=ours,
-            unit=unit,
-            tolerance=tolerance,
-            rests_on=rests_on,
-        )
+    figure = partial(Figure, EFS_OR_EBS)
 
     written = asked("efs-throughput-mode", stored="0B", write_per_month="30GiB").modes.elastic
     read = asked("efs-throughput-mode", stored="0B", read_per_month="30GiB").modes.elastic
@@ -211,18 +201,7 @@ def _openzfs() -> Iterator[Figure]:
 def _ebs_optimised() -> Iterator[Figure]:
     volume = {"volume_type": "gp2", "size": "220GiB", "volume_throughput": "160MiB/s"}
 
-    def figure(
-        what: str, published: float, ours: float, unit: str, tolerance: float, rests_on: str = FORMULA
-    ) -> Figure:
-        return Figure(
-            report=EBS_OPTIMISED,
-            what=what,
-            published=published,
-            ours=ours,
-            unit=unit,
-            tolerance=tolerance,
-            rests_on=rests_on,
-        )
+    figure = partial(Figure, EBS_OPTIMISED)
 
     naive = asked("ebs-transfer", instance_type="c4.8xlarge", bytes="220GiB", **volume)
     small = asked("ebs-transfer", instance_type="c4.large", bytes="232303771648B", **volume)

@@ -1,7 +1,7 @@
 """Record the simulated fleets that tests replay: `python tools/recordings.py [NAME]...`, all without a name.
 
-Each is a recording, and beside it what its replay has to find, under the recording's placeholders. Run it again when a detector
-reads what was not recorded, or judges otherwise, and look at the difference.
+Each is a recording, and beside it what its replay has to find, under the recording's placeholders. Run it again when a
+detector reads what was not recorded, or judges otherwise, and look at the difference.
 """
 
 from __future__ import annotations

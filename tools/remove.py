@@ -1,4 +1,5 @@
-"""Deletes a deployed Slackwater without trace: its table, its bucket with every version, the code that SAM uploaded, the stack.
+"""Deletes a deployed Slackwater without trace: its table, its bucket with every version, the code that SAM uploaded,
+the stack.
 
 The stack goes last, since it says what there is: whatever interrupts this, run it again.
 """

@@ -1,4 +1,6 @@
-"""`python tools/slack_messages.py DIR`: writes the JSON of every kind of message in Slack, made of invented findings."""
+"""`python tools/slack_messages.py DIR`: writes the JSON of every kind of message in Slack, made of invented
+findings.
+"""
 
 from __future__ import annotations
 
@@ -274,7 +276,9 @@ def incomplete() -> dict[str, Any]:
 
 
 def organization(accounts: int = 1_000, denied: int = 7) -> dict[str, Any]:
-    """Changes of `news` for an audit of an organization, which could not enter some of its accounts, after another audit."""
+    """Changes of `news` for an audit of an organization, which could not enter some of its accounts, after another
+    audit.
+    """
     others = [f"{200_000_000_000 + number}" for number in range(accounts - 1)]
     blind = [f"{300_000_000_000 + number}" for number in range(denied)]
     why = "AccessDenied: not authorized to perform: sts:AssumeRole"
@@ -749,8 +753,14 @@ def index(written: Mapping[str, tuple[str, object]]) -> str:
         (
             "# Messages in Slack",
             "",
-            "Written by `python tools/slack_messages.py docs/slack/messages`, of invented findings. A list is a digest,",
-            "then its thread, which a webhook does not have. To see one as it looks, paste what this prints into Slack's",
+            (
+                "Written by `python tools/slack_messages.py docs/slack/messages`, of invented findings. A list is a "
+                "digest,"
+            ),
+            (
+                "then its thread, which a webhook does not have. To see one as it looks, paste what this prints into "
+                "Slack's"
+            ),
             "[Block Kit Builder](https://app.slack.com/block-kit-builder):",
             "",
             "```",

@@ -104,7 +104,10 @@ def picture(message: Mapping[str, Any]) -> str:
         )
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}">',
+            (
+                f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}"'
+                f' viewBox="0 0 {WIDTH} {height}">'
+            ),
             f'<rect width="{WIDTH}" height="{height}" rx="8" fill="#ffffff" stroke="#dddddd"/>',
             '<rect x="16" y="18" width="36" height="36" rx="6" fill="#0b6e99"/>',
             (
@@ -112,7 +115,8 @@ def picture(message: Mapping[str, Any]) -> str:
                 ' font-family="Arial, sans-serif">S</text>'
             ),
             (
-                '<text x="64" y="34" font-size="15" font-weight="700" fill="#1d1c1d" font-family="Lato, Arial, sans-serif">'
+                '<text x="64" y="34" font-size="15" font-weight="700" fill="#1d1c1d"'
+                ' font-family="Lato, Arial, sans-serif">'
                 "Slackwater</text>"
             ),
             *texts,

@@ -20,7 +20,8 @@ QUESTIONS = (
     Question(
         question="Will the burst credits of a new EFS file system last for a film?",
         about=(
-            "Footage of 147 Mbps, six renditions in two passes, as an encoder writes and reads them: outputs and pass logs are"
+            "Footage of 147 Mbps, six renditions in two passes, as an encoder writes and reads them: outputs and pass "
+            "logs are"
             " for the half hour that `--duration` names."
         ),
         command=(
@@ -40,7 +41,8 @@ QUESTIONS = (
         question="Is EFS dearer than the EBS volume it would replace?",
         about="For an hour's job, [encode.csv](encode.csv) says how much was on the file system at each minute.",
         command=(
-            "slackwater estimate efs-vs-ebs --usage-csv encode.csv --allocated 40GiB --efs one-zone --hours-per-month 720"
+            "slackwater estimate efs-vs-ebs --usage-csv encode.csv --allocated 40GiB --efs one-zone --hours-per-month "
+            "720"
             f" {TOKYO}"
         ),
     ),
@@ -75,7 +77,9 @@ QUESTIONS = (
     ),
     Question(
         question="How long does a terabyte through a t3.micro take once its network credits are gone?",
-        command=f"slackwater estimate network-transfer --instance-type t3.micro --bytes 1TB --needed-rate 350MB/s {TOKYO}",
+        command=(
+            f"slackwater estimate network-transfer --instance-type t3.micro --bytes 1TB --needed-rate 350MB/s {TOKYO}"
+        ),
     ),
     Question(
         question="And for a program?",
