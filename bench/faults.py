@@ -38,7 +38,7 @@ from support.five_faults import (
     files_words,
     halves,
     idle_in,
-    marked_without_days,
+    tagged_without_days,
     mounted,
     refused_by_slack,
     throttled,
@@ -336,7 +336,7 @@ def scenes(home: Path, told: Callable[[str], None]) -> Iterator[Scene]:
         title="A mark without days",
         situation=f"{VOLUMES} volumes that nothing is attached to are marked for deletion, and nobody says for when.",
         theirs=theirs_marked(),
-        ours=marked_without_days(home, VOLUMES),
+        ours=tagged_without_days(home, VOLUMES),
     )
     told("In use since the mark")
     yield Scene(

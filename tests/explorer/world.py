@@ -297,7 +297,7 @@ class Small:
         self.position = replace(self.position, plan=tuple(rest))
         match item:
             case "settled":
-                self._settle()
+                self._wait_for_aws()
             case "undo" | "undo again":
                 self._undo(again=item == "undo again")
             case "undo begun":
@@ -318,7 +318,7 @@ class Small:
                 self._sweep()
                 self._sweep_at_last()
             case "told that cleanup failed" | "told that undo failed":
-                self._told(item.split()[2])
+                self._announced(item.split()[2])
         return item
 
     def _announced(self, machine: str) -> None:

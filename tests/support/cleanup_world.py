@@ -465,8 +465,8 @@ class Overheard(CallMeter):
 
     def watch(self, session: Any) -> None:
         super().watch(session)
-        session.register("before-send", lambda event_name, **_: self._tell("before", event_name))
-        session.register("response-received", lambda event_name, **_: self._tell("after", event_name))
+        session.register("before-send", lambda event_name, **_: self._notify("before", event_name))
+        session.register("response-received", lambda event_name, **_: self._notify("after", event_name))
 
     def _notify(self, when: str, event_name: str) -> None:
         operation = event_name.rpartition(".")[2]

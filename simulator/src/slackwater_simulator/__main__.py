@@ -38,7 +38,10 @@ def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
         return own, members[1]
     if options.fleet == "labelled":
         labelled = labelled_fleet(
-            options.seed, troubles=options.troubles, twins=options.twins, ordinary_of_a_kind=options.ordinary_of_a_kind
+            options.seed,
+            troubles=options.troubles,
+            controls=options.twins,
+            ordinary_of_a_kind=options.ordinary_of_a_kind,
         )
         return labelled, None
     regions = tuple(options.regions.split(",")) if options.regions else ()

@@ -66,8 +66,15 @@ class AwsError(Exception):
 
 
 def operations(module: ModuleType) -> dict[str, Operation]:
-    """A service's operations: the public functions of a module that turn a call into a reply, by their lower-case names."""
-    found = {name.replace("_", ""): each for name, each in vars(module).items() if isfunction(each) and name[0] != "_"}
+    """A service's operations: the public functions of a module that turn a call into a reply, by their lower-case names.
+
+    A generic function is a helper. Python 3.12 does not resolve its type parameters as type hints.
+    """
+    found = {
+        name.replace("_", ""): each
+        for name, each in vars(module).items()
+        if isfunction(each) and name[0] != "_" and not each.__type_params__
+    }
     return {
         name: each
         for name, each in found.items()

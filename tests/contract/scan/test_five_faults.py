@@ -14,7 +14,7 @@ from support.five_faults import (
     Play,
     denied,
     halves,
-    marked_without_days,
+    tagged_without_days,
     refused_by_slack,
     throttled,
     unattached,
@@ -68,7 +68,7 @@ def test_a_denial_that_comes_out_only_when_asked_leaves_nothing_half_done() -> N
 
 
 def test_no_resource_is_tagged_for_today(tmp_path) -> None:
-    play = marked_without_days(tmp_path, 2)
+    play = tagged_without_days(tmp_path, 2)
     right(play)
     assert play.after.startswith("2 volumes on the next day, 2 on the 29th; marked for 30 days later")
 

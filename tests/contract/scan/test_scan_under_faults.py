@@ -73,7 +73,7 @@ def test_a_cloudwatch_of_two_calls_a_second_gives_the_same_findings(demo: Any, h
 
 
 BREAK = [
-    pytest.param("deny", {"action": action}, action, id=f"denied {action}", notes=notes)
+    pytest.param("deny", {"action": action}, action, id=f"denied {action}", marks=notes)
     for action, notes in [
         ("ec2:DescribeVolumes", ()),
         ("ec2:DescribeInstances", pytest.mark.slow),
@@ -85,7 +85,7 @@ BREAK = [
     ]
 ] + [
     pytest.param(
-        "partial", {"every": 3}, "cloudwatch:GetMetricData", id="every third metric fails", notes=pytest.mark.slow
+        "partial", {"every": 3}, "cloudwatch:GetMetricData", id="every third metric fails", marks=pytest.mark.slow
     ),
     pytest.param("truncate", {"action": "ec2:DescribeVolumes"}, "ec2:DescribeVolumes", id="truncated volumes"),
     pytest.param(
@@ -114,9 +114,9 @@ def test_what_cannot_be_read_is_a_named_gap_and_nothing_is_made_up(
     ("action", "blind"),
     [
         ("pricing:GetProducts", set()),
-        pytest.param("cloudtrail:LookupEvents", set(), notes=pytest.mark.slow),
+        pytest.param("cloudtrail:LookupEvents", set(), marks=pytest.mark.slow),
         ("cloudwatch:ListMetrics", {"ebs-surplus-size"}),  # only an agent tells how full a file system is
-        pytest.param("compute-optimizer:GetEnrollmentStatus", set(), notes=pytest.mark.slow),
+        pytest.param("compute-optimizer:GetEnrollmentStatus", set(), marks=pytest.mark.slow),
     ],
 )
 def test_an_optional_source_that_is_denied_loses_no_finding_that_another_can_show(

@@ -299,15 +299,15 @@ class TestWaiting:
         ("day", "due"), [(0, None), (22.9, None), (23, 7), (28.9, 7), (29, 1), (29.9, 1), (30, None)]
     )
     def test_warnings(self, day: float, due: int | None) -> None:
-        assert warning_due(self.MARKED, self.SECTION, NOW + timedelta(days=day)) == due
+        assert warning_due(self.TAGGING, self.SECTION, NOW + timedelta(days=day)) == due
 
     def test_a_warning_is_given_once(self) -> None:
-        assert warning_due(replace(self.MARKED, warned_days=(7,)), self.SECTION, NOW + timedelta(days=25)) is None
+        assert warning_due(replace(self.TAGGING, warned_days=(7,)), self.SECTION, NOW + timedelta(days=25)) is None
 
     def test_it_is_looked_at_daily_and_when_something_is_due(self) -> None:
-        assert look_next(self.MARKED, self.SECTION, NOW) == NOW + timedelta(days=1)
-        assert look_next(self.MARKED, self.SECTION, NOW + timedelta(days=22.5)) == NOW + timedelta(days=23)
-        assert look_next(self.MARKED, self.SECTION, NOW + timedelta(days=29.5)) == NOW + timedelta(days=30)
+        assert look_next(self.TAGGING, self.SECTION, NOW) == NOW + timedelta(days=1)
+        assert look_next(self.TAGGING, self.SECTION, NOW + timedelta(days=22.5)) == NOW + timedelta(days=23)
+        assert look_next(self.TAGGING, self.SECTION, NOW + timedelta(days=29.5)) == NOW + timedelta(days=30)
 
 
 class TestVerified:

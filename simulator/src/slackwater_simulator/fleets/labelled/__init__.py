@@ -37,7 +37,7 @@ def scenarios() -> dict[str, tuple[Scenario, ...]]:
     }
 
 
-def labelled_fleet(seed: int, *, troubles: int = 30, twins: int = 6, ordinary_of_a_kind: int = 1_250) -> Fleet:
+def labelled_fleet(seed: int, *, troubles: int = 30, controls: int = 6, ordinary_of_a_kind: int = 1_250) -> Fleet:
     """Draw a fleet: for each detector so many issues, taken from its scenarios in turn, and so many of each control.
 
     Around them are ordinary file systems, file servers and volumes. The seed draws everything, the present moment too: a
@@ -53,7 +53,7 @@ def labelled_fleet(seed: int, *, troubles: int = 30, twins: int = 6, ordinary_of
             _plant(build, detector, one, len(range(place, troubles, len(positive))))
         for one in ones:
             if not one.issue:
-                _plant(build, detector, one, twins)
+                _plant(build, detector, one, controls)
     for number in range(ordinary_of_a_kind):
         ordinary.file_system(_draw(build, f"ordinary-{number:05}", "efs"))
         ordinary.server(_draw(build, f"ordinary-{number:05}", "fsx"))
