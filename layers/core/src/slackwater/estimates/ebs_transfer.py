@@ -250,19 +250,16 @@ def _assumptions(
         (
             f"assumed: I/O of {size_words(inputs.io_size)} as it reaches EBS, which counts up to"
             f" {size_words(volume.largest_operation_bytes)} as one operation and splits what is larger; enough of it "
-            "under way"
-            " at once to reach the limits"
+            "under way at once to reach the limits"
         ),
         (
             "assumed: whatever is at the other end keeps up, nothing else uses the instance's EBS bandwidth, and the "
-            "volume is"
-            " initialised (blocks of a snapshot come slower the first time)"
+            "volume is initialised (blocks of a snapshot come slower the first time)"
         ),
         "rule: EC2's Mbps are decimal, 8 Mbps are 1 MB/s; EBS's MiB are 1,048,576 bytes",
         (
             f"rule: the smallest type that never binds is the {this.family} with the lowest baseline EBS bandwidth, "
-            "then vCPUs,"
-            " whose baseline carries all that the volume can do in I/O of this size, credits included"
+            "then vCPUs, whose baseline carries all that the volume can do in I/O of this size, credits included"
         ),
         "assumed: Linux on demand, list prices",
     ]
@@ -284,8 +281,7 @@ def _assumptions(
     if inputs.volume_type == "standard":
         lines.append(
             "assumed: a magnetic volume has 40 to 200 IOPS and 40 to 90 MiB/s, the lower end where none is named; its "
-            "I/O is"
-            " billed as well"
+            "I/O is billed as well"
         )
     return tuple(lines)
 

@@ -233,13 +233,11 @@ def _assumptions(inputs: EfsCredits, *, footage: bool) -> tuple[str, ...]:
         "rule: a byte that is read uses a third of the credit that a written one does",
         (
             f"assumed: the file system starts with all the credits it may have, and holds {size_words(inputs.stored)} "
-            "in"
-            " Standard all the while; Infrequent Access and Archive earn nothing"
+            "in Standard all the while; Infrequent Access and Archive earn nothing"
         ),
         (
             "assumed: credits are earned at the baseline; of a file system below 20 GiB AWS states the floor of 1 "
-            "MiB/s for its"
-            " throughput only, so what it earns by size alone is given too"
+            "MiB/s for its throughput only, so what it earns by size alone is given too"
         ),
     ]
     if inputs.write_per_day or inputs.read_per_day:

@@ -189,8 +189,7 @@ def _assumptions(inputs: NetworkTransfer, this: InstanceType, needed: float) -> 
     if needed > bytes_per_s_of_gbps(network.SINGLE_FLOW_GBPS):
         lines.append(
             f"rule: one flow carries at most {network.SINGLE_FLOW_GBPS:g} Gbps outside a cluster placement group, and "
-            "an"
-            " instance of less than 32 vCPUs as much through an internet gateway: use several flows"
+            "an instance of less than 32 vCPUs as much through an internet gateway: use several flows"
         )
     lines += [
         "rule: each direction has an allowance and credits of its own, and a proxy uses both",
@@ -238,8 +237,7 @@ def _endpoints(inputs: NetworkTransfer, known: Known) -> Endpoints:
 
 FOR_GATEWAY: Final = (
     "clients inside the VPC that talk to S3 or DynamoDB: they need no proxy then. Not for on-premises traffic: it is "
-    "reached"
-    " only from inside its VPC."
+    "reached only from inside its VPC."
 )
 FOR_INTERFACE: Final = (
     "anybody who reaches the VPC, on premises too (Direct Connect, VPN), for the AWS service it is made for."

@@ -42,8 +42,7 @@ CAVEATS: Final[dict[tuple[nfs.Storage, nfs.Operation], str]] = {
 NO_CREDITS: Final = "burst credits run out"
 OUT_OF_CREDITS: Final = (
     f"This much uses up EFS's burst credits ({size_words(efs.full_credits_bytes(0))} at first): from then on EFS is "
-    "slower than"
-    " said here."
+    "slower than said here."
 )
 ON_WRITING: Final = (
     f"{nfs.ASYNC_CAVEAT[0].upper()}{nfs.ASYNC_CAVEAT[1:]}",
@@ -55,8 +54,7 @@ ON_WRITING: Final = (
 )
 ON_WORKERS: Final = (
     "Each worker may open connections of its own: count those to a database (RDS), and sockets left in TIME_WAIT. Some "
-    "NFS"
-    " clients, such as RHEL 6, serialise what workers ask for."
+    "NFS clients, such as RHEL 6, serialise what workers ask for."
 )
 
 
@@ -215,8 +213,7 @@ def _summary(inputs: SmallFiles, now: nfs.Passage | None, options: list[Option])
     if now is None:
         return (
             f"{what} {where}: nobody measured how OpenZFS reads, so there is no figure. Sync and async exports differ "
-            "only in"
-            " writing."
+            "only in writing."
         )
     each = " (one for each file)" if inputs.workers > inputs.files > 1 else ""
     best, worst = map(duration_words, _range(now))
@@ -355,8 +352,7 @@ SIDE_BY_SIDE: Final = (
 READING: Final = (
     (
         "measured: the times of find and cat in the report, by file; between 1, 2, 4 and 8 workers on a log scale, and "
-        "no"
-        " faster beyond"
+        "no faster beyond"
     ),
     f"assumed: EFS answers an operation in {REGIONAL.read_ms:g} ms, as documented; a file is one operation on gp3",
     f"rule: all workers share EFS's {_shared('efs-regional', 'read')}, gp3's {_shared('ebs-gp3', 'read')}",

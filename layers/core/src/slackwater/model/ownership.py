@@ -146,8 +146,7 @@ MANAGERS: Final = (
     Manager(
         name="Kubernetes",
         source="kubernetes-sigs: docs of aws-ebs-csi-driver, aws-efs-csi-driver and aws-fsx-openzfs-csi-driver;"
-        " AWS managed"
-        " policies, AmazonEKSBlockStoragePolicy",
+        " AWS managed policies, AmazonEKSBlockStoragePolicy",
         keys=(
             *("CSIVolumeName", "kubernetes.io/created-for/pvc/name", "kubernetes.io/created-for/pvc/namespace"),
             *("ebs.csi.aws.com/cluster", "efs.csi.aws.com/cluster", "fsx.openzfs.csi.aws.com/cluster"),

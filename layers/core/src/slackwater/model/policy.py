@@ -35,10 +35,8 @@ class ScanSection(Section):
         gt=0,
         description=(
             "The most that the metrics of an audit may cost, in USD, at 0.01 USD for 1,000; above it none is asked "
-            "for, and the"
-            " audit is incomplete. 200,000 resources take about 7 USD. Half of it is kept for the accounts of an "
-            "organization,"
-            " in equal shares."
+            "for, and the audit is incomplete. 200,000 resources take about 7 USD. Half of it is kept for the "
+            "accounts of an organization, in equal shares."
         ),
     )
     most_metrics_usd_per_day: float = Field(
@@ -46,8 +44,7 @@ class ScanSection(Section):
         gt=0,
         description=(
             "The most that the metrics of all audits of a day (UTC) may cost, in USD. Above it, no metric is requested "
-            "and no"
-            " audit starts. Scans on the command line do not count."
+            "and no audit starts. Scans on the command line do not count."
         ),
     )
     most_running_audits: int = Field(
@@ -57,8 +54,7 @@ class ScanSection(Section):
         default={},
         description=(
             "How often a service may be asked in one account and region, by its name in IAM, such as elasticfilesystem "
-            "="
-            " 5; scans at the same time share it. The others keep their own rates."
+            "= 5; scans at the same time share it. The others keep their own rates."
         ),
     )
     datapoints_per_second: float = Field(
@@ -89,8 +85,7 @@ class OrganizationSection(Section):
         if not self.names_any and (narrow := [key for key in ("tags", "except_accounts") if getattr(self, key)]):
             raise ValueError(
                 f"{' and '.join(narrow)} without organizational_units or accounts would mean the service's own account "
-                "alone;"
-                " add organizational_units, the root's id for all accounts"
+                "alone; add organizational_units, the root's id for all accounts"
             )
         return self
 
@@ -212,8 +207,7 @@ class SlackSection(Section):
         default=[],
         description=(
             "Who may read details, status and top. Deciders, auditors and approvers always may. If the list is empty, "
-            "everybody"
-            " in the workspace may."
+            "everybody in the workspace may."
         ),
     )
 
@@ -225,10 +219,8 @@ class ApiSection(Section):
         default=[],
         description=(
             "Who may snooze, dismiss and reopen: an ARN as STS says it (without the session's name it is the whole "
-            "role), or"
-            " the e-mail address or subject of a token. If the list is empty, IAM alone decides for signed requests, "
-            "and no"
-            " token is accepted."
+            "role), or the e-mail address or subject of a token. If the list is empty, IAM alone decides for signed "
+            "requests, and no token is accepted."
         ),
     )
     auditors: list[str] = Field(default=[], description="Who may start audits, named in the same way.")
@@ -259,8 +251,7 @@ class CleanupSection(Section):
         default=[],
         description=(
             "Who may approve by API and command line: an ARN as STS says it (without the session's name it is the "
-            "whole role),"
-            " or the e-mail address or subject of a token."
+            "whole role), or the e-mail address or subject of a token."
         ),
     )
     approval_days: int = Field(

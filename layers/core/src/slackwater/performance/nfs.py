@@ -53,8 +53,7 @@ OPENZFS_SERVER: Final = fsx.OPENZFS["MULTI_AZ_1"].file_servers[0]
 
 ASYNC_CAVEAT: Final = (
     "async acknowledges before the data is on stable storage: writes of the last seconds are lost if the file server "
-    "fails."
-    " Not for mission-critical data."
+    "fails. Not for mission-critical data."
 )
 
 

@@ -44,8 +44,7 @@ class SpentError(ConflictError):
         """Create the error with the amount, and what to do."""
         super().__init__(
             f"{allowance.spent_usd:.2f} of {allowance.most_usd:f} USD are spent on metrics on {allowance.day} (UTC); "
-            "audits"
-            " start again the next day, or once scan.most_metrics_usd_per_day is raised in the policy"
+            "audits start again the next day, or once scan.most_metrics_usd_per_day is raised in the policy"
         )
 
 

@@ -53,8 +53,7 @@ type Place = tuple[str, str, str]
 
 ENABLE: Final = (
     "clean-up is not enabled: deploy with CleanupEnabled=true, which adds its state machines and their roles; until "
-    "then"
-    " nothing is deleted or changed"
+    "then nothing is deleted or changed"
 )
 KEEPS_SNAPSHOT: Final = "keep-as-snapshot"
 """The advice that prices a volume's snapshot as if every block were in use."""

@@ -72,8 +72,7 @@ class Members:
         if self._role_name is None:
             raise AwsError(
                 f"account {account} cannot be entered: no role is named for other accounts (MemberRoleName, with the "
-                "name of "
-                "the one that template-member.yaml makes in each)"
+                "name of the one that template-member.yaml makes in each)"
             )
         role_arn = f"arn:{self._partition}:iam::{account}:role/{self._role_name}"
         try:

@@ -190,9 +190,8 @@ def _explained(what: str) -> Iterator[None]:
         if code in NO_SAY:
             raise AccessDeniedError(
                 "AWS Organizations tells this caller nothing: audit from the organization's management account or a "
-                "delegated "
-                "administrator, with a policy that allows it, or name accounts by their ids instead ([organization] "
-                "accounts, "
+                "delegated administrator, with a policy that allows it, or name accounts by their ids instead "
+                "([organization] accounts, "
                 f"without organizational_units) ({reason(cause) if cause else error})"
             ) from cause
         if code in NO_UNIT:

@@ -20,8 +20,7 @@ class EstimateDocument[R](TypedDict):
     """A worked estimate: what was asked, the answer in words and figures, and what it rests on.
 
     `inputs` can be sent again as they are; `unpriced` are the items whose price is not known. An assumption begins with
-    what it
-    is: assumed, calibrated, measured, or a rule.
+    what it is: assumed, calibrated, measured, or a rule.
     """
 
     schema: Literal["slackwater.estimate/1"]

@@ -262,8 +262,7 @@ def choices(  # noqa: PLR0913 -- each flag adds a button
 def _confirm_stop(sighting: FindingRecord) -> Element:
     text = (
         f"{named(sighting.resource, CONFIRM_NAME)} stays as it is: its clean-up is called off at its next step, within "
-        "a day"
-        " while it waits. To clean it up after all takes a new approval."
+        "a day while it waits. To clean it up after all takes a new approval."
     )
     return {
         "title": plain("Stop the clean-up?"),
