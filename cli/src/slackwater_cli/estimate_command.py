@@ -30,6 +30,7 @@ from slackwater_cli.estimate_table import draw_estimate
 from slackwater_cli.exits import UsageError
 from slackwater_cli.options import STANDARD_OUTPUT, FormatOption, Output, ProfileOption, option_of
 from slackwater_cli.quiet import add_quiet
+from slackwater_cli.slow import waiting_for
 from slackwater_cli.stopping import interruptible
 from slackwater_cli.streams import note, rendered, write
 from slackwater_cli.targets import refuse_unknown, regions_without_asking
@@ -214,7 +215,9 @@ def _account(profile: str | None, *, offline: bool) -> Account:
         region = session.region
         if offline:
             return Account(None, region, "Offline")
-        return Account(session, region) if session.has_credentials() else Account(None, region, "No AWS credentials")
+        with waiting_for("AWS credentials"):
+            known = session.has_credentials()
+        return Account(session, region) if known else Account(None, region, "No AWS credentials")
     except AwsError as error:
         if profile is not None:
             raise

@@ -166,7 +166,7 @@ def _flag(looks: Sequence[Look], had: Allowance, limited: str, *, checked: bool)
         ),
         advice=tuple(options),
         gist=(type_, size_class(setting.iops), size_class(setting.mib_s)),
-        caveats=moved.lowering_caveats if setting != whole else (),
+        caveats=tuple(dict.fromkeys(c for look in looks for c in look.lowering_caveats)) if setting != whole else (),
         cheapest_first=True,
     )
 

@@ -51,8 +51,8 @@ def judge(volume: Volume, seen: Seen, limits: SurplusLimits) -> Verdict:
     if not isinstance(kind, InstanceType):
         return kind
 
-    # The cheapest metrics first: operations by the day, bytes by the day, operations of a week by five minutes, the
-    # rest.
+    # The cheapest metrics first: operations by the day, bytes by the day, operations of three days by five minutes,
+    # the rest.
     look, ceiling = Look(volume, ebs_peaks.OPERATIONS, seen, limits, kind), iops * limits.peak_percent / 100
     checks = ebs_peaks.checks(look, IOPS_EXCEEDED, *(() if gp3 else (THROUGHPUT_EXCEEDED,)))
     if not gp3:

@@ -109,9 +109,9 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Ver
     if sum(read.present) > warm_bytes:
         return Fine("it reads so much that most of it may be in use")
     watch, needs = efs.daily(file_system, limits.window_days, STORED, SAMPLES), _metered_needs(file_system, limits)
-    at_once = [] if any(read.present) else watch
+    at_once = watch if _silent(file_system, seen, read) else []
     written, *_ = seen.read(*efs.daily(file_system, limits.window_days, WRITTEN), *at_once, *needs)
-    quiet = not (any(read.present) and any(written.present))
+    quiet = _silent(file_system, seen, read) or _silent(file_system, seen, written)
     touched = _touched(file_system, seen, limits, read, written, *(seen.read(*watch) if quiet else ()))
     if isinstance(touched, Unknown):
         return touched
@@ -124,6 +124,11 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Ver
             return answer
         holes += answer
     return _flag(file_system, lifecycle, touched, metered, holes)
+
+
+def _silent(file_system: EfsFileSystem, seen: Seen, series: Series) -> bool:
+    """Whether no finished day shows use. Today does not prove that CloudWatch was recording before."""
+    return not any(seen.finished(series, file_system.created_at).present)
 
 
 def _metered_needs(file_system: EfsFileSystem, limits: ColdDataLimits) -> list[Need]:
@@ -170,7 +175,8 @@ def _needs_its_throughput(
         filled = without_holes(newest, METERED, limits.quiet_days)
         if isinstance(filled, Unknown):
             return filled
-        used, holes = [*metered.between(metered.start_s, newest.start_s).present, *filled[0].present], filled[1]
+        before, today = metered.between(metered.start_s, newest.start_s), metered.since(newest.end_s)
+        used, holes = [*before.present, *filled[0].present, *today.present], filled[1]
     average, room = sum(used) / max(1, len(used)) / metered.period_s, 1 + limits.headroom_percent / 100
     peak = max(used, default=0) / metered.period_s
     if (ceiling := _ceiling(file_system)) and peak * room > ceiling:
@@ -215,7 +221,7 @@ def _flag(
         ),
         advice=tuple(_advice(file_system, lifecycle, cold_bytes, monthly_read_gib, slower=slower)),
         gist=(size_class(standard), size_class(cold_bytes)),
-        caveats=(saving, *holes, efs.one_way_caveat("efs-cold-data")),
+        caveats=(saving, efs.one_way_caveat("efs-cold-data"), *holes),
     )
 
 
@@ -309,6 +315,8 @@ ONE_NIGHT = {READ: days(0.0, {34: 800.0 * GIB})}
 DARK_DAYS = {METERED: days(MIB, {range(4, 7): None})}
 A_WEEK = [400.0 * MIB * FIVE_MINUTES_S] * 2 + [MIB] * 2014
 WEEKLY = {**five_minutes(0), (METERED, FIVE_MINUTES_S): [*A_WEEK * 5, *[MIB] * 288]}
+SINCE_TODAY = {STORED: 800.0 * GIB, READ: [GIB], WRITTEN: [GIB], METERED: MIB}
+LISTED_TODAY = {METERED: days(MIB, {0: 3.0 * TIB})}
 A_LOST_DAY, LONG_AGO = {READ: days(GIB, {16: None})}, {READ: days(GIB, {35: None})}
 TWO_HOURS, FIVE_HOURS = five_minutes(0.2, *range(6_000, 6_024)), five_minutes(0.2, *range(6_000, 6_060))
 
@@ -330,6 +338,7 @@ DETECTOR = Detector(
         little("800 GiB of which 55 were touched", Flagged, "At least 744 of 800 GiB in Standard were neither"),
         bare("nothing published, while CloudWatch was recording", Flagged, "800 of 800", metrics={STORED: 800.0 * GIB}),
         bare("nothing published at all", Unknown, "and StorageBytes has no point"),
+        bare("mounted again this morning", Flagged, "At least 798 of 800", metrics=SINCE_TODAY),
         little("2 % of it is read a day", Flagged, "At least 208 of 800", metrics=moving(15.9, 0.1)),
         little("a day without a point", Unknown, "DataReadIOBytes has no point on 1 of 30", metrics=A_LOST_DAY),
         little("a day without a point, five weeks ago", Flagged, metrics=LONG_AGO),
@@ -343,6 +352,7 @@ DETECTOR = Detector(
         little("a replica", Fine, "destination of a replication", is_replica=True),
         little("the source of a replication", Flagged, records=(NO_POLICY, examples.replicated(FILES))),
         little("lists its directories all day", Fine, "it uses 5 MiB/s, with credits", metrics=moving(1, 0.5, 5)),
+        little("lists its directories since today", Fine, "with credits", metrics=LISTED_TODAY),
         bare("6 TiB, and ten minutes a week at 400 MiB/s", Fine, "faster", metrics=WEEKLY, stored_bytes=SIX_TIB),
         bare("6 TiB, never fast", Flagged, metrics=five_minutes(0.2), stored_bytes=SIX_TIB),
         bare("6 TiB, and two hours without a point", Flagged, metrics=TWO_HOURS, stored_bytes=SIX_TIB),
