@@ -17,7 +17,7 @@ from slackwater.model.findings import Gap, Scan, TargetScan
 from slackwater.model.fleet import Fleet, Late, Rest
 from slackwater.model.metrics import Series
 from slackwater.model.money import Change, Price, PriceItem, PriceTable
-from slackwater.model.policy import OwnersSection, Policy
+from slackwater.model.policy import OwnersSection, Policy, ScanSection
 from slackwater.model.policy_version import PolicyVersion
 from slackwater.model.resources import (
     AttachmentEvent,
@@ -277,7 +277,9 @@ def test_a_finding_suppressed_by_a_stronger_one_is_not_listed() -> None:
     ]
 
 
-def test_changes_that_collide_are_listed_with_one_command() -> None:
+def _commands_that_collide(policy: Policy, kind_of_b: FindingKind) -> list[str | None]:
+    """The commands of two detectors that flag one volume, `a` as performance; each saves nothing."""
+
     def judged(name: str) -> Flagged:
         change = Advice(
             action=name,
@@ -293,16 +295,25 @@ def test_changes_that_collide_are_listed_with_one_command() -> None:
     slow = Detector(
         title="", kind="performance", resource=Volume, limits=Limits, judge=lambda *_: judged("a"), cases=()
     )
-    both = {"ebs-a": slow, "ebs-b": replace(slow, judge=lambda *_: judged("b"))}
+    both = {"ebs-a": slow, "ebs-b": replace(slow, kind=kind_of_b, judge=lambda *_: judged("b"))}
     world = World({HERE: [UNATTACHED]})
     audit = Audit(
-        registry=both, policy=Policy(limits=dict.fromkeys(both, Limits())), sources=lambda _: Sources(world, world),
-        prices=world, meter=world, clock=lambda: CASE_NOW, progress=lambda *_: None,
+        registry=both, policy=replace(policy, limits=dict.fromkeys(both, Limits())),
+        sources=lambda _: Sources(world, world), prices=world, meter=world, clock=lambda: CASE_NOW,
+        progress=lambda *_: None,
     )  # fmt: skip
     (target,) = audit.run([HERE], CASE_NOW).targets
+    return [one.advice.command for finding in target.findings for one in finding.recommendations]
 
-    commands = [one.advice.command for finding in target.findings for one in finding.recommendations]
-    assert commands == ["""set '{"a": 1, "b": 1}'"""] * 2
+
+def test_changes_that_collide_are_listed_with_one_command() -> None:
+    assert _commands_that_collide(Policy(limits={}), "performance") == ["""set '{"a": 1, "b": 1}'"""] * 2
+
+
+def test_a_command_does_not_make_the_change_of_a_finding_that_is_not_listed() -> None:
+    policy = Policy(limits={}, scan=ScanSection(minimum_monthly_savings_usd=10))
+
+    assert _commands_that_collide(policy, "waste") == ["a"]
 
 
 class Parts:

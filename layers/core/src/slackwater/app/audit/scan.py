@@ -273,23 +273,28 @@ class Audit:
         reported, silenced = deduplicate(queue.flagged)
         unlisted = [Unlisted(one.enabled.id, one.resource, STRONGER_FINDING) for one in silenced]
         wasted_or_slow = list[FlaggedResource]()
-        for flagged in combined(reported):
+        for flagged in reported:
             if flagged.kind == "waste" and is_exempt(flagged.resource, self.policy.exempt, now):
                 unlisted.append(Unlisted(flagged.enabled.id, flagged.resource, KEPT))
             else:
                 wasted_or_slow.append(cross_check(flagged, fleet, now))
         table, gaps = self.prices.of(items_of(wasted_or_slow), target.region)
-        findings = [price(one, table, owner_of(one.resource, self.policy.owners)) for one in wasted_or_slow]
+
+        def priced(one: FlaggedResource) -> Finding:
+            return price(one, table, owner_of(one.resource, self.policy.owners))
+
         minimum = Decimal(str(self.policy.scan.minimum_monthly_savings_usd))
-        listed = []
-        for one in findings:
-            saved = one.monthly_savings_usd
+        listed = list[FlaggedResource]()
+        for one in wasted_or_slow:
+            saved = priced(one).monthly_savings_usd
             if one.kind != "waste" or saved is None or saved >= minimum:
                 listed.append(one)
             else:
-                unlisted.append(Unlisted(one.detector, one.resource, BELOW_MINIMUM if saved >= 0 else COSTS_MORE))
+                reason = BELOW_MINIMUM if saved >= 0 else COSTS_MORE
+                unlisted.append(Unlisted(one.enabled.id, one.resource, reason))
+        # A command must not make the change of a finding that the user does not see, so `combined` comes last.
         return (
-            ranked(listed),
+            ranked([priced(one) for one in combined(listed)]),
             sorted(unlisted, key=_order),
             [replace(gap, account=target.account, region=target.region) for gap in gaps],
         )

@@ -62,7 +62,7 @@ APPROVAL: Final = re.compile(r"([0-9a-f]+):([0-9a-f]+)")
 
 LATER: Final = (
     "Slackwater could not reach something that it needs. It may try again; if the message has not changed in ten "
-    "minutes, ask whoever runs Slackwater."
+    "minutes, ask the person who runs Slackwater."
 )
 ANOTHER_VERSION: Final = "This button is of another version of Slackwater: the next digest has one that works."
 
