@@ -211,7 +211,8 @@ def problems_of(healthy: Scan, done: Scan, hit: frozenset[str]) -> Iterator[str]
         for key in truth.keys() - found.keys():
             if key[0] not in blind:
                 yield f"{key} is lost, and the scan says that it is complete"
-    optional = {gap.what for gap in gaps if gap.optional}
+    # A scan counts an optional metric that failed with the required ones that failed for the same reason.
+    optional = {gap.what for gap in gaps if gap.optional or gap.what == METRICS}
     for key in found.keys() & truth.keys():
         yield from _changed(truth[key], found[key], optional)
 
