@@ -34,10 +34,10 @@ demo: .venv/ready ## audit the simulated account, and show what was planted in i
 	@$(RUN)/slackwater demo
 
 test: setup ## the static checks, all tests but the slow ones, and the report in a browser; some minutes
-	@$(MAKE) --no-print-directory -j4 check browser-smoke pytest-quick
+	@$(MAKE) --no-print-directory -j4 pytest-quick check browser-smoke
 
 test-all: setup ## the same with every test; at most twelve minutes
-	@$(MAKE) --no-print-directory -j4 check browser pytest-all
+	@$(MAKE) --no-print-directory -j4 pytest-all check browser
 
 test-changed: .venv/ready ## the tests that import what differs from HEAD (or from BASE=...): a quick look, no proof
 	@set -e; tests=$$($(RUN)/python tools/changed_tests.py $(BASE)); \
