@@ -33,7 +33,7 @@ setup: .venv/ready .tools/checkov/ready tools/asl/node_modules/ready tests/brows
 demo: .venv/ready ## audit the simulated account, and show what was planted in it
 	@$(RUN)/slackwater demo
 
-test: setup ## the static checks, all tests but the slow ones, and the report in a browser; some minutes
+test: setup ## the static checks, all tests but the slow ones, and the report in a browser; about four minutes
 	@$(MAKE) --no-print-directory -j4 pytest-quick check browser-smoke
 
 test-all: setup ## the same with every test; at most twelve minutes
