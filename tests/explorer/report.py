@@ -9,7 +9,7 @@ from explorer.coverage import Coverage
 
 HEAD: Final = (
     f"{'kind':15}{'steps':>6}{'never':>7}{'singles':>16}{'pairs':>22}{'triples':>9}"
-    f"{'branches':>10}{'states':>8}{'window':>8}{'violations':>12}{'CPU s':>8}"
+    f"{'branches':>10}{'states':>8}{'window':>8}{'violations':>12}{'CPU s':>8}{'ms/branch':>11}"
 )
 NOTE: Final = (
     "never: steps with calls that were never interrupted. window: losses in the moment between the last look and the call, where\n"
@@ -26,6 +26,7 @@ def table(explored: Sequence[Coverage], seed: int) -> Iterator[str]:
         yield (
             f"{one.kind:15}{len(one.steps):>6}{one.never:>7}{f'{one.covered}/{one.singles}':>16}{pairs:>22}{one.triples:>9}"
             f"{one.branches:>10}{one.states:>8}{one.windows:>8}{len(one.found):>12}{one.seconds:>8.1f}"
+            f"{one.seconds / max(one.branches, 1) * 1_000:>11.1f}"
         )
     yield f"{NOTE} Seed {seed}."
 

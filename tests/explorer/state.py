@@ -83,7 +83,7 @@ class Hasher:
         if known is None:
             if len(self._written) > 100_000:
                 self._written.clear()
-            known = self._written[id(one)] = one, pieces(self._written_out(one))
+            known = self._written[id(one)] = one, short(self._written_out(one))
         return known[1]
 
     def _written_out(self, one: Any) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -204,6 +204,7 @@ def _whole(stats: Stats) -> tuple[float, float, float, float]:
     return float(stats.total.sum()), float(stats.samples.sum()), float(stats.low.min()), float(stats.high.max())
 
 
+@lru_cache(maxsize=256)
 def track_points(track: Track, start: int, end: int, period: int) -> Points:
     """The points of a metric in a window, with buckets merged where two of its series share one."""
     if len(track) == 1:
