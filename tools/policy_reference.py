@@ -7,6 +7,7 @@ from typing import Any
 
 from slackwater.app.policy.file import policy_schema
 from slackwater.engine.registry import registry
+from slackwater.views.docs.detector_page import allowed_range
 
 type Schema = Mapping[str, Any]
 
@@ -41,9 +42,7 @@ def _resolved(whole: Schema, value: Schema) -> Schema:
 
 
 def _row(key: str, value: Schema) -> str:
-    bounds = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
-    limits = ", ".join(f"{sign} {value[bound]:g}" for bound, sign in bounds.items() if bound in value)
-    range_ = limits or ", ".join(f"`{choice}`" for choice in value.get("enum", ()))
+    range_ = allowed_range(value) or ", ".join(f"`{choice}`" for choice in value.get("enum", ()))
     default = "" if value.get("default") is None else f"`{_toml(value['default'])}`"
     description = value.get("description", "").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
     return f"| `{key}` | {default} | {range_} | {description} |"

@@ -48,15 +48,15 @@ def one_of[C: str](option: str, choices: Iterable[C]) -> Callable[[str], C]:
 ProfileOption = Annotated[str | None, typer.Option("--profile", metavar="P", help="AWS profile.")]
 PolicyOption = Annotated[
     Path | None,
-    typer.Option("--policy", metavar="FILE", help=f"Policy file; ./{DEFAULT_POLICY} is taken if it is there."),
+    typer.Option("--policy", metavar="FILE", help=f"Policy file; ./{DEFAULT_POLICY} is used if present."),
 ]
-RoleOption = Annotated[str | None, typer.Option("--role-arn", metavar="ARN", help="Look as this role.")]
+RoleOption = Annotated[str | None, typer.Option("--role-arn", metavar="ARN", help="Assume this role.")]
 ExternalIdOption = Annotated[
-    str | None, typer.Option("--external-id", metavar="X", help="External id that the role asks for.")
+    str | None, typer.Option("--external-id", metavar="X", help="External id that the role requires.")
 ]
 FormatOption = Annotated[
     Output,
-    typer.Option("--format", parser=one_of("--format", Output), metavar="|".join(Output), help="How to show it."),
+    typer.Option("--format", parser=one_of("--format", Output), metavar="|".join(Output), help="Output format."),
 ]
 StackOption = Annotated[str, typer.Option("--stack", metavar="NAME", help="CloudFormation stack that was deployed.")]
 StackRegionOption = Annotated[

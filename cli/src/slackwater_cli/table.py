@@ -118,7 +118,7 @@ def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, consol
         return
     is_waste = findings[0]["kind"] == "waste"
     unsure = any(finding["confidence"] != "high" for finding in findings)
-    mark = "   severity: what is at stake" + ("   ~ medium or low confidence" if unsure else "")
+    mark = "   severity: what is at stake" + ("; ~: medium or low confidence" if unsure else "")
     title = title if len(findings) == of else f"{title}: {len(findings):,} of {of:,}"
     console.print()
     console.print(Text.assemble((title, "bold underline"), (mark, "dim")))

@@ -173,7 +173,7 @@ def test_the_severity_and_the_sign_of_low_confidence_are_explained_above_the_row
     text = drawn(make.finding("12.30", confidence="low"), make.finding("-352.15", id="b", kind="performance"))
 
     waste, issues = text.split("Performance issues and risks")
-    assert waste.index("~ medium or low confidence") < waste.index("Severity") < waste.index("~$12")
+    assert waste.index("~: medium or low confidence") < waste.index("Severity") < waste.index("~$12")
     assert issues.split("\n", 1)[1].split()[:8] == [
         "Severity",
         "Bill/mo",

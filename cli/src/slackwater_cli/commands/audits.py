@@ -40,7 +40,7 @@ app = typer.Typer(rich_markup_mode=None, help="Start and show audits of the depl
 def start(
     region: Annotated[list[str] | None, typer.Option(metavar="R", help="Audit this region; may be repeated.")] = None,
     detector: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Ask only this question; may be repeated.")
+        list[str] | None, typer.Option(metavar="ID", help="Run only this detector; may be repeated.")
     ] = None,
     account: Annotated[
         list[str] | None,

@@ -48,7 +48,9 @@ UntilOption = Annotated[
     ),
 ]
 
-app = typer.Typer(rich_markup_mode=None, help="List and decide the deployed service's findings.", no_args_is_help=True)
+app = typer.Typer(
+    rich_markup_mode=None, help="List the deployed service's findings, and decide about them.", no_args_is_help=True
+)
 
 
 @app.command("list", epilog=LISTED)
@@ -119,7 +121,7 @@ def show(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Show a finding: its evidence, what to do, and every change of it."""
+    """Show a finding: its evidence, what to do, and its history."""
     from slackwater.views.api import to_json as service_json
     from slackwater.views.scan.to_json import dump
     from slackwater_cli.findings_table import draw_detail
@@ -161,7 +163,7 @@ def dismiss(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Say that a finding is as it should be: for good, or until a time."""
+    """Dismiss a finding as intended: for good, or until a time."""
     to = None if until is None else end(until, "--until")
     _decide(deployment(stack, stack_region, profile), id, "dismiss", why, to)
 
@@ -174,7 +176,7 @@ def reopen(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Take back a decision, or take up what could not be cleaned up."""
+    """Take back a decision, or retry a clean-up that failed."""
     _decide(deployment(stack, stack_region, profile), id, "reopen", why, None)
 
 

@@ -56,14 +56,14 @@ def scan(
     region: Annotated[list[str] | None, typer.Option(metavar="R", help="Scan this region; may be repeated.")] = None,
     all_regions: Annotated[bool, typer.Option("--all-regions", help="Scan every region that is enabled.")] = False,
     detector: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Ask only this question; may be repeated.")
+        list[str] | None, typer.Option(metavar="ID", help="Run only this detector; may be repeated.")
     ] = None,
     policy: PolicyOption = None,
     now: Annotated[
-        str | None, typer.Option(metavar="RFC3339", help="Judge as of this time, such as 2026-11-16T09:00:00Z.")
+        str | None, typer.Option(metavar="RFC3339", help="Evaluate as of this time, such as 2026-11-16T09:00:00Z.")
     ] = None,
     format: Annotated[
-        Format, typer.Option(parser=one_of("--format", Format), metavar="|".join(Format), help="How to show it.")
+        Format, typer.Option(parser=one_of("--format", Format), metavar="|".join(Format), help="Output format.")
     ] = Format.TABLE,
     top: Annotated[
         int | None,
@@ -82,16 +82,18 @@ def scan(
         typer.Option(
             parser=one_of("--fail-on", Severity),
             metavar="|".join(Severity),
-            help="Leave with status 1 if a finding is at least as severe.",
+            help="Exit with status 1 if a finding is at least as severe.",
         ),
     ] = None,
     record: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Record all that the scan reads there, without names, to replay it later."),
+        typer.Option(
+            metavar="FILE", help="Record what the scan reads to this file, without names, to replay it later."
+        ),
     ] = None,
     replay: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Scan what a recording holds instead of an account; AWS is not asked."),
+        typer.Option(metavar="FILE", help="Scan a recording instead of an account, without calling AWS."),
     ] = None,
     profile: ProfileOption = None,
     role_arn: RoleOption = None,
@@ -106,7 +108,7 @@ def scan(
     2 wrong usage or policy
     3 incomplete: something required could not be read
     4 no credentials, or nothing reachable
-    70 an error of our own
+    70 an internal error
     130 interrupted by Ctrl-C; 143 by SIGTERM
     """  # noqa: D301 -- the mark that keeps the lines apart
     from slackwater.app.audit.document_file import ScanFile

@@ -4,7 +4,8 @@ import pytest
 from pydantic.fields import FieldInfo
 
 from slackwater.engine.registry import documentation, registry
-from slackwater.views.docs.detector_page import render_cases, render_index, render_page
+from slackwater.views.docs.detector_page import allowed_range, render_cases, render_index, render_page
+from slackwater.views.text.markdown import text
 
 
 def unit_of(field: FieldInfo) -> str:
@@ -27,6 +28,23 @@ def test_a_page_has_everything_that_the_detector_declares(id: str) -> None:
         )
     for case in detector.cases:
         assert f"| {case.expect.__name__.lower()} |" in page
+
+
+@pytest.mark.parametrize("id", registry())
+def test_a_page_of_its_own_gives_the_ranges_and_no_link_to_a_file(id: str) -> None:
+    detector = registry()[id]
+    page = render_page(id, detector, documentation(id), cases=True)
+
+    assert "](../" not in page
+    for name, limit in detector.limits.model_json_schema().get("properties", {}).items():
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
+        assert row.split(" | ")[2].strip(" |") == text(allowed_range(limit))
+
+
+def test_ranges_are_written_with_signs() -> None:
+    assert allowed_range({"minimum": 7, "maximum": 450}) == "≥ 7, ≤ 450"
+    assert allowed_range({"exclusiveMinimum": 0, "exclusiveMaximum": 1.5}) == "> 0, < 1.5"
+    assert not allowed_range({})
 
 
 @pytest.mark.parametrize("id", registry())

@@ -10,6 +10,7 @@ from slackwater.model.detector import AnyDetector, Case
 from slackwater.views.text.markdown import section, table, text
 
 CASES_PAGE: Final = "cases.md"
+BOUNDS: Final = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
 
 
 def render_page(id: str, detector: AnyDetector, doc: str, *, cases: bool = False) -> str:
@@ -19,7 +20,8 @@ def render_page(id: str, detector: AnyDetector, doc: str, *, cases: bool = False
         id: The detector's id.
         detector: The detector.
         doc: The docstring of its module.
-        cases: Whether the worked cases are on the page. In the docs they are on a page of their own.
+        cases: Whether the worked cases and the ranges of the limits are on the page. In the docs they are on pages of
+            their own.
     """
     first, _, rest = doc.partition("\n")
     limits = detector.limits.model_json_schema().get("properties", {})
@@ -33,7 +35,7 @@ def render_page(id: str, detector: AnyDetector, doc: str, *, cases: bool = False
         f"Kind: {detector.kind}. Looks at: {reads}.{where}",
         rest.rstrip(),
         *section("Limits"),
-        *_limits(id, limits),
+        *(_limits_with_ranges(id, limits) if cases else _limits(id, limits)),
     ]
     if cases:
         lines += [*section("Worked cases"), *_cases(detector.cases)]
@@ -73,6 +75,23 @@ def _limits(id_: str, limits: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         ((f"`{name}`", _default(limit), text(limit["description"])) for name, limit in limits.items()),
         right=("Default",),
     )
+
+
+def _limits_with_ranges(id_: str, limits: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    yield from (f"Set them, or `enabled = false`, under `[detectors.{id_}]` in the policy.", "")
+    yield from table(
+        ("Limit", "Default", "Range", "Why"),
+        (
+            (f"`{name}`", _default(limit), text(allowed_range(limit)), text(limit["description"]))
+            for name, limit in limits.items()
+        ),
+        right=("Default",),
+    )
+
+
+def allowed_range(value: Mapping[str, Any]) -> str:
+    """Return the bounds that a JSON schema sets for a number, such as `≥ 7, ≤ 450`; "" if it sets none."""
+    return ", ".join(f"{sign} {value[bound]:g}" for bound, sign in BOUNDS.items() if bound in value)
 
 
 def _default(limit: Mapping[str, Any]) -> str:

@@ -166,9 +166,7 @@ def completeness(doc: ScanDocument) -> str:
     if doc["scan"]["complete"]:
         but = ", except for disabled regions" if any("closed" in target for target in doc["scan"]["targets"]) else ""
         return f"Complete{but}: every required call succeeded." + (
-            f" {checks}: AWS answered, but its data does not decide {'it' if unknown == 1 else 'them'}."
-            if unknown
-            else ""
+            f" {checks}: AWS answered, but its data is not enough to decide." if unknown else ""
         )
     return f"The failed calls are listed. {checks}."
 
