@@ -171,7 +171,7 @@ def tag_removed(world: Small) -> Any:
 def resource_removed(world: Small) -> Any:
     """By its owner, with all that hangs on it."""
     main = _main(world)
-    if main is None or getattr(main, "attachments", ()):
+    if main is None or getattr(main, "attachments", None):
         return False
     for volume in [one for one in world.account.fleet.fsx_volumes if one.file_system_id == main.id]:
         world.account.remove(volume.id)
@@ -258,9 +258,9 @@ def policy_loses_approver(world: Small) -> Any:
 def policy_unreadable(world: Small) -> Any:
     if isinstance(world.ours.policies[-1], Exception):
         return False
-    from slackwater.app.policy.file import PolicyError
+    from slackwater.app.policy.file import PolicyError, Problem
 
-    return world.ours.change_policy(PolicyError("slackwater.toml:1: it cannot be read"))
+    return world.ours.change_policy(PolicyError([Problem("slackwater.toml", 1, "", "it cannot be read")]))
 
 
 def stopped(world: Small) -> Any:
@@ -305,7 +305,7 @@ def slack_fails(world: Small) -> Any:
         return False
     posts = world.ours.outbox.posts
     for id_, post in posts.items():  # what it took within the last minute it lost, too
-        if post.state == "sent" and float(post.sent.ts) >= world.account.now - 60:
+        if post.state == "sent" and post.sent and float(post.sent.ts or 0) >= world.account.now - 60:
             posts[id_] = replace(post, state="failed", sent=None)
     world.position = replace(world.position, slack_down=True)
     return None

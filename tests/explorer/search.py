@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from explorer.coverage import Coverage, Found
@@ -246,7 +247,7 @@ class Explorer:
                         node,
                         n,
                         f"{step}: {fault} at {n} {one.point.name}",
-                        lambda point, fault=fault: faulty(self.world, fault, point),
+                        partial(faulty, self.world, fault),
                     )
         self._go(node.snapshot)
         for name, happens in every(self.world):

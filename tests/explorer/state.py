@@ -134,7 +134,7 @@ def pieces(text: str) -> tuple[Piece, ...]:
         if one["id"]:
             found.append((one["id"],))
         elif one["parts"]:
-            found.append(datetime(*map(int, one["parts"].split(",")), tzinfo=UTC).timestamp())  # type: ignore[arg-type]
+            found.append(datetime(*map(int, one["parts"].split(",")), tzinfo=UTC).timestamp())  # type: ignore[arg-type, misc]
         elif one["epoch"]:
             found.append(float(one["epoch"]))
         else:

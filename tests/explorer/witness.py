@@ -91,7 +91,7 @@ class Witness:
             return "keep-tag"
         if any(key.startswith("kubernetes.io/cluster/") for key in main.tags):
             return "managed-by-another"
-        if self.world.deletes and getattr(main, "attachments", ()):
+        if self.world.deletes and getattr(main, "attachments", None):
             return "attached"
         if cleanup.marked and cleanup.marked.tagged and main.tags.get(CLEANUP_TAGS[0]) != cleanup.finding_id:
             return "its-mark-was-taken-off"

@@ -150,6 +150,7 @@ def _xml(tag: str, shape: Shape, value: Any) -> str:
 def body(model: OperationModel, value: Any) -> bytes:
     """What the service would send."""
     shape, protocol = model.output_shape, model.service_model.resolved_protocol
+    assert shape
     if protocol in ("ec2", "query"):
         xml_body = _xml(f"{model.name}Response", shape, value)
         if wrapper := shape.serialization.get("resultWrapper"):
@@ -187,7 +188,7 @@ class AnsweringSession(AwsSession):
         raw = BytesIO(content)
         raw.stream = lambda *_, **__: iter([content])  # type: ignore[attr-defined]
         kind = "text/xml" if content.startswith(b"<") else "application/json"
-        return AWSResponse(request.url, 200, {"content-type": kind}, raw)
+        return AWSResponse(request.url, 200, {"content-type": kind}, raw)  # type: ignore[arg-type]
 
 
 def texts(value: Any) -> Iterator[str]:

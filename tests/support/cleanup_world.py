@@ -52,6 +52,7 @@ from slackwater.model.posts import Post, Sent
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Target, Volume
 from slackwater.model.tracking import Decision, LedgerEntry, TrackedFinding, Write
 from slackwater.ports.errors import AwsError
+from slackwater.ports.executions import ExecutionState
 from slackwater.views.api import to_json as service_json
 from slackwater.views.scan import to_json as scan_json
 from slackwater.wiring.scan import audit
@@ -267,7 +268,7 @@ class MemoryStarter:
     started: list[tuple[str, str]] = field(default_factory=list)
     running: Callable[[str], bool] = lambda _: True
 
-    def state(self, execution: str, *, undo: bool = False) -> str:
+    def state(self, execution: str, *, undo: bool = False) -> ExecutionState:
         return "running" if self.running(execution) else "ended"
 
     def start(self, finding_id: str, execution: str) -> None:
@@ -644,7 +645,7 @@ def wired(
             revision=1,
         )
     starter = MemoryStarter()
-    there = World(
+    there: World = World(
         simulator=simulator,
         policies=policies,
         findings=findings,

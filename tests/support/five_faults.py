@@ -300,7 +300,9 @@ def refused_by_slack(fault: Fault) -> Play:
             there.clock.sleep(waiting.wait_s)
             waiting = there.notifier().notify("audit-1")
             turns += 1
-        arrived = Counter(message.metadata["event_payload"]["id"] for message in slack.channels["C0DEFAULT"].messages)
+        arrived = Counter(
+            (message.metadata or {})["event_payload"]["id"] for message in slack.channels["C0DEFAULT"].messages
+        )
         posts = there.outbox.posts
     once = arrived == Counter(dict.fromkeys(posts, 1))
     return Play(

@@ -33,7 +33,7 @@ transport = {"sockets": False}
 
 _start, _stop, _send = Simulator.start, Simulator.stop, URLLib3Session.send
 _Signer = AUTH_TYPE_MAPS["v4"]
-_add_auth, _alias_event_name = _Signer.add_auth, EventAliaser._alias_event_name
+_add_auth, _alias_event_name = _Signer.add_auth, EventAliaser._alias_event_name  # type: ignore[attr-defined]
 
 
 class _Body:
@@ -67,11 +67,11 @@ def _answer(session: URLLib3Session, request: AWSPreparedRequest) -> Any:
     }
     body = request.body or b""
     target = f"{url.path or '/'}?{url.query}" if url.query else url.path or "/"
-    reply = simulator.answer(Request(request.method, target, headers, body.encode() if isinstance(body, str) else body))
+    reply = simulator.answer(Request(request.method, target, headers, body.encode() if isinstance(body, str) else body))  # type: ignore[arg-type]
     if reply is None:
         raise ConnectionClosedError(endpoint_url=request.url)
     sent_headers = {"Content-Type": reply.content_type, "Content-Length": str(len(reply.body)), **reply.headers}
-    return AWSResponse(request.url, reply.status, sent_headers, _Body(reply.body))
+    return AWSResponse(request.url, reply.status, sent_headers, _Body(reply.body))  # type: ignore[arg-type]
 
 
 def _name_key(signer: Any, request: AWSRequest) -> None:

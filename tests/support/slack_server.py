@@ -233,7 +233,8 @@ class SlackServer:
         if problem:
             raise Refused(problem[0], response_metadata={"messages": [f"[ERROR] {problem[1]}"]})
         thread = asked.get("thread_ts")
-        if thread is not None and (channel.find(thread) is None or channel.find(thread).thread_ts is not None):
+        parent = None if thread is None else channel.find(thread)
+        if thread is not None and (parent is None or parent.thread_ts is not None):
             raise Refused("thread_not_found")
         posted = self.post(channel, asked)
         return {"channel": channel.id, "ts": posted.ts, "message": _shown(posted, payload=True)}
@@ -313,7 +314,8 @@ class SlackServer:
         }  # fmt: skip
 
     def _open(self, asked: dict[str, Any]) -> dict[str, Any]:
-        trigger, view = asked.get("trigger_id"), asked.get("view")
+        trigger: str | None = asked.get("trigger_id")
+        view: Any = asked.get("view")
         if not trigger:
             raise Refused("invalid_arguments")
         if trigger in self.expired_triggers:
@@ -388,7 +390,7 @@ def signed(signing_secret: str, body: bytes, at: float, **more: str) -> dict[str
 
 
 def _shown(posted: Posted, *, payload: bool) -> dict[str, Any]:
-    shown = {
+    shown: dict[str, Any] = {
         "type": "message",
         "ts": posted.ts,
         "text": posted.text,

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -21,7 +22,15 @@ from slackwater.model.listing import Page
 from slackwater.model.policy import Policy
 from slackwater.model.policy_version import PolicyVersion
 from slackwater.model.posts import Post
-from slackwater.model.tracking import SERVICE, FindingRecord, LedgerEntry, TrackedResource, Write
+from slackwater.model.tracking import (
+    SERVICE,
+    FindingRecord,
+    Status,
+    Happening,
+    LedgerEntry,
+    TrackedResource,
+    Write,
+)
 from slackwater.ports.slack import Channel
 from slackwater.ports.store import Version
 
@@ -137,6 +146,12 @@ class Bucket:
     def write_once(self, key: str, text: str) -> bool:
         raise NotImplementedError
 
+    def write_file(self, key: str, file: Path) -> None:
+        raise NotImplementedError
+
+    def read_file(self, key: str, file: Path) -> bool:
+        raise NotImplementedError
+
     def versions(self, key: str) -> Iterable[Version]:
         texts = enumerate(self.texts.get(key, []), start=1)
         return [
@@ -186,12 +201,13 @@ def sighting(id_: str = "f-1", usd: str | None = "12.30", **changes: Any) -> Fin
     return replace(seen, **changes)
 
 
-def entry(seen: FindingRecord, happening: str = "opened", **changes: Any) -> LedgerEntry:
-    now = {"resolved": "resolved", "snoozed": "snoozed", "dismissed": "dismissed"}.get(happening, "open")
-    was = None if happening == "opened" else "open"
+def entry(seen: FindingRecord, happening: Happening = "opened", **changes: Any) -> LedgerEntry:
+    ends: dict[str, Status] = {"resolved": "resolved", "snoozed": "snoozed", "dismissed": "dismissed"}
+    now = ends.get(happening, "open")
+    was: Status | None = None if happening == "opened" else "open"
     made = LedgerEntry(
         happening=happening, at=NOW, who=SERVICE, was=was, now=now, why="new", revision=1, audit_id="a", evidence=seen
-    )  # type: ignore[arg-type]
+    )
     return replace(made, **changes)
 
 

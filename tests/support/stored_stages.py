@@ -338,7 +338,8 @@ class Past:
         What it cannot delete any more is gone all the same. What it cannot make is not there.
         """
         try:
-            getattr(line().once.client(service, cleanup_world.REGION), xform_name(operation))(**params)
+            client: Any = line().once.client(service, cleanup_world.REGION)  # type: ignore[call-overload]
+            getattr(client, xform_name(operation))(**params)
         except ClientError as error:
             if error.response["Error"]["Code"] != "UnknownOperationException":
                 raise
