@@ -167,6 +167,21 @@ def test_the_policys_own_tags_protect_whatever_their_case(key: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("tags", "kept"),
+    [
+        ({"DoNotDelete": "yes"}, True),
+        ({"donotdelete": "YES"}, True),
+        ({"DoNotDelete": "no"}, False),
+        ({"DoNotDelete": ""}, False),
+        ({"DoNotDelete=yes": ""}, True),
+        ({"Other": "DoNotDelete=yes"}, False),
+    ],
+)
+def test_a_keep_tag_may_ask_for_a_value(tags: dict[str, str], kept: bool) -> None:
+    assert is_exempt(replace(VOLUME, tags=tags), ExemptSection(keep_tags=["DoNotDelete=yes"]), CASE_NOW) is kept
+
+
+@pytest.mark.parametrize(
     ("tags", "owner"),
     [
         ({"Team": "web", "Owner": "data"}, "data"),

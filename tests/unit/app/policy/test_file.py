@@ -396,6 +396,20 @@ def test_an_invalid_managed_tag_is_reported_with_its_line(policy_file, text: str
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('keep_tags = ["keep*"]', 'keep_tags[1]: "keep*" is no tag; write a key, or key=value, without wildcards'),
+        (
+            'keep_until_tags = ["until=2027-01-31"]',
+            'keep_until_tags[1]: "until=2027-01-31" is no tag key; write a key, without a value or wildcards',
+        ),
+    ],
+)
+def test_a_tag_that_would_protect_nothing_is_reported(policy_file, line: str, says: str) -> None:
+    assert complaints(policy_file(f"[exempt]\n{line}\n")) == [f"slackwater.toml:2: exempt.{says}"]
+
+
 def test_the_schema_describes_managed_tags_for_editors() -> None:
     validator = Draft202012Validator(policy_schema(registry()))
 

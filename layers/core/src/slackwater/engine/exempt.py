@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from slackwater.model.ownership import has_tag
 from slackwater.model.policy import ExemptSection
 from slackwater.model.resources import Resource
 
@@ -29,11 +30,9 @@ def tags_exempt(tags: Mapping[str, str] | None, exempt: ExemptSection, now: date
     """
     if tags is None:
         return True
-    keep = {key.casefold() for key in exempt.keep_tags}
     keep_until = {key.casefold() for key in exempt.keep_until_tags}
-    return any(
-        key.casefold() in keep or (key.casefold() in keep_until and not _has_passed(value, now))
-        for key, value in tags.items()
+    return any(has_tag(tags, named) for named in exempt.keep_tags) or any(
+        key.casefold() in keep_until and not _has_passed(value, now) for key, value in tags.items()
     )
 
 

@@ -250,11 +250,14 @@ def managed_by(tags: Mapping[str, str] | None, managed_tags: Iterable[str] = ())
 
 def tagged_as_managed(tags: Mapping[str, str] | None, managed_tags: Iterable[str]) -> str | None:
     """Return the program that one of the policy's `managed_tags` stands for; None if the resource has none of them."""
-    for named in managed_tags:
-        wanted = named.casefold()
-        if any(wanted in {key.casefold(), f"{key}={value}".casefold()} for key, value in (tags or {}).items()):
-            return f"the program that its tag {named} names"
-    return None
+    named = next((named for named in managed_tags if has_tag(tags or {}, named)), None)
+    return named and f"the program that its tag {named} names"
+
+
+def has_tag(tags: Mapping[str, str], named: str) -> bool:
+    """Whether a tag is there that the policy names: `key` with whatever value, or `key=value`. Case does not matter."""
+    wanted = named.casefold()
+    return any(wanted in {key.casefold(), f"{key}={value}".casefold()} for key, value in tags.items())
 
 
 def operated_by(operator: Mapping[str, object] | None) -> str | None:

@@ -95,13 +95,22 @@ class OrganizationSection(Section):
         return bool(self.organizational_units or self.accounts)
 
 
+TAG: Final = r"^[^=*]{1,128}(=[^*]{0,256})?$"
+"""`key` or `key=value`. There are no wildcards, so a `*` would be a mistake."""
+TAG_KEY: Final = r"^[^=*]{1,128}$"
+
+
 class ExemptSection(Section):
     """Tags that protect a resource from waste findings (never from performance findings)."""
 
-    keep_tags: list[str] = Field(
-        default=["keep"], description="Tag keys that protect for good, whatever their value; case does not matter."
+    keep_tags: list[Annotated[str, Field(pattern=TAG, examples=["keep", "DoNotDelete=yes"])]] = Field(
+        default=["keep"],
+        description=(
+            'Tags that protect for good: "keep" with whatever value, or "DoNotDelete=yes" with this one; case does not'
+            " matter."
+        ),
     )
-    keep_until_tags: list[str] = Field(
+    keep_until_tags: list[Annotated[str, Field(pattern=TAG_KEY, examples=["keep-until"])]] = Field(
         default=["keep-until"],
         description=(
             "Tag keys whose value, an RFC 3339 time or date, protects until then; a value nobody can read protects."
@@ -121,10 +130,6 @@ class PricesSection(Section):
     )
 
 
-MANAGED_TAG: Final = r"^[^=*]{1,128}(=[^*]{0,256})?$"
-"""`key` or `key=value`. There are no wildcards, so a `*` would be a mistake."""
-
-
 class OwnersSection(Section):
     """Tags that name the owner or manager of a resource."""
 
@@ -132,15 +137,13 @@ class OwnersSection(Section):
         default=["Owner", "owner", "Team", "team"],
         description="Tag keys that name the owner; the first that is there wins.",
     )
-    managed_tags: list[Annotated[str, Field(pattern=MANAGED_TAG, examples=["ManagedBy=terraform", "terraform"])]] = (
-        Field(
-            default=[],
-            description=(
-                'Tags by which you know what a program manages, such as "ManagedBy=terraform", or "terraform" with'
-                " whatever value; case does not matter. Slackwater names the tag in its advice"
-                " and never changes or deletes what carries it."
-            ),
-        )
+    managed_tags: list[Annotated[str, Field(pattern=TAG, examples=["ManagedBy=terraform", "terraform"])]] = Field(
+        default=[],
+        description=(
+            'Tags by which you know what a program manages, such as "ManagedBy=terraform", or "terraform" with'
+            " whatever value; case does not matter. Slackwater names the tag in its advice"
+            " and never changes or deletes what carries it."
+        ),
     )
 
 

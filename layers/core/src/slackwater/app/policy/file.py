@@ -26,7 +26,8 @@ from slackwater.model.policy import (
     CHANNEL,
     CHANNEL_LOOKS,
     GROUP,
-    MANAGED_TAG,
+    TAG,
+    TAG_KEY,
     UNIT,
     USER,
     USER_LOOKS,
@@ -35,6 +36,11 @@ from slackwater.model.policy import (
 from slackwater.model.policy_version import PolicyVersion
 from slackwater.views.text.one_line import one_line
 
+TAGS: Final = {
+    TAG: ("tag", "write a key, or key=value, without wildcards"),
+    TAG_KEY: ("tag key", "write a key, without a value or wildcards"),
+}
+"""What a pattern of tags asks for, and how it is written."""
 IDS: Final = {
     CHANNEL: ("channel's", CHANNEL_LOOKS),
     USER: ("member's", USER_LOOKS),
@@ -311,8 +317,9 @@ def _problem_and_remedy(where: KeyPath, model: type[BaseModel], details: ErrorDe
             whose, looks = IDS[pattern]
             is_group = pattern == USER and re.match(GROUP, details["input"])
             return f"{given} is {"a group's, and " if is_group else ''}no {whose} id", looks
-        case "string_pattern_mismatch" if details["ctx"]["pattern"] == MANAGED_TAG:
-            return f"{given} is no tag", "write a key, or key=value, without wildcards"
+        case "string_pattern_mismatch" if (pattern := details["ctx"]["pattern"]) in TAGS:
+            what, looks = TAGS[pattern]
+            return f"{given} is no {what}", looks
         case "string_type" if re.fullmatch(ACCOUNT, given):
             return "must be text, not a number", f"put it in quotes: {json.dumps(given)}"
         case "value_error":
