@@ -25,9 +25,9 @@ from slackwater.model.posts import Post
 from slackwater.model.tracking import (
     SERVICE,
     FindingRecord,
-    Status,
     Happening,
     LedgerEntry,
+    Status,
     TrackedResource,
     Write,
 )
