@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any, Final
 
 from slackwater.app.cleanup.change import Change
+from slackwater.app.cleanup.recheck import Rechecked
 from slackwater.app.cleanup.watch import undone_words
 from slackwater.model.cleanup import ActorNote, Cleanup
 from slackwater.model.detector import CASE_NOW
@@ -48,6 +50,15 @@ class OneCase:
         return self.cleanup
 
     short = get
+
+    def finding(self, cleanup: Cleanup) -> None:
+        return None
+
+    def objection(self, cleanup: Cleanup, finding: Any, policy: Any) -> None:
+        return None
+
+    def over(self, cleanup: Cleanup, why: str) -> SimpleNamespace:
+        return SimpleNamespace(outcome="over", why=why)
 
     def write(self, cleanup: Cleanup) -> Cleanup:
         self.cleanup, self.writes = cleanup, self.writes + 1
@@ -98,3 +109,17 @@ def test_taken_again_it_writes_nothing_more() -> None:
 
     assert [put_back(cases, changer), put_back(cases, changer)] == ["go", "go"]
     assert cases.writes == 1
+
+
+def test_a_recheck_that_objects_without_words_stops_the_change() -> None:
+    cases, changer = OneCase(replace(CLEANUP, stage="working", was=None)), Lifecycle(now=NEVER)
+    rechecker = SimpleNamespace(recheck=lambda *_: Rechecked(state="unknown"))
+    change: Any = Change(
+        cases=cases,  # type: ignore[arg-type]
+        policy=lambda: None,  # type: ignore[arg-type, return-value]
+        rechecker=rechecker,  # type: ignore[arg-type]
+        changers={"efs-file-system": changer},  # type: ignore[dict-item]
+    )
+
+    assert change._change(cases.cleanup, TIERED).outcome == "over"
+    assert changer.now == NEVER

@@ -64,7 +64,8 @@ class Change:
         now, changing = changer.setting(resource, to)
         if cleanup.was is not None and (now == to or changing):
             return GO  # an earlier try was heard
-        if why := next(self._objections(cleanup, to, now, changing=changing), None):
+        why = next(self._objections(cleanup, to, now, changing=changing), None)
+        if why is not None:  # an objection without words is one, too
             return self.cases.over(cleanup, why)
         if cleanup.was is None:
             cleanup = self.cases.write(replace(cleanup, was=now, changed_at=self.cases.clock()))
