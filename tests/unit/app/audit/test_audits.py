@@ -4,6 +4,7 @@ import io
 import json
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -832,6 +833,14 @@ def test_a_target_that_fails_costs_the_others_of_its_batch_nothing(service) -> N
     ]
 
 
+def test_a_repeated_batch_scans_nothing_again(service) -> None:
+    batch = planned_batch(service)
+    service.scanner.scan_batch("a1", batch, lambda: 900)
+
+    assert service.scanner.scan_batch("a1", batch, lambda: 900) == ([], True)
+    assert len(service.scans) == 3
+
+
 def test_a_batch_begins_with_no_other_target_where_little_time_is_left(service) -> None:
     left_s = iter([TO_BEGIN_S, TO_BEGIN_S - 1])
 
@@ -864,13 +873,22 @@ def test_a_target_whose_documents_are_stored_is_not_scanned_again(service) -> No
     assert len(service.scans) == 2
 
 
-@pytest.mark.parametrize(("targets", "sizes"), [(1, {1}), (199, {1}), (200, {2}), (1_999, {19, 4}), (17_000, {20})])
+@pytest.mark.parametrize(("targets", "sizes"), [(1, {1}), (199, {1}), (200, {2}), (1_999, {18, 19}), (17_000, {20})])
 def test_batches_are_small_where_there_are_few_targets(targets: int, sizes: set[int]) -> None:
     all_ = [Target(f"{number:012}", "eu-west-1") for number in range(targets)]
     batches = batches_of(all_)
 
     assert {len(batch.todo) for batch in batches} == sizes
-    assert [task for batch in batches for task in batch.todo] == [ScanTask(target) for target in all_]
+    assert len(batches) == -(-targets // max(sizes))
+    assert Counter(task for batch in batches for task in batch.todo) == Counter(map(ScanTask, all_))
+
+
+def test_regions_of_an_account_are_in_different_batches() -> None:
+    """What a batch has no time for is scanned one at a time."""
+    targets = [Target(f"{number:012}", region) for number in range(120) for region in ("eu-west-1", "us-east-1")]
+    for batch in batches_of(targets):
+        accounts = [task.target.account for task in batch.todo]
+        assert len(accounts) == len({*accounts})
 
 
 def test_what_the_distributed_map_reads_is_what_is_to_be_scanned(service) -> None:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import batched
 from types import MappingProxyType
 from typing import Final
 
@@ -226,9 +225,14 @@ class Planner:
 
 
 def batches_of(targets: Sequence[Target]) -> tuple[ScanBatch, ...]:
-    """Divide targets, in their order, into batches for one function call each."""
+    """Divide targets into batches for one function call each.
+
+    Targets are dealt out, because regions of one account follow each other: what a batch has no time for is scanned
+    one at a time, and a large account in one batch would wait for itself.
+    """
     size = min(MOST_BATCHED, max(1, len(targets) // FEWEST_BATCHES))
-    return tuple(ScanBatch(tuple(map(ScanTask, some))) for some in batched(targets, size))
+    batches = -(-len(targets) // size)
+    return tuple(ScanBatch(tuple(map(ScanTask, targets[n::batches]))) for n in range(batches))
 
 
 type _Named = tuple[tuple[Account, ...], tuple[Target, ...], tuple[Gap, ...]]

@@ -79,15 +79,16 @@ class Scanner:
             NoSnapshotError: The first chunk, or the inventory snapshot, is missing.
             PolicyError: The policy's version no longer exists.
         """
-        if part == 1 and (done := self._scanned_before(audit_id, target)):
+        task = ScanTask(target, part)
+        if done := self._scanned_before(audit_id, task):
             return done
         plan = plan_of(self.documents, audit_id)
-        return self._scan(plan, self.policies.at(plan.policy, plan.detectors), ScanTask(target, part), left_s)
+        return self._scan(plan, self.policies.at(plan.policy, plan.detectors), task, left_s)
 
     def scan_batch(
         self, audit_id: str, tasks: Sequence[ScanTask], left_s: Callable[[], float]
     ) -> tuple[list[ScanTask], bool]:
-        """Scan several targets one after the other, as planned.
+        """Scan several targets one after the other, as planned, but for those whose documents are all stored.
 
         Args:
             audit_id: The audit.
@@ -110,7 +111,7 @@ class Scanner:
                 rest.append(task)
                 continue
             try:
-                scanned = self._scan(plan, policy, task, left_s)
+                scanned = self._scanned_before(audit_id, task) or self._scan(plan, policy, task, left_s)
             except Exception as error:  # noqa: BLE001 -- it costs this target another try, and the others nothing
                 LOGGER.warning(f"{task.target.account} in {task.target.region} is tried again by itself: {error!r}")
                 rest.append(task)
@@ -120,9 +121,11 @@ class Scanner:
                 rest.append(ScanTask(task.target, scanned.next_part))
         return rest, complete
 
-    def _scanned_before(self, audit_id: str, target: Target) -> Scanned | None:
-        """Return the progress if all documents of a target are stored: a batch was ended by another of its targets."""
-        complete = True
+    def _scanned_before(self, audit_id: str, task: ScanTask) -> Scanned | None:
+        """Return the progress if all documents of a target are stored: its batch ended early, or is repeated."""
+        if task.part > 1:
+            return None
+        complete, target = True, task.target
         for document in parts_of(self.documents, audit_id, target.account, target.region):
             if document is None:
                 return None
