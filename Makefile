@@ -145,7 +145,7 @@ chaos: .venv/ready ## 200 scans while calls go wrong at random; some minutes
 bench-organization: .venv/ready ## what an audit of a thousand simulated accounts costs; half an hour
 	PYTHONPATH=tools $(RUN)/python bench/organization.py --write docs/organization.md
 
-score: .venv/ready ## what the detectors get right and wrong on labelled fleets; ten minutes
+score: .venv/ready ## what the detectors get right and wrong on labelled fleets; half an hour
 	$(RUN)/python bench/score.py --seeds report --write docs/score.md
 
 bench-cold-start: .venv/ready $(TOOLS) ## how long each function takes to start, on Lambda's runtime emulator
