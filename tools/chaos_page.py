@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Final
 
 from support.chaos import KINDS, SCANS, Kind, Outcome, Verdict, chaos
@@ -20,18 +21,18 @@ HEAD: Final = f"""# Scans with random faults
 
 Written by `make chaos` in some minutes. The tests repeat every sixth of these scans.
 
-Each of {SCANS} scans of the demo account ran against a simulated AWS in which one to four things went wrong, with actions,
-rates and times drawn from the scan's number. Pages were short (20 resources, 30,000 points). A scan passes only with one of
-these results:
+Each of {SCANS} scans of the demo account ran against a simulated AWS in which one to four things went wrong, with
+actions, rates and times drawn from the scan's number. Pages were short (20 resources, 30,000 points). A scan passes
+only with one of these results:
 
 - **The same**: complete, without an access error. Each finding has the same id, fingerprint, confidence and savings.
-- **Less sure**: complete, but an *optional* source failed and is named. No finding is new or surer. Only what this source
-  alone can show is missing. A saving differs only if its price is packaged or unknown, and it says so.
-- **Incomplete, and named**: `complete: false`, and every access error names an action that failed. All findings also exist
-  without faults, with the same savings.
+- **Less sure**: complete, but an *optional* source failed and is named. No finding is new or surer. Only what this
+  source alone can show is missing. A saving differs only if its price is packaged or unknown, and it says so.
+- **Incomplete, and named**: `complete: false`, and every access error names an action that failed. All findings also
+  exist without faults, with the same savings.
 
-Anything else is a failure: a false finding, an access error for an action that did not fail, an exception, or more requests
-than eight times the usual number and a few hundred pages.
+Anything else is a failure: a false finding, an access error for an action that did not fail, an exception, or more
+requests than eight times the usual number and a few hundred pages.
 
 ## What goes wrong
 
@@ -43,15 +44,15 @@ than eight times the usual number and a few hundred pages.
 | dropped | the connection closes without an answer |
 | truncated | half of the body, as if it were all: botocore reads such JSON as an answer without keys |
 | malformed | random bytes, a proxy's HTML, an empty body, values of another type, members missing or null |
-| pages | the first page again, with its token or the next one; a token refused; tokens without end: empty pages, or a circle |
+| pages | the first page again, with its or the next token; a token refused; endless empty pages, or a circle |
 | clock | AWS refuses the caller's clock; all points of CloudWatch hours or days early or late; a point years off |
-| points | NaN, infinity, words, null; uneven lists; no order; a point twice; a metric left out, unasked, or told twice |
+| points | NaN, infinity, words, null; uneven lists; disorder; a point twice; a metric omitted, unasked or twice |
 | partial | every second, seventh or fiftieth metric ends with InternalError |
 
 ## What no client can detect
 
-- **A service that silently omits resources**, also by a token that leads to an empty last page: EC2 really ends so after a
-  full page. Slackwater requests the page once more; empty twice is the end.
+- **A service that silently omits resources**, also by a token that leads to an empty last page: EC2 really ends so
+  after a full page. Slackwater requests the page once more; empty twice is the end.
 - **An optional member that is missing**, such as the tags of an FSx file system, or a wrong text.
 - **The Date header** of an answer, which nothing reads.
 
@@ -84,8 +85,8 @@ def page(outcomes: Iterable[Outcome]) -> str:
     requests = sorted(one.requests for one in outcomes)
     sent = f"A scan sent {requests[0]:,} to {requests[-1]:,} requests."
     twice = "A scan with several faults is in several rows; what a kind comes to by itself is in the row below it."
-    summary = f"**{problems} anything else** in {len(outcomes)} scans ({counts} faults). {sent}"
-    return "\n".join((f"{HEAD}## Results\n", summary, twice, "", *lines, ""))
+    summary = wrap(f"**{problems} anything else** in {len(outcomes)} scans ({counts} faults). {sent} {twice}", 120)
+    return "\n".join((f"{HEAD}## Results\n", *summary, "", *lines, ""))
 
 
 def _row(name: str, outcomes: Sequence[Outcome]) -> str:

@@ -20,8 +20,8 @@ QUESTIONS = (
     Question(
         question="Will the burst credits of a new EFS file system last for a film?",
         about=(
-            "Footage of 147 Mbps, six renditions in two passes, as an encoder writes and reads them: outputs and pass "
-            "logs are for the half hour that `--duration` names."
+            "Footage of 147 Mbps, six renditions in two passes, as an encoder writes and reads them: outputs and\n"
+            "pass logs are for the half hour that `--duration` names."
         ),
         command=(
             "slackwater estimate efs-credits --input-rate 147Mbps --duration 30min --renditions 6 --passes 2"

@@ -37,7 +37,7 @@ def test_the_sums_on_other_pages_are_those_of_the_table() -> None:
     (idle, busy, with_slack) = re.findall(r"\*\*(\d+\.\d\d)\*\*", PAGE)
 
     assert f"{idle} USD a month idle, {busy} with weekly audits, {with_slack} with Slack" in OPERATIONS
-    assert f"Idle it costs {idle} USD a month" in README
+    assert f"An idle service costs {idle} USD a month" in README
 
 
 def test_the_standing_charges_are_those_of_the_template(resources: dict[str, Any], stack: Any, with_slack: Any) -> None:

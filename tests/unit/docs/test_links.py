@@ -73,3 +73,16 @@ def test_the_readme_starts_with_the_two_commands_and_fits_the_screen() -> None:
     assert [line.partition("#")[0].strip() for line in lines[start + 1 : start + 3]] == ["make demo", "make test"]
     assert len(lines) <= 120
     assert max(map(len, lines)) <= 120
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_line_of_prose_is_wider_than_120_columns(page: Path) -> None:
+    """Tables, code and pictures cannot be wrapped, nor can a link."""
+    prose = CODE.sub(lambda code: "\n" * code[0].count("\n") if "\n" in code[0] else code[0], page.read_text("utf-8"))
+    wide = [
+        f"{number}: {line}"
+        for number, line in enumerate(prose.splitlines(), start=1)
+        if len(line) > 120 and " " in line.strip().removeprefix("- ") and not line.startswith(("|", "!["))
+    ]
+
+    assert not wide

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from textwrap import wrap
 from typing import Any, Final
 
 from slackwater.model.detector import AnyDetector, Case
 from slackwater.views.text.markdown import section, table, text
 
+COLUMNS: Final = 120
 CASES_PAGE: Final = "cases.md"
 BOUNDS: Final = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
 
@@ -32,7 +34,7 @@ def render_page(id: str, detector: AnyDetector, doc: str, *, cases: bool = False
         "",
         first,
         "",
-        f"Kind: {detector.kind}. Looks at: {reads}.{where}",
+        *_wrapped(f"Kind: {detector.kind}. Looks at: {reads}.{where}"),
         rest.rstrip(),
         *section("Limits"),
         *(_limits_with_ranges(id, limits) if cases else _limits(id, limits)),
@@ -67,9 +69,13 @@ def render_index(detectors: Mapping[str, AnyDetector]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _wrapped(paragraph: str) -> list[str]:
+    return wrap(paragraph, COLUMNS, break_long_words=False, break_on_hyphens=False)
+
+
 def _limits(id_: str, limits: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     ranges = f"../policy-reference.md#{f'detectors.{id_}'.replace('.', '')}"
-    yield from (f"Set them, or `enabled = false`, under `[detectors.{id_}]` ([ranges]({ranges})).", "")
+    yield from (*_wrapped(f"Set them, or `enabled = false`, under `[detectors.{id_}]` ([ranges]({ranges}))."), "")
     yield from table(
         ("Limit", "Default", "Why"),
         ((f"`{name}`", _default(limit), text(limit["description"])) for name, limit in limits.items()),
