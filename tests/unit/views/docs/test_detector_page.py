@@ -54,7 +54,7 @@ def test_a_page_of_the_docs_leads_to_its_cases(id: str) -> None:
     cases = render_cases(registry()).partition(f"\n## {id}\n")[2].partition("\n## ")[0]
 
     assert "Worked cases" not in page
-    assert f"[{len(detector.cases)} worked cases](cases.md#{id})" in page
+    assert f"[{len(detector.cases)} worked cases](cases.md#{id})" in " ".join(page.split())
     assert cases.count("\n|") == len(detector.cases) + 2
 
 
