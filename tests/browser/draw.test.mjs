@@ -111,6 +111,7 @@ on("people", "a chart's points are there as a table, nulls as such", async (page
   const at = finding.evidence.findIndex(({ label }) => label === "Network by day");
   const figure = row.locator("figure").filter({ hasText: "Network by day" });
   await figure.locator("summary").click();
+  await figure.locator("td").first().waitFor(); // the table is written after the click, by the event that opening causes
   const cells = await figure.locator("td").allInnerTexts();
   assert.equal(cells.length, finding.evidence[at].series.values.length);
   assert.equal(cells.filter((cell) => cell.includes("7.2")).length, 1);
