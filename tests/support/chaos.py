@@ -53,6 +53,10 @@ THROTTLED: Final[Mapping[str, str]] = {"ec2": "RequestLimitExceeded"}
 BLIND: Final[Mapping[str, frozenset[str]]] = {"cloudwatch:ListMetrics": frozenset({"ebs-surplus-size"})}
 """What no detector can say without an optional source: only an agent tells how full a file system is."""
 
+COUNTED: Final = frozenset({"ec2-network-throttled"})
+"""What reads optional metrics, the ENA counters. A scan counts one that failed with the required ones that failed for the same
+reason, in one gap."""
+
 SURE: Final = ("low", "medium", "high")
 
 type Verdict = Literal["same", "less sure", "incomplete"]
@@ -211,10 +215,10 @@ def problems_of(healthy: Scan, done: Scan, hit: frozenset[str]) -> Iterator[str]
         for key in truth.keys() - found.keys():
             if key[0] not in blind:
                 yield f"{key} is lost, and the scan says that it is complete"
-    # A scan counts an optional metric that failed with the required ones that failed for the same reason.
-    optional = {gap.what for gap in gaps if gap.optional or gap.what == METRICS}
+    optional = {gap.what for gap in gaps if gap.optional}
+    metrics = {gap.what for gap in gaps if gap.what == METRICS}
     for key in found.keys() & truth.keys():
-        yield from _changed(truth[key], found[key], optional)
+        yield from _changed(truth[key], found[key], optional | (metrics if key[0] in COUNTED else set()))
 
 
 def _changed(true: Finding, found: Finding, optional: set[str]) -> Iterator[str]:
