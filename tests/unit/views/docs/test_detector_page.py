@@ -31,7 +31,7 @@ def test_a_page_has_everything_that_the_detector_declares(id: str) -> None:
 
 
 @pytest.mark.parametrize("id", registry())
-def test_a_page_of_its_own_gives_the_ranges_and_no_link_to_a_file(id: str) -> None:
+def test_a_page_gives_the_ranges_and_in_a_terminal_no_link_to_a_file(id: str) -> None:
     detector = registry()[id]
     page = render_page(id, detector, documentation(id), cases=True)
 

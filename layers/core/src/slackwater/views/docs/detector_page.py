@@ -22,8 +22,7 @@ def render_page(id: str, detector: AnyDetector, doc: str, *, cases: bool = False
         id: The detector's id.
         detector: The detector.
         doc: The docstring of its module.
-        cases: Whether the worked cases and the ranges of the limits are on the page. In the docs they are on pages of
-            their own.
+        cases: Whether the worked cases are on the page. In the docs they are on a page of their own.
     """
     first, _, rest = doc.partition("\n")
     limits = detector.limits.model_json_schema().get("properties", {})
@@ -37,7 +36,7 @@ def render_page(id: str, detector: AnyDetector, doc: str, *, cases: bool = False
         *_wrapped(f"Kind: {detector.kind}. Looks at: {reads}.{where}"),
         rest.rstrip(),
         *section("Limits"),
-        *(_limits_with_ranges(id, limits) if cases else _limits(id, limits)),
+        *_limits(id, limits),
     ]
     if cases:
         lines += [*section("Worked cases"), *_cases(detector.cases)]
@@ -74,16 +73,6 @@ def _wrapped(paragraph: str) -> list[str]:
 
 
 def _limits(id_: str, limits: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    ranges = f"../policy-reference.md#{f'detectors.{id_}'.replace('.', '')}"
-    yield from (*_wrapped(f"Set them, or `enabled = false`, under `[detectors.{id_}]` ([ranges]({ranges}))."), "")
-    yield from table(
-        ("Limit", "Default", "Why"),
-        ((f"`{name}`", _default(limit), text(limit["description"])) for name, limit in limits.items()),
-        right=("Default",),
-    )
-
-
-def _limits_with_ranges(id_: str, limits: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield from (f"Set them, or `enabled = false`, under `[detectors.{id_}]` in the policy.", "")
     yield from table(
         ("Limit", "Default", "Range", "Why"),
