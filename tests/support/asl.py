@@ -248,6 +248,8 @@ class Execution:
             if inside.error is not None:
                 raise StateError(inside.error, inside.cause)
             outputs.append(inside.output)
+        if len(json.dumps(outputs)) > MOST_BYTES:  # also where ResultPath leaves them out
+            raise RuntimeFailure("States.DataLimitExceeded", "the outputs of a Map")
         return outputs
 
     def _map(self, state: Mapping[str, Any], data: Any) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from slackwater.app.audit.limits import SpentError, TooManyAuditsError
 from slackwater.app.audit.request import AuditRequestError
 from slackwater.app.policy.file import PolicyError
 from slackwater.model import object_keys
+from support.asl import Execution, StateError
+from support.asl import definition as state_machine
 
 
 def test_every_placeholder_is_substituted_and_every_substitution_is_used(
@@ -43,6 +45,21 @@ def test_every_task_ends_in_time_tries_again_and_is_caught(states: dict[str, Any
         # Every scan takes its turn, however many there are at once. Slack is told once somebody has mended what kept it from that.
         # An audit that is one too many waits for an hour.
         assert patient == PATIENT.get(name, []), name
+
+
+def test_the_causes_of_twenty_failed_targets_do_not_exceed_the_limit_of_a_state() -> None:
+    (batches,) = (state for state in state_machine("audit")["States"].values() if state["Type"] == "Map")
+    todo = [{"target": {"account": f"{number:012}", "region": "eu-west-1"}, "part": 1} for number in range(20)]
+    kept: list[dict[str, Any]] = []
+
+    def fail(_: Any) -> None:
+        raise StateError("MemoryError", "x" * 30_000)
+
+    functions = {"ScanFunction": fail, "PublishFunction": kept.append}
+    done = Execution(batches["ItemProcessor"], functions, {"audit_id": "a1", "work": {"todo": todo}}).run()
+
+    assert done.error is None
+    assert len(kept) == 20
 
 
 def test_posts_are_retried_while_a_secret_is_fixed_and_given_up_in_the_end(
