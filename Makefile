@@ -11,7 +11,9 @@ SOURCES := layers/core/src cli/src simulator/src functions tests bench tools
 DOCS := docs/detectors
 TEMPLATES := template.yaml template-cleanup.yaml template-member.yaml
 # Tests that share an expensive fixture stay together, and a worker that is done takes over from another.
-SIDE_BY_SIDE := -n auto --dist worksteal
+SIDE_BY_SIDE := --dist worksteal
+# One worker more than cores: many of the quick tests wait.
+QUICK_WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 TOOLS := .tools/ministack/ready .tools/aws-cli/ready .tools/lambda-runtime/ready
 
 export UV_NO_PROGRESS := 1
@@ -44,10 +46,10 @@ test-changed: .venv/ready ## the tests that import what differs from HEAD (or fr
 	[ -z "$$tests" ] || $(RUN)/pytest -q -m "not slow" $$tests || [ $$? -eq 5 ]
 
 pytest-quick: .venv/ready
-	$(RUN)/pytest -q $(SIDE_BY_SIDE) -m "not slow"
+	$(RUN)/pytest -q -n $(QUICK_WORKERS) $(SIDE_BY_SIDE) -m "not slow"
 
 pytest-all: .venv/ready
-	$(RUN)/pytest -q $(SIDE_BY_SIDE) --hypothesis-profile=thorough --over-http
+	$(RUN)/pytest -q -n auto $(SIDE_BY_SIDE) --hypothesis-profile=thorough --over-http
 
 browser-smoke: .venv/ready tests/browser/node_modules/ready
 	node --test --test-reporter=dot tests/browser/safety.test.mjs tests/browser/vendor.test.mjs
