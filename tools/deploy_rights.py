@@ -15,7 +15,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 from samcli.yamlhelper import yaml_parse
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -147,6 +146,8 @@ def actions() -> set[str]:
     Raises:
         SystemExit: an entry of OPTIONAL covers no action, so it is not needed.
     """
+    from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # it imports sympy: three seconds of each test worker
+
     resources = [one for name in TEMPLATES for one in yaml_parse((ROOT / name).read_text())["Resources"].values()]
     used = set(properties([one.get("Properties", {}) for one in resources]))
     named: set[str] = set()
