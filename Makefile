@@ -14,6 +14,7 @@ TEMPLATES := template.yaml template-cleanup.yaml template-member.yaml
 SIDE_BY_SIDE := --dist worksteal
 # One worker more than cores: many of the quick tests wait.
 QUICK_WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+CHECKERS := .tools/checkov/ready tools/asl/node_modules/ready tests/browser/node_modules/ready
 TOOLS := .tools/ministack/ready .tools/aws-cli/ready .tools/lambda-runtime/ready
 
 export UV_NO_PROGRESS := 1
@@ -26,10 +27,16 @@ help: ## say what can be made
 
 venv: .venv/ready ## install the command into .venv, with every version and hash of requirements.txt
 
-setup: .venv/ready .tools/checkov/ready tools/asl/node_modules/ready tests/browser/node_modules/ready ## install what the tests need
+setup: .venv/collected $(CHECKERS) ## install what the tests need
 
 .venv/ready: requirements.txt .python-version pyproject.toml
 	@bash tools/setup.sh $(UV) $(UV_VERSION)
+	@touch $@
+
+# Every test can be collected; and its bytecode is there before several workers would each compile it.
+.venv/collected: .venv/ready
+	@echo "setting up: tests" >&2
+	@$(RUN)/pytest -q --collect-only >.venv/collected.log || { cat .venv/collected.log; exit 1; }
 	@touch $@
 
 demo: .venv/ready ## audit the simulated account, and show what was planted in it
