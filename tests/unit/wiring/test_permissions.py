@@ -45,7 +45,7 @@ def test_the_documented_policy_of_a_person_allows_just_what_the_commands_use() -
 
 
 def test_the_page_names_each_statement_of_a_person_or_counts_it() -> None:
-    (section,) = re.findall(r"^# What a person may do .*?\n(.*?)^# ", PAGE, re.MULTILINE | re.DOTALL)
+    (section,) = re.findall(r"^## What a person may do .*?\n(.*?)^## ", PAGE, re.MULTILINE | re.DOTALL)
 
     assert "| the first five |" in section
     assert {statement["Sid"] for statement in OPERATE[5:]} == set(re.findall(r"`([A-Z][a-z]\w+)`", section))
@@ -58,7 +58,7 @@ def test_the_page_says_of_each_action_what_its_want_means() -> None:
 
 
 def test_the_page_says_what_an_estimate_asks() -> None:
-    (section,) = re.findall(r"^# What an estimate asks\n(.*?)^# ", PAGE, re.MULTILINE | re.DOTALL)
+    (section,) = re.findall(r"^## What an estimate asks\n(.*?)^## ", PAGE, re.MULTILINE | re.DOTALL)
 
     assert set(re.findall(r"`(\w+:\w+)`", section)) == permissions.ESTIMATE
 
