@@ -338,7 +338,7 @@ class Small:
         cleanup = self.cleanup()
         if cleanup is None or cleanup.ended:
             return
-        if cleanup.stage == "undoing":  # docs/cleanup.md: an undo that died is asked for again
+        if cleanup.stage == "undoing":  # docs/troubleshooting.md: an undo that died is asked for again
             self._undo(again=False, who=self._who_may())
             return
         before = {*self.ours.starter.started}
