@@ -326,11 +326,28 @@ class Account:
 
     def tag(self, resource_id: str, key: str, value: str) -> None:
         """Put a tag on a resource or a backup."""
-        self._retag(resource_id, lambda tags: {**tags, key: value})
+        self.retag(resource_id, lambda tags: {**tags, key: value})
 
-    def untag(self, resource_id: str, key: str) -> None:
-        """Take a tag off."""
-        self._retag(resource_id, lambda tags: {name: value for name, value in tags.items() if name != key})
+    def untag(self, resource_id: str, *keys: str) -> None:
+        """Take tags off."""
+        self.retag(resource_id, lambda tags: {name: value for name, value in tags.items() if name not in keys})
+
+    def retag(self, resource_id: str, edit: Callable[[Mapping[str, str]], Mapping[str, str]]) -> None:
+        """Give a resource, a backup or an access point other tags."""
+        with self.lock:
+            if resource_id in self._state.backups:
+                backup = self._state.backups[resource_id]
+                return self.put_backup(replace(backup, tags=edit(backup.tags)))
+            if (resource := self.find(resource_id)) is not None:
+                return self.put(replace(resource, tags=edit(resource.tags)))
+            for system in self.fleet.efs:
+                if any(point.id == resource_id for point in system.points):
+                    points = (
+                        replace(each, tags=edit(each.tags)) if each.id == resource_id else each
+                        for each in system.points
+                    )
+                    return self.put(system.with_points(points))
+            raise KeyError(resource_id)
 
     def operate(self, resource_id: str, principal: str) -> None:
         """Let an AWS service manage a volume or an instance, as EC2 says it then."""
@@ -496,25 +513,3 @@ class Account:
         if not isinstance(volume, Volume):
             raise KeyError(volume_id)
         return volume
-
-    def _retag(self, resource_id: str, edit: Callable[[Mapping[str, str]], Mapping[str, str]]) -> None:
-        with self.lock:
-            if resource_id in self._state.backups:
-                backup = self._state.backups[resource_id]
-                return self.put_backup(replace(backup, tags=edit(backup.tags)))
-            if (resource := self.find(resource_id)) is not None:
-                return self.put(replace(resource, tags=edit(resource.tags)))
-            for system in self.fleet.efs:
-                if any(point.id == resource_id for point in system.points):
-                    points = (
-                        replace(each, tags=edit(each.tags)) if each.id == resource_id else each
-                        for each in system.points
-                    )
-                    return self.put(system.with_points(points))
-            raise KeyError(resource_id)
-
-
-def cut[T](items: Sequence[T], offset: int, size: int) -> tuple[Sequence[T], int | None]:
-    """One page, and the offset of the next if there is one."""
-    following = offset + size
-    return items[offset:following], following if following < len(items) else None

@@ -1,7 +1,7 @@
-"""CloudWatch: GetMetricData, GetMetricStatistics and ListMetrics, as JSON 1.0 and as the older query protocol.
+"""CloudWatch: GetMetricData, GetMetricStatistics and ListMetrics, as JSON 1.0; the first as the query protocol too.
 
 Buckets lie on the clock's grid (a day starts at UTC midnight) and are returned when they start within [StartTime,
-EndTime); StartTime is first rounded down as the API reference says, by its age. What happens while the clock moves on is
+EndTime). StartTime is first rounded down as the API reference says, by its age. What happens while the clock moves on is
 published `Account.late.metrics` seconds later. Limits: CloudWatch service quotas.
 """
 
@@ -15,17 +15,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from .account import cut
 from .faults import Faults
 from .published import unit
 from .resources import instant, rfc3339
 from .series import DAY, HOUR, Floats, Ints, statistic
 from .telemetry import Dimensions
-from .wire import AwsError, Call, Json, Operation, Reply, as_json, json_reply, offset_of, token
-from .xml import members, query_document, tag
+from .wire import AwsError, Call, Json, Operation, Reply, json_reply, page_of, page_offset, token, xml_reply
 
 QUERIES, POINTS, STATISTICS_POINTS, METRICS_PAGE = 500, 100_800, 1_440, 500
-_NAMESPACE = "http://monitoring.amazonaws.com/doc/2010-08-01/"
 _STATISTICS = ("Sum", "Average", "Minimum", "Maximum", "SampleCount")
 _PERCENTILE = re.compile(r"p(\d{1,2}(\.\d{1,10})?|100)")
 _ID = re.compile(r"[a-z][a-zA-Z0-9_]{0,254}")
@@ -162,7 +159,7 @@ def get_metric_data(faults: Faults) -> Operation:
         window = _window(call)
         plan = faults.take("partial", call)
         broken = {query.id for query in queries[plan["every"] - 1 :: plan["every"]]} if plan else set()
-        first, skip = divmod(offset_of(call.input.get("NextToken")), _ROW)
+        first, skip = divmod(page_offset(call), _ROW)
         budget = min(int(call.input.get("MaxDatapoints", POINTS)), POINTS)
         newest_first = call.input.get("ScanBy", "TimestampDescending") != "TimestampAscending"
         results: list[Result] = []
@@ -194,9 +191,8 @@ def get_metric_data(faults: Faults) -> Operation:
 
 def _data_reply(call: Call, results: list[Result], following: int | None) -> Reply:
     if call.protocol == "query":
-        body = members("MetricDataResults", map(_result_xml, results), "member")
-        body += tag("NextToken", token(following)) if following is not None else ""
-        return Reply(query_document(call.operation, _NAMESPACE, body), "text/xml")
+        next_token = token(following) if following is not None else None
+        return xml_reply(call, {"MetricDataResults": [_result_xml(each) for each in results], "NextToken": next_token})
     body = ",".join(map(_result_json, results))
     end = f',"NextToken":"{token(following)}"' if following is not None else ""
     return json_reply(call, f'{{"MetricDataResults":[{body}],"Messages":[]{end}}}'.encode())
@@ -214,14 +210,14 @@ def _result_json(result: Result) -> str:
     )
 
 
-def _result_xml(result: Result) -> str:
-    return (
-        tag("Id", result.query.id)
-        + tag("Label", result.query.label)
-        + members("Timestamps", (rfc3339(start) for start in result.starts.tolist()), "member")
-        + members("Values", map(repr, result.values.tolist()), "member")
-        + tag("StatusCode", result.status)
-    )
+def _result_xml(result: Result) -> Json:
+    return {
+        "Id": result.query.id,
+        "Label": result.query.label,
+        "Timestamps": [rfc3339(start) for start in result.starts.tolist()],
+        "Values": result.values.tolist(),
+        "StatusCode": result.status,
+    }
 
 
 def _times(starts: Ints) -> str:
@@ -254,63 +250,23 @@ def get_metric_statistics(call: Call) -> Reply:
     """One metric, up to 1,440 points, in no particular order."""
     window = _window(call)
     period = _period(call.input.get("Period"))
-    if (window.end - window.start) / period > STATISTICS_POINTS:
-        wanted = -(-(window.end - window.start) // period)
-        raise AwsError(
-            "InvalidParameterCombination",
-            f"You have requested up to {wanted:,} datapoints, which exceeds the limit of {STATISTICS_POINTS:,}.",
-            400,
-        )
-    plain = list(call.input.get("Statistics") or [])
-    extended = list(call.input.get("ExtendedStatistics") or [])
-    if not plain and not extended:
-        raise AwsError(
-            "InvalidParameterCombination",
-            "At least one of the parameters Statistics and ExtendedStatistics is required.",
-            400,
-        )
+    if (wanted := -(-(window.end - window.start) // period)) > STATISTICS_POINTS:
+        why = f"You have requested up to {wanted:,} datapoints, which exceeds the limit of {STATISTICS_POINTS:,}."
+        raise AwsError("InvalidParameterCombination", why)
+    if not (names := call.input.get("Statistics")) or call.input.get("ExtendedStatistics"):
+        raise AwsError("InvalidParameterCombination", "The simulator needs Statistics, and knows no extended ones.")
     metric = str(call.input["MetricName"])
-    columns: dict[str, tuple[Ints, Floats]] = {}
-    for name in plain + extended:
-        query = Query(
-            id="q",
-            label=metric,
-            namespace=call.input["Namespace"],
-            metric=metric,
-            dimensions=_dimensions(call.input.get("Dimensions") or ()),
-            period=period,
-            stat=_statistic_name(name),
-            unit=call.input.get("Unit"),
-            returned=True,
-        )
-        columns[name] = _values(call, query, window)
-    starts = next(iter(columns.values()))[0].tolist()
-    tables = {name: values.tolist() for name, (_, values) in columns.items()}
+    about = {"Metric": call.input, "Period": period, "Unit": call.input.get("Unit")}
+    queries = [_query({"Id": "q", "MetricStat": {**about, "Stat": name}}) for name in names]
+    columns = [_values(call, query, window) for query in queries]
+    starts = columns[0][0].tolist()
     order = np.random.default_rng(len(starts)).permutation(len(starts)).tolist()
     call.account.usage.metrics_requested += 1
     call.account.usage.datapoints += len(starts)
-    if call.protocol == "query":
-        rows = (
-            tag("Timestamp", rfc3339(starts[row]))
-            + "".join(tag(name, tables[name][row]) for name in plain)
-            + (
-                "<ExtendedStatistics>"
-                + "".join(f"<entry><key>{name}</key><value>{tables[name][row]}</value></entry>" for name in extended)
-                + "</ExtendedStatistics>"
-                if extended
-                else ""
-            )
-            + tag("Unit", unit(metric))
-            for row in order
-        )
-        body = tag("Label", metric) + members("Datapoints", rows, "member")
-        return Reply(query_document(call.operation, _NAMESPACE, body), "text/xml")
-    points = []
-    for row in order:
-        point: Json = {"Timestamp": starts[row], "Unit": unit(metric)} | {name: tables[name][row] for name in plain}
-        if extended:
-            point["ExtendedStatistics"] = {name: tables[name][row] for name in extended}
-        points.append(point)
+    tables = {name: values.tolist() for name, (_, values) in zip(names, columns, strict=True)}
+    points = [
+        {"Timestamp": starts[row], "Unit": unit(metric)} | {name: tables[name][row] for name in names} for row in order
+    ]
     return json_reply(call, {"Label": metric, "Datapoints": points})
 
 
@@ -333,33 +289,15 @@ def list_metrics(listings: Callable[[Call], list[Listed]]) -> Operation:
         found = listings(call)
         if name or wanted:
             found = [listed for listed in found if matches(listed)]
-        items, following = cut(found, offset_of(call.input.get("NextToken")), METRICS_PAGE)
-        if call.protocol == "query":
-            rows = (
-                tag("Namespace", space)
-                + tag("MetricName", metric)
-                + members("Dimensions", (tag("Name", key) + tag("Value", value) for key, value in held), "member")
-                for space, metric, held in items
-            )
-            body = members("Metrics", rows, "member") + (
-                tag("NextToken", token(following)) if following is not None else ""
-            )
-            return Reply(query_document(call.operation, _NAMESPACE, body), "text/xml")
-        answer: Json = {
-            "Metrics": [
-                {
-                    "Namespace": space,
-                    "MetricName": metric,
-                    "Dimensions": [{"Name": key, "Value": value} for key, value in held],
-                }
-                for space, metric, held in items
-            ]
-        }
-        if following is not None:
-            answer["NextToken"] = token(following)
-        return json_reply(call, as_json(answer))
+        return json_reply(call, page_of(call, "Metrics", found, _listed, METRICS_PAGE))
 
     return operation
+
+
+def _listed(listed: Listed) -> Json:
+    space, metric, held = listed
+    dimensions = [{"Name": key, "Value": value} for key, value in held]
+    return {"Namespace": space, "MetricName": metric, "Dimensions": dimensions}
 
 
 def operations(faults: Faults) -> dict[str, Operation]:
