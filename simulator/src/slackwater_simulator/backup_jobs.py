@@ -308,7 +308,7 @@ def _fresh(call: Call, metadata: dict[str, str], tags: dict[str, str]) -> Elasti
 def _run_restore(account: Account, job_id: str, fresh: ElasticFileSystem) -> None:
     if account.shelf(RESTORES)[job_id].state != "PENDING":
         return
-    if any(system.token == fresh.token for system in account.efs.get(fresh.region, [])):
+    if any(system.token == fresh.token for system in account.all(ElasticFileSystem, fresh.region)):
         fail_restore_job(account, job_id, f"A file system with the creation token {fresh.token} exists.")
         return
     account.put(replace(fresh, created=account.now))

@@ -9,7 +9,7 @@ from . import efs, fsx
 from .ec2_query import asked_for, filtered, hexadecimal, invalid, not_together, operator, owned, paged, tag_set, zone_id
 from .instance_types import TYPES, InstanceType
 from .partitions import global_arn
-from .resources import Fleet, Instance, Volume, rfc3339
+from .resources import ElasticFileSystem, Fleet, FsxFileSystem, Instance, Volume, rfc3339
 from .wire import AwsError, Call, Json, Reply, Xml, text, xml, xml_reply
 
 _STATES = {"running": 16, "stopped": 80, "terminated": 48}
@@ -96,7 +96,7 @@ _INTERFACES = _template("""
 
 def describe_instances(call: Call) -> Reply:
     """Instances of the Region, a reservation each."""
-    everything = call.account.instances.get(call.region, [])
+    everything = call.all(Instance)
     found = asked_for(call, "InstanceId", everything, lambda each: owned(call, each, Instance))
     fleet = call.account.fleet
 
@@ -244,11 +244,11 @@ class Interface(NamedTuple):
 
 def _interfaces(call: Call) -> Iterator[Interface]:
     default = (efs.security_group(call),)
-    for system in call.account.fsx.get(call.region, []):
+    for system in call.all(FsxFileSystem):
         groups = tuple(system.detail.get("groups", ())) or default
         for interface, subnet in fsx.interfaces_of(call.account.id, system).items():
             yield Interface(interface, subnet, groups, f"Created by Amazon FSx for {system.id}")
-    for served in call.account.efs.get(call.region, []):
+    for served in call.all(ElasticFileSystem):
         for target in served.mount_targets:
             groups, purpose = target.security_groups or default, f"EFS mount target for {served.id} ({target.id})"
             yield Interface(f"eni-{hexadecimal(target.id)}", efs.subnet_of(call, target), groups, purpose)

@@ -76,7 +76,7 @@ _FILTERS: dict[str, Callable[[Volume], str | list[str]]] = {
 
 def describe_volumes(call: Call) -> Reply:
     """Volumes of the Region, newest style of fields."""
-    everything, account = call.account.volumes.get(call.region, []), call.account.id
+    everything, account = call.all(Volume), call.account.id
     found = asked_for(call, "VolumeId", everything, lambda each: owned(call, each, Volume))
     return paged(call, filtered(call, found, _FILTERS), "volumeSet", lambda volume: _volume(volume, account))
 

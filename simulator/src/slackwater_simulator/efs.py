@@ -13,10 +13,6 @@ PAGE = 100
 """File systems a page, fixed (EFS API reference, DescribeFileSystems)."""
 
 
-def _owned(call: Call) -> list[ElasticFileSystem]:
-    return call.account.efs.get(call.region, [])
-
-
 def find(call: Call, parameter: str = "FileSystemId") -> ElasticFileSystem:
     """The file system that an id or ARN in the input names."""
     wanted = str(call.input.get(parameter, "")).rpartition("/")[2]
@@ -28,12 +24,12 @@ def find(call: Call, parameter: str = "FileSystemId") -> ElasticFileSystem:
 
 def targets(call: Call) -> list[tuple[ElasticFileSystem, MountTarget]]:
     """The mount targets of the Region, with their file systems."""
-    return [(system, target) for system in _owned(call) for target in system.mount_targets]
+    return [(system, target) for system in call.all(ElasticFileSystem) for target in system.mount_targets]
 
 
 def points(call: Call) -> list[tuple[ElasticFileSystem, AccessPoint]]:
     """The access points of the Region, with their file systems."""
-    return [(system, point) for system in _owned(call) for point in system.points]
+    return [(system, point) for system in call.all(ElasticFileSystem) for point in system.points]
 
 
 def find_target(call: Call, target_id: str) -> tuple[ElasticFileSystem, MountTarget]:
@@ -77,7 +73,7 @@ def describe_file_systems(call: Call) -> Reply:
     if "FileSystemId" in call.input:
         return json_reply(call, {"FileSystems": [system_json(call, find(call))]})
     size, offset, wanted = page_size(call, PAGE), page_offset(call), call.input.get("CreationToken")
-    systems = [system for system in _owned(call) if wanted in (None, creation_token(system))]
+    systems = [system for system in call.all(ElasticFileSystem) if wanted in (None, creation_token(system))]
 
     def page() -> Reply:
         answer = page_of(call, "FileSystems", systems, lambda system: system_json(call, system), size)

@@ -93,7 +93,7 @@ def interfaces_of(account: str, system: FsxFileSystem) -> dict[str, str]:
 
 def describe_file_systems(call: Call) -> Reply:
     """File systems of every type."""
-    found = _wanted(call, "FileSystemIds", call.account.fsx.get(call.region, []), "FileSystemNotFound")
+    found = _wanted(call, "FileSystemIds", call.all(FsxFileSystem), "FileSystemNotFound")
     return _paged(call, "FileSystems", found, file_system)
 
 
@@ -171,7 +171,7 @@ _VOLUME_FILTERS: Final[Mapping[str, Callable[[FsxVolume], str | None]]] = {
 
 def describe_volumes(call: Call) -> Reply:
     """Volumes, by id, file system or storage virtual machine."""
-    found = _wanted(call, "VolumeIds", call.account.fsx_volumes.get(call.region, []), "VolumeNotFound")
+    found = _wanted(call, "VolumeIds", call.all(FsxVolume), "VolumeNotFound")
     return _paged(call, "Volumes", _filtered(call, found, _VOLUME_FILTERS), volume)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import calendar
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from .instance_types import TYPES, InstanceType
 from .series import FOREVER, Series, Signal, Track
@@ -461,6 +462,20 @@ class Fleet:
     planted: Sequence[Planted] = ()
 
     @cached_property
+    def by_region(self) -> dict[tuple[type, str], list[Any]]:
+        """Resources by their type and Region."""
+        found: dict[tuple[type, str], list[Any]] = defaultdict(list)
+        for name in LISTS.values():
+            for item in getattr(self, name):
+                found[type(item), item.region].append(item)
+        return found
+
+    @cached_property
+    def by_id(self) -> dict[str, Resource]:
+        """Resources by their ids."""
+        return {item.id: item for held in self.by_region.values() for item in held}
+
+    @cached_property
     def volumes_of(self) -> dict[str, list[Volume]]:
         """Volumes by the instance that carries them."""
         found: dict[str, list[Volume]] = {}
@@ -468,6 +483,18 @@ class Fleet:
             for attachment in volume.attachments:
                 found.setdefault(attachment.instance_id, []).append(volume)
         return found
+
+
+type Resource = Volume | Instance | ElasticFileSystem | FsxFileSystem | FsxVolume | StorageVirtualMachine
+LISTS: Final[Mapping[type, str]] = {
+    Volume: "volumes",
+    Instance: "instances",
+    ElasticFileSystem: "efs",
+    FsxFileSystem: "fsx",
+    FsxVolume: "fsx_volumes",
+    StorageVirtualMachine: "svms",
+}
+"""Where a fleet has its resources of each type."""
 
 
 def given(signal: Signal, *, scale: float = 1.0, digits: int = 4, since: int = 0, until: int = FOREVER) -> Track:

@@ -25,16 +25,7 @@ class Telemetry:
     """All metrics of one account, found by Region, namespace, name and exact dimensions."""
 
     fleet: Fleet
-    by_id: dict[str, Any] = field(init=False)
     _kept: dict[tuple[str, str, str, Dimensions], Track | None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        fleet = self.fleet
-        self.by_id = {
-            each.id: each
-            for held in (fleet.volumes, fleet.instances, fleet.efs, fleet.fsx, fleet.fsx_volumes)
-            for each in held
-        }
 
     def track(self, region: str, namespace: str, metric: str, dimensions: Dimensions) -> Track | None:
         """The metric with exactly these dimensions, or None when it was never published."""
@@ -52,7 +43,7 @@ class Telemetry:
         if (key := (namespace, *named) if namespace != "CWAgent" else (namespace,)) not in _FOUND:
             return None
         owner, kind, find = _FOUND[key]
-        resource: Any = self.by_id.get(named.get(owner, ""))
+        resource: Any = self.fleet.by_id.get(named.get(owner, ""))
         if not isinstance(resource, kind) or resource.region != region:
             return None
         return find(self.fleet, resource, metric, named)

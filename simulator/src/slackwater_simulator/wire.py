@@ -66,6 +66,10 @@ class Call:
             return None
         return found if isinstance(found, kind) else None
 
+    def all[T](self, kind: type[T]) -> list[T]:
+        """The resources of one type in the Region."""
+        return self.account.all(kind, self.region)
+
     def backups(self, kind: str) -> list[Backup]:
         """Backups of a kind in the Region, the oldest first."""
         return [each for each in self.account.backups() if each.kind == kind and each.region == self.region]

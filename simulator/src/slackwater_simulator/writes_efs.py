@@ -94,7 +94,7 @@ def create_file_system(call: Call) -> Reply:
     account, creation_token = call.account, str(call.input.get("CreationToken", ""))
     if not creation_token:
         raise _bad("CreationToken is required.")
-    for each in account.efs.get(call.region, []):
+    for each in call.all(ElasticFileSystem):
         if efs.creation_token(each) == creation_token:
             why = f"'{each.id}' exists with this creation token."
             raise AwsError("FileSystemAlreadyExists", why, 409, FileSystemId=each.id)
