@@ -174,22 +174,17 @@ def volume_allowance(type_: str, size_gib: int) -> Allowance | None:
 
 
 def instance_allowance(baseline: float, maximum: float) -> Allowance:
-    """What an instance carries to its volumes, bytes or operations a second.
+    """What holds its maximum for half an hour: an instance's EBS bandwidth, and an FSx file server on its disks.
 
-    An instance that bursts holds its maximum for half an hour (Amazon EBS-optimized instances, EC2 user guide); AWS publishes
-    no refill, which is taken to be what the work leaves of the baseline.
+    Source: Amazon EBS-optimized instances, EC2 user guide. AWS publishes no refill, which is taken to be what the work
+    leaves of the baseline; of FSx it publishes no bucket either.
     """
     return Allowance(baseline, maximum, (maximum - baseline) * 1800)
 
 
 def let_through(wanted: Floats, baseline: float, maximum: float, *, step: int = MINUTE) -> Floats:
-    """Of what volumes want, a second, what their instance carries: its maximum while there are credits, then its baseline."""
+    """Of what volumes want, a second, what their instance carries: its maximum while there are credits."""
     return bursting(wanted, *instance_allowance(baseline, maximum), step=step).done / step
-
-
-def file_server_allowance(baseline: float, burst: float) -> Allowance:
-    """What an FSx file server does on its disks. AWS publishes neither bucket nor refill: half an hour, as for instances."""
-    return Allowance(baseline, burst, (burst - baseline) * 1800)
 
 
 class CpuWork(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any
 from .ebs_metrics import CHECKS, disk_track, ebs_check, ebs_names, ebs_track
 from .ec2_metrics import ec2_names, ec2_track
 from .efs_metrics import LIMITS, STORAGE_CLASSES, efs_names, efs_storage, efs_track
-from .fsx_metrics import TIERS, WORK, fsx_names, fsx_space, fsx_track, fsx_work
+from .fsx_metrics import TIERS, WORK, fsx_names, fsx_space, fsx_track, fsx_volume_track
 from .resources import ElasticFileSystem, Fleet, FsxFileSystem, FsxVolume, Instance, Volume
 from .series import Track
 
@@ -102,9 +102,7 @@ def _served(_: Fleet, system: FsxFileSystem, metric: str, named: dict[str, str])
 
 
 def _exported(_: Fleet, volume: FsxVolume, metric: str, named: dict[str, str]) -> Track | None:
-    if volume.file_system_id != named["FileSystemId"]:
-        return None
-    return volume.telemetry.get(metric) or fsx_work(volume.activity, metric, volume.created)
+    return fsx_volume_track(volume, metric) if volume.file_system_id == named["FileSystemId"] else None
 
 
 def _agents(fleet: Fleet, instance: Instance, metric: str, named: dict[str, str]) -> Track | None:
