@@ -10,7 +10,7 @@ import copy
 import heapq
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -61,19 +61,6 @@ class State:
     shelves: Shelves = field(default_factory=dict)
     contents: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, tuple[Version, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """An account as it was, with what was due then: `Account.restore` goes back to it. Costs microseconds to take."""
-
-    state: State
-    telemetry: Telemetry
-    made: dict[object, Any]
-    shown: Account
-    due: tuple[tuple[float, int, Callable[[], object]], ...]
-    numbers: int
-    former: tuple[State, ...]
 
 
 @dataclass(slots=True)
@@ -163,12 +150,11 @@ class Account:
     def put(self, resource: Resource) -> None:
         """A resource, new or in the place of the one with its id."""
         name = LISTS[type(resource)]
-        held: list[Any] = list(getattr(self.fleet, name))
-        if resource.id in self.fleet.by_id:
-            held = [resource if item.id == resource.id else item for item in held]
-        else:
+        held = [resource if item.id == resource.id else item for item in getattr(self.fleet, name)]
+        if resource.id not in self.fleet.by_id:
             held.append(resource)
-        self.change(fleet=self._fleet_with(name, held))
+        changed: dict[str, Any] = {name: held}
+        self.change(fleet=replace(self.fleet, **changed))
 
     def remove(self, resource_id: str) -> None:
         """No such resource any more, nor its contents; what is gone is fine."""
@@ -176,9 +162,9 @@ class Account:
         if resource is None:
             return
         name = LISTS[type(resource)]
-        left = [item for item in getattr(self.fleet, name) if item.id != resource_id]
+        left: dict[str, Any] = {name: [item for item in getattr(self.fleet, name) if item.id != resource_id]}
         contents = {key: text for key, text in self._state.contents.items() if key != resource_id}
-        self.change(fleet=self._fleet_with(name, left), contents=contents)
+        self.change(fleet=replace(self.fleet, **left), contents=contents)
 
     def keep(self, shelf: str, key: str, value: Any) -> None:
         """Put a value, which nobody alters in place, on a shelf."""
@@ -231,19 +217,16 @@ class Account:
             finally:
                 self._moment = None
 
-    def checkpoint(self) -> Checkpoint:
-        """The account as it is now. The clock is not part of it."""
+    def checkpoint(self) -> dict[str, Any]:
+        """The account as it is now, for `restore`; takes microseconds. The clock is not part of it."""
         with self.lock:
-            present = self._state, self.telemetry, self._made, self._shown
-            return Checkpoint(*present, tuple(self._due), self._numbers, tuple(self._former))
+            kept = {name: getattr(self, name) for name in ("_state", "telemetry", "_made", "_shown", "_numbers")}
+            return kept | {"_due": [*self._due], "_former": self._former.copy()}
 
-    def restore(self, before: Checkpoint) -> None:
+    def restore(self, before: Mapping[str, Any]) -> None:
         """Go back to a checkpoint of this account."""
         with self.lock:
-            self._state, self.telemetry = before.state, before.telemetry
-            self._made, self._shown = before.made, before.shown
-            self._due, self._numbers = list(before.due), before.numbers
-            self._former = deque(before.former, maxlen=_REMEMBERED)
+            self.__dict__.update(before, _due=[*before["_due"]], _former=before["_former"].copy())
 
     def number(self) -> int:
         """A number that was not given out before: for ids."""
@@ -255,9 +238,7 @@ class Account:
     def attach(self, volume_id: str, instance_id: str) -> None:
         """Attach a volume to an instance."""
         with self.lock:
-            volume, instance = self._volume(volume_id), self.find(instance_id)
-            if not isinstance(instance, Instance):
-                raise KeyError(instance_id)
+            volume, _ = self._there(volume_id, Volume), self._there(instance_id, Instance)
             device = f"/dev/sd{'fghijklmnop'[self.number() % 11]}"
             attachment = Attachment(instance_id=instance_id, since=self.now, device=device)
             used = (*volume.used, (self.now, 1 << 40)) if volume.used else ()
@@ -267,7 +248,7 @@ class Account:
     def detach(self, volume_id: str) -> None:
         """Detach a volume from whatever carries it."""
         with self.lock:
-            volume = self._volume(volume_id)
+            volume = self._there(volume_id, Volume)
             used = tuple((since, min(until, self.now)) for since, until in volume.intervals)
             self.put(replace(volume, attachments=(), used=used))
             for attachment in volume.attachments:
@@ -290,29 +271,28 @@ class Account:
             if (resource := self.find(resource_id)) is not None:
                 return self.put(replace(resource, tags=edit(resource.tags)))
             for system in self.fleet.efs:
-                if any(point.id == resource_id for point in system.points):
-                    points = (
-                        replace(each, tags=edit(each.tags)) if each.id == resource_id else each
-                        for each in system.points
+                if point := next((each for each in system.points if each.id == resource_id), None):
+                    changed = replace(point, tags=edit(point.tags))
+                    return self.put(
+                        system.with_points(changed if each.id == resource_id else each for each in system.points)
                     )
-                    return self.put(system.with_points(points))
             raise KeyError(resource_id)
 
     def operate(self, resource_id: str, principal: str) -> None:
         """Let an AWS service manage a volume or an instance, as EC2 says it then."""
         with self.lock:
-            resource: Any = self._there(resource_id)
+            resource: Any = self._there(resource_id, object)
             self.put(replace(resource, operator=principal))
 
     def use(self, resource_id: str) -> None:
         """Let I/O, and clients where there are such metrics, appear from two hours before the fleet's present on."""
         with self.lock:
-            self.put(busy(self._there(resource_id), self.fleet.now - 7_200))
+            self.put(busy(self._there(resource_id, object), self.fleet.now - 7_200))
 
     def write(self, resource_id: str, who: str = CLIENT) -> str:
         """Overwrite some of what a resource holds, which leaves it as large as it was; what it holds now."""
         with self.lock:
-            self._there(resource_id)
+            self._there(resource_id, object)
             contents = f"version {self.number()} of {resource_id}"
             self.fill(resource_id, contents, who)
             return contents
@@ -323,14 +303,14 @@ class Account:
         `how` is "client", "service" (which needs no mount target, and is no connection) or "backup" (which only reads).
         """
         with self.lock:
-            self.put(worked(self._there(resource_id), self.now, self.now + int(seconds), how))
+            self.put(worked(self._there(resource_id, object), self.now, self.now + int(seconds), how))
             if how != "backup":
                 self.write(resource_id, how)
 
     def replace(self, resource_id: str) -> None:
         """Another resource with the same id and name, made just now, with other contents."""
         with self.lock:
-            resource: Any = self._there(resource_id)
+            resource: Any = self._there(resource_id, object)
             moment = {"launched": self.now} if isinstance(resource, Instance) else {"created": self.now}
             self.put(replace(resource, **moment))
             self.fill(resource_id, f"what the {self.number()}. to be called {resource_id} holds")
@@ -385,7 +365,7 @@ class Account:
         """What stands for the data of a resource, or of a backup."""
         if resource_id in self._state.backups:
             return self._state.backups[resource_id].contents
-        self._there(resource_id)
+        self._there(resource_id, object)
         return self._state.contents.get(resource_id, f"what {resource_id} holds")
 
     def versions(self, resource_id: str) -> tuple[Version, ...]:
@@ -426,17 +406,13 @@ class Account:
         )
         return shown
 
-    def _fleet_with(self, name: str, items: Sequence[Any]) -> Fleet:
-        changed: dict[str, Any] = {name: items}
-        return replace(self.fleet, **changed)
-
     def _telemetry(self, state: State) -> Telemetry:
         before: Telemetry | None = getattr(self, "telemetry", None)
         return before if before and before.fleet is state.fleet else Telemetry(state.fleet)
 
-    def _there(self, resource_id: str) -> Resource:
+    def _there[T](self, resource_id: str, kind: type[T]) -> T:
         resource = self.find(resource_id)
-        if resource is None:
+        if resource is None or not isinstance(resource, kind):
             raise KeyError(resource_id)
         return resource
 
@@ -456,9 +432,3 @@ class Account:
             response={},
         )
         self.change(fleet=replace(self.fleet, events=[*self.fleet.events, event]))
-
-    def _volume(self, volume_id: str) -> Volume:
-        volume = self._there(volume_id)
-        if not isinstance(volume, Volume):
-            raise KeyError(volume_id)
-        return volume

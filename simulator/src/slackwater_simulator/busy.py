@@ -9,9 +9,8 @@ from typing import Any
 from .ebs_metrics import ebs_track
 from .efs_metrics import efs_track
 from .fsx_metrics import fsx_names, fsx_track, fsx_volume_track
-from .published import MINUTELY
 from .resources import KIB, MIB, ElasticFileSystem, FsxFileSystem, FsxVolume, Volume
-from .series import FOREVER, MINUTE, Series, Track
+from .series import FOREVER, MINUTE, MINUTELY, Series, Track
 
 _OPERATIONS, _BYTES = 1_200.0, 1_200.0 * 64 * KIB
 """Of each kind in a minute: 20 operations of 64 KiB a second."""

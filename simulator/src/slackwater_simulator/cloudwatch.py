@@ -1,22 +1,21 @@
 """CloudWatch: GetMetricData, GetMetricStatistics and ListMetrics, as JSON 1.0; the first as the query protocol too.
 
 Buckets lie on the clock's grid (a day starts at UTC midnight) and are returned when they start within [StartTime,
-EndTime). StartTime is first rounded down as the API reference says, by its age. What happens while the clock moves on is
-published `Account.late.metrics` seconds later. Limits: CloudWatch service quotas.
+EndTime). StartTime is first rounded down as the API reference says, by its age. What happens while the clock moves on
+is published `Account.late.metrics` seconds later. Limits: CloudWatch service quotas.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from .faults import Faults
-from .published import unit
 from .resources import instant, rfc3339
 from .series import DAY, HOUR, Floats, Ints, statistic
 from .telemetry import Dimensions
@@ -58,7 +57,6 @@ class Query:
     period: int
     stat: str
     unit: str | None
-    returned: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +123,29 @@ def _query(entry: Json) -> Query:
         period=_period(stat.get("Period")),
         stat=_statistic_name(stat.get("Stat", "")),
         unit=stat.get("Unit"),
-        returned=str(entry.get("ReturnData", True)).lower() == "true",
     )
+
+
+_SPACE = frozenset({"StorageCapacity", "UsedStorageCapacity", "StorageUsed", "FreeStorageCapacity"})
+_PERCENT = frozenset(
+    {"BurstBalance", "PercentIOLimit", "EBSIOBalance%", "EBSByteBalance%", "disk_used_percent"}
+    | {"FileServerDiskThroughputBalance", "FileServerDiskIopsBalance"}
+)
+
+
+def unit(metric: str) -> str:
+    """The unit CloudWatch shows for a metric; CPU credits are counts, EFS credits bytes."""
+    if metric.startswith("ethtool_"):
+        return "None"
+    if metric in {"NetworkIn", "NetworkOut", "BurstCreditBalance"} or metric in _SPACE:
+        return "Bytes"
+    if metric == "PermittedThroughput":
+        return "Bytes/Second"
+    if metric in _PERCENT or metric.endswith("Utilization"):
+        return "Percent"
+    if metric.endswith("Bytes"):
+        return "Bytes"
+    return "Seconds" if metric.endswith("Time") else "Count"
 
 
 _NOTHING = np.empty(0, np.int64), np.empty(0)
@@ -145,16 +164,17 @@ def _queries(call: Call) -> list[Query]:
         raise _invalid("The parameter MetricDataQueries is required.")
     if len(entries) > QUERIES:
         raise _invalid(f"The collection MetricDataQueries must not have a size greater than {QUERIES}.")
-    queries = [query for query in map(_query, entries) if query.returned]
+    queries = [_query(entry) for entry in entries if str(entry.get("ReturnData", True)).lower() == "true"]
     if len({query.id for query in queries}) < len(queries):
         raise _invalid("The values for parameter Id must be unique.")
     return queries
 
 
-def get_metric_data(faults: Faults) -> Operation:
-    """GetMetricData, a hundred thousand and eight hundred points a page."""
+def operations(faults: Faults) -> dict[str, Operation]:
+    """GetMetricData, which has faults of its own."""
 
-    def operation(call: Call) -> Reply:
+    def get_metric_data(call: Call) -> Reply:
+        """As many points a page as there may be."""
         queries = _queries(call)
         window = _window(call)
         plan = faults.take("partial", call)
@@ -186,7 +206,7 @@ def get_metric_data(faults: Faults) -> Operation:
         call.account.usage.datapoints += sum(len(result.starts) for result in results)
         return _data_reply(call, results, following)
 
-    return operation
+    return {"getmetricdata": get_metric_data}
 
 
 def _data_reply(call: Call, results: list[Result], following: int | None) -> Reply:
@@ -199,11 +219,8 @@ def _data_reply(call: Call, results: list[Result], following: int | None) -> Rep
 
 
 def _result_json(result: Result) -> str:
-    messages = (
-        '"Messages":[{"Code":"InternalError","Value":"An internal error occurred"}],'
-        if result.status == "InternalError"
-        else ""
-    )
+    failed = result.status == "InternalError"
+    messages = '"Messages":[{"Code":"InternalError","Value":"An internal error occurred"}],' if failed else ""
     return (
         f'{{"Id":"{result.query.id}","Label":{json.dumps(result.query.label)},{messages}"StatusCode":"{result.status}",'
         f'"Timestamps":{_times(result.starts)},"Values":{_numbers(result.values)}}}'
@@ -273,41 +290,26 @@ def get_metric_statistics(call: Call) -> Reply:
 type Listed = tuple[str, str, Dimensions]
 
 
-def list_metrics(listings: Callable[[Call], list[Listed]]) -> Operation:
-    """Metrics that had data in the last two weeks."""
+def list_metrics(call: Call) -> Reply:
+    """Metrics that had data in the last two weeks. They are listed once a Region and namespace."""
+    namespace, name, account = call.input.get("Namespace"), call.input.get("MetricName"), call.account
+    wanted = [(entry["Name"], entry.get("Value")) for entry in call.input.get("Dimensions") or ()]
 
-    def operation(call: Call) -> Reply:
-        wanted = [(entry["Name"], entry.get("Value")) for entry in call.input.get("Dimensions") or ()]
-        name = call.input.get("MetricName")
+    def listing() -> list[Listed]:
+        return list(account.telemetry.listing(call.region, namespace, account.fleet.now - _ACTIVE))
 
-        def matches(listed: Listed) -> bool:
-            held = dict(listed[2])
-            return (not name or listed[1] == name) and all(
-                key in held and value in (None, held[key]) for key, value in wanted
-            )
+    def matches(listed: Listed) -> bool:
+        held = dict(listed[2])
+        named = not name or listed[1] == name
+        return named and all(key in held and value in (None, held[key]) for key, value in wanted)
 
-        found = listings(call)
-        if name or wanted:
-            found = [listed for listed in found if matches(listed)]
-        return json_reply(call, page_of(call, "Metrics", found, _listed, METRICS_PAGE))
-
-    return operation
+    found = account.kept(("metrics", call.region, namespace), listing)
+    if name or wanted:
+        found = list(filter(matches, found))
+    return json_reply(call, page_of(call, "Metrics", found, _listed, METRICS_PAGE))
 
 
 def _listed(listed: Listed) -> Json:
     space, metric, held = listed
     dimensions = [{"Name": key, "Value": value} for key, value in held]
     return {"Namespace": space, "MetricName": metric, "Dimensions": dimensions}
-
-
-def operations(faults: Faults) -> dict[str, Operation]:
-    """The operations; listings are made once a Region and namespace."""
-
-    def listings(call: Call) -> list[Listed]:
-        namespace, since = call.input.get("Namespace"), call.account.fleet.now - _ACTIVE
-        return call.account.kept(
-            ("metrics", call.region, namespace),
-            lambda: list(call.account.telemetry.listing(call.region, namespace, since)),
-        )
-
-    return {"getmetricdata": get_metric_data(faults), "listmetrics": list_metrics(listings)}

@@ -64,7 +64,9 @@ _INSTANCE = _template("""
         <hostnameType>ip-name</hostnameType><enableResourceNameDnsARecord>false</enableResourceNameDnsARecord>
         <enableResourceNameDnsAAAARecord>false</enableResourceNameDnsAAAARecord>
     </privateDnsNameOptions>
-    <maintenanceOptions><autoRecovery>default</autoRecovery><rebootMigration>default</rebootMigration></maintenanceOptions>
+    <maintenanceOptions>
+        <autoRecovery>default</autoRecovery><rebootMigration>default</rebootMigration>
+    </maintenanceOptions>
     <bootMode>uefi-preferred</bootMode><currentInstanceBootMode>uefi</currentInstanceBootMode>
     <networkPerformanceOptions><bandwidthWeighting>default</bandwidthWeighting></networkPerformanceOptions>{operator}
 """)

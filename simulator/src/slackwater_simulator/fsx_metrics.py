@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from . import mechanisms
-from .published import FIVE, MINUTELY, alive
 from .resources import GIB, Activity, FsxFileSystem, FsxVolume
-from .series import FOREVER, MINUTE, Signal, Track
+from .series import FIVE, FOREVER, MINUTE, MINUTELY, Signal, Track, alive
 
 WORK = ("DataReadBytes", "DataWriteBytes", "DataReadOperations", "DataWriteOperations", "MetadataOperations")
 _FSX_SERVER = (

@@ -39,7 +39,7 @@ class Member:
 
 @dataclass(frozen=True, kw_only=True)
 class Organization:
-    """A tree. `fleet_of` makes what is in a member's account when somebody first asks for it; None is nothing to be asked."""
+    """A tree. `fleet_of` makes what is in a member's account when somebody first asks; None is nothing to be asked."""
 
     management: str
     members: Sequence[Member]
@@ -105,9 +105,8 @@ def _describe_account(org: Organization, call: Call) -> Json:
 def _describe_organizational_unit(org: Organization, call: Call) -> Json:
     unit = org.named.get(call.input["OrganizationalUnitId"])
     if not isinstance(unit, Unit):
-        raise AwsError(
-            "OrganizationalUnitNotFoundException", "You specified an organizational unit that doesn't exist."
-        )
+        why = "You specified an organizational unit that doesn't exist."
+        raise AwsError("OrganizationalUnitNotFoundException", why)
     return {"OrganizationalUnit": _unit(org, call, unit)}
 
 

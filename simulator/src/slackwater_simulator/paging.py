@@ -24,7 +24,7 @@ def has_token(call: Call) -> bool:
 
 
 def shortened(call: Call, items: int, points: int) -> Call:
-    """The call as if it asked for fewer items a page, or points of GetMetricData; EC2's only where it asks for pages."""
+    """The call as if it asked for fewer items a page, or points of GetMetricData; EC2's where it asks for pages."""
     size = paging_of(call).size
     most = points if size == "MaxDatapoints" else items
     if call.service == "ec2" and size not in call.input:

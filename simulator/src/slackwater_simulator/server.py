@@ -68,9 +68,10 @@ _OPERATIONS = {
 }
 _TOLD = ("id", "kind", "of", "region", "made", "state", "tags", "bytes", "contents")
 """Of a backup; the rest is its service's own."""
-_DEEDS = frozenset({
-    "attach", "detach", "tag", "untag", "use", "work", "replace", "set_key", "lock_vault", "copy_backup", "hide_backups",
-})  # fmt: skip
+_DEEDS = frozenset(
+    {"attach", "detach", "tag", "untag", "use", "work", "replace"}
+    | {"set_key", "lock_vault", "copy_backup", "hide_backups"}
+)
 """What other people do to an account, which may be asked for over HTTP."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,19 +50,17 @@ class Telemetry:
 
     def listing(self, region: str, namespace: str | None, since: int) -> Listed:
         """Namespace, name and dimensions of every metric of a Region that had data after `since`, in a stable order."""
-        fleet = self.fleet
-        tables: tuple[tuple[tuple[str, ...], Sequence[Any], Callable[[Any, int], Listed]], ...] = (
-            (("AWS/EBS",), fleet.volumes, _of_volume),
-            (("AWS/EC2", "CWAgent"), fleet.instances, self._listed),
-            (("AWS/EFS",), fleet.efs, _of_efs),
-            (("AWS/FSx",), fleet.fsx, _of_fsx),
-            (("AWS/FSx",), fleet.fsx_volumes, _of_export),
+        tables: tuple[tuple[tuple[str, ...], type, Callable[[Any, int], Listed]], ...] = (
+            (("AWS/EBS",), Volume, _of_volume),
+            (("AWS/EC2", "CWAgent"), Instance, self._listed),
+            (("AWS/EFS",), ElasticFileSystem, _of_efs),
+            (("AWS/FSx",), FsxFileSystem, _of_fsx),
+            (("AWS/FSx",), FsxVolume, _of_export),
         )
-        for spaces, resources, listed in tables:
+        for spaces, kind, listed in tables:
             if namespace is None or namespace in spaces:
-                for resource in resources:
-                    if resource.region == region:
-                        yield from (each for each in listed(resource, since) if namespace in (None, each[0]))
+                for resource in self.fleet.by_region.get((kind, region), ()):
+                    yield from (each for each in listed(resource, since) if namespace in (None, each[0]))
 
     def _listed(self, instance: Instance, since: int) -> Listed:
         if _recent(instance.intervals, since):

@@ -102,7 +102,7 @@ class AwsError(Exception):
 
 
 def operations(module: ModuleType) -> dict[str, Operation]:
-    """A service's operations: the public functions of a module that turn a call into a reply, by their lower-case names.
+    """A service's operations: a module's public functions that turn a call into a reply, by their lower-case names.
 
     A generic function is a helper. Python 3.12 does not resolve its type parameters as type hints.
     """
@@ -293,7 +293,7 @@ def token(offset: int) -> str:
     return base64.urlsafe_b64encode(f"page:{offset}".encode()).decode()
 
 
-# --- Requests that name themselves by a token ---------------------------------------------------------------------------
+# --- Requests that name themselves by a token -------------------------------------------------------------------------
 
 
 def once(call: Call, token: str, code: str, there: Callable[[str], bool], make: Callable[[], str]) -> str:

@@ -1,4 +1,4 @@
-"""FSx over JSON 1.1: tags, backups, deletions, and file systems made from backups. What is made or deleted takes its time."""
+"""FSx over JSON 1.1: tags, backups, deletions, and file systems made from backups. All but tags takes its time."""
 
 from __future__ import annotations
 
