@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from .account import Account
 from .ec2_query import (
     asked_for,
     done,
@@ -46,7 +47,6 @@ _SIZES = {
 _IOPS = {"gp3": (3_000, 80_000), "io1": (100, 64_000), "io2": (100, 256_000)}
 _THROUGHPUT = (125, 2_000)
 """MiB/s, gp3."""
-_MULTI_ATTACH = ("io1", "io2")
 _SHELF, _TOKENS = "ec2-modifications", "ec2-volume-tokens"
 
 
@@ -180,9 +180,8 @@ def _made(call: Call) -> tuple[Volume, str]:
     encrypted = _true(call, "Encrypted") or bool(snapshot and snapshot.detail["encrypted"])
     kms_key = call.input.get("KmsKeyId")
     if kms_key and not encrypted:
-        raise AwsError(
-            "InvalidParameterDependency", "The parameter KmsKeyId requires the parameter Encrypted to be set."
-        )
+        why = "The parameter KmsKeyId requires the parameter Encrypted to be set."
+        raise AwsError("InvalidParameterDependency", why)
     volume = Volume(
         id=f"vol-{hexadecimal(f'{account.id}/{account.number()}')}",
         az=zone,
@@ -218,7 +217,7 @@ def _check(volume: Volume) -> None:
             raise invalid(f"Volume iops of {volume.iops} is not valid: {lowest}-{highest}.")
     if volume.throughput is not None:
         _check_throughput(volume, volume.throughput)
-    if volume.multi_attach and volume.type not in _MULTI_ATTACH:
+    if volume.multi_attach and volume.type not in ("io1", "io2"):
         raise not_together(f"Multi-Attach is not supported for {volume.type} volumes.")
 
 
@@ -239,32 +238,26 @@ def modify_volume(call: Call) -> Reply:
         raise AwsError("IncorrectState", f"Volume {volume.id} is {volume.phase}.")
     earlier: tuple[Modification, ...] = account.shelf(_SHELF).get(volume.id, ())
     if earlier and earlier[-1].state in ("modifying", "optimizing"):
-        raise AwsError(
-            "IncorrectModificationState", f"Volume {volume.id} is currently in modification state {earlier[-1].state}."
-        )
+        why = f"Volume {volume.id} is currently in modification state {earlier[-1].state}."
+        raise AwsError("IncorrectModificationState", why)
     if sum(each.began > account.now - DAY for each in earlier) >= MODIFICATIONS:
-        raise AwsError(
-            "VolumeModificationRateExceeded",
-            f"You've reached the maximum modification rate per volume limit: {volume.id}.",
-        )
+        why = f"You've reached the maximum modification rate per volume limit: {volume.id}."
+        raise AwsError("VolumeModificationRateExceeded", why)
     modification = Modification(volume, _changed(call, volume), account.now)
     account.keep(_SHELF, volume.id, (*earlier, modification))
-
-    def becomes(state: str) -> Callable[[], None]:
-        def action() -> None:
-            *others, last = account.shelf(_SHELF)[volume.id]
-            ended = account.now if state == "completed" else None
-            account.keep(_SHELF, volume.id, (*others, replace(last, state=state, ended=ended)))
-            now = account.find(volume.id)
-            if state == "optimizing" and isinstance(now, Volume):
-                names = ("type", "iops", "throughput", "size_gib", "multi_attach")
-                account.put(replace(now, **{name: getattr(last.after, name) for name in names}))
-
-        return action
-
-    account.after(MODIFYING_S, becomes("optimizing"))
-    account.after(MODIFICATION_S, becomes("completed"))
+    account.after(MODIFYING_S, lambda: _becomes(account, volume.id, "optimizing"))
+    account.after(MODIFICATION_S, lambda: _becomes(account, volume.id, "completed"))
     return xml_reply(call, {"volumeModification": _modification(call, modification)})
+
+
+def _becomes(account: Account, volume_id: str, state: str) -> None:
+    *others, last = account.shelf(_SHELF)[volume_id]
+    ended = account.now if state == "completed" else None
+    account.keep(_SHELF, volume_id, (*others, replace(last, state=state, ended=ended)))
+    now = account.find(volume_id)
+    if state == "optimizing" and isinstance(now, Volume):
+        names = ("type", "iops", "throughput", "size_gib", "multi_attach")
+        account.put(replace(now, **{name: getattr(last.after, name) for name in names}))
 
 
 def _changed(call: Call, volume: Volume) -> Volume:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from . import fsx
 from .account import Account
@@ -15,10 +15,17 @@ from .wire import AwsError, Call, Json, Reply, json_reply, once
 
 BACKUP_SECONDS: Final = 900
 DELETION_SECONDS: Final = 600
+CREATION_SECONDS: Final = 1_800
+ZONES: Final = "abcdef"
 TAGS: Final = 50
 """The most tags that a resource carries."""
 TOKEN: Final = "ClientRequestToken"  # noqa: S105 -- a name
 INCOMPATIBLE: Final = "IncompatibleParameterError"
+_INHERITED: Final = (
+    *("AutomaticBackupRetentionDays", "CopyTagsToBackups", "CopyTagsToVolumes", "DailyAutomaticBackupStartTime"),
+    *("DeploymentType", "ThroughputCapacity", "DiskIopsConfiguration", "WeeklyMaintenanceStartTime"),
+)
+"""What a file system takes over from the one whose backup it is made from."""
 WITH_CHILDREN: Final = "DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"
 
 
@@ -250,18 +257,14 @@ def _gone(account: Account, system_id: str) -> None:
 
 # --- File systems made from backups -----------------------------------------------------------------------------------
 
-CREATION_SECONDS: Final = 1_800
-ZONES: Final = "abcdef"
-
 
 def _network(call: Call, configuration: Json) -> dict[str, list[str]]:
     """Subnets and security groups, if there are such, and as many as the deployment needs."""
     subnets, groups = list(call.input.get("SubnetIds", ())), list(call.input.get("SecurityGroupIds", ()))
     multi = str(configuration["DeploymentType"]).startswith("MULTI_AZ")
     if len(subnets) != (2 if multi else 1):
-        raise AwsError(
-            "BadRequest", f"{configuration['DeploymentType']} needs {'two subnets' if multi else 'one subnet'}."
-        )
+        needed = "two subnets" if multi else "one subnet"
+        raise AwsError("BadRequest", f"{configuration['DeploymentType']} needs {needed}.")
     preferred = configuration.get("PreferredSubnetId")
     if (multi and preferred is None) or (preferred is not None and preferred not in subnets):
         raise AwsError("BadRequest", "PreferredSubnetId has to name one of the subnets.")
@@ -275,60 +278,50 @@ def _network(call: Call, configuration: Json) -> dict[str, list[str]]:
     return {"subnets": sorted(subnets, key=lambda subnet: subnet != preferred), "groups": groups}
 
 
-def _new(call: Call, storage_gib: int, configuration: Json, more: Mapping[str, Any]) -> FsxFileSystem:
-    """A file system of OpenZFS that is being created."""
-    throughput = configuration.get("ThroughputCapacity")
-    if not throughput:
-        raise AwsError("BadRequest", "ThroughputCapacity is needed.")
-    disks = configuration.get("DiskIopsConfiguration", {})
-    shown = {key: value for key, value in configuration.items() if key != "DiskIopsConfiguration"}
-    system = FsxFileSystem(
+def _new(call: Call, backup: Backup) -> FsxFileSystem:
+    """A file system that is being created. Settings that are not given are those of what was backed up."""
+    was: FsxFileSystem = backup.detail["system"]
+    if was.kind != "OPENZFS":
+        raise AwsError("BadRequest", "The simulator restores file systems of OpenZFS only.")
+    _only(call, was, "cannot be applied to")
+    kept = fsx.configuration(call, was)
+    configuration: Json = {key: kept[key] for key in _INHERITED if key in kept}
+    configuration |= call.input.get("OpenZFSConfiguration", {})
+    storage = int(call.input.get("StorageCapacity", was.storage_gib))
+    if storage < was.storage_gib:
+        raise AwsError("BadRequest", f"StorageCapacity has to be {was.storage_gib} GiB at least, as the backup's.")
+    disks = configuration.pop("DiskIopsConfiguration", {})
+    more = {"kms": call.input.get("KmsKeyId"), "configuration": configuration, "backup": backup.id}
+    return FsxFileSystem(
         id=f"fs-{hexadecimal(f'made {call.account.id}/{call.account.number()}')}",
         region=call.region,
         created=call.account.now,
         kind="OPENZFS",
         deployment=str(configuration["DeploymentType"]),
-        storage_gib=storage_gib,
-        throughput=int(throughput),
+        storage_gib=storage,
+        throughput=int(configuration["ThroughputCapacity"]),
         iops=disks.get("Iops") if disks.get("Mode") == "USER_PROVISIONED" else None,
-        backup_days=int(configuration.get("AutomaticBackupRetentionDays", 30)),
+        used=was.used * was.storage_gib / storage,
+        backup_days=int(configuration["AutomaticBackupRetentionDays"]),
         tags=given_tags(call.input.get("Tags")),
         phase="CREATING",
-        detail={**_network(call, configuration), "kms": call.input.get("KmsKeyId"), "configuration": shown, **more},
+        detail={**_network(call, configuration), **more},
     )
-    call.account.put(system)
-    call.account.fill(system.id, "")
-    return system
 
 
 def create_file_system_from_backup(call: Call) -> Reply:
-    """An OpenZFS file system with what a backup holds; settings that are not given are those of what was backed up."""
+    """An OpenZFS file system with what a backup holds."""
 
     def make() -> str:
-        backup = _usable(call)
-        was: FsxFileSystem = backup.detail["system"]
-        if was.kind != "OPENZFS":
-            raise AwsError("BadRequest", "The simulator restores file systems of OpenZFS only.")
-        _only(call, was, "cannot be applied to")
-        given: Json = call.input.get("OpenZFSConfiguration", {})
-        kept = fsx.configuration(call, was)
-        usual = {key: kept[key] for key in _INHERITED if key in kept}
-        storage = int(call.input.get("StorageCapacity", was.storage_gib))
-        if storage < was.storage_gib:
-            raise AwsError("BadRequest", f"StorageCapacity has to be {was.storage_gib} GiB at least, as the backup's.")
-        system = _new(call, storage, usual | given, {"backup": backup.id})
-        call.account.put(replace(system, used=was.used * was.storage_gib / storage))
-        call.account.after(CREATION_SECONDS, lambda: _restored(call.account, system.id, backup))
+        account, backup = call.account, _usable(call)
+        system = _new(call, backup)
+        account.put(system)
+        account.fill(system.id, "")
+        account.after(CREATION_SECONDS, lambda: _restored(account, system.id, backup))
         return system.id
 
     made = once(call, TOKEN, INCOMPATIBLE, lambda made: call.account.find(made) is not None, make)
     return json_reply(call, {"FileSystem": fsx.file_system(call, the_system(call, made))})
-
-
-_INHERITED: Final = (
-    *("AutomaticBackupRetentionDays", "CopyTagsToBackups", "CopyTagsToVolumes", "DailyAutomaticBackupStartTime"),
-    *("DeploymentType", "ThroughputCapacity", "DiskIopsConfiguration", "WeeklyMaintenanceStartTime"),
-)
 
 
 def _usable(call: Call) -> Backup:
