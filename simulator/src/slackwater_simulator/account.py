@@ -63,6 +63,19 @@ class State:
     versions: Mapping[str, tuple[Version, ...]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """An account as it was, with what was due then: `Account.restore` goes back to it. Costs microseconds to take."""
+
+    state: State
+    telemetry: Telemetry
+    made: dict[object, Any]
+    shown: Account
+    due: tuple[tuple[float, int, Callable[[], object]], ...]
+    numbers: int
+    former: tuple[State, ...]
+
+
 @dataclass(slots=True)
 class Late:
     """How many seconds after it happened something shows: a metric in CloudWatch, an event in CloudTrail.
@@ -217,16 +230,19 @@ class Account:
             finally:
                 self._moment = None
 
-    def checkpoint(self) -> dict[str, Any]:
-        """The account as it is now, for `restore`; takes microseconds. The clock is not part of it."""
+    def checkpoint(self) -> Checkpoint:
+        """The account as it is now. The clock is not part of it."""
         with self.lock:
-            kept = {name: getattr(self, name) for name in ("_state", "telemetry", "_made", "_shown", "_numbers")}
-            return kept | {"_due": [*self._due], "_former": self._former.copy()}
+            present = self._state, self.telemetry, self._made, self._shown
+            return Checkpoint(*present, tuple(self._due), self._numbers, tuple(self._former))
 
-    def restore(self, before: Mapping[str, Any]) -> None:
+    def restore(self, before: Checkpoint) -> None:
         """Go back to a checkpoint of this account."""
         with self.lock:
-            self.__dict__.update(before, _due=[*before["_due"]], _former=before["_former"].copy())
+            self._state, self.telemetry = before.state, before.telemetry
+            self._made, self._shown = before.made, before.shown
+            self._due, self._numbers = list(before.due), before.numbers
+            self._former = deque(before.former, maxlen=_REMEMBERED)
 
     def number(self) -> int:
         """A number that was not given out before: for ids."""
