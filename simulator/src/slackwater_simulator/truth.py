@@ -1,19 +1,13 @@
-"""What is true of a fleet, whatever a program may find in it: the planted cases, and how many resources it has."""
+"""What is true of a fleet, whatever a program may find in it: the planted cases, and counts of its resources."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
 from .resources import ElasticFileSystem, Fleet, FsxFileSystem, FsxVolume, Instance, Volume, rfc3339
-
-_TYPES = {
-    "ebs-volume": Volume,
-    "ec2-instance": Instance,
-    "efs-file-system": ElasticFileSystem,
-    "fsx-file-system": FsxFileSystem,
-    "fsx-volume": FsxVolume,
-}
+from .series import DAY
 
 
 def is_sync(volume: FsxVolume) -> bool:
@@ -21,20 +15,60 @@ def is_sync(volume: FsxVolume) -> bool:
     return volume.kind == "OPENZFS" and any("async" not in export.options for export in volume.exports)
 
 
+def counts(fleet: Fleet, region: str) -> dict[str, Any]:
+    """Numbers of resources in a Region, and those that decide how many metrics a scan needs."""
+    types = (Volume, Instance, ElasticFileSystem, FsxFileSystem, FsxVolume)
+    volumes, instances, systems, served, exported = (fleet.by_region.get((kind, region), []) for kind in types)
+    bought = [volume for volume in volumes if (volume.throughput_limit or 0) > 125]
+    attached = [volume for volume in bought if volume.attachments]
+    running = [instance for instance in instances if instance.state == "running"]
+    replicas = {each.destination_id for each in fleet.replications} | {each.id for each in systems if each.replica}
+    old = [system for system in systems if fleet.now - system.created >= 7 * DAY]
+    return {
+        "types": {
+            "ebs-volume": len(volumes),
+            "ec2-instance": len(instances),
+            "efs-file-system": len(systems),
+            "fsx-file-system": len(served),
+            "fsx-volume": len(exported),
+        },
+        "volumes": {
+            "unattached": sum(not volume.attachments for volume in volumes),
+            "gp3_above_125_attached": len(attached),
+            "gp3_above_125_unattached": len(bought) - len(attached),
+            "gp3_above_125_attached_xen": sum(not volume.nitro for volume in attached),
+            "by_type": Counter(volume.type for volume in volumes),
+        },
+        "instances": {
+            "running": len(running),
+            "running_that_burst": sum(instance.kind.bursts for instance in running),
+            "bursting": sum(instance.kind.bursts for instance in instances),
+            "with_agent": sum(bool(instance.agent) for instance in instances),
+            "types_used": len({instance.type for instance in instances}),
+            "by_type": dict(sorted(Counter(instance.type for instance in instances).items())),
+        },
+        "efs": {
+            "older_than_7_days": len(old),
+            "older_than_7_days_not_replicas": sum(system.id not in replicas for system in old),
+            "replicas": len(replicas & {system.id for system in systems}),
+            "one_zone": sum(system.one_zone is not None for system in systems),
+        },
+        "fsx": {
+            "by_kind": Counter(system.kind for system in served),
+            "openzfs_volumes": sum(volume.kind == "OPENZFS" for volume in exported),
+            "sync_exports": sum(map(is_sync, exported)),
+        },
+        "events": Counter(event.name for event in fleet.events if event.region == region),
+    }
+
+
 def truth(fleet: Fleet) -> dict[str, Any]:
     """The truth document."""
-    held = fleet.by_region
-    counts = {
-        region: {
-            "types": {name: len(held.get((kind, region), ())) for name, kind in _TYPES.items()},
-            "fsx": {"sync_exports": sum(map(is_sync, held.get((FsxVolume, region), ())))},
-        }
-        for region in fleet.regions
-    }
+    planted = [asdict(case) | {"troubles": list(case.troubles)} for case in fleet.planted]
     return {
         "now": rfc3339(fleet.now),
         "account": fleet.account,
         "regions": list(fleet.regions),
-        "planted": [asdict(case) | {"troubles": list(case.troubles)} for case in fleet.planted],
-        "counts": counts,
+        "planted": planted,
+        "counts": {region: counts(fleet, region) for region in fleet.regions},
     }
