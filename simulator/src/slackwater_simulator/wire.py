@@ -20,11 +20,15 @@ from .resources import Backup
 
 type Json = dict[str, Any]
 REQUEST_ID: Final = "7a62c49f-347e-4fc4-9331-6e8e00000000"
-NAMESPACES: Final = {
-    "cloudwatch": "http://monitoring.amazonaws.com/doc/2010-08-01/",
-    "ec2": "http://ec2.amazonaws.com/doc/2016-11-15/",
-    "iam": "https://iam.amazonaws.com/doc/2010-05-08/",
-    "sts": "https://sts.amazonaws.com/doc/2011-06-15/",
+_NAMESPACE_OF_CLOUDWATCH: Final = "http://monitoring.amazonaws.com/doc/2010-08-01/"
+_NAMESPACE_OF_EC2: Final = "http://ec2.amazonaws.com/doc/2016-11-15/"
+_NAMESPACE_OF_IAM: Final = "https://iam.amazonaws.com/doc/2010-05-08/"
+_NAMESPACE_OF_STS: Final = "https://sts.amazonaws.com/doc/2011-06-15/"
+_NAMESPACES: Final = {
+    "cloudwatch": _NAMESPACE_OF_CLOUDWATCH,
+    "ec2": _NAMESPACE_OF_EC2,
+    "iam": _NAMESPACE_OF_IAM,
+    "sts": _NAMESPACE_OF_STS,
 }
 REST: Final = {"backup": "backup", "elasticfilesystem": "efs"}
 """Services that speak rest-json, by the names that botocore has for them."""
@@ -190,7 +194,7 @@ def _element(name: str, value: object, member: str) -> str:
 
 def xml_reply(call: Call, answer: object) -> Reply:
     """An answer of the query protocol, or of EC2's."""
-    start = f'<{call.operation}Response xmlns="{NAMESPACES[call.service]}">'
+    start = f'<{call.operation}Response xmlns="{_NAMESPACES[call.service]}">'
     end = f"</{call.operation}Response>"
     if call.service == "ec2":
         declared = '<?xml version="1.0" encoding="UTF-8"?>\n'
