@@ -28,8 +28,8 @@ def network_buckets(demand: Floats, baseline: Floats, peak: Floats, burst: Float
     """Network credits of many instances at once, one direction.
 
     `demand` is bytes/s (instances × steps), `baseline` and `peak` bytes/s, `burst` seconds at the peak that a full
-    bucket allows. Buckets start full, fill at the baseline and never hold more. Source: Amazon EC2 instance network bandwidth,
-    EC2 user guide (bursts last 5 to 60 minutes; AWS publishes no credit size, hence the parameter).
+    bucket allows. Buckets start full, fill at the baseline and never hold more. Source: Amazon EC2 instance network
+    bandwidth, EC2 user guide (bursts last 5 to 60 minutes; AWS publishes no credit size, hence the parameter).
     """
     through = _each_bucket if len(demand) <= FEW_ROWS else _all_buckets
     passed, held = through(demand, baseline, peak, burst * (peak - baseline), step)
@@ -96,7 +96,7 @@ class Credits(NamedTuple):
 
 
 def bursting(demand: Floats, baseline: float, burst: float, most: float, *, step: int = MINUTE) -> Credits:
-    """Work that credits let through; `demand`, `baseline` and `burst` are a second. The balance starts at its `most`."""
+    """Work that credits let through. `demand`, `baseline` and `burst` are a second; the balance starts at `most`."""
     spent = np.cumsum((demand - baseline) * step)
     owed = spent - np.minimum(np.minimum.accumulate(spent), 0.0)
     # The limits never bind: no need to step. What was held to the limits before owes all but a rounding error.

@@ -170,7 +170,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MountTarget:
-    """Where an EFS file system can be mounted. Without a subnet it is in the zone's own, without groups in the Region's."""
+    """Where an EFS file system can be mounted; by default in the subnet of its zone and the group of its Region."""
 
     id: str
     az: str
