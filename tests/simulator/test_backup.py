@@ -8,8 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from slackwater_simulator import ElasticFileSystem, Fleet, MountTarget, Simulator, instant
-from slackwater_simulator.backup_jobs import fail_backup_job
-from slackwater_simulator.backup_restores import fail_restore_job, restored_under
+from slackwater_simulator.backup_jobs import fail_backup_job, fail_restore_job, restored_under
 
 NOW = instant("2026-11-16T09:07:00Z")
 REGION = "ap-northeast-1"

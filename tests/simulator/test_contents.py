@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from slackwater_simulator.account import Account
+from slackwater_simulator.account import CLIENT, SERVICE, Account
 from slackwater_simulator.clock import Clock
-from slackwater_simulator.contents import CLIENT, SERVICE
 from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.resources import Backup, instant
 

@@ -23,6 +23,18 @@ from .clock import Clock
 from .ec2_query import ENABLED
 from .resources import Fleet, rfc3339
 
+_NUMBERS = (
+    ("--resources", 20_000, "of the mixed or hard fleet, or of each large account"),
+    ("--accounts", 1_000, "of the organization"),
+    ("--troubles", 30, "issues of the labelled fleet, for each detector"),
+    ("--twins", 6, "resources of the labelled fleet, for each negative control"),
+    ("--ordinary-of-a-kind", 1_250, "of the labelled fleet"),
+    ("--seed", 7, "of what the fleets draw"),
+    ("--port", 0, "to listen at; without it any that is free"),
+    ("--latency-ms", 0.0, "delay of every answer"),
+    ("--speed", 1.0, "simulated seconds for each real one, when ticking"),
+)
+
 
 def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
     chosen = {"now": options.now} if options.now else {}
@@ -32,24 +44,15 @@ def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
             return own, None
         # One of some size, and a last one that nobody can enter.
         regions = (*own.regions, "us-east-1")
-        members = organization(
-            options.members, regions, large=1, resources=100, denied=1, closed=1, now=rfc3339(own.now)
-        )
-        return own, members[1]
+        now = rfc3339(own.now)
+        return own, organization(options.members, regions, large=1, resources=100, denied=1, closed=1, now=now)[1]
     if options.fleet == "labelled":
-        labelled = labelled_fleet(
-            options.seed,
-            troubles=options.troubles,
-            controls=options.twins,
-            ordinary_of_a_kind=options.ordinary_of_a_kind,
-        )
-        return labelled, None
+        drawn = {"troubles": options.troubles, "controls": options.twins}
+        return labelled_fleet(options.seed, ordinary_of_a_kind=options.ordinary_of_a_kind, **drawn), None
     regions = tuple(options.regions.split(",")) if options.regions else ()
     if options.fleet == "organization":
-        own, around = organization(
-            options.accounts, regions or ENABLED, resources=options.resources, seed=options.seed, **chosen
-        )
-        return own, around
+        drawn = {"resources": options.resources, "seed": options.seed}
+        return organization(options.accounts, regions or ENABLED, **drawn, **chosen)
     if options.fleet == "hard":
         return hard_fleet(options.resources, seed=options.seed, **chosen), None
     return mixed_fleet(options.resources, seed=options.seed, regions=regions or ("ap-northeast-1",), **chosen), None
@@ -64,27 +67,12 @@ def main() -> int:
     """Serve; the first line of standard output says where."""
     parser = argparse.ArgumentParser(prog="slackwater_simulator", description=__doc__)
     parser.add_argument("--fleet", choices=["demo", "mixed", "hard", "labelled", "organization"], default="demo")
-    parser.add_argument(
-        "--resources", type=int, default=20_000, help="of the mixed or hard fleet, or of each large account"
-    )
+    for name, usual, meaning in _NUMBERS:
+        parser.add_argument(name, type=type(usual), default=usual, help=meaning)
     parser.add_argument("--regions", help="of the mixed fleet (ap-northeast-1) or the organization (all), by commas")
-    parser.add_argument(
-        "--members",
-        type=int,
-        help="accounts of an organization around the demo fleet's, one of which cannot be entered",
-    )
-    parser.add_argument("--accounts", type=int, default=1_000, help="of the organization")
-    parser.add_argument("--troubles", type=int, default=30, help="issues of the labelled fleet, for each detector")
-    parser.add_argument(
-        "--twins", type=int, default=6, help="resources of the labelled fleet, for each negative control"
-    )
-    parser.add_argument("--ordinary-of-a-kind", type=int, default=1_250, help="of the labelled fleet")
-    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--members", type=int, help="accounts around the demo's; one of them cannot be entered")
     parser.add_argument("--now", help="the account's present moment, RFC 3339, UTC; a labelled fleet draws its own")
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--latency-ms", type=float, default=0.0, help="delay of every answer")
     parser.add_argument("--ticking", action="store_true", help="the account's clock goes on with real time")
-    parser.add_argument("--speed", type=float, default=1.0, help="simulated seconds for each real one, when ticking")
     parser.add_argument("--exit-with-stdin", action="store_true", help="stop when standard input closes")
     options = parser.parse_args()
     stop = threading.Event()
@@ -92,9 +80,8 @@ def main() -> int:
         signal.signal(number, lambda *_: stop.set())
     fleet, around = _fleet(options)
     clock = Clock(options.speed if options.ticking else 0.0)
-    with Simulator(
-        fleet, organization=around, latency_ms=options.latency_ms, port=options.port, clock=clock
-    ) as simulator:
+    how = {"latency_ms": options.latency_ms, "port": options.port}
+    with Simulator(fleet, organization=around, clock=clock, **how) as simulator:
         where: dict[str, object] = {
             "url": simulator.url,
             "now": rfc3339(fleet.now),

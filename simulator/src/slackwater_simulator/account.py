@@ -1,7 +1,7 @@
 """One account: what exists in it, which may change, and what its services render of it, rendered once.
 
-All that exists is one frozen `State`; a change puts another in its place. A reading call is answered from one state from
-beginning to end, hence needs no lock, and what was rendered of a state can be kept for as long as the state lasts.
+All that exists is one frozen `State`; a change puts another in its place. A reading call is answered from one state
+from beginning to end. It needs no lock, and what was rendered of a state is kept for as long as the state lasts.
 """
 
 from __future__ import annotations
@@ -10,62 +10,50 @@ import copy
 import heapq
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from .busy import busy, worked
 from .clock import Clock
-from .contents import CLIENT, SERVICE, Version
 from .resources import (
+    LISTS,
     AccessPoint,
     Attachment,
     Backup,
-    ElasticFileSystem,
     Fleet,
-    FsxFileSystem,
-    FsxVolume,
     Instance,
     MountTarget,
-    StorageVirtualMachine,
+    Resource,
     TrailEvent,
     Volume,
 )
 from .telemetry import Telemetry
 
-type Resource = Volume | Instance | ElasticFileSystem | FsxFileSystem | FsxVolume | StorageVirtualMachine
 type Shelves = Mapping[str, Mapping[str, Any]]
 
-_LISTS: Final[Mapping[type, str]] = {
-    Volume: "volumes",
-    Instance: "instances",
-    ElasticFileSystem: "efs",
-    FsxFileSystem: "fsx",
-    FsxVolume: "fsx_volumes",
-    StorageVirtualMachine: "svms",
-}
+CLIENT: Final = "client"
+"""Anyone who uses a resource."""
+SERVICE: Final = "aws"
+"""AWS, which creates a resource empty or restores a backup into it."""
 _REMEMBERED: Final = 256
 """Former states that are kept at most."""
 GOING: Final = frozenset({"deleting", "deleted", "DELETING"})
 """States of what is on its way out."""
 
 
-class _Placed(Protocol):
-    @property
-    def region(self) -> str: ...
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What a resource held from `at` (epoch seconds) on, and who wrote it. A text stands for the data."""
 
-
-def _by_region[T: _Placed](items: Iterable[T]) -> dict[str, list[T]]:
-    found: dict[str, list[T]] = {}
-    for item in items:
-        found.setdefault(item.region, []).append(item)
-    return found
+    contents: str
+    who: str
+    at: int
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All that exists from `since` on (epoch seconds). Shelves hold what services keep beside resources, by name and key."""
+    """All that exists from `since` on (epoch seconds). Shelves hold what else services keep, by name and key."""
 
     fleet: Fleet
     since: float = float("-inf")
@@ -80,32 +68,12 @@ class Checkpoint:
     """An account as it was, with what was due then: `Account.restore` goes back to it. Costs microseconds to take."""
 
     state: State
-    index: _Index
+    telemetry: Telemetry
     made: dict[object, Any]
     shown: Account
     due: tuple[tuple[float, int, Callable[[], object]], ...]
     numbers: int
     former: tuple[State, ...]
-
-
-class _Index:
-    """A fleet's resources, found quickly."""
-
-    def __init__(self, fleet: Fleet) -> None:
-        self.fleet = fleet
-
-    @cached_property
-    def telemetry(self) -> Telemetry:
-        return Telemetry(self.fleet)
-
-    @cached_property
-    def by_region(self) -> dict[str, dict[str, list[Any]]]:
-        """Resources by the name of their list and their Region."""
-        return {name: _by_region(getattr(self.fleet, name)) for name in _LISTS.values()}
-
-    @cached_property
-    def by_id(self) -> dict[str, Resource]:
-        return {item.id: item for name in _LISTS.values() for item in getattr(self.fleet, name)}
 
 
 @dataclass(slots=True)
@@ -127,26 +95,11 @@ class Usage:
     datapoints: int = 0
 
 
-class _InRegions[T]:
-    """An account's resources of one type, by Region."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __get__(self, account: Account, _: type | None = None) -> dict[str, list[T]]:
-        return account.index.by_region[self._name]
-
-
 class Account:
     """An account as it is now, or (`shown`) as it was: what is shown of it does not change."""
 
     _made: dict[object, Any]
     _shown: Account
-    volumes = _InRegions[Volume]("volumes")
-    instances = _InRegions[Instance]("instances")
-    efs = _InRegions[ElasticFileSystem]("efs")
-    fsx = _InRegions[FsxFileSystem]("fsx")
-    fsx_volumes = _InRegions[FsxVolume]("fsx_volumes")
 
     def __init__(self, fleet: Fleet, clock: Clock | None = None) -> None:
         self.clock = clock or Clock()
@@ -175,12 +128,12 @@ class Account:
     def fleet(self) -> Fleet:
         return self._state.fleet
 
-    @property
-    def telemetry(self) -> Telemetry:
-        return self.index.telemetry
-
     def find(self, resource_id: str) -> Resource | None:
-        return self.index.by_id.get(resource_id)
+        return self.fleet.by_id.get(resource_id)
+
+    def all[T](self, kind: type[T], region: str) -> list[T]:
+        """The resources of one type in a Region."""
+        return self.fleet.by_region.get((kind, region), [])
 
     def backup(self, backup_id: str) -> Backup | None:
         return self._state.backups.get(backup_id)
@@ -194,10 +147,6 @@ class Account:
         if key not in self._made:
             self._made[key] = make()
         return self._made[key]  # type: ignore[no-any-return]
-
-    def page(self, key: object, render: Callable[[], bytes]) -> bytes:
-        """The bytes of a page, rendered when first asked for."""
-        return self.kept(key, render)
 
     def shown(self, seconds_ago: float = 0.0) -> Account:
         """The account as it was so long ago, which does not change any more."""
@@ -213,23 +162,22 @@ class Account:
 
     def put(self, resource: Resource) -> None:
         """A resource, new or in the place of the one with its id."""
-        name = _LISTS[type(resource)]
-        held: list[Any] = list(getattr(self.fleet, name))
-        if resource.id in self.index.by_id:
-            held = [resource if item.id == resource.id else item for item in held]
-        else:
+        name = LISTS[type(resource)]
+        held = [resource if item.id == resource.id else item for item in getattr(self.fleet, name)]
+        if resource.id not in self.fleet.by_id:
             held.append(resource)
-        self.change(fleet=self._fleet_with(name, held))
+        changed: dict[str, Any] = {name: held}
+        self.change(fleet=replace(self.fleet, **changed))
 
     def remove(self, resource_id: str) -> None:
         """No such resource any more, nor its contents; what is gone is fine."""
         resource = self.find(resource_id)
         if resource is None:
             return
-        name = _LISTS[type(resource)]
-        left = [item for item in getattr(self.fleet, name) if item.id != resource_id]
+        name = LISTS[type(resource)]
+        left: dict[str, Any] = {name: [item for item in getattr(self.fleet, name) if item.id != resource_id]}
         contents = {key: text for key, text in self._state.contents.items() if key != resource_id}
-        self.change(fleet=self._fleet_with(name, left), contents=contents)
+        self.change(fleet=replace(self.fleet, **left), contents=contents)
 
     def keep(self, shelf: str, key: str, value: Any) -> None:
         """Put a value, which nobody alters in place, on a shelf."""
@@ -285,14 +233,14 @@ class Account:
     def checkpoint(self) -> Checkpoint:
         """The account as it is now. The clock is not part of it."""
         with self.lock:
-            return Checkpoint(
-                self._state, self.index, self._made, self._shown, tuple(self._due), self._numbers, tuple(self._former)
-            )
+            present = self._state, self.telemetry, self._made, self._shown
+            return Checkpoint(*present, tuple(self._due), self._numbers, tuple(self._former))
 
     def restore(self, before: Checkpoint) -> None:
         """Go back to a checkpoint of this account."""
         with self.lock:
-            self._state, self.index, self._made, self._shown = before.state, before.index, before.made, before.shown
+            self._state, self.telemetry = before.state, before.telemetry
+            self._made, self._shown = before.made, before.shown
             self._due, self._numbers = list(before.due), before.numbers
             self._former = deque(before.former, maxlen=_REMEMBERED)
 
@@ -306,9 +254,7 @@ class Account:
     def attach(self, volume_id: str, instance_id: str) -> None:
         """Attach a volume to an instance."""
         with self.lock:
-            volume, instance = self._volume(volume_id), self.find(instance_id)
-            if not isinstance(instance, Instance):
-                raise KeyError(instance_id)
+            volume, _ = self._there(volume_id, Volume), self._there(instance_id, Instance)
             device = f"/dev/sd{'fghijklmnop'[self.number() % 11]}"
             attachment = Attachment(instance_id=instance_id, since=self.now, device=device)
             used = (*volume.used, (self.now, 1 << 40)) if volume.used else ()
@@ -318,7 +264,7 @@ class Account:
     def detach(self, volume_id: str) -> None:
         """Detach a volume from whatever carries it."""
         with self.lock:
-            volume = self._volume(volume_id)
+            volume = self._there(volume_id, Volume)
             used = tuple((since, min(until, self.now)) for since, until in volume.intervals)
             self.put(replace(volume, attachments=(), used=used))
             for attachment in volume.attachments:
@@ -326,27 +272,43 @@ class Account:
 
     def tag(self, resource_id: str, key: str, value: str) -> None:
         """Put a tag on a resource or a backup."""
-        self._retag(resource_id, lambda tags: {**tags, key: value})
+        self.retag(resource_id, lambda tags: {**tags, key: value})
 
-    def untag(self, resource_id: str, key: str) -> None:
-        """Take a tag off."""
-        self._retag(resource_id, lambda tags: {name: value for name, value in tags.items() if name != key})
+    def untag(self, resource_id: str, *keys: str) -> None:
+        """Take tags off."""
+        self.retag(resource_id, lambda tags: {name: value for name, value in tags.items() if name not in keys})
+
+    def retag(self, resource_id: str, edit: Callable[[Mapping[str, str]], Mapping[str, str]]) -> None:
+        """Give a resource, a backup or an access point other tags."""
+        with self.lock:
+            if resource_id in self._state.backups:
+                backup = self._state.backups[resource_id]
+                return self.put_backup(replace(backup, tags=edit(backup.tags)))
+            if (resource := self.find(resource_id)) is not None:
+                return self.put(replace(resource, tags=edit(resource.tags)))
+            for system in self.fleet.efs:
+                if point := next((each for each in system.points if each.id == resource_id), None):
+                    changed = replace(point, tags=edit(point.tags))
+                    return self.put(
+                        system.with_points(changed if each.id == resource_id else each for each in system.points)
+                    )
+            raise KeyError(resource_id)
 
     def operate(self, resource_id: str, principal: str) -> None:
         """Let an AWS service manage a volume or an instance, as EC2 says it then."""
         with self.lock:
-            resource: Any = self._there(resource_id)
+            resource: Any = self._there(resource_id, object)
             self.put(replace(resource, operator=principal))
 
     def use(self, resource_id: str) -> None:
         """Let I/O, and clients where there are such metrics, appear from two hours before the fleet's present on."""
         with self.lock:
-            self.put(busy(self._there(resource_id), self.fleet.now - 7_200))
+            self.put(busy(self._there(resource_id, object), self.fleet.now - 7_200))
 
     def write(self, resource_id: str, who: str = CLIENT) -> str:
         """Overwrite some of what a resource holds, which leaves it as large as it was; what it holds now."""
         with self.lock:
-            self._there(resource_id)
+            self._there(resource_id, object)
             contents = f"version {self.number()} of {resource_id}"
             self.fill(resource_id, contents, who)
             return contents
@@ -354,17 +316,17 @@ class Account:
     def work(self, resource_id: str, how: str = "client", seconds: float = 60) -> None:
         """Let somebody work with an EFS file system from now on, for a while; its size stays as it is.
 
-        `how` is "client", "service" (which needs no mount target, and is no connection), or "backup" (which only reads).
+        `how` is "client", "service" (which needs no mount target, and is no connection) or "backup" (which only reads).
         """
         with self.lock:
-            self.put(worked(self._there(resource_id), self.now, self.now + int(seconds), how))
+            self.put(worked(self._there(resource_id, object), self.now, self.now + int(seconds), how))
             if how != "backup":
                 self.write(resource_id, how)
 
     def replace(self, resource_id: str) -> None:
         """Another resource with the same id and name, made just now, with other contents."""
         with self.lock:
-            resource: Any = self._there(resource_id)
+            resource: Any = self._there(resource_id, object)
             moment = {"launched": self.now} if isinstance(resource, Instance) else {"created": self.now}
             self.put(replace(resource, **moment))
             self.fill(resource_id, f"what the {self.number()}. to be called {resource_id} holds")
@@ -419,7 +381,7 @@ class Account:
         """What stands for the data of a resource, or of a backup."""
         if resource_id in self._state.backups:
             return self._state.backups[resource_id].contents
-        self._there(resource_id)
+        self._there(resource_id, object)
         return self._state.contents.get(resource_id, f"what {resource_id} holds")
 
     def versions(self, resource_id: str) -> tuple[Version, ...]:
@@ -441,7 +403,7 @@ class Account:
     # ------------------------------------------------------------------------------------------------------------------
 
     def _take(self, state: State) -> None:
-        self.index = self._indexed(state)
+        self.telemetry = self._telemetry(state)
         self._state = state
         self._made = {}
         self._shown = self._as(state)
@@ -452,7 +414,7 @@ class Account:
         shown = copy.copy(self)
         shown.__dict__.update(
             _state=state,
-            index=self._indexed(state),
+            telemetry=self._telemetry(state),
             _made=self._made if present else {},
             _live=False,
             _moment=None,
@@ -460,17 +422,13 @@ class Account:
         )
         return shown
 
-    def _fleet_with(self, name: str, items: Sequence[Any]) -> Fleet:
-        changed: dict[str, Any] = {name: items}
-        return replace(self.fleet, **changed)
+    def _telemetry(self, state: State) -> Telemetry:
+        before: Telemetry | None = getattr(self, "telemetry", None)
+        return before if before and before.fleet is state.fleet else Telemetry(state.fleet)
 
-    def _indexed(self, state: State) -> _Index:
-        before: _Index | None = getattr(self, "index", None)
-        return before if before and before.fleet is state.fleet else _Index(state.fleet)
-
-    def _there(self, resource_id: str) -> Resource:
+    def _there[T](self, resource_id: str, kind: type[T]) -> T:
         resource = self.find(resource_id)
-        if resource is None:
+        if resource is None or not isinstance(resource, kind):
             raise KeyError(resource_id)
         return resource
 
@@ -490,31 +448,3 @@ class Account:
             response={},
         )
         self.change(fleet=replace(self.fleet, events=[*self.fleet.events, event]))
-
-    def _volume(self, volume_id: str) -> Volume:
-        volume = self._there(volume_id)
-        if not isinstance(volume, Volume):
-            raise KeyError(volume_id)
-        return volume
-
-    def _retag(self, resource_id: str, edit: Callable[[Mapping[str, str]], Mapping[str, str]]) -> None:
-        with self.lock:
-            if resource_id in self._state.backups:
-                backup = self._state.backups[resource_id]
-                return self.put_backup(replace(backup, tags=edit(backup.tags)))
-            if (resource := self.find(resource_id)) is not None:
-                return self.put(replace(resource, tags=edit(resource.tags)))
-            for system in self.fleet.efs:
-                if any(point.id == resource_id for point in system.points):
-                    points = (
-                        replace(each, tags=edit(each.tags)) if each.id == resource_id else each
-                        for each in system.points
-                    )
-                    return self.put(system.with_points(points))
-            raise KeyError(resource_id)
-
-
-def cut[T](items: Sequence[T], offset: int, size: int) -> tuple[Sequence[T], int | None]:
-    """One page, and the offset of the next if there is one."""
-    following = offset + size
-    return items[offset:following], following if following < len(items) else None

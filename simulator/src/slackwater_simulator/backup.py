@@ -1,49 +1,28 @@
-"""AWS Backup over rest-json: its paths and vaults, and what its jobs and recovery points share."""
+"""AWS Backup over rest-json: vaults, and recovery points of EFS file systems."""
 
 from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from .account import Account
+from .ec2_query import key_arn
 from .partitions import arn, global_arn
-from .resources import Backup, instant
-from .wire import AwsError, Call, Json, Reply, Route, json_reply, page_of
+from .resources import Backup, ElasticFileSystem, instant
+from .series import DAY
+from .wire import AwsError, Call, Json, Reply, json_reply, page_of, page_size
 
 START_SECONDS: Final = 60
 """From a job's creation until it runs."""
-DAY: Final = 86_400
+DELETION_SECONDS: Final = 60
 AUTOMATIC: Final = "aws/efs/automatic-backup-vault"
 VAULTS: Final = ("Default", "slackwater", AUTOMATIC)
 """In every Region. Nobody may delete from the last, or restore from it: so says its access policy."""
 TYPE: Final = "EFS"
 POINTS: Final = "recovery-point"
-
-_VAULT = r"/backup-vaults/(?P<BackupVaultName>[^/]+)"
-_POINT = _VAULT + r"/recovery-points/(?P<RecoveryPointArn>[^/]+)"
-ROUTES: Final[tuple[Route, ...]] = tuple(
-    (method, operation, re.compile(path))
-    for method, operation, path in (
-        ("PUT", "StartBackupJob", r"/backup-jobs"),
-        ("GET", "ListBackupJobs", r"/backup-jobs"),
-        ("GET", "DescribeBackupJob", r"/backup-jobs/(?P<BackupJobId>[^/]+)"),
-        ("GET", "ListBackupVaults", r"/backup-vaults"),
-        ("GET", "DescribeBackupVault", _VAULT),
-        ("GET", "ListRecoveryPointsByBackupVault", _VAULT + "/recovery-points"),
-        ("GET", "DescribeRecoveryPoint", _POINT),
-        ("DELETE", "DeleteRecoveryPoint", _POINT),
-        ("POST", "UpdateRecoveryPointLifecycle", _POINT),
-        ("GET", "GetRecoveryPointRestoreMetadata", _POINT + "/restore-metadata"),
-        ("GET", "ListRecoveryPointsByResource", r"/resources/(?P<ResourceArn>[^/]+)/recovery-points"),
-        ("GET", "ListTags", r"/tags/(?P<ResourceArn>[^/]+)"),
-        ("POST", "TagResource", r"/tags/(?P<ResourceArn>[^/]+)"),
-        ("POST", "UntagResource", r"/untag/(?P<ResourceArn>[^/]+)"),
-        ("PUT", "StartRestoreJob", r"/restore-jobs"),
-        ("GET", "DescribeRestoreJob", r"/restore-jobs/(?P<RestoreJobId>[^/]+)"),
-    )
-)
 
 
 def missing(call: Call, *names: str) -> None:
@@ -82,6 +61,31 @@ def system_arn(call: Call, system_id: str) -> str:
     return arn("elasticfilesystem", call.region, call.account.id, f"file-system/{system_id}")
 
 
+def given_tags(tags: Mapping[str, str]) -> Mapping[str, str]:
+    """Tags as a call gives them."""
+    if any(key.startswith("aws:") for key in tags):
+        raise invalid("Keys of tags cannot begin with aws:.")
+    return tags
+
+
+def listed(call: Call, name: str, found: Iterable[Json]) -> Reply:
+    """One page of what passes a call's filters. `ByState` is about an entry's State, and so on."""
+    shown = list(found)
+    for key, wanted in call.input.items():
+        if key == "ByCreatedAfter":
+            shown = [each for each in shown if each["CreationDate"] > instant(wanted)]
+        elif key == "ByCreatedBefore":
+            shown = [each for each in shown if each["CreationDate"] < instant(wanted)]
+        elif key in ("ByBackupVaultName", "ByResourceArn", "ByResourceType", "ByState"):
+            shown = [each for each in shown if each[key.removeprefix("By")] == wanted]
+        elif key.startswith("By"):
+            raise invalid(f"The simulator does not know the filter {key}.")
+    return json_reply(call, page_of(call, name, shown, dict, page_size(call, 1000)))
+
+
+# --- Vaults -----------------------------------------------------------------------------------------------------------
+
+
 def vault_arn(call: Call, vault: str) -> str:
     """The ARN of a vault."""
     return arn("backup", call.region, call.account.id, f"backup-vault:{vault}")
@@ -96,33 +100,54 @@ def vault_of(call: Call) -> str:
     return vault
 
 
-def points_in(call: Call) -> list[Backup]:
-    """Recovery points of the call's Region, the oldest first."""
-    return [each for each in call.account.backups() if each.kind == POINTS and each.region == call.region]
+def guarded(vault: str, action: str) -> None:
+    """Refuse what the automatic vault's access policy denies to everybody."""
+    if vault == AUTOMATIC:
+        why = f"Insufficient privileges to perform this action: {action} on {vault}."
+        raise AwsError("AccessDeniedException", why, 403)
+
+
+def _unlocked(call: Call, vault: str) -> None:
+    """Refuse to change or delete what a Vault Lock protects."""
+    if call.account.shelf("locked-vaults").get(vault):
+        why = f"Backup vault {vault} is locked: its recovery points cannot be changed."
+        raise AwsError("InvalidRequestException", why)
+
+
+def describe_backup_vault(call: Call) -> Reply:
+    """A vault."""
+    vault = vault_of(call)
+    answer = {
+        "BackupVaultName": vault,
+        "BackupVaultArn": vault_arn(call, vault),
+        "VaultType": "BACKUP_VAULT",
+        "VaultState": "AVAILABLE",
+        "EncryptionKeyArn": key_arn(call.region, call.account.id),
+        "CreationDate": float(call.account.fleet.now - 400 * DAY),
+        "NumberOfRecoveryPoints": sum(each.detail["vault"] == vault for each in call.backups(POINTS)),
+        "Locked": bool(call.account.shelf("locked-vaults").get(vault)),
+    }
+    return json_reply(call, answer)
+
+
+def list_backup_vaults(call: Call) -> Reply:
+    """Every vault of the Region."""
+    return listed(
+        call,
+        "BackupVaultList",
+        ({"BackupVaultName": vault, "BackupVaultArn": vault_arn(call, vault)} for vault in VAULTS),
+    )
+
+
+# --- Recovery points --------------------------------------------------------------------------------------------------
 
 
 def point_of(call: Call, point_arn: object, vault: str | None = None) -> Backup:
     """A recovery point, in a vault or wherever it is."""
-    for each in points_in(call):
-        if each.id == point_arn and vault in (None, each.detail["vault"]):
-            return each
-    raise absent(f"Cannot find recovery point {point_arn}.")
-
-
-def guarded(vault: str, action: str) -> None:
-    """Refuse what the automatic vault's access policy denies to everybody."""
-    if vault == AUTOMATIC:
-        raise AwsError(
-            "AccessDeniedException", f"Insufficient privileges to perform this action: {action} on {vault}.", 403
-        )
-
-
-def unlocked(call: Call, vault: str) -> None:
-    """Refuse to change or delete what a Vault Lock protects."""
-    if call.account.shelf("locked-vaults").get(vault):
-        raise AwsError(
-            "InvalidRequestException", f"Backup vault {vault} is locked: its recovery points cannot be changed."
-        )
+    point = call.backup(POINTS, point_arn)
+    if point is None or vault not in (None, point.detail["vault"]):
+        raise absent(f"Cannot find recovery point {point_arn}.")
+    return point
 
 
 def expire(account: Account, point_id: str) -> None:
@@ -137,22 +162,120 @@ def expire(account: Account, point_id: str) -> None:
         account.drop_backup(point_id)
 
 
-def paged[T](call: Call, name: str, found: Iterable[T], render: Callable[[T], Json]) -> Reply:
-    """One page of a list."""
-    size = int(call.input.get("maxResults", 1000))
-    if not 1 <= size <= 1000:
-        raise invalid("maxResults has to be between 1 and 1000.")
-    return json_reply(call, page_of(call, name, list(found), render, size, "InvalidParameterValueException"))
+def describe_recovery_point(call: Call) -> Reply:
+    """A recovery point of a vault."""
+    return json_reply(call, _point(call, point_of(call, call.input["RecoveryPointArn"], vault_of(call))))
 
 
-def within(call: Call, moment: int) -> bool:
-    """Whether something made at a moment is in the span that a call asks for."""
-    after, before = call.input.get("createdAfter"), call.input.get("createdBefore")
-    return (after is None or moment > instant(after)) and (before is None or moment < instant(before))
+def _point(call: Call, point: Backup) -> Json:
+    detail = point.detail
+    answer: Json = {
+        "RecoveryPointArn": point.id,
+        "BackupVaultName": detail["vault"],
+        "BackupVaultArn": vault_arn(call, detail["vault"]),
+        "ResourceArn": system_arn(call, point.of),
+        "ResourceType": TYPE,
+        "IamRoleArn": detail["role"],
+        "Status": point.state,
+        "CreationDate": float(point.made),
+        "EncryptionKeyArn": key_arn(call.region, call.account.id),
+        "IsEncrypted": True,
+        "IsParent": False,
+        "StorageClass": "WARM",
+        "VaultType": "BACKUP_VAULT",
+    }
+    if detail["done"] is not None:
+        answer |= {"CompletionDate": float(detail["done"]), "BackupSizeInBytes": point.bytes}
+    if detail["days"] is not None:
+        answer["Lifecycle"] = {"DeleteAfterDays": detail["days"]}
+        answer["CalculatedLifecycle"] = {"DeleteAt": float(point.made + detail["days"] * DAY)}
+    return answer
 
 
-def known(call: Call, *names: str) -> None:
-    """Refuse a filter that the simulator would not apply."""
-    for name in call.input:
-        if name[0].islower() and name not in ("maxResults", "nextToken", "createdAfter", "createdBefore", *names):
-            raise invalid(f"The simulator does not know the filter {name}.")
+def list_recovery_points_by_backup_vault(call: Call) -> Reply:
+    """Recovery points of a vault."""
+    vault = vault_of(call)
+    found = (_point(call, each) for each in call.backups(POINTS) if each.detail["vault"] == vault)
+    return listed(call, "RecoveryPoints", found)
+
+
+def list_recovery_points_by_resource(call: Call) -> Reply:
+    """Recovery points of one file system, which need not be there any more."""
+    kept = (
+        *("RecoveryPointArn", "CreationDate", "Status", "EncryptionKeyArn"),
+        *("BackupVaultName", "IsParent", "VaultType"),
+    )
+
+    def shown(point: Backup) -> Json:
+        whole = _point(call, point)
+        size = {"BackupSizeBytes": whole["BackupSizeInBytes"]} if "BackupSizeInBytes" in whole else {}
+        return {name: whole[name] for name in kept} | size
+
+    found = (each for each in call.backups(POINTS) if system_arn(call, each.of) == call.input["ResourceArn"])
+    return listed(call, "RecoveryPoints", map(shown, found))
+
+
+def get_recovery_point_restore_metadata(call: Call) -> Reply:
+    """How the file system was, in the words of a restore."""
+    point = point_of(call, call.input["RecoveryPointArn"], vault_of(call))
+    system: ElasticFileSystem = point.detail["system"]
+    metadata = {
+        "file-system-id": system.id,
+        "Encrypted": str(system.encrypted).lower(),
+        "PerformanceMode": system.performance,
+        "newFileSystem": "false",
+    }
+    if system.encrypted:
+        metadata["KmsKeyId"] = system.kms_key or key_arn(call.region, call.account.id)
+    if system.one_zone:
+        metadata |= {"singleAzFilesystem": "true", "availabilityZoneName": system.one_zone}
+    about = {"BackupVaultArn": vault_arn(call, point.detail["vault"]), "RecoveryPointArn": point.id}
+    return json_reply(call, about | {"RestoreMetadata": metadata, "ResourceType": TYPE})
+
+
+def delete_recovery_point(call: Call) -> Reply:
+    """Delete a recovery point, which takes its time."""
+    vault = vault_of(call)
+    point = point_of(call, call.input["RecoveryPointArn"], vault)
+    guarded(vault, "backup:DeleteRecoveryPoint")
+    _unlocked(call, vault)
+    restoring = any(each.point == point.id and not each.ended for each in call.account.shelf("restore-jobs").values())
+    if point.state != "COMPLETED" or restoring:
+        raise AwsError("InvalidResourceStateException", f"{point.id} is {point.state}, or being restored.")
+    call.account.put_backup(replace(point, state="DELETING"))
+    call.account.after(DELETION_SECONDS, lambda: call.account.drop_backup(point.id))
+    return json_reply(call, {})
+
+
+def update_recovery_point_lifecycle(call: Call) -> Reply:
+    """Set how many days after its making a recovery point is deleted; -1 is never."""
+    vault = vault_of(call)
+    point = point_of(call, call.input["RecoveryPointArn"], vault)
+    _unlocked(call, vault)
+    days = int(call.input.get("Lifecycle", {}).get("DeleteAfterDays", -1))
+    if days != -1 and not 1 <= days <= 36_500:
+        raise invalid("DeleteAfterDays has to be between 1 and 36,500, or -1.")
+    changed = replace(point, detail={**point.detail, "days": None if days == -1 else days})
+    call.account.put_backup(changed)
+    call.account.after(0, lambda: expire(call.account, point.id))
+    whole = _point(call, changed)
+    names = ("BackupVaultArn", "RecoveryPointArn", "Lifecycle", "CalculatedLifecycle")
+    return json_reply(call, {name: whole[name] for name in names if name in whole})
+
+
+def list_tags(call: Call) -> Reply:
+    """Tags of a recovery point."""
+    return json_reply(call, {"Tags": dict(point_of(call, call.input["ResourceArn"]).tags)})
+
+
+def tag_resource(call: Call) -> Reply:
+    """Add tags to a recovery point."""
+    new = given_tags(call.input["Tags"])
+    call.account.retag(point_of(call, call.input["ResourceArn"]).id, lambda tags: {**tags, **new})
+    return json_reply(call, {})
+
+
+def untag_resource(call: Call) -> Reply:
+    """Take tags off a recovery point."""
+    call.account.untag(point_of(call, call.input["ResourceArn"]).id, *call.input["TagKeyList"])
+    return json_reply(call, {})

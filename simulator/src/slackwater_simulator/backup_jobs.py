@@ -1,57 +1,106 @@
-"""AWS Backup over rest-json: vaults, and jobs that back up EFS file systems."""
+"""AWS Backup over rest-json: jobs that back up EFS file systems, and that restore them, each to a new one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from .account import Account
 from .backup import (
-    DAY,
     POINTS,
     START_SECONDS,
     TYPE,
-    VAULTS,
     absent,
     expire,
+    given_tags,
+    guarded,
     identifier,
     invalid,
-    known,
+    listed,
     missing,
-    paged,
-    points_in,
+    point_of,
     role_of,
     system_arn,
     vault_arn,
     vault_of,
-    within,
 )
-from .ec2_query import key_arn
-from .once import once
+from .ec2_query import hexadecimal, key_arn
+from .kms import usable
 from .partitions import arn
-from .resources import Backup, ElasticFileSystem
-from .wire import AwsError, Call, Json, Reply, json_reply
+from .resources import Backup, ElasticFileSystem, rfc3339
+from .wire import AwsError, Call, Json, Reply, json_reply, once
 
 BACKUP_SECONDS: Final = 1_200
+RESTORE_SECONDS: Final = 1_500
+BACKUPS: Final = "backup-jobs"
+RESTORES: Final = "restore-jobs"
+"""Shelves."""
+SOURCE: Final = "aws:backup:source-resource"
+"""The tag that AWS Backup puts on what it restored."""
+_METADATA: Final = frozenset(
+    {"file-system-id", "Encrypted", "KmsKeyId", "PerformanceMode", "CreationToken", "newFileSystem"}
+    | {"singleAzFilesystem", "availabilityZoneName", "aws:backup:request-id"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A backup job. `size` is what it transferred, `done` when it ended."""
+    """A job that makes the recovery point `point` of the file system `of`, or restores it; `done` is when it ended."""
 
     id: str
     region: str
     of: str
-    vault: str
-    role: str
     point: str
+    role: str
     created: int
-    state: Literal["CREATED", "RUNNING", "COMPLETED", "FAILED"] = "CREATED"
+    state: Literal["CREATED", "PENDING", "RUNNING", "COMPLETED", "FAILED"]
     message: str = ""
     done: int | None = None
     size: int | None = None
+    """Of a backup: what it transferred, bytes."""
+    vault: str = ""
+    """Of a backup."""
     days: int | None = None
+    """Of a backup."""
+    into: str = ""
+    """Of a restore: the id of the new file system, once there is one."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether it did what it can."""
+        return self.state in ("COMPLETED", "FAILED")
+
+
+def _job(call: Call, shelf: str, job_id: str) -> Job:
+    job: Job | None = call.account.shelf(shelf).get(job_id)
+    if job is None or job.region != call.region:
+        raise absent(f"{shelf.partition('-')[0].capitalize()} job {job_id} does not exist.")
+    return job
+
+
+def _described(call: Call, job: Job) -> Json:
+    """What both types of jobs say of themselves."""
+    answer: Json = {
+        "AccountId": call.account.id,
+        "RecoveryPointArn": job.point,
+        "CreationDate": float(job.created),
+        "IamRoleArn": job.role,
+        "ResourceType": TYPE,
+        "IsParent": False,
+    }
+    if job.done is not None:
+        answer["CompletionDate"] = float(job.done)
+    if job.message:
+        answer["StatusMessage"] = job.message
+    return answer
+
+
+def _changed(account: Account, shelf: str, job_id: str, **parts: Any) -> None:
+    account.keep(shelf, job_id, replace(account.shelf(shelf)[job_id], **parts))
+
+
+# --- Backups ----------------------------------------------------------------------------------------------------------
 
 
 def start_backup_job(call: Call) -> Reply:
@@ -60,52 +109,46 @@ def start_backup_job(call: Call) -> Reply:
     missing(call, "ResourceArn")
     if not 60 <= int(call.input.get("StartWindowMinutes", 480)) <= 52_560_000:
         raise invalid("StartWindowMinutes has to be 60 at least.")
-    lifecycle: Json = call.input.get("Lifecycle", {})
-    days = lifecycle.get("DeleteAfterDays")
+    days = call.input.get("Lifecycle", {}).get("DeleteAfterDays")
     if days is not None and not 1 <= int(days) <= 36_500:
         raise invalid("DeleteAfterDays has to be between 1 and 36,500.")
-    if any(key.startswith("aws:") for key in call.input.get("RecoveryPointTags", {})):
-        raise invalid("Keys of tags cannot begin with aws:.")
+    tags = given_tags(call.input.get("RecoveryPointTags", {}))
 
     def make() -> str:
-        named = str(call.input["ResourceArn"])
-        system = call.account.find(named.rpartition("/")[2])
-        if not named.startswith(system_arn(call, "").partition(call.region)[0]):
-            raise invalid(f"The simulator backs up EFS file systems only, not {named}.")
-        if (
-            not isinstance(system, ElasticFileSystem)
-            or system.region != call.region
-            or system_arn(call, system.id) != named
-        ):
-            raise absent(f"Resource {named} does not exist.")
-        if system.phase != "available":
-            raise AwsError("InvalidRequestException", f"{named} is {system.phase}.")
-        return _begin(
-            call,
-            system,
-            Job(
-                id=identifier(call.account),
-                region=call.region,
-                of=system.id,
-                vault=vault,
-                role=role,
-                point=arn("backup", call.region, call.account.id, f"recovery-point:{identifier(call.account)}"),
-                created=call.account.now,
-                days=int(days) if days is not None else None,
-            ),
+        system = _source(call, str(call.input["ResourceArn"]))
+        job = Job(
+            id=identifier(call.account),
+            region=call.region,
+            of=system.id,
+            vault=vault,
+            role=role,
+            point=arn("backup", call.region, call.account.id, f"recovery-point:{identifier(call.account)}"),
+            created=call.account.now,
+            state="CREATED",
+            days=int(days) if days is not None else None,
         )
+        _begin(call.account, system, job, tags)
+        return job.id
 
-    jobs = call.account.shelf("backup-jobs")
+    jobs = call.account.shelf(BACKUPS)
     made = once(call, "IdempotencyToken", "InvalidParameterValueException", lambda job_id: job_id in jobs, make)
-    job: Job = call.account.shelf("backup-jobs")[made]
-    return json_reply(
-        call,
-        {"BackupJobId": job.id, "RecoveryPointArn": job.point, "CreationDate": float(job.created), "IsParent": False},
-    )
+    whole = _backup(call, _job(call, BACKUPS, made))
+    names = ("BackupJobId", "RecoveryPointArn", "CreationDate", "IsParent")
+    return json_reply(call, {name: whole[name] for name in names})
 
 
-def _begin(call: Call, system: ElasticFileSystem, job: Job) -> str:
-    account = call.account
+def _source(call: Call, named: str) -> ElasticFileSystem:
+    if not named.startswith(system_arn(call, "").partition(call.region)[0]):
+        raise invalid(f"The simulator backs up EFS file systems only, not {named}.")
+    system = call.find(ElasticFileSystem, named.rpartition("/")[2])
+    if system is None or system_arn(call, system.id) != named:
+        raise absent(f"Resource {named} does not exist.")
+    if system.phase != "available":
+        raise AwsError("InvalidRequestException", f"{named} is {system.phase}.")
+    return system
+
+
+def _begin(account: Account, system: ElasticFileSystem, job: Job, tags: Mapping[str, str]) -> None:
     copied = {key: value for key, value in system.tags.items() if not key.startswith("aws:")}
     account.put_backup(
         Backup(
@@ -115,129 +158,204 @@ def _begin(call: Call, system: ElasticFileSystem, job: Job) -> str:
             region=job.region,
             made=job.created,
             state="CREATING",
-            tags={**copied, **call.input.get("RecoveryPointTags", {})},
+            tags={**copied, **tags},
             contents=account.contents(system.id),
             detail={"vault": job.vault, "role": job.role, "system": system, "days": job.days, "done": None},
         )
     )
-    account.keep("backup-jobs", job.id, job)
-    account.after(START_SECONDS, lambda: _run(account, job.id))
-    account.after(BACKUP_SECONDS, lambda: _finish(account, job.id))
-    return job.id
+    account.keep(BACKUPS, job.id, job)
+    account.after(START_SECONDS, lambda: _run_backup(account, job.id))
+    account.after(BACKUP_SECONDS, lambda: _finish_backup(account, job.id))
 
 
-def _run(account: Account, job_id: str) -> None:
-    job: Job = account.shelf("backup-jobs")[job_id]
+def _run_backup(account: Account, job_id: str) -> None:
+    job: Job = account.shelf(BACKUPS)[job_id]
     if job.state == "CREATED":
-        account.keep("backup-jobs", job_id, replace(job, state="RUNNING"))
+        _changed(account, BACKUPS, job_id, state="RUNNING")
         if account.backups_show and isinstance(account.find(job.of), ElasticFileSystem):
             account.work(job.of, "backup", BACKUP_SECONDS - START_SECONDS)
 
 
-def _finish(account: Account, job_id: str) -> None:
-    job: Job = account.shelf("backup-jobs")[job_id]
+def _finish_backup(account: Account, job_id: str) -> None:
+    job: Job = account.shelf(BACKUPS)[job_id]
     if job.state != "RUNNING":
         return
-    system = account.find(job.of)
-    if not isinstance(system, ElasticFileSystem) or not account.exists(job.of):
+    system, point = account.find(job.of), account.backup(job.point)
+    if not isinstance(system, ElasticFileSystem) or not account.exists(job.of) or point is None:
         fail_backup_job(account, job_id, f"File system {job.of} does not exist.")
         return
-    whole = _bytes(system)
+    whole = system.standard_bytes + system.ia_bytes + system.archive_bytes
     earlier = [
         each.bytes
         for each in account.backups()
         if each.kind == POINTS and each.of == job.of and each.state == "COMPLETED" and each.detail["vault"] == job.vault
     ]
-    point = next(each for each in account.backups() if each.id == job.point)
     account.put_backup(replace(point, state="COMPLETED", bytes=whole, detail={**point.detail, "done": account.now}))
     moved = max(0, whole - earlier[-1]) if earlier else whole
-    account.keep("backup-jobs", job_id, replace(job, state="COMPLETED", done=account.now, size=moved))
+    _changed(account, BACKUPS, job_id, state="COMPLETED", done=account.now, size=moved)
     expire(account, job.point)
-
-
-def _bytes(system: ElasticFileSystem) -> int:
-    return system.standard_bytes + system.ia_bytes + system.archive_bytes
 
 
 def fail_backup_job(account: Account, job_id: str, why: str = "The backup failed.") -> None:
     """Let a backup job that has not ended fail; it leaves no recovery point."""
     with account.lock:
-        job: Job = account.shelf("backup-jobs")[job_id]
-        account.drop_backup(job.point)
-        account.keep("backup-jobs", job_id, replace(job, state="FAILED", message=why, done=account.now))
+        account.drop_backup(account.shelf(BACKUPS)[job_id].point)
+        _changed(account, BACKUPS, job_id, state="FAILED", message=why, done=account.now)
 
 
 def describe_backup_job(call: Call) -> Reply:
     """A job as it is now."""
-    job: Job | None = call.account.shelf("backup-jobs").get(call.input["BackupJobId"])
-    if job is None or job.region != call.region:
-        raise absent(f"Backup job {call.input['BackupJobId']} does not exist.")
-    return json_reply(call, _job(call, job))
+    return json_reply(call, _backup(call, _job(call, BACKUPS, call.input["BackupJobId"])))
 
 
 def list_backup_jobs(call: Call) -> Reply:
     """Jobs of the Region, the newest first."""
-    known(call, "resourceArn", "state", "backupVaultName", "resourceType")
-    jobs: Iterable[Job] = reversed(list(call.account.shelf("backup-jobs").values()))
-    wanted = call.input
-    found = (
-        job
-        for job in jobs
-        if job.region == call.region
-        and wanted.get("resourceArn") in (None, system_arn(call, job.of))
-        and wanted.get("state") in (None, job.state)
-        and wanted.get("backupVaultName") in (None, job.vault)
-        and wanted.get("resourceType") in (None, TYPE)
-        and within(call, job.created)
-    )
-    return paged(call, "BackupJobs", found, lambda job: _job(call, job))
+    jobs: list[Job] = [*call.account.shelf(BACKUPS).values()]
+    return listed(call, "BackupJobs", (_backup(call, job) for job in reversed(jobs) if job.region == call.region))
 
 
-def _job(call: Call, job: Job) -> Json:
-    answer: Json = {
-        "AccountId": call.account.id,
+def _backup(call: Call, job: Job) -> Json:
+    answer = _described(call, job) | {
         "BackupJobId": job.id,
         "BackupVaultName": job.vault,
         "BackupVaultArn": vault_arn(call, job.vault),
-        "RecoveryPointArn": job.point,
         "ResourceArn": system_arn(call, job.of),
-        "CreationDate": float(job.created),
         "State": job.state,
         "PercentDone": "100.0" if job.state == "COMPLETED" else "0.0",
-        "IamRoleArn": job.role,
-        "ResourceType": TYPE,
-        "IsParent": False,
     }
     if job.days is not None:
         answer["RecoveryPointLifecycle"] = {"DeleteAfterDays": job.days}
-    if job.done is not None:
-        answer["CompletionDate"] = float(job.done)
     if job.size is not None:
         answer |= {"BackupSizeInBytes": job.size, "BytesTransferred": job.size}
-    if job.message:
-        answer["StatusMessage"] = job.message
     return answer
 
 
-def describe_backup_vault(call: Call) -> Reply:
-    """A vault."""
-    vault = vault_of(call)
-    return json_reply(
-        call,
-        {
-            "BackupVaultName": vault,
-            "BackupVaultArn": vault_arn(call, vault),
-            "VaultType": "BACKUP_VAULT",
-            "VaultState": "AVAILABLE",
-            "EncryptionKeyArn": key_arn(call.region, call.account.id),
-            "CreationDate": float(call.account.fleet.now - 400 * DAY),
-            "NumberOfRecoveryPoints": sum(each.detail["vault"] == vault for each in points_in(call)),
-            "Locked": bool(call.account.shelf("locked-vaults").get(vault)),
-        },
+# --- Restores ---------------------------------------------------------------------------------------------------------
+
+
+def start_restore_job(call: Call) -> Reply:
+    """Restore a recovery point to a new file system, which holds the data in a directory below its root."""
+    missing(call, "RecoveryPointArn", "Metadata")
+    role, metadata = role_of(call), _metadata(call)
+
+    def make() -> str:
+        account, point = call.account, point_of(call, call.input["RecoveryPointArn"])
+        guarded(point.detail["vault"], "backup:StartRestoreJob")
+        if point.state != "COMPLETED":
+            raise AwsError("InvalidRequestException", f"{point.id} is {point.state}.")
+        job = Job(
+            id=identifier(account),
+            region=call.region,
+            point=point.id,
+            of=point.of,
+            role=role,
+            created=account.now,
+            state="PENDING",
+        )
+        tags = {SOURCE: system_arn(call, point.of)}
+        if call.input.get("CopySourceTagsToRestoredResource"):
+            tags |= point.tags
+        fresh = _fresh(call, metadata, tags)
+        account.keep(RESTORES, job.id, job)
+        account.after(START_SECONDS, lambda: _run_restore(account, job.id, fresh))
+        account.after(RESTORE_SECONDS, lambda: _finish_restore(account, job.id, point))
+        return job.id
+
+    jobs = call.account.shelf(RESTORES)
+    made = once(call, "IdempotencyToken", "InvalidParameterValueException", lambda job: job in jobs, make)
+    return json_reply(call, {"RestoreJobId": made})
+
+
+def _metadata(call: Call) -> dict[str, str]:
+    given: Json = call.input["Metadata"]
+    if call.input.get("ResourceType") not in (None, TYPE):
+        raise invalid(f"ResourceType has to be {TYPE}.")
+    if unknown := sorted(set(given) - _METADATA):
+        raise invalid(f"Unknown restore metadata: {', '.join(unknown)}.")
+    if given.get("newFileSystem", "").lower() != "true":
+        raise invalid("The simulator restores to new file systems only: newFileSystem has to be true.")
+    for needed in ("CreationToken", "Encrypted"):
+        if not given.get(needed):
+            raise invalid(f"Restore metadata need {needed}.")
+    if "KmsKeyId" in given and given["Encrypted"].lower() != "true":
+        raise invalid("With KmsKeyId, Encrypted has to be true.")
+    single = given.get("singleAzFilesystem", "").lower() == "true"
+    performance, zone = given.get("PerformanceMode", "generalPurpose"), given.get("availabilityZoneName", "")
+    if performance not in ("generalPurpose", "maxIO") or (single and performance == "maxIO"):
+        raise invalid(f"PerformanceMode cannot be {performance}.")
+    if single != bool(zone) or not (zone or call.region).startswith(call.region):
+        needs = "singleAzFilesystem and the availabilityZoneName of a zone of this Region"
+        raise invalid(f"A One Zone file system needs {needs}.")
+    return given
+
+
+def _fresh(call: Call, metadata: dict[str, str], tags: dict[str, str]) -> ElasticFileSystem:
+    return ElasticFileSystem(
+        id=f"fs-{hexadecimal(f'restored {call.account.id}/{call.account.number()}')}",
+        region=call.region,
+        created=call.account.now,
+        one_zone=metadata.get("availabilityZoneName"),
+        backup="availabilityZoneName" in metadata,
+        performance=metadata.get("PerformanceMode", "generalPurpose"),
+        encrypted=metadata["Encrypted"].lower() == "true",
+        kms_key=metadata.get("KmsKeyId", ""),
+        token=metadata["CreationToken"],
+        tags=tags,
+        voice="dark",
     )
 
 
-def list_backup_vaults(call: Call) -> Reply:
-    """Every vault of the Region."""
-    found = [{"BackupVaultName": vault, "BackupVaultArn": vault_arn(call, vault)} for vault in VAULTS]
-    return paged(call, "BackupVaultList", found, lambda vault: vault)
+def _run_restore(account: Account, job_id: str, fresh: ElasticFileSystem) -> None:
+    if account.shelf(RESTORES)[job_id].state != "PENDING":
+        return
+    if any(system.token == fresh.token for system in account.all(ElasticFileSystem, fresh.region)):
+        fail_restore_job(account, job_id, f"A file system with the creation token {fresh.token} exists.")
+        return
+    account.put(replace(fresh, created=account.now))
+    account.fill(fresh.id, "")
+    _changed(account, RESTORES, job_id, state="RUNNING", into=fresh.id)
+
+
+def _finish_restore(account: Account, job_id: str, point: Backup) -> None:
+    job: Job = account.shelf(RESTORES)[job_id]
+    if job.state != "RUNNING":
+        return
+    system = account.find(job.into)
+    if not isinstance(system, ElasticFileSystem) or not account.exists(job.into):
+        fail_restore_job(account, job_id, f"File system {job.into} does not exist.")
+        return
+    if not usable(account, key_arn(job.region, account.id)):
+        fail_restore_job(account, job_id, f"The key of {job.point} cannot be used.")
+        return
+    account.put(replace(system, standard_bytes=point.bytes))
+    account.fill(system.id, point.contents)
+    account.keep("restored-under", system.id, f"/aws-backup-restore_{rfc3339(account.now, '.000').replace(':', '-')}")
+    _changed(account, RESTORES, job_id, state="COMPLETED", done=account.now)
+
+
+def restored_under(account: Account, system_id: str) -> str:
+    """The directory in which a restored file system holds what it held; empty where that is its root."""
+    return str(account.shelf("restored-under").get(system_id, ""))
+
+
+def fail_restore_job(account: Account, job_id: str, why: str = "The restore failed.") -> None:
+    """Let a restore job that has not ended fail; what it made so far stays, empty."""
+    with account.lock:
+        _changed(account, RESTORES, job_id, state="FAILED", message=why, done=account.now)
+
+
+def describe_restore_job(call: Call) -> Reply:
+    """A restore job as it is now; what it created shows when it is done."""
+    job = _job(call, RESTORES, call.input["RestoreJobId"])
+    answer = _described(call, job) | {
+        "RestoreJobId": job.id,
+        "SourceResourceArn": system_arn(call, job.of),
+        "Status": job.state,
+        "PercentDone": "100.00%" if job.state == "COMPLETED" else "0.00%",
+    }
+    if job.state == "COMPLETED":
+        system = call.find(ElasticFileSystem, job.into)
+        answer |= {"CreatedResourceArn": system_arn(call, job.into), "BackupSizeInBytes": 0}
+        if system:
+            answer["BackupSizeInBytes"] = system.standard_bytes
+    return json_reply(call, answer)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from .ebs_metrics import ebs_track
 from .efs_metrics import efs_track
-from .fsx_metrics import fsx_names, fsx_track, fsx_work
-from .published import MINUTELY
+from .fsx_metrics import fsx_names, fsx_track, fsx_volume_track
 from .resources import KIB, MIB, ElasticFileSystem, FsxFileSystem, FsxVolume, Volume
-from .series import FOREVER, MINUTE, Series, Track
+from .series import FOREVER, MINUTE, MINUTELY, Series, Track
 
 _OPERATIONS, _BYTES = 1_200.0, 1_200.0 * 64 * KIB
 """Of each kind in a minute: 20 operations of 64 KiB a second."""
@@ -43,36 +43,26 @@ _FSX = {
 }
 
 
+_IN_USE: dict[type, tuple[Callable[[Any, str], Track | None], dict[str, float]]] = {
+    Volume: (ebs_track, _VOLUME),
+    ElasticFileSystem: (efs_track, _EFS),
+    FsxFileSystem: (fsx_track, _FSX),
+    FsxVolume: (fsx_volume_track, _FSX),
+}
+
+
 def busy(resource: Any, since: int) -> Any:
     """The same resource, in use from `since` (epoch seconds) on, or from its creation if that is later."""
-    match resource:
-        case Volume():
-            since = max(since, resource.created)
-            published = {name: _from(ebs_track(resource, name), since, value) for name, value in _VOLUME.items()}
-            used = resource.intervals
-            if not any(until > since for _, until in used):
-                used = (*used, (since, FOREVER))
-            return replace(resource, used=used, telemetry={**resource.telemetry, **published})
-        case ElasticFileSystem():
-            since = max(since, resource.created)
-            published = {name: _from(efs_track(resource, name), since, value) for name, value in _EFS.items()}
-        case FsxFileSystem():
-            since = max(since, resource.created)
-            clients = {"ClientConnections": 2.0} if "ClientConnections" in fsx_names(resource) else {}
-            published = {
-                name: _from(fsx_track(resource, name), since, value) for name, value in (_FSX | clients).items()
-            }
-        case FsxVolume():
-            since = max(since, resource.created)
-            published = {
-                name: _from(
-                    resource.telemetry.get(name) or fsx_work(resource.activity, name, resource.created), since, value
-                )
-                for name, value in _FSX.items()
-            }
-        case _:
-            raise KeyError(resource.id)
-    return replace(resource, telemetry={**resource.telemetry, **published})
+    track, values = _IN_USE[type(resource)]
+    since = max(since, resource.created)
+    if isinstance(resource, FsxFileSystem) and "ClientConnections" in fsx_names(resource):
+        values = values | {"ClientConnections": 2.0}
+    published = {name: _from(track(resource, name), since, value) for name, value in values.items()}
+    changed = replace(resource, telemetry={**resource.telemetry, **published})
+    if not isinstance(resource, Volume):
+        return changed
+    attached = any(until > since for _, until in resource.intervals)
+    return replace(changed, used=resource.intervals if attached else (*resource.intervals, (since, FOREVER)))
 
 
 _SERVICE = {name: value for name, value in _EFS.items() if name != "ClientConnections"}
@@ -89,7 +79,7 @@ _WORK = {"client": _EFS, "service": _SERVICE, "backup": _BACKUP}
 def worked(system: Any, since: int, until: int, how: str) -> Any:
     """The same file system, with so much more in its metrics for each minute from `since` to `until` (epoch seconds).
 
-    One that is dark publishes nothing of it. AWS does not say whether AWS Backup's own reading is published: here it is.
+    One that is dark publishes nothing of it. AWS does not say whether what AWS Backup reads is published. Here it is.
     """
     if system.voice == "dark":
         return system

@@ -7,7 +7,7 @@ from uuid import NAMESPACE_URL, uuid5
 from .partitions import global_arn
 from .resources import TrailEvent, rfc3339
 from .series import DAY
-from .wire import AwsError, Call, Json, Reply, as_json, json_reply, page_of
+from .wire import AwsError, Call, Json, Reply, as_json, json_reply, page_of, page_size
 
 PAGE = 50
 KEPT = 90 * DAY
@@ -20,9 +20,6 @@ def lookup_events(call: Call) -> Reply:
     attributes = call.input.get("LookupAttributes") or []
     if len(attributes) > 1:
         raise AwsError("InvalidLookupAttributesException", "You can specify only one lookup attribute.")
-    size = int(call.input.get("MaxResults", PAGE))
-    if not 1 <= size <= PAGE:
-        raise AwsError("InvalidMaxResultsException", "MaxResults must be between 1 and 50.")
     start, end = float(call.input.get("StartTime", 0)), float(call.input.get("EndTime", now))
     if start > end:
         raise AwsError("InvalidTimeRangeException", "Start time must be before end time.")
@@ -36,8 +33,7 @@ def lookup_events(call: Call) -> Reply:
     for attribute in attributes:
         found = [event for event in found if _has(event, attribute["AttributeKey"], attribute["AttributeValue"])]
     found.sort(key=lambda event: -event.at)
-    page = page_of(call, "Events", found, lambda event: _event(call, event), size, "InvalidNextTokenException")
-    return json_reply(call, page)
+    return json_reply(call, page_of(call, "Events", found, lambda event: _event(call, event), page_size(call, PAGE)))
 
 
 def _has(event: TrailEvent, key: str, value: str) -> bool:

@@ -1,31 +1,27 @@
-"""CloudWatch: GetMetricData, GetMetricStatistics and ListMetrics, as JSON 1.0 and as the older query protocol.
+"""CloudWatch: GetMetricData, GetMetricStatistics and ListMetrics, as JSON 1.0; the first as the query protocol too.
 
 Buckets lie on the clock's grid (a day starts at UTC midnight) and are returned when they start within [StartTime,
-EndTime); StartTime is first rounded down as the API reference says, by its age. What happens while the clock moves on is
-published `Account.late.metrics` seconds later. Limits: CloudWatch service quotas.
+EndTime). StartTime is first rounded down as the API reference says, by its age. What happens while the clock moves on
+is published `Account.late.metrics` seconds later. Limits: CloudWatch service quotas.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from .account import cut
 from .faults import Faults
-from .published import unit
 from .resources import instant, rfc3339
 from .series import DAY, HOUR, Floats, Ints, statistic
 from .telemetry import Dimensions
-from .wire import AwsError, Call, Json, Operation, Reply, as_json, json_reply, offset_of, token
-from .xml import members, query_document, tag
+from .wire import AwsError, Call, Json, Operation, Reply, json_reply, page_of, page_offset, token, xml_reply
 
 QUERIES, POINTS, STATISTICS_POINTS, METRICS_PAGE = 500, 100_800, 1_440, 500
-_NAMESPACE = "http://monitoring.amazonaws.com/doc/2010-08-01/"
 _STATISTICS = ("Sum", "Average", "Minimum", "Maximum", "SampleCount")
 _PERCENTILE = re.compile(r"p(\d{1,2}(\.\d{1,10})?|100)")
 _ID = re.compile(r"[a-z][a-zA-Z0-9_]{0,254}")
@@ -61,7 +57,6 @@ class Query:
     period: int
     stat: str
     unit: str | None
-    returned: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +123,29 @@ def _query(entry: Json) -> Query:
         period=_period(stat.get("Period")),
         stat=_statistic_name(stat.get("Stat", "")),
         unit=stat.get("Unit"),
-        returned=str(entry.get("ReturnData", True)).lower() == "true",
     )
+
+
+_SPACE = frozenset({"StorageCapacity", "UsedStorageCapacity", "StorageUsed", "FreeStorageCapacity"})
+_PERCENT = frozenset(
+    {"BurstBalance", "PercentIOLimit", "EBSIOBalance%", "EBSByteBalance%", "disk_used_percent"}
+    | {"FileServerDiskThroughputBalance", "FileServerDiskIopsBalance"}
+)
+
+
+def unit(metric: str) -> str:
+    """The unit CloudWatch shows for a metric; CPU credits are counts, EFS credits bytes."""
+    if metric.startswith("ethtool_"):
+        return "None"
+    if metric in {"NetworkIn", "NetworkOut", "BurstCreditBalance"} or metric in _SPACE:
+        return "Bytes"
+    if metric == "PermittedThroughput":
+        return "Bytes/Second"
+    if metric in _PERCENT or metric.endswith("Utilization"):
+        return "Percent"
+    if metric.endswith("Bytes"):
+        return "Bytes"
+    return "Seconds" if metric.endswith("Time") else "Count"
 
 
 _NOTHING = np.empty(0, np.int64), np.empty(0)
@@ -148,21 +164,22 @@ def _queries(call: Call) -> list[Query]:
         raise _invalid("The parameter MetricDataQueries is required.")
     if len(entries) > QUERIES:
         raise _invalid(f"The collection MetricDataQueries must not have a size greater than {QUERIES}.")
-    queries = [query for query in map(_query, entries) if query.returned]
+    queries = [_query(entry) for entry in entries if str(entry.get("ReturnData", True)).lower() == "true"]
     if len({query.id for query in queries}) < len(queries):
         raise _invalid("The values for parameter Id must be unique.")
     return queries
 
 
-def get_metric_data(faults: Faults) -> Operation:
-    """GetMetricData, a hundred thousand and eight hundred points a page."""
+def operations(faults: Faults) -> dict[str, Operation]:
+    """GetMetricData, which has faults of its own."""
 
-    def operation(call: Call) -> Reply:
+    def get_metric_data(call: Call) -> Reply:
+        """As many points a page as there may be."""
         queries = _queries(call)
         window = _window(call)
         plan = faults.take("partial", call)
         broken = {query.id for query in queries[plan["every"] - 1 :: plan["every"]]} if plan else set()
-        first, skip = divmod(offset_of(call.input.get("NextToken")), _ROW)
+        first, skip = divmod(page_offset(call), _ROW)
         budget = min(int(call.input.get("MaxDatapoints", POINTS)), POINTS)
         newest_first = call.input.get("ScanBy", "TimestampDescending") != "TimestampAscending"
         results: list[Result] = []
@@ -189,39 +206,35 @@ def get_metric_data(faults: Faults) -> Operation:
         call.account.usage.datapoints += sum(len(result.starts) for result in results)
         return _data_reply(call, results, following)
 
-    return operation
+    return {"getmetricdata": get_metric_data}
 
 
 def _data_reply(call: Call, results: list[Result], following: int | None) -> Reply:
     if call.protocol == "query":
-        body = members("MetricDataResults", map(_result_xml, results), "member")
-        body += tag("NextToken", token(following)) if following is not None else ""
-        return Reply(query_document(call.operation, _NAMESPACE, body), "text/xml")
+        next_token = token(following) if following is not None else None
+        return xml_reply(call, {"MetricDataResults": [_result_xml(each) for each in results], "NextToken": next_token})
     body = ",".join(map(_result_json, results))
     end = f',"NextToken":"{token(following)}"' if following is not None else ""
     return json_reply(call, f'{{"MetricDataResults":[{body}],"Messages":[]{end}}}'.encode())
 
 
 def _result_json(result: Result) -> str:
-    messages = (
-        '"Messages":[{"Code":"InternalError","Value":"An internal error occurred"}],'
-        if result.status == "InternalError"
-        else ""
-    )
+    failed = result.status == "InternalError"
+    messages = '"Messages":[{"Code":"InternalError","Value":"An internal error occurred"}],' if failed else ""
     return (
         f'{{"Id":"{result.query.id}","Label":{json.dumps(result.query.label)},{messages}"StatusCode":"{result.status}",'
         f'"Timestamps":{_times(result.starts)},"Values":{_numbers(result.values)}}}'
     )
 
 
-def _result_xml(result: Result) -> str:
-    return (
-        tag("Id", result.query.id)
-        + tag("Label", result.query.label)
-        + members("Timestamps", (rfc3339(start) for start in result.starts.tolist()), "member")
-        + members("Values", map(repr, result.values.tolist()), "member")
-        + tag("StatusCode", result.status)
-    )
+def _result_xml(result: Result) -> Json:
+    return {
+        "Id": result.query.id,
+        "Label": result.query.label,
+        "Timestamps": [rfc3339(start) for start in result.starts.tolist()],
+        "Values": result.values.tolist(),
+        "StatusCode": result.status,
+    }
 
 
 def _times(starts: Ints) -> str:
@@ -254,122 +267,49 @@ def get_metric_statistics(call: Call) -> Reply:
     """One metric, up to 1,440 points, in no particular order."""
     window = _window(call)
     period = _period(call.input.get("Period"))
-    if (window.end - window.start) / period > STATISTICS_POINTS:
-        wanted = -(-(window.end - window.start) // period)
-        raise AwsError(
-            "InvalidParameterCombination",
-            f"You have requested up to {wanted:,} datapoints, which exceeds the limit of {STATISTICS_POINTS:,}.",
-            400,
-        )
-    plain = list(call.input.get("Statistics") or [])
-    extended = list(call.input.get("ExtendedStatistics") or [])
-    if not plain and not extended:
-        raise AwsError(
-            "InvalidParameterCombination",
-            "At least one of the parameters Statistics and ExtendedStatistics is required.",
-            400,
-        )
+    if (wanted := -(-(window.end - window.start) // period)) > STATISTICS_POINTS:
+        why = f"You have requested up to {wanted:,} datapoints, which exceeds the limit of {STATISTICS_POINTS:,}."
+        raise AwsError("InvalidParameterCombination", why)
+    if not (names := call.input.get("Statistics")) or call.input.get("ExtendedStatistics"):
+        raise AwsError("InvalidParameterCombination", "The simulator needs Statistics, and knows no extended ones.")
     metric = str(call.input["MetricName"])
-    columns: dict[str, tuple[Ints, Floats]] = {}
-    for name in plain + extended:
-        query = Query(
-            id="q",
-            label=metric,
-            namespace=call.input["Namespace"],
-            metric=metric,
-            dimensions=_dimensions(call.input.get("Dimensions") or ()),
-            period=period,
-            stat=_statistic_name(name),
-            unit=call.input.get("Unit"),
-            returned=True,
-        )
-        columns[name] = _values(call, query, window)
-    starts = next(iter(columns.values()))[0].tolist()
-    tables = {name: values.tolist() for name, (_, values) in columns.items()}
+    about = {"Metric": call.input, "Period": period, "Unit": call.input.get("Unit")}
+    queries = [_query({"Id": "q", "MetricStat": {**about, "Stat": name}}) for name in names]
+    columns = [_values(call, query, window) for query in queries]
+    starts = columns[0][0].tolist()
     order = np.random.default_rng(len(starts)).permutation(len(starts)).tolist()
     call.account.usage.metrics_requested += 1
     call.account.usage.datapoints += len(starts)
-    if call.protocol == "query":
-        rows = (
-            tag("Timestamp", rfc3339(starts[row]))
-            + "".join(tag(name, tables[name][row]) for name in plain)
-            + (
-                "<ExtendedStatistics>"
-                + "".join(f"<entry><key>{name}</key><value>{tables[name][row]}</value></entry>" for name in extended)
-                + "</ExtendedStatistics>"
-                if extended
-                else ""
-            )
-            + tag("Unit", unit(metric))
-            for row in order
-        )
-        body = tag("Label", metric) + members("Datapoints", rows, "member")
-        return Reply(query_document(call.operation, _NAMESPACE, body), "text/xml")
-    points = []
-    for row in order:
-        point: Json = {"Timestamp": starts[row], "Unit": unit(metric)} | {name: tables[name][row] for name in plain}
-        if extended:
-            point["ExtendedStatistics"] = {name: tables[name][row] for name in extended}
-        points.append(point)
+    tables = {name: values.tolist() for name, (_, values) in zip(names, columns, strict=True)}
+    points = [
+        {"Timestamp": starts[row], "Unit": unit(metric)} | {name: tables[name][row] for name in names} for row in order
+    ]
     return json_reply(call, {"Label": metric, "Datapoints": points})
 
 
 type Listed = tuple[str, str, Dimensions]
 
 
-def list_metrics(listings: Callable[[Call], list[Listed]]) -> Operation:
-    """Metrics that had data in the last two weeks."""
+def list_metrics(call: Call) -> Reply:
+    """Metrics that had data in the last two weeks. They are listed once a Region and namespace."""
+    namespace, name, account = call.input.get("Namespace"), call.input.get("MetricName"), call.account
+    wanted = [(entry["Name"], entry.get("Value")) for entry in call.input.get("Dimensions") or ()]
 
-    def operation(call: Call) -> Reply:
-        wanted = [(entry["Name"], entry.get("Value")) for entry in call.input.get("Dimensions") or ()]
-        name = call.input.get("MetricName")
+    def listing() -> list[Listed]:
+        return list(account.telemetry.listing(call.region, namespace, account.fleet.now - _ACTIVE))
 
-        def matches(listed: Listed) -> bool:
-            held = dict(listed[2])
-            return (not name or listed[1] == name) and all(
-                key in held and value in (None, held[key]) for key, value in wanted
-            )
+    def matches(listed: Listed) -> bool:
+        held = dict(listed[2])
+        named = not name or listed[1] == name
+        return named and all(key in held and value in (None, held[key]) for key, value in wanted)
 
-        found = listings(call)
-        if name or wanted:
-            found = [listed for listed in found if matches(listed)]
-        items, following = cut(found, offset_of(call.input.get("NextToken")), METRICS_PAGE)
-        if call.protocol == "query":
-            rows = (
-                tag("Namespace", space)
-                + tag("MetricName", metric)
-                + members("Dimensions", (tag("Name", key) + tag("Value", value) for key, value in held), "member")
-                for space, metric, held in items
-            )
-            body = members("Metrics", rows, "member") + (
-                tag("NextToken", token(following)) if following is not None else ""
-            )
-            return Reply(query_document(call.operation, _NAMESPACE, body), "text/xml")
-        answer: Json = {
-            "Metrics": [
-                {
-                    "Namespace": space,
-                    "MetricName": metric,
-                    "Dimensions": [{"Name": key, "Value": value} for key, value in held],
-                }
-                for space, metric, held in items
-            ]
-        }
-        if following is not None:
-            answer["NextToken"] = token(following)
-        return json_reply(call, as_json(answer))
-
-    return operation
+    found = account.kept(("metrics", call.region, namespace), listing)
+    if name or wanted:
+        found = list(filter(matches, found))
+    return json_reply(call, page_of(call, "Metrics", found, _listed, METRICS_PAGE))
 
 
-def operations(faults: Faults) -> dict[str, Operation]:
-    """The operations; listings are made once a Region and namespace."""
-
-    def listings(call: Call) -> list[Listed]:
-        namespace, since = call.input.get("Namespace"), call.account.fleet.now - _ACTIVE
-        return call.account.kept(
-            ("metrics", call.region, namespace),
-            lambda: list(call.account.telemetry.listing(call.region, namespace, since)),
-        )
-
-    return {"getmetricdata": get_metric_data(faults), "listmetrics": list_metrics(listings)}
+def _listed(listed: Listed) -> Json:
+    space, metric, held = listed
+    dimensions = [{"Name": key, "Value": value} for key, value in held]
+    return {"Namespace": space, "MetricName": metric, "Dimensions": dimensions}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from .partitions import arn
 from .resources import IdleRecommendation, VolumeOption, VolumeRecommendation
-from .wire import AwsError, Call, Json, Reply, json_reply, page_of
+from .wire import AwsError, Call, Json, Reply, json_reply, page_of, page_size
 
 _FILTERS = {"Finding": "finding", "ResourceType": "type"}
 _ARNS = {"EBSVolume": "volume", "EC2Instance": "instance"}
@@ -34,13 +34,10 @@ def _paged[T: (VolumeRecommendation, IdleRecommendation)](
 ) -> Reply:
     if call.account.fleet.enrollment != "Active":
         raise AwsError("OptInRequiredException", "Aws account is not registered for recommendation.")
-    size = int(call.input.get("maxResults", most))
-    if not 0 < size <= most:
-        raise AwsError("InvalidParameterValueException", f"maxResults must be between 1 and {most}.")
     found = [each for each in planted if each.region == call.region]
     for entry in call.input.get("filters") or ():
         found = [each for each in found if _of(each, entry["name"]) in entry["values"]]
-    page = page_of(call, name, found, lambda each: render(call, each), size, "InvalidParameterValueException")
+    page = page_of(call, name, found, lambda each: render(call, each), page_size(call, most))
     return json_reply(call, {name: page.pop(name), "errors": [], **page})
 
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from . import mechanisms
-from .published import MINUTELY, alive
 from .resources import MIB, Activity, Volume
-from .series import MINUTE, Floats, Signal, Track
+from .series import MINUTE, MINUTELY, Floats, Signal, Track, alive
 
 _EBS = (
     *("VolumeReadBytes", "VolumeWriteBytes", "VolumeReadOps", "VolumeWriteOps", "VolumeIdleTime"),

@@ -6,9 +6,8 @@ import numpy as np
 
 from . import mechanisms
 from .ebs_metrics import ebs_track
-from .published import FIVE, MINUTELY, alive
 from .resources import Flow, Instance, Volume
-from .series import MINUTE, Signal, Track, added
+from .series import FIVE, MINUTE, MINUTELY, Signal, Track, added, alive
 
 _EC2 = ("NetworkIn", "NetworkOut", "NetworkPacketsIn", "NetworkPacketsOut", "CPUUtilization")
 _CREDITS = ("CPUCreditBalance", "CPUSurplusCreditBalance", "CPUSurplusCreditsCharged", "CPUCreditUsage")

@@ -1,23 +1,23 @@
-"""EC2's query protocol: Regions, volumes, instances, instance types."""
+"""EC2's query protocol: what all its resources share, Regions, and tags."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from hashlib import blake2b
 from typing import Any
 
-from .account import cut
-from .instance_types import TYPES, InstanceType
-from .partitions import REGIONS, arn, global_arn, partition, suffix
-from .resources import Attachment, Fleet, Instance, Tags, Volume, rfc3339
-from .wire import AwsError, Call, Reply, offset_of, token
-from .xml import ec2_document, members, tag, tag_set, text
+from .partitions import REGIONS, arn, partition, suffix
+from .resources import Backup, Instance, Tags, Volume
+from .wire import AwsError, Call, Json, Reply, page_of, xml_reply
 
 ENABLED = REGIONS["aws"]
 _OPTIONAL = ["af-south-1", "ap-east-1", "ap-southeast-3", "eu-south-1", "me-central-1", "me-south-1"]
-VOLUMES_PAGE, INSTANCES_PAGE, TYPES_PAGE = 500, 1000, 100
-"""Pages when MaxResults is not given; it may be 5-1000 (instance types: 5-100)."""
+_PAGES = {"volumeSet": (500, 1000), "instanceTypeSet": (100, 100), "volumeModificationSet": (500, 500)}
+"""Pages when MaxResults is not given, and the largest; of other lists both are 1000."""
+_TAGS = 50
+"""The most tags on one resource."""
+_MISSING = {Volume: "InvalidVolume.NotFound", Instance: "InvalidInstanceID.NotFound"}
 
 
 def hexadecimal(name: str, length: int = 17) -> str:
@@ -30,6 +30,14 @@ def key_arn(region: str, account: str) -> str:
     return arn("kms", region, account, f"key/{hexadecimal(account, 8)}-1111-4222-8333-{hexadecimal(account, 12)}")
 
 
+def zone_id(az: str) -> str:
+    """The zone's id: a for az1, c for az2, …"""
+    country, *parts, direction, number = az[:-1].split("-")  # `us-gov-west-1`
+    area = country + "".join(part[0] for part in parts)
+    compass = {"northeast": "ne", "northwest": "nw", "southeast": "se"}.get(direction, direction[0])
+    return f"{area}{compass}{number}-az{ord(az[-1]) - ord('a') + 1}"
+
+
 def invalid(message: str) -> AwsError:
     """An error in a parameter's value."""
     return AwsError("InvalidParameterValue", message)
@@ -40,87 +48,82 @@ def not_together(message: str) -> AwsError:
     return AwsError("InvalidParameterCombination", message)
 
 
-def reply(call: Call, body: str) -> Reply:
-    """An answer."""
-    return Reply(ec2_document(call.operation, body), "text/xml;charset=UTF-8")
+def filtered[T](call: Call, items: Sequence[T], known: Mapping[str, Callable[[T], Any]]) -> Sequence[T]:
+    """Items that pass all filters: `known` says what an item has by a filter's name, one text or several.
 
-
-def read_filters(call: Call, known: Collection[str]) -> dict[str, list[str]]:
-    """Filters by name; one that EC2 would know but the simulator does not is an error, never ignored."""
-    found: dict[str, list[str]] = {}
+    A filter that EC2 would know but the simulator does not is an error, never ignored.
+    """
     for entry in call.input.get("Filter", ()):
-        name = entry.get("Name", "")
+        name, wanted = entry.get("Name", ""), [str(value) for value in entry.get("Value", ())]
         if name not in known and not name.startswith("tag:") and name != "tag-key":
             raise invalid(f"The filter '{name}' is invalid")
-        found[name] = [str(value) for value in entry.get("Value", ())]
+        has = known.get(name) or _of_tags(name)
+        items = [item for item in items if any(_fits(has(item), pattern) for pattern in wanted)]
+    return items
+
+
+def _of_tags(name: str) -> Callable[[Any], list[str]]:
+    key = name.removeprefix("tag:")
+    return lambda item: list(item.tags) if name == "tag-key" else [item.tags[key]] if key in item.tags else []
+
+
+def _fits(held: str | list[str], pattern: str) -> bool:
+    return any(fnmatchcase(value, pattern) for value in ([held] if isinstance(held, str) else held))
+
+
+def paged[T](call: Call, found: Sequence[T], name: str, render: Callable[[T], object], *, keep: bool = True) -> Reply:
+    """A page; it is not kept where it changes with time."""
+    usual, most = _PAGES.get(name, (1000, 1000))
+    given = call.input.get("MaxResults")
+    if given is not None and (not str(given).isdigit() or not 5 <= int(given) <= 1000):
+        raise invalid(f"Value ( {given} ) for parameter maxResults is invalid. Expecting a value between 5 and {most}.")
+
+    def page() -> Reply:
+        return xml_reply(call, page_of(call, name, found, render, min(int(given or usual), most)))
+
+    inputs = repr(sorted((key, repr(value)) for key, value in call.input.items()))
+    return call.account.kept((call.operation, call.region, inputs), page) if keep else page()
+
+
+def asked_for[T](call: Call, parameter: str, everything: Sequence[T], find: Callable[[str], T]) -> Sequence[T]:
+    """What the ids of a parameter name; everything without any."""
+    ids = call.input.get(parameter)
+    if not ids:
+        return everything
+    if call.input.get("MaxResults"):
+        raise not_together(f"The parameter {parameter} cannot be used with the parameter maxResults")
+    return [find(each) for each in dict.fromkeys(ids)]
+
+
+def owned[T: (Volume, Instance)](call: Call, item_id: str, kind: type[T]) -> T:
+    """A volume or an instance of the Region."""
+    item = call.find(kind, item_id)
+    if item is None:
+        raise AwsError(_MISSING[kind], f"The {kind.__name__.lower()} '{item_id}' does not exist.")
+    return item
+
+
+def volume_of(call: Call) -> Volume:
+    """The volume that a call names."""
+    return owned(call, str(call.input.get("VolumeId", "")), Volume)
+
+
+def the_snapshot(call: Call, snapshot_id: str) -> Backup:
+    """A snapshot of the Region."""
+    found = call.backup("snapshot", snapshot_id)
+    if found is None:
+        raise AwsError("InvalidSnapshot.NotFound", f"The snapshot '{snapshot_id}' does not exist.")
     return found
 
 
-def _tagged(tags: Tags, name: str, wanted: Sequence[str]) -> bool:
-    if name == "tag-key":
-        return any(fnmatchcase(key, pattern) for key in tags for pattern in wanted)
-    value = tags.get(name.removeprefix("tag:"))
-    return value is not None and any(fnmatchcase(value, pattern) for pattern in wanted)
+def operator(principal: str) -> Json:
+    """Whether an AWS service manages something, and which."""
+    return {"managed": True, "principal": principal} if principal else {"managed": False}
 
 
-def matches(
-    tags: Tags, filters: dict[str, list[str]], known: Collection[str], values: Callable[[str], Sequence[str]]
-) -> bool:
-    """Whether something with these tags, and these values by filter, passes all filters."""
-    for name, wanted in filters.items():
-        if name not in known:
-            if not _tagged(tags, name, wanted):
-                return False
-        elif not any(fnmatchcase(value, pattern) for value in values(name) for pattern in wanted):
-            return False
-    return True
-
-
-def page_size(call: Call, usual: int, most: int) -> int:
-    """How many a page is to have."""
-    given = call.input.get("MaxResults")
-    if given is None:
-        return usual
-    if not str(given).isdigit() or not 5 <= int(given) <= 1000:
-        raise invalid(f"Value ( {given} ) for parameter maxResults is invalid. Expecting a value between 5 and {most}.")
-    return min(int(given), most)
-
-
-def paged(
-    call: Call, found: Sequence[Any], name: str, size: int, render: Callable[[Any], str], *, keep: bool = True
-) -> Reply:
-    """A page; it is not kept where it changes with time."""
-    offset = offset_of(call.input.get("NextToken"), "InvalidParameterValue")
-    items, following = cut(found, offset, size)
-    next_token = tag("nextToken", token(following)) if following is not None else ""
-    inputs = repr(sorted((key, repr(value)) for key, value in call.input.items()))
-
-    def page() -> bytes:
-        return ec2_document(call.operation, members(name, map(render, items)) + next_token)
-
-    body = call.account.page((call.operation, call.region, inputs), page) if keep else page()
-    return Reply(body, "text/xml;charset=UTF-8")
-
-
-def asked_for[T: (Volume, Instance)](
-    call: Call, items: Sequence[T], kind: type[T], parameter: str, code: str
-) -> Sequence[T]:
-    """Items by id, when ids are given."""
-    ids = call.input.get(parameter)
-    if not ids:
-        return items
-    if call.input.get("MaxResults"):
-        raise not_together(f"The parameter {parameter} cannot be used with the parameter maxResults")
-    found = [owned(call, each, kind, code) for each in ids]
-    return list({item.id: item for item in found}.values())
-
-
-def owned[T: (Volume, Instance)](call: Call, item_id: str, kind: type[T], code: str) -> T:
-    """One item of the Region."""
-    item = call.account.find(item_id)
-    if not isinstance(item, kind) or item.region != call.region:
-        raise AwsError(code, f"The {kind.__name__.lower()} '{item_id}' does not exist.")
-    return item
+def done(call: Call) -> Reply:
+    """The answer to what says nothing more."""
+    return xml_reply(call, {"return": True})
 
 
 # --- Regions ----------------------------------------------------------------------------------------------------------
@@ -130,289 +133,98 @@ def describe_regions(call: Call) -> Reply:
     """Enabled Regions; with AllRegions the opt-in ones too."""
     there = partition(call.region)
     optional = _OPTIONAL if there == "aws" else []
-    regions = [(name, "opt-in-not-required") for name in call.account.fleet.enabled or REGIONS[there]]
+    regions = dict.fromkeys(call.account.fleet.enabled or REGIONS[there], "opt-in-not-required")
     if call.input.get("AllRegions") == "true":
-        regions += [(name, "not-opted-in") for name in optional]
-    names = call.input.get("RegionName")
-    if names:
-        unknown = [name for name in names if name not in {*REGIONS[there], *optional}]
-        if unknown:
+        regions |= dict.fromkeys(optional, "not-opted-in")
+    if names := call.input.get("RegionName"):
+        if unknown := [name for name in names if name not in {*REGIONS[there], *optional}]:
             raise invalid(f"Invalid region name: {unknown[0]}")
-        regions = [region for region in regions if region[0] in names]
-    for name, wanted in read_filters(call, ("opt-in-status", "region-name", "endpoint")).items():
-        regions = [region for region in regions if {"opt-in-status": region[1]}.get(name, region[0]) in wanted]
-    rendered = (
-        tag("regionName", name) + tag("regionEndpoint", f"ec2.{name}.{suffix(name)}") + tag("optInStatus", status)
-        for name, status in regions
-    )
-    return reply(call, members("regionInfo", rendered))
+        regions = {name: status for name, status in regions.items() if name in names}
+    known = {"opt-in-status": lambda region: region[1], "region-name": lambda region: region[0]}
+    found = [
+        {"regionName": name, "regionEndpoint": f"ec2.{name}.{suffix(name)}", "optInStatus": status}
+        for name, status in filtered(call, list(regions.items()), known)
+    ]
+    return xml_reply(call, {"regionInfo": found})
 
 
-# --- Volumes ----------------------------------------------------------------------------------------------------------
-
-_VOLUME_FILTERS = (
-    *("volume-id", "status", "volume-type", "availability-zone", "attachment.instance-id", "attachment.status"),
-    "encrypted",
-)
+# --- Tags -------------------------------------------------------------------------------------------------------------
 
 
-def _volume_values(volume: Volume) -> Callable[[str], Sequence[str]]:
-    found: dict[str, Sequence[str]] = {
-        "volume-id": [volume.id],
-        "status": [volume.state],
-        "volume-type": [volume.type],
-        "availability-zone": [volume.az],
-        "attachment.instance-id": [attachment.instance_id for attachment in volume.attachments],
-        "attachment.status": ["attached"] * len(volume.attachments),
-        "encrypted": [text(volume.encrypted)],
-    }
-    return found.__getitem__
+def tag_set(tags: Tags) -> list[Json] | None:
+    """EC2's tagSet; absent without tags."""
+    return [{"key": key, "value": value} for key, value in tags.items()] or None
 
 
-def describe_volumes(call: Call) -> Reply:
-    """Volumes of the Region, newest style of fields."""
-    found = asked_for(call, call.account.volumes.get(call.region, []), Volume, "VolumeId", "InvalidVolume.NotFound")
-    if filters := read_filters(call, _VOLUME_FILTERS):
-        found = [volume for volume in found if matches(volume.tags, filters, _VOLUME_FILTERS, _volume_values(volume))]
-    return paged(
-        call,
-        found,
-        "volumeSet",
-        page_size(call, VOLUMES_PAGE, 1000),
-        lambda volume: volume_xml(volume, call.account.id),
-    )
+def given_tags(call: Call, kind: str) -> dict[str, str]:
+    """The tags of a request's TagSpecification for what it creates."""
+    found: dict[str, str] = {}
+    for entry in call.input.get("TagSpecification", ()):
+        if entry.get("ResourceType") != kind:
+            raise invalid(f"'{entry.get('ResourceType')}' is not a valid taggable resource type here.")
+        found |= _tags(entry)
+    return _checked(found)
 
 
-def volume_xml(volume: Volume, account: str) -> str:
-    """One volume."""
-    key = (volume.kms_key or key_arn(volume.region, account)) if volume.encrypted else None
-    return (
-        f"<volumeId>{volume.id}</volumeId><size>{volume.size_gib}</size>"
-        f"<volumeArn>{arn('ec2', volume.region, account, f'volume/{volume.id}')}</volumeArn>"
-        f"{tag('snapshotId', volume.snapshot_id)}<availabilityZone>{volume.az}</availabilityZone>"
-        f"<availabilityZoneId>{zone_id(volume.az)}</availabilityZoneId><status>{volume.state}</status>"
-        f"<createTime>{rfc3339(volume.created, '.123')}</createTime>"
-        f"{members('attachmentSet', (_attachment_xml(volume, attachment) for attachment in volume.attachments))}"
-        f"{tag_set(volume.tags)}<volumeType>{volume.type}</volumeType>{tag('iops', volume.iops_limit)}"
-        f"<encrypted>{text(volume.encrypted)}</encrypted>{tag('kmsKeyId', key)}"
-        f"<multiAttachEnabled>{text(volume.multi_attach)}</multiAttachEnabled>{tag('throughput', volume.throughput_limit)}"
-        f"{_operator_xml(volume.operator)}"
-    )
+def _tags(holder: Json) -> dict[str, str]:
+    return {str(tag["Key"]): str(tag.get("Value", "")) for tag in holder.get("Tag", ())}
 
 
-def _operator_xml(principal: str) -> str:
-    """Whether an AWS service manages it, and which."""
-    managed = (
-        f"<managed>true</managed><principal>{text(principal)}</principal>" if principal else "<managed>false</managed>"
-    )
-    return f"<operator>{managed}</operator>"
+def _checked(tags: dict[str, str]) -> dict[str, str]:
+    """Tags that AWS would take."""
+    for key, value in tags.items():
+        if not key or len(key) > 127 or len(value) > 255:
+            raise invalid(f"Tag {key!r} is too long, or has no key.")
+        if key.lower().startswith("aws:"):
+            raise invalid("Tag keys starting with 'aws:' are reserved for internal use")
+    return _counted(tags)
 
 
-def _attachment_xml(volume: Volume, attachment: Attachment) -> str:
-    return (
-        f"<volumeId>{volume.id}</volumeId><instanceId>{attachment.instance_id}</instanceId><device>{attachment.device}</device>"
-        f"<status>attached</status><attachTime>{rfc3339(attachment.since, '.000')}</attachTime>"
-        f"<deleteOnTermination>{text(attachment.delete_on_termination)}</deleteOnTermination>"
-    )
+def _counted(tags: dict[str, str]) -> dict[str, str]:
+    """AWS's own tags, which nobody may put on, do not count."""
+    if sum(not key.startswith("aws:") for key in tags) > _TAGS:
+        raise AwsError("TagLimitExceeded", f"The maximum number of tags for a resource is {_TAGS}.")
+    return tags
 
 
-def zone_id(az: str) -> str:
-    """The zone's id: a for az1, c for az2, …"""
-    country, *parts, direction, number = az[:-1].split("-")  # `us-gov-west-1`
-    area = country + "".join(part[0] for part in parts)
-    compass = {"northeast": "ne", "northwest": "nw", "southeast": "se"}.get(direction, direction[0])
-    return f"{area}{compass}{number}-az{ord(az[-1]) - ord('a') + 1}"
+def create_tags(call: Call) -> Reply:
+    """All of them on all, or nothing at all."""
+    new = _checked(_tags(call.input))
+    if not new:
+        raise AwsError("MissingParameter", "The request must contain the parameter Tag")
+    return _retag(call, lambda tags: _counted({**tags, **new}))
 
 
-# --- Instances --------------------------------------------------------------------------------------------------------
+def delete_tags(call: Call) -> Reply:
+    """By key, and by value where one is given; all of them where no tag is named. What carries none is fine."""
+    named = call.input.get("Tag")
 
-_STATES = {"running": 16, "stopped": 80, "terminated": 48}
-_INSTANCE_FILTERS = ("instance-id", "instance-state-name", "instance-type", "availability-zone")
+    def edit(tags: Tags) -> Tags:
+        if named is None:
+            return {}
+        gone = {tag["Key"] for tag in named if tags.get(tag["Key"]) == tag.get("Value", tags.get(tag["Key"]))}
+        return {key: value for key, value in tags.items() if key not in gone}
 
-
-def _instance_values(instance: Instance) -> Callable[[str], Sequence[str]]:
-    found = {
-        "instance-id": instance.id,
-        "instance-state-name": instance.state,
-        "instance-type": instance.type,
-        "availability-zone": instance.az,
-    }
-    return lambda name: [found[name]]
+    return _retag(call, edit)
 
 
-def describe_instances(call: Call) -> Reply:
-    """Instances of the Region, a reservation each."""
-    found = asked_for(
-        call, call.account.instances.get(call.region, []), Instance, "InstanceId", "InvalidInstanceID.NotFound"
-    )
-    if filters := read_filters(call, _INSTANCE_FILTERS):
-        found = [
-            instance
-            for instance in found
-            if matches(instance.tags, filters, _INSTANCE_FILTERS, _instance_values(instance))
-        ]
-    fleet = call.account.fleet
-
-    def reservation(instance: Instance) -> str:
-        number = hexadecimal("r" + instance.id)
-        body = members("instancesSet", [instance_xml(instance, fleet)])
-        return f"<reservationId>r-{number}</reservationId><ownerId>{fleet.account}</ownerId><groupSet/>{body}"
-
-    return paged(call, found, "reservationSet", page_size(call, INSTANCES_PAGE, 1000), reservation)
+def _retag(call: Call, edit: Callable[[Tags], Tags]) -> Reply:
+    ids = call.input.get("ResourceId")
+    if not ids:
+        raise AwsError("MissingParameter", "The request must contain the parameter resourceIdSet")
+    for item_id in ids:
+        edit(_taggable(call, item_id).tags)
+    for item_id in ids:
+        call.account.retag(item_id, edit)
+    return done(call)
 
 
-def instance_xml(instance: Instance, fleet: Fleet) -> str:
-    """One instance, with the many elements that real answers carry."""
-    kind, region, launched = instance.kind, instance.region, rfc3339(instance.launched, ".000")
-    digits = hexadecimal(instance.id)
-    address = f"10.0.{int(digits[:2], 16)}.{int(digits[2:4], 16)}"
-    host = f"ip-{address.replace('.', '-')}.{region}.compute.internal"
-    vpc, subnet = f"vpc-{hexadecimal(fleet.account + region)}", f"subnet-{hexadecimal(fleet.account + instance.az)}"
-    group = f"<groupId>sg-{hexadecimal('sg' + region)}</groupId><groupName>application</groupName>"
-    profile = global_arn("iam", region, fleet.account, "instance-profile/application")
-    state = f"<code>{_STATES[instance.state]}</code><name>{instance.state}</name>"
-    reason, why = "", ""
-    if instance.state != "running" and instance.stopped:
-        reason = f"User initiated ({rfc3339(instance.stopped)[:-1].replace('T', ' ')} GMT)"
-        why = (
-            "<stateReason><code>Client.UserInitiatedShutdown</code>"
-            "<message>Client.UserInitiatedShutdown: User initiated shutdown</message></stateReason>"
-        )
-    devices = members(
-        "blockDeviceMapping",
-        (_device_xml(volume) for volume in fleet.volumes_of.get(instance.id, ()) if instance.state != "terminated"),
-    )
-    return (
-        f"<instanceId>{instance.id}</instanceId><imageId>ami-{hexadecimal(instance.type)}</imageId><instanceState>{state}</instanceState>"
-        f"<privateDnsName>{host}</privateDnsName><dnsName/><reason>{reason}</reason><keyName>operations</keyName><amiLaunchIndex>0</amiLaunchIndex>"
-        f"<productCodes/><instanceType>{instance.type}</instanceType><launchTime>{launched}</launchTime>"
-        f"<placement><availabilityZone>{instance.az}</availabilityZone><availabilityZoneId>{zone_id(instance.az)}</availabilityZoneId>"
-        "<groupName/><tenancy>default</tenancy></placement>"
-        f"<monitoring><state>{'enabled' if instance.detailed else 'disabled'}</state></monitoring>"
-        f"<subnetId>{subnet}</subnetId><vpcId>{vpc}</vpcId><privateIpAddress>{address}</privateIpAddress>"
-        f"<sourceDestCheck>true</sourceDestCheck><groupSet><item>{group}</item></groupSet>{why}"
-        f"<architecture>{kind.architecture}</architecture><rootDeviceType>ebs</rootDeviceType><rootDeviceName>/dev/xvda</rootDeviceName>{devices}"
-        f"<virtualizationType>hvm</virtualizationType><clientToken>{digits[:8]}-aaaa-4bbb-8ccc-{digits[:12]}</clientToken>{tag_set(instance.tags)}"
-        f"<hypervisor>xen</hypervisor>{_interface_xml(instance, fleet.account, vpc, subnet, address, host, group)}"
-        f"<iamInstanceProfile><arn>{profile}</arn><id>AIPASIMULATED{digits[:8].upper()}</id></iamInstanceProfile>"
-        f"{'<instanceLifecycle>spot</instanceLifecycle>' if instance.spot else ''}"
-        f"<ebsOptimized>{text(kind.ebs is not None)}</ebsOptimized><enaSupport>true</enaSupport>"
-        f"<cpuOptions><coreCount>{kind.cores}</coreCount><threadsPerCore>{kind.threads_per_core}</threadsPerCore></cpuOptions>"
-        "<capacityReservationSpecification><capacityReservationPreference>open</capacityReservationPreference></capacityReservationSpecification>"
-        "<hibernationOptions><configured>false</configured></hibernationOptions><licenseSet/>"
-        "<metadataOptions><state>applied</state><httpTokens>required</httpTokens><httpPutResponseHopLimit>2</httpPutResponseHopLimit>"
-        "<httpEndpoint>enabled</httpEndpoint><httpProtocolIpv6>disabled</httpProtocolIpv6><instanceMetadataTags>disabled</instanceMetadataTags></metadataOptions>"
-        "<enclaveOptions><enabled>false</enabled></enclaveOptions><platformDetails>Linux/UNIX</platformDetails><usageOperation>RunInstances</usageOperation>"
-        f"<usageOperationUpdateTime>{launched}</usageOperationUpdateTime>"
-        "<privateDnsNameOptions><hostnameType>ip-name</hostnameType><enableResourceNameDnsARecord>false</enableResourceNameDnsARecord>"
-        "<enableResourceNameDnsAAAARecord>false</enableResourceNameDnsAAAARecord></privateDnsNameOptions>"
-        "<maintenanceOptions><autoRecovery>default</autoRecovery><rebootMigration>default</rebootMigration></maintenanceOptions>"
-        "<bootMode>uefi-preferred</bootMode><currentInstanceBootMode>uefi</currentInstanceBootMode>"
-        "<networkPerformanceOptions><bandwidthWeighting>default</bandwidthWeighting></networkPerformanceOptions>"
-        f"{_operator_xml(instance.operator)}"
-    )
-
-
-def _device_xml(volume: Volume) -> str:
-    attachment = volume.attachments[0]
-    return (
-        f"<deviceName>{attachment.device}</deviceName><ebs><volumeId>{volume.id}</volumeId><status>attached</status>"
-        f"<attachTime>{rfc3339(attachment.since, '.000')}</attachTime>"
-        f"<deleteOnTermination>{text(attachment.delete_on_termination)}</deleteOnTermination>"
-        f"{_operator_xml(volume.operator)}</ebs>"
-    )
-
-
-def _interface_xml(instance: Instance, account: str, vpc: str, subnet: str, address: str, host: str, group: str) -> str:
-    if instance.state == "terminated":
-        return "<networkInterfaceSet/>"
-    digits = hexadecimal("eni" + instance.id)
-    mac = ":".join(("06", *(digits[place : place + 2] for place in range(0, 10, 2))))
-    since = rfc3339(instance.launched, ".000")
-    return (
-        f"<networkInterfaceSet><item><networkInterfaceId>eni-{digits}</networkInterfaceId><subnetId>{subnet}</subnetId><vpcId>{vpc}</vpcId>"
-        f"<description/><ownerId>{account}</ownerId><status>in-use</status><macAddress>{mac}</macAddress>"
-        f"<privateIpAddress>{address}</privateIpAddress><privateDnsName>{host}</privateDnsName><sourceDestCheck>true</sourceDestCheck>"
-        f"<groupSet><item>{group}</item></groupSet><attachment><attachmentId>eni-attach-{digits}</attachmentId><deviceIndex>0</deviceIndex>"
-        f"<status>attached</status><attachTime>{since}</attachTime><deleteOnTermination>true</deleteOnTermination><networkCardIndex>0</networkCardIndex></attachment>"
-        f"<privateIpAddressesSet><item><privateIpAddress>{address}</privateIpAddress><privateDnsName>{host}</privateDnsName><primary>true</primary></item>"
-        "</privateIpAddressesSet><ipv6AddressesSet/><interfaceType>interface</interfaceType><operator><managed>false</managed></operator></item></networkInterfaceSet>"
-    )
-
-
-# --- Instance types ---------------------------------------------------------------------------------------------------
-
-
-def describe_instance_types(call: Call) -> Reply:
-    """The types of the table; all of them without names."""
-    names = call.input.get("InstanceType") or []
-    if len(names) > 100:
-        raise invalid("The maximum number of instance types that can be specified is 100")
-    unknown = [name for name in names if name not in TYPES]
-    if unknown:
-        raise AwsError(
-            "InvalidInstanceType", f"The following supplied instance types do not exist: [{', '.join(unknown)}]"
-        )
-    if names and call.input.get("MaxResults"):
-        raise not_together("The parameter InstanceTypes cannot be used with the parameter maxResults")
-    found = [TYPES[name] for name in names] if names else list(TYPES.values())
-    for name, wanted in read_filters(
-        call, ("instance-type", "hypervisor", "burstable-performance-supported", "current-generation")
-    ).items():
-        found = [kind for kind in found if any(fnmatchcase(_type_value(kind, name), pattern) for pattern in wanted)]
-    size = min(page_size(call, TYPES_PAGE, 100), TYPES_PAGE)
-    return paged(call, found, "instanceTypeSet", size, type_xml)
-
-
-def _type_value(kind: InstanceType, name: str) -> str:
-    return {
-        "instance-type": kind.name,
-        "hypervisor": kind.hypervisor,
-        "burstable-performance-supported": text(kind.cpu_credits),
-        "current-generation": text(kind.current),
-    }[name]
-
-
-def type_xml(kind: InstanceType) -> str:
-    """One instance type."""
-    limits = ""
-    if kind.ebs:
-        sides = (
-            ("baseline", kind.ebs.baseline_mbps, kind.ebs.baseline_iops),
-            ("maximum", kind.ebs.maximum_mbps, kind.ebs.maximum_iops),
-        )
-        limits = "".join(
-            tag(f"{side}BandwidthInMbps", mbps) + tag(f"{side}ThroughputInMBps", mbps / 8) + tag(f"{side}Iops", iops)
-            for side, mbps, iops in sides
-        )
-        limits = f"<ebsOptimizedInfo>{limits}</ebsOptimizedInfo>"
-    nvme = "required" if kind.nitro else "unsupported"
-    card = (
-        tag("networkCardIndex", 0)
-        + tag("networkPerformance", kind.network_text)
-        + tag("maximumNetworkInterfaces", kind.interfaces)
-        + tag("baselineBandwidthInGbps", kind.baseline_gbps)
-        + tag("peakBandwidthInGbps", kind.peak_gbps)
-    )
-    return (
-        f"<instanceType>{kind.name}</instanceType><currentGeneration>{text(kind.current)}</currentGeneration>"
-        f"<freeTierEligible>{text(kind.name == 't3.micro')}</freeTierEligible>"
-        f"{members('supportedUsageClasses', ('on-demand', 'spot'))}"
-        f"{members('supportedRootDeviceTypes', ('ebs',))}{members('supportedVirtualizationTypes', ('hvm',))}"
-        f"<bareMetal>false</bareMetal><hypervisor>{kind.hypervisor}</hypervisor>"
-        f"<processorInfo>{members('supportedArchitectures', (kind.architecture,))}"
-        f"<sustainedClockSpeedInGhz>{kind.clock_ghz}</sustainedClockSpeedInGhz></processorInfo>"
-        f"<vCpuInfo><defaultVCpus>{kind.vcpus}</defaultVCpus><defaultCores>{kind.cores}</defaultCores>"
-        f"<defaultThreadsPerCore>{kind.threads_per_core}</defaultThreadsPerCore></vCpuInfo><memoryInfo><sizeInMiB>{kind.memory_mib}</sizeInMiB></memoryInfo>"
-        "<instanceStorageSupported>false</instanceStorageSupported>"
-        f"<ebsInfo><ebsOptimizedSupport>{kind.ebs_support}</ebsOptimizedSupport><encryptionSupport>supported</encryptionSupport>{limits}<nvmeSupport>{nvme}</nvmeSupport></ebsInfo>"
-        f"<networkInfo><networkPerformance>{kind.network_text}</networkPerformance><maximumNetworkInterfaces>{kind.interfaces}</maximumNetworkInterfaces>"
-        f"<maximumNetworkCards>1</maximumNetworkCards><defaultNetworkCardIndex>0</defaultNetworkCardIndex><networkCards><item>{card}</item></networkCards>"
-        f"<ipv4AddressesPerInterface>{kind.addresses}</ipv4AddressesPerInterface>"
-        f"<ipv6AddressesPerInterface>{kind.addresses}</ipv6AddressesPerInterface>"
-        f"<ipv6Supported>true</ipv6Supported>"
-        f"<enaSupport>{'required' if kind.nitro else 'supported'}</enaSupport><efaSupported>false</efaSupported></networkInfo>"
-        "<hibernationSupported>true</hibernationSupported>"
-        f"<burstablePerformanceSupported>{text(kind.cpu_credits)}</burstablePerformanceSupported><dedicatedHostsSupported>true</dedicatedHostsSupported>"
-        "<autoRecoverySupported>true</autoRecoverySupported>"
-    )
+def _taggable(call: Call, item_id: str) -> Volume | Instance | Backup:
+    match item_id.partition("-")[0]:
+        case "vol":
+            return owned(call, item_id, Volume)
+        case "i":
+            return owned(call, item_id, Instance)
+        case "snap":
+            return the_snapshot(call, item_id)
+    raise AwsError("InvalidID", f"The ID '{item_id}' is not valid")

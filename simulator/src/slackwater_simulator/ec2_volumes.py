@@ -1,28 +1,33 @@
-"""EC2's volumes as they are made, changed and deleted."""
+"""EC2's volumes: what they are, and how they are made, changed and deleted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from . import ec2_tags
+from .account import Account
 from .ec2_query import (
+    asked_for,
+    done,
+    filtered,
+    given_tags,
     hexadecimal,
     invalid,
-    matches,
+    key_arn,
     not_together,
+    operator,
     owned,
-    page_size,
     paged,
-    read_filters,
-    reply,
-    volume_xml,
+    tag_set,
+    the_snapshot,
+    volume_of,
+    zone_id,
 )
 from .kms import usable
-from .resources import GIB, Volume, rfc3339
+from .partitions import arn
+from .resources import GIB, Attachment, Volume, rfc3339
 from .series import DAY
-from .wire import AwsError, Call, Reply
-from .xml import tag
+from .wire import AwsError, Call, Json, Reply, text, xml_reply
 
 REMOVAL_S, CREATION_S = 5, 5
 MODIFYING_S, MODIFICATION_S = 60, 1_800
@@ -42,7 +47,6 @@ _SIZES = {
 _IOPS = {"gp3": (3_000, 80_000), "io1": (100, 64_000), "io2": (100, 256_000)}
 _THROUGHPUT = (125, 2_000)
 """MiB/s, gp3."""
-_MULTI_ATTACH = ("io1", "io2")
 _SHELF, _TOKENS = "ec2-modifications", "ec2-volume-tokens"
 
 
@@ -57,12 +61,65 @@ class Modification:
     ended: int | None = None
 
 
+# --- Describing -------------------------------------------------------------------------------------------------------
+
+_FILTERS: dict[str, Callable[[Volume], str | list[str]]] = {
+    "volume-id": lambda volume: volume.id,
+    "status": lambda volume: volume.state,
+    "volume-type": lambda volume: volume.type,
+    "availability-zone": lambda volume: volume.az,
+    "attachment.instance-id": lambda volume: [each.instance_id for each in volume.attachments],
+    "attachment.status": lambda volume: ["attached" for _ in volume.attachments],
+    "encrypted": lambda volume: text(volume.encrypted),
+}
+
+
+def describe_volumes(call: Call) -> Reply:
+    """Volumes of the Region, newest style of fields."""
+    everything, account = call.all(Volume), call.account.id
+    found = asked_for(call, "VolumeId", everything, lambda each: owned(call, each, Volume))
+    return paged(call, filtered(call, found, _FILTERS), "volumeSet", lambda volume: _volume(volume, account))
+
+
+def _volume(volume: Volume, account: str) -> Json:
+    return {
+        "volumeId": volume.id,
+        "size": volume.size_gib,
+        "volumeArn": arn("ec2", volume.region, account, f"volume/{volume.id}"),
+        "snapshotId": volume.snapshot_id,
+        "availabilityZone": volume.az,
+        "availabilityZoneId": zone_id(volume.az),
+        "status": volume.state,
+        "createTime": rfc3339(volume.created, ".123"),
+        "attachmentSet": [_attachment(volume, each) for each in volume.attachments],
+        "tagSet": tag_set(volume.tags),
+        "volumeType": volume.type,
+        "iops": volume.iops_limit,
+        "encrypted": volume.encrypted,
+        "kmsKeyId": (volume.kms_key or key_arn(volume.region, account)) if volume.encrypted else None,
+        "multiAttachEnabled": volume.multi_attach,
+        "throughput": volume.throughput_limit,
+        "operator": operator(volume.operator),
+    }
+
+
+def _attachment(volume: Volume, attachment: Attachment) -> Json:
+    return {
+        "volumeId": volume.id,
+        "instanceId": attachment.instance_id,
+        "device": attachment.device,
+        "status": "attached",
+        "attachTime": rfc3339(attachment.since, ".000"),
+        "deleteOnTermination": attachment.delete_on_termination,
+    }
+
+
 # --- Deleting and creating --------------------------------------------------------------------------------------------
 
 
 def delete_volume(call: Call) -> Reply:
     """Deleting, then gone."""
-    account, volume = call.account, _volume(call)
+    account, volume = call.account, volume_of(call)
     if volume.attachments:
         carrier = volume.attachments[0].instance_id
         raise AwsError("VolumeInUse", f"Volume {volume.id} is currently attached to {carrier}")
@@ -70,7 +127,7 @@ def delete_volume(call: Call) -> Reply:
         raise AwsError("IncorrectState", f"Volume {volume.id} is {volume.phase}.")
     account.put(replace(volume, phase="deleting"))
     account.after(REMOVAL_S, lambda: account.remove(volume.id))
-    return reply(call, "<return>true</return>")
+    return done(call)
 
 
 def create_volume(call: Call) -> Reply:
@@ -83,7 +140,7 @@ def create_volume(call: Call) -> Reply:
         if asked != input_:
             raise AwsError("IdempotentParameterMismatch", "The client token was used before, with other parameters.")
         present = account.find(first.id)
-        return reply(call, volume_xml(present if isinstance(present, Volume) else first, account.id))
+        return xml_reply(call, _volume(present if isinstance(present, Volume) else first, account.id))
     volume, contents = _made(call)
     account.put(volume)
     account.fill(volume.id, contents)
@@ -99,7 +156,7 @@ def create_volume(call: Call) -> Reply:
                 account.remove(volume.id)
 
     account.after(CREATION_S, available)
-    return reply(call, volume_xml(volume, account.id))
+    return xml_reply(call, _volume(volume, account.id))
 
 
 def _made(call: Call) -> tuple[Volume, str]:
@@ -111,7 +168,7 @@ def _made(call: Call) -> tuple[Volume, str]:
         raise AwsError("InvalidZone.NotFound", f"The zone '{zone}' does not exist.")
     snapshot, contents = None, ""
     if snapshot_id := call.input.get("SnapshotId"):
-        snapshot = ec2_tags.snapshot(call, snapshot_id)
+        snapshot = the_snapshot(call, snapshot_id)
         if snapshot.state != "completed":
             raise AwsError("IncorrectState", f"Snapshot '{snapshot.id}' is '{snapshot.state}'.")
         contents = snapshot.contents
@@ -123,9 +180,8 @@ def _made(call: Call) -> tuple[Volume, str]:
     encrypted = _true(call, "Encrypted") or bool(snapshot and snapshot.detail["encrypted"])
     kms_key = call.input.get("KmsKeyId")
     if kms_key and not encrypted:
-        raise AwsError(
-            "InvalidParameterDependency", "The parameter KmsKeyId requires the parameter Encrypted to be set."
-        )
+        why = "The parameter KmsKeyId requires the parameter Encrypted to be set."
+        raise AwsError("InvalidParameterDependency", why)
     volume = Volume(
         id=f"vol-{hexadecimal(f'{account.id}/{account.number()}')}",
         az=zone,
@@ -134,7 +190,7 @@ def _made(call: Call) -> tuple[Volume, str]:
         type=str(call.input.get("VolumeType", "gp2")),
         iops=_number(call, "Iops"),
         throughput=_number(call, "Throughput"),
-        tags=ec2_tags.given(call, "volume"),
+        tags=given_tags(call, "volume"),
         encrypted=encrypted,
         kms_key=str(kms_key or (snapshot.detail["kms_key"] if snapshot else "") or ""),
         snapshot_id=snapshot.id if snapshot else "",
@@ -161,7 +217,7 @@ def _check(volume: Volume) -> None:
             raise invalid(f"Volume iops of {volume.iops} is not valid: {lowest}-{highest}.")
     if volume.throughput is not None:
         _check_throughput(volume, volume.throughput)
-    if volume.multi_attach and volume.type not in _MULTI_ATTACH:
+    if volume.multi_attach and volume.type not in ("io1", "io2"):
         raise not_together(f"Multi-Attach is not supported for {volume.type} volumes.")
 
 
@@ -177,41 +233,35 @@ def _check_throughput(volume: Volume, mib_s: int) -> None:
 
 def modify_volume(call: Call) -> Reply:
     """Modifying; then the new setting holds and it is optimizing; then completed, and only then may the next come."""
-    account, volume = call.account, _volume(call)
+    account, volume = call.account, volume_of(call)
     if volume.phase:
         raise AwsError("IncorrectState", f"Volume {volume.id} is {volume.phase}.")
     earlier: tuple[Modification, ...] = account.shelf(_SHELF).get(volume.id, ())
     if earlier and earlier[-1].state in ("modifying", "optimizing"):
-        raise AwsError(
-            "IncorrectModificationState", f"Volume {volume.id} is currently in modification state {earlier[-1].state}."
-        )
+        why = f"Volume {volume.id} is currently in modification state {earlier[-1].state}."
+        raise AwsError("IncorrectModificationState", why)
     if sum(each.began > account.now - DAY for each in earlier) >= MODIFICATIONS:
-        raise AwsError(
-            "VolumeModificationRateExceeded",
-            f"You've reached the maximum modification rate per volume limit: {volume.id}.",
-        )
+        why = f"You've reached the maximum modification rate per volume limit: {volume.id}."
+        raise AwsError("VolumeModificationRateExceeded", why)
     modification = Modification(volume, _changed(call, volume), account.now)
     account.keep(_SHELF, volume.id, (*earlier, modification))
+    account.after(MODIFYING_S, lambda: _becomes(account, volume.id, "optimizing"))
+    account.after(MODIFICATION_S, lambda: _becomes(account, volume.id, "completed"))
+    return xml_reply(call, {"volumeModification": _modification(call, modification)})
 
-    def becomes(state: str) -> Callable[[], None]:
-        def action() -> None:
-            *others, last = account.shelf(_SHELF)[volume.id]
-            ended = account.now if state == "completed" else None
-            account.keep(_SHELF, volume.id, (*others, replace(last, state=state, ended=ended)))
-            now = account.find(volume.id)
-            if state == "optimizing" and isinstance(now, Volume):
-                names = ("type", "iops", "throughput", "size_gib", "multi_attach")
-                account.put(replace(now, **{name: getattr(last.after, name) for name in names}))
 
-        return action
-
-    account.after(MODIFYING_S, becomes("optimizing"))
-    account.after(MODIFICATION_S, becomes("completed"))
-    return reply(call, f"<volumeModification>{_modification_xml(call, modification)}</volumeModification>")
+def _becomes(account: Account, volume_id: str, state: str) -> None:
+    *others, last = account.shelf(_SHELF)[volume_id]
+    ended = account.now if state == "completed" else None
+    account.keep(_SHELF, volume_id, (*others, replace(last, state=state, ended=ended)))
+    now = account.find(volume_id)
+    if state == "optimizing" and isinstance(now, Volume):
+        names = ("type", "iops", "throughput", "size_gib", "multi_attach")
+        account.put(replace(now, **{name: getattr(last.after, name) for name in names}))
 
 
 def _changed(call: Call, volume: Volume) -> Volume:
-    """The volume as asked for. A gp2 that becomes gp3 without more keeps what it had, where that is above gp3's baseline."""
+    """The volume as asked for. A gp2 that becomes gp3 without more keeps what it had above gp3's baseline."""
     type_ = str(call.input.get("VolumeType", volume.type))
     iops, throughput = _number(call, "Iops"), _number(call, "Throughput")
     if iops is None and type_ in _IOPS:
@@ -230,59 +280,47 @@ def _changed(call: Call, volume: Volume) -> Volume:
     return changed
 
 
+_MODIFICATION_FILTERS: dict[str, Callable[[Modification], str]] = {
+    "volume-id": lambda modification: modification.before.id,
+    "modification-state": lambda modification: modification.state,
+    "target-volume-type": lambda modification: modification.after.type,
+    "original-volume-type": lambda modification: modification.before.type,
+}
+
+
 def describe_volumes_modifications(call: Call) -> Reply:
     """The newest change of each volume."""
-    shelf = call.account.shelf(_SHELF)
-    if ids := call.input.get("VolumeId"):
-        for each in ids:
-            owned(call, each, Volume, "InvalidVolume.NotFound")
-            if each not in shelf:
-                raise AwsError(
-                    "InvalidVolumeModification.NotFound", f"Modification for volume '{each}' does not exist."
-                )
-    found: list[Modification] = [
+    shelf, ids = call.account.shelf(_SHELF), call.input.get("VolumeId")
+    for each in ids or ():
+        if owned(call, each, Volume).id not in shelf:
+            code = "InvalidVolumeModification.NotFound"
+            raise AwsError(code, f"Modification for volume '{each}' does not exist.")
+    changes: list[Modification] = [
         each[-1] for key, each in shelf.items() if each[-1].before.region == call.region and (not ids or key in ids)
     ]
-    known = ("volume-id", "modification-state", "target-volume-type", "original-volume-type")
-    if filters := read_filters(call, known):
-        found = [each for each in found if matches({}, filters, known, _values(each))]
-    size = page_size(call, 500, 500)
-    return paged(call, found, "volumeModificationSet", size, lambda each: _modification_xml(call, each), keep=False)
+    found = filtered(call, changes, _MODIFICATION_FILTERS)
+    return paged(call, found, "volumeModificationSet", lambda each: _modification(call, each), keep=False)
 
 
-def _values(modification: Modification) -> Callable[[str], Sequence[str]]:
-    found = {
-        "volume-id": modification.before.id,
-        "modification-state": modification.state,
-        "target-volume-type": modification.after.type,
-        "original-volume-type": modification.before.type,
-    }
-    return lambda name: [found[name]]
-
-
-def _modification_xml(call: Call, modification: Modification) -> str:
+def _modification(call: Call, modification: Modification) -> Json:
     age = call.account.now - modification.began
-    progress = 100 if modification.ended is not None else min(99, 100 * age // MODIFICATION_S)
-    sides = "".join(
-        tag(f"{side}Size", volume.size_gib)
-        + tag(f"{side}Iops", volume.iops_limit)
-        + tag(f"{side}VolumeType", volume.type)
-        + tag(f"{side}Throughput", volume.throughput_limit)
-        + tag(f"{side}MultiAttachEnabled", volume.multi_attach)
-        for side, volume in (("target", modification.after), ("original", modification.before))
-    )
-    ended = rfc3339(modification.ended, ".000") if modification.ended is not None else None
-    return (
-        f"<volumeId>{modification.before.id}</volumeId><modificationState>{modification.state}</modificationState>{sides}"
-        f"<progress>{progress}</progress><startTime>{rfc3339(modification.began, '.000')}</startTime>{tag('endTime', ended)}"
-    )
+    answer: Json = {"volumeId": modification.before.id, "modificationState": modification.state}
+    for side, volume in (("target", modification.after), ("original", modification.before)):
+        answer |= {
+            f"{side}Size": volume.size_gib,
+            f"{side}Iops": volume.iops_limit,
+            f"{side}VolumeType": volume.type,
+            f"{side}Throughput": volume.throughput_limit,
+            f"{side}MultiAttachEnabled": volume.multi_attach,
+        }
+    return answer | {
+        "progress": 100 if modification.ended is not None else min(99, 100 * age // MODIFICATION_S),
+        "startTime": rfc3339(modification.began, ".000"),
+        "endTime": rfc3339(modification.ended, ".000") if modification.ended is not None else None,
+    }
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-
-
-def _volume(call: Call) -> Volume:
-    return owned(call, str(call.input.get("VolumeId", "")), Volume, "InvalidVolume.NotFound")
 
 
 def _number(call: Call, name: str) -> int | None:

@@ -2,84 +2,50 @@
 
 from __future__ import annotations
 
-import re
-
-from .account import cut
 from .ec2_query import hexadecimal, key_arn, zone_id
 from .partitions import arn
-from .resources import AccessPoint, ElasticFileSystem, MountTarget, Replication, Tags
-from .wire import AwsError, Call, Json, Reply, Route, as_json, json_reply, offset_of, page_of, token
+from .resources import AccessPoint, ElasticFileSystem, MountTarget, Replication
+from .wire import AwsError, Call, Json, Reply, json_reply, page_of, page_offset, page_size, tag_list, token
 
 DELETING, POLICIES = "efs-replications-going", "efs-policies"
 """Shelves: the state of replications that were asked to go, by source; file-system policies."""
 PAGE = 100
 """File systems a page, fixed (EFS API reference, DescribeFileSystems)."""
 
-_SYSTEM = r"/2015-02-01/file-systems/(?P<FileSystemId>[^/]+)"
-ROUTES: tuple[Route, ...] = tuple(
-    (method, operation, re.compile(path))
-    for method, operation, path in (
-        ("GET", "DescribeReplicationConfigurations", r"/2015-02-01/file-systems/replication-configurations"),
-        ("GET", "DescribeFileSystems", r"/2015-02-01/file-systems"),
-        ("GET", "DescribeLifecycleConfiguration", _SYSTEM + "/lifecycle-configuration"),
-        ("GET", "DescribeBackupPolicy", _SYSTEM + "/backup-policy"),
-        ("GET", "DescribeFileSystemPolicy", _SYSTEM + "/policy"),
-        ("GET", "DescribeMountTargets", r"/2015-02-01/mount-targets"),
-        (
-            "GET",
-            "DescribeMountTargetSecurityGroups",
-            r"/2015-02-01/mount-targets/(?P<MountTargetId>[^/]+)/security-groups",
-        ),
-        ("GET", "DescribeAccessPoints", r"/2015-02-01/access-points"),
-        ("GET", "ListTagsForResource", r"/2015-02-01/resource-tags/(?P<ResourceId>[^/]+)"),
-        ("POST", "CreateFileSystem", r"/2015-02-01/file-systems"),
-        ("PUT", "UpdateFileSystem", _SYSTEM),
-        ("DELETE", "DeleteFileSystem", _SYSTEM),
-        ("PUT", "UpdateFileSystemProtection", _SYSTEM + "/protection"),
-        ("PUT", "PutLifecycleConfiguration", _SYSTEM + "/lifecycle-configuration"),
-        ("PUT", "PutBackupPolicy", _SYSTEM + "/backup-policy"),
-        ("PUT", "PutFileSystemPolicy", _SYSTEM + "/policy"),
-        ("DELETE", "DeleteFileSystemPolicy", _SYSTEM + "/policy"),
-        ("DELETE", "DeleteReplicationConfiguration", _SYSTEM + "/replication-configuration"),
-        ("POST", "CreateMountTarget", r"/2015-02-01/mount-targets"),
-        ("DELETE", "DeleteMountTarget", r"/2015-02-01/mount-targets/(?P<MountTargetId>[^/]+)"),
-        ("POST", "CreateAccessPoint", r"/2015-02-01/access-points"),
-        ("DELETE", "DeleteAccessPoint", r"/2015-02-01/access-points/(?P<AccessPointId>[^/]+)"),
-        ("POST", "TagResource", r"/2015-02-01/resource-tags/(?P<ResourceId>[^/]+)"),
-        ("DELETE", "UntagResource", r"/2015-02-01/resource-tags/(?P<ResourceId>[^/]+)"),
-    )
-)
-
-
-def _owned(call: Call) -> list[ElasticFileSystem]:
-    return call.account.efs.get(call.region, [])
-
 
 def find(call: Call, parameter: str = "FileSystemId") -> ElasticFileSystem:
     """The file system that an id or ARN in the input names."""
     wanted = str(call.input.get(parameter, "")).rpartition("/")[2]
-    system = call.account.find(wanted)
-    if not isinstance(system, ElasticFileSystem) or system.region != call.region:
+    system = call.find(ElasticFileSystem, wanted)
+    if system is None:
         raise AwsError("FileSystemNotFound", f"File system '{wanted}' does not exist.", 404)
     return system
 
 
+def targets(call: Call) -> list[tuple[ElasticFileSystem, MountTarget]]:
+    """The mount targets of the Region, with their file systems."""
+    return [(system, target) for system in call.all(ElasticFileSystem) for target in system.mount_targets]
+
+
+def points(call: Call) -> list[tuple[ElasticFileSystem, AccessPoint]]:
+    """The access points of the Region, with their file systems."""
+    return [(system, point) for system in call.all(ElasticFileSystem) for point in system.points]
+
+
 def find_target(call: Call, target_id: str) -> tuple[ElasticFileSystem, MountTarget]:
     """A mount target, and its file system."""
-    for system in _owned(call):
-        for target in system.mount_targets:
-            if target.id == target_id:
-                return system, target
+    for system, target in targets(call):
+        if target.id == target_id:
+            return system, target
     raise AwsError("MountTargetNotFound", f"Mount target '{target_id}' does not exist.", 404)
 
 
 def find_point(call: Call, point_id: str) -> tuple[ElasticFileSystem, AccessPoint]:
     """An access point by its id or ARN, and its file system."""
     wanted = point_id.rpartition("/")[2]
-    for system in _owned(call):
-        for point in system.points:
-            if point.id == wanted:
-                return system, point
+    for system, point in points(call):
+        if point.id == wanted:
+            return system, point
     raise AwsError("AccessPointNotFound", f"Access point '{wanted}' does not exist.", 404)
 
 
@@ -93,9 +59,9 @@ def replications(call: Call, system_id: str) -> list[Replication]:
     return [each for each in call.account.fleet.replications if system_id in (each.source_id, each.destination_id)]
 
 
-def tag_list(tags: Tags) -> list[Json]:
-    """Tags as the API writes them."""
-    return [{"Key": key, "Value": value} for key, value in tags.items()]
+def not_replicated(system: ElasticFileSystem) -> AwsError:
+    """A file system takes part in no replication."""
+    return AwsError("ReplicationNotFound", f"Replication configuration not found for file system '{system.id}'.", 404)
 
 
 def _arn(account: str, region: str, system: str) -> str:
@@ -106,24 +72,14 @@ def describe_file_systems(call: Call) -> Reply:
     """File systems, a hundred a page whatever MaxItems says above that."""
     if "FileSystemId" in call.input:
         return json_reply(call, {"FileSystems": [system_json(call, find(call))]})
-    size = min(int(call.input.get("MaxItems", PAGE)), PAGE)
-    systems = _owned(call)
-    if "CreationToken" in call.input:
-        systems = [system for system in systems if creation_token(system) == call.input["CreationToken"]]
-    offset = offset_of(call.input.get("Marker"), "BadRequest")
+    size, offset, wanted = page_size(call, PAGE), page_offset(call), call.input.get("CreationToken")
+    systems = [system for system in call.all(ElasticFileSystem) if wanted in (None, creation_token(system))]
 
-    def page() -> bytes:
-        items, following = cut(systems, offset, size)
-        answer: Json = {"FileSystems": [system_json(call, system) for system in items]}
-        if offset:
-            answer["Marker"] = token(offset)
-        if following is not None:
-            answer["NextMarker"] = token(following)
-        return as_json(answer)
+    def page() -> Reply:
+        answer = page_of(call, "FileSystems", systems, lambda system: system_json(call, system), size)
+        return json_reply(call, answer | ({"Marker": token(offset)} if offset else {}))
 
-    return json_reply(
-        call, call.account.page(("efs", call.region, offset, size, call.input.get("CreationToken")), page)
-    )
+    return call.account.kept(("efs", call.region, offset, size, wanted), page)
 
 
 def system_json(call: Call, system: ElasticFileSystem) -> Json:
@@ -170,22 +126,14 @@ def protection(system: ElasticFileSystem) -> str:
 
 def describe_mount_targets(call: Call) -> Reply:
     """Mount targets of one file system, or one mount target."""
-    if "FileSystemId" in call.input:
-        only = find(call)
-        found = [(only, target) for target in only.mount_targets]
-    elif "MountTargetId" in call.input:
+    if "MountTargetId" in call.input:
         found = [find_target(call, str(call.input["MountTargetId"]))]
-    elif "AccessPointId" in call.input:
-        only, _ = find_point(call, str(call.input["AccessPointId"]))
-        found = [(only, target) for target in only.mount_targets]
     else:
-        raise AwsError("BadRequest", "MountTargetId, FileSystemId or AccessPointId is required.")
-    offset = offset_of(call.input.get("Marker"), "BadRequest")
-    items, following = cut(found, offset, min(int(call.input.get("MaxItems", 10)), 100))
-    answer: Json = {"MountTargets": [target_json(call, system, target) for system, target in items]}
-    if following is not None:
-        answer["NextMarker"] = token(following)
-    return json_reply(call, answer)
+        named = "FileSystemId" in call.input
+        only = find(call) if named else find_point(call, str(call.input["AccessPointId"]))[0]
+        found = [(only, target) for target in only.mount_targets]
+    size = page_size(call, 100, usual=10)
+    return json_reply(call, page_of(call, "MountTargets", found, lambda each: target_json(call, *each), size))
 
 
 def target_json(call: Call, system: ElasticFileSystem, target: MountTarget) -> Json:
@@ -237,14 +185,12 @@ def describe_replication_configurations(call: Call) -> Reply:
     """Replications of the account in this Region, or of one file system at either end."""
     wanted = call.input.get("FileSystemId")
     found = [
-        replication
-        for replication in call.account.fleet.replications
-        if call.region in (replication.source_region, replication.destination_region)
-        and (wanted is None or wanted in (replication.source_id, replication.destination_id))
+        each
+        for each in (call.account.fleet.replications if wanted is None else replications(call, wanted))
+        if call.region in (each.source_region, each.destination_region)
     ]
     if wanted is not None and not found:
-        find(call)
-        raise AwsError("ReplicationNotFound", f"Replication configuration not found for file system '{wanted}'.", 404)
+        raise not_replicated(find(call))
     account = call.account.id
 
     def described(each: Replication) -> Json:
@@ -266,21 +212,20 @@ def describe_replication_configurations(call: Call) -> Reply:
             "Destinations": [destination],
         }
 
-    return json_reply(call, page_of(call, "Replications", found, described, _size(call)))
+    return json_reply(call, page_of(call, "Replications", found, described, page_size(call, 100)))
 
 
 def describe_access_points(call: Call) -> Reply:
     """Access points of one file system, one by its id, or all."""
     if "AccessPointId" in call.input:
         found = [find_point(call, str(call.input["AccessPointId"]))]
+    elif "FileSystemId" in call.input:
+        only = find(call)
+        found = [(only, point) for point in only.points]
     else:
-        systems = [find(call)] if "FileSystemId" in call.input else _owned(call)
-        found = [(system, point) for system in systems for point in system.points]
-    return json_reply(call, page_of(call, "AccessPoints", found, lambda each: point_json(call, *each), _size(call)))
-
-
-def _size(call: Call) -> int:
-    return min(int(call.input.get("MaxResults", 100)), 100)
+        found = points(call)
+    size = page_size(call, 100)
+    return json_reply(call, page_of(call, "AccessPoints", found, lambda each: point_json(call, *each), size))
 
 
 def point_json(call: Call, system: ElasticFileSystem, point: AccessPoint) -> Json:

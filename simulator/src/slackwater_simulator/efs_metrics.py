@@ -8,9 +8,8 @@ from functools import lru_cache
 import numpy as np
 
 from . import mechanisms
-from .published import MINUTELY, QUARTER, alive
 from .resources import GIB, KIB, MIB, Activity, ElasticFileSystem
-from .series import FOREVER, MINUTE, Signal, Track
+from .series import FOREVER, MINUTE, MINUTELY, QUARTER, Signal, Track, alive
 
 _EFS_IO = (
     *("MeteredIOBytes", "TotalIOBytes", "DataReadIOBytes", "DataWriteIOBytes", "MetadataIOBytes"),

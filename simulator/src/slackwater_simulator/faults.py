@@ -1,4 +1,4 @@
-"""What may go wrong on purpose: denials, throttling, errors, slowness, cut, dropped and malformed answers, lost pages."""
+"""What may go wrong on purpose: denials, throttling, errors, slowness, lost pages, and answers lost or malformed."""
 
 from __future__ import annotations
 
@@ -35,11 +35,14 @@ _GLOBAL = frozenset({"iam", "organizations", "pricing", "sts"})
 """Services that policies which close Regions leave open."""
 
 
+def _not_authorized(call: Call) -> str:
+    who = global_arn("sts", call.region, call.account.id, "assumed-role/Simulated/session")
+    return f"User: {who} is not authorized to perform: {call.action}"
+
+
 def _closed(call: Call) -> str:
     """How a service says that a service control policy denies it: EC2 in its own way, and without a resource."""
-    who = global_arn("sts", call.region, call.account.id, "assumed-role/Simulated/session")
-    denied = f"User: {who} is not authorized to perform: {call.action}"
-    why = "with an explicit deny in a service control policy"
+    denied, why = _not_authorized(call), "with an explicit deny in a service control policy"
     if call.service == "ec2":
         more = "Encoded authorization failure message: c2ltdWxhdGVk"
         return f"You are not authorized to perform this operation. {denied} {why}. {more}"
@@ -76,7 +79,7 @@ class _Limited:
 
 
 class Faults:
-    """Faults by action: `cloudwatch:GetMetricData`, in one Region `us-east-1/cloudwatch:GetMetricData`, or `*` for all of them.
+    """Faults by action: `ec2:DescribeVolumes`, in one Region `us-east-1/ec2:DescribeVolumes`, or `*` for all of them.
 
     `clear` returns to a healthy account.
     """
@@ -148,7 +151,7 @@ class Faults:
         return bool(self.latency_ms or self._limited["slow"])
 
     def short_pages(self, items: int, points: int) -> None:
-        """Give no more items a page, and points a page of GetMetricData, than this. No fault: AWS may always give fewer."""
+        """Give no more items and points of GetMetricData a page than this. No fault: AWS may always give fewer."""
         self._pages = items, points
 
     def partial(self, action: str = "cloudwatch:GetMetricData", every: int = 7, times: int = FOREVER) -> None:
@@ -177,14 +180,9 @@ class Faults:
             self.clear()
         if "latency_ms" in settings:
             self.latency_ms = float(settings["latency_ms"])
-        for action in settings.get("deny", ()):
-            self.deny(action)
-        for place in settings.get("close", ()):
-            self.close(place)
-        for action in settings.get("allow", ()):
-            self.allow(action)
-        for action in settings.get("unthrottle", ()):
-            self.unthrottle(action)
+        for kind in ("deny", "close", "allow", "unthrottle"):
+            for place in settings.get(kind, ()):
+                getattr(self, kind)(place)
         for kind in ("throttle", *_LIMITED):
             for detail in settings.get(kind, ()):
                 getattr(self, kind.replace("-", "_"))(**detail)
@@ -221,12 +219,8 @@ class Faults:
         if not self._closed.isdisjoint((call.region, _names(call)[0])) and call.service not in _GLOBAL:
             raise AwsError(code, _closed(call), status)
         if not self._denied.isdisjoint(_names(call)):
-            who = global_arn("sts", call.region, call.account.id, "assumed-role/Simulated/session")
-            raise AwsError(
-                code,
-                f"User: {who} is not authorized to perform: {call.action} because no identity-based policy allows the action",
-                status,
-            )
+            why = f"{_not_authorized(call)} because no identity-based policy allows the action"
+            raise AwsError(code, why, status)
         with self._lock:
             passes = [bucket.take(self._clock()) for name in _names(call) if (bucket := self._buckets.get(name))]
         if not all(passes):

@@ -8,10 +8,11 @@ from typing import Any, Final
 from .ec2_query import hexadecimal, key_arn
 from .partitions import arn, partition, suffix
 from .resources import GIB, MIB, Backup, FsxFileSystem, FsxVolume, StorageVirtualMachine
-from .wire import AwsError, Call, Json, Reply, as_json, json_reply, page_of
+from .wire import AwsError, Call, Json, Reply, json_reply, page_of, page_size, tag_list
 
 PAGE = 50
 """Items a page. FSx does not publish its own limit; callers must follow NextToken whatever it is."""
+BACKUPS: Final = "fsx-backup"
 IDS: Final = 50
 """The most ids that a call may name (FSx API reference, BackupIds, FileSystemIds, VolumeIds)."""
 CONFIGURATIONS: Final[Mapping[str, str]] = {
@@ -23,13 +24,17 @@ CONFIGURATIONS: Final[Mapping[str, str]] = {
 """The member that holds what only this type has."""
 
 
-def _paged(call: Call, name: str, found: Sequence[Any], render: Callable[[Call, Any], Json]) -> Reply:
-    size = min(int(call.input.get("MaxResults", PAGE)), PAGE)
+type Item = FsxFileSystem | FsxVolume | StorageVirtualMachine | Backup
+"""What FSx knows by an ARN."""
 
-    def page() -> bytes:
-        return as_json(page_of(call, name, found, lambda item: render(call, item), size))
 
-    return json_reply(call, call.account.page((name, call.region, repr(call.input)), page))
+def _paged[T](call: Call, name: str, found: Sequence[T], render: Callable[[Call, T], Json]) -> Reply:
+    size = page_size(call, PAGE)
+
+    def page() -> Reply:
+        return json_reply(call, page_of(call, name, found, lambda item: render(call, item), size))
+
+    return call.account.kept((name, call.region, repr(call.input)), page)
 
 
 def _wanted(call: Call, parameter: str, items: Sequence[Any], code: str) -> Sequence[Any]:
@@ -45,17 +50,21 @@ def _wanted(call: Call, parameter: str, items: Sequence[Any], code: str) -> Sequ
     return [by_id[each] for each in ids]
 
 
-def tags_of(item: FsxFileSystem | FsxVolume | StorageVirtualMachine | Backup) -> list[Json]:
-    """Its tags as FSx writes them."""
-    return [{"Key": key, "Value": value} for key, value in item.tags.items()]
-
-
 def zone_subnets(account: str, region: str, zones: Sequence[str]) -> list[str]:
     """The subnets of an account, one a zone: `("a", "c")`."""
     return [f"subnet-{hexadecimal(account + region + zone)}" for zone in zones]
 
 
-def arn_of(account: str, item: FsxFileSystem | FsxVolume | StorageVirtualMachine | Backup) -> str:
+def _filtered[T](call: Call, items: Sequence[T], known: Mapping[str, Callable[[T], object]]) -> Sequence[T]:
+    for entry in call.input.get("Filters", ()):
+        name, wanted = entry.get("Name"), entry.get("Values", ())
+        if name not in known:
+            raise AwsError("BadRequest", f"Filter {name} is not valid")
+        items = [item for item in items if known[name](item) in wanted]
+    return items
+
+
+def arn_of(account: str, item: Item) -> str:
     """The ARN under which FSx knows it."""
     match item:
         case FsxFileSystem():
@@ -84,12 +93,8 @@ def interfaces_of(account: str, system: FsxFileSystem) -> dict[str, str]:
 
 def describe_file_systems(call: Call) -> Reply:
     """File systems of every type."""
-    return _paged(
-        call,
-        "FileSystems",
-        _wanted(call, "FileSystemIds", call.account.fsx.get(call.region, []), "FileSystemNotFound"),
-        file_system,
-    )
+    found = _wanted(call, "FileSystemIds", call.all(FsxFileSystem), "FileSystemNotFound")
+    return _paged(call, "FileSystems", found, file_system)
 
 
 def file_system(call: Call, system: FsxFileSystem) -> Json:
@@ -109,7 +114,7 @@ def file_system(call: Call, system: FsxFileSystem) -> Json:
         "DNSName": f"{system.id}.fsx.{region}.{suffix(region)}",
         "KmsKeyId": system.detail.get("kms") or key_arn(region, account),
         "ResourceARN": arn_of(account, system),
-        "Tags": tags_of(system),
+        "Tags": tag_list(system.tags),
         CONFIGURATIONS[system.kind]: configuration(call, system),
     }
     if actions := system.detail.get("actions"):
@@ -158,15 +163,16 @@ def _configuration(system: FsxFileSystem, subnets: list[str]) -> Json:
     return kept | {"PerUnitStorageThroughput": system.throughput, "MountName": "fsx", "DataCompressionType": "NONE"}
 
 
+_VOLUME_FILTERS: Final[Mapping[str, Callable[[FsxVolume], str | None]]] = {
+    "file-system-id": lambda each: each.file_system_id,
+    "storage-virtual-machine-id": lambda each: each.svm_id,
+}
+
+
 def describe_volumes(call: Call) -> Reply:
     """Volumes, by id, file system or storage virtual machine."""
-    found = _wanted(call, "VolumeIds", call.account.fsx_volumes.get(call.region, []), "VolumeNotFound")
-    for entry in call.input.get("Filters", ()):
-        field = {"file-system-id": "file_system_id", "storage-virtual-machine-id": "svm_id"}.get(entry.get("Name"))
-        if field is None:
-            raise _unknown_filter(entry)
-        found = [each for each in found if getattr(each, field) in entry.get("Values", ())]
-    return _paged(call, "Volumes", found, volume)
+    found = _wanted(call, "VolumeIds", call.all(FsxVolume), "VolumeNotFound")
+    return _paged(call, "Volumes", _filtered(call, found, _VOLUME_FILTERS), volume)
 
 
 def volume(call: Call, item: FsxVolume) -> Json:
@@ -177,7 +183,7 @@ def volume(call: Call, item: FsxVolume) -> Json:
         "Lifecycle": item.phase or ("CREATED" if item.kind == "ONTAP" else "AVAILABLE"),
         "Name": item.name,
         "ResourceARN": arn_of(call.account.id, item),
-        "Tags": tags_of(item),
+        "Tags": tag_list(item.tags),
         "VolumeId": item.id,
         "VolumeType": item.kind,
     }
@@ -234,24 +240,10 @@ def is_svm_root(item: FsxVolume) -> bool:
     return bool(item.detail.get("root"))
 
 
-def _unknown_filter(entry: Json) -> AwsError:
-    return AwsError("BadRequest", f"Filter {entry.get('Name')} is not valid")
-
-
-def backups_in(call: Call) -> list[Backup]:
-    """FSx's backups in the call's Region, the oldest first."""
-    return [each for each in call.account.backups() if each.kind == "fsx-backup" and each.region == call.region]
-
-
 def describe_backups(call: Call) -> Reply:
     """Backups, by id, or by what they are of and their type."""
-    found = _wanted(call, "BackupIds", backups_in(call), "BackupNotFound")
-    for entry in call.input.get("Filters", ()):
-        field = _BACKUP_FILTERS.get(entry.get("Name"))
-        if field is None:
-            raise _unknown_filter(entry)
-        found = [each for each in found if field(each) in entry.get("Values", ())]
-    return _paged(call, "Backups", found, backup)
+    found = _wanted(call, "BackupIds", call.backups(BACKUPS), "BackupNotFound")
+    return _paged(call, "Backups", _filtered(call, found, _BACKUP_FILTERS), backup)
 
 
 _BACKUP_FILTERS: Final[Mapping[str, Callable[[Backup], str]]] = {
@@ -283,7 +275,7 @@ def backup(call: Call, item: Backup) -> Json:
         "CreationTime": float(item.made),
         "KmsKeyId": described["KmsKeyId"],
         "ResourceARN": arn_of(call.account.id, item),
-        "Tags": tags_of(item),
+        "Tags": tag_list(item.tags),
         "FileSystem": {key: described[key] for key in (*kept, CONFIGURATIONS[system.kind])},
         "OwnerId": call.account.id,
         "ResourceType": "VOLUME" if item.detail["volume"] else "FILE_SYSTEM",
@@ -301,29 +293,26 @@ def backup(call: Call, item: Backup) -> Json:
 
 def describe_s3_access_point_attachments(call: Call) -> Reply:
     """Nobody here attached an S3 access point."""
-    for entry in call.input.get("Filters", ()):
-        if entry.get("Name") not in ("file-system-id", "volume-id", "type"):
-            raise _unknown_filter(entry)
+    nothing: list[object] = []
+    _filtered(call, nothing, dict.fromkeys(("file-system-id", "volume-id", "type"), id))
     if names := call.input.get("Names"):
         raise AwsError("S3AccessPointAttachmentNotFound", f"{names} do not exist")
-    return json_reply(call, {"S3AccessPointAttachments": []})
+    return json_reply(call, {"S3AccessPointAttachments": nothing})
 
 
 def list_tags_for_resource(call: Call) -> Reply:
     """Tags of anything that FSx knows by an ARN."""
-    return json_reply(call, {"Tags": tags_of(by_arn(call))})
+    return json_reply(call, {"Tags": tag_list(by_arn(call).tags)})
 
 
-def by_arn(call: Call) -> FsxFileSystem | FsxVolume | StorageVirtualMachine | Backup:
+def by_arn(call: Call) -> Item:
     """What ResourceARN names."""
     named = str(call.input.get("ResourceARN", ""))
     if not named.startswith(f"arn:{partition(call.region)}:fsx:"):
         raise AwsError("NotServiceResourceError", f"{named} is no resource of FSx.")
     wanted = named.rpartition("/")[2]
-    items = (call.account.find(wanted), *(each for each in backups_in(call) if each.id == wanted))
-    for item in items:
-        if isinstance(item, FsxFileSystem | FsxVolume | StorageVirtualMachine | Backup) and (
-            item.region == call.region and arn_of(call.account.id, item) == named
-        ):
+    served: Item | None = call.find(FsxFileSystem, wanted) or call.find(FsxVolume, wanted)
+    for item in (served, call.find(StorageVirtualMachine, wanted), call.backup(BACKUPS, wanted)):
+        if item is not None and arn_of(call.account.id, item) == named:
             return item
     raise AwsError("ResourceNotFound", f"{named} does not exist.")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from . import mechanisms
-from .published import FIVE, MINUTELY, alive
-from .resources import GIB, Activity, FsxFileSystem
-from .series import FOREVER, MINUTE, Signal, Track
+from .resources import GIB, Activity, FsxFileSystem, FsxVolume
+from .series import FIVE, FOREVER, MINUTE, MINUTELY, Signal, Track, alive
 
 WORK = ("DataReadBytes", "DataWriteBytes", "DataReadOperations", "DataWriteOperations", "MetadataOperations")
 _FSX_SERVER = (
-    "NetworkThroughputUtilization",
-    "CPUUtilization",
-    "FileServerDiskThroughputUtilization",
-    "FileServerDiskIopsUtilization",
+    *("NetworkThroughputUtilization", "CPUUtilization"),
+    *("FileServerDiskThroughputUtilization", "FileServerDiskIopsUtilization"),
 )
 _BALANCES = ("FileServerDiskThroughputBalance", "FileServerDiskIopsBalance")
 _OF_KIND = {
@@ -29,7 +26,7 @@ TIERS = {
 _SMALL_WINDOWS = (*WORK, "FreeStorageCapacity")
 """All that Windows below 32 MB/s publishes."""
 _OPERATIONS_PER_MB = 39.0625
-"""Disk operations a second for each MB/s of throughput capacity: 2,500 at 64, 6,250 at 160 (FSx for OpenZFS performance)."""
+"""Disk operations a second for each MB/s of throughput capacity: 2,500 at 64 (FSx for OpenZFS performance)."""
 
 
 def fsx_names(system: FsxFileSystem) -> tuple[str, ...]:
@@ -44,20 +41,15 @@ def _disks(system: FsxFileSystem, metric: str) -> mechanisms.Allowance | None:
 
     OpenZFS's tables stand in for those of ONTAP, which publishes its balances below 512 MB/s, and of Windows.
     """
-    burst_mb = (
-        1_024.0 if system.kind != "OPENZFS" or system.deployment in ("SINGLE_AZ_1", "SINGLE_AZ_HA_1") else 3_125.0
-    )
-    burst_operations = 40_000.0 if burst_mb == 1_024.0 else 100_000.0
+    slow = system.kind != "OPENZFS" or system.deployment in ("SINGLE_AZ_1", "SINGLE_AZ_HA_1")
+    burst_mb, burst_operations = (1_024.0, 40_000.0) if slow else (3_125.0, 100_000.0)
     operations = system.throughput * _OPERATIONS_PER_MB
-    if (
-        system.kind == "LUSTRE"
-        or (system.kind == "ONTAP" and system.throughput >= 512)
-        or operations >= burst_operations
-    ):
+    large = system.kind == "ONTAP" and system.throughput >= 512
+    if system.kind == "LUSTRE" or large or operations >= burst_operations:
         return None
     if metric == "FileServerDiskIopsBalance":
-        return mechanisms.file_server_allowance(operations, burst_operations)
-    return mechanisms.file_server_allowance(system.throughput * 1e6, burst_mb * 1e6)
+        return mechanisms.instance_allowance(operations, burst_operations)
+    return mechanisms.instance_allowance(system.throughput * 1e6, burst_mb * 1e6)
 
 
 def _balance(system: FsxFileSystem, metric: str) -> Track:
@@ -104,6 +96,11 @@ def fsx_work(activity: Activity | None, metric: str, created: int) -> Track | No
     return alive(since, activity.shape, rate * 60)
 
 
+def fsx_volume_track(volume: FsxVolume, metric: str) -> Track | None:
+    """Volume metrics: work alone."""
+    return volume.telemetry.get(metric) or fsx_work(volume.activity, metric, volume.created)
+
+
 def fsx_track(system: FsxFileSystem, metric: str) -> Track | None:
     """File-system metrics: work, server, disks, space."""
     if metric in system.telemetry or metric not in fsx_names(system):
@@ -121,11 +118,6 @@ def fsx_track(system: FsxFileSystem, metric: str) -> Track | None:
     }
     if metric in constant:
         return alive(since, MINUTELY, constant[metric])
-    return _utilization(system, metric)
-
-
-def _utilization(system: FsxFileSystem, metric: str) -> Track:
-    since = ((system.created, FOREVER),)
     if system.activity is None:
         return alive(since, MINUTELY, 0.2, digits=2)
     peak = system.disk_iops_peak if metric == "DiskIopsUtilization" else system.server_peak

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
-from .account import cut
 from .partitions import partition
-from .wire import AwsError, Call, Operation, Reply, offset_of, token
-from .xml import members, query_document, tag
+from .wire import AwsError, Call, Json, Operation, Reply, page_of, page_size, xml_reply
 
-_NAMESPACE = "https://iam.amazonaws.com/doc/2010-05-08/"
 _SOURCE = re.compile(r"arn:(aws[a-z-]*):iam::(\d{12}):(user|group|role)/.+")
 _ACTION = re.compile(r"[\w-]+:[\w*]+")
 PREFIX = "iam-simulated:"
-"""Of a denial that only the policy simulator knows: `iam-simulated:ec2:DeleteVolume`, with ` on ARN` of one resource."""
+"""Of a denial that only the policy simulator knows: `iam-simulated:ec2:DeleteVolume`, or with ` on ARN` at its end."""
 PAGE = 100
 """Results a page, when MaxItems is not given."""
 
@@ -33,41 +30,30 @@ def operations(denied: Callable[[str], bool]) -> dict[str, Operation]:
         arns: Sequence[str] = call.input.get("ResourceArns") or ("*",)
         if not actions or not all(_ACTION.fullmatch(action) for action in actions):
             raise AwsError("ValidationError", "ActionNames has to name actions: service:Action.")
-        size = int(call.input.get("MaxItems", PAGE))
-        if not 1 <= size <= 1000:
-            raise AwsError("ValidationError", "MaxItems has to be between 1 and 1000.")
-        shown, following = cut(actions, offset_of(call.input.get("Marker"), "InvalidInput"), size)
-        results = members("EvaluationResults", (_result(action, arns, denied) for action in shown), "member")
-        more = tag("IsTruncated", following is not None) + (
-            tag("Marker", token(following)) if following is not None else ""
+        page = page_of(
+            call,
+            "EvaluationResults",
+            actions,
+            lambda action: _result(action, arns, denied),
+            page_size(call, 1000, PAGE),
         )
-        return Reply(query_document(call.operation, _NAMESPACE, results + more), "text/xml")
+        return xml_reply(call, page | {"IsTruncated": "Marker" in page})
 
     return {"simulateprincipalpolicy": simulate_principal_policy}
 
 
-def _result(action: str, arns: Sequence[str], denied: Callable[[str], bool]) -> str:
-    decisions = {
-        arn: "implicitDeny" if denied(PREFIX + action) or denied(f"{PREFIX}{action} on {arn}") else "allowed"
-        for arn in arns
+def _result(action: str, arns: Sequence[str], denied: Callable[[str], bool]) -> Json:
+    allowed = {arn: not denied(PREFIX + action) and not denied(f"{PREFIX}{action} on {arn}") for arn in arns}
+    specific = [{"EvalResourceName": arn} | _decided("EvalResourceDecision", each) for arn, each in allowed.items()]
+    return {
+        "EvalActionName": action,
+        "EvalResourceName": arns[0] if len(arns) == 1 else "*",
+        **_decided("EvalDecision", any(allowed.values())),
+        "ResourceSpecificResults": [] if arns == ("*",) else specific,
     }
-    best = "allowed" if "allowed" in decisions.values() else "implicitDeny"
-    specific: Iterable[str] = (
-        tag("EvalResourceName", arn) + tag("EvalResourceDecision", decision) + _matched(decision)
-        for arn, decision in decisions.items()
-    )
-    return (
-        tag("EvalActionName", action)
-        + tag("EvalResourceName", arns[0] if len(arns) == 1 else "*")
-        + tag("EvalDecision", best)
-        + _matched(best)
-        + members("ResourceSpecificResults", () if arns == ("*",) else specific, "member")
-    )
 
 
-def _matched(decision: str) -> str:
-    statement = tag("SourcePolicyId", "simulated") + tag("SourcePolicyType", "role")
-    return (
-        members("MatchedStatements", (statement,) if decision == "allowed" else (), "member")
-        + "<MissingContextValues/>"
-    )
+def _decided(name: str, allowed: bool) -> Json:
+    statements = [{"SourcePolicyId": "simulated", "SourcePolicyType": "role"}] if allowed else []
+    decision = "allowed" if allowed else "implicitDeny"
+    return {name: decision, "MatchedStatements": statements, "MissingContextValues": []}

@@ -199,23 +199,10 @@ class InstanceType:
 
 def _parse(line: str) -> InstanceType:
     cell = line.split()
-    ebs = None if cell[8] == "-" else EbsLimit(int(cell[8]), int(cell[9]), int(cell[10]), int(cell[11]))
     return InstanceType(
-        name=cell[0],
-        vcpus=int(cell[1]),
-        threads_per_core=int(cell[2]),
-        memory_mib=int(cell[3]),
-        hypervisor=cell[4],
-        architecture=cell[5],
-        baseline_gbps=float(cell[6]),
-        peak_gbps=float(cell[7]),
-        ebs=ebs,
-        interfaces=int(cell[12]),
-        addresses=int(cell[13]),
-        current=cell[14] == "1",
-        clock_ghz=float(cell[15]),
-        network_text=cell[16].replace("_", " "),
-        ebs_support=cell[17],
+        *(cell[0], int(cell[1]), int(cell[2]), int(cell[3]), cell[4], cell[5], float(cell[6]), float(cell[7])),
+        None if cell[8] == "-" else EbsLimit(*map(int, cell[8:12])),
+        *(int(cell[12]), int(cell[13]), cell[14] == "1", float(cell[15]), cell[16].replace("_", " "), cell[17]),
     )
 
 

@@ -1,7 +1,7 @@
-"""Answers that are not what a service would say: other bytes, other types, members that are missing, points of another clock.
+"""Answers that are not what a service would say: other bytes or types, missing members, points of another clock.
 
-What is wrong is drawn from a seed. Nothing here says something that the service could have meant: a member that AWS leaves out
-where there is nothing to say is never left out, and text is never changed to other text of its kind.
+What is wrong is drawn from a seed. Nothing here says something that the service could have meant: a member that AWS
+leaves out where there is nothing to say is never left out, and text is never changed to other text of its kind.
 """
 
 from __future__ import annotations
@@ -65,22 +65,10 @@ def malform(reply: Reply, how: str, seed: int) -> Reply:
     return WAYS[how](reply, random.Random(seed))
 
 
-def _garbage(reply: Reply, chance: random.Random) -> Reply:
-    return replace(reply, body=chance.randbytes(max(8, len(reply.body) // 4)))
-
-
-def _html(reply: Reply, _: random.Random) -> Reply:
-    return replace(reply, body=_HTML, content_type="text/html")
-
-
-def _empty(reply: Reply, _: random.Random) -> Reply:
-    return replace(reply, body=b"")
-
-
 def _type(reply: Reply, chance: random.Random) -> Reply:
     """Up to three values of another type."""
     if not _is_json(reply):
-        return _in_xml(reply, chance, lambda leaf: bool(_TYPED.fullmatch(leaf.text or "")), _unreadable)
+        return _in_xml(reply, chance, lambda leaf: bool(_TYPED.fullmatch(leaf.text or "")), text="unexpected")
     answer = json.loads(reply.body)
     for container, key in _some(chance, list(_spots(answer))):
         container[key] = chance.choice(_OTHERS.get(type(container[key]).__name__, ("unexpected",)))
@@ -90,16 +78,15 @@ def _type(reply: Reply, chance: random.Random) -> Reply:
 def _missing(reply: Reply, chance: random.Random) -> Reply:
     """Up to three members left out that are always there."""
     if not _is_json(reply):
-        return _in_xml(
-            reply, chance, lambda leaf: _name(leaf) != "value", None
-        )  # a tag without a value has an empty one
+        # A tag without a value has an empty one.
+        return _in_xml(reply, chance, lambda leaf: _name(leaf) != "value", gone=True)
     return _without(reply, chance, lambda container, key: container.pop(key, None))
 
 
 def _null(reply: Reply, chance: random.Random) -> Reply:
     """Up to three of them null, or empty in XML."""
     if not _is_json(reply):
-        return _in_xml(reply, chance, lambda leaf: not len(leaf) and _name(leaf) != "value", _emptied)
+        return _in_xml(reply, chance, lambda leaf: not len(leaf) and _name(leaf) != "value")
     return _without(reply, chance, lambda container, key: container.update({key: None}))
 
 
@@ -115,60 +102,56 @@ def _without(reply: Reply, chance: random.Random, do: Callable[[Json, str], obje
     return _as_body(reply, answer)
 
 
-def _points(change: Callable[[list[Any], list[Any], random.Random], object]) -> Callable[[Reply, random.Random], Reply]:
-    """Changes the points of up to three metrics that have some; other answers pass as they are."""
+type Way = Callable[[Reply, random.Random], Reply]
+"""How an answer is made wrong."""
+
+
+def _of_metrics(change: Callable[[list[Json], random.Random], object]) -> Way:
+    """Changes what GetMetricData answers; other answers pass as they are."""
 
     def changed(reply: Reply, chance: random.Random) -> Reply:
-        return _results(
-            reply,
-            lambda results: [
-                change(one["Timestamps"], one["Values"], chance)
-                for one in _some(chance, [one for one in results if one["Values"]])
-            ],
-        )
+        if not _is_json(reply):
+            return reply
+        answer = json.loads(reply.body)
+        if results := answer.get("MetricDataResults"):
+            change(results, chance)
+        return _as_body(reply, answer)
 
     return changed
 
 
-def _shifted(reply: Reply, chance: random.Random) -> Reply:
+def _shifted(results: list[Json], chance: random.Random) -> None:
     """All of CloudWatch's points some hours early or late, as if its clock had moved."""
     by = chance.choice((-1, 1)) * chance.randint(1, 48) * 3600
-
-    def shift(results: list[Json]) -> None:
-        for one in results:
-            one["Timestamps"] = [time + by for time in one["Timestamps"]]
-
-    return _results(reply, shift)
+    for one in results:
+        one["Timestamps"] = [time + by for time in one["Timestamps"]]
 
 
-def _left_out(reply: Reply, chance: random.Random) -> Reply:
+def _left_out(results: list[Json], chance: random.Random) -> None:
     """A metric that was asked for is not in the answer."""
-    return _results(reply, lambda results: results.pop(chance.randrange(len(results))) if results else None)
+    results.pop(chance.randrange(len(results)))
 
 
-def _unasked(reply: Reply, _: random.Random) -> Reply:
+def _unasked(results: list[Json], _: random.Random) -> None:
     """A metric that nobody asked for."""
-    return _results(reply, lambda results: results.append({**results[0], "Id": "unasked"}) if results else None)
+    results.append({**results[0], "Id": "unasked"})
 
 
-def _told_twice(reply: Reply, chance: random.Random) -> Reply:
+def _told_twice(results: list[Json], chance: random.Random) -> None:
     """A metric answered twice, each time otherwise."""
-
-    def twice(results: list[Json]) -> None:
-        if with_points := [one for one in results if one["Values"]]:
-            one = chance.choice(with_points)
-            results.append({**one, "Values": [value + 1 for value in one["Values"]]})
-
-    return _results(reply, twice)
+    if with_points := [one for one in results if one["Values"]]:
+        one = chance.choice(with_points)
+        results.append({**one, "Values": [value + 1 for value in one["Values"]]})
 
 
-def _results(reply: Reply, change: Callable[[list[Json]], object]) -> Reply:
-    if not _is_json(reply):
-        return reply
-    answer = json.loads(reply.body)
-    if "MetricDataResults" in answer:
-        change(answer["MetricDataResults"])
-    return _as_body(reply, answer)
+def _points(change: Callable[[list[Any], list[Any], random.Random], object]) -> Way:
+    """Changes the points of up to three metrics that have some."""
+
+    def changed(results: list[Json], chance: random.Random) -> None:
+        for one in _some(chance, [one for one in results if one["Values"]]):
+            change(one["Timestamps"], one["Values"], chance)
+
+    return _of_metrics(changed)
 
 
 def _unordered(times: list[Any], values: list[Any], chance: random.Random) -> None:
@@ -198,17 +181,17 @@ def _value(*instead: Any) -> Callable[[list[Any], list[Any], random.Random], Non
     return put
 
 
-WAYS: Final[Mapping[str, Callable[[Reply, random.Random], Reply]]] = {
-    "garbage": _garbage,
-    "html": _html,
-    "empty": _empty,
+WAYS: Final[Mapping[str, Way]] = {
+    "garbage": lambda reply, chance: replace(reply, body=chance.randbytes(max(8, len(reply.body) // 4))),
+    "html": lambda reply, _: replace(reply, body=_HTML, content_type="text/html"),
+    "empty": lambda reply, _: replace(reply, body=b""),
     "type": _type,
     "missing": _missing,
     "null": _null,
-    "shifted": _shifted,
-    "left-out": _left_out,
-    "unasked": _unasked,
-    "told-twice": _told_twice,
+    "shifted": _of_metrics(_shifted),
+    "left-out": _of_metrics(_left_out),
+    "unasked": _of_metrics(_unasked),
+    "told-twice": _of_metrics(_told_twice),
     "unordered": _points(_unordered),
     "twice": _points(_twice),
     "outside": _points(_outside),
@@ -246,9 +229,11 @@ def _in_xml(
     reply: Reply,
     chance: random.Random,
     fits: Callable[[ET.Element], bool],
-    do: Callable[[ET.Element], object] | None,
+    *,
+    text: str | None = None,
+    gone: bool = False,
 ) -> Reply:
-    """Up to three elements changed, or removed where `do` is None; never one that may be left out."""
+    """Up to three elements that get another text, or are gone; never one that may be left out."""
     root = ET.fromstring(reply.body)  # noqa: S314 -- the simulator wrote it
     namespace = root.tag.partition("}")[0].lstrip("{")
     spots = [
@@ -258,8 +243,8 @@ def _in_xml(
         if _name(child) not in _ELEMENTS_LEFT_OUT and _name(child) != "requestId" and fits(child)
     ]
     for parent, child in _some(chance, spots):
-        if do:
-            do(child)
+        if not gone:
+            child.text = text
         elif child in parent:
             parent.remove(child)
     return replace(reply, body=ET.tostring(root, "utf-8", default_namespace=namespace))
@@ -267,11 +252,3 @@ def _in_xml(
 
 def _name(element: ET.Element) -> str:
     return element.tag.rpartition("}")[2]
-
-
-def _unreadable(leaf: ET.Element) -> None:
-    leaf.text = "unexpected"
-
-
-def _emptied(leaf: ET.Element) -> None:
-    leaf.text = None

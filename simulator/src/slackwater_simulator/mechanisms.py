@@ -14,7 +14,7 @@ from .series import MINUTE, Floats
 MIB, GIB, TIB = 1 << 20, 1 << 30, 1 << 40
 
 FEW_ROWS = 16
-"""Maximum number of instances for which a loop in Python over each one's steps is faster than numpy over all of them."""
+"""Up to so many instances, a loop in Python over each one's steps is faster than numpy over all of them."""
 
 
 class Shaped(NamedTuple):
@@ -27,9 +27,9 @@ class Shaped(NamedTuple):
 def network_buckets(demand: Floats, baseline: Floats, peak: Floats, burst: Floats, *, step: int = MINUTE) -> Shaped:
     """Network credits of many instances at once, one direction.
 
-    `demand` is bytes/s (instances × steps), `baseline` and `peak` bytes/s, `burst` seconds at the peak that a full bucket
-    allows. Buckets start full, fill at the baseline and never hold more. Source: Amazon EC2 instance network bandwidth,
-    EC2 user guide (bursts last 5 to 60 minutes; AWS publishes no credit size, hence the parameter).
+    `demand` is bytes/s (instances × steps), `baseline` and `peak` bytes/s, `burst` seconds at the peak that a full
+    bucket allows. Buckets start full, fill at the baseline and never hold more. Source: Amazon EC2 instance network
+    bandwidth, EC2 user guide (bursts last 5 to 60 minutes; AWS publishes no credit size, hence the parameter).
     """
     through = _each_bucket if len(demand) <= FEW_ROWS else _all_buckets
     passed, held = through(demand, baseline, peak, burst * (peak - baseline), step)
@@ -96,7 +96,7 @@ class Credits(NamedTuple):
 
 
 def bursting(demand: Floats, baseline: float, burst: float, most: float, *, step: int = MINUTE) -> Credits:
-    """Work that credits let through; `demand`, `baseline` and `burst` are a second, and the balance starts at its `most`."""
+    """Work that credits let through. `demand`, `baseline` and `burst` are a second; the balance starts at `most`."""
     spent = np.cumsum((demand - baseline) * step)
     owed = spent - np.minimum(np.minimum.accumulate(spent), 0.0)
     # The limits never bind: no need to step. What was held to the limits before owes all but a rounding error.
@@ -147,8 +147,8 @@ class Allowance(NamedTuple):
 def efs_allowance(standard_bytes: float) -> Allowance:
     """Of a bursting EFS file system, metered bytes.
 
-    Baseline 50 KiB/s per GiB in Standard and at least 1 MiB/s; burst 100 MiB/s per TiB and at least 100 MiB/s; credits up
-    to 2.1 TiB, per TiB from 1 TiB. Source: Amazon EFS performance, EFS user guide. Below 20 GiB credits are taken to
+    Baseline 50 KiB/s per GiB in Standard and at least 1 MiB/s; burst 100 MiB/s per TiB and at least 100 MiB/s; credits
+    up to 2.1 TiB, per TiB from 1 TiB. Source: Amazon EFS performance, EFS user guide. Below 20 GiB credits are taken to
     accrue at the 1 MiB/s floor.
     """
     tib = max(1.0, standard_bytes / TIB)
@@ -174,22 +174,17 @@ def volume_allowance(type_: str, size_gib: int) -> Allowance | None:
 
 
 def instance_allowance(baseline: float, maximum: float) -> Allowance:
-    """What an instance carries to its volumes, bytes or operations a second.
+    """What holds its maximum for half an hour: an instance's EBS bandwidth, and an FSx file server on its disks.
 
-    An instance that bursts holds its maximum for half an hour (Amazon EBS-optimized instances, EC2 user guide); AWS publishes
-    no refill, which is taken to be what the work leaves of the baseline.
+    Source: Amazon EBS-optimized instances, EC2 user guide. AWS publishes no refill, which is taken to be what the work
+    leaves of the baseline; of FSx it publishes no bucket either.
     """
     return Allowance(baseline, maximum, (maximum - baseline) * 1800)
 
 
 def let_through(wanted: Floats, baseline: float, maximum: float, *, step: int = MINUTE) -> Floats:
-    """Of what volumes want, a second, what their instance carries: its maximum while there are credits, then its baseline."""
+    """Of what volumes want, a second, what their instance carries: its maximum while there are credits."""
     return bursting(wanted, *instance_allowance(baseline, maximum), step=step).done / step
-
-
-def file_server_allowance(baseline: float, burst: float) -> Allowance:
-    """What an FSx file server does on its disks. AWS publishes neither bucket nor refill: half an hour, as for instances."""
-    return Allowance(baseline, burst, (burst - baseline) * 1800)
 
 
 class CpuWork(NamedTuple):

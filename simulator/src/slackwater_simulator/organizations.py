@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 from .partitions import global_arn
 from .resources import Fleet, Tags
-from .wire import AwsError, Call, Json, Operation, Reply, json_reply, page_of
+from .wire import AwsError, Call, Json, Operation, Reply, json_reply, page_of, page_size, tag_list
 
 type State = Literal["ACTIVE", "SUSPENDED", "PENDING_CLOSURE", "PENDING_ACTIVATION", "CLOSED"]
 
@@ -39,7 +39,7 @@ class Member:
 
 @dataclass(frozen=True, kw_only=True)
 class Organization:
-    """A tree. `fleet_of` makes what is in a member's account when somebody first asks for it; None is nothing to be asked."""
+    """A tree. `fleet_of` makes what is in a member's account when somebody first asks; None is nothing to be asked."""
 
     management: str
     members: Sequence[Member]
@@ -105,9 +105,8 @@ def _describe_account(org: Organization, call: Call) -> Json:
 def _describe_organizational_unit(org: Organization, call: Call) -> Json:
     unit = org.named.get(call.input["OrganizationalUnitId"])
     if not isinstance(unit, Unit):
-        raise AwsError(
-            "OrganizationalUnitNotFoundException", "You specified an organizational unit that doesn't exist."
-        )
+        why = "You specified an organizational unit that doesn't exist."
+        raise AwsError("OrganizationalUnitNotFoundException", why)
     return {"OrganizationalUnit": _unit(org, call, unit)}
 
 
@@ -142,7 +141,7 @@ def _list_tags_for_resource(org: Organization, call: Call) -> Json:
     member = org.named.get(call.input["ResourceId"])
     if not isinstance(member, Member):
         raise AwsError("TargetNotFoundException", "You specified a target that doesn't exist.")
-    return _page(call, "Tags", [*member.tags.items()], lambda tag: {"Key": tag[0], "Value": tag[1]})
+    return _page(call, "Tags", tag_list(member.tags), dict)
 
 
 def _children(org: Organization, call: Call) -> Sequence[Unit | Member]:
@@ -152,11 +151,8 @@ def _children(org: Organization, call: Call) -> Sequence[Unit | Member]:
     return org.children[parent]
 
 
-def _page[T](call: Call, key: str, items: Sequence[T], render: Callable[[T], Mapping[str, Any]]) -> Json:
-    size = int(call.input.get("MaxResults", PAGE))
-    if not 1 <= size <= PAGE:
-        raise AwsError("InvalidInputException", f"MaxResults has to be between 1 and {PAGE}.")
-    return page_of(call, key, items, render, size, "InvalidInputException")
+def _page[T](call: Call, key: str, items: Sequence[T], render: Callable[[T], object]) -> Json:
+    return page_of(call, key, items, render, page_size(call, PAGE))
 
 
 def _account(org: Organization, call: Call, member: Member) -> Json:

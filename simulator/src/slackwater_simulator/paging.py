@@ -10,16 +10,8 @@ from dataclasses import replace
 from itertools import count
 from typing import Final
 
-from .wire import AwsError, Call, Operation, Reply, as_json, token
+from .wire import AwsError, Call, Operation, Reply, as_json, paging_of, token
 
-_NAMES: Final[Mapping[str, tuple[str, str, str]]] = {
-    "elasticfilesystem:DescribeFileSystems": ("Marker", "NextMarker", "MaxItems"),
-    "elasticfilesystem:DescribeMountTargets": ("Marker", "NextMarker", "MaxItems"),
-    "cloudwatch:GetMetricData": ("NextToken", "NextToken", "MaxDatapoints"),
-    "compute-optimizer:GetEBSVolumeRecommendations": ("nextToken", "nextToken", "maxResults"),
-    "compute-optimizer:GetIdleRecommendations": ("nextToken", "nextToken", "maxResults"),
-}
-_USUAL: Final = ("NextToken", "NextToken", "MaxResults")
 _BEHIND: Final = 1 << 50
 """An offset behind the end of every list."""
 _XML_TOKEN: Final = re.compile(rb"<nextToken>([^<]*)</nextToken>")
@@ -28,12 +20,12 @@ _FRESH: Final = count()
 
 def has_token(call: Call) -> bool:
     """Whether a call asks for another page than the first."""
-    return bool(call.input.get(_names(call)[0]))
+    return bool(call.input.get(paging_of(call).page))
 
 
 def shortened(call: Call, items: int, points: int) -> Call:
-    """The call as if it asked for fewer items a page, or points of GetMetricData; one of EC2 that names none is left alone."""
-    size = _names(call)[2]
+    """The call as if it asked for fewer items a page, or points of GetMetricData; EC2's where it asks for pages."""
+    size = paging_of(call).size
     most = points if size == "MaxDatapoints" else items
     if call.service == "ec2" and size not in call.input:
         return call
@@ -91,14 +83,9 @@ FROM_THE_SECOND: Final = frozenset({"again", "instead", "refused", "nowhere"})
 """What only happens to a call with a token."""
 
 
-def _names(call: Call) -> tuple[str, str, str]:
-    """The token's name in a request and in an answer, and that of the size of a page."""
-    return _NAMES.get(call.action, _USUAL)
-
-
 def _asking(call: Call, asked: str | None) -> Call:
     """The call with this token, or none."""
-    name = _names(call)[0]
+    name = paging_of(call).page
     others = {key: value for key, value in call.input.items() if key != name}
     return replace(call, input=others | ({name: asked} if asked else {}))
 
@@ -106,7 +93,7 @@ def _asking(call: Call, asked: str | None) -> Call:
 def _token(reply: Reply, call: Call) -> str | None:
     """The token of an answer, if it has one."""
     if "json" in reply.content_type:
-        found: str | None = json.loads(reply.body).get(_names(call)[1])
+        found: str | None = json.loads(reply.body).get(paging_of(call).next_page)
         return found
     match = _XML_TOKEN.search(reply.body)
     return match[1].decode() if match else None
@@ -115,7 +102,7 @@ def _token(reply: Reply, call: Call) -> str | None:
 def _with_token(reply: Reply, call: Call, following: str | None) -> Reply:
     """The answer with this token, or none."""
     if "json" in reply.content_type:
-        name = _names(call)[1]
+        name = paging_of(call).next_page
         answer = {key: value for key, value in json.loads(reply.body).items() if key != name}
         return replace(reply, body=as_json(answer | ({name: following} if following else {})))
     body, end, tail = _XML_TOKEN.sub(b"", reply.body).rpartition(b"</")

@@ -1,7 +1,7 @@
 """Partitions of AWS: their Regions, and how they write ARNs and addresses. An account belongs to one.
 
-Sources: AWS General Reference, "Amazon Resource Names"; Getting Started with Amazon Web Services in China, "Endpoints and
-ARNs"; AWS GovCloud (US) User Guide; the Regions are those of botocore's endpoints (2026-11).
+Sources: AWS General Reference, "Amazon Resource Names"; Getting Started with Amazon Web Services in China,
+"Endpoints and ARNs"; AWS GovCloud (US) User Guide; the Regions are those of botocore's endpoints (2026-11).
 """
 
 from __future__ import annotations

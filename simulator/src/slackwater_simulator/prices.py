@@ -95,7 +95,8 @@ ThroughputCapacity.SAZ_2N | MiBps-Mo | 0.72 | 0.906 | fileSystemType=ONTAP; depl
 ThroughputCapacity.MAZ2 | MiBps-Mo | - | 3.148 | fileSystemType=ONTAP; deploymentOption=Multi-AZ-2
 = AmazonFSx | Provisioned IOPS | CreateFileSystem:ONTAP
 ProvisionedSSDIOPS.MAZ | IOPS-Mo | 0.034 | 0.0408 | fileSystemType=ONTAP; deploymentOption=Multi-AZ; storageType=SSD
-ProvisionedSSDIOPS.SAZ_2N | IOPS-Mo | 0.017 | 0.0204 | fileSystemType=ONTAP; deploymentOption=Single-AZ_2N; storageType=SSD
+ProvisionedSSDIOPS.SAZ_2N | IOPS-Mo | 0.017 | 0.0204 | fileSystemType=ONTAP; deploymentOption=Single-AZ_2N; \
+storageType=SSD
 = AmazonVPC | VpcEndpoint | VpcEndpoint
 VpcEndpoint-Hours | Hrs | 0.01 | 0.014 | endpointType=PrivateLink
 """

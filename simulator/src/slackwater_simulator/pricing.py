@@ -7,7 +7,7 @@ from functools import cache
 from hashlib import blake2b
 
 from .prices import Row, location, rows
-from .wire import AwsError, Call, Json, Reply, as_json, json_reply, page_of
+from .wire import AwsError, Call, Json, Reply, as_json, json_reply, page_of, page_size
 
 PAGE = 100
 _OFFER, _RATE = "JRTCKXETXF", "6YS6EN2CT7"
@@ -77,56 +77,28 @@ def _record(row: Row) -> Json:
     }
 
 
-def _endpoint(call: Call) -> None:
-    if call.region not in _ENDPOINTS:
-        raise AwsError("UnrecognizedClientException", f"The Price List API has no endpoint in {call.region}.", 400)
-
-
 def get_products(call: Call) -> Reply:
     """Products whose attributes pass every filter."""
-    _endpoint(call)
+    if call.region not in _ENDPOINTS:
+        raise AwsError("UnrecognizedClientException", f"The Price List API has no endpoint in {call.region}.", 400)
     service = call.input.get("ServiceCode")
     if service not in _NAMES:
         raise AwsError("InvalidParameterException", f"Unknown service code: {service}")
     filters = call.input.get("Filters") or []
-    size = int(call.input.get("MaxResults", PAGE))
-    if len(filters) > 50 or not 1 <= size <= PAGE:
-        raise AwsError("InvalidParameterException", "At most 50 filters and 100 results.")
+    if len(filters) > 50:
+        raise AwsError("InvalidParameterException", "At most 50 filters.")
     found = [
         record
         for attributes, record in _catalogue()
         if attributes["servicecode"] == service and all(_passes(attributes, entry) for entry in filters)
     ]
-    page = page_of(call, "PriceList", found, str, size, "InvalidNextTokenException")
-    return json_reply(call, {"FormatVersion": "aws_v1", **page})
+    return json_reply(
+        call, {"FormatVersion": "aws_v1", **page_of(call, "PriceList", found, str, page_size(call, PAGE))}
+    )
 
 
 def _passes(attributes: dict[str, str], entry: Json) -> bool:
+    if entry.get("Type") not in ("TERM_MATCH", "EQUALS"):
+        raise AwsError("InvalidParameterException", f"The simulator does not know the filter type {entry.get('Type')}")
     actual = attributes.get(entry["Field"])
-    wanted = str(entry["Value"])
-    match entry.get("Type"):
-        case "TERM_MATCH" | "EQUALS":
-            return actual is not None and actual.lower() == wanted.lower()
-        case "CONTAINS":
-            return actual is not None and wanted.lower() in actual.lower()
-        case "ANY_OF":
-            return actual in wanted.split(",")
-        case "NONE_OF":
-            return actual not in wanted.split(",")
-    raise AwsError("InvalidParameterException", f"Unknown filter type {entry.get('Type')}")
-
-
-def describe_services(call: Call) -> Reply:
-    """The services with a price list here."""
-    _endpoint(call)
-    wanted = call.input.get("ServiceCode")
-    found = [name for name in _NAMES if wanted in (None, name)]
-    if not found:
-        raise AwsError("InvalidParameterException", f"Unknown service code: {wanted}")
-    services = []
-    for name in found:
-        fields = sorted(
-            {field for attributes, _ in _catalogue() if attributes["servicecode"] == name for field in attributes}
-        )
-        services.append({"ServiceCode": name, "AttributeNames": fields})
-    return json_reply(call, {"FormatVersion": "aws_v1", "Services": services})
+    return actual is not None and actual.lower() == str(entry["Value"]).lower()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import calendar
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from .instance_types import TYPES, InstanceType
-from .series import FOREVER, Series, Signal, Track
+from .series import FOREVER, Series, Signal, Spans, Track
 
 type Tags = Mapping[str, str]
 type Telemetry = Mapping[str, Track]
@@ -33,7 +34,7 @@ def rfc3339(moment: int, fraction: str = "") -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity:
-    """Work done over time: `shape` (fraction of the peak, a sample a minute) times rates at the peak, bytes a second."""
+    """Work over time: `shape` (fraction of the peak, a sample a minute) times rates at the peak, bytes a second."""
 
     shape: Signal
     read: float = 0.0
@@ -64,7 +65,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disk:
-    """A file system as the CloudWatch agent of its instance reports it; `volume_key` names the volume, if the agent does."""
+    """A file system as the CloudWatch agent of its instance reports it. `volume_key` names the volume, if any does."""
 
     path: str = "/data"
     device: str = "nvme1n1"
@@ -86,7 +87,7 @@ class Volume:
     iops: int | None = None
     throughput: int | None = None
     attachments: tuple[Attachment, ...] = ()
-    used: tuple[tuple[int, int], ...] = ()
+    used: Spans = ()
     activity: Activity | None = None
     nitro: bool = True
     tags: Tags = field(default_factory=dict)
@@ -125,7 +126,7 @@ class Volume:
         return (self.throughput or 125) if self.type == "gp3" else None
 
     @property
-    def intervals(self) -> tuple[tuple[int, int], ...]:
+    def intervals(self) -> Spans:
         return self.used or tuple((attachment.since, FOREVER) for attachment in self.attachments)
 
 
@@ -144,7 +145,7 @@ class Instance:
     net_in: Flow | None = None
     net_out: Flow | None = None
     cpu: Flow | None = None
-    running: tuple[tuple[int, int], ...] = ()
+    running: Spans = ()
     agent: Literal["", "plain", "typed"] = ""
     """The CloudWatch agent's ENA counters: none, with the required dimensions, or with InstanceType appended."""
     spot: bool = False
@@ -163,13 +164,13 @@ class Instance:
         return TYPES[self.type]
 
     @property
-    def intervals(self) -> tuple[tuple[int, int], ...]:
+    def intervals(self) -> Spans:
         return self.running or ((self.launched, self.stopped or FOREVER),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MountTarget:
-    """Where an EFS file system can be mounted. Without a subnet it is in the zone's own; without security groups, in one."""
+    """Where an EFS file system can be mounted; by default in the subnet of its zone and the group of its Region."""
 
     id: str
     az: str
@@ -411,7 +412,7 @@ class IdleRecommendation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """A role that other accounts may assume, with the external id it demands; only those that it trusts, if it names any."""
+    """A role that other accounts may assume with its external id; only those that it trusts, if it names any."""
 
     name: str
     external_id: str | None = None
@@ -420,7 +421,7 @@ class Role:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planted:
-    """Something put there on purpose: an issue, by the detectors that should report it, or a control of one detector."""
+    """Something planted: an issue, with the detectors that should report it, or a negative control of one detector."""
 
     resource_id: str
     type: str
@@ -461,6 +462,20 @@ class Fleet:
     planted: Sequence[Planted] = ()
 
     @cached_property
+    def by_region(self) -> dict[tuple[type, str], list[Any]]:
+        """Resources by their type and Region."""
+        found: dict[tuple[type, str], list[Any]] = defaultdict(list)
+        for name in LISTS.values():
+            for item in getattr(self, name):
+                found[type(item), item.region].append(item)
+        return found
+
+    @cached_property
+    def by_id(self) -> dict[str, Resource]:
+        """Resources by their ids."""
+        return {item.id: item for held in self.by_region.values() for item in held}
+
+    @cached_property
     def volumes_of(self) -> dict[str, list[Volume]]:
         """Volumes by the instance that carries them."""
         found: dict[str, list[Volume]] = {}
@@ -468,6 +483,18 @@ class Fleet:
             for attachment in volume.attachments:
                 found.setdefault(attachment.instance_id, []).append(volume)
         return found
+
+
+type Resource = Volume | Instance | ElasticFileSystem | FsxFileSystem | FsxVolume | StorageVirtualMachine
+LISTS: Final[Mapping[type, str]] = {
+    Volume: "volumes",
+    Instance: "instances",
+    ElasticFileSystem: "efs",
+    FsxFileSystem: "fsx",
+    FsxVolume: "fsx_volumes",
+    StorageVirtualMachine: "svms",
+}
+"""Where a fleet has its resources of each type."""
 
 
 def given(signal: Signal, *, scale: float = 1.0, digits: int = 4, since: int = 0, until: int = FOREVER) -> Track:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,12 +80,6 @@ class Signal:
         low, high = np.where(missing, np.inf, values), np.where(missing, -np.inf, values)
         return Stats(np.where(missing, 0.0, values), np.where(missing, 0.0, 1.0), low, high)
 
-    @property
-    def cycle(self) -> int:
-        """Seconds after which the signal repeats."""
-        held = self._held.total if isinstance(self._held, Stats) else self._held
-        return len(held) * self.step
-
     def at(self, period: int) -> Stats:
         """The whole cycle in buckets of `period` seconds, a multiple of the step that divides the cycle."""
         if period == self.step:
@@ -114,16 +108,19 @@ class Signal:
         return Stats(*(column[rows] for column in whole))
 
 
-def constant(step: int, value: float = 1.0) -> Signal:
-    """A signal that always has the same value, `value`, every `step` seconds."""
-    return Signal.sampled(0, step, np.full(DAY // step, value))
+def constant(step: int) -> Signal:
+    """A signal that is 1 every `step` seconds."""
+    return Signal.sampled(0, step, np.ones(DAY // step))
+
+
+MINUTELY, FIVE, QUARTER = constant(MINUTE), constant(300), constant(900)
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
     """A signal as a metric: value = offset + scale × signal, published from `since` until `until` (epoch seconds).
 
-    With `op_size`, SampleCount is the number of operations (Sum ÷ op_size) and Minimum and Maximum are the size of one.
+    With `op_size`, SampleCount is the number of operations (Sum ÷ op_size). Minimum and Maximum are the size of one.
     """
 
     signal: Signal
@@ -145,19 +142,20 @@ class Series:
         if until <= since:
             return NO_POINTS
         last = -(-until // period) * period
-        if DAY % period or period % step:
-            stats = self._uneven(first, last, since, until, period)
-        else:
-            stats = self.signal.window(first, last, period)
-            stats = self._trimmed(stats, first, last, since, until, period)
         starts = np.arange(first, last, period, dtype=np.int64)
+        if DAY % period or period % step:
+            stats = self._uneven(starts, since, until, period)
+        else:
+            stats = self._trimmed(starts, since, until, period)
         if not stats.samples.all():
             has = stats.samples > 0
             starts, stats = starts[has], Stats(*(column[has] for column in stats))
         return Points(starts, self._measured(stats))
 
-    def _trimmed(self, stats: Stats, first: int, last: int, since: int, until: int, period: int) -> Stats:
-        """The first and the last bucket hold only what was published."""
+    def _trimmed(self, starts: Ints, since: int, until: int, period: int) -> Stats:
+        """Buckets that fit the cycle. The first and the last one hold only what was published."""
+        first, last = int(starts[0]), int(starts[-1]) + period
+        stats = self.signal.window(first, last, period)
         edges = []
         if since > first:
             edges.append((0, since, min(first + period, until)))
@@ -172,11 +170,11 @@ class Series:
                 column[row] = value
         return stats
 
-    def _uneven(self, first: int, last: int, since: int, until: int, period: int) -> Stats:
+    def _uneven(self, starts: Ints, since: int, until: int, period: int) -> Stats:
         """Buckets that do not fit the cycle: each summed from the steps."""
         step = self.signal.step
         rows = []
-        for start in range(first, last, period):
+        for start in starts.tolist():
             low, high = -(-max(start, since) // step) * step, -(-min(start + period, until) // step) * step
             rows.append(_whole(self.signal.window(low, max(low, high), step)))
         return Stats(*np.array(rows).T.copy())
@@ -196,6 +194,13 @@ class Series:
 
 type Track = tuple[Series, ...]
 """What one metric published: one series, or several that follow one another (a stop, a change, a silence between)."""
+type Spans = tuple[tuple[int, int], ...]
+"""Intervals, each from one moment until another (epoch seconds)."""
+
+
+def alive(spans: Spans, signal: Signal, scale: float, **measured: Any) -> Track:
+    """A metric published in some intervals; `measured` is more of its `Series`."""
+    return tuple(Series(signal, scale, since=since, until=until, **measured) for since, until in spans)
 
 
 def _whole(stats: Stats) -> tuple[float, float, float, float]:

@@ -21,23 +21,19 @@ from urllib.parse import parse_qs, urlsplit
 from . import (
     backup,
     backup_jobs,
-    backup_restores,
     cloudtrail,
     cloudwatch,
     compute_optimizer,
+    ec2_instances,
     ec2_query,
     ec2_snapshots,
-    ec2_tags,
     ec2_volumes,
     efs,
     fsx,
-    fsx_creations,
     iam,
-    interfaces,
     kms,
     organizations,
     pricing,
-    recovery_points,
     sts,
     writes_efs,
     writes_fsx,
@@ -50,19 +46,18 @@ from .paging import astray
 from .partitions import REGIONS, partition
 from .resources import Fleet, rfc3339
 from .truth import truth
-from .wire import AwsError, Call, Json, Operation, Reply, as_json, content_type, operations, routed
-from .xml import REQUEST_ID, tag
+from .wire import REQUEST_ID, REST, AwsError, Call, Json, Operation, Reply, as_json, failure, operations, routed
 
 _SERVICES = {"monitoring": "cloudwatch"}
 _SCOPE = re.compile(r"Credential=([^/\s,]+)/\d{8}/([^/\s,]+)/([^/\s,]+)/aws4_request")
 _MODULES: dict[str, tuple[ModuleType, ...]] = {
-    "backup": (backup_jobs, recovery_points, backup_restores),
+    "backup": (backup, backup_jobs),
     "cloudtrail": (cloudtrail,),
     "cloudwatch": (cloudwatch,),
     "compute-optimizer": (compute_optimizer,),
-    "ec2": (ec2_query, ec2_tags, ec2_snapshots, ec2_volumes, interfaces),
+    "ec2": (ec2_query, ec2_instances, ec2_snapshots, ec2_volumes),
     "elasticfilesystem": (efs, writes_efs),
-    "fsx": (fsx, writes_fsx, fsx_creations),
+    "fsx": (fsx, writes_fsx),
     "kms": (kms,),
     "pricing": (pricing,),
     "sts": (sts,),
@@ -71,13 +66,12 @@ _OPERATIONS = {
     service: {name: each for module in modules for name, each in operations(module).items()}
     for service, modules in _MODULES.items()
 }
-_ROUTES = {"elasticfilesystem": efs.ROUTES, "backup": backup.ROUTES}
-"""Of the services that speak rest-json."""
 _TOLD = ("id", "kind", "of", "region", "made", "state", "tags", "bytes", "contents")
 """Of a backup; the rest is its service's own."""
-_DEEDS = frozenset({
-    "attach", "detach", "tag", "untag", "use", "work", "replace", "set_key", "lock_vault", "copy_backup", "hide_backups",
-})  # fmt: skip
+_DEEDS = frozenset(
+    {"attach", "detach", "tag", "untag", "use", "work", "replace"}
+    | {"set_key", "lock_vault", "copy_backup", "hide_backups"}
+)
 """What other people do to an account, which may be asked for over HTTP."""
 
 
@@ -92,7 +86,7 @@ class Request:
 
 
 def _nested(params: dict[str, str]) -> Json:
-    """Query parameters as the structure they spell: `Filter.1.Value.1=x`, `member` left out."""
+    """Query parameters as the structure they spell: `Filter.1.Value.1=x`, without `member`."""
     root: Json = {}
     for name, value in params.items():
         *path, last = [part for part in name.split(".") if part != "member"]
@@ -112,7 +106,7 @@ def _lists(node: Any) -> Any:
 
 
 class Accounts:
-    """Accounts by their numbers; those of an organization are made when first asked for. Iterates over those there are."""
+    """Accounts by their numbers, those of an organization made when first asked for. Iterates over those there are."""
 
     def __init__(self, fleets: Iterable[Fleet], organization: organizations.Organization | None, clock: Clock) -> None:
         self._made = {each.account: Account(each, clock) for each in fleets}
@@ -237,9 +231,8 @@ class Simulator:
             return self._own(request)
         scope = _SCOPE.search(request.headers.get("authorization", ""))
         if scope is None:
-            return _failure(
-                "query", AwsError("MissingAuthenticationToken", "Request is missing Authentication Token", 403)
-            )
+            missing = AwsError("MissingAuthenticationToken", "Request is missing Authentication Token", 403)
+            return failure(None, missing)
         call = self._call(request, *scope.groups())
         self._begin(call)
         if self.faults.take("drop", call) is not None:
@@ -248,8 +241,7 @@ class Simulator:
             self.faults.check(call)
             reply = self._done(call)
         except (AwsError, KeyError, TypeError, ValueError) as error:
-            said = error if isinstance(error, AwsError) else AwsError("ValidationError", repr(error))
-            return _failure("ec2" if call.service == "ec2" else call.protocol, said)
+            return failure(call, error if isinstance(error, AwsError) else AwsError("ValidationError", repr(error)))
         return None if self.faults.take("lost-answer", call) is not None else self._spoiled(call, reply)
 
     def _begin(self, call: Call) -> None:
@@ -299,18 +291,16 @@ class Simulator:
         account = self.accounts.get(number) or self.account
         if target := request.headers.get("x-amz-target"):
             protocol = "json-1.0" if request.headers.get("content-type", "").endswith("1.0") else "json-1.1"
-            return Call(
-                service, target.rpartition(".")[2], region, account, json.loads(request.body or b"{}"), protocol
-            )
-        if service in _ROUTES:
-            given = {name: values[0] if len(values) == 1 else values for name, values in parse_qs(query).items()}
-            operation, named = routed(_ROUTES[service], request.method, path)
-            body = json.loads(request.body) if request.body else {}
-            return Call(service, operation, region, account, {**body, **given, **named}, "rest-json", path)
-        params = {
-            name: values[0] for name, values in parse_qs(request.body.decode() or query, keep_blank_values=True).items()
-        }
-        return Call(service, params.pop("Action", "Unknown"), region, account, _nested(params), "query")
+            operation, given = target.rpartition(".")[2], json.loads(request.body or b"{}")
+        elif service in REST:
+            protocol = "rest-json"
+            operation, given = routed(service, request.method, path, query)
+            given = json.loads(request.body or b"{}") | given
+        else:
+            protocol, asked = "query", parse_qs(request.body.decode() or query, keep_blank_values=True)
+            given = _nested({name: values[0] for name, values in asked.items()})
+            operation = given.pop("Action", "Unknown")
+        return Call(service, operation, region, account, given, protocol)
 
     def _own(self, request: Request) -> Reply:
         """The simulator's own endpoints."""
@@ -347,21 +337,19 @@ class Simulator:
         return {}
 
     def _shown(self, account: Account, name: str, given: Json) -> Json | None:
-        shown: dict[str, Callable[[], Json]] = {
-            "calls": lambda: {
-                "calls": self.calls,
-                "metrics_requested": self.metrics_requested,
-                "datapoints": self.datapoints,
-            },
-            "truth": lambda: truth(self.fleet),
-            "clock": lambda: {"now": account.now, "text": rfc3339(account.now)},
-            "exists": lambda: {"exists": account.exists(given["id"])},
-            "contents": lambda: {"contents": account.contents(given["id"])},
-            "backups": lambda: {
-                "backups": [{name: getattr(each, name) for name in _TOLD} for each in account.backups()]
-            },
-        }
-        return shown[name]() if name in shown else None
+        match name:
+            case "calls":
+                names = ("calls", "metrics_requested", "datapoints")
+                return {name: getattr(self, name) for name in names}
+            case "truth":
+                return truth(self.fleet)
+            case "clock":
+                return {"now": account.now, "text": rfc3339(account.now)}
+            case "exists" | "contents":
+                return {name: getattr(account, name)(given["id"])}
+            case "backups":
+                return {name: [{part: getattr(each, part) for part in _TOLD} for each in account.backups()]}
+        return None
 
     @staticmethod
     def _deed(account: Account, name: str, arguments: list[str]) -> Callable[[], object]:
@@ -369,23 +357,6 @@ class Simulator:
         if name not in _DEEDS:
             raise ValueError(f"nobody does {name}")
         return partial(getattr(account, name), *arguments)
-
-
-def _failure(protocol: str, error: AwsError) -> Reply:
-    if protocol in ("ec2", "query"):
-        inner = tag("Code", error.code) + tag("Message", error.message)
-        if protocol == "ec2":
-            body = f"<Response><Errors><Error>{inner}</Error></Errors><RequestID>{REQUEST_ID}</RequestID></Response>"
-        else:
-            error_xml = f"<Error><Type>Sender</Type>{inner}</Error>"
-            body = f"<ErrorResponse>{error_xml}<RequestId>{REQUEST_ID}</RequestId></ErrorResponse>"
-        return Reply(
-            ('<?xml version="1.0" encoding="UTF-8"?>\n' + body).encode(), "text/xml;charset=UTF-8", error.status
-        )
-    detail = {"__type": error.code, "message": error.message}
-    if protocol == "rest-json":
-        detail = {"ErrorCode": error.code, "Message": error.message, **error.detail}
-    return Reply(as_json(detail), content_type(protocol), error.status, {"x-amzn-ErrorType": error.code})
 
 
 class _Server(socketserver.ThreadingTCPServer):

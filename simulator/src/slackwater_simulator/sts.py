@@ -8,23 +8,17 @@ from collections.abc import Callable
 from .account import Account
 from .partitions import global_arn
 from .resources import Role, rfc3339
-from .wire import AwsError, Call, Operation, Reply
-from .xml import query_document, tag
+from .wire import AwsError, Call, Operation, Reply, xml_reply
 
-_NAMESPACE = "https://sts.amazonaws.com/doc/2011-06-15/"
 KEY_PREFIX = "ASIASIM"
 _ROLE = re.compile(r"arn:(aws[a-z-]*):iam::(\d{12}):role/(.+)")
-
-
-def _reply(call: Call, body: str) -> Reply:
-    return Reply(query_document(call.operation, _NAMESPACE, body), "text/xml")
 
 
 def get_caller_identity(call: Call) -> Reply:
     """The account behind the access key."""
     account = call.account.id
     arn = global_arn("iam", call.region, account, "user/simulated")
-    return _reply(call, tag("Arn", arn) + tag("UserId", "AIDASIMULATEDUSER0001") + tag("Account", account))
+    return xml_reply(call, {"Arn": arn, "UserId": "AIDASIMULATEDUSER0001", "Account": account})
 
 
 def assume_role(account_of: Callable[[str], Account | None]) -> Operation:
@@ -40,19 +34,17 @@ def assume_role(account_of: Callable[[str], Account | None]) -> Operation:
         role = next((role for role in owner.fleet.roles if role.name == name), None) if owner else None
         if role is None or not _opens(role, call):
             who = global_arn("iam", call.region, call.account.id, "user/simulated")
-            raise AwsError(
-                "AccessDenied", f"User: {who} is not authorized to perform: sts:AssumeRole on resource: {arn}", 403
-            )
-        credentials = (
-            tag("AccessKeyId", KEY_PREFIX + number + "A")
-            + tag("SecretAccessKey", "simulated/secret/key/that/opens/nothing")
-            + tag("SessionToken", "simulated-session-token")
-            + tag("Expiration", rfc3339(call.account.fleet.now + 40 * 365 * 86_400))
-        )
-        user = tag("AssumedRoleId", f"AROASIMULATEDROLE0001:{session}") + tag(
-            "Arn", f"arn:{partition}:sts::{number}:assumed-role/{name}/{session}"
-        )
-        return _reply(call, f"<Credentials>{credentials}</Credentials><AssumedRoleUser>{user}</AssumedRoleUser>")
+            why = f"User: {who} is not authorized to perform: sts:AssumeRole on resource: {arn}"
+            raise AwsError("AccessDenied", why, 403)
+        credentials = {
+            "AccessKeyId": KEY_PREFIX + number + "A",
+            "SecretAccessKey": "simulated/secret/key/that/opens/nothing",
+            "SessionToken": "simulated-session-token",
+            "Expiration": rfc3339(call.account.fleet.now + 40 * 365 * 86_400),
+        }
+        assumed = f"arn:{partition}:sts::{number}:assumed-role/{name}/{session}"
+        user = {"AssumedRoleId": f"AROASIMULATEDROLE0001:{session}", "Arn": assumed}
+        return xml_reply(call, {"Credentials": credentials, "AssumedRoleUser": user})
 
     return operation
 

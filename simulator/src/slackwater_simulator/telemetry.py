@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from .ebs_metrics import CHECKS, disk_track, ebs_check, ebs_names, ebs_track
 from .ec2_metrics import ec2_names, ec2_track
 from .efs_metrics import LIMITS, STORAGE_CLASSES, efs_names, efs_storage, efs_track
-from .fsx_metrics import TIERS, WORK, fsx_names, fsx_space, fsx_track, fsx_work
+from .fsx_metrics import TIERS, WORK, fsx_names, fsx_space, fsx_track, fsx_volume_track
 from .resources import ElasticFileSystem, Fleet, FsxFileSystem, FsxVolume, Instance, Volume
 from .series import Track
 
@@ -25,16 +25,7 @@ class Telemetry:
     """All metrics of one account, found by Region, namespace, name and exact dimensions."""
 
     fleet: Fleet
-    by_id: dict[str, Any] = field(init=False)
     _kept: dict[tuple[str, str, str, Dimensions], Track | None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        fleet = self.fleet
-        self.by_id = {
-            each.id: each
-            for held in (fleet.volumes, fleet.instances, fleet.efs, fleet.fsx, fleet.fsx_volumes)
-            for each in held
-        }
 
     def track(self, region: str, namespace: str, metric: str, dimensions: Dimensions) -> Track | None:
         """The metric with exactly these dimensions, or None when it was never published."""
@@ -52,26 +43,24 @@ class Telemetry:
         if (key := (namespace, *named) if namespace != "CWAgent" else (namespace,)) not in _FOUND:
             return None
         owner, kind, find = _FOUND[key]
-        resource: Any = self.by_id.get(named.get(owner, ""))
+        resource: Any = self.fleet.by_id.get(named.get(owner, ""))
         if not isinstance(resource, kind) or resource.region != region:
             return None
         return find(self.fleet, resource, metric, named)
 
     def listing(self, region: str, namespace: str | None, since: int) -> Listed:
         """Namespace, name and dimensions of every metric of a Region that had data after `since`, in a stable order."""
-        fleet = self.fleet
-        tables: tuple[tuple[tuple[str, ...], Sequence[Any], Callable[[Any, int], Listed]], ...] = (
-            (("AWS/EBS",), fleet.volumes, _of_volume),
-            (("AWS/EC2", "CWAgent"), fleet.instances, self._listed),
-            (("AWS/EFS",), fleet.efs, _of_efs),
-            (("AWS/FSx",), fleet.fsx, _of_fsx),
-            (("AWS/FSx",), fleet.fsx_volumes, _of_export),
+        tables: tuple[tuple[tuple[str, ...], type, Callable[[Any, int], Listed]], ...] = (
+            (("AWS/EBS",), Volume, _of_volume),
+            (("AWS/EC2", "CWAgent"), Instance, self._listed),
+            (("AWS/EFS",), ElasticFileSystem, _of_efs),
+            (("AWS/FSx",), FsxFileSystem, _of_fsx),
+            (("AWS/FSx",), FsxVolume, _of_export),
         )
-        for spaces, resources, listed in tables:
+        for spaces, kind, listed in tables:
             if namespace is None or namespace in spaces:
-                for resource in resources:
-                    if resource.region == region:
-                        yield from (each for each in listed(resource, since) if namespace in (None, each[0]))
+                for resource in self.fleet.by_region.get((kind, region), ()):
+                    yield from (each for each in listed(resource, since) if namespace in (None, each[0]))
 
     def _listed(self, instance: Instance, since: int) -> Listed:
         if _recent(instance.intervals, since):
@@ -111,9 +100,7 @@ def _served(_: Fleet, system: FsxFileSystem, metric: str, named: dict[str, str])
 
 
 def _exported(_: Fleet, volume: FsxVolume, metric: str, named: dict[str, str]) -> Track | None:
-    if volume.file_system_id != named["FileSystemId"]:
-        return None
-    return volume.telemetry.get(metric) or fsx_work(volume.activity, metric, volume.created)
+    return fsx_volume_track(volume, metric) if volume.file_system_id == named["FileSystemId"] else None
 
 
 def _agents(fleet: Fleet, instance: Instance, metric: str, named: dict[str, str]) -> Track | None:

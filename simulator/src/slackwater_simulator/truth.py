@@ -1,4 +1,4 @@
-"""What is true of a fleet, whatever a program may find in it: the planted cases, and counts from configuration alone."""
+"""What is true of a fleet, whatever a program may find in it: the planted cases, and counts of its resources."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from .resources import Fleet, FsxVolume, rfc3339
+from .resources import ElasticFileSystem, Fleet, FsxFileSystem, FsxVolume, Instance, Volume, rfc3339
 from .series import DAY
 
 
@@ -17,16 +17,13 @@ def is_sync(volume: FsxVolume) -> bool:
 
 def counts(fleet: Fleet, region: str) -> dict[str, Any]:
     """Numbers of resources in a Region, and those that decide how many metrics a scan needs."""
-    volumes = [volume for volume in fleet.volumes if volume.region == region]
-    instances = [instance for instance in fleet.instances if instance.region == region]
-    systems = [system for system in fleet.efs if system.region == region]
-    served = [system for system in fleet.fsx if system.region == region]
-    exported = [volume for volume in fleet.fsx_volumes if volume.region == region]
+    types = (Volume, Instance, ElasticFileSystem, FsxFileSystem, FsxVolume)
+    volumes, instances, systems, served, exported = (fleet.by_region.get((kind, region), []) for kind in types)
     bought = [volume for volume in volumes if (volume.throughput_limit or 0) > 125]
+    attached = [volume for volume in bought if volume.attachments]
     running = [instance for instance in instances if instance.state == "running"]
-    replicas = {replication.destination_id for replication in fleet.replications} | {
-        system.id for system in systems if system.replica
-    }
+    replicas = {each.destination_id for each in fleet.replications} | {each.id for each in systems if each.replica}
+    old = [system for system in systems if fleet.now - system.created >= 7 * DAY]
     return {
         "types": {
             "ebs-volume": len(volumes),
@@ -37,10 +34,10 @@ def counts(fleet: Fleet, region: str) -> dict[str, Any]:
         },
         "volumes": {
             "unattached": sum(not volume.attachments for volume in volumes),
-            "gp3_above_125_attached": sum(bool(volume.attachments) for volume in bought),
-            "gp3_above_125_unattached": sum(not volume.attachments for volume in bought),
-            "gp3_above_125_attached_xen": sum(bool(volume.attachments) and not volume.nitro for volume in bought),
-            "by_type": dict(Counter(volume.type for volume in volumes)),
+            "gp3_above_125_attached": len(attached),
+            "gp3_above_125_unattached": len(bought) - len(attached),
+            "gp3_above_125_attached_xen": sum(not volume.nitro for volume in attached),
+            "by_type": Counter(volume.type for volume in volumes),
         },
         "instances": {
             "running": len(running),
@@ -51,19 +48,17 @@ def counts(fleet: Fleet, region: str) -> dict[str, Any]:
             "by_type": dict(sorted(Counter(instance.type for instance in instances).items())),
         },
         "efs": {
-            "older_than_7_days": sum(fleet.now - system.created >= 7 * DAY for system in systems),
-            "older_than_7_days_not_replicas": sum(
-                fleet.now - system.created >= 7 * DAY and system.id not in replicas for system in systems
-            ),
+            "older_than_7_days": len(old),
+            "older_than_7_days_not_replicas": sum(system.id not in replicas for system in old),
             "replicas": len(replicas & {system.id for system in systems}),
             "one_zone": sum(system.one_zone is not None for system in systems),
         },
         "fsx": {
-            "by_kind": dict(Counter(system.kind for system in served)),
+            "by_kind": Counter(system.kind for system in served),
             "openzfs_volumes": sum(volume.kind == "OPENZFS" for volume in exported),
-            "sync_exports": sum(is_sync(volume) for volume in exported),
+            "sync_exports": sum(map(is_sync, exported)),
         },
-        "events": dict(Counter(event.name for event in fleet.events if event.region == region)),
+        "events": Counter(event.name for event in fleet.events if event.region == region),
     }
 
 

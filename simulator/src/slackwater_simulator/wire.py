@@ -1,4 +1,4 @@
-"""Requests, replies and errors, free of any one protocol."""
+"""Requests, replies and errors: what all services share, and how each protocol writes them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,38 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from html import escape
 from inspect import isfunction
 from types import ModuleType
-from typing import Any, get_type_hints
-from urllib.parse import unquote
+from typing import Any, Final, get_type_hints
+from urllib.parse import parse_qs, unquote
 
-from .account import Account, cut
+from .account import Account
+from .resources import Backup
 
 type Json = dict[str, Any]
-type Route = tuple[str, str, re.Pattern[str]]
-"""Method, operation, and the path with its parameters named: rest-json's way to name an operation."""
-_READING = ("Describe", "Get", "List", "Lookup", "Simulate", "Assume")
+REQUEST_ID: Final = "7a62c49f-347e-4fc4-9331-6e8e00000000"
+_NAMESPACE_OF_CLOUDWATCH: Final = "http://monitoring.amazonaws.com/doc/2010-08-01/"
+_NAMESPACE_OF_EC2: Final = "http://ec2.amazonaws.com/doc/2016-11-15/"
+_NAMESPACE_OF_IAM: Final = "https://iam.amazonaws.com/doc/2010-05-08/"
+_NAMESPACE_OF_STS: Final = "https://sts.amazonaws.com/doc/2011-06-15/"
+_NAMESPACES: Final = {
+    "cloudwatch": _NAMESPACE_OF_CLOUDWATCH,
+    "ec2": _NAMESPACE_OF_EC2,
+    "iam": _NAMESPACE_OF_IAM,
+    "sts": _NAMESPACE_OF_STS,
+}
+REST: Final = {"backup": "backup", "elasticfilesystem": "efs"}
+"""Services that speak rest-json, by the names that botocore has for them."""
+_CONTENT_TYPES: Final = {
+    "json-1.0": "application/x-amz-json-1.0",
+    "json-1.1": "application/x-amz-json-1.1",
+    "rest-json": "application/json",
+    "query": "text/xml",
+    "ec2": "text/xml;charset=UTF-8",
+}
+_READING: Final = ("Describe", "Get", "List", "Lookup", "Simulate", "Assume")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +52,6 @@ class Call:
     account: Account
     input: Json
     protocol: str
-    path: str = ""
 
     @property
     def action(self) -> str:
@@ -42,6 +62,26 @@ class Call:
     def reads(self) -> bool:
         """Whether it changes nothing; its verb says so."""
         return self.operation.startswith(_READING)
+
+    def find[T](self, kind: type[T], resource_id: object) -> T | None:
+        """A resource of the Region, if there is one of this kind with this id."""
+        found: Any = self.account.find(str(resource_id))
+        if found is None or found.region != self.region:
+            return None
+        return found if isinstance(found, kind) else None
+
+    def all[T](self, kind: type[T]) -> list[T]:
+        """The resources of one type in the Region."""
+        return self.account.all(kind, self.region)
+
+    def backups(self, kind: str) -> list[Backup]:
+        """Backups of a kind in the Region, the oldest first."""
+        return [each for each in self.account.backups() if each.kind == kind and each.region == self.region]
+
+    def backup(self, kind: str, backup_id: object) -> Backup | None:
+        """A backup of the Region, if there is one of this kind with this id."""
+        found = self.account.backup(str(backup_id))
+        return found if found and found.kind == kind and found.region == self.region else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,30 +106,19 @@ class AwsError(Exception):
 
 
 def operations(module: ModuleType) -> dict[str, Operation]:
-    """A service's operations: the public functions of a module that turn a call into a reply, by their lower-case names.
+    """A service's operations: a module's public functions that turn a call into a reply, by their lower-case names.
 
     A generic function is a helper. Python 3.12 does not resolve its type parameters as type hints.
     """
-    found = {
+    return {
         name.replace("_", ""): each
         for name, each in vars(module).items()
         if isfunction(each) and name[0] != "_" and not each.__type_params__
-    }
-    return {
-        name: each
-        for name, each in found.items()
         if each.__module__ == module.__name__ and get_type_hints(each) == {"call": Call, "return": Reply}
     }
 
 
-def page_of[T](
-    call: Call, key: str, items: Sequence[T], render: Callable[[T], object], size: int, code: str = "BadRequest"
-) -> Json:
-    """A page of a list, with the token of the next one; an invalid token is an error with this code."""
-    name = "nextToken" if call.service == "compute-optimizer" else "NextToken"
-    given = call.input.get("nextToken") if call.service in ("backup", "compute-optimizer") else call.input.get(name)
-    shown, following = cut(items, offset_of(given, code), size)
-    return {key: [render(item) for item in shown]} | ({name: token(following)} if following is not None else {})
+# --- JSON -------------------------------------------------------------------------------------------------------------
 
 
 def as_json(answer: object) -> bytes:
@@ -97,26 +126,170 @@ def as_json(answer: object) -> bytes:
     return json.dumps(answer, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def json_reply(call: Call, answer: object) -> Reply:
+def json_reply(call: Call, answer: object, status: int = 200) -> Reply:
     """A JSON answer in the caller's dialect."""
-    return Reply(answer if isinstance(answer, bytes) else as_json(answer), content_type(call.protocol))
+    return Reply(answer if isinstance(answer, bytes) else as_json(answer), _CONTENT_TYPES[call.protocol], status)
 
 
-def content_type(protocol: str) -> str:
-    """Content type of a protocol's answers."""
-    return {
-        "json-1.0": "application/x-amz-json-1.0",
-        "json-1.1": "application/x-amz-json-1.1",
-        "rest-json": "application/json",
-    }.get(protocol, "text/xml;charset=UTF-8")
+def tag_list(tags: Mapping[str, str]) -> list[Json]:
+    """Tags as most services write them."""
+    return [{"Key": key, "Value": value} for key, value in tags.items()]
 
 
-def routed(routes: Sequence[Route], method: str, path: str) -> tuple[str, Json]:
-    """The operation of a path, and the parameters in it. The path is as sent, percent-encoded."""
-    for verb, operation, pattern in routes:
+@cache
+def _routes(service: str) -> list[tuple[str, re.Pattern[str], str, dict[str, str]]]:
+    """Method, path, operation, and the members of its input by what requests call them, the most exact paths first."""
+    from botocore.loaders import Loader
+    from botocore.model import ServiceModel
+
+    model = ServiceModel(Loader().load_service_model(REST[service], "service-2"))
+    found = []
+    for name in model.operation_names:
+        operation = model.operation_model(name)
+        members = operation.input_shape.members if operation.input_shape else {}
+        path = re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", operation.http["requestUri"].rstrip("/"))
+        named = {shape.serialization.get("name", member): member for member, shape in members.items()}
+        found.append((operation.http["method"], re.compile(path), name, named))
+    return sorted(found, key=lambda route: route[1].groups)
+
+
+def routed(service: str, method: str, path: str, query: str) -> tuple[str, Json]:
+    """The operation of a rest-json path, which is percent-encoded as sent, and what path and query say."""
+    for verb, pattern, operation, members in _routes(service):
         if verb == method and (match := pattern.fullmatch(path.rstrip("/"))):
-            return operation, {name: unquote(value) for name, value in match.groupdict().items()}
+            given: Json = {name: each[0] if len(each) == 1 else each for name, each in parse_qs(query).items()}
+            given |= {name: unquote(value) for name, value in match.groupdict().items()}
+            return operation, {members.get(name, name): value for name, value in given.items()}
     return f"{method} {path}", {}
+
+
+# --- XML --------------------------------------------------------------------------------------------------------------
+
+
+class Xml(str):
+    """Text that is XML already."""
+
+    __slots__ = ()
+
+
+def text(value: object) -> str:
+    """A value as XML text: escaped, booleans in lower case."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, Xml) else escape(str(value), quote=False)
+
+
+def xml(value: object, member: str = "item") -> str:
+    """Elements of a mapping, without those that are None; of a list, each as a `member`; or else text."""
+    if isinstance(value, Mapping):
+        return "".join(_element(name, each, member) for name, each in value.items() if each is not None)
+    if isinstance(value, list):
+        return "".join(_element(member, each, member) for each in value)
+    return text(value)
+
+
+def _element(name: str, value: object, member: str) -> str:
+    return f"<{name}>{xml(value, member)}</{name}>" if value != [] else f"<{name}/>"
+
+
+def xml_reply(call: Call, answer: object) -> Reply:
+    """An answer of the query protocol, or of EC2's."""
+    start = f'<{call.operation}Response xmlns="{_NAMESPACES[call.service]}">'
+    end = f"</{call.operation}Response>"
+    if call.service == "ec2":
+        declared = '<?xml version="1.0" encoding="UTF-8"?>\n'
+        document = f"{declared}{start}<requestId>{REQUEST_ID}</requestId>{xml(answer)}{end}"
+        return Reply(document.encode(), _CONTENT_TYPES["ec2"])
+    result = f"<{call.operation}Result>{xml(answer, 'member')}</{call.operation}Result>"
+    document = f"{start}{result}<ResponseMetadata><RequestId>{REQUEST_ID}</RequestId></ResponseMetadata>{end}"
+    return Reply(document.encode(), _CONTENT_TYPES["query"])
+
+
+def failure(call: Call | None, error: AwsError) -> Reply:
+    """An error as the call's protocol writes it; as the query protocol does where no service was named."""
+    if call is not None and call.protocol != "query":
+        detail = {"__type": error.code, "message": error.message}
+        if call.protocol == "rest-json":
+            detail = {"ErrorCode": error.code, "Message": error.message, **error.detail}
+        type_ = _CONTENT_TYPES[call.protocol]
+        return Reply(as_json(detail), type_, error.status, {"x-amzn-ErrorType": error.code})
+    said: Json = {"Code": error.code, "Message": error.message}
+    if call is not None and call.service == "ec2":
+        body = xml({"Response": {"Errors": {"Error": said}, "RequestID": REQUEST_ID}})
+    else:
+        body = xml({"ErrorResponse": {"Error": {"Type": "Sender"} | said, "RequestId": REQUEST_ID}})
+    return Reply(('<?xml version="1.0" encoding="UTF-8"?>\n' + body).encode(), _CONTENT_TYPES["ec2"], error.status)
+
+
+# --- Pages ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """What a page's token is called in a request and in an answer, and its size; the codes of errors in them.
+
+    Without `bad_size`, a size that is too large is taken for the largest.
+    """
+
+    page: str = "NextToken"
+    next_page: str = "NextToken"
+    size: str = "MaxResults"
+    bad_page: str = "InvalidNextToken"
+    bad_size: str = ""
+
+
+_INVALID: Final = "InvalidParameterValueException"
+_BY_MARKER: Final = Paging("Marker", "NextMarker", "MaxItems", "BadRequest")
+_PAGING: Final = {
+    "backup": Paging(bad_page=_INVALID, bad_size=_INVALID),
+    "cloudtrail": Paging(bad_page="InvalidNextTokenException", bad_size="InvalidMaxResultsException"),
+    "cloudwatch:GetMetricData": Paging(size="MaxDatapoints"),
+    "compute-optimizer": Paging("nextToken", "nextToken", "maxResults", _INVALID, _INVALID),
+    "ec2": Paging(next_page="nextToken", bad_page="InvalidParameterValue"),
+    "elasticfilesystem": Paging(bad_page="BadRequest"),
+    "elasticfilesystem:DescribeFileSystems": _BY_MARKER,
+    "elasticfilesystem:DescribeMountTargets": _BY_MARKER,
+    "fsx": Paging(bad_page="BadRequest"),
+    "iam": Paging("Marker", "Marker", "MaxItems", "InvalidInput", "ValidationError"),
+    "organizations": Paging(bad_page="InvalidInputException", bad_size="InvalidInputException"),
+    "pricing": Paging(bad_page="InvalidNextTokenException", bad_size="InvalidParameterException"),
+}
+"""By service, or by action where it is not like its service's others."""
+
+
+def paging_of(call: Call) -> Paging:
+    """How the pages of an operation are asked for."""
+    return _PAGING.get(call.action) or _PAGING.get(call.service) or Paging()
+
+
+def page_size(call: Call, most: int, usual: int | None = None) -> int:
+    """How many entries a page is to have."""
+    paging = paging_of(call)
+    size = int(call.input.get(paging.size, usual or most))
+    if paging.bad_size and not 1 <= size <= most:
+        raise AwsError(paging.bad_size, f"{paging.size} has to be between 1 and {most}.")
+    return min(size, most)
+
+
+def page_of[T](call: Call, key: str, items: Sequence[T], render: Callable[[T], object], size: int) -> Json:
+    """A page of a list, with the token of the next one if there is one."""
+    paging, offset = paging_of(call), page_offset(call)
+    shown = {key: [render(item) for item in items[offset : offset + size]]}
+    return shown | ({paging.next_page: token(offset + size)} if offset + size < len(items) else {})
+
+
+def page_offset(call: Call) -> int:
+    """Where the page that a call asks for begins."""
+    paging = paging_of(call)
+    if not (given := call.input.get(paging.page)):
+        return 0
+    try:
+        kind, _, offset = base64.urlsafe_b64decode(given).decode().partition(":")
+        if kind == "page":
+            return int(offset)
+    except (ValueError, binascii.Error):
+        pass
+    raise AwsError(paging.bad_page, "The token is not valid.")
 
 
 def token(offset: int) -> str:
@@ -124,14 +297,24 @@ def token(offset: int) -> str:
     return base64.urlsafe_b64encode(f"page:{offset}".encode()).decode()
 
 
-def offset_of(text: str | None, code: str = "InvalidNextToken") -> int:
-    """The offset in a page token."""
-    if not text:
-        return 0
-    try:
-        kind, _, offset = base64.urlsafe_b64decode(text).decode().partition(":")
-        if kind == "page":
-            return int(offset)
-    except (ValueError, binascii.Error):
-        pass
-    raise AwsError(code, "The token is not valid.")
+# --- Requests that name themselves by a token -------------------------------------------------------------------------
+
+
+def once(call: Call, token: str, code: str, there: Callable[[str], bool], make: Callable[[], str]) -> str:
+    """The id of what `make` makes, or of what it made when this token was given before, if that is still there.
+
+    `token` is the parameter's name. The same token with other parameters is an error with this code.
+    """
+    given = call.input.get(token)
+    if not given:
+        return make()
+    key = f"{call.region}/{call.action}/{given}"
+    asked = json.dumps({name: value for name, value in call.input.items() if name != token}, sort_keys=True)
+    before, made = call.account.shelf("tokens").get(key, ("", ""))
+    if made and there(made):
+        if before != asked:
+            raise AwsError(code, f"{token} {given} was given before, with other parameters.")
+        return str(made)
+    made = make()
+    call.account.keep("tokens", key, (asked, made))
+    return str(made)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from .ec2_query import hexadecimal, key_arn
 from .partitions import arn
 from .resources import AccessPoint, ElasticFileSystem, MountTarget, Tags
 from .series import DAY
-from .wire import AwsError, Call, Json, Reply, json_reply
+from .wire import AwsError, Call, Reply, json_reply
 
 REMOVAL_S, TARGET_REMOVAL_S, REPLICATION_REMOVAL_S, POINT_REMOVAL_S = 30, 90, 60, 5
 CREATION_S, TARGET_CREATION_S, POINT_CREATION_S, UPDATE_S = 5, 90, 5, 30
@@ -33,10 +33,8 @@ _SUBNETS = "efs-subnets"
 """A shelf: zones of subnets that mount targets were in."""
 
 
-def _reply(call: Call, answer: Json | None = None, status: int = 200) -> Reply:
-    if answer is None:
-        return Reply(b"", "application/json", status)
-    return replace(json_reply(call, answer), status=status)
+def _empty(status: int = 200) -> Reply:
+    return Reply(b"", "application/json", status)
 
 
 def _bad(message: str) -> AwsError:
@@ -75,29 +73,17 @@ def _tags(call: Call) -> Tags:
 def tag_resource(call: Call) -> Reply:
     """Of a file system or an access point."""
     new = _checked(_tags(call))
-    return _retag(call, lambda tags: _counted({**tags, **new}))
+    call.account.retag(efs.tagged(call).id, lambda tags: _counted({**tags, **new}))
+    return _empty()
 
 
 def untag_resource(call: Call) -> Reply:
     """By key; what carries none is fine."""
-    keys = call.input.get("tagKeys")
-    gone = {keys} if isinstance(keys, str) else set(keys or ())
-    if not gone:
+    keys = call.input.get("TagKeys")
+    if not keys:
         raise _bad("tagKeys is required.")
-    return _retag(call, lambda tags: {key: value for key, value in tags.items() if key not in gone})
-
-
-def _retag(call: Call, edit: Callable[[Tags], Tags]) -> Reply:
-    resource: Any = efs.tagged(call)
-    _put(call, replace(resource, tags=edit(resource.tags)))
-    return _reply(call)
-
-
-def _put(call: Call, resource: ElasticFileSystem | AccessPoint) -> None:
-    if isinstance(resource, AccessPoint):
-        system, _ = efs.find_point(call, resource.id)
-        resource = system.with_points(resource if each.id == resource.id else each for each in system.points)
-    call.account.put(resource)
+    call.account.untag(efs.tagged(call).id, *([keys] if isinstance(keys, str) else keys))
+    return _empty()
 
 
 # --- File systems -----------------------------------------------------------------------------------------------------
@@ -108,11 +94,10 @@ def create_file_system(call: Call) -> Reply:
     account, creation_token = call.account, str(call.input.get("CreationToken", ""))
     if not creation_token:
         raise _bad("CreationToken is required.")
-    for each in account.efs.get(call.region, []):
+    for each in call.all(ElasticFileSystem):
         if efs.creation_token(each) == creation_token:
-            raise AwsError(
-                "FileSystemAlreadyExists", f"'{each.id}' exists with this creation token.", 409, FileSystemId=each.id
-            )
+            why = f"'{each.id}' exists with this creation token."
+            raise AwsError("FileSystemAlreadyExists", why, 409, FileSystemId=each.id)
     zone = call.input.get("AvailabilityZoneName")
     if zone is not None and zone[:-1] != call.region:
         raise AwsError("UnsupportedAvailabilityZone", f"There is no zone {zone}.", 400)
@@ -141,7 +126,7 @@ def create_file_system(call: Call) -> Reply:
     account.put(system)
     account.fill(system.id, "")
     account.after(CREATION_S, lambda: _becomes(call, system.id, "creating", phase="available"))
-    return _reply(call, efs.system_json(call, system), 201)
+    return json_reply(call, efs.system_json(call, system), 201)
 
 
 def _becomes(call: Call, system_id: str, before: str, **parts: Any) -> None:
@@ -154,10 +139,8 @@ def _becomes(call: Call, system_id: str, before: str, **parts: Any) -> None:
 def delete_file_system(call: Call) -> Reply:
     """Deleting, then gone. Not while it has mount targets or access points, or takes part in a replication."""
     system = efs.find(call)
-    if system.mount_targets or system.points:
-        kinds = " and ".join(
-            name for name, held in (("mount targets", system.mount_targets), ("access points", system.points)) if held
-        )
+    held = {"mount targets": system.mount_targets, "access points": system.points}
+    if kinds := " and ".join(name for name, parts in held.items() if parts):
         raise AwsError("FileSystemInUse", f"The file system '{system.id}' is in use: it has {kinds}.", 409)
     if efs.replications(call, system.id):
         raise AwsError("FileSystemInUse", f"The file system '{system.id}' is part of a replication configuration.", 409)
@@ -171,7 +154,7 @@ def delete_file_system(call: Call) -> Reply:
         call.account.forget(_CHANGED, system.id)
 
     call.account.after(REMOVAL_S, gone)
-    return _reply(call, status=204)
+    return _empty(204)
 
 
 def _throughput(call: Call, present: ElasticFileSystem | None) -> tuple[Any, float | None]:
@@ -201,19 +184,12 @@ def update_file_system(call: Call) -> Reply:
     mode, amount = _throughput(call, system)
     set_at = account.shelf(_CHANGED).get(system.id)
     less = amount is not None and system.provisioned_mibps is not None and amount < system.provisioned_mibps
-    if (
-        system.mode == "provisioned"
-        and (mode != "provisioned" or less)
-        and set_at is not None
-        and account.now < set_at + DAY
-    ):
-        raise AwsError(
-            "TooManyRequests",
-            "Throughput was provisioned less than 24 hours ago: it cannot be lowered or left yet.",
-            429,
-        )
+    held = system.mode == "provisioned" and set_at is not None and account.now < set_at + DAY
+    if held and (mode != "provisioned" or less):
+        why = "Throughput was provisioned less than 24 hours ago: it cannot be lowered or left yet."
+        raise AwsError("TooManyRequests", why, 429)
     if (mode, amount) == (system.mode, system.provisioned_mibps):
-        return _reply(call, efs.system_json(call, system), 202)
+        return json_reply(call, efs.system_json(call, system), 202)
     if mode != "elastic" and system.archive_bytes:
         raise _bad("Data in Archive needs elastic throughput.")
     if mode == "provisioned":
@@ -221,7 +197,7 @@ def update_file_system(call: Call) -> Reply:
     changed = replace(system, phase="updating", mode=mode, provisioned_mibps=amount)
     account.put(changed)
     account.after(UPDATE_S, lambda: _becomes(call, system.id, "updating", phase="available"))
-    return _reply(call, efs.system_json(call, changed), 202)
+    return json_reply(call, efs.system_json(call, changed), 202)
 
 
 def update_file_system_protection(call: Call) -> Reply:
@@ -233,7 +209,7 @@ def update_file_system_protection(call: Call) -> Reply:
         raise AwsError("ReplicationAlreadyExists", f"File system '{system.id}' is part of a replication.", 409)
     changed = replace(system, protected=wanted == "ENABLED")
     call.account.put(changed)
-    return _reply(call, {"ReplicationOverwriteProtection": efs.protection(changed)})
+    return json_reply(call, {"ReplicationOverwriteProtection": efs.protection(changed)})
 
 
 # --- What hangs on them -----------------------------------------------------------------------------------------------
@@ -245,29 +221,20 @@ def create_mount_target(call: Call) -> Reply:
     wanted = str(call.input.get("SubnetId", ""))
     zones = {efs.subnet(call, call.region + letter): call.region + letter for letter in "abcd"}
     zones |= account.shelf(_SUBNETS)
-    zones |= {
-        each.subnet: each.az
-        for other in account.efs.get(call.region, [])
-        for each in other.mount_targets
-        if each.subnet
-    }
+    present = efs.targets(call)
+    zones |= {each.subnet: each.az for _, each in present if each.subnet}
     if wanted not in zones:
         raise AwsError("SubnetNotFound", f"The subnet '{wanted}' does not exist.", 400)
     az = zones[wanted]
     if system.one_zone and az != system.one_zone:
-        raise AwsError(
-            "AvailabilityZonesMismatch", f"The file system is in {system.one_zone}, the subnet in {az}.", 400
-        )
+        raise AwsError("AvailabilityZonesMismatch", f"The file system is in {system.one_zone}, the subnet in {az}.")
     if any(each.az == az for each in system.mount_targets):
         raise AwsError("MountTargetConflict", f"There is a mount target in {az} already.", 409)
     groups = tuple(call.input.get("SecurityGroups") or ())
     if len(groups) > GROUPS:
         raise AwsError("SecurityGroupLimitExceeded", f"A mount target has at most {GROUPS} security groups.", 400)
     address = str(call.input.get("IpAddress", ""))
-    taken = (
-        efs.target_json(call, other, each) for other in account.efs.get(call.region, []) for each in other.mount_targets
-    )
-    if address and any(each["IpAddress"] == address for each in taken):
+    if address and any(efs.target_json(call, *each)["IpAddress"] == address for each in present):
         raise AwsError("IpAddressInUse", f"The address {address} is in use.", 409)
     target = MountTarget(
         id=f"fsmt-{hexadecimal(f'{account.id}/{account.number()}')}",
@@ -279,8 +246,8 @@ def create_mount_target(call: Call) -> Reply:
     )
     changed = replace(system, mount_targets=(*system.mount_targets, target))
     account.put(changed)
-    account.after(TARGET_CREATION_S, lambda: _target_becomes(call, system.id, target.id, "creating", "available"))
-    return _reply(call, efs.target_json(call, changed, target))
+    account.after(TARGET_CREATION_S, lambda: _part_becomes(call, system.id, target.id, "creating", "available"))
+    return json_reply(call, efs.target_json(call, changed, target))
 
 
 def delete_mount_target(call: Call) -> Reply:
@@ -289,22 +256,23 @@ def delete_mount_target(call: Call) -> Reply:
     if target.phase != "deleting":
         if target.subnet:
             call.account.keep(_SUBNETS, target.subnet, target.az)
-        _target_becomes(call, system.id, target.id, target.phase, "deleting")
-        call.account.after(TARGET_REMOVAL_S, lambda: _target_becomes(call, system.id, target.id, "deleting", None))
-    return _reply(call, status=204)
+        _part_becomes(call, system.id, target.id, target.phase, "deleting")
+        call.account.after(TARGET_REMOVAL_S, lambda: _part_becomes(call, system.id, target.id, "deleting", None))
+    return _empty(204)
 
 
-def _target_becomes(call: Call, system_id: str, target_id: str, before: str, after: str | None) -> None:
+def _part_becomes(call: Call, system_id: str, part_id: str, before: str, after: str | None) -> None:
+    """A mount target or an access point goes on from one phase to the next, or is gone."""
     system = call.account.find(system_id)
     if isinstance(system, ElasticFileSystem):
-        targets = _next(system.mount_targets, target_id, before, after)
-        call.account.put(replace(system, mount_targets=tuple(targets)))
+        targets = tuple(_next(system.mount_targets, part_id, before, after))
+        points = _next(system.points, part_id, before, after)
+        call.account.put(replace(system, mount_targets=targets).with_points(points))
 
 
 def _next[T: (MountTarget, AccessPoint)](
     parts: Iterable[T], part_id: str, before: str, after: str | None
 ) -> Iterable[T]:
-    """Parts of which one went on from one phase to the next, or is gone."""
     for part in parts:
         if part.id != part_id or part.phase != before:
             yield part
@@ -313,16 +281,15 @@ def _next[T: (MountTarget, AccessPoint)](
 
 
 def create_access_point(call: Call) -> Reply:
-    """Creating, then available. Its client token is nobody else's: the error of the second who comes names the first."""
+    """Creating, then available. Its client token is nobody else's: the error names the access point that has it."""
     account, system = call.account, _usable(call)
     client_token = str(call.input.get("ClientToken", ""))
     if not client_token:
         raise _bad("ClientToken is required.")
-    for each in (point for other in account.efs.get(call.region, []) for point in other.points):
+    for _, each in efs.points(call):
         if each.token == client_token:
-            raise AwsError(
-                "AccessPointAlreadyExists", f"'{each.id}' exists with this token.", 409, AccessPointId=each.id
-            )
+            why = f"'{each.id}' exists with this token."
+            raise AwsError("AccessPointAlreadyExists", why, 409, AccessPointId=each.id)
     wanted = AccessPoint(
         id=f"fsap-{hexadecimal(f'{account.id}/{account.number()}')}",
         token=client_token,
@@ -334,23 +301,17 @@ def create_access_point(call: Call) -> Reply:
     if len(system.points) >= POINTS:
         raise AwsError("AccessPointLimitExceeded", f"A file system has at most {POINTS} access points.", 403)
     account.put(system.with_points((*system.points, wanted)))
-    account.after(POINT_CREATION_S, lambda: _point_becomes(call, system.id, wanted.id, "creating", "available"))
-    return _reply(call, efs.point_json(call, system, wanted))
+    account.after(POINT_CREATION_S, lambda: _part_becomes(call, system.id, wanted.id, "creating", "available"))
+    return json_reply(call, efs.point_json(call, system, wanted))
 
 
 def delete_access_point(call: Call) -> Reply:
     """Deleting, then gone."""
     system, point = efs.find_point(call, str(call.input["AccessPointId"]))
     if point.phase != "deleting":
-        _point_becomes(call, system.id, point.id, point.phase, "deleting")
-        call.account.after(POINT_REMOVAL_S, lambda: _point_becomes(call, system.id, point.id, "deleting", None))
-    return _reply(call, status=204)
-
-
-def _point_becomes(call: Call, system_id: str, point_id: str, before: str, after: str | None) -> None:
-    system = call.account.find(system_id)
-    if isinstance(system, ElasticFileSystem):
-        call.account.put(system.with_points(_next(system.points, point_id, before, after)))
+        _part_becomes(call, system.id, point.id, point.phase, "deleting")
+        call.account.after(POINT_REMOVAL_S, lambda: _part_becomes(call, system.id, point.id, "deleting", None))
+    return _empty(204)
 
 
 # --- Policies ---------------------------------------------------------------------------------------------------------
@@ -366,13 +327,13 @@ def put_file_system_policy(call: Call) -> Reply:
     if not valid:
         raise AwsError("InvalidPolicyException", "The policy is not valid.", 400)
     call.account.keep(efs.POLICIES, system.id, policy)
-    return _reply(call, {"FileSystemId": system.id, "Policy": policy})
+    return json_reply(call, {"FileSystemId": system.id, "Policy": policy})
 
 
 def delete_file_system_policy(call: Call) -> Reply:
     """What has none is fine."""
     call.account.forget(efs.POLICIES, _usable(call).id)
-    return _reply(call)
+    return _empty()
 
 
 def put_lifecycle_configuration(call: Call) -> Reply:
@@ -392,7 +353,7 @@ def put_lifecycle_configuration(call: Call) -> Reply:
         raise _bad("Archive needs elastic throughput.")
     changed = replace(system, lifecycle=tuple(found.items()))
     call.account.put(changed)
-    return _reply(call, {"LifecyclePolicies": [{name: value} for name, value in changed.lifecycle]})
+    return json_reply(call, {"LifecyclePolicies": [{name: value} for name, value in changed.lifecycle]})
 
 
 def put_backup_policy(call: Call) -> Reply:
@@ -401,17 +362,15 @@ def put_backup_policy(call: Call) -> Reply:
     if status not in ("ENABLED", "DISABLED"):
         raise AwsError("ValidationException", "Status is ENABLED or DISABLED.", 400)
     call.account.put(replace(system, backup=status == "ENABLED"))
-    return _reply(call, {"BackupPolicy": {"Status": status}})
+    return json_reply(call, {"BackupPolicy": {"Status": status}})
 
 
 def delete_replication_configuration(call: Call) -> Reply:
     """Deleting, then gone: asked of the source. Its destination may be written to from then on."""
-    account, system = call.account, efs.find(call)
+    account, system = call.account, efs.find(call, "SourceFileSystemId")
     found = [each for each in account.fleet.replications if each.source_id == system.id]
     if not found:
-        raise AwsError(
-            "ReplicationNotFound", f"Replication configuration not found for file system '{system.id}'.", 404
-        )
+        raise efs.not_replicated(system)
     account.keep(efs.DELETING, system.id, "DELETING")
 
     def gone() -> None:
@@ -424,4 +383,4 @@ def delete_replication_configuration(call: Call) -> Reply:
                 account.put(replace(replica, replica=False))
 
     account.after(REPLICATION_REMOVAL_S, gone)
-    return _reply(call, status=204)
+    return _empty(204)

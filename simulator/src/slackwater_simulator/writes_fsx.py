@@ -1,4 +1,4 @@
-"""FSx over JSON 1.1: tags, backups, and deletions. What was deleted takes its time to go."""
+"""FSx over JSON 1.1: tags, backups, deletions, and file systems made from backups. All but tags takes its time."""
 
 from __future__ import annotations
 
@@ -9,16 +9,23 @@ from typing import Final
 from . import fsx
 from .account import Account
 from .ec2_query import hexadecimal
-from .once import once
-from .resources import GIB, Backup, FsxFileSystem, FsxVolume, StorageVirtualMachine
-from .wire import AwsError, Call, Json, Reply, json_reply
+from .kms import usable
+from .resources import GIB, Backup, FsxFileSystem, FsxVolume
+from .wire import AwsError, Call, Json, Reply, json_reply, once
 
 BACKUP_SECONDS: Final = 900
 DELETION_SECONDS: Final = 600
+CREATION_SECONDS: Final = 1_800
+ZONES: Final = "abcdef"
 TAGS: Final = 50
 """The most tags that a resource carries."""
 TOKEN: Final = "ClientRequestToken"  # noqa: S105 -- a name
 INCOMPATIBLE: Final = "IncompatibleParameterError"
+_INHERITED: Final = (
+    *("AutomaticBackupRetentionDays", "CopyTagsToBackups", "CopyTagsToVolumes", "DailyAutomaticBackupStartTime"),
+    *("DeploymentType", "ThroughputCapacity", "DiskIopsConfiguration", "WeeklyMaintenanceStartTime"),
+)
+"""What a file system takes over from the one whose backup it is made from."""
 WITH_CHILDREN: Final = "DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"
 
 
@@ -32,26 +39,25 @@ def given_tags(tags: list[Json] | None) -> dict[str, str]:
 
 def the_system(call: Call, system_id: object) -> FsxFileSystem:
     """A file system of the call's Region."""
-    found = call.account.find(str(system_id))
-    if not isinstance(found, FsxFileSystem) or found.region != call.region:
+    found = call.find(FsxFileSystem, system_id)
+    if found is None:
         raise AwsError("FileSystemNotFound", f"File system '{system_id}' does not exist.")
-    return found
-
-
-def the_volume(call: Call, volume_id: object) -> FsxVolume:
-    """A volume of the call's Region."""
-    found = call.account.find(str(volume_id))
-    if not isinstance(found, FsxVolume) or found.region != call.region:
-        raise AwsError("VolumeNotFound", f"Volume '{volume_id}' does not exist.")
     return found
 
 
 def the_backup(call: Call, backup_id: object) -> Backup:
     """A backup of the call's Region."""
-    for each in fsx.backups_in(call):
-        if each.id == backup_id:
-            return each
-    raise AwsError("BackupNotFound", f"Backup '{backup_id}' does not exist.")
+    found = call.backup(fsx.BACKUPS, backup_id)
+    if found is None:
+        raise AwsError("BackupNotFound", f"Backup '{backup_id}' does not exist.")
+    return found
+
+
+def _only(call: Call, system: FsxFileSystem, cannot: str) -> None:
+    """Refuse what only other types of file systems have."""
+    for kind, member in fsx.CONFIGURATIONS.items():
+        if member in call.input and kind != system.kind:
+            raise AwsError("BadRequest", f"{member} {cannot} a {system.kind} file system.")
 
 
 def volumes_of(account: Account, system_id: str) -> list[FsxVolume]:
@@ -64,27 +70,17 @@ def volumes_of(account: Account, system_id: str) -> list[FsxVolume]:
 
 def tag_resource(call: Call) -> Reply:
     """Add tags to anything that FSx knows by an ARN."""
-    item = fsx.by_arn(call)
-    _retag(call, item, {**item.tags, **given_tags(call.input["Tags"])})
+    item, new = fsx.by_arn(call), given_tags(call.input["Tags"])
+    if len({**item.tags, **new}) > TAGS:
+        raise AwsError("BadRequest", f"A resource carries no more than {TAGS} tags.")
+    call.account.retag(item.id, lambda tags: {**tags, **new})
     return json_reply(call, {})
 
 
 def untag_resource(call: Call) -> Reply:
     """Take tags off; those that are not there are fine."""
-    item = fsx.by_arn(call)
-    _retag(call, item, {key: value for key, value in item.tags.items() if key not in call.input["TagKeys"]})
+    call.account.untag(fsx.by_arn(call).id, *call.input["TagKeys"])
     return json_reply(call, {})
-
-
-def _retag(
-    call: Call, item: FsxFileSystem | FsxVolume | StorageVirtualMachine | Backup, tags: Mapping[str, str]
-) -> None:
-    if len(tags) > TAGS:
-        raise AwsError("BadRequest", f"A resource carries no more than {TAGS} tags.")
-    if isinstance(item, Backup):
-        call.account.put_backup(replace(item, tags=tags))
-    else:
-        call.account.put(replace(item, tags=tags))
 
 
 # --- Backups ----------------------------------------------------------------------------------------------------------
@@ -95,12 +91,11 @@ def create_backup(call: Call) -> Reply:
 
     def make() -> str:
         subject = _subject(call)
-        running = (each for each in fsx.backups_in(call) if each.of == subject.id and each.state == "CREATING")
-        if next(running, None):
+        if any(each.of == subject.id and each.state == "CREATING" for each in call.backups(fsx.BACKUPS)):
             raise AwsError("BackupInProgress", f"Another backup of {subject.id} is under way.")
         return back_up(call.account, subject, given_tags(call.input.get("Tags")))
 
-    made = once(call, TOKEN, INCOMPATIBLE, lambda backup: any(backup == each.id for each in fsx.backups_in(call)), make)
+    made = once(call, TOKEN, INCOMPATIBLE, lambda backup: call.backup(fsx.BACKUPS, backup) is not None, make)
     return json_reply(call, {"Backup": fsx.backup(call, the_backup(call, made))})
 
 
@@ -108,7 +103,9 @@ def _subject(call: Call) -> FsxFileSystem | FsxVolume:
     if ("FileSystemId" in call.input) == ("VolumeId" in call.input):
         raise AwsError("BadRequest", "Either FileSystemId or VolumeId is needed.")
     if "VolumeId" in call.input:
-        volume = the_volume(call, call.input["VolumeId"])
+        volume = call.find(FsxVolume, call.input["VolumeId"])
+        if volume is None:
+            raise AwsError("VolumeNotFound", f"Volume '{call.input['VolumeId']}' does not exist.")
         if volume.kind != "ONTAP" or volume.ontap_type != "RW" or fsx.is_svm_root(volume):
             raise AwsError("BadRequest", f"{volume.id} is no volume that can be backed up by itself.")
         _at_rest(volume.id, volume.phase or "CREATED")
@@ -142,7 +139,7 @@ def back_up(
     volumes = [] if volume else [each for each in volumes_of(account, system.id) if each.phase != "DELETING"]
     backup = Backup(
         id=f"backup-{hexadecimal(f'{subject.id}/{account.number()}')}",
-        kind="fsx-backup",
+        kind=fsx.BACKUPS,
         of=subject.id,
         region=subject.region,
         made=account.now,
@@ -161,7 +158,7 @@ def back_up(
     whole = fsx.bytes_of(volume) if volume else system.storage_gib * GIB
 
     def finish() -> None:
-        begun = next((each for each in account.backups() if each.id == backup.id), None)
+        begun = account.backup(backup.id)
         if begun is None or begun.state != "CREATING":
             return
         if final or account.exists(subject.id):
@@ -181,8 +178,8 @@ def _copies_tags(system: FsxFileSystem, volume: FsxVolume | None) -> bool:
 
 def fail_backup(account: Account, backup_id: str, why: str = "The backup failed.") -> None:
     """Let a backup that is under way fail."""
-    backup = next(each for each in account.backups() if each.id == backup_id)
-    account.put_backup(replace(backup, state="FAILED", detail={**backup.detail, "why": why}))
+    if backup := account.backup(backup_id):
+        account.put_backup(replace(backup, state="FAILED", detail={**backup.detail, "why": why}))
 
 
 def automatic_backup(account: Account, system_id: str) -> str:
@@ -212,12 +209,7 @@ def delete_file_system(call: Call) -> Reply:
     """Remove a file system, its volumes and its automatic backups; other backups stay."""
     system = the_system(call, call.input["FileSystemId"])
     member = fsx.CONFIGURATIONS[system.kind]
-    others = [
-        name for name in ("OpenZFSConfiguration", "WindowsConfiguration", "LustreConfiguration") if name != member
-    ]
-    for other in others:
-        if other in call.input:
-            raise AwsError("BadRequest", f"{other} cannot be applied to delete a {system.kind} file system.")
+    _only(call, system, "cannot be applied to delete")
     options: Json = call.input.get(member, {})
     answer: Json = {"FileSystemId": system.id, "Lifecycle": "DELETING"}
 
@@ -257,10 +249,104 @@ def _gone(account: Account, system_id: str) -> None:
     for volume in volumes_of(account, system_id):
         account.remove(volume.id)
     for backup in account.backups():
-        if (
-            backup.kind == "fsx-backup"
-            and backup.detail["type"] == "AUTOMATIC"
-            and backup.detail["system"].id == system_id
-        ):
+        held = backup.detail if backup.kind == fsx.BACKUPS else {}
+        if held and held["type"] == "AUTOMATIC" and held["system"].id == system_id:
             account.drop_backup(backup.id)
     account.remove(system_id)
+
+
+# --- File systems made from backups -----------------------------------------------------------------------------------
+
+
+def _network(call: Call, configuration: Json) -> dict[str, list[str]]:
+    """Subnets and security groups, if there are such, and as many as the deployment needs."""
+    subnets, groups = list(call.input.get("SubnetIds", ())), list(call.input.get("SecurityGroupIds", ()))
+    multi = str(configuration["DeploymentType"]).startswith("MULTI_AZ")
+    if len(subnets) != (2 if multi else 1):
+        needed = "two subnets" if multi else "one subnet"
+        raise AwsError("BadRequest", f"{configuration['DeploymentType']} needs {needed}.")
+    preferred = configuration.get("PreferredSubnetId")
+    if (multi and preferred is None) or (preferred is not None and preferred not in subnets):
+        raise AwsError("BadRequest", "PreferredSubnetId has to name one of the subnets.")
+    known = fsx.zone_subnets(call.account.id, call.region, ZONES)
+    for subnet in subnets:
+        if subnet not in known:
+            raise AwsError("InvalidNetworkSettings", f"The subnet {subnet} does not exist.")
+    for group in groups:
+        if not group.startswith("sg-"):
+            raise AwsError("InvalidNetworkSettings", f"The security group {group} does not exist.")
+    return {"subnets": sorted(subnets, key=lambda subnet: subnet != preferred), "groups": groups}
+
+
+def _new(call: Call, backup: Backup) -> FsxFileSystem:
+    """A file system that is being created. Settings that are not given are those of what was backed up."""
+    was: FsxFileSystem = backup.detail["system"]
+    if was.kind != "OPENZFS":
+        raise AwsError("BadRequest", "The simulator restores file systems of OpenZFS only.")
+    _only(call, was, "cannot be applied to")
+    kept = fsx.configuration(call, was)
+    configuration: Json = {key: kept[key] for key in _INHERITED if key in kept}
+    configuration |= call.input.get("OpenZFSConfiguration", {})
+    storage = int(call.input.get("StorageCapacity", was.storage_gib))
+    if storage < was.storage_gib:
+        raise AwsError("BadRequest", f"StorageCapacity has to be {was.storage_gib} GiB at least, as the backup's.")
+    disks = configuration.pop("DiskIopsConfiguration", {})
+    more = {"kms": call.input.get("KmsKeyId"), "configuration": configuration, "backup": backup.id}
+    return FsxFileSystem(
+        id=f"fs-{hexadecimal(f'made {call.account.id}/{call.account.number()}')}",
+        region=call.region,
+        created=call.account.now,
+        kind="OPENZFS",
+        deployment=str(configuration["DeploymentType"]),
+        storage_gib=storage,
+        throughput=int(configuration["ThroughputCapacity"]),
+        iops=disks.get("Iops") if disks.get("Mode") == "USER_PROVISIONED" else None,
+        used=was.used * was.storage_gib / storage,
+        backup_days=int(configuration["AutomaticBackupRetentionDays"]),
+        tags=given_tags(call.input.get("Tags")),
+        phase="CREATING",
+        detail={**_network(call, configuration), **more},
+    )
+
+
+def create_file_system_from_backup(call: Call) -> Reply:
+    """An OpenZFS file system with what a backup holds."""
+
+    def make() -> str:
+        account, backup = call.account, _usable(call)
+        system = _new(call, backup)
+        account.put(system)
+        account.fill(system.id, "")
+        account.after(CREATION_SECONDS, lambda: _restored(account, system.id, backup))
+        return system.id
+
+    made = once(call, TOKEN, INCOMPATIBLE, lambda made: call.account.find(made) is not None, make)
+    return json_reply(call, {"FileSystem": fsx.file_system(call, the_system(call, made))})
+
+
+def _usable(call: Call) -> Backup:
+    backup = the_backup(call, call.input["BackupId"])
+    if backup.detail["volume"]:
+        raise AwsError("BadRequest", f"{backup.id} is not the backup of a file system.")
+    if backup.state != "AVAILABLE":
+        raise AwsError("BadRequest", f"{backup.id} is {backup.state}.")
+    if not usable(call.account, fsx.backup(call, backup)["KmsKeyId"]):
+        raise AwsError("BadRequest", f"The key of {backup.id} cannot be used.")
+    return backup
+
+
+def _restored(account: Account, system_id: str, backup: Backup) -> None:
+    """The file system is there, with the volumes that it had, under other ids."""
+    system = account.find(system_id)
+    if not isinstance(system, FsxFileSystem) or system.phase != "CREATING":
+        return
+    account.put(replace(system, phase="AVAILABLE"))
+    account.fill(system_id, backup.contents)
+    was: FsxFileSystem = backup.detail["system"]
+    renamed = {was.root_volume_id: system.root_volume_id}
+    for volume in backup.detail["volumes"]:
+        fresh = renamed.setdefault(volume.id, f"fsvol-{hexadecimal(f'made {account.id}/{account.number()}')}")
+        parent = renamed.get(volume.parent) if volume.parent else None
+        made = replace(volume, id=fresh, file_system_id=system_id, parent=parent, created=account.now, phase="")
+        account.put(replace(made, activity=None, telemetry={}))
+        account.fill(fresh, backup.detail["held"][volume.id])

@@ -16,7 +16,7 @@ import pytest
 from slackwater.app.cleanup.back_up import LOOK_AT_BACKUP_S
 from slackwater.app.cleanup.delete import LOOK_AT_PARTS_S
 from slackwater.app.cleanup.restore import LOOK_AT_RESTORE_S
-from slackwater_simulator import backup_jobs, backup_restores, ec2_snapshots, writes_efs, writes_fsx
+from slackwater_simulator import backup_jobs, ec2_snapshots, writes_efs, writes_fsx
 from support.cleanup_world import World, world
 
 DAY: Final = timedelta(days=1)
@@ -96,7 +96,7 @@ def test_what_aws_never_finishes_ends_as_a_failure_with_the_reason(
 
 def restored_in(monkeypatch: pytest.MonkeyPatch, there: World, span: timedelta) -> int:
     """Undo a clean-up where AWS Backup takes so long; the events of the undo."""
-    monkeypatch.setattr(backup_restores, "RESTORE_SECONDS", span.total_seconds())
+    monkeypatch.setattr(backup_jobs, "RESTORE_SECONDS", span.total_seconds())
     return there.undone("efs").events
 
 
