@@ -39,8 +39,8 @@ def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
     if options.fleet == "labelled":
         labelled = labelled_fleet(
             options.seed,
-            troubles=options.troubles,
-            controls=options.twins,
+            issues=options.issues,
+            controls=options.controls,
             ordinary_of_a_kind=options.ordinary_of_a_kind,
         )
         return labelled, None
@@ -74,9 +74,9 @@ def main() -> int:
         help="accounts of an organization around the demo fleet's, one of which cannot be entered",
     )
     parser.add_argument("--accounts", type=int, default=1_000, help="of the organization")
-    parser.add_argument("--troubles", type=int, default=30, help="issues of the labelled fleet, for each detector")
+    parser.add_argument("--issues", type=int, default=30, help="issues of the labelled fleet, for each detector")
     parser.add_argument(
-        "--twins", type=int, default=6, help="resources of the labelled fleet, for each negative control"
+        "--controls", type=int, default=6, help="resources of the labelled fleet, for each negative control"
     )
     parser.add_argument("--ordinary-of-a-kind", type=int, default=1_250, help="of the labelled fleet")
     parser.add_argument("--seed", type=int, default=7)

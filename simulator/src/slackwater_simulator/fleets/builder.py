@@ -75,11 +75,11 @@ class Builder:
         """A zone of the Region."""
         return self.region + letter
 
-    def plant(self, resource: Resource, story: str, *issues: str, twin_of: str | None = None, **more: Any) -> None:
+    def plant(self, resource: Resource, story: str, *issues: str, control_of: str | None = None, **more: Any) -> None:
         """Label a resource with the detectors that should report it, or with the one that should not."""
         what: dict[str, Any] = {"type": TYPES[type(resource)], "region": resource.region, "story": story, **more}
         self.planted.append(
-            Planted(resource_id=resource.id, name=name_of(resource), troubles=issues, twin_of=twin_of, **what)
+            Planted(resource_id=resource.id, name=name_of(resource), issues=issues, control_of=control_of, **what)
         )
 
     def change[T: (Volume, Instance)](self, resource: T, **parts: Any) -> T:

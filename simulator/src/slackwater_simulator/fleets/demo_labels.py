@@ -312,4 +312,4 @@ def label(build: Builder) -> None:
             continue
         name, story = line.split(" | ")
         control = said.removeprefix("not ") if said.startswith("not ") else None
-        build.plant(named[type_, name], story, *(() if control else said.split()), twin_of=control, why=next(lines))
+        build.plant(named[type_, name], story, *(() if control else said.split()), control_of=control, why=next(lines))

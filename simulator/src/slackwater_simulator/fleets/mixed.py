@@ -183,7 +183,7 @@ class _Mixed:
             )
 
     def _control(self, made: Instance, story: str, why: str) -> None:
-        self.build.plant(made, story, twin_of="ec2-network-throttled", why=why)
+        self.build.plant(made, story, control_of="ec2-network-throttled", why=why)
 
     def _shaped(self, number: int) -> None:
         kind = _THROTTLED[number % len(_THROTTLED)]
@@ -303,7 +303,7 @@ class _Mixed:
         self.build.plant(
             volume,
             "Ten minutes at full throughput every night.",
-            twin_of="ebs-surplus-throughput",
+            control_of="ebs-surplus-throughput",
             why="The greatest minute is at the limit.",
         )
 
@@ -348,7 +348,7 @@ class _Mixed:
         else:
             volume = self._unattached(f"fresh-{number:05}", number, self._between(0.5, 5))
             why = "Detached less than seven days ago."
-        self.build.plant(volume, "Unattached, and meant to be.", twin_of="ebs-unattached", why=why)
+        self.build.plant(volume, "Unattached, and meant to be.", control_of="ebs-unattached", why=why)
 
     # EFS
 
@@ -399,20 +399,20 @@ class _Mixed:
                 system = self._file_system(
                     "monthly", number, standard_bytes=20 * GIB, activity=work, clients=Flow(night, 2.0)
                 )
-                build.plant(system, "Used one night a month.", twin_of=control, why="Use within thirty days.")
+                build.plant(system, "Used one night a month.", control_of=control, why="Use within thirty days.")
             case 1:
                 system = self._file_system("dark", number, standard_bytes=20 * GIB, voice="dark")
-                build.plant(system, "No metrics at all.", twin_of=control, why="No telemetry proves nothing.")
+                build.plant(system, "No metrics at all.", control_of=control, why="No telemetry proves nothing.")
             case 2:
                 system = self._file_system("young", number, days=3, standard_bytes=20 * GIB)
-                build.plant(system, "Three days old.", twin_of=control, why="Younger than seven days.")
+                build.plant(system, "Three days old.", control_of=control, why="Younger than seven days.")
             case _:
                 source = self._file_system("source", number, standard_bytes=20 * GIB)
                 replica = self._file_system("replica", number, standard_bytes=20 * GIB, replica=True)
                 build.replicate(source, replica)
-                build.plant(source, "Source of a replication.", twin_of=control, why="A member of a replication.")
+                build.plant(source, "Source of a replication.", control_of=control, why="A member of a replication.")
                 build.plant(
-                    replica, "A replica.", twin_of=control, why="ReplicationOverwriteProtection is REPLICATING."
+                    replica, "A replica.", control_of=control, why="ReplicationOverwriteProtection is REPLICATING."
                 )
 
     # FSx
@@ -473,7 +473,7 @@ class _Mixed:
         volume = build.export(system, "share", Export("10.0.0.0/16", options), activity=work, tags=self._tags(number))
         if story:
             issue = number < issues
-            build.plant(volume, story, *([detector] if issue else []), twin_of=None if issue else detector, why=why)
+            build.plant(volume, story, *([detector] if issue else []), control_of=None if issue else detector, why=why)
 
     def _other_server(self, number: int, volumes: int) -> None:
         build, ontap = self.build, number % 2 == 0

@@ -37,7 +37,7 @@ def scenarios() -> dict[str, tuple[Scenario, ...]]:
     }
 
 
-def labelled_fleet(seed: int, *, troubles: int = 30, controls: int = 6, ordinary_of_a_kind: int = 1_250) -> Fleet:
+def labelled_fleet(seed: int, *, issues: int = 30, controls: int = 6, ordinary_of_a_kind: int = 1_250) -> Fleet:
     """Draw a fleet: for each detector so many issues, taken from its scenarios in turn, and so many of each control.
 
     Around them are ordinary file systems, file servers and volumes. The seed draws everything, the present moment too: a
@@ -50,7 +50,7 @@ def labelled_fleet(seed: int, *, troubles: int = 30, controls: int = 6, ordinary
     for detector, ones in scenarios().items():
         positive = [one for one in ones if one.issue]
         for place, one in enumerate(positive):
-            _plant(build, detector, one, len(range(place, troubles, len(positive))))
+            _plant(build, detector, one, len(range(place, issues, len(positive))))
         for one in ones:
             if not one.issue:
                 _plant(build, detector, one, controls)
@@ -76,7 +76,7 @@ def _plant(build: Builder, detector: str, scenario: Scenario, count: int) -> Non
             scenario.story,
             *((detector,) if scenario.issue else ()),
             *scenario.also,
-            twin_of=None if scenario.issue else detector,
+            control_of=None if scenario.issue else detector,
             scenario=scenario.name,
             full=scenario.full,
         )
