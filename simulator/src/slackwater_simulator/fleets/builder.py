@@ -196,7 +196,7 @@ class Builder:
     ) -> FsxFileSystem:
         """An OpenZFS file system; its root volume keeps the default export and does no work of its own."""
         settings: dict[str, Any] = {"storage_gib": storage_gib, "throughput": throughput, "days": days, **more}
-        system = self._served("zfs", name, "OPENZFS", settings.pop("deployment", "MULTI_AZ_1"), **settings)
+        system = self.served(f"zfs{name}", name, "OPENZFS", settings.pop("deployment", "MULTI_AZ_1"), **settings)
         self.fsx_volume(system, system.root_volume_id, "fsx", exports=(Export("*", ("rw", "crossmnt")),))
         return system
 
@@ -212,7 +212,7 @@ class Builder:
         **more: Any,
     ) -> FsxFileSystem:
         """An FSx file system of another type than OpenZFS; ONTAP's volumes do the work that its file system does."""
-        system = self._served("fsx", name, kind, deployment, days=days, **more)
+        system = self.served(f"fsx{name}", name, kind, deployment, days=days, **more)
         if kind == "ONTAP":
             svm = self.machine(system, name)
             for volume in volumes:
@@ -221,8 +221,9 @@ class Builder:
                 self.ontap(svm, name + volume, volume, **own)
         return system
 
-    def _served(self, prefix: str, name: str, kind: Any, deployment: str, *, days: float, **more: Any) -> FsxFileSystem:
-        own: dict[str, Any] = {"id": self.id("fs", prefix + name), "region": self.region, "created": self.ago(days)}
+    def served(self, key: str, name: str, kind: Any, deployment: str, *, days: float, **more: Any) -> FsxFileSystem:
+        """An FSx file system without volumes; its id follows from the key."""
+        own: dict[str, Any] = {"id": self.id("fs", key), "region": self.region, "created": self.ago(days)}
         tags = {"Name": name, **more.pop("tags", {})}
         system = FsxFileSystem(kind=kind, deployment=deployment, tags=tags, **own, **more)
         self.fsx.append(system)

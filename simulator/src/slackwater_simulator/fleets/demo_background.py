@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from slackwater_simulator.instance_types import TYPES
-from slackwater_simulator.resources import MIB, Activity, FsxFileSystem, Instance
+from slackwater_simulator.resources import Instance
 
 from .builder import Builder
-from .demo_parts import MB, REGION, cpu, io, server, tags, volume_on
+from .demo_fsx import other_file_servers
+from .demo_parts import MB, cpu, io, server, tags, volume_on
 
 
 def background(build: Builder) -> None:
@@ -60,32 +61,4 @@ def background(build: Builder) -> None:
         tags=tags("web", "staging"),
     )
     volume_on(build, old, "qa-data", 120, used=((old.launched, stopped),), activity=io(build, "office", 5, 5))
-    _other_file_servers(build)
-
-
-def _other_file_servers(build: Builder) -> None:
-    work = Activity(shape=build.shapes.shape("office", 2), read=40.0 * MIB, write=12.0 * MIB, metadata=200.0)
-    for name, kind, deployment, storage, throughput in (
-        ("erp-shares", "ONTAP", "MULTI_AZ_1", 2048, 512),
-        ("training-data", "LUSTRE", "PERSISTENT_2", 4800, 250),
-        ("office-files", "WINDOWS", "SINGLE_AZ_2", 1000, 64),
-    ):
-        system = FsxFileSystem(
-            id=build.id("fs", name),
-            region=REGION,
-            created=build.ago(220),
-            kind=kind,  # type: ignore[arg-type]
-            deployment=deployment,
-            storage_gib=storage,
-            throughput=throughput,
-            activity=work,
-            clients=12.0,
-            disk_iops_peak=30.0,
-            server_peak=25.0,
-            tags=tags("platform", Name=name),
-        )
-        build.fsx.append(system)
-        if kind == "ONTAP":
-            svm = build.machine(system, name, "erp")
-            for volume in ("documents", "scans"):
-                build.ontap(svm, volume, volume, size_gib=800, activity=work, tags=tags("platform"))
+    other_file_servers(build)
