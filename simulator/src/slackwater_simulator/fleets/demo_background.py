@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from slackwater_simulator.instance_types import TYPES
-from slackwater_simulator.resources import Instance
 
 from .builder import Builder
+from .demo_ebs import stopped_server
 from .demo_fsx import other_file_servers
 from .demo_parts import MB, cpu, io, server, tags, volume_on
 
@@ -50,15 +50,6 @@ def background(build: Builder) -> None:
                 activity=io(build, "office", 15, 9, variant=number),
                 tags=tags("web"),
             )
-    stopped = build.ago(76)
-    old: Instance = build.instance(
-        "qa-windows",
-        "m5.large",
-        days=300,
-        state="stopped",
-        stopped=stopped,
-        cpu=cpu(build),
-        tags=tags("web", "staging"),
-    )
-    volume_on(build, old, "qa-data", 120, used=((old.launched, stopped),), activity=io(build, "office", 5, 5))
+    old = stopped_server(build, "qa-windows", "m5.large", tags("web", "staging"), 300, 76)
+    volume_on(build, old, "qa-data", 120, used=old.intervals, activity=io(build, "office", 5, 5))
     other_file_servers(build)
