@@ -1,6 +1,6 @@
 """Labelled fleets: accounts drawn from mechanisms with random parameters, to count what a program gets right and wrong.
 
-A file of this package that has `ISSUES` is named after a detector; there is no list to enter it in.
+A table of a detector's scenarios is named after it, such as `EFS_IDLE_ISSUES`; there is no list to enter it in.
 """
 
 from __future__ import annotations
@@ -29,12 +29,8 @@ _SEASON_DAYS = 45
 @cache
 def scenarios() -> dict[str, tuple[Scenario, ...]]:
     """Every detector's scenarios, by its id."""
-    modules = {info.name: import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
-    return {
-        name.replace("_", "-"): tuple(listed(module))
-        for name, module in sorted(modules.items())
-        if hasattr(module, "ISSUES")
-    }
+    modules = (import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
+    return dict(sorted(each for module in modules for each in listed(module)))
 
 
 def labelled_fleet(seed: int, *, issues: int = 30, controls: int = 6, ordinary_of_a_kind: int = 1_250) -> Fleet:

@@ -166,14 +166,14 @@ def _holes(d: Draw) -> Volume:
     return _volume(d, "st1", size_gib, wanted, telemetry=balance)
 
 
-ISSUES: Rows = {
+EBS_BURST_DRAINING_ISSUES: Rows = {
     "nightly-gp2: A job outlasts the credits.": lambda d: _outlasting(d, "gp2"),
     "nightly-disk: A scan outlasts the credits.": lambda d: _outlasting(d, "st1" if d.chance(0.6) else "sc1"),
     "overloaded: Always above its baseline.": _overloaded,
     "since-yesterday: Gone since yesterday.": _since_yesterday,
     "soon: Less every day, and soon gone.": _soon,
 }
-CONTROLS: Rows = {
+EBS_BURST_DRAINING_CONTROLS: Rows = {
     "refilled-gp2: Half spent each night, and earned back.": lambda d: _refilled(d, "gp2"),
     "refilled-disk: The same on disks.": lambda d: _refilled(d, "st1" if d.chance(0.6) else "sc1"),
     "weekly: Gone for hours once a week.": lambda d: _now_and_then(d, d.daily(7)),
@@ -184,5 +184,5 @@ CONTROLS: Rows = {
     "new: Attached within three days.": _new,
     "stopped: On an instance that is stopped.": _stopped,
 }
-UNKNOWN: Rows = {"holes: Days without metrics.": _holes}
-ALSO = dict.fromkeys(("refilled-gp2", "large"), ("ebs-outdated-type",))
+EBS_BURST_DRAINING_UNKNOWN: Rows = {"holes: Days without metrics.": _holes}
+EBS_BURST_DRAINING_ALSO = dict.fromkeys(("refilled-gp2", "large"), ("ebs-outdated-type",))

@@ -142,7 +142,7 @@ def _hidden(d: Draw) -> Volume:
     return _volume(d, activity=_work(d, values))
 
 
-ISSUES: Rows = {
+EBS_IDLE_ISSUES: Rows = {
     "never-used: Attached, and never used.": _volume,
     "on-xen: The same on a Xen instance.": _on_xen,
     "done-with: Used until more than five weeks ago.": _done_with,
@@ -152,7 +152,7 @@ ISSUES: Rows = {
     "since-weeks: Attached weeks ago, and idle since.": lambda d: _volume(d, created=d.ago(d.uniform(17, 34))),
     "shared: Two instances share it, none uses it.": _shared,
 }
-CONTROLS: Rows = {
+EBS_IDLE_CONTROLS: Rows = {
     "shared-by-one: Of two that share it, one uses it.": _shared_by_one,
     "nightly: Used every night.": lambda d: _in_runs(d, d.daily()),
     "weekly: Used once a week.": lambda d: _in_runs(d, d.daily(7)),
@@ -166,7 +166,7 @@ CONTROLS: Rows = {
     "root: A root volume that nothing reads.": _root,
     "kept: Tagged keep.": lambda d: _volume(d, tags={"keep": "true"}),
 }
-UNKNOWN: Rows = {
+EBS_IDLE_UNKNOWN: Rows = {
     "dark: No metrics: nobody knows.": lambda d: _volume(d, telemetry=dict.fromkeys(_METRICS, d.silent())),
     "holes: Days without metrics: nobody knows.": lambda d: _volume(
         d, telemetry=dict.fromkeys(_METRICS, d.zeros(holes=True))

@@ -155,14 +155,14 @@ def _unpublished(d: Draw) -> Instance:
     return host
 
 
-ISSUES: Rows = {
+EBS_INSTANCE_BOUND_ISSUES: Rows = {
     "throughput: More MiB/s than the instance carries.": _throughput,
     "cannot-carry: Three times what it carries, unused.": _cannot_carry,
     "on-xen: The same on Xen.": lambda d: _throughput(d, _XEN),
     "operations: More IOPS than the instance carries.": _operations,
     "together: Several volumes at rest, too fast together.": _together,
 }
-CONTROLS: Rows = {
+EBS_INSTANCE_BOUND_CONTROLS: Rows = {
     "included: What every gp3 has, several times.": _included,
     "carried: Above its baseline, below its maximum.": _carried,
     "by-turns: Two volumes that take turns.": _by_turns,
@@ -170,4 +170,4 @@ CONTROLS: Rows = {
     "stopped: Stopped for less than a month.": _stopped,
     "shared: A volume of two instances.": _shared,
 }
-UNKNOWN: Rows = {"unpublished: A type without published limits.": _unpublished}
+EBS_INSTANCE_BOUND_UNKNOWN: Rows = {"unpublished: A type without published limits.": _unpublished}

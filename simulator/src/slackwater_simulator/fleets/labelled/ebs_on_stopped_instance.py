@@ -103,7 +103,7 @@ def _nobody_says(d: Draw) -> Volume:
     return _volume(d, d.build.change(host, stopped=None, running=host.intervals))
 
 
-ISSUES: Rows = {
+EBS_ON_STOPPED_INSTANCE_ISSUES: Rows = {
     "data: Its instance was stopped a month ago or longer.": _data,
     "root: The root volume of such an instance.": _root,
     "bought: With throughput and IOPS paid for.": lambda d: _volume(
@@ -111,7 +111,7 @@ ISSUES: Rows = {
     ),
     "shared: Two instances share it, both stopped.": _shared,
 }
-CONTROLS: Rows = {
+EBS_ON_STOPPED_INSTANCE_CONTROLS: Rows = {
     "half-shared: Of two that share it, one runs.": _half_shared,
     "of-late: Its instance was stopped within 25 days.": lambda d: _volume(
         d, _stopped(d.named("host"), d.uniform(0.02, 25))
@@ -124,4 +124,4 @@ CONTROLS: Rows = {
     ),
     "kept: Tagged keep.": lambda d: _volume(d, _long(d), tags={"keep": "true"}),
 }
-UNKNOWN: Rows = {"nobody-says: EC2 does not say since when.": _nobody_says}
+EBS_ON_STOPPED_INSTANCE_UNKNOWN: Rows = {"nobody-says: EC2 does not say since when.": _nobody_says}

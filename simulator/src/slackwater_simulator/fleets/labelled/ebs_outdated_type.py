@@ -124,7 +124,7 @@ def _stopped(d: Draw) -> Volume:
     return _volume(d, "gp2", _gib(d), host, used=host.intervals)
 
 
-ISSUES: Rows = {
+EBS_OUTDATED_TYPE_ISSUES: Rows = {
     "gp2: gp2, and less is used than gp3 includes.": _small,
     "gp2-large: gp2 with more IOPS than gp3 includes.": _large,
     "gp2-fast: gp2 that needs its 250 MiB/s, and large.": _fast,
@@ -136,7 +136,7 @@ ISSUES: Rows = {
     "restarted: gp2 whose instance was stopped and started.": lambda d: carriers.restarted(d, _small(d)),
     **carriers.interrupted(_gp2, _gib),
 }
-CONTROLS: Rows = {
+EBS_OUTDATED_TYPE_CONTROLS: Rows = {
     # So few I/O requests, for its size, that gp3 costs more.
     "magnetic-quiet: Magnetic, with few I/O requests a month.": lambda d: _requests(
         d, d.uniform(1, 10), int(d.spread(250, 1_000))
@@ -152,4 +152,4 @@ CONTROLS: Rows = {
     "present: gp3, io2, st1 and sc1.": _present,
     "stopped: On an instance that was stopped of late.": _stopped,
 }
-UNKNOWN: Rows = carriers.without_data(_gp2, _gib)
+EBS_OUTDATED_TYPE_UNKNOWN: Rows = carriers.without_data(_gp2, _gib)

@@ -105,7 +105,7 @@ def _stopped(d: Draw) -> Volume:
     return _volume(d, _kind(d), host, used=host.intervals)
 
 
-ISSUES: Rows = {
+EBS_SURPLUS_IOPS_ISSUES: Rows = {
     "rarely-many: A third of them is used at most.": _rarely_many,
     "on-xen: The same on a Xen instance.": _on_xen,
     "by-turns: Reads by day, writes by night.": _by_turns,
@@ -113,7 +113,7 @@ ISSUES: Rows = {
     **carriers.interrupted(_with, _little),
     "shared: Shared by two instances.": _shared,
 }
-CONTROLS: Rows = {
+EBS_SURPLUS_IOPS_CONTROLS: Rows = {
     **in_full(_in_runs, nightly=(3, 60), weekly=(3, 240), monthly=(30, 600), first_weekday=(30, 600)),
     "by-day: Used by day.": lambda d: _with(d, np.clip(d.working_days() * 1.3, 0, 1), d.uniform(0.7, 1.0)),
     "steady: Used always.": lambda d: _with(d, np.clip(0.8 * d.wobble(), 0, 1), d.uniform(0.6, 1.0)),
@@ -123,4 +123,4 @@ CONTROLS: Rows = {
     "stopped: On an instance that was stopped of late.": _stopped,
     "included: The IOPS that every gp3 includes.": lambda d: _with(d, d.demand(), d.uniform(0.01, 1), ("gp3", 3_000)),
 }
-UNKNOWN: Rows = carriers.without_data(_with, _little)
+EBS_SURPLUS_IOPS_UNKNOWN: Rows = carriers.without_data(_with, _little)

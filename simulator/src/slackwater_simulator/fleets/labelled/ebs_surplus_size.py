@@ -131,7 +131,7 @@ def _off(d: Draw) -> Volume:
     return _volume(d, _disk(d, _little(d)), host, used=((host.launched, stopped),))
 
 
-ISSUES: Rows = {
+EBS_SURPLUS_SIZE_ISSUES: Rows = {
     "nearly-empty: A third full at most, always.": lambda d: _used(d, _little(d)),
     "only-one: The only data volume; the agent names none.": lambda d: _used(d, _little(d), ""),
     "temporary: Files come and go; a third full at most.": _temporary,
@@ -140,7 +140,7 @@ ISSUES: Rows = {
     "restarted: Its instance was stopped and started.": _restarted,
     "since-weeks: Attached weeks ago.": lambda d: _volume(d, _disk(d, _little(d)), created=d.ago(d.uniform(17, 34))),
 }
-CONTROLS: Rows = {
+EBS_SURPLUS_SIZE_CONTROLS: Rows = {
     "full: More than half full.": lambda d: _used(d, _filled(d)),
     "nightly: Filled every night.": lambda d: _now_and_then(d, d.daily()),
     "weekly: Filled once a week.": lambda d: _now_and_then(d, d.daily(7)),
@@ -163,4 +163,6 @@ CONTROLS: Rows = {
     "instance-stopped: On an instance that was stopped of late.": _off,
     "kept: Tagged keep.": lambda d: _volume(d, _disk(d, _little(d)), tags={"keep": "true"}),
 }
-UNKNOWN: Rows = {"holes: Days without the agent: nobody knows.": lambda d: _used(d, d.without_days(_little(d)))}
+EBS_SURPLUS_SIZE_UNKNOWN: Rows = {
+    "holes: Days without the agent: nobody knows.": lambda d: _used(d, d.without_days(_little(d)))
+}

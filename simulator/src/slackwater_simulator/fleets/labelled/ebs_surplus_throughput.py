@@ -76,14 +76,14 @@ def _stopped(d: Draw) -> Volume:
     return _volume(d, d.pick(*_BOUGHT), host, used=host.intervals)
 
 
-ISSUES: Rows = {
+EBS_SURPLUS_THROUGHPUT_ISSUES: Rows = {
     "rarely-much: A third of it is used at most.": _rarely_much,
     "on-xen: The same on a Xen instance.": lambda d: _with(d, d.demand(), _little(d), _ON_XEN, (carriers.XEN,)),
     "by-turns: Reads by day, writes by night.": _by_turns,
     "restarted: Its instance was stopped and started.": lambda d: carriers.restarted(d, _rarely_much(d)),
     **carriers.interrupted(_with, _little),
 }
-CONTROLS: Rows = {
+EBS_SURPLUS_THROUGHPUT_CONTROLS: Rows = {
     "idle: Attached, and idle: that says more.": lambda d: _volume(d, d.pick(*_BOUGHT)),
     **in_full(_in_runs, nightly=(3, 60), weekly=(3, 240), monthly=(30, 600), first_weekday=(30, 600)),
     "by-day: Used by day.": lambda d: _with(d, np.clip(d.working_days() * 1.3, 0, 1), d.uniform(0.7, 1.0)),
@@ -92,5 +92,5 @@ CONTROLS: Rows = {
     "stopped: On an instance that was stopped of late.": _stopped,
     "included: The throughput that every gp3 includes.": lambda d: _with(d, d.demand(), d.uniform(0.01, 1), (125,)),
 }
-UNKNOWN: Rows = carriers.without_data(_with, _little)
-ALSO = {"idle": ("ebs-idle",)}
+EBS_SURPLUS_THROUGHPUT_UNKNOWN: Rows = carriers.without_data(_with, _little)
+EBS_SURPLUS_THROUGHPUT_ALSO = {"idle": ("ebs-idle",)}

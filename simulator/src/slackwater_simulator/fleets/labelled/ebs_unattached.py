@@ -187,7 +187,7 @@ def _in_use(d: Draw, **more: Any) -> Volume:
     return _volume(d, type="gp3", on=on, **({"used": on.intervals} if on.stopped else {}))
 
 
-ISSUES: Rows = {
+EBS_UNATTACHED_ISSUES: Rows = {
     "detached: Detached weeks ago.": lambda d: _detached(d, d.uniform(10, 89)),
     "instance-terminated: Its instance was terminated.": lambda d: _terminated(
         d, d.uniform(10, 89), d.spread(0.1, 60) if d.chance(0.4) else 0
@@ -199,7 +199,7 @@ ISSUES: Rows = {
     "rotation-given-up: A weekly or monthly job that is no more.": _given_up,
     "back-and-gone: Twice attached for weeks.": _back_and_gone,
 }
-CONTROLS: Rows = {
+EBS_UNATTACHED_CONTROLS: Rows = {
     "fresh: Detached within five days.": lambda d: _detached(d, d.uniform(0.02, 5)),
     "fresh-terminated: Its instance ended within five days.": _fresh_with_its_instance,
     "new: Made within five days.": lambda d: _never(d, d.uniform(0.02, 5)),

@@ -150,12 +150,12 @@ def _holes(d: Draw) -> Instance:
     return _instance(d, kind, _light(d, kind) + 8, telemetry=telemetry)
 
 
-ISSUES: Rows = {
+EC2_CPU_CREDITS_SURCHARGED_ISSUES: Rows = {
     "hot: So busy that a fixed processor costs less.": _hot,
     "hot-for-weeks: The same for three to five weeks.": lambda d: _hot(d, days=d.uniform(22, 34)),
     "weekly-batch: A batch a week far beyond its credits.": _weekly_batch,
 }
-CONTROLS: Rows = {
+EC2_CPU_CREDITS_SURCHARGED_CONTROLS: Rows = {
     "pays-back: Borrows, and pays back.": _pays_back,
     "standard: Standard mode.": _standard,
     "incident: One runaway process, for days.": _incident,
@@ -168,4 +168,4 @@ CONTROLS: Rows = {
     "fixed: A fixed processor.": _fixed,
     "stopped: Stopped.": lambda d: _hot(d, state="stopped", stopped=d.ago(d.uniform(1, 20))),
 }
-UNKNOWN: Rows = {"holes: Whole days without metrics.": _holes}
+EC2_CPU_CREDITS_SURCHARGED_UNKNOWN: Rows = {"holes: Whole days without metrics.": _holes}

@@ -198,14 +198,14 @@ def _holes(d: Draw) -> Instance:
     return _working(d, kind, limit, limit.baseline * 0.3 * np.minimum(d.wobble(), 2), telemetry=checks)
 
 
-ISSUES: Rows = {
+EC2_EBS_THROTTLED_ISSUES: Rows = {
     "long-batch: A batch that outlasts the burst.": _long_batch,
     "weekly: The same once a week.": lambda d: _long_batch(d, 7),
     "working-days: Its users want too much all day.": _always_more,
     "no-burst: A type without burst, at its limit for hours.": _flat,
     "restarted: Throttled, restarted, throttled.": _restarted,
 }
-CONTROLS: Rows = {
+EC2_EBS_THROTTLED_CONTROLS: Rows = {
     "in-time: A batch that the burst carries.": _in_time,
     "half-hour: A batch that takes the whole half hour.": _half_hour,
     "below: Less than the baseline.": _below,
@@ -213,7 +213,7 @@ CONTROLS: Rows = {
     "minutes: Minutes at the limit, here and there.": _minutes,
     "resized: Throttled, until it was made larger.": _resized,
 }
-UNKNOWN: Rows = {
+EC2_EBS_THROTTLED_UNKNOWN: Rows = {
     "xen: On Xen, where nothing tells.": _xen,
     "holes: Days without metrics.": _holes,
 }

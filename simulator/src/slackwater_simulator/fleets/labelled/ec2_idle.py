@@ -104,13 +104,13 @@ def _holes(d: Draw) -> Instance:
     return _instance(d, np.where(dark, np.nan, percent), np.where(dark, np.nan, moved))
 
 
-ISSUES: Rows = {
+EC2_IDLE_ISSUES: Rows = {
     "forgotten: Chores and heartbeats, and nothing else.": _forgotten,
     "restarted: Restarted weeks ago, and idle.": _restarted,
     "in-a-group: Idle in a group or a cluster.": _in_a_group,
     "spot: Idle, and on Spot.": lambda d: _forgotten(d, spot=True),
 }
-CONTROLS: Rows = {
+EC2_IDLE_CONTROLS: Rows = {
     "nightly: Works every night.": lambda d: _working(d, d.daily()),
     "weekly: Works once a week.": lambda d: _working(d, d.daily(7)),
     "monthly: Works once a month.": lambda d: _working(d, d.monthly() if d.chance(0.5) else d.first_weekday()),
@@ -122,4 +122,4 @@ CONTROLS: Rows = {
     "stopped: Stopped.": _stopped,
     "kept: Idle on purpose, and tagged keep.": lambda d: _forgotten(d, tags={"keep": "licence server"}),
 }
-UNKNOWN: Rows = {"holes: Whole days without metrics.": _holes}
+EC2_IDLE_UNKNOWN: Rows = {"holes: Whole days without metrics.": _holes}

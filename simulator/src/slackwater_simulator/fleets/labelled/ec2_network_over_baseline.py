@@ -109,13 +109,13 @@ def _flat(d: Draw) -> Guest:
     return Guest(kind=kind, wants=wants, burst_minutes=0, way=way(d))
 
 
-ISSUES: Rows = {
+EC2_NETWORK_OVER_BASELINE_ISSUES: Rows = {
     "every-day: An hour or more above it, every day.": through_buckets(_every_day),
     "weekdays: The same on weekdays.": through_buckets(_weekdays),
     "working-days: Its users live on credits by day.": through_buckets(_working_days),
     "restarted: Above it since a restart.": through_buckets(_since_a_restart),
 }
-CONTROLS: Rows = {
+EC2_NETWORK_OVER_BASELINE_CONTROLS: Rows = {
     "weekly: A long transfer once a week.": through_buckets(lambda d: _every_day(d, d.daily(d.integer(5, 8)))),
     "once: A migration of one to three days.": through_buckets(_once),
     "short: Short bursts, often.": through_buckets(_short),
@@ -125,4 +125,6 @@ CONTROLS: Rows = {
     "new: Started a few days ago.": through_buckets(_new),
     "no-burst: A type without burst.": through_buckets(_flat),
 }
-UNKNOWN: Rows = {"holes: Hours without metrics.": lambda d: hours_dark(d, (0.3, 0.7), 60, 1.4)}
+EC2_NETWORK_OVER_BASELINE_UNKNOWN: Rows = {
+    "holes: Hours without metrics.": lambda d: hours_dark(d, (0.3, 0.7), 60, 1.4)
+}

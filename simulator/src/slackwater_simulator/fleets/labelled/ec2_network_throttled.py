@@ -148,7 +148,7 @@ def _flat(d: Draw) -> Guest:
     return Guest(kind=kind, wants=wants, burst_minutes=0, way=way(d))
 
 
-ISSUES: Rows = {
+EC2_NETWORK_THROTTLED_ISSUES: Rows = {
     "overdrawn: Transfers outlast the credits.": through_buckets(_overdrawn),
     "counted: The same, and an agent counts it.": through_buckets(
         lambda d: _overdrawn(d, agent=d.pick("plain", "typed"))
@@ -156,7 +156,7 @@ ISSUES: Rows = {
     "working-days: Its users want too much all day.": through_buckets(_always_more),
     "restarted: Throttled, restarted, throttled.": through_buckets(_since_a_restart),
 }
-CONTROLS: Rows = {
+EC2_NETWORK_THROTTLED_CONTROLS: Rows = {
     "in-time: Bursts that the credits carry.": through_buckets(_in_time),
     "settles-below: A burst, then its own lower rate.": through_buckets(_settles_below),
     "peer-elsewhere: A peer's limit below the baseline.": through_buckets(
@@ -172,5 +172,5 @@ CONTROLS: Rows = {
     "plain: Traffic below the baseline.": through_buckets(_plain),
     "no-burst: A type without burst, at its limit.": through_buckets(_flat),
 }
-UNKNOWN: Rows = {"holes: Hours without metrics.": lambda d: hours_dark(d, (0.05, 0.6), 30)}
-ALSO = {"cpu-bound": ("ec2-network-over-baseline",)}
+EC2_NETWORK_THROTTLED_UNKNOWN: Rows = {"holes: Hours without metrics.": lambda d: hours_dark(d, (0.05, 0.6), 30)}
+EC2_NETWORK_THROTTLED_ALSO = {"cpu-bound": ("ec2-network-over-baseline",)}

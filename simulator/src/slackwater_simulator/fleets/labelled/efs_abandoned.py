@@ -148,7 +148,7 @@ def _gone_dark(d: Draw) -> ElasticFileSystem:
     return _made(d, days=d.uniform(1, 6), voice="dark", telemetry=telemetry)
 
 
-ISSUES: Rows = {
+EFS_ABANDONED_ISSUES: Rows = {
     "killed: Its job was killed hours or days ago.": lambda d: _killed_after(d, d.spread(7, 6 * 24)),
     "killed-long-ago: Its job was killed weeks ago.": lambda d: _killed_after(d, d.uniform(38, 200) * 24),
     "never-mounted: Its job never came.": lambda d: _empty(d, 10, 6 * 24),
@@ -158,7 +158,7 @@ ISSUES: Rows = {
         d, d.spread(7, 5 * 24), mount_targets=()
     ),
 }
-CONTROLS: Rows = {
+EFS_ABANDONED_CONTROLS: Rows = {
     # So long ago that only efs-orphaned reports it.
     "mount-target-long-gone: Its job deleted the mount target weeks ago, and no more.": lambda d: _killed_after(
         d, d.uniform(9, 30) * 24, mount_targets=()
@@ -175,8 +175,8 @@ CONTROLS: Rows = {
     ),
     "replication-source: A result that is being replicated.": _source,
 }
-UNKNOWN: Rows = {
+EFS_ABANDONED_UNKNOWN: Rows = {
     "dark: No metric at all.": lambda d: _made(d, days=d.uniform(0.5, 6), voice="dark"),
     "gone-dark: At work, and no metric for hours.": _gone_dark,
 }
-ALSO = {"mount-target-long-gone": ("efs-orphaned",)}
+EFS_ABANDONED_ALSO = {"mount-target-long-gone": ("efs-orphaned",)}

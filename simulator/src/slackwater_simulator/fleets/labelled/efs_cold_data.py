@@ -119,7 +119,7 @@ def _half_dark(d: Draw) -> ElasticFileSystem:
     return _made(d, d.build.shapes.shape("office"), 0.1, 0.02, telemetry={"DataReadIOBytes": read})
 
 
-ISSUES: Rows = {
+EFS_COLD_DATA_ISSUES: Rows = {
     "library: Kept for years, and hardly read.": _library,
     "growing: New files come every night; the old ones rest.": _growing,
     "homes: Home directories: everybody works on a few files.": lambda d: _made(
@@ -129,7 +129,7 @@ ISSUES: Rows = {
     "only-back: A policy that only brings files back.": lambda d: _made(d, d.shape(), 0.1, 0.02, lifecycle=_BACK),
     "large: Terabytes that are hardly read.": _large,
 }
-CONTROLS: Rows = {
+EFS_COLD_DATA_CONTROLS: Rows = {
     "tiered: A policy moves what is cold.": _tiered,
     "monthly: Read from end to end once a month.": _monthly,
     "weekly: Read from end to end every week.": lambda d: _all_at_once(d, d.daily(7), 5),
@@ -143,7 +143,7 @@ CONTROLS: Rows = {
     "on-credits: It lives on the credits that its size earns.": _on_credits,
     "large-bursts: Once a week it needs the burst that its size gives it.": _large_bursts,
 }
-UNKNOWN: Rows = {
+EFS_COLD_DATA_UNKNOWN: Rows = {
     "dark: No metric at all.": lambda d: _made(
         d, d.build.shapes.shape("office"), 0.1, 0.02, voice="dark", activity=None, clients=None
     ),

@@ -211,14 +211,14 @@ def _holes(d: Draw) -> ElasticFileSystem:
     return made(d, d.spread(1, 100), activity, telemetry={"BurstCreditBalance": balance})
 
 
-ISSUES: Rows = {
+EFS_CREDITS_DRAINING_ISSUES: Rows = {
     "steady: More than its baseline day and night, for weeks.": _drawn(_steady, _ends_soon),
     "nightly-loss: A job takes more each night than the day earns.": _drawn(_nightly_loss, _ends_soon),
     "weekly-loss: Each week takes more than its weekend earns.": _drawn(_weekly_loss, _ends_soon),
     "gone: No credits left, and more wanted than the baseline.": _drawn(_gone, _empty(DAY_MINUTES)),
     "every-night: Empty every night, and a little back by day.": _drawn(_every_night, _empty(_AHEAD)),
 }
-CONTROLS: Rows = {
+EFS_CREDITS_DRAINING_CONTROLS: Rows = {
     "below: Always below its baseline.": _drawn(_below, _lasts(0.5)),
     "nightly-dip: A job takes by night what the day earns.": _drawn(_nightly_dip, _lasts(0.1)),
     "weekly-dip: Working days take what the weekend earns.": _drawn(_weekly_dip, _back_each_week),
@@ -226,7 +226,7 @@ CONTROLS: Rows = {
     "running: A job has drained for up to three hours.": _running,
     "closing: A closing takes much of the credits once a month.": lambda d: _once(d, d.monthly(), 24),
 }
-UNKNOWN: Rows = {
+EFS_CREDITS_DRAINING_UNKNOWN: Rows = {
     "new: Made within a day, and at work.": _new,
     "dark: No metric at all.": _dark,
     "holes: Days without a point of the balance.": _holes,

@@ -93,7 +93,7 @@ def _by_whom(d: Draw) -> ElasticFileSystem:
     return _made(d, voice="dark", telemetry={"StorageBytes": stored, **moved})
 
 
-ISSUES: Rows = {
+EFS_IDLE_ISSUES: Rows = {
     "killed-job: A job made it, worked for an hour, and was killed.": _killed,
     "moved-away: Used for months, until its users moved.": _moved_away,
     "never-used: Made, and never mounted.": _never,
@@ -106,7 +106,7 @@ ISSUES: Rows = {
         d, d.spread(4, 60), d.spread(32, 128) * KIB
     ),
 }
-CONTROLS: Rows = {
+EFS_IDLE_CONTROLS: Rows = {
     **quiet(_used),
     "now-and-then: Somebody looks something up, every ten days or so.": lambda d: _used(
         d, d.runs(d.visits(), d.uniform(1, 30)), 1
@@ -118,7 +118,7 @@ CONTROLS: Rows = {
     "replica: Written by replication alone.": lambda d: _replicated(d)[1],
     "kept: Idle, and its owner says so: tagged keep.": lambda d: _made(d, tags={"keep": "true"}),
 }
-UNKNOWN: Rows = {
+EFS_IDLE_UNKNOWN: Rows = {
     "dark: No metric at all.": lambda d: _made(d, voice="dark"),
     "half-dark: Days without any metric.": _half_dark,
     "by-whom: Read every night, and no connections published.": _by_whom,

@@ -82,7 +82,7 @@ def _replicated(d: Draw) -> tuple[ElasticFileSystem, ElasticFileSystem]:
     return source, replicated(d, source, replica)
 
 
-ISSUES: Rows = {
+EFS_ORPHANED_ISSUES: Rows = {
     "torn-down: Its mount targets went with their subnets.": _torn_down,
     "half-deleted: A job's deletion ended half way.": _half_deleted,
     # Made by hand or by a script that broke off; there is no file in it.
@@ -98,7 +98,7 @@ ISSUES: Rows = {
     # What has no mount target needs no metric to show it.
     "dark: No metric at all, and no mount target.": lambda d: _orphan(d, voice="dark"),
 }
-CONTROLS: Rows = {
+EFS_ORPHANED_CONTROLS: Rows = {
     "in-use: Mounted and in use.": _in_use,
     # Its clients left; they could come back.
     "idle: Nobody uses it, but it can be mounted.": lambda d: _made(d, days=d.uniform(60, 700)),
@@ -110,4 +110,4 @@ CONTROLS: Rows = {
     "replica: A replica, which has none until it is needed.": lambda d: _replicated(d)[1],
     "kept: Its owner keeps it: tagged keep.": lambda d: _orphan(d, tags={"keep": "true"}),
 }
-ALSO = {"idle": ("efs-idle",)}
+EFS_ORPHANED_ALSO = {"idle": ("efs-idle",)}

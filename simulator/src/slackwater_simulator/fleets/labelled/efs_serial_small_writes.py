@@ -166,14 +166,14 @@ def _near_operations(d: Draw) -> ElasticFileSystem:
     return _made(d, done, _size(d, 32, writers / answer), one_zone=None, telemetry={"PercentIOLimit": limit})
 
 
-ISSUES: Rows = {
+EFS_SERIAL_SMALL_WRITES_ISSUES: Rows = {
     "one-writer: One writer waits for each answer.": lambda d: _waiting(d, _starts(d), d.uniform(75, 360), 1),
     "several-writers: Several writers wait.": lambda d: _waiting(d, _starts(d), d.uniform(75, 360), d.integer(2, 7)),
     "small-files: Workers copy small files, operation by operation.": _small_files,
     "uneven-workers: Workers, of whom fewer and fewer have work.": _uneven_workers,
     "never-done: There is always more to write.": _never_done,
 }
-CONTROLS: Rows = {
+EFS_SERIAL_SMALL_WRITES_CONTROLS: Rows = {
     "large-writes: Large writes.": _large,
     "few-writes: Fewer than fifty a second.": _few,
     "deployments: Minutes of waiting, now and then.": _deployment,
@@ -183,7 +183,7 @@ CONTROLS: Rows = {
     "near-permitted: Throughput is what it uses.": _near_permitted,
     "near-operations: Operations are what it uses.": _near_operations,
 }
-UNKNOWN: Rows = {
+EFS_SERIAL_SMALL_WRITES_UNKNOWN: Rows = {
     "limits-unknown: Nobody knows what was permitted.": lambda d: _waiting(
         d, d.daily(), d.uniform(75, 360), 1, telemetry={"PermittedThroughput": d.silent()}
     ),

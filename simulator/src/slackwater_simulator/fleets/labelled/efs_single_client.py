@@ -81,7 +81,7 @@ def _source(d: Draw) -> ElasticFileSystem:
     return source
 
 
-ISSUES: Rows = {
+EFS_SINGLE_CLIENT_ISSUES: Rows = {
     "always: One client, always.": _one,
     "restarts: One client, which restarts now and then.": lambda d: _away(
         d, d.daily(d.pick(1, 7, 10)), d.uniform(1, 15)
@@ -89,7 +89,7 @@ ISSUES: Rows = {
     "maintained: One client, away for an hour every night.": lambda d: _away(d, d.daily(), d.uniform(30, 90)),
     "replaced: A group of one: each comes when the last is gone.": _replaced,
 }
-CONTROLS: Rows = {
+EFS_SINGLE_CLIENT_CONTROLS: Rows = {
     "several: Several clients.": lambda d: _made(d, np.full(MINUTES, float(d.integer(2, 10)))),
     "nightly-second: More clients for minutes every night.": lambda d: _more_at(d, d.daily(), d.uniform(6, 90)),
     "monthly-second: More clients on one day of the month.": _monthly_second,
@@ -103,7 +103,7 @@ CONTROLS: Rows = {
     "young: One client, and not a month old.": lambda d: _one(d, days=d.uniform(1, 29)),
     "replication-source: One client, and a replica elsewhere.": _source,
 }
-UNKNOWN: Rows = {
+EFS_SINGLE_CLIENT_UNKNOWN: Rows = {
     "half-dark: Days on which nobody knows who was there.": lambda d: _made(d, d.without_days(np.ones(MINUTES))),
     "dark: No metric at all.": lambda d: _one(d, voice="dark", activity=None, clients=None),
 }

@@ -49,11 +49,11 @@ def _archive(d: Draw) -> ElasticFileSystem:
     return _in_one(d, mode="elastic", **stored)
 
 
-ISSUES: Rows = {
+EFS_SINGLE_ZONE_USE_ISSUES: Rows = {
     "one-target: Its only mount target is in one zone.": _in_one,
     "two-weeks: The same, and no month old.": lambda d: _made(d, zones=d.pick(*"acd"), days=d.uniform(8, 20)),
 }
-CONTROLS: Rows = {
+EFS_SINGLE_ZONE_USE_CONTROLS: Rows = {
     "several-zones: Mount targets in two or three zones.": lambda d: _made(d, zones="acd" if d.chance(0.6) else "ac"),
     "one-zone: One Zone already.": lambda d: _made(d, one_zone=d.pick(*"acd")),
     "young: Made days ago: its other mount targets are to come.": lambda d: _made(

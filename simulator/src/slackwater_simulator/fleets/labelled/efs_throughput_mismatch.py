@@ -217,7 +217,7 @@ def _young(d: Draw) -> ElasticFileSystem:
     return _provisioned(d, 20, bought, _flat(d, 0.05 * bought), days=d.uniform(0.2, 12))
 
 
-ISSUES: Rows = {
+EFS_THROUGHPUT_MISMATCH_ISSUES: Rows = {
     "hardly-used: A sixth of what is provisioned at most.": _hardly_used,
     "bought-for-more: Steady at half of what is provisioned, or less.": _bought_for_more,
     "for-minutes: Provisioned for minutes a day.": _for_minutes,
@@ -226,7 +226,7 @@ ISSUES: Rows = {
     "at-its-amount: Hours a day at all that is provisioned.": _at_its_amount,
     "at-its-burst: Hours a day at all that a burst is.": _at_its_burst,
 }
-CONTROLS: Rows = {
+EFS_THROUGHPUT_MISMATCH_CONTROLS: Rows = {
     "well-used: Steady near what is provisioned.": _well_used,
     "by-day: Working days near what is provisioned.": _by_day,
     "nightly: Hours a night near what is provisioned.": _nightly,
@@ -242,7 +242,7 @@ CONTROLS: Rows = {
     "archive: Elastic, with data in Archive.": _archive,
     "replica: Provisioned, and written by replication alone.": _replica,
 }
-UNKNOWN: Rows = {
+EFS_THROUGHPUT_MISMATCH_UNKNOWN: Rows = {
     "holes: Days without metrics: nobody knows.": _holes,
     "dark: No metric at all.": lambda d: _provisioned(d, 50, 64, np.ones(MINUTES), voice="dark"),
     "young: Made within two weeks.": _young,

@@ -128,7 +128,7 @@ def _openzfs_replica(d: Draw) -> FsxFileSystem:
     return _made(d, ("OPENZFS",), storage_gib=gib, telemetry={"UsedStorageCapacity": space})
 
 
-ISSUES: Rows = {
+FSX_IDLE_ISSUES: Rows = {
     "never-used: Made, and never mounted.": lambda d: _made(d, days=d.spread(14, 400), used=d.uniform(0.0, 0.02)),
     "moved-away: Used for months, until its users moved.": _moved_away,
     "gappy-zeros: Zeros, with missing and late points.": lambda d: _made(
@@ -140,7 +140,7 @@ ISSUES: Rows = {
         d, ("ONTAP",), used=d.uniform(0.02, 0.3), pool_gib=int(d.spread(100, 20_000))
     ),
 }
-CONTROLS: Rows = {
+FSX_IDLE_CONTROLS: Rows = {
     **quiet(_used),
     "now-and-then: Somebody looks something up, every ten days or so.": _now_and_then,
     "backup-target: Written by a backup, and never read.": _backup_target,
@@ -152,7 +152,7 @@ CONTROLS: Rows = {
     "young: Made days ago, and not used yet.": lambda d: _made(d, days=d.uniform(0.05, 5)),
     "kept: Idle, and its owner says so: tagged keep.": lambda d: _made(d, tags={"keep": "true"}),
 }
-UNKNOWN: Rows = {
+FSX_IDLE_UNKNOWN: Rows = {
     "dark: No metric at all.": lambda d: _made(
         d, telemetry=dict.fromkeys((*_METRICS, "UsedStorageCapacity"), d.silent())
     ),

@@ -123,7 +123,7 @@ def _lustre(d: Draw) -> FsxFileSystem:
     return d.build.server(d.name, "LUSTRE", "PERSISTENT_2", storage_gib=size, throughput=250, **work)
 
 
-ISSUES: Rows = {
+FSX_OVERSIZED_ISSUES: Rows = {
     "openzfs: OpenZFS with a little data.": lambda d: _zfs(d, _empty(d)),
     "scratch: Scratch data that never fills it.": _scratch,
     "copied-once: A little data, copied there once.": _copied_once,
@@ -131,7 +131,7 @@ ISSUES: Rows = {
     "ontap-large: ONTAP with far more SSD than its minimum.": _ontap_large,
     "windows: Windows with a little data.": lambda d: _windows(d, _empty(d)),
 }
-CONTROLS: Rows = {
+FSX_OVERSIZED_CONTROLS: Rows = {
     "filled: A quarter to nine tenths full.": _filled,
     "ontap-least-filled: ONTAP's minimum, well filled.": lambda d: _ontap(d, _still(d, 0.26, 0.85)),
     # Nothing in ONTAP is smaller, and its data lies in the capacity pool, which is cheap.
@@ -146,6 +146,6 @@ CONTROLS: Rows = {
     "young: Made within two weeks, and hardly filled.": lambda d: _zfs(d, _empty(d), days=d.uniform(0.1, 12)),
     "kept: Far too large, and its owner says why: tagged keep.": lambda d: _zfs(d, _empty(d), tags={"keep": "true"}),
 }
-UNKNOWN: Rows = {
+FSX_OVERSIZED_UNKNOWN: Rows = {
     "half-dark: Days on which nobody saw its space.": lambda d: _zfs(d, d.without_days(_empty(d))),
 }

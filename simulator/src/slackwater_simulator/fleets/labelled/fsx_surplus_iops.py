@@ -50,15 +50,15 @@ def _much(d: Draw) -> float:
     return d.uniform(50, 99)
 
 
-ISSUES: Rows = {
+FSX_SURPLUS_IOPS_ISSUES: Rows = {
     "rarely-much: A third of them is used at most.": lambda d: _disks(d, full(d), _little(d)),
     "hoped-for: Bought for users who are few.": lambda d: _disks(d, d.full(d.working_days()), _little(d)),
     "nightly-little: A nightly job that hardly shows.": nightly_little(_disks, _little),
 }
-CONTROLS: Rows = {
+FSX_SURPLUS_IOPS_CONTROLS: Rows = {
     **in_runs(_disks, _much),
     "steady: Used always.": lambda d: _disks(d, d.full(np.clip(0.8 * d.wobble(), 0, 1)), _much(d)),
     "by-day: Used by day.": lambda d: _disks(d, d.full(d.working_days()), _much(d)),
     "automatic: As many as its size includes.": lambda d: _disks(d, full(d), _little(d), iops=None),
 }
-UNKNOWN: Rows = without_data(_disks, _little)
+FSX_SURPLUS_IOPS_UNKNOWN: Rows = without_data(_disks, _little)

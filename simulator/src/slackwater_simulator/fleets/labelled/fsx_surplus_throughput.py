@@ -77,12 +77,12 @@ def _much(d: Draw) -> float:
     return d.uniform(0.35, 0.95)
 
 
-ISSUES: Rows = {
+FSX_SURPLUS_THROUGHPUT_ISSUES: Rows = {
     "rarely-much: A fifth of it is moved at most.": lambda d: _server(d, full(d), _little(d)),
     "nightly-little: A nightly job that hardly shows.": nightly_little(_server, _little),
     "hoped-for: Bought for users who are few.": lambda d: _server(d, d.full(d.working_days()), _little(d)),
 }
-CONTROLS: Rows = {
+FSX_SURPLUS_THROUGHPUT_CONTROLS: Rows = {
     **in_runs(_server, _much),
     "by-day: Used by day.": lambda d: _server(d, d.full(d.working_days()), _much(d)),
     "steady: Used always.": lambda d: _server(d, d.full(np.clip(0.8 * d.wobble(), 0, 1)), _much(d)),
@@ -90,4 +90,4 @@ CONTROLS: Rows = {
     "processors: Its processors are what is busy.": _processors,
     "credits: It lives on burst credits.": _credits,
 }
-UNKNOWN: Rows = without_data(_server, _little)
+FSX_SURPLUS_THROUGHPUT_UNKNOWN: Rows = without_data(_server, _little)

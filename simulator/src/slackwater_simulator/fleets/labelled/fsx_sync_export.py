@@ -156,14 +156,14 @@ def _paced(d: Draw) -> FsxVolume:
     return _sync_served(d, _writing(d, done, _small(d)), (5, 40))
 
 
-ISSUES: Rows = {
+FSX_SYNC_EXPORT_ISSUES: Rows = {
     "one-writer: One writer waits for each write.": lambda d: _sync_served(d, _drawn(d), (2, 40)),
     "several-writers: Several writers wait.": _several_writers,
     "fewer-writers: Several writers wait, then fewer.": _fewer_writers,
     "one-of-several: Of three client entries one is sync.": _one_of_several,
     "more-iops: IOPS were bought, in vain.": _more_iops,
 }
-CONTROLS: Rows = {
+FSX_SYNC_EXPORT_CONTROLS: Rows = {
     "hardly-written: Hardly written.": lambda d: _sync_served(
         d, _writing(d, d.working_days() * d.spread(0.1, 50), _small(d)), (1, 20)
     ),
@@ -175,7 +175,7 @@ CONTROLS: Rows = {
     "read-only: Read, not written.": _reads,
     "paced: Many writers, each at its own pace.": _paced,
 }
-UNKNOWN: Rows = {
+FSX_SYNC_EXPORT_UNKNOWN: Rows = {
     "disks-unknown: Nobody knows what its disks did.": lambda d: _served(
         d, _daily(d, 1.5), _sync(d), disk=5.0, telemetry=dict.fromkeys(_UTILIZATION, d.silent())
     ),
