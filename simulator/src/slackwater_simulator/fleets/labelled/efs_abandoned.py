@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileSystem, Flow, Voice, given
-from slackwater_simulator.series import CYCLE, DAY, HOUR, MINUTE, Floats
+from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileSystem, Flow, given
+from slackwater_simulator.series import CYCLE, DAY, HOUR, MINUTE, Floats, Track
 from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw
@@ -27,22 +27,16 @@ _QUARTER = 15 * MINUTE
 
 def _made(d: Draw, **more: Any) -> ElasticFileSystem:
     """A job's file system: where its instance is, as large as its input."""
-    zone, size = d.zone(0.7), int(d.spread(0.5, 90) * GIB)
+    zone, size = d.zone(0.7), d.gib(0.5, 90)
     return file_system(d, more, one_zone=zone, standard_bytes=size, tags={**d.tags(), "Job": d.pick(*_JOBS)})
 
 
 def _step(d: Draw, values: Floats, *, fastest: float = 2.0) -> dict[str, Any]:
     """What a step of a job moves, MiB/s written, and its clients, which are there as long as the shape is above zero."""
-    activity = Activity(
-        shape=d.published(values * d.wobble() / 2, together=_POINT),
-        read=d.spread(0.1, 4 * fastest) * MIB,
-        write=d.spread(0.05, fastest) * MIB,
-        read_size=MIB,
-        write_size=d.spread(128, 1_024) * KIB,
-        metadata=d.spread(1, 40) * KIB,
-    )
-    clients = Flow(d.published(np.ceil(np.minimum(values, 1.0)), together=_POINT), d.integer(1, 4))
-    return {"activity": activity, "clients": clients}
+    shape = d.published(values * d.wobble() / 2, together=_POINT)
+    activity = d.work(shape, (0.1, 4 * fastest), (0.05, fastest), 1_024, (128, 1_024), (1, 40), KIB)
+    connected = d.published(np.ceil(np.minimum(values, 1.0)), together=_POINT)
+    return {"activity": activity, "clients": Flow(connected, d.integer(1, 4))}
 
 
 def _from(d: Draw, start: int) -> Floats:
@@ -54,29 +48,23 @@ def _hours_ago(d: Draw, low: float, high: float) -> int:
     return int(d.now - d.spread(low, high) * HOUR)
 
 
-def _silence(d: Draw) -> Voice:
-    return "absent" if d.chance(0.4) else "zeros"
-
-
 def _killed_after(d: Draw, hours: float, **more: Any) -> ElasticFileSystem:
     """It worked for a while and was killed so many hours ago."""
     killed = int(d.now - hours * HOUR)
     created = int(killed - d.spread(0.2, 12) * HOUR)
     work = _step(d, np.ones(MINUTES))
-    return _made(d, created=created, active=(created, killed), voice=_silence(d), **work, **more)
+    return _made(d, created=created, active=(created, killed), voice=d.voice(), **work, **more)
 
 
 def _empty(d: Draw, low: float, high: float) -> ElasticFileSystem:
     """Made so many hours ago, and never mounted."""
-    created = _hours_ago(d, low, high)
-    return _made(d, created=created, standard_bytes=6 * KIB, voice=_silence(d))
+    return _made(d, created=_hours_ago(d, low, high), standard_bytes=6 * KIB, voice=d.voice())
 
 
 def _gappy_zeros(d: Draw) -> ElasticFileSystem:
     """Zeros and StorageBytes, some points of which are lost or late."""
     telemetry = dict(zeros(d, together=_POINT))
-    created = _hours_ago(d, 12, 6 * 24)
-    size = int(d.spread(0.5, 90) * GIB)
+    created, size = _hours_ago(d, 12, 6 * 24), d.gib(0.5, 90)
     stored = np.ones(CYCLE // _QUARTER)
     stored[d.random.random(len(stored)) < d.uniform(0, 0.005)] = np.nan
     newest = (d.now - d.origin) // _QUARTER
@@ -87,8 +75,7 @@ def _gappy_zeros(d: Draw) -> ElasticFileSystem:
 
 def _backed_up(d: Draw) -> ElasticFileSystem:
     """Within the hours that count; AWS Backup is no client."""
-    minutes = d.uniform(5, 60)
-    start = int(d.now - d.uniform(0.5, 5) * HOUR)
+    minutes, start = d.uniform(5, 60), int(d.now - d.uniform(0.5, 5) * HOUR)
     shape = d.published(d.runs([start], minutes), together=_POINT)
     activity = Activity(shape=shape, read=d.spread(1, 60) * MIB, metadata=d.spread(1, 40) * KIB)
     return _made(d, days=d.uniform(1, 6), activity=activity, clients=nobody(d), backup=True)
@@ -101,10 +88,8 @@ def _at_work(d: Draw) -> ElasticFileSystem:
 
 def _mounted(d: Draw) -> ElasticFileSystem:
     """Its client computes."""
-    created = _hours_ago(d, 8, 6 * 24)
-    connected = Flow(d.published(np.ones(MINUTES), together=_POINT), d.integer(1, 4))
-    nothing = Activity(shape=d.published(np.zeros(MINUTES), together=_POINT))
-    return _made(d, created=created, activity=nothing, clients=connected)
+    created, connected = _hours_ago(d, 8, 6 * 24), Flow(d.always(together=_POINT), d.integer(1, 4))
+    return _made(d, created=created, activity=Activity(shape=d.never(together=_POINT)), clients=connected)
 
 
 def _back(d: Draw) -> ElasticFileSystem:
@@ -133,17 +118,15 @@ def _source(d: Draw) -> ElasticFileSystem:
 
 
 def _gone_dark(d: Draw) -> ElasticFileSystem:
-    hidden = (int(d.now - d.uniform(6.5, 12) * HOUR) - d.origin) // MINUTE
+    hidden = np.arange(MINUTES) >= (int(d.now - d.uniform(6.5, 12) * HOUR) - d.origin) // MINUTE
 
-    def until_lost(values: Floats) -> Floats:
-        values = values.copy()
-        values[hidden:] = np.nan
-        return values
+    def until_lost(values: Floats, scale: float = 1.0) -> Track:
+        return given(d.signal(np.where(hidden, np.nan, values)), scale=scale)
 
     telemetry = {
-        "StorageBytes": given(d.signal(until_lost(np.ones(MINUTES))), scale=d.spread(1, 90) * GIB),
-        "ClientConnections": given(d.signal(until_lost(np.ones(MINUTES)))),
-        "MeteredIOBytes": given(d.signal(until_lost(d.wobble())), scale=100 * MIB),
+        "StorageBytes": until_lost(np.ones(MINUTES), d.spread(1, 90) * GIB),
+        "ClientConnections": until_lost(np.ones(MINUTES)),
+        "MeteredIOBytes": until_lost(d.wobble(), 100 * MIB),
     }
     return _made(d, days=d.uniform(1, 6), voice="dark", telemetry=telemetry)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from slackwater_simulator.resources import GIB, KIB, MIB, TIB, Activity, ElasticFileSystem, Flow, given
-from slackwater_simulator.series import DAY, Signal
+from slackwater_simulator.series import DAY, Signal, Track
 from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw
@@ -25,30 +25,11 @@ _BACK = (("TransitionToPrimaryStorageClass", "AFTER_1_ACCESS"),)
 
 def _made(d: Draw, shape: Signal, read: float, written: float, **more: Any) -> ElasticFileSystem:
     """A file system that reads and writes these parts of what it stores in 36 days."""
-    stored = more.pop("standard_bytes", None) or int(d.spread(120, 900) * GIB)
-    per_s = stored / _WINDOW / max(1e-9, float(shape.stats.total.mean()))
-    return file_system(
-        d,
-        more,
-        one_zone=d.zone(0.3),
-        days=d.uniform(45, 900),
-        standard_bytes=stored,
-        activity=Activity(
-            shape=shape,
-            read=read * per_s,
-            write=written * per_s,
-            read_size=d.spread(32, 1_024) * KIB,
-            write_size=d.spread(100, 1_024) * KIB,
-            metadata=d.spread(1, 20) * KIB,
-        ),
-        clients=Flow(d.published(np.ones(MINUTES)), d.integer(4, 20)),
-        tags=d.tags(),
-    )
-
-
-def _library(d: Draw) -> ElasticFileSystem:
-    read, written = d.spread(0.001, 0.3), d.spread(0.001, 0.05)
-    return _made(d, d.shape(), read, written)
+    stored = more.pop("standard_bytes", None) or d.gib(120, 900)
+    per_s = stored / _WINDOW / max(1e-9, float(shape.stats.total.mean())) / MIB
+    place = {"one_zone": d.zone(0.3), "days": d.uniform(45, 900), "standard_bytes": stored}
+    work = d.work(shape, read * per_s, written * per_s, (32, 1_024), (100, 1_024), (1, 20), KIB)
+    return file_system(d, more, activity=work, clients=Flow(d.always(), d.integer(4, 20)), tags=d.tags(), **place)
 
 
 def _growing(d: Draw) -> ElasticFileSystem:
@@ -57,36 +38,25 @@ def _growing(d: Draw) -> ElasticFileSystem:
 
 
 def _large(d: Draw) -> ElasticFileSystem:
-    shape = d.shape("steady", "office")
-    size = int(d.spread(1.2, 8) * TIB)
+    shape, size = d.shape("steady", "office"), d.gib(1.2 * 1_024, 8 * 1_024)
     return _made(d, shape, d.uniform(0.01, 0.2), 0.02, standard_bytes=size)
-
-
-def _tiered(d: Draw) -> ElasticFileSystem:
-    cold = int(d.spread(100, 2_000) * GIB)
-    return _made(d, d.shape(), 0.1, 0.02, lifecycle=COLD, ia_bytes=cold)
 
 
 def _all_at_once(d: Draw, starts: list[int], every: float) -> ElasticFileSystem:
     """Read from end to end by a job that runs so many times in 36 days."""
     shape = d.published(d.runs(starts, d.uniform(150, 600)))
-    size = int(d.spread(120, 600) * GIB)
+    size = d.gib(120, 600)
     return _made(d, shape, d.uniform(0.97, 1.2) * every, 0.02, standard_bytes=size)
 
 
 def _monthly(d: Draw) -> ElasticFileSystem:
-    starts = d.monthly() if d.chance(0.5) else d.first_weekday()
+    starts = d.once_a_month()
     return _all_at_once(d, starts, len(starts) * 36 / 35)
 
 
 def _rewritten(d: Draw) -> ElasticFileSystem:
     shape = d.published(d.runs(d.daily(), d.uniform(120, 300), 0.8, 0.01) * d.wobble())
     return _made(d, shape, 0.1, d.uniform(0.75, 3))
-
-
-def _small(d: Draw) -> ElasticFileSystem:
-    size = int(d.spread(10, 97) * GIB)
-    return _made(d, d.shape(), 0.05, 0.01, standard_bytes=size)
 
 
 def _replica(d: Draw) -> ElasticFileSystem:
@@ -97,7 +67,7 @@ def _replica(d: Draw) -> ElasticFileSystem:
 
 def _on_credits(d: Draw) -> ElasticFileSystem:
     """Its clients list directories all day: 1.4 MiB/s and more of metadata, within what its size earns and beyond the least."""
-    size = int(d.spread(200, 900) * GIB)
+    size = d.gib(200, 900)
     earned = 50 * KIB * size / GIB
     shape = d.published(d.working_days() if d.chance(0.5) else 0.6 * d.wobble())
     metadata = min(d.spread(1.4 * MIB, 0.6 * earned) / float(shape.stats.total.mean()), 50.0 * MIB)
@@ -114,30 +84,36 @@ def _large_bursts(d: Draw) -> ElasticFileSystem:
     return _made(d, shape, 0.0, 0.0, standard_bytes=size, activity=work)
 
 
-def _half_dark(d: Draw) -> ElasticFileSystem:
-    read = given(d.signal(d.without_days(np.ones(MINUTES))), scale=1_000.0)
-    return _made(d, d.build.shapes.shape("office"), 0.1, 0.02, telemetry={"DataReadIOBytes": read})
+def _unseen(d: Draw) -> Track:
+    """A metric that misses whole days."""
+    return given(d.signal(d.without_days(np.ones(MINUTES))), scale=1_000.0)
 
 
 EFS_COLD_DATA_ISSUES: Rows = {
-    "library: Kept for years, and hardly read.": _library,
+    "library: Kept for years, and hardly read.": lambda d: _made(
+        d, read=d.spread(0.001, 0.3), written=d.spread(0.001, 0.05), shape=d.shape()
+    ),
     "growing: New files come every night; the old ones rest.": _growing,
     "homes: Home directories: everybody works on a few files.": lambda d: _made(
         d, d.published(d.working_days()), d.uniform(0.05, 0.28), d.uniform(0.01, 0.1)
     ),
-    "untouched: Mounted, and nothing is read.": lambda d: _made(d, d.published(np.zeros(MINUTES)), 0.0, 0.0),
+    "untouched: Mounted, and nothing is read.": lambda d: _made(d, d.never(), 0.0, 0.0),
     "only-back: A policy that only brings files back.": lambda d: _made(d, d.shape(), 0.1, 0.02, lifecycle=_BACK),
     "large: Terabytes that are hardly read.": _large,
 }
 EFS_COLD_DATA_CONTROLS: Rows = {
-    "tiered: A policy moves what is cold.": _tiered,
+    "tiered: A policy moves what is cold.": lambda d: _made(
+        d, ia_bytes=d.gib(100, 2_000), shape=d.shape(), read=0.1, written=0.02, lifecycle=COLD
+    ),
     "monthly: Read from end to end once a month.": _monthly,
     "weekly: Read from end to end every week.": lambda d: _all_at_once(d, d.daily(7), 5),
     "busy: Reads far more than it stores.": lambda d: _made(
         d, d.shape("office" if d.chance(0.5) else "steady"), d.spread(1.5, 12), d.uniform(0.02, 0.5)
     ),
     "rewritten: Written anew every month or faster.": _rewritten,
-    "small: Cold, and below 100 GiB.": _small,
+    "small: Cold, and below 100 GiB.": lambda d: _made(
+        d, standard_bytes=d.gib(10, 97), shape=d.shape(), read=0.05, written=0.01
+    ),
     "young: Cold, and not a month old.": lambda d: _made(d, d.shape(), 0.05, 0.01, days=d.uniform(1, 29)),
     "replica: A replica, which nobody reads.": _replica,
     "on-credits: It lives on the credits that its size earns.": _on_credits,
@@ -147,5 +123,7 @@ EFS_COLD_DATA_UNKNOWN: Rows = {
     "dark: No metric at all.": lambda d: _made(
         d, d.build.shapes.shape("office"), 0.1, 0.02, voice="dark", activity=None, clients=None
     ),
-    "half-dark: Days on which nobody knows what was read.": _half_dark,
+    "half-dark: Days on which nobody knows what was read.": lambda d: _made(
+        d, telemetry={"DataReadIOBytes": _unseen(d)}, shape=d.build.shapes.shape("office"), read=0.1, written=0.02
+    ),
 }

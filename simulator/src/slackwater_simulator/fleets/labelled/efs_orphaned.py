@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileSystem, Flow
+from slackwater_simulator.resources import KIB, MIB, Activity, ElasticFileSystem, Flow
 from slackwater_simulator.series import DAY, HOUR, MINUTE
-from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw
 from .scenario import Rows
@@ -22,18 +19,10 @@ from .shared_files import COLD, file_system, nobody, replicated
 def _made(d: Draw, **more: Any) -> ElasticFileSystem:
     """A file system of any size, class and mode; what is large has a lifecycle policy."""
     large = d.chance(0.4)
-    return file_system(
-        d,
-        more,
-        one_zone=d.zone(0.4),
-        standard_bytes=int(d.spread(0.5, 90) * GIB),
-        ia_bytes=int(d.spread(90, 4_000) * GIB) if large else 0,
-        lifecycle=COLD if large else (),
-        mode="elastic" if d.chance(0.4) else "bursting",
-        days=d.spread(9, 700),
-        access_points=d.integer(4),
-        tags=d.tags(),
-    )
+    usual: dict[str, Any] = {"one_zone": d.zone(0.4), "standard_bytes": d.gib(0.5, 90)}
+    usual |= {"ia_bytes": d.gib(90, 4_000), "lifecycle": COLD} if large else {"ia_bytes": 0, "lifecycle": ()}
+    usual |= {"mode": "elastic" if d.chance(0.4) else "bursting", "days": d.spread(9, 700)}
+    return file_system(d, more, access_points=d.integer(4), tags=d.tags(), **usual)
 
 
 def _orphan(d: Draw, **more: Any) -> ElasticFileSystem:
@@ -44,7 +33,7 @@ def _work(d: Draw, clients: int) -> dict[str, Any]:
     """A working day's reads and writes, and the clients that are there meanwhile."""
     shape = d.published(d.working_days())
     work = d.work(shape, (0.05, 3), (0.02, 1), (100, 1_024), (100, 512), (1, 20), KIB)
-    return {"activity": work, "clients": Flow(d.published(np.ones(MINUTES)), clients)}
+    return {"activity": work, "clients": Flow(d.always(), clients)}
 
 
 def _torn_down(d: Draw) -> ElasticFileSystem:
@@ -55,10 +44,9 @@ def _torn_down(d: Draw) -> ElasticFileSystem:
 def _half_deleted(d: Draw) -> ElasticFileSystem:
     """A job deleted its mount target, and was killed before it deleted the file system."""
     created = d.ago(d.uniform(9, 300))
-    active = (created, created + int(d.uniform(10, 240)) * MINUTE)
-    voice = "absent" if d.chance(0.4) else "zeros"
+    life: dict[str, Any] = {"active": (created, created + int(d.uniform(10, 240)) * MINUTE), "voice": d.voice()}
     work = Activity(shape=d.published(d.wobble() / 2), read=60 * MIB, write=20 * MIB, write_size=MIB)
-    return _orphan(d, created=created, one_zone="a", mode="bursting", active=active, voice=voice, activity=work)
+    return _orphan(d, created=created, one_zone="a", mode="bursting", activity=work, **life)
 
 
 def _backed_up(d: Draw) -> ElasticFileSystem:
@@ -67,11 +55,6 @@ def _backed_up(d: Draw) -> ElasticFileSystem:
     walk = d.spread(4, 400) * KIB
     work = Activity(shape=shape, read=walk / 4, metadata=walk)
     return _orphan(d, activity=work, clients=nobody(d), backup=True)
-
-
-def _in_use(d: Draw) -> ElasticFileSystem:
-    work = _work(d, d.integer(2, 9))
-    return _made(d, days=d.uniform(40, 700), mode="bursting", **work)
 
 
 def _replicated(d: Draw) -> tuple[ElasticFileSystem, ElasticFileSystem]:
@@ -99,7 +82,9 @@ EFS_ORPHANED_ISSUES: Rows = {
     "dark: No metric at all, and no mount target.": lambda d: _orphan(d, voice="dark"),
 }
 EFS_ORPHANED_CONTROLS: Rows = {
-    "in-use: Mounted and in use.": _in_use,
+    "in-use: Mounted and in use.": lambda d: _made(
+        d, **_work(d, d.integer(2, 9)), days=d.uniform(40, 700), mode="bursting"
+    ),
     # Its clients left; they could come back.
     "idle: Nobody uses it, but it can be mounted.": lambda d: _made(d, days=d.uniform(60, 700)),
     # Made by a stack or a script whose next step is its mount targets.

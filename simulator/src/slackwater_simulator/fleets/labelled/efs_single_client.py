@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from slackwater_simulator.resources import GIB, ElasticFileSystem, Flow
+from slackwater_simulator.resources import ElasticFileSystem, Flow
 from slackwater_simulator.series import Floats
 from slackwater_simulator.shapes import MINUTES
 
@@ -24,17 +24,9 @@ _COLD = (("TransitionToIA", "AFTER_90_DAYS"),)
 def _made(d: Draw, connected: Floats, **more: Any) -> ElasticFileSystem:
     """A file system of 10 to 1,000 GiB with so many clients by the minute."""
     activity = daily_use(d, 2)
-    return file_system(
-        d,
-        more,
-        one_zone=d.zone(0.4),
-        days=d.uniform(45, 900),
-        standard_bytes=int(d.spread(10, 1_000) * GIB),
-        lifecycle=_COLD,
-        activity=activity(),
-        clients=Flow(d.published(connected)),
-        tags=d.tags(),
-    )
+    usual: dict[str, Any] = {"one_zone": d.zone(0.4), "days": d.uniform(45, 900), "standard_bytes": d.gib(10, 1_000)}
+    usual |= {"lifecycle": _COLD, "activity": activity(), "clients": Flow(d.published(connected)), "tags": d.tags()}
+    return file_system(d, more, **usual)
 
 
 def _one(d: Draw, **more: Any) -> ElasticFileSystem:
@@ -54,11 +46,6 @@ def _replaced(d: Draw) -> ElasticFileSystem:
 
 def _more_at(d: Draw, starts: list[int], minutes: float) -> ElasticFileSystem:
     return _made(d, 1.0 + d.runs(starts, minutes, float(d.integer(1, 4))))
-
-
-def _monthly_second(d: Draw) -> ElasticFileSystem:
-    starts = d.monthly() if d.chance(0.5) else d.first_weekday()
-    return _more_at(d, starts, d.uniform(10, 300))
 
 
 def _in_gaps(d: Draw) -> ElasticFileSystem:
@@ -92,14 +79,16 @@ EFS_SINGLE_CLIENT_ISSUES: Rows = {
 EFS_SINGLE_CLIENT_CONTROLS: Rows = {
     "several: Several clients.": lambda d: _made(d, np.full(MINUTES, float(d.integer(2, 10)))),
     "nightly-second: More clients for minutes every night.": lambda d: _more_at(d, d.daily(), d.uniform(6, 90)),
-    "monthly-second: More clients on one day of the month.": _monthly_second,
+    "monthly-second: More clients on one day of the month.": lambda d: _more_at(
+        d, d.once_a_month(), d.uniform(10, 300)
+    ),
     "overlap: Replaced once, with both there for a while.": lambda d: _more_at(
         d, [d.ago(d.uniform(0.1, 34))], d.uniform(6, 40)
     ),
     "part-time: One client for a part of the day.": lambda d: _made(d, d.runs(d.daily(), d.uniform(180, 1_150))),
     "in-gaps: Two clients for a part of every hour, and then none.": _in_gaps,
     "swarm: Clients come and go, about one at a time.": _swarm,
-    "cold: One client, and data in Infrequent Access.": lambda d: _one(d, ia_bytes=int(d.spread(0.1, 2_000) * GIB)),
+    "cold: One client, and data in Infrequent Access.": lambda d: _one(d, ia_bytes=d.gib(0.1, 2_000)),
     "young: One client, and not a month old.": lambda d: _one(d, days=d.uniform(1, 29)),
     "replication-source: One client, and a replica elsewhere.": _source,
 }

@@ -17,19 +17,10 @@ from .shared_files import COLD, daily_use, file_system, replicated
 
 def _made(d: Draw, **more: Any) -> ElasticFileSystem:
     """A file system in daily use by a few clients."""
-    stored_gib = d.spread(5, 1_500)
-    activity = daily_use(d, 1)
-    return file_system(
-        d,
-        more,
-        days=d.uniform(40, 900),
-        standard_bytes=int(stored_gib * GIB),
-        ia_bytes=int(stored_gib * d.uniform(0.2, 3) * GIB) if d.chance(0.4) else 0,
-        lifecycle=COLD,
-        activity=activity(),
-        clients=Flow(d.shape("steady"), d.integer(4, 30)),
-        tags=d.tags(),
-    )
+    stored_gib, activity = d.spread(5, 1_500), daily_use(d, 1)
+    usual: dict[str, Any] = {"days": d.uniform(40, 900), "standard_bytes": int(stored_gib * GIB), "lifecycle": COLD}
+    usual |= {"ia_bytes": int(stored_gib * d.uniform(0.2, 3) * GIB) if d.chance(0.4) else 0, "activity": activity()}
+    return file_system(d, more, clients=Flow(d.shape("steady"), d.integer(4, 30)), tags=d.tags(), **usual)
 
 
 def _in_one(d: Draw, **more: Any) -> ElasticFileSystem:
@@ -45,7 +36,7 @@ def _replicated(d: Draw) -> tuple[ElasticFileSystem, ElasticFileSystem]:
 def _archive(d: Draw) -> ElasticFileSystem:
     """One Zone has no Archive: its Infrequent Access costs more than that."""
     archive = int(d.spread(3, 20) * TIB)
-    stored = {"standard_bytes": int(d.spread(2, 20) * GIB), "ia_bytes": 0, "archive_bytes": archive}
+    stored = {"standard_bytes": d.gib(2, 20), "ia_bytes": 0, "archive_bytes": archive}
     return _in_one(d, mode="elastic", **stored)
 
 
