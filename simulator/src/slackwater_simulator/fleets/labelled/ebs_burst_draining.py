@@ -137,12 +137,6 @@ def _working_week(d: Draw) -> Volume:
     return _volume(d, "st1", size_gib, wanted * d.noise(0.03))
 
 
-def _large(d: Draw) -> Volume:
-    """A gp2 of 1,000 GiB or more has its burst for good."""
-    size_gib = int(d.spread(1_000, 5_000))
-    return _volume(d, "gp2", size_gib, 3_000 * d.uniform(0.5, 1) * np.minimum(d.noise(0.1), 1))
-
-
 def _new(d: Draw) -> Volume:
     """At work since it was attached."""
     size_gib, allowed = _st1(d)
@@ -180,7 +174,10 @@ EBS_BURST_DRAINING_CONTROLS: Rows = {
     "once: Gone for hours, once.": lambda d: _now_and_then(d, [d.ago(d.uniform(2, 7))]),
     "just-enough: Gone in the last minutes of a batch.": _just_enough,
     "working-week: Less every day, until the weekend.": _working_week,
-    "large: A gp2 that needs no credits.": _large,
+    # A gp2 of 1,000 GiB or more has its burst for good.
+    "large: A gp2 that needs no credits.": lambda d: _volume(
+        d, "gp2", int(d.spread(1_000, 5_000)), 3_000 * d.uniform(0.5, 1) * np.minimum(d.noise(0.1), 1)
+    ),
     "new: Attached within three days.": _new,
     "stopped: On an instance that is stopped.": _stopped,
 }

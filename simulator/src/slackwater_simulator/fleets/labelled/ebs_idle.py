@@ -42,12 +42,6 @@ def _work(d: Draw, values: Floats, *, write: float = 1.0) -> Activity:
     return Activity(shape=d.published(values), read=peak / 2, write=peak / 2 * write, read_size=size, write_size=size)
 
 
-def _on_xen(d: Draw) -> Volume:
-    """Operations are published all the time; bytes and times only while there are some."""
-    silent = dict.fromkeys(("VolumeReadBytes", "VolumeWriteBytes"), d.silent())
-    return _volume(d, _host(d.named("host"), _XEN), telemetry=silent)
-
-
 def _done_with(d: Draw) -> Volume:
     left = d.ago(d.uniform(37, 200))
     busy, zeros = d.published(d.working_days()), d.signal(np.zeros(MINUTES))
@@ -68,11 +62,6 @@ def _stopped_between(d: Draw, stopped: int, started: int) -> Volume:
     spans = ((host.launched, stopped), (started, FOREVER))
     d.build.change(host, launched=started, running=spans)
     return _volume(d, host, used=spans)
-
-
-def _restarted(d: Draw) -> Volume:
-    stopped = d.ago(d.uniform(0.5, 30))
-    return _stopped_between(d, stopped, stopped + int(d.uniform(3, 300)) * MINUTE)
 
 
 def _stopped_for_days(d: Draw) -> Volume:
@@ -144,10 +133,15 @@ def _hidden(d: Draw) -> Volume:
 
 EBS_IDLE_ISSUES: Rows = {
     "never-used: Attached, and never used.": _volume,
-    "on-xen: The same on a Xen instance.": _on_xen,
+    # Operations are published all the time; bytes and times only while there are some.
+    "on-xen: The same on a Xen instance.": lambda d: _volume(
+        d, telemetry=dict.fromkeys(("VolumeReadBytes", "VolumeWriteBytes"), d.silent()), on=_host(d.named("host"), _XEN)
+    ),
     "done-with: Used until more than five weeks ago.": _done_with,
     "looked-at: Somebody listed the devices.": _looked_at,
-    "restarted: Its instance was stopped for minutes.": _restarted,
+    "restarted: Its instance was stopped for minutes.": lambda d: _stopped_between(
+        d, stopped := d.ago(d.uniform(0.5, 30)), stopped + int(d.uniform(3, 300)) * MINUTE
+    ),
     "stopped-for-days: Its instance was stopped for days.": _stopped_for_days,
     "since-weeks: Attached weeks ago, and idle since.": lambda d: _volume(d, created=d.ago(d.uniform(17, 34))),
     "shared: Two instances share it, none uses it.": _shared,

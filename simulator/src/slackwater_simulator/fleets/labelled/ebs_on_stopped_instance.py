@@ -50,11 +50,6 @@ def _volume(d: Draw, on: Instance, kind: str = "gp3", **more: Any) -> Volume:
     return d.build.volume(d.name, size, on=on, type=kind, activity=work, **more)
 
 
-def _data(d: Draw) -> Volume:
-    kind = d.pick(*_TYPES)
-    return _volume(d, _long(d), kind)
-
-
 def _root(d: Draw) -> Volume:
     _stopped(d, d.spread(33, 900), keep_root=False)
     return d.build.volumes[-1]
@@ -93,18 +88,13 @@ def _started_again(d: Draw) -> Volume:
     return _volume(d, host, used=spans)
 
 
-def _lately_attached(d: Draw) -> Volume:
-    host = _long(d)
-    return _volume(d, host, created=d.ago(d.uniform(0.1, 20)), used=((0, 1),))
-
-
 def _nobody_says(d: Draw) -> Volume:
     host = _long(d)
     return _volume(d, d.build.change(host, stopped=None, running=host.intervals))
 
 
 EBS_ON_STOPPED_INSTANCE_ISSUES: Rows = {
-    "data: Its instance was stopped a month ago or longer.": _data,
+    "data: Its instance was stopped a month ago or longer.": lambda d: _volume(d, kind=d.pick(*_TYPES), on=_long(d)),
     "root: The root volume of such an instance.": _root,
     "bought: With throughput and IOPS paid for.": lambda d: _volume(
         d, _long(d), throughput=d.integer(200, 1_000), iops=8_000
@@ -118,7 +108,9 @@ EBS_ON_STOPPED_INSTANCE_CONTROLS: Rows = {
     ),
     "running: Its instance runs.": lambda d: _volume(d, _host(d.named("host"), days=d.uniform(60, 400))),
     "started-again: Its instance was stopped for months, and runs.": _started_again,
-    "lately-attached: Attached of late to a stopped instance.": _lately_attached,
+    "lately-attached: Attached of late to a stopped instance.": lambda d: _volume(
+        d, _long(d), created=d.ago(d.uniform(0.1, 20)), used=((0, 1),)
+    ),
     "warm-pool: In an Auto Scaling group's warm pool.": lambda d: _volume(
         d, _long(d, tags={"aws:autoscaling:groupName": "render", "Owner": "video"})
     ),

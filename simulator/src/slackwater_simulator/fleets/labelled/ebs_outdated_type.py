@@ -80,11 +80,6 @@ def _magnetic_slow(d: Draw) -> Volume:
     return _volume(d, "standard", int(d.spread(10, 1_000)), activity=activity)
 
 
-def _on_xen(d: Draw) -> Volume:
-    on = carriers.host(d, carriers.XEN)
-    return _gp2(d, d.demand(), _gib(d), on=on)
-
-
 def _needs_250(d: Draw, starts: list[int], minutes: float) -> Volume:
     """A gp2 volume of a size at which gp3 with as many MiB/s costs more; its credits last for the job."""
     values = np.clip(d.runs(starts, minutes, 1.0, 0.05) * d.wobble(), 0, 1)
@@ -132,7 +127,9 @@ EBS_OUTDATED_TYPE_ISSUES: Rows = {
     "magnetic-slow: Magnetic, and at its limit every night.": _magnetic_slow,
     # So many I/O requests that they cost more than gp3 does, and no minute at its limit.
     "magnetic: Magnetic, with many I/O requests.": lambda d: _requests(d, d.uniform(60, 150), int(d.spread(10, 40))),
-    "on-xen: gp2 on a Xen instance.": _on_xen,
+    "on-xen: gp2 on a Xen instance.": lambda d: _gp2(
+        d, on=carriers.host(d, carriers.XEN), values=d.demand(), gib=_gib(d)
+    ),
     "restarted: gp2 whose instance was stopped and started.": lambda d: carriers.restarted(d, _small(d)),
     **carriers.interrupted(_gp2, _gib),
 }

@@ -64,17 +64,6 @@ def _used(d: Draw, percents: Floats, key: str | None = None) -> Volume:
     return _volume(d, _disk(d, percents, key))
 
 
-def _temporary(d: Draw) -> Volume:
-    """Every night or week files come and go."""
-    starts = d.daily(7 if d.chance(0.5) else 1)
-    return _used(d, d.runs(starts, d.uniform(10, 300), d.uniform(15, 33), d.uniform(1, 12)))
-
-
-def _slow(d: Draw) -> Volume:
-    now, years = d.uniform(3, 15), d.uniform(4, 15)
-    return _used(d, now + (np.arange(MINUTES) - MINUTES) / DAY_MINUTES * (100 / years / 365))
-
-
 def _one_copy(d: Draw) -> Volume:
     before, after = d.uniform(1, 15), d.uniform(16, 32)
     copied = MINUTES - int(d.uniform(10, 30) * DAY_MINUTES)
@@ -134,8 +123,13 @@ def _off(d: Draw) -> Volume:
 EBS_SURPLUS_SIZE_ISSUES: Rows = {
     "nearly-empty: A third full at most, always.": lambda d: _used(d, _little(d)),
     "only-one: The only data volume; the agent names none.": lambda d: _used(d, _little(d), ""),
-    "temporary: Files come and go; a third full at most.": _temporary,
-    "slow-growth: It takes years to fill.": _slow,
+    # Every night or week files come and go.
+    "temporary: Files come and go; a third full at most.": lambda d: _used(
+        d, d.runs(d.daily(7 if d.chance(0.5) else 1), d.uniform(10, 300), d.uniform(15, 33), d.uniform(1, 12))
+    ),
+    "slow-growth: It takes years to fill.": lambda d: _used(
+        d, d.uniform(3, 15) + (np.arange(MINUTES) - MINUTES) / DAY_MINUTES * (100 / d.uniform(4, 15) / 365)
+    ),
     "one-copy: One copy weeks ago, and no more.": _one_copy,
     "restarted: Its instance was stopped and started.": _restarted,
     "since-weeks: Attached weeks ago.": lambda d: _volume(d, _disk(d, _little(d)), created=d.ago(d.uniform(17, 34))),

@@ -93,18 +93,6 @@ def _moved_and_lost(d: Draw) -> Volume:
     return volume
 
 
-def _claim(d: Draw) -> Volume:
-    """Of a cluster of EKS Auto Mode, EC2 alone says so: nobody put tags on it."""
-    days = d.uniform(10, 300)
-    whose: dict[str, Any] = {"operator": "eks.amazonaws.com"} if days < _TRAIL_DAYS else {"tags": dict(_CSI)}
-    return _detached(d, days, **whose)
-
-
-def _fresh_with_its_instance(d: Draw) -> Volume:
-    days = d.uniform(0.02, 5)
-    return _terminated(d, days, d.uniform(0, 5 - days) if d.chance(0.4) else 0)
-
-
 def _kept_until(d: Draw) -> Volume:
     until = rfc3339(int(d.now + d.uniform(1, 300) * DAY))
     return _detached(d, d.uniform(10, 300), tags={"keep-until": until})
@@ -195,13 +183,20 @@ EBS_UNATTACHED_ISSUES: Rows = {
     "long-ago: Loose for longer than CloudTrail remembers.": _long_ago,
     "never-attached: Made, and never attached.": lambda d: _never(d, d.spread(10, 400)),
     "moved-and-lost: Moved to another instance, and lost with it.": _moved_and_lost,
-    "claim-released: A Kubernetes claim let go of it.": _claim,
+    # Of a cluster of EKS Auto Mode, EC2 alone says so: nobody put tags on it.
+    "claim-released: A Kubernetes claim let go of it.": lambda d: _detached(
+        d,
+        days := d.uniform(10, 300),
+        **{"operator": "eks.amazonaws.com"} if days < _TRAIL_DAYS else {"tags": dict(_CSI)},
+    ),
     "rotation-given-up: A weekly or monthly job that is no more.": _given_up,
     "back-and-gone: Twice attached for weeks.": _back_and_gone,
 }
 EBS_UNATTACHED_CONTROLS: Rows = {
     "fresh: Detached within five days.": lambda d: _detached(d, d.uniform(0.02, 5)),
-    "fresh-terminated: Its instance ended within five days.": _fresh_with_its_instance,
+    "fresh-terminated: Its instance ended within five days.": lambda d: _terminated(
+        d, days := d.uniform(0.02, 5), d.uniform(0, 5 - days) if d.chance(0.4) else 0
+    ),
     "new: Made within five days.": lambda d: _never(d, d.uniform(0.02, 5)),
     "kept: Tagged keep.": lambda d: _detached(d, d.uniform(10, 300), tags={"keep": "true"}),
     "kept-until: Tagged keep-until, and the day is to come.": _kept_until,

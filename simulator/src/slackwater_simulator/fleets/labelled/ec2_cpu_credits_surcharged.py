@@ -136,12 +136,6 @@ def _few(d: Draw) -> Instance:
     return _beside(d, kind, d.runs(d.daily(7), hours * 60, level))
 
 
-def _fixed(d: Draw) -> Instance:
-    """It is busy."""
-    kind = d.pick("m6i.large", "c6i.xlarge", "m7g.large")
-    return _instance(d, kind, d.uniform(60, 95) * d.wobble(), unlimited=False)
-
-
 def _holes(d: Draw) -> Instance:
     """On the other days nothing was charged."""
     kind = d.pick(*_EARNED)
@@ -165,7 +159,10 @@ EC2_CPU_CREDITS_SURCHARGED_CONTROLS: Rows = {
     "resized: Hot until it was made larger.": _resized,
     "cheapest: Charged, and the cheapest way to run it.": _cheapest,
     "few: A few credits a week.": _few,
-    "fixed: A fixed processor.": _fixed,
+    # It is busy.
+    "fixed: A fixed processor.": lambda d: _instance(
+        d, d.pick("m6i.large", "c6i.xlarge", "m7g.large"), d.uniform(60, 95) * d.wobble(), unlimited=False
+    ),
     "stopped: Stopped.": lambda d: _hot(d, state="stopped", stopped=d.ago(d.uniform(1, 20))),
 }
 EC2_CPU_CREDITS_SURCHARGED_UNKNOWN: Rows = {"holes: Whole days without metrics.": _holes}

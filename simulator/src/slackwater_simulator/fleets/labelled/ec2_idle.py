@@ -81,21 +81,11 @@ def _working(d: Draw, starts: list[int]) -> Instance:
     return _instance(d, np.minimum(percent, 100), moved)
 
 
-def _relay(d: Draw) -> Instance:
-    """A gateway, a name server, a standby that follows its primary."""
-    moved = d.spread(12, 50_000) * _MB / DAY_MINUTES * d.wobble()
-    return _instance(d, _chores(d), moved)
-
-
 def _copies(d: Draw) -> Instance:
     minutes = d.uniform(1, 30)
     copied = d.runs(d.daily(1 if d.chance(0.5) else 7), minutes, d.spread(15, 5_000) * _MB / minutes)
     percent = _chores(d)
     return _instance(d, percent, copied + _heartbeat(d, 3))
-
-
-def _stopped(d: Draw) -> Instance:
-    return _forgotten(d, state="stopped", stopped=d.ago(d.uniform(1, 25)))
 
 
 def _holes(d: Draw) -> Instance:
@@ -116,10 +106,13 @@ EC2_IDLE_CONTROLS: Rows = {
     "monthly: Works once a month.": lambda d: _working(d, d.monthly() if d.chance(0.5) else d.first_weekday()),
     # A bastion that somebody came through once, some time in the last month.
     "logged-in: Somebody logged in once.": lambda d: _working(d, [d.ago(d.uniform(0.02, 33))]),
-    "relay: No CPU, and always some traffic.": _relay,
+    # A gateway, a name server, a standby that follows its primary.
+    "relay: No CPU, and always some traffic.": lambda d: _instance(
+        d, moved=d.spread(12, 50_000) * _MB / DAY_MINUTES * d.wobble(), percent=_chores(d)
+    ),
     "copies: A copy by day or week, and no CPU.": _copies,
     "young: Started less than two weeks ago.": lambda d: _forgotten(d, days=d.uniform(0.05, 13.5)),
-    "stopped: Stopped.": _stopped,
+    "stopped: Stopped.": lambda d: _forgotten(d, state="stopped", stopped=d.ago(d.uniform(1, 25))),
     "kept: Idle on purpose, and tagged keep.": lambda d: _forgotten(d, tags={"keep": "licence server"}),
 }
 EC2_IDLE_UNKNOWN: Rows = {"holes: Whole days without metrics.": _holes}

@@ -37,10 +37,6 @@ def _every_day(d: Draw, starts: list[int] | None = None, kind: str = "") -> Gues
     return guest(d, kind, wants, burst)
 
 
-def _weekdays(d: Draw) -> Guest:
-    return _every_day(d, [start for start in d.daily() if (start // DAY + 3) % 7 < 5])
-
-
 def _working_days(d: Draw) -> Guest:
     """Users who want up to twice the baseline in their busy hours; the nights and weekends pay it back."""
     kind = d.pick("t3.micro", "t3.small", "t3.medium", "t4g.small", "t3a.medium", "m5.large", "m6i.large", "c6i.large")
@@ -111,7 +107,9 @@ def _flat(d: Draw) -> Guest:
 
 EC2_NETWORK_OVER_BASELINE_ISSUES: Rows = {
     "every-day: An hour or more above it, every day.": through_buckets(_every_day),
-    "weekdays: The same on weekdays.": through_buckets(_weekdays),
+    "weekdays: The same on weekdays.": through_buckets(
+        lambda d: _every_day(d, [start for start in d.daily() if (start // DAY + 3) % 7 < 5])
+    ),
     "working-days: Its users live on credits by day.": through_buckets(_working_days),
     "restarted: Above it since a restart.": through_buckets(_since_a_restart),
 }

@@ -44,13 +44,6 @@ def _overdrawn(d: Draw, kind: str = "", **more: Any) -> Guest:
     return guest(d, kind, wants, burst, **more)
 
 
-def _always_more(d: Draw) -> Guest:
-    """Working days whose busy hours want several times the baseline."""
-    kind = d.pick(*SMALL)
-    wants = d.working_days() * TYPES[kind].baseline_bytes * d.spread(6, 20)
-    return guest(d, kind, wants, d.spread(5, 20))
-
-
 def _since_a_restart(d: Draw) -> Guest:
     """Stopped and started last week, and throttled every day."""
     kind = _overdrawn(d, d.pick(*SMALL)).kind
@@ -153,7 +146,12 @@ EC2_NETWORK_THROTTLED_ISSUES: Rows = {
     "counted: The same, and an agent counts it.": through_buckets(
         lambda d: _overdrawn(d, agent=d.pick("plain", "typed"))
     ),
-    "working-days: Its users want too much all day.": through_buckets(_always_more),
+    # Working days whose busy hours want several times the baseline.
+    "working-days: Its users want too much all day.": through_buckets(
+        lambda d: guest(
+            d, kind := d.pick(*SMALL), d.working_days() * TYPES[kind].baseline_bytes * d.spread(6, 20), d.spread(5, 20)
+        )
+    ),
     "restarted: Throttled, restarted, throttled.": through_buckets(_since_a_restart),
 }
 EC2_NETWORK_THROTTLED_CONTROLS: Rows = {

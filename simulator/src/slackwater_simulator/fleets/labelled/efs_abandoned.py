@@ -92,12 +92,6 @@ def _mounted(d: Draw) -> ElasticFileSystem:
     return _made(d, created=created, activity=Activity(shape=d.never(together=_POINT)), clients=connected)
 
 
-def _back(d: Draw) -> ElasticFileSystem:
-    """It waited for a spot instance."""
-    created = int(d.now - d.uniform(1, 6) * DAY)
-    return _made(d, created=created, **_step(d, _from(d, _hours_ago(d, 0.6, 8))))
-
-
 def _hourly(d: Draw) -> ElasticFileSystem:
     first, every = int(d.now - d.uniform(0.5, 3.5) * HOUR), d.uniform(1, 4)
     starts = [int(first - every * HOUR * number) for number in range(int(30 * 24 / every))]
@@ -149,7 +143,10 @@ EFS_ABANDONED_CONTROLS: Rows = {
     "at-work: Its job works.": _at_work,
     "mounted: Mounted, and not read for hours.": _mounted,
     "waiting: Its job waits between two steps.": lambda d: _killed_after(d, d.spread(0.3, 4)),
-    "back: Its job waited for a day, and goes on.": _back,
+    # It waited for a spot instance.
+    "back: Its job waited for a day, and goes on.": lambda d: _made(
+        d, created=int(d.now - d.uniform(1, 6) * DAY), **_step(d, _from(d, _hours_ago(d, 0.6, 8)))
+    ),
     "again-and-again: Mounted for minutes every few hours.": _hourly,
     "young: Made within five hours, and not mounted yet.": lambda d: _empty(d, 0.05, 5),
     "not-a-job: Quiet for hours, and made for no job.": _no_jobs,

@@ -49,16 +49,6 @@ def _all_at_once(d: Draw, starts: list[int], every: float) -> ElasticFileSystem:
     return _made(d, shape, d.uniform(0.97, 1.2) * every, 0.02, standard_bytes=size)
 
 
-def _monthly(d: Draw) -> ElasticFileSystem:
-    starts = d.once_a_month()
-    return _all_at_once(d, starts, len(starts) * 36 / 35)
-
-
-def _rewritten(d: Draw) -> ElasticFileSystem:
-    shape = d.published(d.runs(d.daily(), d.uniform(120, 300), 0.8, 0.01) * d.wobble())
-    return _made(d, shape, 0.1, d.uniform(0.75, 3))
-
-
 def _replica(d: Draw) -> ElasticFileSystem:
     made = _made(d.named("source"), d.shape(), 0.1, 0.02, lifecycle=COLD)
     own = {"standard_bytes": made.standard_bytes, "days": d.uniform(45, 400), "replica": True, "tags": d.tags()}
@@ -105,12 +95,16 @@ EFS_COLD_DATA_CONTROLS: Rows = {
     "tiered: A policy moves what is cold.": lambda d: _made(
         d, ia_bytes=d.gib(100, 2_000), shape=d.shape(), read=0.1, written=0.02, lifecycle=COLD
     ),
-    "monthly: Read from end to end once a month.": _monthly,
+    "monthly: Read from end to end once a month.": lambda d: _all_at_once(
+        d, starts := d.once_a_month(), len(starts) * 36 / 35
+    ),
     "weekly: Read from end to end every week.": lambda d: _all_at_once(d, d.daily(7), 5),
     "busy: Reads far more than it stores.": lambda d: _made(
         d, d.shape("office" if d.chance(0.5) else "steady"), d.spread(1.5, 12), d.uniform(0.02, 0.5)
     ),
-    "rewritten: Written anew every month or faster.": _rewritten,
+    "rewritten: Written anew every month or faster.": lambda d: _made(
+        d, d.published(d.runs(d.daily(), d.uniform(120, 300), 0.8, 0.01) * d.wobble()), 0.1, d.uniform(0.75, 3)
+    ),
     "small: Cold, and below 100 GiB.": lambda d: _made(
         d, standard_bytes=d.gib(10, 97), shape=d.shape(), read=0.05, written=0.01
     ),

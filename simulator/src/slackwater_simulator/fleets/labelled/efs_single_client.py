@@ -39,11 +39,6 @@ def _away(d: Draw, starts: list[int], minutes: float) -> ElasticFileSystem:
     return _made(d, 1.0 - d.runs(starts, minutes))
 
 
-def _replaced(d: Draw) -> ElasticFileSystem:
-    starts = [d.ago(day) for day in sorted(d.random.uniform(0.1, 34, d.integer(1, 8)).tolist())]
-    return _away(d, starts, d.uniform(3, 20))
-
-
 def _more_at(d: Draw, starts: list[int], minutes: float) -> ElasticFileSystem:
     return _made(d, 1.0 + d.runs(starts, minutes, float(d.integer(1, 4))))
 
@@ -74,7 +69,9 @@ EFS_SINGLE_CLIENT_ISSUES: Rows = {
         d, d.daily(d.pick(1, 7, 10)), d.uniform(1, 15)
     ),
     "maintained: One client, away for an hour every night.": lambda d: _away(d, d.daily(), d.uniform(30, 90)),
-    "replaced: A group of one: each comes when the last is gone.": _replaced,
+    "replaced: A group of one: each comes when the last is gone.": lambda d: _away(
+        d, [d.ago(day) for day in sorted(d.random.uniform(0.1, 34, d.integer(1, 8)).tolist())], d.uniform(3, 20)
+    ),
 }
 EFS_SINGLE_CLIENT_CONTROLS: Rows = {
     "several: Several clients.": lambda d: _made(d, np.full(MINUTES, float(d.integer(2, 10)))),

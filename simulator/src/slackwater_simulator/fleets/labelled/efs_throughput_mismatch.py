@@ -60,19 +60,6 @@ def _batch(d: Draw, minutes: float, rate: float, rest: float, every: int = 1) ->
     return np.asarray(d.runs(d.daily(every), minutes, rate, rest) * level)
 
 
-def _hardly_used(d: Draw) -> ElasticFileSystem:
-    gib = d.spread(5, 400)
-    bought = _bought(d, gib)
-    return _provisioned(d, gib, bought, d.demand() * bought * d.spread(0.01, 0.17))
-
-
-def _bought_for_more(d: Draw) -> ElasticFileSystem:
-    """It uses far more than its size earns."""
-    gib = d.spread(5, 100)
-    bought = d.spread(100, 512)
-    return _provisioned(d, gib, bought, _flat(d, bought * d.uniform(0.1, 0.5)))
-
-
 def _for_minutes(d: Draw) -> ElasticFileSystem:
     """Most of what is provisioned, more than a burst."""
     gib = d.spread(5, 200)
@@ -84,17 +71,6 @@ def _calm(d: Draw, gib: float, least: float) -> Floats:
     """A load that its size earns twice over."""
     shape = d.demand()
     return shape * min(_baseline(gib) * d.uniform(least, 0.5) / float(shape.mean()), 0.6 * _burst(gib))
-
-
-def _elastic_calm(d: Draw) -> ElasticFileSystem:
-    gib = d.spread(30, 2_000)
-    return _elastic(d, gib, _calm(d, gib, 0.15))
-
-
-def _elastic_always(d: Draw) -> ElasticFileSystem:
-    """Several times what its size earns."""
-    gib = d.spread(5, 300)
-    return _elastic(d, gib, _flat(d, max(10, _baseline(gib) * d.uniform(1.5, 10))))
 
 
 def _at_its_amount(d: Draw) -> ElasticFileSystem:
@@ -141,13 +117,6 @@ def _closing(d: Draw) -> ElasticFileSystem:
     rest = max(0.12 * bought, 1.5 * _baseline(gib))
     often = d.runs(d.monthly(), d.uniform(240, 900), 0.92 * bought, rest)
     return _provisioned(d, gib, bought, often * np.clip(d.wobble(), 0.9, 1.0))
-
-
-def _briefly(d: Draw) -> ElasticFileSystem:
-    """Nobody knows what it would do with more, or with less."""
-    gib = d.spread(5, 200)
-    bought = _bought(d, gib)
-    return _provisioned(d, gib, bought, _batch(d, d.uniform(12, 30), bought * 1.3, 0.02 * bought))
 
 
 def _below_its_size(d: Draw) -> ElasticFileSystem:
@@ -206,23 +175,22 @@ def _replica(d: Draw) -> ElasticFileSystem:
     return replicated(d, source, replica)
 
 
-def _holes(d: Draw) -> ElasticFileSystem:
-    gib = d.spread(5, 200)
-    bought = _bought(d, gib)
-    return _provisioned(d, gib, bought, d.without_days(_flat(d, 0.05 * bought)))
-
-
-def _young(d: Draw) -> ElasticFileSystem:
-    bought = d.spread(48, 512)
-    return _provisioned(d, 20, bought, _flat(d, 0.05 * bought), days=d.uniform(0.2, 12))
-
-
 EFS_THROUGHPUT_MISMATCH_ISSUES: Rows = {
-    "hardly-used: A sixth of what is provisioned at most.": _hardly_used,
-    "bought-for-more: Steady at half of what is provisioned, or less.": _bought_for_more,
+    "hardly-used: A sixth of what is provisioned at most.": lambda d: _provisioned(
+        d, gib := d.spread(5, 400), bought := _bought(d, gib), d.demand() * bought * d.spread(0.01, 0.17)
+    ),
+    # It uses far more than its size earns.
+    "bought-for-more: Steady at half of what is provisioned, or less.": lambda d: _provisioned(
+        d, d.spread(5, 100), bought := d.spread(100, 512), _flat(d, bought * d.uniform(0.1, 0.5))
+    ),
     "for-minutes: Provisioned for minutes a day.": _for_minutes,
-    "elastic-calm: Elastic, where bursting would do.": _elastic_calm,
-    "elastic-always: Elastic, and a steady load.": _elastic_always,
+    "elastic-calm: Elastic, where bursting would do.": lambda d: _elastic(
+        d, gib := d.spread(30, 2_000), _calm(d, gib, 0.15)
+    ),
+    # Several times what its size earns.
+    "elastic-always: Elastic, and a steady load.": lambda d: _elastic(
+        d, gib := d.spread(5, 300), _flat(d, max(10, _baseline(gib) * d.uniform(1.5, 10)))
+    ),
     "at-its-amount: Hours a day at all that is provisioned.": _at_its_amount,
     "at-its-burst: Hours a day at all that a burst is.": _at_its_burst,
 }
@@ -231,7 +199,10 @@ EFS_THROUGHPUT_MISMATCH_CONTROLS: Rows = {
     "by-day: Working days near what is provisioned.": _by_day,
     "nightly: Hours a night near what is provisioned.": _nightly,
     "closing: Near what is provisioned once a month.": _closing,
-    "briefly: At all that is provisioned for minutes a night.": _briefly,
+    # Nobody knows what it would do with more, or with less.
+    "briefly: At all that is provisioned for minutes a night.": lambda d: _provisioned(
+        d, gib := d.spread(5, 200), bought := _bought(d, gib), _batch(d, d.uniform(12, 30), bought * 1.3, 0.02 * bought)
+    ),
     "below-its-size: Less provisioned than its size earns, for nothing.": _below_its_size,
     "in-bursts: Bursting, below its limits.": _in_bursts,
     "short-bursts: At the limit of a burst for minutes a night.": lambda d: _at_burst(d, 150, (3, 28), 3, 1),
@@ -243,7 +214,11 @@ EFS_THROUGHPUT_MISMATCH_CONTROLS: Rows = {
     "replica: Provisioned, and written by replication alone.": _replica,
 }
 EFS_THROUGHPUT_MISMATCH_UNKNOWN: Rows = {
-    "holes: Days without metrics: nobody knows.": _holes,
+    "holes: Days without metrics: nobody knows.": lambda d: _provisioned(
+        d, gib := d.spread(5, 200), bought := _bought(d, gib), d.without_days(_flat(d, 0.05 * bought))
+    ),
     "dark: No metric at all.": lambda d: _provisioned(d, 50, 64, np.ones(MINUTES), voice="dark"),
-    "young: Made within two weeks.": _young,
+    "young: Made within two weeks.": lambda d: _provisioned(
+        d, 20, bought := d.spread(48, 512), _flat(d, 0.05 * bought), days=d.uniform(0.2, 12)
+    ),
 }

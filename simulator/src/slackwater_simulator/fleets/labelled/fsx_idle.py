@@ -97,28 +97,6 @@ def _probed(d: Draw) -> FsxFileSystem:
     return _made(d, _WITH_CLIENTS, telemetry={"MetadataOperations": probes})
 
 
-def _now_and_then(d: Draw) -> FsxFileSystem:
-    values = d.runs(d.visits(), d.uniform(1, 30))
-    return _used(d, values, 1, write=d.chance(0.5))
-
-
-def _backup_target(d: Draw) -> FsxFileSystem:
-    """Every night or week: nobody wants to read it."""
-    values = d.runs(d.daily(d.pick(1, 7)), d.uniform(10, 200))
-    return _used(d, values, d.integer(1, 9), read=False)
-
-
-def _mounted(d: Draw) -> FsxFileSystem:
-    connected = {"ClientConnections": _connected(d, np.ones(MINUTES), d.integer(1, 9))}
-    return _made(d, _WITH_CLIENTS, telemetry=connected)
-
-
-def _listed(d: Draw) -> FsxFileSystem:
-    """Clients look for new files and find none, where connections are not published."""
-    values = d.runs(d.daily(d.pick(1, 7)), d.uniform(1, 60))
-    return _used(d, values, 1, kinds=("ONTAP",), read=False, write=False)
-
-
 def _openzfs_replica(d: Draw) -> FsxFileSystem:
     """Every day or week, and no client is needed for that."""
     gib = int(d.spread(64, 8_000))
@@ -142,10 +120,20 @@ FSX_IDLE_ISSUES: Rows = {
 }
 FSX_IDLE_CONTROLS: Rows = {
     **quiet(_used),
-    "now-and-then: Somebody looks something up, every ten days or so.": _now_and_then,
-    "backup-target: Written by a backup, and never read.": _backup_target,
-    "mounted: Mounted, and not read for a month.": _mounted,
-    "listed: ONTAP whose files are listed, and not read.": _listed,
+    "now-and-then: Somebody looks something up, every ten days or so.": lambda d: _used(
+        d, d.runs(d.visits(), d.uniform(1, 30)), 1, write=d.chance(0.5)
+    ),
+    # Every night or week: nobody wants to read it.
+    "backup-target: Written by a backup, and never read.": lambda d: _used(
+        d, d.runs(d.daily(d.pick(1, 7)), d.uniform(10, 200)), d.integer(1, 9), read=False
+    ),
+    "mounted: Mounted, and not read for a month.": lambda d: _made(
+        d, _WITH_CLIENTS, telemetry={"ClientConnections": _connected(d, np.ones(MINUTES), d.integer(1, 9))}
+    ),
+    # Clients look for new files and find none, where connections are not published.
+    "listed: ONTAP whose files are listed, and not read.": lambda d: _used(
+        d, d.runs(d.daily(d.pick(1, 7)), d.uniform(1, 60)), 1, kinds=("ONTAP",), read=False, write=False
+    ),
     "ontap-replica: ONTAP that replication writes.": lambda d: _made(d, ("ONTAP",), ontap_type="DP"),
     "openzfs-replica: OpenZFS that snapshots are copied to.": _openzfs_replica,
     "back-today: Quiet for weeks, and in use again.": lambda d: _used(d, d.back(2), d.integer(1, 9)),

@@ -111,17 +111,6 @@ def _daily(d: Draw, offered: float) -> Activity:
     return _waiting(d, d.daily(), d.uniform(75, 360), offered=offered, size=_small(d))
 
 
-def _more_iops(d: Draw) -> FsxVolume:
-    work, export = _daily(d, 2.0), _sync(d)
-    return _served(d, work, export, disk=d.uniform(0.5, 5), iops=d.integer(5, 40) * 1_000)
-
-
-def _deployment(d: Draw) -> FsxVolume:
-    once = [d.ago(d.uniform(1, 12))]
-    work = _waiting(d, once, d.uniform(2, 10), offered=d.uniform(1.1, 1.8), size=_small(d))
-    return _sync_served(d, work, (2, 30))
-
-
 def _neighbour(d: Draw) -> FsxVolume:
     """All the time."""
     work = _daily(d, 1.5)
@@ -130,21 +119,9 @@ def _neighbour(d: Draw) -> FsxVolume:
     return _served(d, work, _sync(d), disk=20.0, telemetry=disks)
 
 
-def _large(d: Draw) -> FsxVolume:
-    starts, minutes = d.starts(1, 3, 7), d.uniform(75, 360)
-    work = _waiting(d, starts, minutes, offered=1.2, size=d.spread(128, 1024) * KIB)
-    return _sync_served(d, work, (10, 45))
-
-
 def _async(d: Draw) -> FsxVolume:
     writes = d.runs(d.starts(1, 3, 7), d.uniform(75, 360), d.spread(200, 4_000), 1.0) * d.wobble()
     return _served(d, _writing(d, writes, _small(d)), Export("*", _ASYNC), disk=d.uniform(5, 45))
-
-
-def _reads(d: Draw) -> FsxVolume:
-    shape = d.published(d.working_days())
-    work = Activity(shape=shape, read=d.spread(5, 300) * MIB, write=0.01 * MIB, metadata=500.0)
-    return _sync_served(d, work, (5, 45))
 
 
 def _paced(d: Draw) -> FsxVolume:
@@ -161,18 +138,30 @@ FSX_SYNC_EXPORT_ISSUES: Rows = {
     "several-writers: Several writers wait.": _several_writers,
     "fewer-writers: Several writers wait, then fewer.": _fewer_writers,
     "one-of-several: Of three client entries one is sync.": _one_of_several,
-    "more-iops: IOPS were bought, in vain.": _more_iops,
+    "more-iops: IOPS were bought, in vain.": lambda d: _served(
+        d, _daily(d, 2.0), _sync(d), disk=d.uniform(0.5, 5), iops=d.integer(5, 40) * 1_000
+    ),
 }
 FSX_SYNC_EXPORT_CONTROLS: Rows = {
     "hardly-written: Hardly written.": lambda d: _sync_served(
         d, _writing(d, d.working_days() * d.spread(0.1, 50), _small(d)), (1, 20)
     ),
-    "one-deployment: A few minutes of waiting, once.": _deployment,
+    "one-deployment: A few minutes of waiting, once.": lambda d: _sync_served(
+        d,
+        _waiting(d, [d.ago(d.uniform(1, 12))], d.uniform(2, 10), offered=d.uniform(1.1, 1.8), size=_small(d)),
+        (2, 30),
+    ),
     "busy-disk: Its disks are the limit.": lambda d: _sync_served(d, _drawn(d), (80, 99.5)),
     "busy-neighbour: Another volume keeps the disks busy.": _neighbour,
-    "large-writes: Large writes.": _large,
+    "large-writes: Large writes.": lambda d: _sync_served(
+        d, _waiting(d, d.starts(1, 3, 7), d.uniform(75, 360), offered=1.2, size=d.spread(128, 1024) * KIB), (10, 45)
+    ),
     "async: Acknowledged at once.": _async,
-    "read-only: Read, not written.": _reads,
+    "read-only: Read, not written.": lambda d: _sync_served(
+        d,
+        Activity(shape=d.published(d.working_days()), read=d.spread(5, 300) * MIB, write=0.01 * MIB, metadata=500.0),
+        (5, 45),
+    ),
     "paced: Many writers, each at its own pace.": _paced,
 }
 FSX_SYNC_EXPORT_UNKNOWN: Rows = {
