@@ -16,7 +16,7 @@ from slackwater_simulator.resources import KIB, MIB, Activity, Export, FsxVolume
 from slackwater_simulator.series import Floats
 
 from .draw import Draw
-from .file_servers import SMALLEST
+from .fsx_surplus import SMALLEST
 from .scenario import Rows
 
 _SYNC = (("rw", "crossmnt"), ("rw", "crossmnt", "sync"), ("rw", "crossmnt", "no_root_squash"))
