@@ -106,12 +106,6 @@ def _back_today(d: Draw) -> Volume:
     return _volume(d, activity=_work(d, values))
 
 
-def _off(d: Draw) -> Volume:
-    stopped = d.ago(d.uniform(1, 25))
-    host = _host(d.named("host"), days=120, state="stopped", stopped=stopped)
-    return _volume(d, host, used=((host.launched, stopped),))
-
-
 def _root(d: Draw) -> Volume:
     """An instance that has all it needs in memory."""
     _host(d)
@@ -159,7 +153,9 @@ EBS_IDLE_CONTROLS: Rows = {
     "read-only: Read, and never written.": lambda d: _volume(d, activity=_work(d, d.working_days(), write=0.0)),
     "back-today: In use since today.": _back_today,
     "new: Attached within two weeks.": lambda d: _volume(d, created=d.ago(d.uniform(0.02, 13))),
-    "instance-stopped: On an instance that was stopped of late.": _off,
+    "instance-stopped: On an instance that was stopped of late.": lambda d: _volume(
+        d, host := _host(d.named("host"), days=120, **d.off()), used=host.intervals
+    ),
     "root: A root volume that nothing reads.": _root,
     "kept: Tagged keep.": lambda d: _volume(d, tags={"keep": "true"}),
 }

@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from slackwater_simulator.resources import GIB, KIB, MIB, Activity, FsxFileSystem, given
+from slackwater_simulator.resources import GIB, FsxFileSystem, given
 from slackwater_simulator.series import Floats, Track
 from slackwater_simulator.shapes import MINUTES
 
-from .draw import Draw
+from .draw import Draw, Rate
 from .scenario import Rows, quiet
 
 type Kind = Literal["OPENZFS", "ONTAP", "WINDOWS", "LUSTRE"]
@@ -40,39 +40,24 @@ def _made(d: Draw, kinds: tuple[Kind, ...] = _KINDS, ontap_type: str = "RW", **m
     """A file system of any type and size, on the smallest file server; a quarter to nine tenths full."""
     kind = d.pick(*kinds)
     deployment, throughput = d.pick(*_SMALLEST[kind])
-    usual = {
-        "days": d.uniform(60, 900),
-        "used": d.uniform(0.25, 0.9),
-        "backup_days": d.integer(0, 31),
-        "tags": d.tags(),
-    }
-    settings: dict[str, Any] = {"throughput": throughput, **usual, **more}
+    usual: dict[str, Any] = {"throughput": throughput, "days": d.uniform(60, 900), "used": d.uniform(0.25, 0.9)}
+    settings = {**usual, "backup_days": d.integer(0, 31), "tags": d.tags(), **more}
     if kind == "ONTAP":
-        settings["telemetry"] = {
-            metric: track for metric, track in more.get("telemetry", {}).items() if metric != "ClientConnections"
-        }
+        metrics = more.get("telemetry", {})
+        settings["telemetry"] = {metric: metrics[metric] for metric in metrics if metric != "ClientConnections"}
     if kind == "OPENZFS":
-        settings.setdefault("storage_gib", int(d.spread(64, 8_000)))
+        settings.setdefault("storage_gib", d.whole(64, 8_000))
         return d.build.openzfs(d.name, deployment=deployment, **settings)
-    size = int(d.spread(*_GIB[kind]))
-    volumes = ("home", "projects", "archive")[: d.integer(1, 4)]
-    return d.build.server(
-        d.name, kind, deployment, storage_gib=size, volumes=volumes, ontap_type=ontap_type, **settings
-    )
+    settings |= {"storage_gib": d.whole(*_GIB[kind]), "volumes": ("home", "projects", "archive")[: d.integer(1, 4)]}
+    return d.build.server(d.name, kind, deployment, ontap_type=ontap_type, **settings)
 
 
 def _used(
     d: Draw, values: Floats, clients: int, *, kinds: tuple[Kind, ...] = _KINDS, read: bool = True, write: bool = True
 ) -> FsxFileSystem:
     """Reads, writes and metadata in some rhythm, and the clients that are there meanwhile."""
-    work = Activity(
-        shape=d.published(values),
-        read=d.spread(0.05, 20) * MIB if read else 0.0,
-        write=d.spread(0.02, 10) * MIB if write else 0.0,
-        read_size=d.spread(4, 1_024) * KIB,
-        write_size=d.spread(100, 1_024) * KIB,
-        metadata=d.spread(1, 100),
-    )
+    rates: tuple[Rate, Rate] = ((0.05, 20) if read else 0.0, (0.02, 10) if write else 0.0)
+    work = d.work(d.published(values), *rates, (4, 1_024), (100, 1_024), (1, 100))
     return _made(d, kinds, activity=work, telemetry={"ClientConnections": _connected(d, values, clients)})
 
 
@@ -110,7 +95,7 @@ FSX_IDLE_ISSUES: Rows = {
     "never-used: Made, and never mounted.": lambda d: _made(d, days=d.spread(14, 400), used=d.uniform(0.0, 0.02)),
     "moved-away: Used for months, until its users moved.": _moved_away,
     "gappy-zeros: Zeros, with missing and late points.": lambda d: _made(
-        d, telemetry={metric: given(d.published(np.zeros(MINUTES))) for metric in _METRICS}
+        d, telemetry={metric: given(d.never()) for metric in _METRICS}
     ),
     "probed: Metadata is asked for, and no client is there.": _probed,
     # ONTAP tiers the data of a file system that nobody uses to its capacity pool: its SSD empties.

@@ -29,27 +29,18 @@ def _sync(d: Draw) -> Export:
 
 
 def _served(d: Draw, activity: Activity, *exports: Export, disk: float, **more: Any) -> FsxVolume:
-    """A file system with one child volume, on the smallest file server there is."""
+    """A file system with one child volume, on the smallest file server there is; its disks are so busy, percent."""
     deployment = d.pick(*SMALLEST)
-    system = d.build.openzfs(
-        f"{d.name}-server",
-        storage_gib=int(d.spread(64, 4_000)),
-        throughput=SMALLEST[deployment],
-        deployment=deployment,
-        days=d.uniform(40, 400),
-        activity=activity,
-        clients=float(d.integer(1, 20)),
-        disk_iops_peak=disk,
-        tags=d.tags(),
-        **more,
-    )
+    size: dict[str, Any] = {"storage_gib": d.whole(64, 4_000), "throughput": SMALLEST[deployment]}
+    usual: dict[str, Any] = {"days": d.uniform(40, 400), "clients": float(d.integer(1, 20)), "tags": d.tags()}
+    work: dict[str, Any] = {"deployment": deployment, "activity": activity, "disk_iops_peak": disk}
+    system = d.build.openzfs(f"{d.name}-server", **size, **usual, **work, **more)
     return d.build.export(system, "data", *exports, activity=activity, tags={**d.tags(), "Name": d.name})
 
 
-def _sync_served(d: Draw, activity: Activity, disk: tuple[float, float], **more: Any) -> FsxVolume:
+def _sync_served(d: Draw, activity: Activity, disk: tuple[float, float]) -> FsxVolume:
     """The same with one sync export, and disks that are so busy, percent."""
-    export = _sync(d)
-    return _served(d, activity, export, disk=d.uniform(*disk), **more)
+    return _served(d, activity, _sync(d), disk=d.uniform(*disk))
 
 
 def _waiting(d: Draw, starts: list[int], minutes: float, *, offered: float, size: float, writers: int = 1) -> Activity:
@@ -67,13 +58,8 @@ def _let_through(d: Draw, starts: list[int], minutes: float, ack: float, offered
 
 def _writing(d: Draw, per_s: Floats, size: float) -> Activity:
     peak = float(per_s.max())
-    return Activity(
-        shape=d.published(per_s / peak),
-        write=peak * size,
-        write_size=size,
-        read=d.spread(0.01, 5) * MIB,
-        metadata=d.spread(1, 300),
-    )
+    shape, write = d.published(per_s / peak), peak * size / MIB
+    return d.work(shape, (0.01, 5), write, 64, size / KIB, (1, 300))
 
 
 def _small(d: Draw) -> float:
@@ -86,10 +72,10 @@ def _drawn(d: Draw) -> Activity:
 
 
 def _several_writers(d: Draw) -> FsxVolume:
-    work = _waiting(
-        d, d.starts(1, 3, 7), d.uniform(75, 360), offered=d.uniform(1.1, 2), size=_small(d), writers=d.integer(2, 9)
+    starts, minutes, offered = d.starts(1, 3, 7), d.uniform(75, 360), d.uniform(1.1, 2)
+    return _sync_served(
+        d, _waiting(d, starts, minutes, offered=offered, size=_small(d), writers=d.integer(2, 9)), (5, 45)
     )
-    return _sync_served(d, work, (5, 45))
 
 
 def _fewer_writers(d: Draw) -> FsxVolume:
@@ -102,9 +88,8 @@ def _fewer_writers(d: Draw) -> FsxVolume:
 
 
 def _one_of_several(d: Draw) -> FsxVolume:
-    work = _drawn(d)
-    others = (Export("*", ("ro", "crossmnt", "async")), Export("10.9.0.0/16", _ASYNC))
-    return _served(d, work, others[0], _sync(d), others[1], disk=d.uniform(2, 40))
+    work, readers, others = _drawn(d), Export("*", ("ro", "crossmnt", "async")), Export("10.9.0.0/16", _ASYNC)
+    return _served(d, work, readers, _sync(d), others, disk=d.uniform(2, 40))
 
 
 def _daily(d: Draw, offered: float) -> Activity:
