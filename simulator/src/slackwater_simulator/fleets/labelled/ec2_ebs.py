@@ -8,7 +8,7 @@ Not drawn, because the truth is in doubt:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +17,12 @@ import numpy as np
 from slackwater_simulator.instance_types import TYPES, EbsLimit
 from slackwater_simulator.mechanisms import bursting, instance_allowance, let_through
 from slackwater_simulator.resources import KIB, MIB, Activity, Attachment, Instance, Telemetry, Volume, given
-from slackwater_simulator.series import DAY, FOREVER, MINUTE, Floats
+from slackwater_simulator.series import DAY, MINUTE, Floats
 from slackwater_simulator.shapes import MINUTES
 
 from . import carriers
 from .draw import Draw
-from .scenario import Rows
+from .scenario import One, Rows
 
 _T3 = ("t3.micro", "t3.small", "t3.medium", "t3.large", "t3a.xlarge", "t4g.small", "t4g.2xlarge")
 _M5 = ("m5.large", "m5.xlarge", "m5.2xlarge", "c5.large", "r5.large", "c6g.large")
@@ -58,87 +58,79 @@ def _fast(d: Draw, name: str, host: Instance, bought: int, activity: Activity, l
     _volume(d, name, host, letter, throughput=bought, iops=max(3_000, 4 * bought), activity=activity)
 
 
-def _throughput(d: Draw, kinds: tuple[str, ...] = (*_T3, *_M5)) -> Instance:
+def _on(kinds: tuple[str, ...], volumes: Callable[[Draw, Instance], None]) -> One:
+    """Return what plants an instance of one of these types and gives it volumes."""
+
+    def one(d: Draw) -> Instance:
+        host = _bound_host(d, kinds)
+        volumes(d, host)
+        return host
+
+    return one
+
+
+def _throughput(d: Draw, host: Instance) -> None:
     """One volume with a fifth more than the instance carries, or several times as much."""
-    host = _bound_host(d, kinds)
     most = _most_mib(host)
     bought = int(min(2_000, max(most, 125) * d.spread(1.25, 4)))
     _fast(d, "data", host, bought, _busy(d, min(most * 0.9, bought * d.spread(0.05, 0.9))))
-    return host
 
 
-def _cannot_carry(d: Draw) -> Instance:
-    """A thousand MiB/s, of which the instance carries a third, and next to nothing is used."""
-    host = _bound_host(d, _T3)
-    _fast(d, "data", host, 1_000, _busy(d, d.spread(5, 60)))
-    return host
-
-
-def _operations(d: Draw) -> Instance:
+def _operations(d: Draw, host: Instance) -> None:
     """gp3 or io2; it is near its limit for minutes a day."""
-    host = _bound_host(d, (*_T3, *_M5))
     most = _published(host).maximum_iops
     bought = int(most * d.spread(1.25, 3))
     activity = _busy(d, most * d.uniform(0.1, 0.9) * 4 * KIB / MIB, size_kib=4)
     _volume(d, "data", host, iops=bought, type=d.pick("gp3", "io2"), activity=activity)
-    return host
 
 
-def _together(d: Draw) -> Instance:
+def _together(d: Draw, host: Instance) -> None:
     """Two to four volumes, each within what the instance carries, and far more together."""
-    host, count = _bound_host(d, (*_T3, *_M5, *_M6)), d.integer(2, 5)
-    most = _most_mib(host)
+    count, most = d.integer(2, 5), _most_mib(host)
     bought = int(min(0.95 * most, max(150, most * d.uniform(1.4, 2.0) / count)))
-    for number in range(count):
-        activity = _busy(d, min(0.3 * bought, most * 0.25 / count))
-        _fast(d, f"{number}", host, bought, activity, chr(ord("f") + number))
-    return host
+    for number, letter in enumerate("fghi"[:count]):
+        _fast(d, f"{number}", host, bought, _busy(d, min(0.3 * bought, most * 0.25 / count)), letter)
 
 
-def _included(d: Draw) -> Instance:
-    """On an instance that carries one or two of them."""
-    host = _bound_host(d, (*_T3, "m4.large", "c4.large"))
-    for number in range(d.integer(2, 9)):
-        _volume(d, f"{number}", host, chr(ord("f") + number), activity=_busy(d, d.spread(1, 20)))
-    return host
+def _included(d: Draw, host: Instance) -> None:
+    for number, letter in enumerate("fghijklm"[: d.integer(2, 9)]):
+        _volume(d, f"{number}", host, letter, activity=_busy(d, d.spread(1, 20)))
 
 
-def _carried(d: Draw) -> Instance:
-    """Used for minutes a day."""
-    host = _bound_host(d, (*_M5, *_M6))
+def _carried(d: Draw, host: Instance) -> None:
     bought = int(min(750, d.uniform(0.35, 0.9) * _most_mib(host)))
     _volume(d, "data", host, throughput=bought, activity=_busy(d, bought * d.uniform(0.7, 1.0)))
-    for number in range(d.integer(0, 4)):
-        _volume(d, f"{number}", host, chr(ord("g") + number), activity=_busy(d, 5))
-    return host
+    for number, letter in enumerate("ghi"[: d.integer(0, 4)]):
+        _volume(d, f"{number}", host, letter, activity=_busy(d, 5))
 
 
-def _by_turns(d: Draw) -> Instance:
+def _by_turns(d: Draw, host: Instance) -> None:
     """Two volumes that are used in full, one by day and one by night."""
-    host = _bound_host(d, (*_M5, *_M6))
     bought = int(min(d.uniform(0.7, 0.95) * _most_mib(host), 750))
     if 2 * bought < 1.2 * _most_mib(host):
         bought = int(0.7 * _most_mib(host))
     morning = d.daily()
     for letter, starts in (("f", morning), ("g", [start - DAY // 2 for start in morning])):
         _fast(d, letter, host, bought, _busy(d, bought * d.uniform(0.85, 1.0), starts), letter)
-    return host
 
 
-def _disks(d: Draw) -> Instance:
+def _disks(d: Draw, host: Instance) -> None:
     """Large st1 volumes burst far above what the instance carries."""
-    host = _bound_host(d, _T3)
     for letter in "fg"[: d.integer(1, 3)]:
-        size_gib, activity = int(d.spread(2_000, 8_000)), _busy(d, d.spread(5, 60), size_kib=1_024)
+        size_gib, activity = d.whole(2_000, 8_000), _busy(d, d.spread(5, 60), size_kib=1_024)
         more: dict[str, Any] = {"device": f"/dev/sd{letter}", "type": "st1", "activity": activity}
         d.build.volume(f"{d.name}-{letter}", size_gib, on=host, **more)
-    return host
+
+
+def _unpublished(d: Draw, host: Instance) -> None:
+    shape = d.published(np.minimum(0.8 * d.wobble(), 1.0))
+    activity = Activity(shape=shape, read=230.0 * MIB, read_size=256 * KIB, write_size=256 * KIB)
+    _volume(d, "data", host, throughput=250, activity=activity)
 
 
 def _stopped(d: Draw) -> Instance:
-    stopped = d.ago(d.uniform(1, 25))
-    host = _bound_host(d, _T3, days=120, state="stopped", stopped=stopped)
-    _volume(d, "data", host, throughput=1_000, iops=4_000, used=((host.launched, stopped),))
+    host = _bound_host(d, _T3, days=120, **d.off())
+    _volume(d, "data", host, throughput=1_000, iops=4_000, used=host.intervals)
     return host
 
 
@@ -152,31 +144,30 @@ def _carried_by_two(d: Draw) -> Instance:
     return host
 
 
-def _unpublished(d: Draw) -> Instance:
-    """A T2, of which EC2 publishes no EBS limits."""
-    host = _bound_host(d, ("t2.small", "t2.medium", "t2.large"))
-    shape = d.published(np.minimum(0.8 * d.wobble(), 1.0))
-    activity = Activity(shape=shape, read=230.0 * MIB, read_size=256 * KIB, write_size=256 * KIB)
-    _volume(d, "data", host, throughput=250, activity=activity)
-    return host
-
-
 EBS_INSTANCE_BOUND_ISSUES: Rows = {
-    "throughput: More MiB/s than the instance carries.": _throughput,
-    "cannot-carry: Three times what it carries, unused.": _cannot_carry,
-    "on-xen: The same on Xen.": lambda d: _throughput(d, _XEN),
-    "operations: More IOPS than the instance carries.": _operations,
-    "together: Several volumes at rest, too fast together.": _together,
+    "throughput: More MiB/s than the instance carries.": _on((*_T3, *_M5), _throughput),
+    # A thousand MiB/s, of which the instance carries a third, and next to nothing is used.
+    "cannot-carry: Three times what it carries, unused.": _on(
+        _T3, lambda d, host: _fast(d, "data", host, 1_000, _busy(d, d.spread(5, 60)))
+    ),
+    "on-xen: The same on Xen.": _on(_XEN, _throughput),
+    "operations: More IOPS than the instance carries.": _on((*_T3, *_M5), _operations),
+    "together: Several volumes at rest, too fast together.": _on((*_T3, *_M5, *_M6), _together),
 }
 EBS_INSTANCE_BOUND_CONTROLS: Rows = {
-    "included: What every gp3 has, several times.": _included,
-    "carried: Above its baseline, below its maximum.": _carried,
-    "by-turns: Two volumes that take turns.": _by_turns,
-    "disks: Disks, which pay for their size.": _disks,
+    # On an instance that carries one or two of them.
+    "included: What every gp3 has, several times.": _on((*_T3, "m4.large", "c4.large"), _included),
+    # Used for minutes a day.
+    "carried: Above its baseline, below its maximum.": _on((*_M5, *_M6), _carried),
+    "by-turns: Two volumes that take turns.": _on((*_M5, *_M6), _by_turns),
+    "disks: Disks, which pay for their size.": _on(_T3, _disks),
     "stopped: Stopped for less than a month.": _stopped,
     "shared: A volume of two instances.": _carried_by_two,
 }
-EBS_INSTANCE_BOUND_UNKNOWN: Rows = {"unpublished: A type without published limits.": _unpublished}
+EBS_INSTANCE_BOUND_UNKNOWN: Rows = {
+    # A T2, of which EC2 publishes no EBS limits.
+    "unpublished: A type without published limits.": _on(("t2.small", "t2.medium", "t2.large"), _unpublished),
+}
 
 
 _BURSTING = (
@@ -202,6 +193,10 @@ class _Limit:
         """Minutes until the burst is gone, of work at this rate."""
         return 30 * (self.most - self.baseline) / (rate - self.baseline)
 
+    def batch(self, d: Draw, minutes: float, rate: float) -> Floats:
+        """A job at this rate every day, and next to nothing at other times."""
+        return d.runs(d.daily(), minutes, rate, self.baseline * 0.02)
+
     def between(self, share: float) -> float:
         """A rate above the baseline, by that share of the burst."""
         return self.baseline + share * (self.most - self.baseline)
@@ -222,9 +217,15 @@ def _limit(d: Draw, kind: str) -> _Limit:
     return _Limit(ebs.baseline_iops * size, ebs.maximum_iops * size, size)
 
 
-def _drawn(d: Draw, *kinds: str) -> tuple[str, _Limit]:
-    kind = d.pick(*kinds)
-    return kind, _limit(d, kind)
+def _wants(kinds: tuple[str, ...], wanted: Callable[[Draw, _Limit], Floats]) -> One:
+    """Return what plants an instance of one of these types, whose volumes want so many bytes a second by the minute."""
+
+    def one(d: Draw) -> Instance:
+        kind = d.pick(*kinds)
+        limit = _limit(d, kind)
+        return _working(d, kind, limit, wanted(d, limit))
+
+    return one
 
 
 def _working(d: Draw, kind: str, limit: _Limit, wanted: Floats, **more: Any) -> Instance:
@@ -253,51 +254,28 @@ def _one_volume(d: Draw, host: Instance, busy: Floats, mib_s: float, size: int) 
 
 def _long_batch(d: Draw, every: int = 0, **more: Any) -> Instance:
     """It goes on for two hours to six after the burst is gone."""
-    kind, limit = _drawn(d, *_BURSTING)
+    kind = d.pick(*_BURSTING)
+    limit = _limit(d, kind)
     rate = limit.between(d.spread(0.05, 0.33))
     minutes = limit.lasts(rate) + d.uniform(120, 360)
-    starts = d.daily(every or d.integer(1, 3))
-    wanted = d.runs(starts, minutes, rate, limit.baseline * 0.02) * (1 + d.random.normal(0, 0.03, MINUTES))
+    wanted = d.runs(d.daily(every or d.integer(1, 3)), minutes, rate, limit.baseline * 0.02) * d.around(0.03)
     return _working(d, kind, limit, np.maximum(wanted, 0), **more)
 
 
-def _always_more(d: Draw) -> Instance:
-    """More than the baseline for most of the day."""
-    kind, limit = _drawn(d, *_BURSTING)
-    day = np.minimum(d.working_days() * 1.5, 1.0)  # its rhythm's top is at two thirds
-    return _working(d, kind, limit, limit.baseline * 0.1 + day * limit.between(d.uniform(0.35, 0.6)))
-
-
-def _flat(d: Draw) -> Instance:
-    kind, limit = _drawn(d, *_FLAT)
-    minutes, rate = d.uniform(150, 600), limit.most * d.uniform(1.05, 1.3)
-    return _working(d, kind, limit, d.runs(d.daily(), minutes, rate, limit.baseline * 0.02))
-
-
-def _restarted(d: Draw) -> Instance:
-    """Stopped and started this week, and throttled every day."""
-    started = d.ago(d.uniform(2, 6))
-    return _long_batch(d, 1, launched=started, running=((d.ago(200), started - 600), (started, FOREVER)))
-
-
-def _in_time(d: Draw) -> Instance:
+def _in_time(d: Draw, limit: _Limit) -> Floats:
     """It takes a tenth to eight tenths of the burst, and leaves a day to earn it back."""
-    kind, limit = _drawn(d, *_BURSTING)
     rate = limit.between(d.spread(0.2, 1.0))
-    minutes = max(1, int(limit.lasts(rate) * d.uniform(0.1, 0.8)))
-    return _working(d, kind, limit, d.runs(d.daily(), min(minutes, 180), rate, limit.baseline * 0.02))
+    return limit.batch(d, min(max(1, int(limit.lasts(rate) * d.uniform(0.1, 0.8))), 180), rate)
 
 
-def _half_hour(d: Draw) -> Instance:
-    """All but the last of the burst every night: it is low for an hour then, and nothing waits."""
-    kind, limit = _drawn(d, "t3.medium", "t3.large", "m5.large", "c5.large", "t4g.large")
-    return _working(d, kind, limit, d.runs(d.daily(), 28, limit.most * 0.995, limit.baseline * 0.02))
+def _minutes(d: Draw, limit: _Limit) -> Floats:
+    starts = [start for _ in range(d.integer(1, 6)) for start in d.daily()]
+    return d.runs(starts, 1, limit.most, limit.baseline * 0.05)
 
 
-def _below(d: Draw) -> Instance:
-    kind, limit = _drawn(d, *_BURSTING, *_FLAT)
+def _below(d: Draw, limit: _Limit) -> Floats:
     rhythm = d.working_days() if d.chance(0.5) else np.minimum(0.7 * d.wobble(), 1.0)
-    return _working(d, kind, limit, rhythm * limit.baseline * d.uniform(0.1, 0.85))
+    return rhythm * limit.baseline * d.uniform(0.1, 0.85)
 
 
 def _volume_bound(d: Draw) -> Instance:
@@ -305,12 +283,6 @@ def _volume_bound(d: Draw) -> Instance:
     host = carriers.host(d, d.pick("m5.2xlarge", "m6i.2xlarge", "c5.4xlarge", "m7g.2xlarge"), name=d.name)
     minutes = d.uniform(150, 700)
     return _one_volume(d, host, d.runs(d.daily(), minutes, 1.0, 0.01), 125.0, 256 * KIB)
-
-
-def _minutes(d: Draw) -> Instance:
-    kind, limit = _drawn(d, *_FLAT)
-    starts = [start for _ in range(d.integer(1, 6)) for start in d.daily()]
-    return _working(d, kind, limit, d.runs(starts, 1, limit.most, limit.baseline * 0.05))
 
 
 def _resized(d: Draw) -> Instance:
@@ -326,9 +298,8 @@ def _resized(d: Draw) -> Instance:
         "EBSByteBalance%": 100 * credit.balance / ((limit.most - limit.baseline) * 1_800),
     }
     telemetry = _until(d, old, started, {_CHECKS[0]: 0.0})
-    running = ((d.ago(200), started - 600), (started, FOREVER))
     done = np.where(np.arange(MINUTES) < (started - d.origin) // MINUTE, credit.done / MINUTE, wanted)
-    return _working(d, large, _bytes(large), done, launched=started, running=running, telemetry=telemetry)
+    return _working(d, large, _bytes(large), done, telemetry=telemetry, **d.started(started))
 
 
 def _until(d: Draw, old: Mapping[str, Floats], moment: int, then: Mapping[str, float]) -> Telemetry:
@@ -359,16 +330,29 @@ def _holes(d: Draw) -> Instance:
 EC2_EBS_THROTTLED_ISSUES: Rows = {
     "long-batch: A batch that outlasts the burst.": _long_batch,
     "weekly: The same once a week.": lambda d: _long_batch(d, 7),
-    "working-days: Its users want too much all day.": _always_more,
-    "no-burst: A type without burst, at its limit for hours.": _flat,
-    "restarted: Throttled, restarted, throttled.": _restarted,
+    # More than the baseline for most of the day; the rhythm's top is at two thirds.
+    "working-days: Its users want too much all day.": _wants(
+        _BURSTING,
+        lambda d, limit: (
+            limit.baseline * 0.1 + np.minimum(d.working_days() * 1.5, 1.0) * limit.between(d.uniform(0.35, 0.6))
+        ),
+    ),
+    "no-burst: A type without burst, at its limit for hours.": _wants(
+        _FLAT, lambda d, limit: limit.batch(d, d.uniform(150, 600), limit.most * d.uniform(1.05, 1.3))
+    ),
+    # Stopped and started this week, and throttled every day.
+    "restarted: Throttled, restarted, throttled.": lambda d: _long_batch(d, 1, **d.started(d.ago(d.uniform(2, 6)))),
 }
 EC2_EBS_THROTTLED_CONTROLS: Rows = {
-    "in-time: A batch that the burst carries.": _in_time,
-    "half-hour: A batch that takes the whole half hour.": _half_hour,
-    "below: Less than the baseline.": _below,
+    "in-time: A batch that the burst carries.": _wants(_BURSTING, _in_time),
+    # All but the last of the burst every night: it is low for an hour then, and nothing waits.
+    "half-hour: A batch that takes the whole half hour.": _wants(
+        ("t3.medium", "t3.large", "m5.large", "c5.large", "t4g.large"),
+        lambda d, limit: limit.batch(d, 28, limit.most * 0.995),
+    ),
+    "below: Less than the baseline.": _wants((*_BURSTING, *_FLAT), _below),
     "volume-bound: Its volume is the limit.": _volume_bound,
-    "minutes: Minutes at the limit, here and there.": _minutes,
+    "minutes: Minutes at the limit, here and there.": _wants(_FLAT, _minutes),
     "resized: Throttled, until it was made larger.": _resized,
 }
 EC2_EBS_THROTTLED_UNKNOWN: Rows = {
