@@ -242,7 +242,7 @@ def _disk(d: Draw, percents: Floats, key: Any = None) -> Disk:
 def _with_disk(d: Draw, disk: Disk | None, on: Instance | None = None, **more: Any) -> Volume:
     """A data volume at ordinary work."""
     more.setdefault("tags", d.tags())
-    size = more.pop("size", None) or int(d.spread(60, 8_000))
+    size = more.pop("size", None) or d.whole(60, 8_000)
     work = Activity(shape=d.published(d.working_days()), read=d.spread(0.5, 12) * MIB, write=d.spread(0.5, 12) * MIB)
     return d.build.volume(d.name, size, on=on or _host(d.named("host")), activity=work, disk=disk, **more)
 
@@ -298,7 +298,7 @@ def _root(d: Draw) -> Volume:
     """The agent names it."""
     _host(d)
     disk = replace(_disk(d, _nearly_empty(d), "VolumeId"), path="/", device="nvme0n1p1")
-    return d.build.change(d.build.volumes[-1], disk=disk, size_gib=int(d.spread(60, 1_000)))
+    return d.build.change(d.build.volumes[-1], disk=disk, size_gib=d.whole(60, 1_000))
 
 
 def _off(d: Draw) -> Volume:

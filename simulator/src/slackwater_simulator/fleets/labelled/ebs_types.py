@@ -39,7 +39,7 @@ def _gp2(d: Draw, values: Floats, gib: float, **more: Any) -> Volume:
 
 
 def _gib(d: Draw) -> int:
-    return int(d.spread(20, 990))
+    return d.whole(20, 990)
 
 
 def _small(d: Draw) -> Volume:
@@ -48,7 +48,7 @@ def _small(d: Draw) -> Volume:
 
 def _large(d: Draw) -> Volume:
     """IOPS beyond the 3,000 that gp3 includes, some of them used."""
-    gib = int(d.spread(1_010, 6_000))
+    gib = d.whole(1_010, 6_000)
     size = d.spread(4, 16)
     iops = min(16_000, 3 * gib) * d.uniform(0.05, 0.9)
     return _volume(d, "gp2", gib, activity=carriers.work(d, d.demand(), iops * size / 1024, size))
@@ -56,14 +56,14 @@ def _large(d: Draw) -> Volume:
 
 def _fast(d: Draw) -> Volume:
     """Large enough that gp3 with 250 MiB/s costs less too; once a month it moves all of them."""
-    gib, starts = int(d.spread(350, 990)), d.monthly()
+    gib, starts = d.whole(350, 990), d.monthly()
     values = np.clip(d.runs(starts, d.uniform(30, 600), 1.0, 0.05) * d.wobble(), 0, 1)
     return _volume(d, "gp2", gib, activity=carriers.work(d, values, d.uniform(215, 245), 256))
 
 
 def _io1(d: Draw) -> Volume:
     """Any share of its IOPS."""
-    gib = int(d.spread(50, 4_000))
+    gib = d.whole(50, 4_000)
     iops = int(min(20_000, 50 * gib, d.spread(500, 20_000)))
     used = iops * d.spread(0.05, 0.95)
     size = d.spread(4, max(4.0, min(32.0, _MIB * 1024 / used)))
@@ -81,7 +81,7 @@ def _magnetic_slow(d: Draw) -> Volume:
     values = np.clip(d.runs(d.daily(), d.uniform(30, 300), d.uniform(1.3, 4), 0.05) * d.wobble(), 0, 1)
     size = d.spread(4, 64) if d.chance(0.7) else 1_024.0
     activity = carriers.work(d, values, min(90.0, 200 * size / 1024), size)
-    return _volume(d, "standard", int(d.spread(10, 1_000)), activity=activity)
+    return _volume(d, "standard", d.whole(10, 1_000), activity=activity)
 
 
 def _needs_250(d: Draw, starts: list[int], minutes: float) -> Volume:
@@ -100,13 +100,13 @@ def _seconds(d: Draw) -> Volume:
 
 def _shared(d: Draw) -> Volume:
     """io1 on two instances: not for gp3, and io2 costs the same."""
-    iops = int(d.spread(500, 20_000))
+    iops = d.whole(500, 20_000)
     activity = carriers.work(d, d.demand(), iops * d.uniform(0.7, 0.95) * 4 / 1024, 4)
     return carriers.shared(d, _volume(d, "io1", 1_000, iops=iops, activity=activity, multi_attach=True))
 
 
 def _present(d: Draw) -> Volume:
-    values, gib = d.demand(), int(d.spread(500, 4_000))
+    values, gib = d.demand(), d.whole(500, 4_000)
     match d.integer(4):
         case 0:
             return _volume(d, "gp3", gib, activity=carriers.work(d, values, d.spread(1, 100), 64))
@@ -130,7 +130,7 @@ EBS_OUTDATED_TYPE_ISSUES: Rows = {
     "io1: io1, and gp3 would carry it.": _io1,
     "magnetic-slow: Magnetic, and at its limit every night.": _magnetic_slow,
     # So many I/O requests that they cost more than gp3 does, and no minute at its limit.
-    "magnetic: Magnetic, with many I/O requests.": lambda d: _requests(d, d.uniform(60, 150), int(d.spread(10, 40))),
+    "magnetic: Magnetic, with many I/O requests.": lambda d: _requests(d, d.uniform(60, 150), d.whole(10, 40)),
     "on-xen: gp2 on a Xen instance.": lambda d: _gp2(
         d, on=carriers.host(d, carriers.XEN), values=d.demand(), gib=_gib(d)
     ),
@@ -140,7 +140,7 @@ EBS_OUTDATED_TYPE_ISSUES: Rows = {
 EBS_OUTDATED_TYPE_CONTROLS: Rows = {
     # So few I/O requests, for its size, that gp3 costs more.
     "magnetic-quiet: Magnetic, with few I/O requests a month.": lambda d: _requests(
-        d, d.uniform(1, 10), int(d.spread(250, 1_000))
+        d, d.uniform(1, 10), d.whole(250, 1_000)
     ),
     "nightly: gp2 of 200 GiB that needs 250 MiB/s every night.": lambda d: _needs_250(d, d.daily(), d.uniform(5, 60)),
     "weekly: The same once a week.": lambda d: _needs_250(d, d.daily(7), d.uniform(5, 120)),
@@ -165,7 +165,7 @@ def _size(d: Draw, type_: str) -> int:
     """GiB; a gp2 of a size at which gp3 with the same throughput costs less."""
     if type_ == "gp2":
         return int(d.spread(20, 165) if d.chance(0.7) else d.spread(400, 600))
-    return int(d.spread(200, 6_000))
+    return d.whole(200, 6_000)
 
 
 def _drawn(d: Draw, type_: str, size_gib: int = 0) -> tuple[int, Allowance]:
@@ -175,7 +175,7 @@ def _drawn(d: Draw, type_: str, size_gib: int = 0) -> tuple[int, Allowance]:
 
 
 def _st1(d: Draw) -> tuple[int, Allowance]:
-    return _drawn(d, "st1", int(d.spread(200, 3_000)))
+    return _drawn(d, "st1", d.whole(200, 3_000))
 
 
 def _on_credits(d: Draw, type_: str, size_gib: int, wanted: Floats, on: Instance | None = None, **more: Any) -> Volume:
@@ -230,14 +230,14 @@ def _since_yesterday(d: Draw) -> Volume:
 
 def _soon(d: Draw) -> Volume:
     """For days it has wanted a little more than its baseline, by day more than by night; gone within 18 hours."""
-    size_gib, allowed = _drawn(d, "st1", int(d.spread(2_000, 6_000)))
+    size_gib, allowed = _drawn(d, "st1", d.whole(2_000, 6_000))
     minute = np.arange(MINUTES) * MINUTE + d.origin
     start, end = d.now - d.uniform(3.5, 6.5) * DAY, d.now + d.uniform(3, 18) * HOUR
     rhythm = 1 + d.uniform(0, 0.5) * np.sin(2 * np.pi * (np.arange(MINUTES) / DAY_MINUTES + d.uniform(0, 1)))
     moments = np.arange(start, end, MINUTE) - d.origin
     excess = allowed.most / float(rhythm[(moments // MINUTE).astype(int) % MINUTES].sum() * MINUTE)
     wanted = np.where(minute >= start, allowed.baseline + excess * rhythm, allowed.baseline * _RESERVE)
-    return _on_credits(d, "st1", size_gib, wanted * (1 + d.random.normal(0, 0.03, MINUTES)))
+    return _on_credits(d, "st1", size_gib, wanted * d.around(0.03))
 
 
 def _refilled(d: Draw, type_: str) -> Volume:
@@ -313,7 +313,7 @@ EBS_BURST_DRAINING_CONTROLS: Rows = {
     "working-week: Less every day, until the weekend.": _working_week,
     # A gp2 of 1,000 GiB or more has its burst for good.
     "large: A gp2 that needs no credits.": lambda d: _on_credits(
-        d, "gp2", int(d.spread(1_000, 5_000)), 3_000 * d.uniform(0.5, 1) * np.minimum(d.noise(0.1), 1)
+        d, "gp2", d.whole(1_000, 5_000), 3_000 * d.uniform(0.5, 1) * np.minimum(d.noise(0.1), 1)
     ),
     "new: Attached within three days.": _new,
     "stopped: On an instance that is stopped.": _stopped_empty,

@@ -31,7 +31,7 @@ _CSI = {
 def _volume(d: Draw, **more: Any) -> Volume:
     """A volume of any size and type, and its work while it has an instance."""
     kind = more.pop("type", None) or d.pick(*_TYPES)
-    size = int(d.spread(125 if kind == "st1" else 4, 4_000))
+    size = d.whole(125 if kind == "st1" else 4, 4_000)
     more.setdefault("tags", d.tags())
     more.setdefault("iops", min(3_000, max(100, size * 10)) if kind == "io1" else None)
     values = d.working_days() if d.chance(0.5) else d.wobble() / 2
@@ -91,11 +91,6 @@ def _moved_and_lost(d: Draw) -> Volume:
     d.build.attached(volume.id, _gone(d, "-2"), moved + HOUR)
     d.build.terminated(_gone(d, "-2"), left)
     return volume
-
-
-def _kept_until(d: Draw) -> Volume:
-    until = rfc3339(int(d.now + d.uniform(1, 300) * DAY))
-    return _detached(d, d.uniform(10, 300), tags={"keep-until": until})
 
 
 def _moments(d: Draw, chosen: Callable[[time.struct_time], bool]) -> list[int]:
@@ -199,7 +194,9 @@ EBS_UNATTACHED_CONTROLS: Rows = {
     ),
     "new: Made within five days.": lambda d: _never(d, d.uniform(0.02, 5)),
     "kept: Tagged keep.": lambda d: _detached(d, d.uniform(10, 300), tags={"keep": "true"}),
-    "kept-until: Tagged keep-until, and the day is to come.": _kept_until,
+    "kept-until: Tagged keep-until, and the day is to come.": lambda d: _detached(
+        d, tags={"keep-until": rfc3339(int(d.now + d.uniform(1, 300) * DAY))}, days=d.uniform(10, 300)
+    ),
     "weekly-rotation: Attached for hours once a week.": lambda d: _in_rhythm(d, _weekly(d)),
     "by-turns: Attached every other week, in turn with another.": lambda d: _in_rhythm(
         d, _weekly(d)[d.integer(2) :: 2]

@@ -35,7 +35,7 @@ def _host(d: Draw, kinds: tuple[str, ...] = FAST, **more: Any) -> Instance:
 def _volume(d: Draw, on: Instance | None = None, **more: Any) -> Volume:
     """A data volume of a running instance; without an activity it does nothing."""
     more.setdefault("tags", d.tags())
-    return d.build.volume(d.name, int(d.spread(20, 4_000)), on=on or _host(d.named("host")), **more)
+    return d.build.volume(d.name, d.whole(20, 4_000), on=on or _host(d.named("host")), **more)
 
 
 def _work(d: Draw, values: Floats, *, write: float = 1.0) -> Activity:
@@ -195,7 +195,7 @@ def _long(d: Draw, host: str = "host", **more: Any) -> Instance:
 def _worked(d: Draw, on: Instance, kind: str = "gp3", **more: Any) -> Volume:
     """A data volume that was at work while its instance was."""
     more.setdefault("tags", d.tags())
-    size = int(d.spread(125 if kind == "st1" else 20, 2_000))
+    size = d.whole(125 if kind == "st1" else 20, 2_000)
     values = d.working_days() if d.chance(0.5) else d.wobble() / 2
     work = Activity(shape=d.published(values), read=d.spread(0.5, 10) * MIB, write=d.spread(0.5, 10) * MIB)
     more.setdefault("used", on.intervals)

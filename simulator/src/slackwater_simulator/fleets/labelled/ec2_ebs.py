@@ -239,7 +239,7 @@ def _working(d: Draw, kind: str, limit: _Limit, wanted: Floats, **more: Any) -> 
     read, write, size = share * top / count, (1 - share) * top / count, limit.size
     activity = Activity(shape=shape, read=read, write=write, read_size=size, write_size=size)
     for number in range(count):
-        gib, device = int(d.spread(50, 2_000)), f"/dev/sd{chr(ord('f') + number)}"
+        gib, device = d.whole(50, 2_000), f"/dev/sd{chr(ord('f') + number)}"
         d.build.volume(f"{d.name}-{number}", gib, on=host, device=device, activity=activity, tags=d.tags())
     return host
 
@@ -248,7 +248,7 @@ def _one_volume(d: Draw, host: Instance, busy: Floats, mib_s: float, size: int) 
     """Give an instance one volume that reads at this rate while it is busy."""
     shape = d.published(busy)
     activity = Activity(shape=shape, read=mib_s * MIB, read_size=size, write_size=size)
-    d.build.volume(f"{d.name}-data", int(d.spread(50, 2_000)), on=host, activity=activity, tags=d.tags())
+    d.build.volume(f"{d.name}-data", d.whole(50, 2_000), on=host, activity=activity, tags=d.tags())
     return host
 
 

@@ -169,7 +169,7 @@ def _archive(d: Draw) -> ElasticFileSystem:
     gib = d.spread(30, 1_000)
     wanted = d.demand() * 0.3 * _baseline(gib)
     cold = (("TransitionToIA", "AFTER_30_DAYS"), ("TransitionToArchive", "AFTER_90_DAYS"))
-    archive = int(d.spread(1, 1_000) * GIB)
+    archive = d.gib(1, 1_000)
     return _elastic(d, gib, wanted, archive_bytes=archive, ia_bytes=10 * GIB, lifecycle=cold)
 
 
@@ -403,11 +403,6 @@ def _new(d: Draw) -> ElasticFileSystem:
     return made(d, d.spread(1, 100), work(d, wanted), days=age)
 
 
-def _dark(d: Draw) -> ElasticFileSystem:
-    activity = work(d, np.full(MINUTES, 5.0))
-    return made(d, d.spread(1, 100), activity, voice="dark")
-
-
 def _missing_balance(d: Draw) -> ElasticFileSystem:
     """Days without a point of the balance, of one that falls by day and is back by night."""
     dips = 1 - d.uniform(0.1, 0.7) * _hours_a_day(d, 8)[:MINUTES]
@@ -433,6 +428,8 @@ EFS_CREDITS_DRAINING_CONTROLS: Rows = {
 }
 EFS_CREDITS_DRAINING_UNKNOWN: Rows = {
     "new: Made within a day, and at work.": _new,
-    "dark: No metric at all.": _dark,
+    "dark: No metric at all.": lambda d: made(
+        d, activity=work(d, np.full(MINUTES, 5.0)), stored_gib=d.spread(1, 100), voice="dark"
+    ),
     "holes: Days without a point of the balance.": _missing_balance,
 }

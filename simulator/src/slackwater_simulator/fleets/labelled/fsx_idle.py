@@ -84,7 +84,7 @@ def _probed(d: Draw) -> FsxFileSystem:
 
 def _openzfs_replica(d: Draw) -> FsxFileSystem:
     """Every day or week, and no client is needed for that."""
-    gib = int(d.spread(64, 8_000))
+    gib = d.whole(64, 8_000)
     every = d.pick(1, 7)
     copied = np.cumsum(d.runs(d.daily(every), 1)) * every * d.spread(0.002, 0.1) / 35
     space = given(d.signal(d.uniform(0.3, 0.9) * (1 + copied)), scale=gib * GIB, digits=0)
@@ -100,7 +100,7 @@ FSX_IDLE_ISSUES: Rows = {
     "probed: Metadata is asked for, and no client is there.": _probed,
     # ONTAP tiers the data of a file system that nobody uses to its capacity pool: its SSD empties.
     "tiered-away: ONTAP that nobody uses, its data in the pool.": lambda d: _made(
-        d, ("ONTAP",), used=d.uniform(0.02, 0.3), pool_gib=int(d.spread(100, 20_000))
+        d, ("ONTAP",), used=d.uniform(0.02, 0.3), pool_gib=d.whole(100, 20_000)
     ),
 }
 FSX_IDLE_CONTROLS: Rows = {
