@@ -1,8 +1,8 @@
 """A large account that a cheap screen does not settle: noisy loads whose peaks lie near a limit, and holes.
 
-Most peaks lie within 25 % of a threshold, the noise has a coefficient of variation of 0.5 to 2, a third of the volumes are
-gp2, every second EFS file system is busy, and a quarter of the loads have holes. Nothing is planted: it is for measuring
-costs.
+Most peaks lie within 25 % of a threshold, the noise has a coefficient of variation of 0.5 to 2, a third of the volumes
+are gp2, every second EFS file system is busy, and a quarter of the loads have holes. Nothing is planted: it is for
+measuring costs.
 """
 
 from __future__ import annotations

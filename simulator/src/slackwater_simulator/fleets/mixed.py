@@ -148,11 +148,8 @@ class _Mixed:
             counters = {f"ethtool_bw_{way}_allowance_exceeded": given(held, digits=0) for way in ways}
             more: dict[str, Any] = {"net_in": flow, "net_out": flow, "agent": agent, "telemetry": counters}
             made = self._instance("relay", number, kind, days=90, **more)
-            story, why = (
-                "A T instance forwards more than its baseline for hours.",
-                "Pinned at its baseline after each burst.",
-            )
-            self.build.plant(made, story, "ec2-network-throttled", why=why)
+            story = "A T instance forwards more than its baseline for hours."
+            self.build.plant(made, story, "ec2-network-throttled", why="Pinned at its baseline after each burst.")
 
     def _control(self, made: Instance, story: str, why: str) -> None:
         self.build.plant(made, story, control_of="ec2-network-throttled", why=why)
@@ -179,9 +176,8 @@ class _Mixed:
         passed = self._through(kinds, demand, np.full(len(kinds), 30.0))
         for number, (flow, _) in zip(flows + crons, passed, strict=True):
             single = number % 5 == 1
-            name, kind = ("loader", "m6i.4xlarge") if single else ("cron", "t3.small")
-            back = Flow(flow.signal, 0.02 if single else 0.2)
-            made = self._instance(name, number, kind, net_in=flow, net_out=back)
+            name, kind, back = ("loader", "m6i.4xlarge", 0.02) if single else ("cron", "t3.small", 0.2)
+            made = self._instance(name, number, kind, net_in=flow, net_out=Flow(flow.signal, back))
             if single:
                 self._control(made, "One TCP flow at 5 Gbps.", "The plateau is a flow's limit, below the baseline.")
             else:
@@ -264,12 +260,9 @@ class _Mixed:
     def _unattached(self, name: str, number: int, days: float, **more: Any) -> Volume:
         at, age = self.build.ago(days), days + self._between(20, 300)
         tags, size = self._tags(number) | more.pop("tags", {}), int(self.random.integers(20, 800))
-        more |= {
-            "created": self.build.ago(age),
-            "used": ((self.build.ago(age), at),),
-            "activity": self._io(number, 8, 5),
-        }
-        volume = self.build.volume(name, size, tags=tags, **more)
+        created, work = self.build.ago(age), self._io(number, 8, 5)
+        life: dict[str, Any] = {"created": created, "used": ((created, at),), "activity": work}
+        volume = self.build.volume(name, size, tags=tags, **life, **more)
         if days < 90:
             self.build.detached(volume.id, self.build.id("i", f"gone-{name}"), at)
         return volume
@@ -297,11 +290,8 @@ class _Mixed:
         issues, controls = round(self.efs * _ISSUES), round(self.efs * _CONTROLS)
         for number in range(issues):
             created, work = self.build.ago(self._between(40, 300)), self._io(number, 80, 30)
-            life = {
-                "created": created,
-                "active": (created, created + 55 * MINUTE),
-                "voice": ("zeros", "absent")[number % 2],
-            }
+            active, voice = (created, created + 55 * MINUTE), ("zeros", "absent")[number % 2]
+            life: dict[str, Any] = {"created": created, "active": active, "voice": voice}
             size, zone = int(self._between(4, 200) * GIB), "acd"[number % 3]
             system = self._file_system("encode", number, one_zone=zone, standard_bytes=size, activity=work, **life)
             self.build.plant(system, "Left behind by a killed job.", "efs-idle", why="Silent since its first hour.")

@@ -42,9 +42,9 @@ def organization(
 ) -> tuple[Fleet, Organization]:
     """The management account's own fleet, which is empty, and its organization of so many accounts that can be audited.
 
-    The first `large` of them, in Production, hold `resources` each, spread over two Regions. Every fifth after them holds
-    `small_resources` in one Region, and all others nothing. The last `denied` have no role to enter by. `closed` accounts
-    come on top. Each has just these Regions enabled. Nothing of an account is made before somebody asks for it.
+    The first `large` of them, in Production, hold `resources` each, spread over two Regions. Every fifth after them
+    holds `small_resources` in one Region, and all others nothing. The last `denied` have no role to enter by. `closed`
+    accounts come on top. Each has just these Regions enabled. An account is made when somebody asks for it.
     """
     numbers = [f"{300_000_000_000 + place}" for place in range(accounts + closed)]
     places = {number: place for place, number in enumerate(numbers)}

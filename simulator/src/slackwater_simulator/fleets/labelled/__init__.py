@@ -36,8 +36,8 @@ def scenarios() -> dict[str, tuple[Scenario, ...]]:
 def labelled_fleet(seed: int, *, issues: int = 30, controls: int = 6, ordinary_of_a_kind: int = 1_250) -> Fleet:
     """Draw a fleet: for each detector so many issues, taken from its scenarios in turn, and so many of each control.
 
-    Around them are ordinary file systems, file servers and volumes. The seed draws everything, the present moment too: a
-    minute of the 45 days before the demo's. What is planted is the same whatever the other numbers are.
+    Around them are ordinary file systems, file servers and volumes. The seed draws everything, the present moment too:
+    a minute of the 45 days before the demo's. What is planted is the same whatever the other numbers are.
     """
     season = np.random.default_rng([seed, 0])
     build = Builder(

@@ -127,7 +127,7 @@ class Draw:
         return self.monthly() if self.chance(0.5) else self.first_weekday()
 
     def starts(self, *every: int, since: float = 1.0) -> list[int]:
-        """Draw the starts of a job that runs every so many days, or once in the last twelve, `since` days ago or earlier."""
+        """Draw the starts of a job that runs every so many days, or once, between `since` and twelve days ago."""
         days = self.pick(*every, 0)
         return self.daily(days) if days else [self.ago(self.uniform(since, 12))]
 

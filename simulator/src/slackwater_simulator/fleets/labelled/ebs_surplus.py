@@ -1,11 +1,11 @@
 """IOPS, throughput and space that nobody needs, and those that are needed for minutes a night, a week or a month.
 
 Not drawn, because the truth is in doubt:
-- a busiest minute between a third and a half of what is provisioned, large operations at such a rate of IOPS, and a restore
-  or a migration that ended within five weeks, which looks like a job that runs once a month. An io1 volume is another
-  detector's: its type is the larger waste;
-- `ebs-surplus-size`: file systems that are between a third and a half full at most, and those that will be within half a
-  year to two years. Copies of the last nine days too: whether more is to come, nobody knows.
+- a busiest minute between a third and a half of what is provisioned, large operations at such a rate of IOPS, and a
+  restore or a migration that ended within five weeks, which looks like a job that runs once a month. An io1 volume is
+  another detector's: its type is the larger waste;
+- `ebs-surplus-size`: file systems that are between a third and a half full at most, and those that will be within half
+  a year to two years. Copies of the last nine days too: whether more is to come, nobody knows.
 """
 
 from __future__ import annotations
@@ -287,7 +287,7 @@ def _which_one(d: Draw) -> Volume:
 
 
 def _unnamed(d: Draw, disk: Disk | None) -> Volume:
-    """The agent names no volume, and reports a nearly empty /home, which is on the disk that the instance starts from."""
+    """The agent names no volume, and reports a nearly empty /home, which is on the root volume."""
     host = _host(d.named("host"))
     home = Disk(path="/home", device="nvme0n1p3", used=Flow(d.published(_nearly_empty(d))), volume_key="")
     d.build.change(d.build.volumes[-1], disk=home)

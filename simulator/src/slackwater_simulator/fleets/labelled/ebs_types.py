@@ -1,8 +1,9 @@
 """Volumes of an earlier type, volumes that run out of burst credits, and those that need no other type.
 
 Every gp2 that keeps its credits is of an outdated type all the same. Not drawn, because the truth is in doubt:
-- `ebs-outdated-type`: gp2 volumes of 171 to 300 GiB that move between 100 and 210 MiB/s, where gp3 costs as much; magnetic
-  volumes near their limit, or at it on few days; and gp2 volumes out of credits, of which nobody knows what they need;
+- `ebs-outdated-type`: gp2 volumes of 171 to 300 GiB that move between 100 and 210 MiB/s, where gp3 costs as much;
+  magnetic volumes near their limit, or at it on few days; and gp2 volumes out of credits, of which nobody knows what
+  they need;
 - `ebs-burst-draining`: 10 to 70 minutes a day without credits, a day without them that happens once, and a balance that
   falls for days and has a day or two left.
 """
@@ -40,10 +41,6 @@ def _gp2(d: Draw, values: Floats, gib: float, **more: Any) -> Volume:
 
 def _gib(d: Draw) -> int:
     return d.whole(20, 990)
-
-
-def _small(d: Draw) -> Volume:
-    return _gp2(d, d.demand(), _gib(d))
 
 
 def _large(d: Draw) -> Volume:
@@ -124,7 +121,7 @@ def _stopped(d: Draw) -> Volume:
 
 
 EBS_OUTDATED_TYPE_ISSUES: Rows = {
-    "gp2: gp2, and less is used than gp3 includes.": _small,
+    "gp2: gp2, and less is used than gp3 includes.": lambda d: _gp2(d, d.demand(), _gib(d)),
     "gp2-large: gp2 with more IOPS than gp3 includes.": _large,
     "gp2-fast: gp2 that needs its 250 MiB/s, and large.": _fast,
     "io1: io1, and gp3 would carry it.": _io1,
@@ -134,7 +131,9 @@ EBS_OUTDATED_TYPE_ISSUES: Rows = {
     "on-xen: gp2 on a Xen instance.": lambda d: _gp2(
         d, on=carriers.host(d, carriers.XEN), values=d.demand(), gib=_gib(d)
     ),
-    "restarted: gp2 whose instance was stopped and started.": lambda d: carriers.restarted(d, _small(d)),
+    "restarted: gp2 whose instance was stopped and started.": lambda d: carriers.restarted(
+        d, _gp2(d, d.demand(), _gib(d))
+    ),
     **carriers.interrupted(_gp2, _gib),
 }
 EBS_OUTDATED_TYPE_CONTROLS: Rows = {
@@ -161,16 +160,11 @@ _RESERVE = 0.02
 """Of the baseline, at rest."""
 
 
-def _size(d: Draw, type_: str) -> int:
-    """GiB; a gp2 of a size at which gp3 with the same throughput costs less."""
-    if type_ == "gp2":
-        return int(d.spread(20, 165) if d.chance(0.7) else d.spread(400, 600))
-    return d.whole(200, 6_000)
-
-
 def _drawn(d: Draw, type_: str, size_gib: int = 0) -> tuple[int, Allowance]:
-    """Draw a size, unless it is given, and return what it allows."""
-    size_gib = size_gib or _size(d, type_)
+    """Draw a size, GiB, unless it is given, and return what it allows. With gp3, a gp2 of that size would cost less."""
+    if not size_gib and type_ == "gp2":
+        size_gib = d.whole(20, 165) if d.chance(0.7) else d.whole(400, 600)
+    size_gib = size_gib or d.whole(200, 6_000)
     return size_gib, volume_allowance(type_, size_gib) or Allowance(1, 1, 1)
 
 
@@ -179,7 +173,7 @@ def _st1(d: Draw) -> tuple[int, Allowance]:
 
 
 def _on_credits(d: Draw, type_: str, size_gib: int, wanted: Floats, on: Instance | None = None, **more: Any) -> Volume:
-    """It wants so many operations a second (gp2) or bytes a second (st1, sc1); points of its balance are lost, or late."""
+    """A volume that wants so many operations (gp2) or bytes a second (st1, sc1); its balance may lack points."""
     top, share = float(wanted.max()), d.uniform(0, 1)
     size = d.spread(4, 32) * KIB if type_ == "gp2" else MIB
     rate = top * size if type_ == "gp2" else top

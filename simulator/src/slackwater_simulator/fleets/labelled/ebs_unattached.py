@@ -1,9 +1,9 @@
 """Volumes that were left behind, and unattached ones that are not forgotten.
 
-Left out, because even the truth is in doubt: volumes unattached for 5 to 10 days, rhythms of more than a month, and rhythms of
-which one or two turns are overdue. A volume that somebody attaches in a rhythm is in use, though no instance has it at the
-moment. Left out too: volumes whose instance was stopped a week or longer before it was terminated, within the last week.
-Nothing that an account publishes tells them from volumes that have been unattached since the stop.
+Not drawn, because the truth is in doubt: volumes unattached for 5 to 10 days, rhythms of more than a month, and rhythms
+of which one or two turns are overdue. A volume that somebody attaches in a rhythm is in use, though no instance has it
+at the moment. Not drawn either: volumes whose instance was stopped a week or longer before it was terminated, within
+the last week. Nothing that an account publishes tells them from volumes that have been unattached since the stop.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _weekly(d: Draw) -> list[int]:
 
 
 def _monthly(d: Draw) -> list[int]:
-    """On the same day of every month, or on its first Monday or another weekday: up to 31 or 35 days lie between two."""
+    """On the same day of every month, or on its first Monday or another weekday, up to 35 days apart."""
     day, weekday = d.integer(1, 29), d.integer(5)
     if d.chance(0.5):
         return _moments(d, lambda date: date.tm_mday == day)

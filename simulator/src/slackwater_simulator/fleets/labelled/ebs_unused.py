@@ -1,10 +1,10 @@
-"""Attached volumes that nothing uses, volumes of instances that nobody started again, and quiet ones that somebody needs.
+"""Attached volumes that nothing uses, volumes of instances that stay stopped, and quiet ones that somebody needs.
 
 Not drawn, because the truth is in doubt:
-- `ebs-idle`: volumes that were used until 1 to 35 days ago, jobs that run less often than once a month, and spares that stand
-  by on purpose (swap space, a RAID's);
-- `ebs-on-stopped-instance`: instances stopped 26 to 32 days ago, and machines that are started once a year. Of one stopped
-  instance one volume is labelled; where that is not the root volume, the root volume is tagged `keep`.
+- `ebs-idle`: volumes that were used until 1 to 35 days ago, jobs that run less often than once a month, and spares that
+  stand by on purpose (swap space, a RAID's);
+- `ebs-on-stopped-instance`: instances stopped 26 to 32 days ago, and machines that are started once a year. Of one
+  stopped instance one volume is labelled; where that is not the root volume, the root volume is tagged `keep`.
 """
 
 from __future__ import annotations
@@ -84,8 +84,7 @@ def _shared(d: Draw, activity: Activity | None = None, iops: int = 100) -> Volum
 
 def _shared_by_one(d: Draw) -> Volume:
     """The other instance stands by."""
-    iops = d.integer(1, 3) * 1_000
-    shape = d.published(np.clip(0.8 * d.wobble(), 0, 1))
+    iops, shape = d.integer(1, 3) * 1_000, d.published(np.clip(0.8 * d.wobble(), 0, 1))
     rate = iops * d.uniform(0.7, 0.9) * 16 * KIB / 2
     return _shared(d, Activity(shape=shape, read=rate, write=rate, read_size=16 * KIB, write_size=16 * KIB), iops)
 

@@ -1,8 +1,8 @@
 """Instances whose volumes want or pay for more than the instance carries, and instances that look like it.
 
 Not drawn, because the truth is in doubt:
-- `ebs-instance-bound`: settings up to a fifth above what the instance carries, and several volumes whose busiest minutes
-  together come near it;
+- `ebs-instance-bound`: settings up to a fifth above what the instance carries, and several volumes whose busiest
+  minutes together come near it;
 - `ec2-ebs-throttled`: 30 to 100 minutes a day at the limit, which a batch may well wait for.
 """
 
@@ -229,7 +229,7 @@ def _wants(kinds: tuple[str, ...], wanted: Callable[[Draw, _Limit], Floats]) -> 
 
 
 def _working(d: Draw, kind: str, limit: _Limit, wanted: Floats, **more: Any) -> Instance:
-    """An instance whose volumes, as many as it takes, want so many bytes a second together, and do what it lets through."""
+    """An instance whose volumes want so many bytes a second together, and do what it lets through."""
     host, top = carriers.host(d, kind, name=d.name, **more), float(wanted.max())
     share, (asked, samples, *_) = d.uniform(0, 1), d.published(wanted / top).stats
     # After the gaps: to what publishes the balances they are no work either.

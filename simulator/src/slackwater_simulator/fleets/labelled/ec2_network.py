@@ -1,11 +1,11 @@
-"""Instances whose network credits run out, or that live on them day after day, and instances at which something else is slow.
+"""Instances whose network credits run out, or that live on them every day, and instances that are slow otherwise.
 
 Not drawn, because the truth is in doubt:
-- `ec2-network-throttled`: demand of 1 to 1.5 times the baseline, which gets most of what it wants, and credits that are gone
-  for less than an hour. Without the driver's counters nobody can tell a peer's limit at just the baseline from throttling:
-  such peers have an agent here;
-- `ec2-network-over-baseline`: rates within half of the baseline above it, which noise hides; times of 20 to 45 minutes; and a
-  job of every second or third day, which may have run on five days of a fortnight or not.
+- `ec2-network-throttled`: demand of 1 to 1.5 times the baseline, which gets most of what it wants, and credits that are
+  gone for less than an hour. Without the driver's counters nobody can tell a peer's limit at just the baseline from
+  throttling: such peers have an agent here;
+- `ec2-network-over-baseline`: rates within half of the baseline above it, which noise hides; times of 20 to 45 minutes;
+  and a job of every second or third day, which may have run on five days of a fortnight or not.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def _in_time(d: Draw) -> Guest:
 
 
 def _settles_below(d: Draw) -> Guest:
-    """A short burst, and then for hours a rate of the application's own, below the baseline and as uneven as demand is."""
+    """A short burst, and then for hours a rate of the application's own, uneven and below the baseline."""
     kind = d.pick(*BURSTING)
     base = _base(kind)
     starts = d.daily(d.integer(1, 8))
@@ -274,7 +274,7 @@ EC2_NETWORK_THROTTLED_ALSO = {"cpu-bound": ("ec2-network-over-baseline",)}
 
 
 def _within_credits(d: Draw, kind: str, burst_minutes: float, minutes: float) -> float:
-    """A rate, bytes a second, that uses at most half of a full bucket in so many minutes and lets it fill within the day."""
+    """A rate, bytes a second, that uses at most half of a full bucket, which fills again within the day."""
     base, peak = _base(kind), TYPES[kind].peak_bytes
     most = min(
         0.5 * burst_minutes * (peak - base) / minutes, 0.7 * base * (1_440 - minutes) / minutes, 0.8 * (peak - base)

@@ -1,11 +1,11 @@
 """Instances that run and do nothing, T instances that pay for surplus CPU credits, and instances that only seem to.
 
-- `ec2-idle`: not drawn, because the truth is in doubt, are systems whose own chores take 4 to 8 % of the CPU or 4 to 8 MB a
-  day, and test machines that a schedule stops every evening.
-- `ec2-cpu-credits-surcharged`: the credits are those of the simulator's own bucket. Whether another type would cost less is
-  a matter of public prices (Tokyo, Linux, on demand): a t3.large above a mean of 45 %, a t3.xlarge or t3.2xlarge above
-  55 %. Not drawn are means within ten points of that, surcharges of 12 to 30 vCPU-hours a month, and types whose price
-  nobody has.
+- `ec2-idle`: not drawn, because the truth is in doubt, are systems whose own chores take 4 to 8 % of the CPU or 4 to 8
+  MB a day, and test machines that a schedule stops every evening.
+- `ec2-cpu-credits-surcharged`: the credits are those of the simulator's own bucket. Whether another type would cost
+  less is a matter of public prices (Tokyo, Linux, on demand): a t3.large above a mean of 45 %, a t3.xlarge or
+  t3.2xlarge above 55 %. Not drawn are means within ten points of that, surcharges of 12 to 30 vCPU-hours a month, and
+  types whose price nobody has.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from slackwater_simulator.instance_types import TYPES
 from slackwater_simulator.resources import Flow, Instance, given
-from slackwater_simulator.series import DAY, FOREVER, MINUTE, Floats
+from slackwater_simulator.series import DAY, MINUTE, Floats
 from slackwater_simulator.shapes import DAY_MINUTES, MINUTES
 
 from .draw import Draw
@@ -60,13 +60,6 @@ def _forgotten(d: Draw, **more: Any) -> Instance:
     return _instance(d, _chores(d), moved, **more)
 
 
-def _restarted(d: Draw) -> Instance:
-    """Two to five weeks ago."""
-    started = d.ago(d.uniform(16, 34))
-    spans = ((d.ago(300), started - int(d.uniform(600, 5 * DAY))), (started, FOREVER))
-    return _forgotten(d, launched=started, running=spans)
-
-
 def _in_a_group(d: Draw) -> Instance:
     """Of a cluster, EC2 alone says so where it is one of EKS Auto Mode."""
     number = d.integer(100)
@@ -101,7 +94,9 @@ def _holes(d: Draw) -> Instance:
 
 EC2_IDLE_ISSUES: Rows = {
     "forgotten: Chores and heartbeats, and nothing else.": _forgotten,
-    "restarted: Restarted weeks ago, and idle.": _restarted,
+    "restarted: Restarted weeks ago, and idle.": lambda d: _forgotten(
+        d, **d.started(d.ago(d.uniform(16, 34)), days=300, off_s=int(d.uniform(600, 5 * DAY)))
+    ),
     "in-a-group: Idle in a group or a cluster.": _in_a_group,
     "spot: Idle, and on Spot.": lambda d: _forgotten(d, spot=True),
 }
@@ -220,8 +215,7 @@ def _resized(d: Draw) -> Instance:
     load = np.where(before, 95.0, _baseline(kind) * 0.5) * d.wobble()
     charged = np.where(before, d.uniform(0.5, 3), 0.0)
     telemetry = {"CPUSurplusCreditsCharged": given(d.signal(charged).coarsened(300))}
-    spans = ((d.ago(200), started - 900), (started, FOREVER))
-    return _bursting(d, kind, load, launched=started, running=spans, telemetry=telemetry)
+    return _bursting(d, kind, load, telemetry=telemetry, **d.started(started, off_s=900))
 
 
 def _cheapest(d: Draw) -> Instance:

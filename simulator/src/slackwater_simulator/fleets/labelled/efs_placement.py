@@ -1,12 +1,13 @@
-"""EFS file systems with data in the wrong class, in too many zones, or for a single client, and others that look like them.
+"""EFS file systems with data in the wrong class or in too many zones, or for a single client, and look-alikes.
 
-- `efs-cold-data`: an issue touches less than 40 % of what it stores in 36 days, each byte once. A file system that reads the
-  same files again and again is a control, as nothing that it publishes says how few they are. Not drawn, because the truth is
-  in doubt: 40 to 65 %, and a few huge files of which a part is read.
+- `efs-cold-data`: an issue touches less than 40 % of what it stores in 36 days, each byte once. A file system that
+  reads the same files again and again is a control, as nothing that it publishes says how few they are. Not drawn,
+  because the truth is in doubt: 40 to 65 %, and a few huge files of which a part is read.
 - `efs-single-client`: not drawn are clients that are there for 85 to 93 % of the time, a second one for less than five
   minutes, and clients that take turns, which look like one.
 - `efs-single-zone-use`: where the clients of a single mount target are is known to nobody, so the truth is the
-  configuration: what a person should be asked about. Not drawn are mount targets that came or went within the last days.
+  configuration: what a person should be asked about. Not drawn are mount targets that came or went within the last
+  days.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def _replica(d: Draw) -> ElasticFileSystem:
 
 
 def _on_credits(d: Draw) -> ElasticFileSystem:
-    """Its clients list directories all day: 1.4 MiB/s and more of metadata, within what its size earns and beyond the least."""
+    """Its clients list directories all day: 1.4 MiB/s of metadata or more, within what its size earns."""
     size = d.gib(200, 900)
     earned = 50 * KIB * size / GIB
     shape = d.published(d.working_days() if d.chance(0.5) else 0.6 * d.wobble())

@@ -1,8 +1,8 @@
 """File systems whose small writes wait for each other, and others that are written at a rate of their own.
 
-An issue is an hour or more in which writers had more to write than the answers let through, or two weeks of it. Left out,
-because even the truth is in doubt: writers that keep a steady pace of their own, which look the same, jobs of 20 to 60 minutes,
-40 to 65 writes a second, and demand that is cut off by the wait but rises and falls on either side.
+An issue is an hour or more in which writers had more to write than the answers let through, or two weeks of it. Not
+drawn, because the truth is in doubt: writers that keep a steady pace of their own, which look the same, jobs of 20 to
+60 minutes, 40 to 65 writes a second, and demand that is cut off by the wait but rises and falls on either side.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from slackwater_simulator.mechanisms import nfs_writes
-from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileSystem, Flow, given
+from slackwater_simulator.resources import GIB, KIB, MIB, ElasticFileSystem, Flow, given
 from slackwater_simulator.series import MINUTE, Floats
 from slackwater_simulator.shapes import MINUTES
 
@@ -28,22 +28,11 @@ def _made(d: Draw, per_s: Floats, size: float, **more: Any) -> ElasticFileSystem
     """A file system into which so many writes of `size` go; large enough that it earns more credits than they take."""
     peak, metadata = float(per_s.max()), more.pop("metadata", d.spread(1, 50) * KIB)
     earned = 2.5 * (float(per_s.mean()) * size + metadata) / (50 * KIB)
+    usual: dict[str, Any] = {"one_zone": d.zone(0.4), "days": d.uniform(40, 900), "lifecycle": COLD}
+    usual["standard_bytes"] = int(max(25, earned * d.uniform(1, 3)) * GIB)
+    work = d.work(d.published(per_s / peak), (0.01, 1), peak * size / MIB, 64, size / KIB, metadata)
     return file_system(
-        d,
-        more,
-        one_zone=d.zone(0.4),
-        days=d.uniform(40, 900),
-        standard_bytes=int(max(25, earned * d.uniform(1, 3)) * GIB),
-        lifecycle=COLD,
-        activity=Activity(
-            shape=d.published(per_s / peak),
-            write=peak * size,
-            write_size=size,
-            read=d.spread(0.01, 1) * MIB,
-            metadata=metadata,
-        ),
-        clients=Flow(d.shape("steady"), d.integer(3, 20)),
-        tags=d.tags(),
+        d, more, activity=work, clients=Flow(d.shape("steady"), d.integer(3, 20)), tags=d.tags(), **usual
     )
 
 
@@ -70,7 +59,7 @@ def _size(d: Draw, most_kib: float, per_s: float) -> float:
 def _waiting(
     d: Draw, starts: list[int], minutes: float, writers: int, *, offered: float = 3, **more: Any
 ) -> ElasticFileSystem:
-    """Jobs with more to write than so many writers get through, one answer after the other: up to `offered` times as much."""
+    """Jobs that want to write up to `offered` times what so many writers get through, answer after answer."""
     zone = d.zone(0.4)
     answer = _answer_s(d, zone)
     per_s = d.uniform(1.1, offered) * writers / answer
@@ -102,8 +91,8 @@ def _uneven_workers(d: Draw) -> ElasticFileSystem:
 
 def _never_done(d: Draw) -> ElasticFileSystem:
     answer, writers = _answer_s(d), d.integer(1, 4)
-    done = writers / answer * _jitter(d)
-    return _made(d, done, min(d.spread(1, 24) * KIB, _MOST / 2 / (writers / answer)), one_zone=None)
+    per_s = writers / answer
+    return _made(d, per_s * _jitter(d), min(d.spread(1, 24) * KIB, _MOST / 2 / per_s), one_zone=None)
 
 
 def _large(d: Draw) -> ElasticFileSystem:
@@ -112,11 +101,6 @@ def _large(d: Draw) -> ElasticFileSystem:
     answer = 0.003 + size / (100 * MIB)
     wanted = d.runs(_starts(d), d.uniform(75, 300), 1.5 / answer, 0.1) * d.wobble()
     return _made(d, nfs_writes(wanted, acknowledgement_s=answer, writers=1, jitter=_jitter(d)), size)
-
-
-def _few(d: Draw) -> ElasticFileSystem:
-    per_s = d.runs(_starts(d), d.uniform(75, 360), d.spread(5, 40), 0.5) * d.wobble()
-    return _made(d, np.minimum(per_s, 44), d.spread(1, 48) * KIB)
 
 
 def _deployment(d: Draw) -> ElasticFileSystem:
@@ -175,7 +159,11 @@ EFS_SERIAL_SMALL_WRITES_ISSUES: Rows = {
 }
 EFS_SERIAL_SMALL_WRITES_CONTROLS: Rows = {
     "large-writes: Large writes.": _large,
-    "few-writes: Fewer than fifty a second.": _few,
+    "few-writes: Fewer than fifty a second.": lambda d: _made(
+        d,
+        np.minimum(d.runs(_starts(d), d.uniform(75, 360), d.spread(5, 40), 0.5) * d.wobble(), 44),
+        d.spread(1, 48) * KIB,
+    ),
     "deployments: Minutes of waiting, now and then.": _deployment,
     "by-day: Many clients, whose day rises and falls.": _by_day,
     "bursts: Somebody saves a lot, for minutes.": _bursts,

@@ -1,12 +1,12 @@
-"""EFS throughput modes that another one beats or that hold the load back, and burst credits that run out; and what suits.
+"""EFS throughput modes that another one beats or that hold the load back, and burst credits that run out.
 
 Not drawn, because the truth is in doubt:
-- `efs-throughput-mismatch`: a load that bursting would carry but for a little, prices of two modes within a third of each
-  other, a limit that is reached for half an hour to an hour and a half a day or on one to four days of 14, and a migration
-  that ended within five weeks, which looks like a job that runs once a month;
-- `efs-credits-draining`: a load that has begun or ended within the last three days, credits that will be gone in five to ten
-  days, a bucket that a weekly job empties for an hour, and one that is nearly empty and stays so. The mechanism itself, run
-  a week further than now, says when credits are gone.
+- `efs-throughput-mismatch`: a load that bursting would carry but for a little, prices of two modes within a third of
+  each other, a limit that is reached for half an hour to an hour and a half a day or on one to four days of 14, and a
+  migration that ended within five weeks, which looks like a job that runs once a month;
+- `efs-credits-draining`: a load that has begun or ended within the last three days, credits that will be gone in five
+  to ten days, a bucket that a weekly job empties for an hour, and one that is nearly empty and stays so. The mechanism
+  itself, run a week further than now, says when credits are gone.
 """
 
 from __future__ import annotations
@@ -260,7 +260,7 @@ def _weekdays(d: Draw, hours: float) -> Floats:
 
 
 def _left(activity: Activity, ahead: Floats, gib: float) -> Floats:
-    """Credits left by the minute, a share of all; below 0 it would owe. `ahead` is what is wanted (MiB/s) after the cycle."""
+    """Credits left by the minute, a share of all, or owed. `ahead` is what is wanted (MiB/s) after the cycle."""
     allowance = efs_allowance(gib * GIB)
     peak = activity.write + activity.read / 3 + activity.metadata
     wanted = np.concatenate([activity.shape.stats.total * peak, ahead * MIB])

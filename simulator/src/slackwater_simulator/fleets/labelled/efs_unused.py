@@ -1,12 +1,13 @@
 """EFS file systems that nobody uses any more, or that nothing can mount, and quiet ones that somebody needs.
 
 The policy of the score says that a job's file system carries the tag `Job`. Not drawn, because the truth is in doubt:
-- `efs-idle`: file systems left 8 to 37 days ago (35 days lie between two first Mondays of a month, so the next run may be
-  still to come, and late), jobs that run less often than that, and file systems of 5 to 14 days that nobody has used yet;
-- `efs-orphaned`: file systems of 5 to 9 days, and old ones whose last mount target went within days, as when one moves to
-  another VPC: EFS does not say since when there is none;
-- `efs-abandoned`: jobs that pause for 4 to 7 hours, and clients that came within the last half hour, which CloudWatch may
-  not show yet.
+- `efs-idle`: file systems left 8 to 37 days ago (35 days lie between two first Mondays of a month, so the next run may
+  be still to come, and late), jobs that run less often than that, and file systems of 5 to 14 days that nobody has used
+  yet;
+- `efs-orphaned`: file systems of 5 to 9 days, and old ones whose last mount target went within days, as when one moves
+  to another VPC: EFS does not say since when there is none;
+- `efs-abandoned`: jobs that pause for 4 to 7 hours, and clients that came within the last half hour, which CloudWatch
+  may not show yet.
 """
 
 from __future__ import annotations
@@ -212,7 +213,7 @@ def _of_job(d: Draw, **more: Any) -> ElasticFileSystem:
 
 
 def _step(d: Draw, values: Floats, *, fastest: float = 2.0) -> dict[str, Any]:
-    """What a step of a job moves, MiB/s written, and its clients, which are there as long as the shape is above zero."""
+    """What a step of a job moves, and its clients, which are there as long as the shape is above zero."""
     shape = d.published(values * d.wobble() / 2, together=_POINT)
     activity = d.work(shape, (0.1, 4 * fastest), (0.05, fastest), 1_024, (128, 1_024), (1, 40), KIB)
     connected = d.published(np.ceil(np.minimum(values, 1.0)), together=_POINT)

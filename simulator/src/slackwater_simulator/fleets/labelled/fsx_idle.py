@@ -1,8 +1,9 @@
 """FSx file systems that nobody uses any more, and quiet ones that somebody needs.
 
-Left out, because even the truth is in doubt: file systems left 8 to 37 days ago (a monthly job of theirs may be still to come),
-jobs that run less often than a month apart, file systems of 5 to 14 days that nobody has used yet, replicas whose source
-hardly changes, and clients of ONTAP and small Windows file systems that are mounted and never ask for anything.
+Not drawn, because the truth is in doubt: file systems left 8 to 37 days ago (a monthly job of theirs may be still to
+come), jobs that run less often than a month apart, file systems of 5 to 14 days that nobody has used yet, replicas
+whose source hardly changes, and clients of ONTAP and small Windows file systems that are mounted and never ask for
+anything.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """FSx file servers and SSDs that are far too large, IOPS that were never used, and those that are needed now and then.
 
-What a server does is given by what it moves: its utilisations are that over its throughput. `disk_iops_peak` is what the
-busiest minute takes of the IOPS that are provisioned. What lies on an SSD is drawn as data that stays, comes and goes, or
-grows. Not drawn, because the truth is in doubt:
+What a server does is given by what it moves: its utilisations are that over its throughput. `disk_iops_peak` is what
+the busiest minute takes of the IOPS that are provisioned. What lies on an SSD is drawn as data that stays, comes and
+goes, or grows. Not drawn, because the truth is in doubt:
 - migrations that ended within the last weeks, and fills that are more than a month apart;
 - peaks between 33 and 50 % of the IOPS, and peaks that would fill between 40 and 60 % of the next smaller server;
 - file systems between 15 and 25 % full, and those that would be so within a quarter.

@@ -1,8 +1,8 @@
 """OpenZFS exports whose writers wait for each acknowledgement, and exports that are slow, or quiet, for another reason.
 
-An issue is an hour or more in which writers had more to write than their acknowledgements let through. Left out, because
-even the truth is in doubt: waits of 20 to 60 minutes in two weeks, disks between 45 and 60 % busy, and many writers that
-go on at the same pace for hours, whose sum looks like a wait.
+An issue is an hour or more in which writers had more to write than their acknowledgements let through. Not drawn,
+because the truth is in doubt: waits of 20 to 60 minutes in two weeks, disks between 45 and 60 % busy, and many writers
+that go on at the same pace for hours, whose sum looks like a wait.
 """
 
 from __future__ import annotations

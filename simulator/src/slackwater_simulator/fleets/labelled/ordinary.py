@@ -52,7 +52,7 @@ def volumes(d: Draw, count: int) -> None:
 
 
 def server(d: Draw) -> FsxFileSystem:
-    """An FSx file system of any type that is well filled, and whose busiest minutes need more than half of its file server."""
+    """An FSx file system of any type, well filled, whose busiest minutes need more than half of its file server."""
     work = d.spread(5, 200)
     written, days = d.uniform(0.05, 0.6), d.uniform(10, 900)
     read, write = work * (1 - written), work * written

@@ -45,7 +45,7 @@ class Scenario:
 
 
 def listed(file: ModuleType) -> Iterator[tuple[str, tuple[Scenario, ...]]]:
-    """Return the detectors of a file, each with its scenarios: those of `efs-idle` are in `EFS_IDLE_ISSUES` and the like."""
+    """Return a file's detectors, each with its scenarios: those of `efs-idle` are in `EFS_IDLE_ISSUES` and the like."""
     for table in vars(file):
         if prefix := table.endswith("_ISSUES") and table.removesuffix("ISSUES"):
             yield prefix.strip("_").lower().replace("_", "-"), tuple(_of(file, prefix))

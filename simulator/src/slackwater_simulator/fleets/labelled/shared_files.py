@@ -1,4 +1,4 @@
-"""EFS file systems that several clients use, from several zones, and whose cold files leave Standard, and the work on them."""
+"""EFS file systems that several clients use, and whose cold files leave Standard, and the work on them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def made(d: Draw, stored_gib: float, activity: Activity, **more: Any) -> Elastic
 
 
 def work(d: Draw, metered_mib: Floats, *, together: int = 1) -> Activity:
-    """Return reads, writes and a little metadata, metered as so many MiB/s by the minute; a third of a read is metered."""
+    """Return work of which so many MiB/s are metered by the minute; a third of a read is metered."""
     peak, written = float(np.nanmax(metered_mib)), d.uniform(0.05, 0.6)
     shape = d.published(metered_mib * MIB / (peak * MIB), together=together)
     return d.work(shape, peak * (0.98 - written) * 3, peak * written, (32, 1_024), (100, 1_024), peak * 0.02, MIB)
