@@ -49,12 +49,7 @@ def _served(
 
 def nightly_little(use: Use, little: Share) -> One:
     """Return what plants a file system in little use by a job of every night."""
-
-    def one(d: Draw) -> FsxFileSystem:
-        values = d.runs(d.daily(), d.uniform(5, 200), 1.0, 0.02)
-        return use(d, values, little(d))
-
-    return one
+    return lambda d: use(d, d.runs(d.daily(), d.uniform(5, 200), 1.0, 0.02), little(d))
 
 
 def in_runs(use: Use, much: Share) -> dict[str, One]:
