@@ -396,9 +396,8 @@ class _Mixed:
         build, ontap = self.build, number % 2 == 0
         work = self._io(number, self._between(10, 80), self._between(5, 40))
         kind, deployment = ("ONTAP", "MULTI_AZ_1") if ontap else ("LUSTRE", "PERSISTENT_2")
-        size: dict[str, Any] = (
-            {"storage_gib": 2048, "throughput": 512} if ontap else {"storage_gib": 4800, "throughput": 250}
-        )
+        storage_gib, throughput = (2048, 512) if ontap else (4800, 250)
+        size: dict[str, Any] = {"storage_gib": storage_gib, "throughput": throughput}
         size |= {"days": self._between(60, 500), "activity": work, "clients": 8.0, "tags": self._tags(number)}
         system = build.served(f"server-{number}", f"server-{number:05}", kind, deployment, **size)
         if ontap:

@@ -84,9 +84,6 @@ def _stopped(bought: Callable[[Draw], dict[str, Any]]) -> One:
     return one
 
 
-# --- IOPS -------------------------------------------------------------------------------------------------------------
-
-
 def _kind(d: Draw) -> dict[str, Any]:
     """Draw a type and its IOPS."""
     gp3 = d.chance(0.6)
@@ -160,9 +157,7 @@ EBS_SURPLUS_IOPS_CONTROLS: Rows = {
 EBS_SURPLUS_IOPS_UNKNOWN: Rows = carriers.without_data(_iops, _little)
 
 
-# --- Throughput -------------------------------------------------------------------------------------------------------
-
-
+# --- ebs-surplus-throughput -------------------------------------------------------------------------------------------
 def _throughput(bought: int) -> dict[str, Any]:
     """Throughput, MiB/s, with the fewest IOPS with which so much may be provisioned."""
     return {"throughput": bought, "iops": max(3_000, 4 * bought)}
@@ -206,6 +201,7 @@ EBS_SURPLUS_THROUGHPUT_UNKNOWN: Rows = carriers.without_data(_mib, _little)
 EBS_SURPLUS_THROUGHPUT_ALSO = {"idle": ("ebs-idle",)}
 
 
+# --- ebs-surplus-size -------------------------------------------------------------------------------------------------
 _KEYS = ("VolumeId", "VolumeId", "VolumeId", "DiskId")
 
 

@@ -155,6 +155,7 @@ EBS_OUTDATED_TYPE_CONTROLS: Rows = {
 EBS_OUTDATED_TYPE_UNKNOWN: Rows = carriers.without_data(_gp2, _gib)
 
 
+# --- ebs-burst-draining -----------------------------------------------------------------------------------------------
 _CARRIER = "m6i.8xlarge"
 _RESERVE = 0.02
 """Of the baseline, at rest."""

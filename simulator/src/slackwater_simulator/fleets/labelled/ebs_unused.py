@@ -174,6 +174,7 @@ EBS_IDLE_UNKNOWN: Rows = {
 }
 
 
+# --- ebs-on-stopped-instance ------------------------------------------------------------------------------------------
 _KINDS = ("t3.medium", "m6i.large", "m5.xlarge", "m7g.large", "c6i.2xlarge")
 _TYPES = ("gp3", "gp3", "gp2", "st1", "io1")
 
@@ -277,6 +278,7 @@ EBS_ON_STOPPED_INSTANCE_CONTROLS: Rows = {
 EBS_ON_STOPPED_INSTANCE_UNKNOWN: Rows = {"nobody-says: EC2 does not say since when.": _nobody_says}
 
 
+# --- ebs-unattached ---------------------------------------------------------------------------------------------------
 _LEFT_TYPES = ("gp3", "gp3", "gp3", "gp2", "gp2", "io1", "st1")
 _TRAIL_DAYS = 90
 _HISTORY_DAYS = 200
@@ -464,7 +466,5 @@ EBS_UNATTACHED_CONTROLS: Rows = {
     "monthly-rotation: Attached for hours once a month.": lambda d: _in_rhythm(d, _monthly(d)),
     "restore-test: Attached for days once a month.": _restore_test,
     "in-use: On a running instance.": lambda d: _in_use(d, days=d.uniform(0.1, 300)),
-    "instance-stopped: On an instance that was stopped of late.": lambda d: _in_use(
-        d, days=110, state="stopped", stopped=d.ago(d.uniform(1, 25))
-    ),
+    "instance-stopped: On an instance that was stopped of late.": lambda d: _in_use(d, days=110, **d.off()),
 }

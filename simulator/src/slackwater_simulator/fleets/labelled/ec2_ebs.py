@@ -170,6 +170,7 @@ EBS_INSTANCE_BOUND_UNKNOWN: Rows = {
 }
 
 
+# --- ec2-ebs-throttled ------------------------------------------------------------------------------------------------
 _BURSTING = (
     *("t3.micro", "t3.small", "t3.medium", "t3.large", "t3.xlarge", "t4g.small", "t4g.large", "t3a.medium"),
     *("m5.large", "m5.xlarge", "c5.large", "m6i.large", "m6i.xlarge", "c6i.large", "m7g.large", "r6i.large"),

@@ -273,6 +273,7 @@ EC2_NETWORK_THROTTLED_UNKNOWN: Rows = {"holes: Hours without metrics.": lambda d
 EC2_NETWORK_THROTTLED_ALSO = {"cpu-bound": ("ec2-network-over-baseline",)}
 
 
+# --- ec2-network-over-baseline ----------------------------------------------------------------------------------------
 def _within_credits(d: Draw, kind: str, burst_minutes: float, minutes: float) -> float:
     """A rate, bytes a second, that uses at most half of a full bucket, which fills again within the day."""
     base, peak = _base(kind), TYPES[kind].peak_bytes

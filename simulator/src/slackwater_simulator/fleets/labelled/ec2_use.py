@@ -118,6 +118,7 @@ EC2_IDLE_CONTROLS: Rows = {
 EC2_IDLE_UNKNOWN: Rows = {"holes: Whole days without metrics.": _holes}
 
 
+# --- ec2-cpu-credits-surcharged ---------------------------------------------------------------------------------------
 _EARNED = {"t3.micro": 12, "t3.small": 24, "t3.medium": 24, "t3.large": 36, "t3.xlarge": 96, "t3.2xlarge": 192}
 
 

@@ -20,7 +20,7 @@ from slackwater_simulator.resources import GIB, KIB, MIB, TIB, Activity, Elastic
 from slackwater_simulator.series import DAY, Floats, Signal, Track
 from slackwater_simulator.shapes import MINUTES
 
-from .draw import Draw
+from .draw import Draw, Range
 from .scenario import Rows
 from .shared_files import COLD, daily_use, file_system, replicated
 
@@ -37,9 +37,9 @@ def _touched(d: Draw, shape: Signal, read: float, written: float, **more: Any) -
     return file_system(d, more, activity=work, clients=Flow(d.always(), d.integer(4, 20)), tags=d.tags(), **place)
 
 
-def _growing(d: Draw) -> ElasticFileSystem:
-    read, written = d.uniform(0.01, 0.1), d.uniform(0.05, 0.28)
-    return _touched(d, d.published(d.runs(d.daily(), d.uniform(60, 300), 0.8, 0.01) * d.wobble()), read, written)
+def _nightly(d: Draw, minutes: Range) -> Signal:
+    """Draw a job of every night."""
+    return d.published(d.runs(d.daily(), d.uniform(*minutes), 0.8, 0.01) * d.wobble())
 
 
 def _large(d: Draw) -> ElasticFileSystem:
@@ -88,7 +88,9 @@ EFS_COLD_DATA_ISSUES: Rows = {
     "library: Kept for years, and hardly read.": lambda d: _touched(
         d, read=d.spread(0.001, 0.3), written=d.spread(0.001, 0.05), shape=d.shape()
     ),
-    "growing: New files come every night; the old ones rest.": _growing,
+    "growing: New files come every night; the old ones rest.": lambda d: _touched(
+        d, read=d.uniform(0.01, 0.1), written=d.uniform(0.05, 0.28), shape=_nightly(d, (60, 300))
+    ),
     "homes: Home directories: everybody works on a few files.": lambda d: _touched(
         d, d.published(d.working_days()), d.uniform(0.05, 0.28), d.uniform(0.01, 0.1)
     ),
@@ -108,7 +110,7 @@ EFS_COLD_DATA_CONTROLS: Rows = {
         d, d.shape("office" if d.chance(0.5) else "steady"), d.spread(1.5, 12), d.uniform(0.02, 0.5)
     ),
     "rewritten: Written anew every month or faster.": lambda d: _touched(
-        d, d.published(d.runs(d.daily(), d.uniform(120, 300), 0.8, 0.01) * d.wobble()), 0.1, d.uniform(0.75, 3)
+        d, _nightly(d, (120, 300)), 0.1, d.uniform(0.75, 3)
     ),
     "small: Cold, and below 100 GiB.": lambda d: _touched(
         d, standard_bytes=d.gib(10, 97), shape=d.shape(), read=0.05, written=0.01
@@ -128,6 +130,7 @@ EFS_COLD_DATA_UNKNOWN: Rows = {
 }
 
 
+# --- efs-single-client ------------------------------------------------------------------------------------------------
 _AFTER_90_DAYS = (("TransitionToIA", "AFTER_90_DAYS"),)
 
 
@@ -135,13 +138,8 @@ def _connected(d: Draw, connected: Floats, **more: Any) -> ElasticFileSystem:
     """A file system of 10 to 1,000 GiB with so many clients by the minute."""
     activity = daily_use(d, 2)
     usual: dict[str, Any] = {"one_zone": d.zone(0.4), "days": d.uniform(45, 900), "standard_bytes": d.gib(10, 1_000)}
-    usual |= {
-        "lifecycle": _AFTER_90_DAYS,
-        "activity": activity(),
-        "clients": Flow(d.published(connected)),
-        "tags": d.tags(),
-    }
-    return file_system(d, more, **usual)
+    usual |= {"lifecycle": _AFTER_90_DAYS, "activity": activity(), "clients": Flow(d.published(connected))}
+    return file_system(d, more, tags=d.tags(), **usual)
 
 
 def _one(d: Draw, **more: Any) -> ElasticFileSystem:
@@ -210,6 +208,7 @@ EFS_SINGLE_CLIENT_UNKNOWN: Rows = {
 }
 
 
+# --- efs-single-zone-use ----------------------------------------------------------------------------------------------
 def _placed(d: Draw, **more: Any) -> ElasticFileSystem:
     """A file system in daily use by a few clients."""
     stored_gib, activity = d.spread(5, 1_500), daily_use(d, 1)

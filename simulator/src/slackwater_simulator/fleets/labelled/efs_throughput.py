@@ -230,6 +230,7 @@ EFS_THROUGHPUT_MISMATCH_UNKNOWN: Rows = {
 }
 
 
+# --- efs-credits-draining ---------------------------------------------------------------------------------------------
 _AHEAD = 7 * DAY_MINUTES
 _TIME = np.arange(MINUTES + _AHEAD)
 _TRIES = 1_000

@@ -117,6 +117,7 @@ EFS_IDLE_UNKNOWN: Rows = {
 }
 
 
+# --- efs-orphaned -----------------------------------------------------------------------------------------------------
 def _any(d: Draw, **more: Any) -> ElasticFileSystem:
     """A file system of any size, class and mode; what is large has a lifecycle policy."""
     large = d.chance(0.4)
@@ -199,6 +200,7 @@ EFS_ORPHANED_CONTROLS: Rows = {
 EFS_ORPHANED_ALSO = {"idle": ("efs-idle",)}
 
 
+# --- efs-abandoned ----------------------------------------------------------------------------------------------------
 _JOBS = ("encode", "transcode", "render", "training", "reindex")
 _POINT = 5
 """Minutes: in a point that CloudWatch lost or has not published yet."""

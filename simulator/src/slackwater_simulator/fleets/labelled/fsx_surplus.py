@@ -102,6 +102,7 @@ FSX_SURPLUS_IOPS_CONTROLS: Rows = {
 FSX_SURPLUS_IOPS_UNKNOWN: Rows = without_data(_disks, _few_iops)
 
 
+# --- fsx-surplus-throughput -------------------------------------------------------------------------------------------
 type Sizes = dict[str, tuple[int, ...]]
 
 _SIZES: Sizes = {
@@ -164,6 +165,7 @@ FSX_SURPLUS_THROUGHPUT_CONTROLS: Rows = {
 FSX_SURPLUS_THROUGHPUT_UNKNOWN: Rows = without_data(_server, _little)
 
 
+# --- fsx-oversized ----------------------------------------------------------------------------------------------------
 _ZFS = (("SINGLE_AZ_1", 64), ("MULTI_AZ_1", 160))
 """Deployments on their smallest file server, about which there is nothing else to report."""
 _ONTAP = (("SINGLE_AZ_1", 128), ("MULTI_AZ_1", 128))

@@ -35,9 +35,8 @@ def _made(d: Draw, per_s: Floats, size: float, **more: Any) -> ElasticFileSystem
     usual: dict[str, Any] = {"one_zone": d.zone(0.4), "days": d.uniform(40, 900), "lifecycle": COLD}
     usual["standard_bytes"] = int(max(25, earned * d.uniform(1, 3)) * GIB)
     work = d.work(d.published(per_s / peak), (0.01, 1), peak * size / MIB, 64, size / KIB, metadata)
-    return file_system(
-        d, more, activity=work, clients=Flow(d.shape("steady"), d.integer(3, 20)), tags=d.tags(), **usual
-    )
+    usual |= {"activity": work, "clients": Flow(d.shape("steady"), d.integer(3, 20)), "tags": d.tags()}
+    return file_system(d, more, **usual)
 
 
 def _answer_s(d: Draw, zone: str | None = None) -> float:
@@ -182,6 +181,7 @@ EFS_SERIAL_SMALL_WRITES_UNKNOWN: Rows = {
 }
 
 
+# --- fsx-sync-export --------------------------------------------------------------------------------------------------
 _SYNC = (("rw", "crossmnt"), ("rw", "crossmnt", "sync"), ("rw", "crossmnt", "no_root_squash"))
 _ASYNC = ("rw", "crossmnt", "async")
 _UTILIZATION = ("DiskIopsUtilization", "FileServerDiskIopsUtilization", "FileServerDiskThroughputUtilization")
