@@ -165,8 +165,8 @@ class Row:
     only_theirs: Mapping[str, int]
     unexplained: tuple[str, ...]
     planted: tuple[int, int, int] | None
-    """Troubles that were planted, and of those what Slackwater and Custodian found; None where none is planted."""
-    twins: tuple[int, int, int] | None
+    """Issues that were planted, and of those what Slackwater and Custodian found; None where none is planted."""
+    controls: tuple[int, int, int] | None
     """Innocents that were planted to look like it, and of those what the two flagged."""
 
 
@@ -218,16 +218,16 @@ def _row(world: World, question: Question, ours: Said, theirs: Said) -> Row:
         for id_ in theirs.flagged - ours.flagged
     }
     planted = [(world.holder.get(one.resource_id, one.resource_id), one) for one in world.fleet.planted]
-    troubles = {id_ for id_, one in planted if question.detector in one.troubles}
-    twins = {id_ for id_, one in planted if one.twin_of == question.detector}
+    issues = {id_ for id_, one in planted if question.detector in one.issues}
+    controls = {id_ for id_, one in planted if one.control_of == question.detector}
     return Row(
         title=question.title,
         both=len(ours.flagged & theirs.flagged),
         only_ours=Counter(only_ours.values()),
         only_theirs=Counter(only_theirs.values()),
         unexplained=tuple(sorted(id_ for id_, why in (only_ours | only_theirs).items() if why == UNEXPLAINED)),
-        planted=_found(troubles, ours, theirs),
-        twins=_found(twins, ours, theirs),
+        planted=_found(issues, ours, theirs),
+        controls=_found(controls, ours, theirs),
     )
 
 
@@ -243,15 +243,15 @@ def table(rows: Sequence[Row]) -> str:
     """Two Markdown tables: how many, and why not the same."""
     lines = [
         (
-            "| Question | Both | Only Slackwater | Only Custodian | Troubles: planted, found by each | Look-alikes: "
-            "the same |"
+            "| Question | Both | Only Slackwater | Only Custodian | Issues: planted, found by each "
+            "| Negative controls: the same |"
         ),
         "|-|-|-|-|-|-|",
     ]
     why = ["| Question | Flagged by | How many | Why not by the other |", "|-|-|-|-|"]
     for row in rows:
         counts = row.both, sum(row.only_ours.values()), sum(row.only_theirs.values())
-        cells = [f"{count:,}" for count in counts] + [_three(row.planted), _three(row.twins)]
+        cells = [f"{count:,}" for count in counts] + [_three(row.planted), _three(row.controls)]
         lines.append(f"| {row.title} | {' | '.join(cells)} |")
         for who, reasons in (("Slackwater", row.only_ours), ("Custodian", row.only_theirs)):
             by_count = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))

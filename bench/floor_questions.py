@@ -371,7 +371,7 @@ def ec2_network(truth: Truth, region: str, asked: Asked) -> None:
     """In and out by the hour; by five minutes where the hours leave room for an hour at the baseline, or for half an
     hour where ENA counters would confirm it; CPU credits and counters where it was pinned.
     """
-    pinned = {p.resource_id for p in truth.fleet.planted if "ec2-network-throttled" in (*p.troubles, p.twin_of)}
+    pinned = {p.resource_id for p in truth.fleet.planted if "ec2-network-throttled" in (*p.issues, p.control_of)}
     for instance in truth.running(region):
         if not instance.kind.bursts:
             continue

@@ -38,9 +38,9 @@ CAN_DELETE: Final = frozenset(
     }
 )
 """Detectors whose advice can lead to a deletion: they may raise no false alarm at all."""
-TROUBLES, EACH_TWIN, INNOCENTS = 1_000, 200, 50_000
-"""How much a report must hold: troubles of a detector, of each of its twins, and innocents of its kind where it can
-delete.
+ISSUES, EACH_CONTROL, INNOCENTS = 1_000, 200, 50_000
+"""How much a report must hold: issues of a detector, resources of each of its negative controls, and innocents of its
+kind where it can delete.
 """
 PRECISION, RECALL, UNKNOWN = 0.98, 0.95, 0.02
 NO_SCENARIO = "not planted"
@@ -63,7 +63,7 @@ class Wrong(NamedTuple):
 class Row:
     """One scenario of one detector."""
 
-    trouble: bool
+    issue: bool
     full: bool
     story: str = ""
     said: Counter[Said] = field(default_factory=Counter)
@@ -78,32 +78,32 @@ class Score:
     innocents: int = 0
     """Resources of its kind that it should leave alone, planted or not."""
 
-    def count(self, *said: Said, trouble: bool | None = None, full: bool | None = None) -> int:
+    def count(self, *said: Said, issue: bool | None = None, full: bool | None = None) -> int:
         """Planted resources of which it said so."""
         return sum(
             sum(row.said[one] for one in said)
             for row in self.rows.values()
-            if trouble in (None, row.trouble) and full in (None, row.full)
+            if issue in (None, row.issue) and full in (None, row.full)
         )
 
     @property
     def found(self) -> int:
-        """Troubles that it flagged."""
-        return self.count("flagged", trouble=True)
+        """Issues that it flagged."""
+        return self.count("flagged", issue=True)
 
     @property
     def missed(self) -> int:
-        """Troubles that it did not flag: silence and doubt alike."""
-        return self.count("silent", "unknown", trouble=True)
+        """Issues that it did not flag: silence and doubt alike."""
+        return self.count("silent", "unknown", issue=True)
 
     @property
     def precision(self) -> float:
-        """Of what it flagged, the share that was a trouble."""
+        """Of what it flagged, the share that was an issue."""
         return self.found / max(1, self.found + self.false_alarms)
 
     @property
     def recall(self) -> float:
-        """Of the troubles, the share that it flagged."""
+        """Of the issues, the share that it flagged."""
         return self.found / max(1, self.found + self.missed)
 
     @property
@@ -128,31 +128,29 @@ def count(scores: dict[str, Score], seed: int, truth: dict[str, Any], document: 
     """Add a fleet's scan to the scores. Every resource counts for every detector: it is silent, or it is wrong."""
     said = said_by(document)
     planted = {case["resource_id"]: case for case in truth["planted"]}
-    home = {case["twin_of"] or case["troubles"][0]: case["type"] for case in truth["planted"]}
+    home = {case["control_of"] or case["issues"][0]: case["type"] for case in truth["planted"]}
     kinds: Counter[str] = Counter()
     for counts in truth["counts"].values():
         kinds.update(counts["types"])
     wrong = []
     for detector in document["scan"]["detectors"]:
         score = scores.setdefault(detector, Score())
-        troubles = {id_ for id_, case in planted.items() if detector in case["troubles"]}
-        score.innocents += kinds[home[detector]] - len(troubles) if detector in home else 0
+        issues = {id_ for id_, case in planted.items() if detector in case["issues"]}
+        score.innocents += kinds[home[detector]] - len(issues) if detector in home else 0
         for id_, case in planted.items():
-            trouble, verdict = id_ in troubles, said.get((detector, id_), "silent")
-            if not trouble and case["twin_of"] != detector:
+            issue, verdict = id_ in issues, said.get((detector, id_), "silent")
+            if not issue and case["control_of"] != detector:
                 continue
-            drawn_for = case["twin_of"] or case["troubles"][0]
+            drawn_for = case["control_of"] or case["issues"][0]
             scenario = case["scenario"] if drawn_for == detector else f"{drawn_for}: {case['scenario']}"
-            row = score.rows.setdefault(scenario, Row(trouble, case["full"], case["story"]))
+            row = score.rows.setdefault(scenario, Row(issue, case["full"], case["story"]))
             row.said[verdict] += 1
-            if trouble and verdict != "flagged":
+            if issue and verdict != "flagged":
                 wrong.append(Wrong(detector, seed, id_, scenario, "unknown" if verdict == "unknown" else "missed"))
-            elif not trouble and verdict == "unknown" and case["full"]:
+            elif not issue and verdict == "unknown" and case["full"]:
                 wrong.append(Wrong(detector, seed, id_, scenario, "unknown"))
         alarms = [
-            id_
-            for (by, id_), verdict in said.items()
-            if by == detector and verdict == "flagged" and id_ not in troubles
+            id_ for (by, id_), verdict in said.items() if by == detector and verdict == "flagged" and id_ not in issues
         ]
         score.false_alarms += len(alarms)
         for id_ in alarms:
@@ -183,21 +181,21 @@ def misses(scores: dict[str, Score], *, whole: bool) -> list[str]:
 
 def _too_few(detector: str, score: Score) -> list[str]:
     few = []
-    if (troubles := score.found + score.missed) < TROUBLES:
-        few.append(f"{troubles:,} troubles of {TROUBLES:,}")
+    if (issues := score.found + score.missed) < ISSUES:
+        few.append(f"{issues:,} issues of {ISSUES:,}")
     if detector in CAN_DELETE and score.innocents < INNOCENTS:
         few.append(f"{score.innocents:,} innocents of {INNOCENTS:,}")
     return few + [
-        f"{row.said.total()} of {name}, of {EACH_TWIN}"
+        f"{row.said.total()} of {name}, of {EACH_CONTROL}"
         for name, row in score.rows.items()
-        if not row.trouble and row.said.total() < EACH_TWIN
+        if not row.issue and row.said.total() < EACH_CONTROL
     ]
 
 
 def tables(scores: dict[str, Score], seeds: Sequence[int]) -> str:
     """The confusion table, and the scenarios behind it, in Markdown."""
     text = f"Seeds {min(seeds)} to {max(seeds)}.\n\n" + _heads(
-        "Detector", "Troubles", "Innocents", "Found", "Missed", "False alarms", "Precision", "Recall", "Unknown"
+        "Detector", "Issues", "Innocents", "Found", "Missed", "False alarms", "Precision", "Recall", "Unknown"
     )
     for detector, score in sorted(scores.items()):
         text += _line(
@@ -216,8 +214,8 @@ def tables(scores: dict[str, Score], seeds: Sequence[int]) -> str:
     )
     text += "\n" + _heads("Detector", "Scenario", "What it is", "Should be", "Flagged", "Silent", "Unknown")
     for detector, score in sorted(scores.items()):
-        for name, row in sorted(score.rows.items(), key=lambda item: (not item[1].trouble, not item[1].full, item[0])):
-            should = "flagged" if row.trouble else "silent" if row.full else "silent or unknown"
+        for name, row in sorted(score.rows.items(), key=lambda item: (not item[1].issue, not item[1].full, item[0])):
+            should = "flagged" if row.issue else "silent" if row.full else "silent or unknown"
             counts = (f"{row.said[verdict]:,}" for verdict in get_args(Said.__value__))
             text += _line(f"`{detector}`", name, row.story, should, *counts)
     return text
@@ -275,7 +273,7 @@ def main() -> int:
     parser.add_argument(
         "--seeds", type=seeds_of, default=SEEDS["tune"], help="tune (1-10), report (101-135), or such as 1-3"
     )
-    parser.add_argument("--fleet", default="", help="options of the labelled fleet, such as '--troubles 5 --twins 1'")
+    parser.add_argument("--fleet", default="", help="options of the labelled fleet, such as '--issues 5 --controls 1'")
     parser.add_argument("--write", type=Path, help="a file with score marks")
     options = parser.parse_args()
     scores, wrong = measured(options.seeds, options.fleet.split())

@@ -34,11 +34,11 @@ LABELLED: Final = '[detectors.efs-abandoned]\ntag = "Job"\n'
 type Recorded = tuple[Callable[[], Fleet], str]
 FLEETS: Final[Mapping[str, Recorded]] = {
     "demo": (demo_fleet, POLICY),
-    "troubles": (lambda: labelled_fleet(101, troubles=3, controls=0, ordinary_of_a_kind=2), LABELLED),
-    "controls": (lambda: labelled_fleet(102, troubles=0, controls=1, ordinary_of_a_kind=0), LABELLED),
-    "ordinary": (lambda: labelled_fleet(103, troubles=0, controls=0, ordinary_of_a_kind=200), LABELLED),
+    "issues": (lambda: labelled_fleet(101, issues=3, controls=0, ordinary_of_a_kind=2), LABELLED),
+    "controls": (lambda: labelled_fleet(102, issues=0, controls=1, ordinary_of_a_kind=0), LABELLED),
+    "ordinary": (lambda: labelled_fleet(103, issues=0, controls=0, ordinary_of_a_kind=200), LABELLED),
 }
-"""The demo; and of the fleets of `make score` one of each trouble, each negative control, and what is just there."""
+"""The demo; and of the fleets of `make score` one of each issue, each negative control, and what is just there."""
 
 
 def record(fleet: Fleet, policy: str, file: Path) -> list[Scan]:

@@ -57,7 +57,7 @@ def ask(fleet):
 
 @pytest.fixture(scope="module")
 def drawn(planted):
-    """`drawn(detector, *scenarios)`: the file systems of these; of all troubles without a name."""
+    """`drawn(detector, *scenarios)`: the file systems of these; of all issues without a name."""
 
     def ids(detector, *names):
         names = names or [one.name for one in scenarios()[detector] if one.issue]

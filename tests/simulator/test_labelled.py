@@ -16,7 +16,7 @@ MOST = max(sum(one.issue for one in ones) for ones in scenarios().values())
 
 @pytest.fixture(scope="module")
 def fleet():
-    return labelled_fleet(5, troubles=MOST, controls=1, ordinary_of_a_kind=30)
+    return labelled_fleet(5, issues=MOST, controls=1, ordinary_of_a_kind=30)
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +33,13 @@ def ask(fleet):
 
 @pytest.fixture(scope="module")
 def drawn(fleet):
-    """`drawn(detector, *scenarios)`: ids of planted troubles and twins; of all scenarios without a name."""
+    """`drawn(detector, *scenarios)`: ids of planted issues and negative controls; of all scenarios without a name."""
 
     def ids(detector, *names, issue):
         return [
             case.resource_id
             for case in fleet.planted
-            if (detector in case.troubles if issue else case.twin_of == detector)
+            if (detector in case.issues if issue else case.control_of == detector)
             and case.scenario in (names or {case.scenario})
         ]
 
@@ -53,12 +53,12 @@ def test_a_scenario_is_planted_under_its_label(fleet, detector, scenario):
     cases = [
         case
         for case in fleet.planted
-        if case.scenario == scenario.name and (detector in case.troubles or case.twin_of == detector)
+        if case.scenario == scenario.name and (detector in case.issues or case.control_of == detector)
     ]
     assert cases
     for case in cases:
-        assert case.troubles == ((detector,) if scenario.issue else ()) + scenario.also
-        assert (case.twin_of == detector) is not scenario.issue
+        assert case.issues == ((detector,) if scenario.issue else ()) + scenario.also
+        assert (case.control_of == detector) is not scenario.issue
         assert (case.story, case.full) == (scenario.story, scenario.full)
         assert case.name.startswith(f"{detector}-{scenario.name}")
 
@@ -66,8 +66,8 @@ def test_a_scenario_is_planted_under_its_label(fleet, detector, scenario):
 def test_issues_are_distributed_and_each_has_its_number_of_controls(fleet):
     for detector, ones in scenarios().items():
         own = [case for case in fleet.planted if case.name.startswith(f"{detector}-")]
-        assert sum(detector in case.troubles for case in own) == MOST
-        assert sum(case.twin_of == detector for case in fleet.planted) == sum(not one.issue for one in ones)
+        assert sum(detector in case.issues for case in own) == MOST
+        assert sum(case.control_of == detector for case in fleet.planted) == sum(not one.issue for one in ones)
 
 
 def test_every_resource_is_labelled_once_and_the_ordinary_are_not(fleet):
@@ -79,8 +79,8 @@ def test_every_resource_is_labelled_once_and_the_ordinary_are_not(fleet):
 
 
 def test_a_seed_draws_the_same_in_any_surroundings_and_another_seed_differs(fleet):
-    again = labelled_fleet(5, troubles=1, controls=1, ordinary_of_a_kind=0)
-    other = labelled_fleet(6, troubles=0, controls=0, ordinary_of_a_kind=30)
+    again = labelled_fleet(5, issues=1, controls=1, ordinary_of_a_kind=0)
+    other = labelled_fleet(6, issues=0, controls=0, ordinary_of_a_kind=30)
     first = {volume.id: volume for volume in fleet.volumes}
     for volume in again.volumes:
         if not volume.tags["Name"].endswith("-root"):
@@ -362,7 +362,7 @@ def test_bound_instances_have_volumes_set_above_their_maximum(fleet, drawn):
 
 
 def test_a_labelled_fleet_is_served_with_its_truth(clients):
-    fleet = labelled_fleet(5, troubles=0, controls=0, ordinary_of_a_kind=10)
+    fleet = labelled_fleet(5, issues=0, controls=0, ordinary_of_a_kind=10)
     with Simulator(fleet) as simulator:
         assert len(clients(simulator, "efs").describe_file_systems()["FileSystems"]) == 10
         assert len(clients(simulator, "ec2").describe_volumes()["Volumes"]) == 11

@@ -19,7 +19,7 @@ class Drawn:
 
     def __init__(self, detector):
         build = Builder(instant(NOW), REGION, 3)
-        self.troubles = {one.name for one in scenarios()[detector] if one.issue}
+        self.issues = {one.name for one in scenarios()[detector] if one.issue}
         self.instances = {}
         for one in scenarios()[detector]:
             names = [f"{detector}-{one.name}-{number}" for number in range(OF_EACH)]
@@ -29,8 +29,8 @@ class Drawn:
         self.telemetry = Telemetry(self.fleet)
 
     def of(self, *names):
-        """Instances of these scenarios; of all troubles without a name."""
-        return [instance for name in names or sorted(self.troubles) for instance in self.instances[name]]
+        """Instances of these scenarios; of all issues without a name."""
+        return [instance for name in names or sorted(self.issues) for instance in self.instances[name]]
 
     def ask(self, instance, metric, stat, period=DAY, days=36):
         track = self.telemetry.track(REGION, "AWS/EC2", metric, (("InstanceId", instance.id),))

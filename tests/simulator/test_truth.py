@@ -152,11 +152,11 @@ def test_sync_writes_wait_for_their_acknowledgement_while_the_disk_idles(demo, m
 
 def test_every_case_is_an_issue_or_the_control_of_one_and_has_a_story(demo):
     for case in demo.fleet.planted:
-        assert bool(case.troubles) != bool(case.twin_of), case
-        assert {*case.troubles, *([case.twin_of] if case.twin_of else [])} <= DETECTORS
+        assert bool(case.issues) != bool(case.control_of), case
+        assert {*case.issues, *([case.control_of] if case.control_of else [])} <= DETECTORS
         assert case.story
         assert case.why
-    assert {issue for case in demo.fleet.planted for issue in case.troubles} == DETECTORS
+    assert {issue for case in demo.fleet.planted for issue in case.issues} == DETECTORS
 
 
 def test_the_truth_is_served(demo):
@@ -172,7 +172,7 @@ def test_a_mixed_fleet_has_the_size_that_was_asked_and_is_the_same_twice(clients
     sizes = [len(part) for part in (one.volumes, one.instances, one.efs, one.fsx, one.fsx_volumes)]
     assert sum(sizes) == 600
     assert [volume.id for volume in one.volumes] == [volume.id for volume in two.volumes]
-    assert {issue for case in one.planted for issue in case.troubles} <= DETECTORS
+    assert {issue for case in one.planted for issue in case.issues} <= DETECTORS
     with Simulator(one) as simulator:
         assert len(clients(simulator, "ec2").describe_volumes()["Volumes"]) == sizes[0]
 

@@ -23,15 +23,15 @@ TIMEOUT_S: Final = 30
 class Planted:
     """A planted resource.
 
-    The detectors in `troubles` must flag it; `twin_of` must not, though it looks like a case for it.
+    The detectors in `issues` must flag it; `control_of` must not, though it looks like a case for it.
     """
 
     resource_id: str
     name: str
     story: str
     why: str
-    troubles: tuple[str, ...]
-    twin_of: str | None
+    issues: tuple[str, ...]
+    control_of: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class SimulatedAccount:
         with build_opener(ProxyHandler({})).open(f"{self.url}/_simulator/truth", timeout=TIMEOUT_S) as answer:
             cases: list[dict[str, Any]] = json.load(answer)["planted"]
         return [
-            Planted(c["resource_id"], c["name"], c["story"], c["why"], tuple(c["troubles"]), c["twin_of"])
+            Planted(c["resource_id"], c["name"], c["story"], c["why"], tuple(c["issues"]), c["control_of"])
             for c in cases
         ]
 

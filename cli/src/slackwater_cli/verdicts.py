@@ -40,12 +40,12 @@ def compared(planted: Iterable[Planted], doc: ScanDocument, detectors: Collectio
     flagged = {(f["detector"], f["resource"]["id"]): f for f in doc["findings"]}
     comparisons: list[Comparison] = []
     for case in planted:
-        for issue in case.troubles:
+        for issue in case.issues:
             outcome: Outcome = "found" if (issue, case.resource_id) in flagged else "MISSED"
             comparisons.append(Comparison(outcome, issue, case.name, case.resource_id, case.why))
-        if case.twin_of:
-            outcome = "FALSE ALARM" if (case.twin_of, case.resource_id) in flagged else "silent"
-            comparisons.append(Comparison(outcome, case.twin_of, case.name, case.resource_id, case.why))
+        if case.control_of:
+            outcome = "FALSE ALARM" if (case.control_of, case.resource_id) in flagged else "silent"
+            comparisons.append(Comparison(outcome, case.control_of, case.name, case.resource_id, case.why))
     comparisons = [one for one in comparisons if one.detector in detectors]
     expected = {(one.detector, one.resource_id) for one in comparisons}
     comparisons += [

@@ -26,8 +26,8 @@ from .resources import Fleet, rfc3339
 _NUMBERS = (
     ("--resources", 20_000, "of the mixed or hard fleet, or of each large account"),
     ("--accounts", 1_000, "of the organization"),
-    ("--troubles", 30, "issues of the labelled fleet, for each detector"),
-    ("--twins", 6, "resources of the labelled fleet, for each negative control"),
+    ("--issues", 30, "issues of the labelled fleet, for each detector"),
+    ("--controls", 6, "resources of the labelled fleet, for each negative control"),
     ("--ordinary-of-a-kind", 1_250, "of the labelled fleet"),
     ("--seed", 7, "of what the fleets draw"),
     ("--port", 0, "to listen at; without it any that is free"),
@@ -47,7 +47,7 @@ def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
         now = rfc3339(own.now)
         return own, organization(options.members, regions, large=1, resources=100, denied=1, closed=1, now=now)[1]
     if options.fleet == "labelled":
-        drawn = {"troubles": options.troubles, "controls": options.twins}
+        drawn = {"issues": options.issues, "controls": options.controls}
         return labelled_fleet(options.seed, ordinary_of_a_kind=options.ordinary_of_a_kind, **drawn), None
     regions = tuple(options.regions.split(",")) if options.regions else ()
     if options.fleet == "organization":
@@ -65,7 +65,7 @@ def _until_closed(stop: threading.Event) -> None:
 
 def main() -> int:
     """Serve; the first line of standard output says where."""
-    parser = argparse.ArgumentParser(prog="slackwater_simulator", description=__doc__)
+    parser = argparse.ArgumentParser(prog="slackwater-simulator", description=__doc__)
     parser.add_argument("--fleet", choices=["demo", "mixed", "hard", "labelled", "organization"], default="demo")
     for name, usual, meaning in _NUMBERS:
         parser.add_argument(name, type=type(usual), default=usual, help=meaning)

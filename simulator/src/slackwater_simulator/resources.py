@@ -428,8 +428,8 @@ class Planted:
     name: str
     region: str
     story: str
-    troubles: tuple[str, ...] = ()
-    twin_of: str | None = None
+    issues: tuple[str, ...] = ()
+    control_of: str | None = None
     why: str = ""
     scenario: str = ""
     """Which scenario drew it, in a labelled fleet."""

@@ -64,7 +64,7 @@ def counts(fleet: Fleet, region: str) -> dict[str, Any]:
 
 def truth(fleet: Fleet) -> dict[str, Any]:
     """The truth document."""
-    planted = [asdict(case) | {"troubles": list(case.troubles)} for case in fleet.planted]
+    planted = [asdict(case) | {"issues": list(case.issues)} for case in fleet.planted]
     return {
         "now": rfc3339(fleet.now),
         "account": fleet.account,

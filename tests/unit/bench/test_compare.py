@@ -54,7 +54,7 @@ def world(bench):
     )
     build.plant(unattached, "left", "ebs-unattached")
     build.detached(fresh.id, runs.id, build.ago(3))
-    build.plant(fresh, "just left", twin_of="ebs-unattached")
+    build.plant(fresh, "just left", control_of="ebs-unattached")
     source, replica, _ = (
         build.file_system(name, standard_bytes=2**30, replica=name == "replica")
         for name in ("source", "replica", "quiet")
@@ -98,7 +98,7 @@ def test_what_both_flag_needs_no_reason(bench, world):
     unattached = id_of(world, "loose")
     row = compared(bench, world, "unattached-volumes", [unattached], [unattached])
     assert (row.both, row.only_ours, row.only_theirs, row.unexplained) == (1, {}, {}, ())
-    assert (row.planted, row.twins) == ((1, 1, 1), (1, 0, 0))
+    assert (row.planted, row.controls) == ((1, 1, 1), (1, 0, 0))
 
 
 @pytest.mark.parametrize(

@@ -28,12 +28,12 @@ def score():
             sys.modules.pop(name, None)
 
 
-def case(id_, scenario, *troubles, twin_of=None, full=True):
+def case(id_, scenario, *issues, control_of=None, full=True):
     return {
         "resource_id": id_,
         "type": "efs-file-system",
-        "troubles": list(troubles),
-        "twin_of": twin_of,
+        "issues": list(issues),
+        "control_of": control_of,
         "scenario": scenario,
         "full": full,
         "story": f"{scenario}.",
@@ -61,9 +61,9 @@ PLANTED = (
     case("found", "killed", "efs-idle"),
     case("silent", "killed", "efs-idle"),
     case("doubted", "killed", "efs-idle"),
-    case("twin", "weekly", twin_of="efs-idle"),
-    case("unsure", "weekly", twin_of="efs-idle"),
-    case("dark", "dark", twin_of="efs-idle", full=False),
+    case("control", "weekly", control_of="efs-idle"),
+    case("unsure", "weekly", control_of="efs-idle"),
+    case("dark", "dark", control_of="efs-idle", full=False),
 )
 
 
@@ -92,11 +92,11 @@ def test_issues_are_found_or_missed_and_unknown_counts_as_missed(score):
 
 
 def test_a_false_alarm_is_counted_wherever_it_is(score):
-    scores, wrong = counted(score, document(findings=finding("efs-idle", "found", "twin", "ordinary")))
+    scores, wrong = counted(score, document(findings=finding("efs-idle", "found", "control", "ordinary")))
     assert scores["efs-idle"].false_alarms == 2
     assert scores["efs-idle"].precision == pytest.approx(1 / 3)
     assert {(one.resource_id, one.scenario) for one in wrong if one.what == "false alarm"} == {
-        ("twin", "weekly"),
+        ("control", "weekly"),
         ("ordinary", "not planted"),
     }
 
@@ -126,7 +126,7 @@ def test_an_issue_of_two_detectors_is_looked_for_by_both(score):
 @pytest.mark.parametrize("silent", [KEPT, STRONGER_FINDING])
 def test_what_saves_too_little_to_list_was_flagged_and_what_is_unlisted_for_another_reason_was_not(score, silent):
     doc = document(
-        unlisted=[*finding("efs-idle", "found", reason=BELOW_MINIMUM), *finding("efs-idle", "twin", reason=silent)]
+        unlisted=[*finding("efs-idle", "found", reason=BELOW_MINIMUM), *finding("efs-idle", "control", reason=silent)]
     )
     scores, _ = counted(score, doc)
     assert (scores["efs-idle"].found, scores["efs-idle"].false_alarms) == (1, 0)
@@ -141,10 +141,10 @@ def test_fleets_add_up(score):
 
 def _scored(score, detector, *, found, missed=0, alarms=0, unknown=0, controls=0, innocents=0):
     one = score.Score(false_alarms=alarms, innocents=innocents)
-    one.rows["trouble"] = score.Row(trouble=True, full=True)
-    one.rows["trouble"].said.update({"flagged": found, "silent": missed})
-    one.rows["twin"] = score.Row(trouble=False, full=True)
-    one.rows["twin"].said.update({"silent": controls, "unknown": unknown})
+    one.rows["issue"] = score.Row(issue=True, full=True)
+    one.rows["issue"].said.update({"flagged": found, "silent": missed})
+    one.rows["control"] = score.Row(issue=False, full=True)
+    one.rows["control"].said.update({"silent": controls, "unknown": unknown})
     return {detector: one}
 
 
@@ -207,7 +207,7 @@ def test_seeds_to_tune_on_are_not_those_that_are_reported(score):
 
 
 def test_a_small_fleet_is_drawn_scanned_and_counted(score):
-    scores, _ = score.measured([4], ("--troubles", "1", "--twins", "0", "--ordinary-of-a-kind", "5"))
+    scores, _ = score.measured([4], ("--issues", "1", "--controls", "0", "--ordinary-of-a-kind", "5"))
     assert {detector for detector, one in scores.items() if one.rows} >= {
         *scenarios()
     }  # files are named after detectors

@@ -173,8 +173,8 @@ def test_the_simulated_account_ends_with_the_demo() -> None:
         account.planted()
 
 
-def planted(resource_id: str, *troubles: str, twin_of: str | None = None) -> Planted:
-    return Planted(resource_id, f"name of {resource_id}", "a story", "why", troubles, twin_of)
+def planted(resource_id: str, *issues: str, control_of: str | None = None) -> Planted:
+    return Planted(resource_id, f"name of {resource_id}", "a story", "why", issues, control_of)
 
 
 def found(*pairs: tuple[str, str]) -> dict:
@@ -192,8 +192,8 @@ def test_issues_are_found_or_missed_and_controls_are_silent_or_false_alarms() ->
     cases = [
         planted("a", "efs-idle"),
         planted("b", "efs-idle"),
-        planted("c", twin_of="efs-idle"),
-        planted("d", twin_of="efs-idle"),
+        planted("c", control_of="efs-idle"),
+        planted("d", control_of="efs-idle"),
     ]
 
     assert outcomes(cases, found(("efs-idle", "a"), ("efs-idle", "c"))) == {
@@ -215,7 +215,7 @@ def test_a_finding_that_nobody_planted_is_a_false_alarm() -> None:
 
 
 def test_issues_of_missing_detectors_are_not_counted() -> None:
-    assert outcomes([planted("a", "efs-orphaned"), planted("b", twin_of="efs-orphaned")], found()) == {}
+    assert outcomes([planted("a", "efs-orphaned"), planted("b", control_of="efs-orphaned")], found()) == {}
 
 
 def test_the_demo_leaves_with_1_if_anything_disagrees(run, monkeypatch: pytest.MonkeyPatch) -> None:

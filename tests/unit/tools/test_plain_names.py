@@ -49,7 +49,7 @@ def test_exceptions_uses_and_other_words_pass(code: str, tmp_path: Path, rules_f
 
 def test_the_projects_own_list_refuses_a_word_and_accepts_an_exception(tmp_path: Path) -> None:
     rules = read_rules(Path(__file__).parents[3] / "tools/plain_names.toml")
-    (path := tmp_path / "module.py").write_text("twin_of = 1\ntwins = 2\npytestmark = 3\n")
+    (path := tmp_path / "module.py").write_text("troubles = 1\ntwins = 2\npytestmark = 3\n")
     assert [*problems(path, rules)] == [f"{path}:2: twins: use 'negative control' instead of 'twins'"]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
@@ -75,11 +75,11 @@ class Builder:
         """A zone of the Region."""
         return self.region + letter
 
-    def plant(self, resource: Resource, story: str, *issues: str, twin_of: str | None = None, **more: Any) -> None:
+    def plant(self, resource: Resource, story: str, *issues: str, control_of: str | None = None, **more: Any) -> None:
         """Label a resource with the detectors that should report it, or with the one that should not."""
         what: dict[str, Any] = {"type": TYPES[type(resource)], "region": resource.region, "story": story, **more}
         self.planted.append(
-            Planted(resource_id=resource.id, name=name_of(resource), troubles=issues, twin_of=twin_of, **what)
+            Planted(resource_id=resource.id, name=name_of(resource), issues=issues, control_of=control_of, **what)
         )
 
     def change[T: (Volume, Instance)](self, resource: T, **parts: Any) -> T:
@@ -98,9 +98,8 @@ class Builder:
         if on is not None:
             more.setdefault("nitro", on.kind.nitro)
             since, root = max(created, on.launched), device == "/dev/xvda"
-            more["attachments"] = (
-                Attachment(instance_id=on.id, since=since, device=device, delete_on_termination=root),
-            )
+            attachment = Attachment(instance_id=on.id, since=since, device=device, delete_on_termination=root)
+            more["attachments"] = (attachment,)
         tags = {"Name": name, **more.pop("tags", {})}
         volume = Volume(id=self.id("vol", name), az=az, created=created, size_gib=size_gib, tags=tags, **more)
         self.volumes.append(volume)
@@ -115,10 +114,8 @@ class Builder:
         instance = Instance(id=self.id("i", name), type=kind, az=self.zone(zone), launched=launched, tags=tags, **more)
         self.instances.append(instance)
         shape = self.shapes.shape("trickle", len(self.instances))
-        root: dict[str, Any] = {
-            "activity": Activity(shape=shape, read=2.0 * MIB, write=6.0 * MIB, read_size=32768, write_size=16384),
-            "tags": {"Owner": tags.get("Owner", "platform")},
-        }
+        work = Activity(shape=shape, read=2.0 * MIB, write=6.0 * MIB, read_size=32768, write_size=16384)
+        root: dict[str, Any] = {"activity": work, "tags": {"Owner": tags.get("Owner", "platform")}}
         if instance.state == "stopped" or instance.running:
             root["used"] = instance.intervals
         if instance.state != "terminated":
@@ -144,51 +141,45 @@ class Builder:
 
     def replicate(self, source: ElasticFileSystem, replica: ElasticFileSystem) -> None:
         """Say that an EFS file system replicates to another."""
-        self.replications.append(
-            Replication(
-                source_id=source.id,
-                source_region=self.region,
-                destination_id=replica.id,
-                destination_region=self.region,
-                created=replica.created,
-            )
-        )
+        where = {"source_region": self.region, "destination_region": self.region}
+        ids = {"source_id": source.id, "destination_id": replica.id}
+        self.replications.append(Replication(**ids, **where, created=replica.created))
 
     def event(
-        self, name: str, at: int, request: dict[str, object], response: dict[str, object], *resources: tuple[str, str]
+        self, name: str, at: int, request: Mapping[str, object], response: Mapping[str, object], *on: tuple[str, str]
     ) -> None:
         """Record a management event."""
-        own: dict[str, Any] = {"region": self.region, "user": "operations", "resources": resources}
+        own: dict[str, Any] = {"region": self.region, "user": "operations", "resources": on}
         self.events.append(TrailEvent(name=name, at=at, request=request, response=response, **own))
 
     def detached(self, volume_id: str, instance_id: str, at: int) -> None:
         """A DetachVolume event."""
-        of: dict[str, object] = {"volumeId": volume_id, "instanceId": instance_id, "device": "/dev/sdf"}
-        both = ("AWS::EC2::Volume", volume_id), ("AWS::EC2::Instance", instance_id)
-        request: dict[str, object] = {"volumeId": volume_id, "force": False}
-        self.event("DetachVolume", at, request, {**of, "status": "detaching"}, *both)
+        self._moved("DetachVolume", "detaching", volume_id, instance_id, at, {"volumeId": volume_id, "force": False})
 
     def attached(self, volume_id: str, instance_id: str, at: int) -> None:
         """An AttachVolume event."""
-        of: dict[str, object] = {"volumeId": volume_id, "instanceId": instance_id, "device": "/dev/sdf"}
+        request = {"volumeId": volume_id, "instanceId": instance_id, "device": "/dev/sdf"}
+        self._moved("AttachVolume", "attaching", volume_id, instance_id, at, request)
+
+    def _moved(
+        self, name: str, status: str, volume_id: str, instance_id: str, at: int, request: Mapping[str, object]
+    ) -> None:
+        of = {"volumeId": volume_id, "instanceId": instance_id, "device": "/dev/sdf", "status": status}
         both = ("AWS::EC2::Volume", volume_id), ("AWS::EC2::Instance", instance_id)
-        self.event("AttachVolume", at, of, {**of, "status": "attaching"}, *both)
+        self.event(name, at, request, of, *both)
 
     def terminated(self, instance_id: str, at: int) -> None:
         """A TerminateInstances event; AWS names the instance in it, not the volumes that it leaves behind."""
-        request: dict[str, object] = {"instancesSet": {"items": [{"instanceId": instance_id}]}}
-        states = {
-            "currentState": {"code": 32, "name": "shutting-down"},
-            "previousState": {"code": 16, "name": "running"},
-        }
-        response: dict[str, object] = {"instancesSet": {"items": [{"instanceId": instance_id, **states}]}}
+        instance, after = {"instanceId": instance_id}, {"code": 32, "name": "shutting-down"}
+        ended = {**instance, "currentState": after, "previousState": {"code": 16, "name": "running"}}
+        request, response = ({"instancesSet": {"items": [item]}} for item in (instance, ended))
         self.event("TerminateInstances", at, request, response, ("AWS::EC2::Instance", instance_id))
 
     def created(self, volume: Volume) -> None:
         """A CreateVolume event."""
-        request: dict[str, object] = {"size": str(volume.size_gib), "zone": volume.az, "volumeType": volume.type}
-        response: dict[str, object] = {"volumeId": volume.id, "size": str(volume.size_gib), "status": "creating"}
-        response["availabilityZone"] = volume.az
+        size = str(volume.size_gib)
+        request = {"size": size, "zone": volume.az, "volumeType": volume.type}
+        response = {"volumeId": volume.id, "size": size, "status": "creating", "availabilityZone": volume.az}
         self.event("CreateVolume", volume.created, request, response, ("AWS::EC2::Volume", volume.id))
 
     def openzfs(
@@ -196,7 +187,7 @@ class Builder:
     ) -> FsxFileSystem:
         """An OpenZFS file system; its root volume keeps the default export and does no work of its own."""
         settings: dict[str, Any] = {"storage_gib": storage_gib, "throughput": throughput, "days": days, **more}
-        system = self._served("zfs", name, "OPENZFS", settings.pop("deployment", "MULTI_AZ_1"), **settings)
+        system = self.served(f"zfs{name}", name, "OPENZFS", settings.pop("deployment", "MULTI_AZ_1"), **settings)
         self.fsx_volume(system, system.root_volume_id, "fsx", exports=(Export("*", ("rw", "crossmnt")),))
         return system
 
@@ -212,7 +203,7 @@ class Builder:
         **more: Any,
     ) -> FsxFileSystem:
         """An FSx file system of another type than OpenZFS; ONTAP's volumes do the work that its file system does."""
-        system = self._served("fsx", name, kind, deployment, days=days, **more)
+        system = self.served(f"fsx{name}", name, kind, deployment, days=days, **more)
         if kind == "ONTAP":
             svm = self.machine(system, name)
             for volume in volumes:
@@ -221,8 +212,9 @@ class Builder:
                 self.ontap(svm, name + volume, volume, **own)
         return system
 
-    def _served(self, prefix: str, name: str, kind: Any, deployment: str, *, days: float, **more: Any) -> FsxFileSystem:
-        own: dict[str, Any] = {"id": self.id("fs", prefix + name), "region": self.region, "created": self.ago(days)}
+    def served(self, key: str, name: str, kind: Any, deployment: str, *, days: float, **more: Any) -> FsxFileSystem:
+        """An FSx file system without volumes; its id follows from the key."""
+        own: dict[str, Any] = {"id": self.id("fs", key), "region": self.region, "created": self.ago(days)}
         tags = {"Name": name, **more.pop("tags", {})}
         system = FsxFileSystem(kind=kind, deployment=deployment, tags=tags, **own, **more)
         self.fsx.append(system)

@@ -8,19 +8,12 @@ from __future__ import annotations
 from slackwater_simulator.resources import ACCOUNT, Fleet, Role, instant
 
 from .builder import Builder
-from .demo_background import background
-from .demo_exports import exports
-from .demo_files import encode_leftovers, quiet_file_systems
+from .demo_ebs import bought_throughput, limits, quiet, settings, unattached
+from .demo_ec2 import background, networks, usage
+from .demo_efs import encode_leftovers, placement, quiet_file_systems, throughput
+from .demo_fsx import exports, servers
 from .demo_labels import label
-from .demo_limits import limits
-from .demo_network import networks
 from .demo_parts import NOW, REGION
-from .demo_placement import placement
-from .demo_servers import servers
-from .demo_settings import settings
-from .demo_throughput import throughput
-from .demo_usage import usage
-from .demo_volumes import bought_throughput, quiet, unattached
 
 
 def demo_fleet(now: str = NOW, seed: int = 7) -> Fleet:

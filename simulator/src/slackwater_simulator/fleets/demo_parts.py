@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from slackwater_simulator.resources import KIB, MIB, Activity, Flow, Instance, Volume
+from slackwater_simulator.series import Signal
 
 from .builder import Builder
 
@@ -26,14 +27,13 @@ def cpu(build: Builder, kind: str = "office", top: float = 45.0, variant: int = 
 def io(
     build: Builder, shape: str, read_mib: float, write_mib: float, *, variant: int = 0, size: float = 128 * KIB
 ) -> Activity:
+    """Reads and writes of a shape that many resources share, MiB/s at the peak."""
+    return work(build.shapes.shape(shape, variant), read_mib, write_mib, read_size=size, write_size=size)
+
+
+def work(shape: Signal, read_mib: float, write_mib: float, **more: float) -> Activity:
     """Reads and writes, MiB/s at the peak."""
-    return Activity(
-        shape=build.shapes.shape(shape, variant),
-        read=read_mib * MIB,
-        write=write_mib * MIB,
-        read_size=size,
-        write_size=size,
-    )
+    return Activity(shape=shape, read=read_mib * MIB, write=write_mib * MIB, **more)
 
 
 def office(build: Builder, mb: float, variant: int = 0) -> Flow:

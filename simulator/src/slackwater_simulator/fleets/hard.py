@@ -1,7 +1,8 @@
 """A large account that a cheap screen does not settle: noisy loads whose peaks lie near a limit, and holes.
 
-Most peaks lie within 25 % of a threshold, the noise has a coefficient of variation of 0.5 to 2, a third of the volumes are gp2,
-every second EFS file system is busy, and a quarter of the loads have holes. Nothing is planted: it is for measuring costs.
+Most peaks lie within 25 % of a threshold, the noise has a coefficient of variation of 0.5 to 2, a third of the volumes
+are gp2, every second EFS file system is busy, and a quarter of the loads have holes. Nothing is planted: it is for
+measuring costs.
 """
 
 from __future__ import annotations
@@ -27,14 +28,7 @@ _VARIANTS, _SPREAD = 24, (0.6, 1.9)
 _LEVEL_MINUTES = 30
 _FIVE_MINUTES_S = 300
 _KINDS = (
-    "t3.micro",
-    "t3.medium",
-    "t3.large",
-    "t4g.small",
-    "m5.large",
-    "m6i.xlarge",
-    "c6i.large",
-    "c7g.xlarge",
+    *("t3.micro", "t3.medium", "t3.large", "t4g.small", "m5.large", "m6i.xlarge", "c6i.large", "c7g.xlarge"),
     "r6i.large",
 )
 _GP3_MIB_S, _GP3_IOPS = 125, 3_000
@@ -87,27 +81,17 @@ class _Hard:
         kind, shape = _KINDS[number % len(_KINDS)], self._shape()
         most = float(shape.at(_FIVE_MINUTES_S).total.max())
         flow = Flow(shape, self._peak(TYPES[kind].baseline_bytes) * _FIVE_MINUTES_S / most)
-        self.build.instance(
-            f"node-{number:05}",
-            kind,
-            root_gib=100,
-            days=self._between(20, 400),
-            net_in=Flow(shape, flow.scale * self._between(0.2, 1)),
-            net_out=flow,
-            cpu=Flow(shape, self._between(4, 90)),
-            unlimited=number % 4 == 0,
-        )
+        days, net_in = self._between(20, 400), Flow(shape, flow.scale * self._between(0.2, 1))
+        use: dict[str, Any] = {"net_in": net_in, "net_out": flow, "cpu": Flow(shape, self._between(4, 90))}
+        self.build.instance(f"node-{number:05}", kind, root_gib=100, days=days, unlimited=number % 4 == 0, **use)
         self.build.volumes[-1] = replace(self.build.volumes[-1], **self._kind(number, 100))
 
     def _volume(self, number: int, host: Instance) -> None:
         size = int(self.random.integers(100, 1_500))
         if number % 20 == 7:  # detached about a week ago
-            at = self.build.ago(self._peak(7))
-            made = self.build.ago(200)
-            unattached = self.build.volume(
-                f"loose-{number:05}", size, created=made, used=((made, at),), **self._kind(number, size)
-            )
-            self.build.detached(unattached.id, host.id, at)
+            at, made = self.build.ago(self._peak(7)), self.build.ago(200)
+            life: dict[str, Any] = {"created": made, "used": ((made, at),), **self._kind(number, size)}
+            self.build.detached(self.build.volume(f"loose-{number:05}", size, **life).id, host.id, at)
             return
         device = f"/dev/sd{chr(102 + number % 20)}"
         self.build.volume(f"data-{number:05}", size, on=host, device=device, **self._kind(number, size))
@@ -130,7 +114,7 @@ class _Hard:
                 return {"type": "io1", "iops": _GP3_IOPS, "activity": work}
 
     def _files(self, number: int) -> None:
-        """Every second one is near the limit of its throughput, or near 50 writes a second; the others are hardly used."""
+        """Every second one is near the limit of its throughput, or near 50 writes a second."""
         stored, mode = self._between(30, 1_200), ("bursting", "elastic", "provisioned")[number // 2 % 3]
         size = _SMALL * self._between(1 - NEAR, 1 + NEAR)
         provisioned = float(self.random.choice((32, 64, 128))) if mode == "provisioned" else None
@@ -139,17 +123,13 @@ class _Hard:
         else:
             metered = self._peak((provisioned or 100) * MIB)  # a read counts a third
             work = self._work(metered / (0.4 + 0.6 / 3), size)
-        self.build.file_system(
-            f"share-{number:05}",
-            days=self._between(5, 700),
-            zones="a" if number % 10 == 3 else "acd",
-            one_zone="a" if number % 4 == 1 else None,
-            mode=mode,
-            provisioned_mibps=provisioned,
-            standard_bytes=int(stored * GIB),
-            activity=work,
-            clients=Flow(work.shape, self._between(1, 30)),
-        )
+        place: dict[str, Any] = {
+            "zones": "a" if number % 10 == 3 else "acd",
+            "one_zone": "a" if number % 4 == 1 else None,
+        }
+        days, clients = self._between(5, 700), Flow(work.shape, self._between(1, 30))
+        more: dict[str, Any] = {"mode": mode, "provisioned_mibps": provisioned, "standard_bytes": int(stored * GIB)}
+        self.build.file_system(f"share-{number:05}", days=days, activity=work, clients=clients, **place, **more)
 
     def _server(self, number: int) -> None:
         """Two of three are OpenZFS, half of these with a sync export near 100 small writes a second."""
@@ -157,33 +137,20 @@ class _Hard:
         if number % 3 == 2:
             work = self._work(self._peak(throughput) * 1e6, 64 * KIB)
             kind, deployment = (("ONTAP", "MULTI_AZ_1"), ("WINDOWS", "SINGLE_AZ_2"))[number % 2]
-            self.build.server(
-                f"server-{number:05}",
-                kind,  # type: ignore[arg-type]
-                deployment,
-                storage_gib=2_048,
-                throughput=512,
-                volumes=("vol0",),
-                activity=work,
-                disk_iops_peak=self._peak(50),
-                server_peak=self._peak(50),
-            )
+            size: dict[str, Any] = {"storage_gib": 2_048, "throughput": 512, "volumes": ("vol0",), **self._near()}
+            self.build.server(f"server-{number:05}", kind, deployment, activity=work, **size)  # type: ignore[arg-type]
             return
-        size, sync = _SMALL * self._between(1 - NEAR, 1 + NEAR), number % 2 == 0
-        work = (
-            self._work(self._peak(100) * 2.5 * size, size) if sync else self._work(self._peak(throughput) * 1e6, size)
-        )
-        system = self.build.openzfs(
-            f"zfs-{number:05}",
-            throughput=throughput,
-            activity=work,
-            clients=4.0,
-            disk_iops_peak=self._peak(50),
-            server_peak=self._peak(50),
-            deployment=("MULTI_AZ_1", "SINGLE_AZ_2")[number % 2],
-        )
+        written, sync = _SMALL * self._between(1 - NEAR, 1 + NEAR), number % 2 == 0
+        moved = self._peak(100) * 2.5 * written if sync else self._peak(throughput) * 1e6
+        work, deployment = self._work(moved, written), ("MULTI_AZ_1", "SINGLE_AZ_2")[number % 2]
+        size = {"throughput": throughput, "deployment": deployment, **self._near()}
+        system = self.build.openzfs(f"zfs-{number:05}", activity=work, clients=4.0, **size)
         options = ("rw", "crossmnt") if sync else ("rw", "crossmnt", "async")
         self.build.export(system, "share", Export("10.0.0.0/16", options), activity=work)
+
+    def _near(self) -> dict[str, float]:
+        """How busy the disks and the file server are at their peak, percent."""
+        return {"disk_iops_peak": self._peak(50), "server_peak": self._peak(50)}
 
 
 def noisy(shapes: Shapes, spread: float, variant: int) -> Signal:

@@ -20,14 +20,13 @@ from slackwater_simulator.resources import (
     Export,
     Fleet,
     Flow,
-    FsxFileSystem,
     Instance,
     Volume,
     given,
     instant,
     rfc3339,
 )
-from slackwater_simulator.series import DAY, MINUTE, Floats, Signal, Track
+from slackwater_simulator.series import DAY, MINUTE, Floats, Signal
 from slackwater_simulator.shapes import MINUTES, noise
 
 from .builder import Builder
@@ -35,19 +34,9 @@ from .demo_parts import NOW, REGION
 
 _ISSUES, _CONTROLS = 0.03, 0.02
 _KINDS = (
-    *(
-        "t3.micro",
-        "t3.small",
-        "t3.medium",
-        "t3.large",
-        "t4g.small",
-        "t3a.medium",
-        "m5.large",
-        "m6i.large",
-        "m6i.xlarge",
-    ),
-    *("m7g.large", "m7i.xlarge", "c6i.large", "c7g.xlarge", "r6i.large", "r6i.xlarge", "m4.large", "c5.xlarge"),
-    *("m6i.8xlarge", "c5.9xlarge"),
+    *("t3.micro", "t3.small", "t3.medium", "t3.large", "t4g.small", "t3a.medium", "m5.large", "m6i.large"),
+    *("m6i.xlarge", "m7g.large", "m7i.xlarge", "c6i.large", "c7g.xlarge", "r6i.large", "r6i.xlarge", "m4.large"),
+    *("c5.xlarge", "m6i.8xlarge", "c5.9xlarge"),
 )
 _LISTS = ("volumes", "instances", "efs", "fsx", "fsx_volumes", "svms", "replications", "events", "planted")
 _THROTTLED = ["t3.micro", "t3.small", "t3.medium", "t3a.medium", "t4g.small"]
@@ -89,11 +78,8 @@ class _Mixed:
     # small choices
 
     def _tags(self, number: int) -> dict[str, str]:
-        return {
-            "Owner": _OWNERS[number % len(_OWNERS)],
-            "Env": "production" if number % 4 else "staging",
-            "Project": f"project-{number % 23}",
-        }
+        owner, environment = _OWNERS[number % len(_OWNERS)], "production" if number % 4 else "staging"
+        return {"Owner": owner, "Env": environment, "Project": f"project-{number % 23}"}
 
     def _between(self, low: float, high: float) -> float:
         return float(self.random.uniform(low, high))
@@ -129,19 +115,10 @@ class _Mixed:
             kind = _KINDS[int(self.random.integers(len(_KINDS)))]
             stopped = self.build.ago(self._between(3, 80)) if number % 40 == 7 else None
             share = TYPES[kind].baseline_bytes / _MB * self._between(0.01, 0.2)
-            self._instance(
-                "node",
-                number,
-                kind,
-                days=self._between(85, 400),
-                zone="acd"[number % 3],
-                state="stopped" if stopped else "running",
-                stopped=stopped,
-                detailed=number % 10 == 3,
-                net_in=self._flow(number, share),
-                net_out=self._flow(number + 1, share * 0.8),
-                unlimited=kind.startswith("t") and number % 4 == 0,
-            )
+            more: dict[str, Any] = {"days": self._between(85, 400), "zone": "acd"[number % 3], "stopped": stopped}
+            more |= {"net_in": self._flow(number, share), "net_out": self._flow(number + 1, share * 0.8)}
+            more |= {"state": "stopped" if stopped else "running", "detailed": number % 10 == 3}
+            self._instance("node", number, kind, unlimited=kind.startswith("t") and number % 4 == 0, **more)
 
     def _through(self, kinds: list[str], demand: Floats, minutes: Floats) -> list[tuple[Flow, Signal]]:
         """Many instances through their token buckets at once; five-minute statistics and the held-back counters."""
@@ -167,23 +144,15 @@ class _Mixed:
         flows = self._through(kinds, demand, self.random.uniform(5, 20, len(numbers)))
         for number, kind, (flow, held) in zip(numbers, kinds, flows, strict=True):
             agent = "typed" if number % 6 == 0 else "plain" if number % 6 == 3 else ""
-            counters: dict[str, Track] = (
-                {f"ethtool_bw_{way}_allowance_exceeded": given(held, digits=0) for way in ("in", "out")}
-                if agent
-                else {}
-            )
-            made = self._instance(
-                "relay", number, kind, days=90, net_in=flow, net_out=flow, agent=agent, telemetry=counters
-            )
-            self.build.plant(
-                made,
-                "A T instance forwards more than its baseline for hours.",
-                "ec2-network-throttled",
-                why="Pinned at its baseline after each burst.",
-            )
+            ways = ("in", "out") if agent else ()
+            counters = {f"ethtool_bw_{way}_allowance_exceeded": given(held, digits=0) for way in ways}
+            more: dict[str, Any] = {"net_in": flow, "net_out": flow, "agent": agent, "telemetry": counters}
+            made = self._instance("relay", number, kind, days=90, **more)
+            story = "A T instance forwards more than its baseline for hours."
+            self.build.plant(made, story, "ec2-network-throttled", why="Pinned at its baseline after each burst.")
 
     def _control(self, made: Instance, story: str, why: str) -> None:
-        self.build.plant(made, story, twin_of="ec2-network-throttled", why=why)
+        self.build.plant(made, story, control_of="ec2-network-throttled", why=why)
 
     def _shaped(self, number: int) -> None:
         kind = _THROTTLED[number % len(_THROTTLED)]
@@ -207,9 +176,8 @@ class _Mixed:
         passed = self._through(kinds, demand, np.full(len(kinds), 30.0))
         for number, (flow, _) in zip(flows + crons, passed, strict=True):
             single = number % 5 == 1
-            name, kind = ("loader", "m6i.4xlarge") if single else ("cron", "t3.small")
-            back = Flow(flow.signal, 0.02 if single else 0.2)
-            made = self._instance(name, number, kind, net_in=flow, net_out=back)
+            name, kind, back = ("loader", "m6i.4xlarge", 0.02) if single else ("cron", "t3.small", 0.2)
+            made = self._instance(name, number, kind, net_in=flow, net_out=Flow(flow.signal, back))
             if single:
                 self._control(made, "One TCP flow at 5 Gbps.", "The plateau is a flow's limit, below the baseline.")
             else:
@@ -260,9 +228,8 @@ class _Mixed:
         self._attached(f"data-{number:05}", size, host, number, activity=self._io(number, read, write), **more)
 
     def _attached(self, name: str, size: int, host: Instance, number: int, **more: Any) -> Volume:
-        return self.build.volume(
-            name, size, on=host, device=f"/dev/sd{chr(102 + number % 20)}", tags=self._tags(number), **more
-        )
+        device = f"/dev/sd{chr(102 + number % 20)}"
+        return self.build.volume(name, size, on=host, device=device, tags=self._tags(number), **more)
 
     def _host(self, number: int) -> Instance:
         """A Nitro instance for a volume that must publish minima and maxima."""
@@ -271,149 +238,110 @@ class _Mixed:
             host = hosts[(number * 13 + offset) % len(hosts)]
             if host.state == "running" and host.kind.nitro:
                 return host
-        return self.build.instance(
-            f"host-{number:05}", "m6i.large", net_in=self._flow(0, 5), net_out=self._flow(0, 5), cpu=self._cpu(0)
-        )
+        flow = self._flow(0, 5)
+        return self.build.instance(f"host-{number:05}", "m6i.large", net_in=flow, net_out=flow, cpu=self._cpu(0))
 
     def _overbought(self, number: int) -> None:
         bought = (250, 500, 750, 1000)[number % 4]
         used = bought * self._between(0.03, 0.25)
-        volume = self._attached(
-            f"over-{number:05}",
-            400,
-            self._host(number),
-            number,
-            throughput=bought,
-            iops=4000,
-            activity=self._io(number, used * 0.6, used * 0.4),
-        )
-        self.build.plant(
-            volume,
-            f"{bought} MiB/s bought, a quarter used at most.",
-            "ebs-surplus-throughput",
-            why=f"At most {used:.0f} MiB/s in any minute.",
-        )
+        more = {"throughput": bought, "iops": 4000, "activity": self._io(number, used * 0.6, used * 0.4)}
+        volume = self._attached(f"over-{number:05}", 400, self._host(number), number, **more)
+        story, why = f"{bought} MiB/s bought, a quarter used at most.", f"At most {used:.0f} MiB/s in any minute."
+        self.build.plant(volume, story, "ebs-surplus-throughput", why=why)
 
     def _used_at_night(self, number: int) -> None:
         bought = (250, 500)[number % 2]
         activity = self._io(number, 0.0, bought * 0.97, "nightly", 256 * KIB)
-        volume = self._attached(
-            f"dump-{number:05}", 500, self._host(number + 5), number, throughput=bought, iops=4000, activity=activity
-        )
-        self.build.plant(
-            volume,
-            "Ten minutes at full throughput every night.",
-            twin_of="ebs-surplus-throughput",
-            why="The greatest minute is at the limit.",
-        )
+        more = {"throughput": bought, "iops": 4000, "activity": activity}
+        volume = self._attached(f"dump-{number:05}", 500, self._host(number + 5), number, **more)
+        story, why = "Ten minutes at full throughput every night.", "The greatest minute is at the limit."
+        self.build.plant(volume, story, control_of="ebs-surplus-throughput", why=why)
 
     def _unattached(self, name: str, number: int, days: float, **more: Any) -> Volume:
         at, age = self.build.ago(days), days + self._between(20, 300)
-        tags = self._tags(number) | more.pop("tags", {})
-        volume = self.build.volume(
-            name,
-            int(self.random.integers(20, 800)),
-            created=self.build.ago(age),
-            used=((self.build.ago(age), at),),
-            activity=self._io(number, 8, 5),
-            tags=tags,
-            **more,
-        )
+        tags, size = self._tags(number) | more.pop("tags", {}), int(self.random.integers(20, 800))
+        created, work = self.build.ago(age), self._io(number, 8, 5)
+        life: dict[str, Any] = {"created": created, "used": ((created, at),), "activity": work}
+        volume = self.build.volume(name, size, tags=tags, **life, **more)
         if days < 90:
             self.build.detached(volume.id, self.build.id("i", f"gone-{name}"), at)
         return volume
 
     def _left_behind(self, number: int) -> None:
         days = self._between(100, 300) if number % 10 == 9 else self._between(9, 85)
-        throughput = 500 if number % 8 == 0 else None
-        volume = self._unattached(
-            f"loose-{number:05}",
-            number,
-            days,
-            type="gp2" if number % 3 == 1 else "gp3",
-            throughput=throughput if number % 3 != 1 else None,
-        )
-        self.build.plant(
-            volume, "Left when its instance was replaced.", "ebs-unattached", why=f"Detached {days:.0f} days ago."
-        )
+        gp2, name = number % 3 == 1, f"loose-{number:05}"
+        more = {"type": "gp2" if gp2 else "gp3", "throughput": 500 if number % 8 == 0 and not gp2 else None}
+        volume, why = self._unattached(name, number, days, **more), f"Detached {days:.0f} days ago."
+        self.build.plant(volume, "Left when its instance was replaced.", "ebs-unattached", why=why)
 
     def _spared(self, number: int) -> None:
-        if number % 3 == 0:
-            volume = self._unattached(f"kept-{number:05}", number, self._between(10, 80), tags={"keep": "true"})
-            why = "Tagged keep."
-        elif number % 3 == 1:
-            until = rfc3339(self.build.now + 90 * DAY)
-            volume = self._unattached(f"kept-{number:05}", number, self._between(10, 80), tags={"keep-until": until})
-            why = "keep-until lies in the future."
-        else:
-            volume = self._unattached(f"fresh-{number:05}", number, self._between(0.5, 5))
-            why = "Detached less than seven days ago."
-        self.build.plant(volume, "Unattached, and meant to be.", twin_of="ebs-unattached", why=why)
+        until = rfc3339(self.build.now + 90 * DAY)
+        name, days, tags, why = (
+            ("kept", (10, 80), {"keep": "true"}, "Tagged keep."),
+            ("kept", (10, 80), {"keep-until": until}, "keep-until lies in the future."),
+            ("fresh", (0.5, 5), {}, "Detached less than seven days ago."),
+        )[number % 3]
+        volume = self._unattached(f"{name}-{number:05}", number, self._between(*days), tags=tags)
+        self.build.plant(volume, "Unattached, and meant to be.", control_of="ebs-unattached", why=why)
 
     # EFS
 
     def _file_systems(self) -> None:
         issues, controls = round(self.efs * _ISSUES), round(self.efs * _CONTROLS)
         for number in range(issues):
-            created = self.build.ago(self._between(40, 300))
-            work = self._io(number, 80, 30)
-            system = self._file_system(
-                "encode",
-                number,
-                one_zone="acd"[number % 3],
-                created=created,
-                standard_bytes=int(self._between(4, 200) * GIB),
-                activity=work,
-                active=(created, created + 55 * MINUTE),
-                voice=("zeros", "absent")[number % 2],
-            )
+            created, work = self.build.ago(self._between(40, 300)), self._io(number, 80, 30)
+            active, voice = (created, created + 55 * MINUTE), ("zeros", "absent")[number % 2]
+            life: dict[str, Any] = {"created": created, "active": active, "voice": voice}
+            size, zone = int(self._between(4, 200) * GIB), "acd"[number % 3]
+            system = self._file_system("encode", number, one_zone=zone, standard_bytes=size, activity=work, **life)
             self.build.plant(system, "Left behind by a killed job.", "efs-idle", why="Silent since its first hour.")
         for number in range(controls):
             self._quiet_control(number)
         for number in range(self.efs - len(self.build.efs)):
-            work = self._io(number, self._between(0.2, 12), self._between(0.1, 5))
-            self._file_system(
-                "share",
-                number,
-                days=self._between(2, 700) if number % 25 == 0 else self._between(30, 700),
-                one_zone="a" if number % 4 == 1 else None,
-                zones="a" if number % 40 == 2 else "acd",
-                mode=("bursting", "elastic", "bursting", "provisioned")[number % 4],
-                provisioned_mibps=64.0 if number % 4 == 3 else None,
-                standard_bytes=int(self._between(30, 900) * GIB),
-                ia_bytes=int(self._between(0, 900) * GIB) if number % 3 == 0 else 0,
-                lifecycle=(("TransitionToIA", "AFTER_30_DAYS"),) if number % 3 == 0 else (),
-                activity=work,
-                clients=Flow(self.build.shapes.shape("steady", 0), self._between(2, 30)),
-            )
+            self._share(number)
+
+    def _share(self, number: int) -> None:
+        """A file system at ordinary work."""
+        work, cold = self._io(number, self._between(0.2, 12), self._between(0.1, 5)), number % 3 == 0
+        more: dict[str, Any] = {
+            "days": self._between(2, 700) if number % 25 == 0 else self._between(30, 700),
+            "mode": ("bursting", "elastic", "bursting", "provisioned")[number % 4],
+            "provisioned_mibps": 64.0 if number % 4 == 3 else None,
+            "standard_bytes": int(self._between(30, 900) * GIB),
+            "ia_bytes": int(self._between(0, 900) * GIB) if cold else 0,
+            "lifecycle": (("TransitionToIA", "AFTER_30_DAYS"),) if cold else (),
+            "clients": Flow(self.build.shapes.shape("steady", 0), self._between(2, 30)),
+        }
+        zones, one_zone = "a" if number % 40 == 2 else "acd", "a" if number % 4 == 1 else None
+        self._file_system("share", number, one_zone=one_zone, zones=zones, activity=work, **more)
 
     def _file_system(self, name: str, number: int, **more: Any) -> ElasticFileSystem:
         return self.build.file_system(f"{name}-{number:05}", tags=self._tags(number), **more)
 
     def _quiet_control(self, number: int) -> None:
-        build, shapes, control = self.build, self.build.shapes, "efs-idle"
+        shapes = self.build.shapes
+
+        def control(name: str, story: str, why: str, **more: Any) -> ElasticFileSystem:
+            system = self._file_system(name, number, standard_bytes=20 * GIB, **more)
+            self.build.plant(system, story, control_of="efs-idle", why=why)
+            return system
+
         match number % 5:
             case 0:
                 night = shapes.signal(shapes.blocks([(2 + number % 25, 16.0, 3.0, 1.0)]))
-                work = Activity(shape=night, read=20.0 * MIB, write=5.0 * MIB)
-                system = self._file_system(
-                    "monthly", number, standard_bytes=20 * GIB, activity=work, clients=Flow(night, 2.0)
-                )
-                build.plant(system, "Used one night a month.", twin_of=control, why="Use within thirty days.")
+                used = {
+                    "activity": Activity(shape=night, read=20.0 * MIB, write=5.0 * MIB),
+                    "clients": Flow(night, 2.0),
+                }
+                control("monthly", "Used one night a month.", "Use within thirty days.", **used)
             case 1:
-                system = self._file_system("dark", number, standard_bytes=20 * GIB, voice="dark")
-                build.plant(system, "No metrics at all.", twin_of=control, why="No telemetry proves nothing.")
+                control("dark", "No metrics at all.", "No telemetry proves nothing.", voice="dark")
             case 2:
-                system = self._file_system("young", number, days=3, standard_bytes=20 * GIB)
-                build.plant(system, "Three days old.", twin_of=control, why="Younger than seven days.")
+                control("young", "Three days old.", "Younger than seven days.", days=3)
             case _:
-                source = self._file_system("source", number, standard_bytes=20 * GIB)
-                replica = self._file_system("replica", number, standard_bytes=20 * GIB, replica=True)
-                build.replicate(source, replica)
-                build.plant(source, "Source of a replication.", twin_of=control, why="A member of a replication.")
-                build.plant(
-                    replica, "A replica.", twin_of=control, why="ReplicationOverwriteProtection is REPLICATING."
-                )
+                source = control("source", "Source of a replication.", "A member of a replication.")
+                protected = "ReplicationOverwriteProtection is REPLICATING."
+                self.build.replicate(source, control("replica", "A replica.", protected, replica=True))
 
     # FSx
 
@@ -430,67 +358,48 @@ class _Mixed:
 
     def _writes(self, offered: float, ack: float, size: float) -> Activity:
         shapes = self.build.shapes
-        wanted = shapes.blocks([(day, self._between(0, 6), 2.0, offered) for day in range(35)], 1.0) * noise(
-            self.random, 0.2
-        )
-        done = nfs_writes(
-            wanted, acknowledgement_s=ack, writers=1, jitter=np.clip(noise(self.random, 0.015), 0.95, 1.05)
-        )
+        runs = shapes.blocks([(day, self._between(0, 6), 2.0, offered) for day in range(35)], 1.0)
+        wanted = runs * noise(self.random, 0.2)
+        jitter = np.clip(noise(self.random, 0.015), 0.95, 1.05)
+        done = nfs_writes(wanted, acknowledgement_s=ack, writers=1, jitter=jitter)
         peak = float(done.max())
-        return Activity(
-            shape=shapes.signal(done / peak), write=peak * size, write_size=size, read=0.5 * MIB, metadata=50.0
-        )
+        rates: dict[str, float] = {"write": peak * size, "write_size": size, "read": 0.5 * MIB, "metadata": 50.0}
+        return Activity(shape=shapes.signal(done / peak), **rates)
 
     def _openzfs(self, number: int, issues: int, controls: int) -> None:
         detector, build = "fsx-sync-export", self.build
-        options: tuple[str, ...]
-        options, disk, story, why = _ASYNC, 20.0, "", ""
+        options: tuple[str, ...] = _ASYNC
+        disk, story, why = 20.0, "", ""
         work = self._io(number, self._between(5, 60), self._between(2, 30))
         if number < issues:
             options, disk, work = _SYNC, 12.0, self._writes(450, 0.0029, 8 * KIB)
             story, why = "Small writes through a sync export.", "Each write waits 2.9 ms; the disk is nearly idle."
         elif number < issues + controls:
             story = "An export that looks slow in one metric."
-            match number % 4:
-                case 0:
-                    options, disk, work = _SYNC, 99.5, self._writes(430, 0.0029, 16 * KIB)
-                    why = "The disk is at its limit."
-                case 1:
-                    options, work, why = _SYNC, self._writes(8, 0.0029, 16 * KIB), "Hardly any writes."
-                case 2:
-                    options, work, why = _SYNC, self._writes(80, 0.0115, MIB), "It writes a mebibyte at a time."
-                case _:
-                    work, why = self._writes(3000, 0.0003, 8 * KIB), "Already async."
-        system = build.openzfs(
-            f"zfs-{number:05}",
-            activity=work,
-            clients=4.0,
-            disk_iops_peak=disk,
-            iops=1_000 if number % 8 == 5 else None,
-            tags=self._tags(number),
-            deployment=("MULTI_AZ_1", "SINGLE_AZ_2")[number % 2],
-        )
-        volume = build.export(system, "share", Export("10.0.0.0/16", options), activity=work, tags=self._tags(number))
+            options, disk, writes, why = (
+                (_SYNC, 99.5, (430, 0.0029, 16 * KIB), "The disk is at its limit."),
+                (_SYNC, 20.0, (8, 0.0029, 16 * KIB), "Hardly any writes."),
+                (_SYNC, 20.0, (80, 0.0115, MIB), "It writes a mebibyte at a time."),
+                (_ASYNC, 20.0, (3000, 0.0003, 8 * KIB), "Already async."),
+            )[number % 4]
+            work = self._writes(*writes)
+        tags, iops = self._tags(number), 1_000 if number % 8 == 5 else None
+        more: dict[str, Any] = {"iops": iops, "deployment": ("MULTI_AZ_1", "SINGLE_AZ_2")[number % 2], "tags": tags}
+        system = build.openzfs(f"zfs-{number:05}", activity=work, clients=4.0, disk_iops_peak=disk, **more)
+        volume = build.export(system, "share", Export("10.0.0.0/16", options), activity=work, tags=tags)
         if story:
             issue = number < issues
-            build.plant(volume, story, *([detector] if issue else []), twin_of=None if issue else detector, why=why)
+            build.plant(volume, story, *([detector] if issue else []), control_of=None if issue else detector, why=why)
 
     def _other_server(self, number: int, volumes: int) -> None:
+        """ONTAP with volumes, or Lustre."""
         build, ontap = self.build, number % 2 == 0
         work = self._io(number, self._between(10, 80), self._between(5, 40))
-        system = FsxFileSystem(
-            id=build.id("fs", f"server-{number}"),
-            region=build.region,
-            created=build.ago(self._between(60, 500)),
-            kind="ONTAP" if ontap else "LUSTRE",
-            deployment="MULTI_AZ_1" if ontap else "PERSISTENT_2",
-            storage_gib=2048 if ontap else 4800,
-            throughput=512 if ontap else 250,
-            activity=work,
-            clients=8.0,
-            tags=self._tags(number) | {"Name": f"server-{number:05}"},
-        )
-        build.fsx.append(system)
+        kind, deployment = ("ONTAP", "MULTI_AZ_1") if ontap else ("LUSTRE", "PERSISTENT_2")
+        storage_gib, throughput = (2048, 512) if ontap else (4800, 250)
+        size: dict[str, Any] = {"storage_gib": storage_gib, "throughput": throughput}
+        size |= {"days": self._between(60, 500), "activity": work, "clients": 8.0, "tags": self._tags(number)}
+        system = build.served(f"server-{number}", f"server-{number:05}", kind, deployment, **size)
         if ontap:
             svm = build.machine(system, f"{number}")
             for place in range(volumes):

@@ -42,9 +42,9 @@ def organization(
 ) -> tuple[Fleet, Organization]:
     """The management account's own fleet, which is empty, and its organization of so many accounts that can be audited.
 
-    The first `large` of them, in Production, hold `resources` each, spread over two Regions; every fifth after them holds
-    `small_resources` in one Region, and all others nothing. The last `denied` have no role to enter by. `closed` accounts come
-    on top. Each has just these Regions enabled. Nothing of an account is made before somebody asks for it.
+    The first `large` of them, in Production, hold `resources` each, spread over two Regions. Every fifth after them
+    holds `small_resources` in one Region, and all others nothing. The last `denied` have no role to enter by. `closed`
+    accounts come on top. Each has just these Regions enabled. An account is made when somebody asks for it.
     """
     numbers = [f"{300_000_000_000 + place}" for place in range(accounts + closed)]
     places = {number: place for place, number in enumerate(numbers)}
@@ -74,16 +74,11 @@ def organization(
         place = places.get(number, accounts)
         if place >= accounts:
             return None
-        roles = (
-            ()
-            if place >= accounts - denied
-            else (Role(name=MEMBER_ROLE, external_id=MEMBER_EXTERNAL_ID, trusts=(ACCOUNT,)),)
-        )
+        role = Role(name=MEMBER_ROLE, external_id=MEMBER_EXTERNAL_ID, trusts=(ACCOUNT,))
+        roles = () if place >= accounts - denied else (role,)
         return replace(held(place), account=number, regions=regions, enabled=regions, roles=roles)
 
-    members = (
-        Member(id=ACCOUNT, name="management", parent="r-sim0"),
-        *(member(place) for place in range(len(numbers))),
-    )
+    management = Member(id=ACCOUNT, name="management", parent="r-sim0")
+    members = (management, *(member(place) for place in range(len(numbers))))
     own = Fleet(now=instant(now), account=ACCOUNT, regions=regions, enabled=regions)
     return own, Organization(management=ACCOUNT, members=members, units=_UNITS, fleet_of=fleet_of)

@@ -1,6 +1,6 @@
 """Labelled fleets: accounts drawn from mechanisms with random parameters, to count what a program gets right and wrong.
 
-A file of this package that has `ISSUES` is named after a detector; there is no list to enter it in.
+A table of a detector's scenarios is named after it, such as `EFS_IDLE_ISSUES`; there is no list to enter it in.
 """
 
 from __future__ import annotations
@@ -29,19 +29,15 @@ _SEASON_DAYS = 45
 @cache
 def scenarios() -> dict[str, tuple[Scenario, ...]]:
     """Every detector's scenarios, by its id."""
-    modules = {info.name: import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
-    return {
-        name.replace("_", "-"): tuple(listed(module))
-        for name, module in sorted(modules.items())
-        if hasattr(module, "ISSUES")
-    }
+    modules = (import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
+    return dict(sorted(each for module in modules for each in listed(module)))
 
 
-def labelled_fleet(seed: int, *, troubles: int = 30, controls: int = 6, ordinary_of_a_kind: int = 1_250) -> Fleet:
+def labelled_fleet(seed: int, *, issues: int = 30, controls: int = 6, ordinary_of_a_kind: int = 1_250) -> Fleet:
     """Draw a fleet: for each detector so many issues, taken from its scenarios in turn, and so many of each control.
 
-    Around them are ordinary file systems, file servers and volumes. The seed draws everything, the present moment too: a
-    minute of the 45 days before the demo's. What is planted is the same whatever the other numbers are.
+    Around them are ordinary file systems, file servers and volumes. The seed draws everything, the present moment too:
+    a minute of the 45 days before the demo's. What is planted is the same whatever the other numbers are.
     """
     season = np.random.default_rng([seed, 0])
     build = Builder(
@@ -50,7 +46,7 @@ def labelled_fleet(seed: int, *, troubles: int = 30, controls: int = 6, ordinary
     for detector, ones in scenarios().items():
         positive = [one for one in ones if one.issue]
         for place, one in enumerate(positive):
-            _plant(build, detector, one, len(range(place, troubles, len(positive))))
+            _plant(build, detector, one, len(range(place, issues, len(positive))))
         for one in ones:
             if not one.issue:
                 _plant(build, detector, one, controls)
@@ -76,7 +72,7 @@ def _plant(build: Builder, detector: str, scenario: Scenario, count: int) -> Non
             scenario.story,
             *((detector,) if scenario.issue else ()),
             *scenario.also,
-            twin_of=None if scenario.issue else detector,
+            control_of=None if scenario.issue else detector,
             scenario=scenario.name,
             full=scenario.full,
         )

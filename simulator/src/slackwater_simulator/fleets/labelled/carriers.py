@@ -86,8 +86,7 @@ def shared(d: Draw, volume: Volume) -> Volume:
 
 def stopped_host(d: Draw) -> Instance:
     """An instance that was stopped within the last 25 days."""
-    stopped = d.ago(d.uniform(1, 25))
-    return host(d, days=120, state="stopped", stopped=stopped)
+    return host(d, days=120, **d.off())
 
 
 def interrupted(use: Callable[..., Volume], much: Callable[[Draw], float]) -> dict[str, One]:

@@ -8,15 +8,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from slackwater_simulator.fleets.builder import Builder
-from slackwater_simulator.resources import KIB, MIB, Activity, Flow, given
-from slackwater_simulator.series import CYCLE, DAY, MINUTE, Floats, Signal, Track
+from slackwater_simulator.resources import GIB, KIB, MIB, Activity, Flow, Voice, given
+from slackwater_simulator.series import CYCLE, DAY, FOREVER, MINUTE, Floats, Signal, Track
 from slackwater_simulator.shapes import DAY_MINUTES, MINUTES, VARIANTS, noise
 
 type Range = tuple[float, float]
+type Rate = Range | float
+"""Bounds between which it is drawn, or the rate itself."""
 
 _OWNERS = ("web", "data", "video", "orders", "platform", "search", "finance")
 _SHAPES = ("steady", "office", "nightly", "bursty", "trickle")
@@ -68,6 +71,14 @@ class Draw:
         """Draw a number whose logarithm is even between the bounds: sizes and rates are of every order."""
         return float(np.exp(self.random.uniform(np.log(low), np.log(high))))
 
+    def whole(self, low: float, high: float) -> int:
+        """Draw a whole number of every order between the bounds."""
+        return int(self.spread(low, high))
+
+    def gib(self, low: float, high: float) -> int:
+        """Draw a size, bytes, of every order between so many GiB."""
+        return int(self.spread(low, high) * GIB)
+
     def integer(self, low: int, high: int | None = None) -> int:
         """Draw a whole number from `low` to below `high`, or below `low` without one."""
         return int(self.random.integers(low, high))
@@ -83,6 +94,10 @@ class Draw:
     def zone(self, share: float) -> str | None:
         """Draw a zone of One Zone file systems, which that share of file systems have."""
         return self.pick(*"acd") if self.chance(share) else None
+
+    def voice(self, absent: float = 0.4) -> Voice:
+        """Draw what EFS publishes of a file system that nobody uses: no metrics in that share of draws, or zeros."""
+        return "absent" if self.chance(absent) else "zeros"
 
     def tags(self) -> dict[str, str]:
         """Draw an owner and an environment; one resource in eight has neither."""
@@ -107,10 +122,22 @@ class Draw:
         weekday, second = self.integer(5), self.integer(DAY)
         return self._on(second, lambda date: date.tm_wday == weekday and date.tm_mday <= 7)
 
+    def once_a_month(self) -> list[int]:
+        """Draw the starts of a job that runs on a date of the month, or on a first weekday."""
+        return self.monthly() if self.chance(0.5) else self.first_weekday()
+
     def starts(self, *every: int, since: float = 1.0) -> list[int]:
-        """Draw the starts of a job that runs every so many days, or once in the last twelve, `since` days ago or earlier."""
+        """Draw the starts of a job that runs every so many days, or once, between `since` and twelve days ago."""
         days = self.pick(*every, 0)
         return self.daily(days) if days else [self.ago(self.uniform(since, 12))]
+
+    def off(self, most_days: float = 25) -> dict[str, Any]:
+        """Draw settings of an instance that was stopped within so many days."""
+        return {"state": "stopped", "stopped": self.ago(self.uniform(1, most_days))}
+
+    def started(self, at: int, *, days: float = 200, off_s: int = 600) -> dict[str, Any]:
+        """Return settings of an instance that was launched so many days ago, and stopped for a while until a moment."""
+        return {"launched": at, "running": ((self.ago(days), at - off_s), (at, FOREVER))}
 
     def visits(self) -> list[int]:
         """Draw moments of the last 33 days at which somebody looks something up, ten days or so apart."""
@@ -146,6 +173,10 @@ class Draw:
     def noise(self, deviation: float, size: int = MINUTES) -> Floats:
         """Draw factors around 1 with this standard deviation, never below 0."""
         return noise(self.random, deviation, size)
+
+    def around(self, deviation: float) -> Floats:
+        """Draw factors around 1 with this standard deviation, however low."""
+        return 1 + self.random.normal(0, deviation, MINUTES)
 
     def working_days(self) -> Floats:
         """Draw a curve that is busy by day on weekdays, with a tenth of it at night and on weekends."""
@@ -217,29 +248,34 @@ class Draw:
             values[max(0, now - together * self.integer(1, 4)) : now + together] = np.nan
         return self.signal(values)
 
+    def always(self, *, together: int = 1) -> Signal:
+        """Return a shape that is 1 all the time, as far as CloudWatch gets it."""
+        return self.published(np.ones(MINUTES), together=together)
+
+    def never(self, *, together: int = 1) -> Signal:
+        """Return a shape that is 0 all the time, as far as CloudWatch gets it."""
+        return self.published(np.zeros(MINUTES), together=together)
+
     def shape(self, *kinds: str) -> Signal:
         """Draw a variant of a shape that many resources share, of one of these kinds or of any."""
         kind = kinds[0] if len(kinds) == 1 else self.pick(*(kinds or _SHAPES))
         return self.build.shapes.shape(kind, self.integer(VARIANTS))
 
     def work(
-        self,
-        shape: Signal,
-        read: Range,
-        write: Range,
-        read_size: Range,
-        write_size: Range,
-        metadata: Range,
-        unit: int = 1,
+        self, shape: Signal, read: Rate, write: Rate, read_size: Rate, write_size: Rate, metadata: Rate, unit: int = 1
     ) -> Activity:
-        """Draw the rates of an activity: MiB/s, operations in KiB, and metadata in `unit`, each between its bounds."""
+        """Return an activity at these rates, drawn or given: MiB/s, operations in KiB, and metadata in `unit`."""
+
+        def drawn(rate: Rate, unit: int) -> float:
+            return (self.spread(*rate) if isinstance(rate, tuple) else rate) * unit
+
         return Activity(
             shape=shape,
-            read=self.spread(*read) * MIB,
-            write=self.spread(*write) * MIB,
-            read_size=self.spread(*read_size) * KIB,
-            write_size=self.spread(*write_size) * KIB,
-            metadata=self.spread(*metadata) * unit,
+            read=drawn(read, MIB),
+            write=drawn(write, MIB),
+            read_size=drawn(read_size, KIB),
+            write_size=drawn(write_size, KIB),
+            metadata=drawn(metadata, unit),
         )
 
     def cpu(self) -> Flow:

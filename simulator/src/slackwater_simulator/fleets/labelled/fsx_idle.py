@@ -1,8 +1,9 @@
 """FSx file systems that nobody uses any more, and quiet ones that somebody needs.
 
-Left out, because even the truth is in doubt: file systems left 8 to 37 days ago (a monthly job of theirs may be still to come),
-jobs that run less often than a month apart, file systems of 5 to 14 days that nobody has used yet, replicas whose source
-hardly changes, and clients of ONTAP and small Windows file systems that are mounted and never ask for anything.
+Not drawn, because the truth is in doubt: file systems left 8 to 37 days ago (a monthly job of theirs may be still to
+come), jobs that run less often than a month apart, file systems of 5 to 14 days that nobody has used yet, replicas
+whose source hardly changes, and clients of ONTAP and small Windows file systems that are mounted and never ask for
+anything.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from slackwater_simulator.resources import GIB, KIB, MIB, Activity, FsxFileSystem, given
+from slackwater_simulator.resources import GIB, FsxFileSystem, given
 from slackwater_simulator.series import Floats, Track
 from slackwater_simulator.shapes import MINUTES
 
-from .draw import Draw
+from .draw import Draw, Rate
 from .scenario import Rows, quiet
 
 type Kind = Literal["OPENZFS", "ONTAP", "WINDOWS", "LUSTRE"]
@@ -40,39 +41,24 @@ def _made(d: Draw, kinds: tuple[Kind, ...] = _KINDS, ontap_type: str = "RW", **m
     """A file system of any type and size, on the smallest file server; a quarter to nine tenths full."""
     kind = d.pick(*kinds)
     deployment, throughput = d.pick(*_SMALLEST[kind])
-    usual = {
-        "days": d.uniform(60, 900),
-        "used": d.uniform(0.25, 0.9),
-        "backup_days": d.integer(0, 31),
-        "tags": d.tags(),
-    }
-    settings: dict[str, Any] = {"throughput": throughput, **usual, **more}
+    usual: dict[str, Any] = {"throughput": throughput, "days": d.uniform(60, 900), "used": d.uniform(0.25, 0.9)}
+    settings = {**usual, "backup_days": d.integer(0, 31), "tags": d.tags(), **more}
     if kind == "ONTAP":
-        settings["telemetry"] = {
-            metric: track for metric, track in more.get("telemetry", {}).items() if metric != "ClientConnections"
-        }
+        metrics = more.get("telemetry", {})
+        settings["telemetry"] = {metric: metrics[metric] for metric in metrics if metric != "ClientConnections"}
     if kind == "OPENZFS":
-        settings.setdefault("storage_gib", int(d.spread(64, 8_000)))
+        settings.setdefault("storage_gib", d.whole(64, 8_000))
         return d.build.openzfs(d.name, deployment=deployment, **settings)
-    size = int(d.spread(*_GIB[kind]))
-    volumes = ("home", "projects", "archive")[: d.integer(1, 4)]
-    return d.build.server(
-        d.name, kind, deployment, storage_gib=size, volumes=volumes, ontap_type=ontap_type, **settings
-    )
+    settings |= {"storage_gib": d.whole(*_GIB[kind]), "volumes": ("home", "projects", "archive")[: d.integer(1, 4)]}
+    return d.build.server(d.name, kind, deployment, ontap_type=ontap_type, **settings)
 
 
 def _used(
     d: Draw, values: Floats, clients: int, *, kinds: tuple[Kind, ...] = _KINDS, read: bool = True, write: bool = True
 ) -> FsxFileSystem:
     """Reads, writes and metadata in some rhythm, and the clients that are there meanwhile."""
-    work = Activity(
-        shape=d.published(values),
-        read=d.spread(0.05, 20) * MIB if read else 0.0,
-        write=d.spread(0.02, 10) * MIB if write else 0.0,
-        read_size=d.spread(4, 1_024) * KIB,
-        write_size=d.spread(100, 1_024) * KIB,
-        metadata=d.spread(1, 100),
-    )
+    rates: tuple[Rate, Rate] = ((0.05, 20) if read else 0.0, (0.02, 10) if write else 0.0)
+    work = d.work(d.published(values), *rates, (4, 1_024), (100, 1_024), (1, 100))
     return _made(d, kinds, activity=work, telemetry={"ClientConnections": _connected(d, values, clients)})
 
 
@@ -97,62 +83,50 @@ def _probed(d: Draw) -> FsxFileSystem:
     return _made(d, _WITH_CLIENTS, telemetry={"MetadataOperations": probes})
 
 
-def _now_and_then(d: Draw) -> FsxFileSystem:
-    values = d.runs(d.visits(), d.uniform(1, 30))
-    return _used(d, values, 1, write=d.chance(0.5))
-
-
-def _backup_target(d: Draw) -> FsxFileSystem:
-    """Every night or week: nobody wants to read it."""
-    values = d.runs(d.daily(d.pick(1, 7)), d.uniform(10, 200))
-    return _used(d, values, d.integer(1, 9), read=False)
-
-
-def _mounted(d: Draw) -> FsxFileSystem:
-    connected = {"ClientConnections": _connected(d, np.ones(MINUTES), d.integer(1, 9))}
-    return _made(d, _WITH_CLIENTS, telemetry=connected)
-
-
-def _listed(d: Draw) -> FsxFileSystem:
-    """Clients look for new files and find none, where connections are not published."""
-    values = d.runs(d.daily(d.pick(1, 7)), d.uniform(1, 60))
-    return _used(d, values, 1, kinds=("ONTAP",), read=False, write=False)
-
-
 def _openzfs_replica(d: Draw) -> FsxFileSystem:
     """Every day or week, and no client is needed for that."""
-    gib = int(d.spread(64, 8_000))
+    gib = d.whole(64, 8_000)
     every = d.pick(1, 7)
     copied = np.cumsum(d.runs(d.daily(every), 1)) * every * d.spread(0.002, 0.1) / 35
     space = given(d.signal(d.uniform(0.3, 0.9) * (1 + copied)), scale=gib * GIB, digits=0)
     return _made(d, ("OPENZFS",), storage_gib=gib, telemetry={"UsedStorageCapacity": space})
 
 
-ISSUES: Rows = {
+FSX_IDLE_ISSUES: Rows = {
     "never-used: Made, and never mounted.": lambda d: _made(d, days=d.spread(14, 400), used=d.uniform(0.0, 0.02)),
     "moved-away: Used for months, until its users moved.": _moved_away,
     "gappy-zeros: Zeros, with missing and late points.": lambda d: _made(
-        d, telemetry={metric: given(d.published(np.zeros(MINUTES))) for metric in _METRICS}
+        d, telemetry={metric: given(d.never()) for metric in _METRICS}
     ),
     "probed: Metadata is asked for, and no client is there.": _probed,
     # ONTAP tiers the data of a file system that nobody uses to its capacity pool: its SSD empties.
     "tiered-away: ONTAP that nobody uses, its data in the pool.": lambda d: _made(
-        d, ("ONTAP",), used=d.uniform(0.02, 0.3), pool_gib=int(d.spread(100, 20_000))
+        d, ("ONTAP",), used=d.uniform(0.02, 0.3), pool_gib=d.whole(100, 20_000)
     ),
 }
-CONTROLS: Rows = {
+FSX_IDLE_CONTROLS: Rows = {
     **quiet(_used),
-    "now-and-then: Somebody looks something up, every ten days or so.": _now_and_then,
-    "backup-target: Written by a backup, and never read.": _backup_target,
-    "mounted: Mounted, and not read for a month.": _mounted,
-    "listed: ONTAP whose files are listed, and not read.": _listed,
+    "now-and-then: Somebody looks something up, every ten days or so.": lambda d: _used(
+        d, d.runs(d.visits(), d.uniform(1, 30)), 1, write=d.chance(0.5)
+    ),
+    # Every night or week: nobody wants to read it.
+    "backup-target: Written by a backup, and never read.": lambda d: _used(
+        d, d.runs(d.daily(d.pick(1, 7)), d.uniform(10, 200)), d.integer(1, 9), read=False
+    ),
+    "mounted: Mounted, and not read for a month.": lambda d: _made(
+        d, _WITH_CLIENTS, telemetry={"ClientConnections": _connected(d, np.ones(MINUTES), d.integer(1, 9))}
+    ),
+    # Clients look for new files and find none, where connections are not published.
+    "listed: ONTAP whose files are listed, and not read.": lambda d: _used(
+        d, d.runs(d.daily(d.pick(1, 7)), d.uniform(1, 60)), 1, kinds=("ONTAP",), read=False, write=False
+    ),
     "ontap-replica: ONTAP that replication writes.": lambda d: _made(d, ("ONTAP",), ontap_type="DP"),
     "openzfs-replica: OpenZFS that snapshots are copied to.": _openzfs_replica,
     "back-today: Quiet for weeks, and in use again.": lambda d: _used(d, d.back(2), d.integer(1, 9)),
     "young: Made days ago, and not used yet.": lambda d: _made(d, days=d.uniform(0.05, 5)),
     "kept: Idle, and its owner says so: tagged keep.": lambda d: _made(d, tags={"keep": "true"}),
 }
-UNKNOWN: Rows = {
+FSX_IDLE_UNKNOWN: Rows = {
     "dark: No metric at all.": lambda d: _made(
         d, telemetry=dict.fromkeys((*_METRICS, "UsedStorageCapacity"), d.silent())
     ),

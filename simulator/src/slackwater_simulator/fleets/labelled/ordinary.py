@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileSystem, Flow, FsxFileSystem
+from slackwater_simulator.resources import GIB, MIB, Activity, ElasticFileSystem, Flow, FsxFileSystem
 from slackwater_simulator.series import Signal
 
 from .draw import Draw
@@ -26,25 +26,15 @@ def file_system(d: Draw) -> ElasticFileSystem:
         mode, shape = "bursting", d.shape()
         earned = max(1.0, 50 * stored_gib / 1024) / float(shape.stats.total.mean())
         metered = min(_FULL_BURST_MIB, earned * d.spread(0.02, 0.5))
-    written = d.uniform(0.05, 0.6)
-    return d.build.file_system(
-        d.name,
-        days=d.uniform(10, 900),
-        standard_bytes=int(stored_gib * GIB),
-        ia_bytes=int(stored_gib * d.uniform(0.5, 3) * GIB) if stored_gib >= 100 else 0,
-        lifecycle=COLD if stored_gib >= 100 else (),
-        mode=mode,
-        activity=Activity(
-            shape=shape,
-            read=metered * (1 - written) * 3 * 0.95 * MIB,
-            write=metered * written * 0.95 * MIB,
-            read_size=d.spread(32, 1_024) * KIB,
-            write_size=d.spread(100, 1_024) * KIB,
-            metadata=metered * 0.02 * MIB,
-        ),
-        clients=Flow(d.shape("steady"), d.integer(4, 30)),
-        tags=d.tags(),
-    )
+    written, days, large = d.uniform(0.05, 0.6), d.uniform(10, 900), stored_gib >= 100
+    cold: dict[str, Any] = {"ia_bytes": int(stored_gib * d.uniform(0.5, 3) * GIB), "lifecycle": COLD} if large else {}
+    read, write = metered * (1 - written) * 3 * 0.95, metered * written * 0.95
+    more: dict[str, Any] = {
+        "activity": d.work(shape, read, write, (32, 1_024), (100, 1_024), metered * 0.02, MIB),
+        "clients": Flow(d.shape("steady"), d.integer(4, 30)),
+        "tags": d.tags(),
+    }
+    return d.build.file_system(d.name, days=days, standard_bytes=int(stored_gib * GIB), mode=mode, **cold, **more)
 
 
 def _batches(d: Draw) -> Signal:
@@ -56,30 +46,19 @@ def volumes(d: Draw, count: int) -> None:
     """Volumes with the settings that every gp3 has, all of one instance that carries them."""
     host = d.build.instance(f"{d.name}-host", "m6i.8xlarge", days=d.uniform(40, 400), cpu=d.cpu(), tags=d.tags())
     for number in range(count):
-        shape = d.shape()
-        d.build.volume(
-            f"{d.name}-{number}",
-            int(d.spread(8, 2_000)),
-            on=host,
-            activity=Activity(shape=shape, read=d.spread(0.1, 40) * MIB, write=d.spread(0.1, 40) * MIB),
-            tags=d.tags(),
-        )
+        shape, size = d.shape(), d.whole(8, 2_000)
+        work = Activity(shape=shape, read=d.spread(0.1, 40) * MIB, write=d.spread(0.1, 40) * MIB)
+        d.build.volume(f"{d.name}-{number}", size, on=host, activity=work, tags=d.tags())
 
 
 def server(d: Draw) -> FsxFileSystem:
-    """An FSx file system of any type that is well filled, and whose busiest minutes need more than half of its file server."""
+    """An FSx file system of any type, well filled, whose busiest minutes need more than half of its file server."""
     work = d.spread(5, 200)
-    written = d.uniform(0.05, 0.6)
+    written, days = d.uniform(0.05, 0.6), d.uniform(10, 900)
+    read, write = work * (1 - written), work * written
     settings: dict[str, Any] = {
-        "days": d.uniform(10, 900),
-        "activity": Activity(
-            shape=d.shape(),
-            read=work * (1 - written) * MIB,
-            write=work * written * MIB,
-            read_size=d.spread(32, 1_024) * KIB,
-            write_size=d.spread(100, 1_024) * KIB,
-            metadata=d.spread(1, 300),
-        ),
+        "days": days,
+        "activity": d.work(d.shape(), read, write, (32, 1_024), (100, 1_024), (1, 300)),
         "clients": float(d.integer(2, 30)),
         "disk_iops_peak": d.uniform(20, 90),
         "server_peak": d.uniform(55, 95),
@@ -88,16 +67,12 @@ def server(d: Draw) -> FsxFileSystem:
     }
     match d.integer(4):
         case 0:
-            return d.build.openzfs(d.name, storage_gib=int(d.spread(64, 16_000)), **settings)
+            return d.build.openzfs(d.name, storage_gib=d.whole(64, 16_000), **settings)
         case 1:
-            size = int(d.spread(1_024, 20_000))
-            volumes = ("home", "projects")[: d.integer(1, 3)]
-            return d.build.server(
-                d.name, "ONTAP", "MULTI_AZ_1", storage_gib=size, throughput=512, volumes=volumes, **settings
-            )
+            settings |= {"storage_gib": d.whole(1_024, 20_000), "volumes": ("home", "projects")[: d.integer(1, 3)]}
+            return d.build.server(d.name, "ONTAP", "MULTI_AZ_1", throughput=512, **settings)
         case 2:
-            return d.build.server(
-                d.name, "WINDOWS", "MULTI_AZ_1", storage_gib=int(d.spread(32, 8_000)), throughput=64, **settings
-            )
+            size = d.whole(32, 8_000)
+            return d.build.server(d.name, "WINDOWS", "MULTI_AZ_1", storage_gib=size, throughput=64, **settings)
     size = d.integer(1, 20) * 2_400
     return d.build.server(d.name, "LUSTRE", "PERSISTENT_2", storage_gib=size, throughput=250, **settings)

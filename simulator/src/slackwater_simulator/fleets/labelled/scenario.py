@@ -44,16 +44,24 @@ class Scenario:
         return self.one.plant(draws) if isinstance(self.one, Together) else [self.one(d) for d in draws]
 
 
-def listed(file: ModuleType) -> Iterator[Scenario]:
-    """Return the scenarios of a file: its `ISSUES`, its `CONTROLS`, and `UNKNOWN`, controls that miss whole hours of data.
+def listed(file: ModuleType) -> Iterator[tuple[str, tuple[Scenario, ...]]]:
+    """Return a file's detectors, each with its scenarios: those of `efs-idle` are in `EFS_IDLE_ISSUES` and the like."""
+    for table in vars(file):
+        if prefix := table.endswith("_ISSUES") and table.removesuffix("ISSUES"):
+            yield prefix.strip("_").lower().replace("_", "-"), tuple(_of(file, prefix))
+
+
+def _of(file: ModuleType, prefix: str) -> Iterator[Scenario]:
+    """Return the scenarios of tables with this prefix: issues, controls, and controls that miss whole hours of data.
 
     `ALSO` has, by name, the other detectors that should report a scenario.
     """
+    also = getattr(file, f"{prefix}ALSO", {})
     for table, issue, full in (("ISSUES", True, True), ("CONTROLS", False, True), ("UNKNOWN", False, False)):
-        rows: Rows = getattr(file, table, {})
+        rows: Rows = getattr(file, prefix + table, {})
         for row, one in rows.items():
             name, _, story = row.partition(": ")
-            yield Scenario(name, story, one, issue, getattr(file, "ALSO", {}).get(name, ()), full)
+            yield Scenario(name, story, one, issue, also.get(name, ()), full)
 
 
 def in_full(

@@ -1,4 +1,4 @@
-"""EFS file systems that several clients use, from several zones, and whose cold files leave Standard, and the work on them."""
+"""EFS file systems that several clients use, and whose cold files leave Standard, and the work on them."""
 
 from __future__ import annotations
 
@@ -28,31 +28,17 @@ def file_system(d: Draw, more: dict[str, Any], **usual: Any) -> ElasticFileSyste
 
 def made(d: Draw, stored_gib: float, activity: Activity, **more: Any) -> ElasticFileSystem:
     """A file system that holds so much in Standard."""
-    cold = stored_gib >= _COLD_FROM_GIB
-    return file_system(
-        d,
-        more,
-        days=d.uniform(60, 900),
-        standard_bytes=int(stored_gib * GIB),
-        ia_bytes=int(stored_gib * d.uniform(0.5, 3) * GIB) if cold else 0,
-        lifecycle=COLD if cold else (),
-        activity=activity,
-        clients=Flow(d.shape("steady"), d.integer(4, 30)),
-        tags=d.tags(),
-    )
+    days, cold = d.uniform(60, 900), stored_gib >= _COLD_FROM_GIB
+    usual = {"lifecycle": COLD, "ia_bytes": int(stored_gib * d.uniform(0.5, 3) * GIB)} if cold else {}
+    usual |= {"days": days, "standard_bytes": int(stored_gib * GIB), "activity": activity}
+    return file_system(d, more, clients=Flow(d.shape("steady"), d.integer(4, 30)), tags=d.tags(), **usual)
 
 
 def work(d: Draw, metered_mib: Floats, *, together: int = 1) -> Activity:
-    """Reads, writes and a little metadata, metered as so many MiB/s by the minute; of what is read a third is metered."""
-    peak, written = float(np.nanmax(metered_mib)) * MIB, d.uniform(0.05, 0.6)
-    return Activity(
-        shape=d.published(metered_mib * MIB / peak, together=together),
-        read=peak * (0.98 - written) * 3,
-        write=peak * written,
-        read_size=d.spread(32, 1_024) * KIB,
-        write_size=d.spread(100, 1_024) * KIB,
-        metadata=peak * 0.02,
-    )
+    """Return work of which so many MiB/s are metered by the minute; a third of a read is metered."""
+    peak, written = float(np.nanmax(metered_mib)), d.uniform(0.05, 0.6)
+    shape = d.published(metered_mib * MIB / (peak * MIB), together=together)
+    return d.work(shape, peak * (0.98 - written) * 3, peak * written, (32, 1_024), (100, 1_024), peak * 0.02, MIB)
 
 
 def daily_use(d: Draw, read_mib: float) -> Callable[[], Activity]:
@@ -60,16 +46,14 @@ def daily_use(d: Draw, read_mib: float) -> Callable[[], Activity]:
     shape = d.published(d.working_days() if d.chance(0.5) else 0.6 * d.wobble())
 
     def drawn() -> Activity:
-        read, write = d.spread(0.01, read_mib) * MIB, d.spread(0.01, 0.3) * MIB
-        size = d.spread(100, 1_024) * KIB
-        return Activity(shape=shape, read=read, write=write, write_size=size, metadata=d.spread(1, 20) * KIB)
+        return d.work(shape, (0.01, read_mib), (0.01, 0.3), 64, (100, 1_024), (1, 20), KIB)
 
     return drawn
 
 
 def zeros(d: Draw, *, together: int = 1) -> Telemetry:
     """Zeros, with missing and late points."""
-    return {metric: given(d.published(np.zeros(MINUTES), together=together)) for metric in _METRICS}
+    return {metric: given(d.never(together=together)) for metric in _METRICS}
 
 
 def nobody(d: Draw) -> Flow:
