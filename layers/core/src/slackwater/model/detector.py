@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from slackwater.model.fleet import Fleet
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import Record, Resource
-from slackwater.model.verdicts import FindingKind, Verdict
+from slackwater.model.verdicts import FindingKind, Fine, Unknown, Verdict
 
 MAX_ROUNDS: Final = 3
 """How often a detector may ask for more metrics."""
@@ -50,6 +50,26 @@ class MetricsNeededError(Exception):
         """`needs` are the metrics that the engine has not collected yet."""
         super().__init__(needs)
         self.needs = needs
+
+
+class SettledError(Exception):
+    """Stops a judgement with its `verdict`."""
+
+    def __init__(self, verdict: Fine | Unknown) -> None:
+        """`verdict` is the verdict on the resource."""
+        super().__init__(verdict)
+        self.verdict = verdict
+
+
+def unless_settled[T](answer: T | Fine | Unknown) -> T:
+    """Return the answer. If it is a verdict already, stop the judgement with it.
+
+    Raises:
+        SettledError: The answer is Fine or Unknown, which is then the verdict on the resource.
+    """
+    if isinstance(answer, Fine | Unknown):
+        raise SettledError(answer)
+    return answer
 
 
 class Seen:
@@ -135,6 +155,13 @@ class Detector[R: Resource, L: Limits]:
     reads: tuple[type[Record], ...] = ()
     reads_if_allowed: tuple[type[Record], ...] = ()
     outranks: tuple[str, ...] = ()
+
+    def verdict(self, resource: R, seen: Seen, limits: L) -> Verdict:
+        """Return the verdict on a resource, also if `unless_settled` stopped the judgement with it."""
+        try:
+            return self.judge(resource, seen, limits)
+        except SettledError as settled:
+            return settled.verdict
 
 
 type AnyDetector = Detector[Any, Any]
