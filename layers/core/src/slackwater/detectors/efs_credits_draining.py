@@ -256,10 +256,7 @@ def _flag_gone(state: State, *, gone: bool) -> Flagged:
         ),
         severity="high" if hours >= DAY else "medium",
         confidence="high" if confirmed else "medium",
-        evidence=(
-            *_evidence(state),
-            Evidence("Hours of the last week without credits, at the baseline", hours, "hours"),
-        ),
+        evidence=(*_evidence(state), at_baseline),
         advice=efs_throughput.more_throughput(state.file_system, state.baseline, 2, reached_bytes_per_s=reached),
         gist=(GONE, size_class(state.baseline)),
         caveats=("The metered throughput is the limit, not the demand. No mode or amount follows from it.",),
