@@ -41,7 +41,7 @@ BROKEN = {
         "return percent * CAPACITY[metric](server) / CAPACITY[metric](smaller)",
         "return percent",
     ),
-    "fsx-sync-export": ("nfs.held_at_ceiling(writes.values, busy, limits.ceiling_percent / 100)", "sorted(idle)"),
+    "fsx-sync-export": ("nfs.held_at_ceiling(writes.values, busy, limits.ceiling_percent / 100)", "sorted(small)"),
 }
 """What stands in a detector's file, and what would stand there."""
 

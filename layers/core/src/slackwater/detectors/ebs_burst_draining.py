@@ -22,13 +22,13 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from itertools import chain, pairwise, takewhile
 from math import ceil, isnan, nan
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import size_class
 from slackwater.model.resources import Instance, InstanceType, Volume
@@ -44,7 +44,6 @@ from slackwater.rules.series import FEW, baseline_and_burst, filled
 
 MEAN = Metric("AWS/EBS", "BurstBalance", "Average", "percent")
 
-DONE = ((READS.total, HOUR_S), (WRITES.total, HOUR_S))
 A_DAY: Final = 24
 A_WEEK: Final = 7 * A_DAY
 
@@ -63,16 +62,12 @@ class BurstLimits(Limits):
     missing_hours: int = limit(24, unit="hours", ge=0, le=192, why="a missing day may be the one without credits")
 
 
-@dataclass(frozen=True, slots=True)
-class Shortage:
+class Shortage(NamedTuple):
     """Credits are gone often, gone now, or gone soon.
 
-    Attributes:
-        kind: Which of the three.
-        hours: How long they were gone, or until they will be.
-        days: On how many of seven days they were gone.
-        uncertainty: Why they may last longer.
-        ahead: Percent left by the hour, from the newest known one until they are gone.
+    `hours` is how long they were gone, or until they will be, and `days` on how many of seven days they were gone.
+    `uncertainty` is why they may last longer. `ahead` is the percent left by the hour, from the newest known one until
+    they are gone.
     """
 
     kind: Literal["often", "now", "soon"]
@@ -88,9 +83,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
         return Fine(f"{volume.volume_type} has no burst credits")
     if not formulas.volume_limits(volume.volume_type, volume.size_gib).credits:
         return Fine("its baseline equals its burst: it needs no credits")
-    kind = ebs.carrier(volume, seen)
-    if not isinstance(kind, InstanceType):
-        return kind
+    kind = unless_settled(ebs.carrier(volume, seen))
     attached = ebs.attached_at(volume)
     instances = (seen.fleet.get(Instance, one.instance_id) for one in volume.attachments)
     started = max([attached, *(instance.launched_at for instance in instances if instance)])  # silence before is a stop
@@ -234,7 +227,7 @@ def _forecast(least: Series, shortage: Shortage) -> Series | None:
     """The projection, from where the series ends: its newest points may be late."""
     if not shortage.ahead:
         return None
-    late = sum(1 for _ in takewhile(isnan, reversed(least.values)))
+    late = len(list(takewhile(isnan, reversed(least.values))))
     return Series.of(least.end_s, HOUR_S, [max(left, 0.0) for left in shortage.ahead[late:]] or [0.0])
 
 
@@ -245,9 +238,9 @@ def _options(
 
     `busiest_mib_s` is None if that minute says nothing: without credits it did no more than it could.
     """
-    most = has.burst.mib_s
-    busiest = most if busiest_mib_s is None else formulas.with_headroom(busiest_mib_s, limits.headroom_percent)
-    needed = min(most, busiest)
+    needed = most = has.burst.mib_s
+    if busiest_mib_s is not None:
+        needed = min(most, formulas.with_headroom(busiest_mib_s, limits.headroom_percent))
     settings = (formulas.gp3_for(volume.size_gib, has.burst.iops, mib_s) for mib_s in (needed, most))
     found = [_gp3(volume, setting) for setting in dict.fromkeys(settings) if setting]
     if volume.volume_type == "sc1":
@@ -265,15 +258,11 @@ def _gp3(volume: Volume, to: formulas.Gp3) -> Advice:
 
 def _disk(volume: Volume, size_gib: int, what: str) -> Advice:
     """An st1 volume of its size or larger."""
-    to, summary = (
-        VolumeSetting(volume_type="st1", iops=None, throughput_mib_s=None),
-        f"st1 of {size_gib:,} GiB, {what}.",
-    )
+    to = VolumeSetting(volume_type="st1", iops=None, throughput_mib_s=None)
+    action, risk, gib = "move-to-st1", "It has burst credits too, but more of them.", 0
     if size_gib > volume.size_gib:
-        risk = "You cannot shrink a volume again."
-        return ebs.modify(volume, to, "grow-st1", summary, risk, by_person=True, gib=size_gib)
-    risk = "It has burst credits too, but more of them."
-    return ebs.modify(volume, to, "move-to-st1", summary, risk, by_person=True)
+        action, risk, gib = "grow-st1", "You cannot shrink a volume again.", size_gib
+    return ebs.modify(volume, to, action, f"st1 of {size_gib:,} GiB, {what}.", risk, by_person=True, gib=gib)
 
 
 FULL: Final = [100.0] * A_DAY
@@ -315,8 +304,9 @@ ENDS_EMPTY = {**balance(*[dip(0, 1)] * 8), **by_five_minutes(*[(100.0, 80), (0.0
 LOST_HOUR: Final[list[Points]] = [[*FULL[1:], None], *[FULL] * 4, *DOWN]
 SEVEN_DAYS: Final[list[Points]] = [UNSEEN, *[FULL] * 4, *DOWN]
 WEEKDAYS = (down(40, 20), FULL, FULL, FULL, down(100, 80), down(80, 60), down(60, 40), down(40, 20))
-NO_WORK = dict.fromkeys(DONE, [9.0] * 72 + [0.0] * 48 + [9.0] * 72)
-IDLE_DAYS = {**balance(UNSEEN, UNSEEN, *[dip(60, 3)] * 3), **NO_WORK}
+NO_WORK = [9.0] * 72 + [0.0] * 48 + [9.0] * 72
+DARK_DAYS = balance(UNSEEN, UNSEEN, *[dip(60, 3)] * 3)
+IDLE_DAYS = {**DARK_DAYS, (READS.total, HOUR_S): NO_WORK, (WRITES.total, HOUR_S): NO_WORK}
 TWO_DAYS = ([0.0] * 20 + [100.0] * 4, FULL, [0.0] * 20 + [100.0] * 4, FULL)
 
 gp2 = Cases(GP2, records=ON_NITRO)
@@ -350,7 +340,7 @@ DETECTOR = Detector(
         gp2("less from day to day in the working week, and full after it", Fine, metrics=balance(*WEEKDAYS)),
         gp2("a batch that has just begun", Fine, metrics=balance([100.0] * 22 + [60.0, 20.0])),
         gp2("two days without I/O and metrics", Fine, "come back", metrics=IDLE_DAYS),
-        gp2("two days without metrics", Unknown, "in 48 hours", metrics=balance(UNSEEN, UNSEEN, *[dip(60, 3)] * 3)),
+        gp2("two days without metrics", Unknown, "in 48 hours", metrics=DARK_DAYS),
         gp2("six hours of every day without metrics", Unknown, "in 48 hours", metrics=PARTS),
         gp2("no metrics", Unknown, "no point"),
         gp2("a gp2 of 1,000 GiB, whose baseline is its burst", Fine, "needs no credits", size_gib=1_000, iops=3_000),

@@ -32,7 +32,7 @@ from math import ceil, isnan, nan
 from statistics import median
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
 from slackwater.model.fleet import Fleet, is_root
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.money import Change, amount, difference, efs_storage, size_class
@@ -44,8 +44,7 @@ from slackwater.rules import ebs, examples
 from slackwater.rules.examples import Cases, days, days_ago
 from slackwater.rules.series import greatest, hole_words
 
-FILE_SYSTEMS: Final = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "jfs", "reiserfs"})
-"""File systems on one device."""
+FILE_SYSTEMS: Final = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "jfs", "reiserfs"})  # on one device
 NETWORKED: Final = frozenset({"cifs", "lustre", "nfs", "nfs4", "smb3"})
 ELSEWHERE: Final = NETWORKED | {"devtmpfs", "efivarfs", "iso9660", "overlay", "ramfs", "squashfs", "tmpfs"}
 """File systems on no disk, or on a read-only one: memory, network, stacked, packed. Others may span several disks."""
@@ -70,19 +69,10 @@ def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
     """Flag a data volume whose file system has long been nearly empty and does not fill up."""
     if why := _exempt(volume, limits):
         return Fine(why)
-    running = ebs.running(volume, seen)
-    if isinstance(running, Fine | Unknown):
-        return running
+    running = unless_settled(ebs.running(volume, seen))
     if is_root(volume, seen.fleet) is not False:
         return Fine("its instance boots from it, or may do so")
-    disks = _disks(volume, seen.fleet)
-    if isinstance(disks, Fine):
-        return disks
-    if not disks:
-        denied = seen.fleet.unreadable.get(DiskMetric)
-        why = f"the agent's metrics could not be listed: {denied}"
-        return Unknown(why) if denied else Fine("no agent reports how full it is")
-
+    disks = unless_settled(_disks(volume, seen.fleet))
     attached, reported = ebs.attached_at(volume), seen.read(*(_need(disk, limits) for disk in disks))
     if seen.age(attached) < timedelta(days=limits.least_days + 1):
         return Fine(f"it was attached less than {limits.least_days} whole days ago")
@@ -138,14 +128,11 @@ class Use:
 def _caveats(
     volume: Volume, running: Sequence[Instance], disks: Sequence[DiskMetric], use: Use, limits: SurplusSizeLimits
 ) -> tuple[str, ...]:
-    days, rose = (
-        use.finished,
-        f"It rose by {use.rise:.0f} % of the volume, but hardly in the last week, as after a copy.",
-    )
+    rose = f"It rose by {use.rise:.0f} % of the volume, but hardly in the last week, as after a copy."
     unnamed = "The agent names no volume. Slackwater assumes this one, the only data volume of its instance."
-    few = f"Only {len(days.present)} of {len(days)} days have a point. A monthly job may be missing."
+    few = f"Only {len(use.finished.present)} of {len(use.finished)} days have a point. A monthly job may be missing."
     rises = use.peak + use.later >= limits.used_percent
-    found = ((unnamed, not disks[0].volume_id), (few, days.missing), (rose, rises))
+    found = ((unnamed, not disks[0].volume_id), (few, use.finished.missing), (rose, rises))
     owned = () if volume.managed_by else ebs.managed_instances(running)
     return (*(words for words, holds in found if holds), *owned)
 
@@ -189,18 +176,20 @@ def _need(disk: DiskMetric, limits: SurplusSizeLimits) -> Need:
     return metric.need(*disk.dimensions, period_s=DAY_S, days=max(limits.window_days, limits.least_days))
 
 
-def _disks(volume: Volume, fleet: Fleet) -> Sequence[DiskMetric] | Fine:
-    """The metrics that name the volume, or all that must be of the instance's only data volume."""
+def _disks(volume: Volume, fleet: Fleet) -> Sequence[DiskMetric] | Fine | Unknown:
+    """The metrics that name the volume, or all that must be of the instance's only data volume. The verdict if none."""
     instance_id = volume.attachments[0].instance_id
     disks = fleet.disks_of(instance_id)
     named = [disk for disk in disks if disk.volume_id == volume.id]
     others = [one for one in fleet.volumes_of(instance_id) if one.id != volume.id and is_root(one, fleet) is not True]
-    if named or others or any(disk.volume_id for disk in disks):
-        return named
-    return _on_data_disks(disks)
+    if not (named or others or any(disk.volume_id for disk in disks)):
+        named = unless_settled(_on_data_disks(disks))
+    if denied := None if named else fleet.unreadable.get(DiskMetric):
+        return Unknown(f"the agent's metrics could not be listed: {denied}")
+    return named or Fine("no agent reports how full it is")
 
 
-def _on_data_disks(disks: Sequence[DiskMetric]) -> Sequence[DiskMetric] | Fine:
+def _on_data_disks(disks: Sequence[DiskMetric]) -> list[DiskMetric] | Fine:
     """The file systems on disks that the instance does not boot from. Fine if one may be on any disk."""
     system = [_disk_name(disk) for disk in disks if _is_system(disk)]
     root = {name for name in system if name} or USUAL_ROOT_DISKS

@@ -31,7 +31,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MIB, MINUTE_S
@@ -102,21 +102,17 @@ class Slow(NamedTuple):
     confirmed: bool = False
 
 
+class Load(NamedTuple):
+    """An instance, and bytes and operations per second by five minutes."""
+
+    instance: Instance
+    kind: InstanceType
+    rates: Mapping[Measure, Series]
+
+
 def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict:
     """Flag an instance that is at its own EBS limit for longer than a batch within its half hour."""
-    kind = seen.fleet.get(InstanceType, instance.instance_type)
-    if instance.state != "running":
-        return Fine(f"it is {instance.state}")
-    if kind is None:
-        return Unknown(f"its type {instance.instance_type} is not in the inventory")
-    if kind.hypervisor == "xen":
-        return Fine("it runs on Xen, which has neither balances nor checks")
-    if seen.age(instance.launched_at) < timedelta(hours=2):
-        return Fine("it was started less than two hours ago")
-    readable = Volume not in seen.fleet.unreadable and instance.bandwidth_weighting == "default"
-    if readable and formulas.carries_all(kind, seen.fleet.volumes_of(instance.id)):
-        return Fine("its baseline carries all its volumes at their fastest")
-
+    kind = unless_settled(_kind(instance, seen))
     # The cheapest metrics first: checks by the hour, balances by the day and by five minutes, then what was used.
     hourly = ec2.read_since_start(instance, seen, HOUR_S, limits.window_days, *(one.check for one in MEASURES))
     checks, bursts = dict(zip(MEASURES, hourly, strict=True)), formulas.can_burst(kind)
@@ -141,13 +137,30 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
         if throttled := [one for one in slow if one.minutes]:
             read, written, *operations = closer(*used)
             rates = {THROUGHPUT: _rate(read, written), IOPS: _rate(*operations)}
-            return _flag(instance, kind, throttled, rates, seen, limits)
+            return _flag(Load(instance, kind, rates), throttled, seen, limits)
     if unknown:
         return Unknown("CloudWatch has neither EBS balances nor exceeded checks since it was started")
     missing = max(checks[one].missing if checks[one].present else 0 for one in MEASURES)
     if missing > limits.missing_hours:
         return Unknown(f"its exceeded checks have no point in {missing} hours")
     return Fine(_why_fine(checks, limits))
+
+
+def _kind(instance: Instance, seen: Seen) -> InstanceType | Fine | Unknown:
+    """Its type. The verdict if the configuration settles it."""
+    kind = seen.fleet.get(InstanceType, instance.instance_type)
+    if instance.state != "running":
+        return Fine(f"it is {instance.state}")
+    if kind is None:
+        return Unknown(f"its type {instance.instance_type} is not in the inventory")
+    if kind.hypervisor == "xen":
+        return Fine("it runs on Xen, which has neither balances nor checks")
+    if seen.age(instance.launched_at) < timedelta(hours=2):
+        return Fine("it was started less than two hours ago")
+    readable = Volume not in seen.fleet.unreadable and instance.bandwidth_weighting == "default"
+    if readable and formulas.carries_all(kind, seen.fleet.volumes_of(instance.id)):
+        return Fine("its baseline carries all its volumes at their fastest")
+    return kind
 
 
 def _why_fine(checks: Mapping[Measure, Series], limits: EbsThrottledLimits) -> str:
@@ -199,14 +212,8 @@ def _rate(read: Series, written: Series) -> Series:
     return Series.of(read.start_s, FIVE_MINUTES_S, both)
 
 
-def _flag(
-    instance: Instance,
-    kind: InstanceType,
-    throttled: Sequence[Slow],
-    rates: Mapping[Measure, Series],
-    seen: Seen,
-    limits: EbsThrottledLimits,
-) -> Flagged:
+def _flag(load: Load, throttled: Sequence[Slow], seen: Seen, limits: EbsThrottledLimits) -> Flagged:
+    kind, rates = load.kind, load.rates
     worst, slow = max(throttled, key=lambda one: sum(one.minutes)), [one.measure for one in throttled]
     confirmed, names = any(one.confirmed for one in throttled), " and ".join(one.name for one in slow)
     return Flagged(
@@ -221,9 +228,9 @@ def _flag(
             *(_peak(one, rates[one], kind, drawn=one in slow) for one in MEASURES if rates[one].present),
             *_carried(kind),
         ),
-        advice=_advice(instance, kind, slow, rates, seen, limits),
+        advice=_advice(load, slow, seen, limits),
         gist=(kind.id, names, confirmed),
-        caveats=(_doubt(instance, throttled), "A batch that still ends in time needs no change."),
+        caveats=(_doubt(load.instance, throttled), "A batch that still ends in time needs no change."),
     )
 
 
@@ -267,15 +274,9 @@ def _doubt(instance: Instance, throttled: Sequence[Slow]) -> str:
     return "The metrics show what came through. The volumes may have asked for more."
 
 
-def _advice(
-    instance: Instance,
-    kind: InstanceType,
-    slow: Sequence[Measure],
-    rates: Mapping[Measure, Series],
-    seen: Seen,
-    limits: EbsThrottledLimits,
-) -> tuple[Advice, ...]:
+def _advice(load: Load, slow: Sequence[Measure], seen: Seen, limits: EbsThrottledLimits) -> tuple[Advice, ...]:
     """A size for the busiest five minutes. A limit that was reached counts with headroom: the load may need more."""
+    instance, kind, rates = load
     peak = {one: max(rates[one].present, default=0.0) for one in MEASURES}
     if allowed := formulas.instance_limits(kind, "gp3"):
         reached = {THROUGHPUT: allowed.baseline.bytes_per_s, IOPS: allowed.baseline.iops}

@@ -27,10 +27,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import ceil, isnan
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
 from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, difference, size_class
@@ -48,9 +49,7 @@ DAYS_PER_MONTH: Final = 365 / 12
 A_DAY, FIVE_MINUTES = DAY_S // MINUTE_S, FIVE_MINUTES_S // MINUTE_S
 """Connection-minutes of one client that is always connected."""
 
-SCATTERED: Final = 0.01
-"""The share of five-minute points that may be missing: CloudWatch loses some, and the last ones come late."""
-PEAK: Final = "Busiest five minutes"
+SCATTERED: Final = 0.01  # of the five-minute points may be missing: CloudWatch loses some, and the last ones come late
 
 
 class SingleClientLimits(Limits):
@@ -88,15 +87,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) ->
     if file_system.stored_bytes.get("IA", 0) or file_system.stored_bytes.get("Archive", 0):
         return Fine("it has data in a colder class, and EBS has none")
 
-    (by_day,) = seen.read(*efs.daily(file_system, limits.window_days, CLIENTS))
-    if max(by_day.present, default=0) > A_DAY:
-        return Fine("more than one client was connected")
-    days = _newest(seen.finished(by_day, file_system.created_at), limits)
-    if sum(days.present) < A_DAY * limits.connected_percent / 100 * len(days.present):
-        return Fine("no client was connected all the time")
-    if days.missing or not len(days):
-        return Unknown(f"ClientConnections has no point on {days.missing} of {limits.watched_days} days")
-
+    days = unless_settled(_by_day(file_system, seen, limits))
     clients, *moved = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, CLIENTS, READ, WRITTEN))
     if max(clients.present, default=0) > FIVE_MINUTES:
         return Fine("two clients were connected at once")
@@ -109,13 +100,24 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) ->
         return Fine("no client was connected all the time")
     moved += seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, READS, WRITES))
     work = _work(*(seen.finished(series, file_system.created_at) for series in moved))
-    setting = _setting(file_system, work, limits)
-    if isinstance(setting, Fine):
-        return setting
+    setting = unless_settled(_setting(file_system, work, limits))
     sure = len(whole) == len(clients) and whole.missing <= SCATTERED * len(whole)
     often = f"connected {connected:.0%} of {limits.watched_days} days"
-    share = Evidence(label="Connected", value=round(100 * connected, 1), unit="percent of the time")
-    return _flag(file_system, often, replace(share, series=days.over(A_DAY / 100)), work, setting, sure=sure)
+    share = Evidence("Connected", round(100 * connected, 1), "percent of the time", days.over(A_DAY / 100))
+    return replace(_flag(file_system, often, share, work, setting), confidence="medium" if sure else "low")
+
+
+def _by_day(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) -> Series | Fine | Unknown:
+    """Connection-minutes of the days that need points. The verdict if they settle it."""
+    (by_day,) = seen.read(*efs.daily(file_system, limits.window_days, CLIENTS))
+    if max(by_day.present, default=0) > A_DAY:
+        return Fine("more than one client was connected")
+    days = _newest(seen.finished(by_day, file_system.created_at), limits)
+    if sum(days.present) < A_DAY * limits.connected_percent / 100 * len(days.present):
+        return Fine("no client was connected all the time")
+    if days.missing or not len(days):
+        return Unknown(f"ClientConnections has no point on {days.missing} of {limits.watched_days} days")
+    return days
 
 
 def _newest(series: Series, limits: SingleClientLimits) -> Series:
@@ -161,32 +163,23 @@ def _setting(file_system: EfsFileSystem, work: Work, limits: SingleClientLimits)
     return Setting(gib, speed.iops, speed.mib_s)
 
 
-def _flag(
-    file_system: EfsFileSystem, often: str, share: Evidence, work: Work, setting: Setting, *, sure: bool
-) -> Flagged:
+def _flag(file_system: EfsFileSystem, often: str, share: Evidence, work: Work, setting: Setting) -> Flagged:
     used_bytes, zone = file_system.total_bytes, file_system.availability_zone
     peaks = ((work.peak_mib_s, 1, "MiB/s"), (work.peak_iops, None, "operations/s"))
-    inputs = {
-        "used": f"{used_bytes / GIB:.9f}GiB",
-        "allocated": f"{setting.gib}GiB",
-        "efs": "one-zone" if zone else "regional",
-    }
+    used, efs_type = f"{used_bytes / GIB:.9f}GiB", "one-zone" if zone else "regional"
+    inputs = {"used": used, "allocated": f"{setting.gib}GiB", "efs": efs_type}
     return Flagged(
         summary=(
             f"{used_bytes / GIB:,.1f} GiB on EFS {'One Zone' if zone else 'Regional'}, and never more than one client,"
             f" {often}: a gp3 volume of {setting.gib:,} GiB is enough"
         ),
-        confidence="medium" if sure else "low",
+        confidence="low",
         evidence=(
-            Evidence(label="Most clients at once", value=1, unit="count"),
+            Evidence("Most clients at once", 1, "count"),
             share,
-            Evidence(label="Stored", value=round(used_bytes / GIB, 3), unit="GiB"),
-            *(
-                Evidence(label=PEAK, value=round(one, digits), unit=unit)
-                for one, digits, unit in peaks
-                if one is not None
-            ),
-            Evidence(label="Mount targets", value=file_system.mount_targets, unit="count"),
+            efs.gib("Stored", used_bytes, digits=3),
+            *(Evidence("Busiest five minutes", round(v, digits), unit) for v, digits, unit in peaks if v is not None),
+            Evidence("Mount targets", file_system.mount_targets, "count"),
         ),
         advice=(),
         gist=(zone is not None, size_class(used_bytes)),
@@ -194,13 +187,11 @@ def _flag(
             "It may not always be the same client. A Lambda function or a Fargate task cannot use a volume.",
             efs.one_way_caveat("efs-single-client"),
         ),
-        remedies=(
-            Remedy(kind="efs-vs-ebs", inputs=inputs, advise=lambda way: _volume(file_system, way, setting, work)),
-        ),
+        remedies=(Remedy(kind="efs-vs-ebs", inputs=inputs, advise=partial(_volume, file_system, setting, work)),),
     )
 
 
-def _volume(file_system: EfsFileSystem, way: Alternative, setting: Setting, work: Work) -> Advice:
+def _volume(file_system: EfsFileSystem, setting: Setting, work: Work, way: Alternative) -> Advice:
     gib, iops, mib_s = setting
     plain = ebs.units("gp3", gib, ebs.GP3_INCLUDED_IOPS, ebs.GP3_INCLUDED_MIB_S)
     faster = difference(plain, ebs.units("gp3", gib, iops, mib_s))
@@ -235,7 +226,7 @@ def _throughput(file_system: EfsFileSystem, work: Work) -> tuple[Change, ...]:
     return tuple(unit for unit in units if unit.quantity)
 
 
-POINTS: Final = 36 * 288
+POINTS = 36 * 288
 
 
 def connected(points: Points, mib_s: float = 4, kib: float = 64) -> dict[tuple[Metric, int], Points]:
@@ -254,22 +245,22 @@ def connected(points: Points, mib_s: float = 4, kib: float = 64) -> dict[tuple[M
     }
 
 
-ALWAYS: Final = connected([5.0] * POINTS)
-NOW_AND_THEN: Final = {
+ALWAYS = connected([5.0] * POINTS)
+NOW_AND_THEN = {
     key: values if key[0] is CLIENTS else [value if point % 288 < 12 else None for point, value in enumerate(values)]
     for key, values in connected([5.0] * POINTS, 40).items()
 }
 """Reads and writes for the first hour of each 24. The rest of the day has no points."""
-NO_OPERATIONS: Final = {(READS, FIVE_MINUTES_S): None, (WRITES, FIVE_MINUTES_S): None}
-TOO_FAST: Final = connected([5.0] * POINTS, mib_s=400, kib=4)
-HALF_DAYS: Final = connected(([5.0] * 144 + [0.0] * 144) * 36)
-REBOOTS: Final = connected(([5.0] * 2013 + [0.0] * 3) * 5 + [5.0] * 288)
-NIGHTLY: Final = connected(([10.0] * 6 + [5.0] * 282) * 36)
-HALF_HOURS: Final = connected(([10.0] * 6 + [0.0] * 6) * 864)
-WEEKS_AGO: Final = connected([5.0] * 288 + [10.0] * 2 + [0.0] * 4 + [5.0] * (POINTS - 294))
-LOST_POINTS: Final = connected(([5.0] * 199 + [None]) * 51 + [5.0] * 168)
-SIX_HOURS: Final = {(CLIENTS, FIVE_MINUTES_S): [5.0] * 9000 + [None] * 96 + [5.0] * 1272}
-A_LOST_DAY: Final = {(CLIENTS, DAY_S): [1440.0] * 30 + [None] + [1440.0] * 6}
+NO_OPERATIONS = {(READS, FIVE_MINUTES_S): None, (WRITES, FIVE_MINUTES_S): None}
+TOO_FAST = connected([5.0] * POINTS, mib_s=400, kib=4)
+HALF_DAYS = connected(([5.0] * 144 + [0.0] * 144) * 36)
+REBOOTS = connected(([5.0] * 2013 + [0.0] * 3) * 5 + [5.0] * 288)
+NIGHTLY = connected(([10.0] * 6 + [5.0] * 282) * 36)
+HALF_HOURS = connected(([10.0] * 6 + [0.0] * 6) * 864)
+WEEKS_AGO = connected([5.0] * 288 + [10.0] * 2 + [0.0] * 4 + [5.0] * (POINTS - 294))
+LOST_POINTS = connected(([5.0] * 199 + [None]) * 51 + [5.0] * 168)
+SIX_HOURS = {(CLIENTS, FIVE_MINUTES_S): [5.0] * 9000 + [None] * 96 + [5.0] * 1272}
+A_LOST_DAY = {(CLIENTS, DAY_S): [1440.0] * 30 + [None] + [1440.0] * 6}
 
 WIKI = examples.efs(
     id="fs-0e5f60718293a4b5c",

@@ -70,13 +70,10 @@ class OversizedLimits(Limits):
 
 def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Verdict:
     """Flag a file system that was never a fifth full, if something smaller is enough."""
-    kind, window = file_system.file_system_type, max(limits.least_days, limits.window_days)
-    space = fsx.SPACE.get(kind)
-    if space is None:
-        return Fine(f"the size of {fsx.NAMES.get(kind, kind)} is its throughput")
     if why := _exempt(file_system, seen, limits):
         return Fine(why)
-    (points,) = seen.read(*fsx.daily(file_system, window, space))
+    kind, window = file_system.file_system_type, max(limits.least_days, limits.window_days)
+    (points,) = seen.read(*fsx.daily(file_system, window, fsx.SPACE[kind]))
     used = fsx.used_bytes(file_system, points)
     if used.present and (percent := _percent(file_system, max(used.present))) >= limits.used_percent:
         return Fine(f"it was {percent:.0f} % full")
@@ -110,12 +107,16 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
 
 
 def _exempt(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> str | None:
-    least_gib = formulas.least_gib(file_system)
+    """Why a file system is not judged, whatever it holds."""
+    kind = file_system.file_system_type
+    if kind not in fsx.SPACE:
+        return f"the size of {fsx.NAMES.get(kind, kind)} is its throughput"
     if file_system.storage_type != "SSD":
         return f"it is on {file_system.storage_type}, not on SSD"
     if file_system.state != "AVAILABLE":
         return f"it is {file_system.state.lower()}"
-    if file_system.file_system_type != "ONTAP" and file_system.storage_gib - least_gib < limits.least_surplus_gib:
+    least_gib = formulas.least_gib(file_system)
+    if kind != "ONTAP" and file_system.storage_gib - least_gib < limits.least_surplus_gib:
         return f"it is close to the minimum of {least_gib} GiB"
     if seen.age(file_system.created_at) < timedelta(days=limits.least_days + 1):  # its first day is not a whole one
         return f"it is younger than {limits.least_days + 1} days"
@@ -137,7 +138,7 @@ def _growth(days: Sequence[float]) -> float:
     return max(0.0, min(slopes))
 
 
-class _Use(NamedTuple):
+class Use(NamedTuple):
     """What a file system holds on SSD and in its capacity pool at most, in bytes, and what it does. None is unknown.
 
     `traffic` are bytes a second at most, and bytes that clients read and write in a month.
@@ -152,7 +153,7 @@ class _Use(NamedTuple):
 
 def _use(
     file_system: FsxFileSystem, fullest: float, pooled: float, work: Mapping[Metric, Series], limits: OversizedLimits
-) -> _Use:
+) -> Use:
     """`work` has whole days. A metric with a missing day among the newest ones is unknown: all IOPS are needed then."""
     known = {metric: one.present for metric, one in work.items() if not gaps(one, limits.least_days).holes}
     iops, needed, traffic = None, file_system.iops or 0, None
@@ -163,12 +164,12 @@ def _use(
         read, written = (fmean(known[metric][-MONTH_DAYS:]) * MONTH_DAYS for metric in (READ, WRITTEN))
         # Reads and writes may have different busiest minutes: an upper bound.
         traffic = (max(known[READ_PEAK]) + max(known[WRITE_PEAK])) / MINUTE_S, read, written
-    return _Use(fullest, pooled, iops, needed, traffic)
+    return Use(fullest, pooled, iops, needed, traffic)
 
 
 def _flag(
     file_system: FsxFileSystem,
-    use: _Use,
+    use: Use,
     smaller: FsxFileSystem | None,
     space: tuple[Series, Series],
     limits: OversizedLimits,
@@ -178,6 +179,7 @@ def _flag(
     provisioned, present = file_system.storage_gib, len(recorded.present)
     is_ontap, iops, traffic = file_system.file_system_type == "ONTAP", use.disk_iops, use.traffic
     pooled, mb_s = round(use.pooled / GIB, 1), round(traffic[0] / formulas.MB, 1) if traffic else 0
+    lines = (Line("Provisioned", provisioned), *([Line("Proposed", smaller.storage_gib)] if smaller else []))
     caveats = []
     if iops is None and file_system.iops:
         caveats.append("The IOPS of its disks are unknown, so a smaller one keeps all of its IOPS.")
@@ -195,20 +197,13 @@ def _flag(
         ),
         confidence="high" if present >= SURE_DAYS and not recorded.missing else "medium",
         evidence=(
-            Evidence(
-                label="Used SSD, per day",
-                value=round(use.fullest / GIB, 1),
-                unit="GiB",
-                series=used.over(GIB),
-                scale=provisioned,
-                lines=(Line("Provisioned", provisioned), *([Line("Proposed", smaller.storage_gib)] if smaller else [])),
-            ),
-            Evidence(label="Provisioned SSD", value=provisioned, unit="GiB"),
-            Evidence(label="Recorded days", value=present, unit="days"),
+            Evidence("Used SSD, per day", round(use.fullest / GIB, 1), "GiB", used.over(GIB), provisioned, lines),
+            Evidence("Provisioned SSD", provisioned, "GiB"),
+            Evidence("Recorded days", present, "days"),
             fsx.deployment(file_system),
-            *([Evidence(label="In the capacity pool at most", value=pooled, unit="GiB")] if is_ontap else []),
-            *([] if iops is None else [Evidence(label="Disk IOPS at most", value=round(iops), unit="IOPS")]),
-            *([Evidence(label="Throughput of clients at most", value=mb_s, unit="MB/s")] if traffic else []),
+            *([Evidence("In the capacity pool at most", pooled, "GiB")] if is_ontap else []),
+            *([] if iops is None else [Evidence("Disk IOPS at most", round(iops), "IOPS")]),
+            *([Evidence("Throughput of clients at most", mb_s, "MB/s")] if traffic else []),
         ),
         advice=(_shrink(file_system, smaller),) if smaller else (),
         gist=(provisioned, size_class(use.fullest + use.pooled)),
@@ -250,7 +245,7 @@ def _shrink(file_system: FsxFileSystem, smaller: FsxFileSystem) -> Advice:
     )
 
 
-def _elsewhere(file_system: FsxFileSystem, use: _Use, limits: OversizedLimits) -> tuple[Remedy, ...]:
+def _elsewhere(file_system: FsxFileSystem, use: Use, limits: OversizedLimits) -> tuple[Remedy, ...]:
     """The smaller services that carry the same. OpenZFS provisions room to grow; EFS bills what it holds."""
     before = formulas.monthly_units(file_system)
     if before is None or use.traffic is None:
