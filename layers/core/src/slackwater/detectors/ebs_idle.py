@@ -29,7 +29,7 @@ from datetime import datetime, timedelta
 from math import isnan
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
 from slackwater.model.fleet import is_root
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import Instance, Volume
@@ -61,9 +61,7 @@ class IdleLimits(Limits):
 
 def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
     """Flag a data volume on a running instance that CloudWatch recorded doing nothing."""
-    running = ebs.running(volume, seen)
-    if isinstance(running, Fine | Unknown):
-        return running
+    running = unless_settled(ebs.running(volume, seen))
     if (root := is_root(volume, seen.fleet)) is not False:
         return Fine("an instance boots from it") if root else Unknown("whether an instance boots from it is unknown")
     attached = ebs.attached_at(volume)
@@ -153,7 +151,7 @@ def wrote(days_ago: int | range, operations: float | None) -> Metrics:
     return {WRITTEN: days(0.0, {days_ago: operations})}
 
 
-LOST_HOUR = days(1_440.0, {7: 1_380.0})
+AN_HOUR_LOST = {SAMPLES: days(1_440.0, {7: 1_380.0})}
 idle = Cases(STAGING, {READ: 0.0, WRITTEN: 0.0, SAMPLES: 1_440.0}, records=(HOST,))
 shared = Cases(replace(STAGING, multi_attach=True, attachments=(ON_HOST, ON_PEER)), records=(HOST, PEER))
 bare = Cases(STAGING, records=(HOST,))
@@ -177,10 +175,8 @@ DETECTOR = Detector(
         idle("in use since this morning", Fine, "it is written", metrics=wrote(0, 500.0)),
         idle("a day without metrics", Unknown, "no point on 1 of the last 14 days", metrics=wrote(7, None)),
         idle("a day without metrics four weeks ago", Unknown, "1 of the 35 days since", metrics=wrote(28, None)),
-        idle("an hour without metrics last week", Unknown, "a part of 1 of 35 days", metrics={SAMPLES: LOST_HOUR}),
-        idle(
-            "restarted today, an hour lost", Flagged, "operation in 35", records=(TODAY,), metrics={SAMPLES: LOST_HOUR}
-        ),
+        idle("an hour without metrics last week", Unknown, "a part of 1 of 35 days", metrics=AN_HOUR_LOST),
+        idle("restarted today, an hour lost", Flagged, "operation in 35", records=(TODAY,), metrics=AN_HOUR_LOST),
         idle("no point of today, when a job may have begun", Unknown, "no point of today", metrics=wrote(0, None)),
         bare("no point at all, as an idle volume on Xen may have it", Unknown, "no point on 14 of the last 14 days"),
         idle("attached ten days ago", Fine, "attached less than 14 whole days ago", attachments=(YOUNG,)),

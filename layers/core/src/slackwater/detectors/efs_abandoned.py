@@ -34,7 +34,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
 from slackwater.model.metrics import Series
 from slackwater.model.money import size_class
 from slackwater.model.resources import EfsFileSystem, EfsReplication
@@ -72,20 +72,7 @@ class AbandonedLimits(Limits):
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> Verdict:
     """Flag a job's file system that had no client for hours while CloudWatch was recording."""
-    if limits.tag is None:
-        return Fine("the policy names no tag of the file systems that jobs create: detectors.efs-abandoned.tag")
-    if file_system.tags is None:
-        return Unknown(f"its tags could not be read, so whether it has {limits.tag} is unknown")
-    if not _has(file_system.tags, limits.tag):
-        return Fine(f"it is not a job's: it has no tag {limits.tag}")
-    hours = max(limits.minimum_age_hours, limits.quiet_hours)
-    if seen.age(file_system.created_at) < timedelta(hours=hours):
-        return Fine(f"it is younger than {hours} hours")
-    if why := efs.exempt(file_system, seen):
-        return Fine(why)
-    if EfsReplication in seen.fleet.unreadable:
-        return Unknown(f"replications could not be read: {seen.fleet.unreadable[EfsReplication]}")
-
+    unless_settled(_exempt(file_system, seen, limits))
     (connections,) = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.quiet_hours / 24, CLIENTS))
     clients = seen.finished(connections, file_system.created_at)
     if minutes := sum(clients.present):
@@ -99,6 +86,24 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> Ve
     if moved_bytes and not clients.present:
         return Unknown("data moved, but ClientConnections was not published: the client is unknown")
     return _flag(file_system, limits, clients, moved_bytes)
+
+
+def _exempt(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> Fine | Unknown | None:
+    """The verdict that needs no metrics."""
+    if limits.tag is None:
+        return Fine("the policy names no tag of the file systems that jobs create: detectors.efs-abandoned.tag")
+    if file_system.tags is None:
+        return Unknown(f"its tags could not be read, so whether it has {limits.tag} is unknown")
+    if not _has(file_system.tags, limits.tag):
+        return Fine(f"it is not a job's: it has no tag {limits.tag}")
+    hours = max(limits.minimum_age_hours, limits.quiet_hours)
+    if seen.age(file_system.created_at) < timedelta(hours=hours):
+        return Fine(f"it is younger than {hours} hours")
+    if why := efs.exempt(file_system, seen):
+        return Fine(why)
+    if EfsReplication in seen.fleet.unreadable:
+        return Unknown(f"replications could not be read: {seen.fleet.unreadable[EfsReplication]}")
+    return None
 
 
 def _has(tags: Mapping[str, str], tag: str) -> bool:
