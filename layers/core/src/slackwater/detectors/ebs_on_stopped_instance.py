@@ -76,11 +76,8 @@ def _flag(volume: Volume, instances: Sequence[Instance], since: datetime, seen: 
     root = is_root(volume, seen.fleet)
     is_data = root is False or volume.multi_attach  # Amazon EBS User Guide, "Multi-Attach": never a boot volume
     hibernated = "A hibernated instance has its memory on its root volume. Start it once before you create its image."
-    data = (
-        ebs.snapshot_and_delete(volume, STEPS, may_delete=False),
-        ebs.keep_as_snapshot(volume),
-        ebs.keep_archived(volume),
-    )
+    delete = ebs.snapshot_and_delete(volume, STEPS, may_delete=False)
+    data = (delete, ebs.keep_as_snapshot(volume), ebs.keep_archived(volume))
     return Flagged(
         summary=f"{ebs.billed_words(volume)} on {names}, stopped for {days} days",
         confidence="high",

@@ -118,10 +118,9 @@ def _minutes(points: int) -> int:
 
 def _flag(file_system: EfsFileSystem, limits: AbandonedLimits, clients: Series, moved_bytes: float) -> Flagged:
     doubts = [f"A job that waits for longer than {limits.quiet_hours} hours looks the same. Check that it is over."]
+    moved = f"{moved_bytes / MIB:,.1f} MiB moved without a client"
     if moved_bytes:
-        doubts.append(
-            f"{moved_bytes / MIB:,.1f} MiB moved without a client, probably by AWS Backup or a lifecycle transition."
-        )
+        doubts.append(f"{moved}, probably by AWS Backup or a lifecycle transition.")
     if not clients.present:
         doubts.append("CloudWatch published nothing instead of zeros, although it was recording.")
     sure = len(doubts) == 1
@@ -131,8 +130,8 @@ def _flag(file_system: EfsFileSystem, limits: AbandonedLimits, clients: Series, 
         summary=f"{efs.describe(file_system)} of a job ({tag}), and no client in {limits.quiet_hours} hours",
         confidence="high" if sure else "medium",
         evidence=(
-            Evidence(label="Hours without a client", value=limits.quiet_hours, unit="hours"),
-            Evidence(label="Created for a job", value=tag, unit="words"),
+            Evidence("Hours without a client", limits.quiet_hours, "hours"),
+            Evidence("Created for a job", tag, "words"),
             efs.sum_of("Clients connected, by five minutes", clients, "connection-minutes"),
             *efs.facts(file_system),
         ),

@@ -72,9 +72,8 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     if not len(recorded):
         return Unknown("CloudWatch has not recorded a whole day yet")
     if recent.missing:
-        return Unknown(
-            f"StorageBytes lacks points on {recent.missing} of {len(recent)} days: CloudWatch was not recording"
-        )
+        lost = f"{recent.missing} of {len(recent)} days"
+        return Unknown(f"StorageBytes lacks points on {lost}: CloudWatch was not recording")
     if zeros.present and zeros.missing:
         return Unknown(f"ClientConnections has zeros, but no point on {zeros.missing} of {len(zeros)} days")
     if (data_bytes or metered_bytes) and not zeros.present:
@@ -88,7 +87,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
         summary=f"{efs.describe(file_system)}, and no client for {quiet} days",
         confidence="high" if sure else "medium",
         evidence=(
-            Evidence(label="Days without a client", value=quiet, unit="days"),
+            Evidence("Days without a client", quiet, "days"),
             efs.sum_of("Metered I/O per day", metered, "bytes"),
             *efs.facts(file_system),
         ),
@@ -105,12 +104,11 @@ def _doubts(data_bytes: float, metered_bytes: float, *, zeros_are_real: bool, lo
     """The reasons for medium confidence."""
     found = []
     who = "probably by AWS Backup, a replication, a lifecycle transition or AWS Transfer Family."
+    metadata = f"{size_words(metered_bytes)} of I/O without data, probably metadata, were metered"
     if data_bytes:
         found.append(f"{size_words(data_bytes)} were read or written without a client, {who}")
     elif metered_bytes:
-        found.append(
-            f"{size_words(metered_bytes)} of I/O without data, probably metadata, were metered without a client, {who}"
-        )
+        found.append(f"{metadata} without a client, {who}")
     if not zeros_are_real:
         found.append("CloudWatch published nothing instead of zeros, although it was recording.")
     if lost_days:
@@ -133,6 +131,7 @@ def used(days_ago: int, minutes: float | None = 90.0) -> Metrics:
 
 idle = Cases(examples.efs(), SILENT)
 unpublished = Cases(examples.efs(), {STORED: 32.0 * GIB, SAMPLES: 96.0})
+UNSEEN = "while connections are not published"
 
 DETECTOR = Detector(
     title="EFS file system that nobody uses",
@@ -156,12 +155,9 @@ DETECTOR = Detector(
         idle("a client this morning", Fine, metrics=used(0)),
         idle("read by a backup every night", Flagged, metrics={READ: 5.0 * MIB, METERED: 2.0 * MIB}),
         idle("read whole by a backup every night", Flagged, "36 days", metrics={READ: 3.0 * GIB, METERED: 1.0 * GIB}),
-        *(
-            unpublished(
-                f"{what} while connections are not published", Unknown, "client is unknown", metrics={one: 5.0 * MIB}
-            )
-            for what, one in (("written", WRITTEN), ("read", READ), ("metered", METERED))
-        ),
+        unpublished(f"written {UNSEEN}", Unknown, "client is unknown", metrics={WRITTEN: 5.0 * MIB}),
+        unpublished(f"read {UNSEEN}", Unknown, "client is unknown", metrics={READ: 5.0 * MIB}),
+        unpublished(f"metered {UNSEEN}", Unknown, "client is unknown", metrics={METERED: 5.0 * MIB}),
         idle("no connections, and a day without a point", Unknown, "1 of 30 days", metrics=used(18, None)),
         idle("three days old", Fine, "younger than 7 days", created_at=days_ago(3)),
         idle("quiet since it was created two weeks ago", Flagged, "13 days", created_at=days_ago(14)),
