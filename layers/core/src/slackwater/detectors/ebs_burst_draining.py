@@ -23,7 +23,6 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
 from itertools import chain, pairwise, takewhile
 from math import ceil, isnan, nan
 from typing import Final, Literal, NamedTuple
@@ -63,18 +62,21 @@ class BurstLimits(Limits):
 
 
 class Shortage(NamedTuple):
-    """Credits are gone often, gone now, or gone soon.
+    """Credits are gone often, gone now, or gone soon: `hours` is how long they were gone, or until they will be.
 
-    `hours` is how long they were gone, or until they will be, and `days` on how many of seven days they were gone.
-    `uncertainty` is why they may last longer. `ahead` is the percent left by the hour, from the newest known one until
-    they are gone.
+    `uncertainty` is why they may last longer. `ahead` is what is left by the hour, from the newest known one until the
+    end.
     """
 
     kind: Literal["often", "now", "soon"]
+    headline: str
     hours: float
-    days: int = 0
     uncertainty: str = ""
     ahead: Sequence[float] = ()
+
+
+def _soon(hours: float, uncertainty: str, ahead: Sequence[float]) -> Shortage:
+    return Shortage("soon", f"Burst credits last for about {hours:.0f} more hours", hours, uncertainty, ahead)
 
 
 def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
@@ -87,7 +89,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
     attached = ebs.attached_at(volume)
     instances = (seen.fleet.get(Instance, one.instance_id) for one in volume.attachments)
     started = max([attached, *(instance.launched_at for instance in instances if instance)])  # silence before is a stop
-    if seen.age(started) < timedelta(hours=2):
+    if seen.is_younger(started, hours=2):
         return Fine("it has been in use for less than two hours")
 
     (by_hour,) = seen.read(*ebs.needs(volume, HOUR_S, limits.window_days, BALANCE))
@@ -138,9 +140,11 @@ def _gone(mean: Series, limits: BurstLimits) -> Shortage | None:
     points = Counter(points_ago * FIVE_MINUTES_S // DAY_S for points_ago, is_low in enumerate(low) if is_low)
     days = sum(count * FIVE_MINUTES_S >= limits.empty_minutes * MINUTE_S for count in points.values())
     if days >= limits.empty_days:
-        return Shortage("often", points.total() * FIVE_MINUTES_S / HOUR_S, days)
-    until_now = sum(takewhile(bool, low)) * FIVE_MINUTES_S / HOUR_S
-    return Shortage("now", until_now) if until_now >= limits.gone_hours else None
+        hours = points.total() * FIVE_MINUTES_S / HOUR_S
+        return Shortage("often", f"No burst credits for {hours:,.1f} hours on {days} of 7 days", hours)
+    hours = sum(takewhile(bool, low)) * FIVE_MINUTES_S / HOUR_S
+    gone = Shortage("now", f"No burst credits for the last {hours:,.1f} hours", hours)
+    return gone if hours >= limits.gone_hours else None
 
 
 def _draining(least: Series, limits: BurstLimits) -> Shortage | None:
@@ -162,7 +166,7 @@ def _draining(least: Series, limits: BurstLimits) -> Shortage | None:
     if any(map(isnan, falls)) or fall < limits.fall_percent or until is None or _is_weekly(values, end, limits):
         return None
     uncertainty = "The balance of a week ago is unknown: it may be a rhythm." if isnan(_week_ago(values, end)) else ""
-    return Shortage("soon", until, uncertainty=uncertainty, ahead=[level - fall for level in days[-1][:until]])
+    return _soon(until, uncertainty, [level - fall for level in days[-1][:until]])
 
 
 def _falling(least: Series, limits: BurstLimits) -> Shortage | None:
@@ -178,7 +182,7 @@ def _falling(least: Series, limits: BurstLimits) -> Shortage | None:
     if until > A_DAY or not values[end - 1 - A_DAY] >= last + limits.fall_percent:  # False for a missing point
         return None
     ahead = [last - last * hour / until for hour in range(1, ceil(until) + 1)]
-    return Shortage("soon", until, uncertainty=f"It has fallen for {end - start} hours, and may stop.", ahead=ahead)
+    return _soon(until, f"It has fallen for {end - start} hours, and may stop.", ahead)
 
 
 def _week_ago(values: Sequence[float], end: int) -> float:
@@ -193,19 +197,14 @@ def _is_weekly(values: Sequence[float], end: int, limits: BurstLimits) -> bool:
 def _flag(volume: Volume, least: Series, shortage: Shortage, look: ebs_peaks.Look, limits: BurstLimits) -> Flagged:
     has = formulas.volume_limits(volume.volume_type, volume.size_gib)
     without, with_credits = (_words(volume, allowance) for allowance in (has.baseline, has.burst))
-    hours, soon, unknown = shortage.hours, shortage.kind == "soon", look.unknown
-    headline = {
-        "often": f"No burst credits for {hours:,.1f} hours on {shortage.days} of 7 days",
-        "now": f"No burst credits for the last {hours:,.1f} hours",
-        "soon": f"Burst credits last for about {hours:.0f} more hours",
-    }[shortage.kind]
+    soon, unknown = shortage.kind == "soon", look.unknown
     levels, label = baseline_and_burst(has.baseline.mib_s, has.burst.mib_s), "Burst balance, each hour's least"
     confidence: Confidence = "low" if shortage.uncertainty else "medium" if soon or unknown else "high"
     unseen = f"Its throughput is unknown ({unknown.reason}). The proposal has all of its burst." if unknown else ""
     return Flagged(
-        summary=f"{headline}: {'then ' if soon else ''}{without} instead of {with_credits}",
+        summary=f"{shortage.headline}: {'then ' if soon else ''}{without} instead of {with_credits}",
         kind="risk" if soon else None,
-        severity="high" if hours >= A_DAY and not soon else "medium",
+        severity="high" if shortage.hours >= A_DAY and not soon else "medium",
         confidence=confidence,
         evidence=(
             Evidence(label, round(min(least.present), 1), "percent", least, 100, forecast=_forecast(least, shortage)),

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from math import isnan
 from typing import Final
 
@@ -65,7 +65,7 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
     if (root := is_root(volume, seen.fleet)) is not False:
         return Fine("an instance boots from it") if root else Unknown("whether an instance boots from it is unknown")
     attached = ebs.attached_at(volume)
-    if seen.age(attached) < timedelta(days=limits.least_days + 1):
+    if seen.is_younger(attached, days=limits.least_days + 1):
         return Fine(f"it was attached less than {limits.least_days} whole days ago")
 
     window = max(limits.window_days, limits.least_days)

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from slackwater.model.detector import Detector, Limits, Seen, limit
@@ -66,7 +66,7 @@ def judge(volume: Volume, seen: Seen, limits: OnStoppedInstanceLimits) -> Verdic
         unknown = next(instance.id for instance in instances if not instance.stopped_at)
         return Unknown(f"EC2 did not return since when its instance {unknown} is stopped")
     since = max([*stops, *(one.attached_at for one in volume.attachments if one.attached_at)])
-    if seen.age(since) < timedelta(days=limits.stopped_days):
+    if seen.is_younger(since, days=limits.stopped_days):
         return Fine(f"it has been on a stopped instance for less than {limits.stopped_days} days")
     return _flag(volume, instances, since, seen)
 

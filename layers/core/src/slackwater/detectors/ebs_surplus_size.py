@@ -27,7 +27,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from math import ceil, isnan, nan
 from statistics import median
 from typing import Final
@@ -74,7 +73,7 @@ def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
         return Fine("its instance boots from it, or may do so")
     disks = unless_settled(_disks(volume, seen.fleet))
     attached, reported = ebs.attached_at(volume), seen.read(*(_need(disk, limits) for disk in disks))
-    if seen.age(attached) < timedelta(days=limits.least_days + 1):
+    if seen.is_younger(attached, days=limits.least_days + 1):
         return Fine(f"it was attached less than {limits.least_days} whole days ago")
     fullest = _fullest(zip((disk.path for disk in disks), reported, strict=True))
     if fullest.present and max(fullest.present) >= limits.used_percent:

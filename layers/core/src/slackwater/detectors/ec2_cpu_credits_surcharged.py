@@ -25,7 +25,6 @@ work may take longer.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 from statistics import fmean
 from typing import Final, NamedTuple
 
@@ -86,7 +85,7 @@ def judge(instance: Instance, seen: Seen, limits: SurchargedLimits) -> Verdict:
         return Fine(f"{instance.instance_type} has no CPU credits")
     if kind is None:
         return Unknown(f"its type {instance.instance_type} is not in the inventory")
-    if seen.age(instance.launched_at) < timedelta(days=limits.least_days):
+    if seen.is_younger(instance.launched_at, days=limits.least_days):
         return Fine(f"it was started less than {limits.least_days} days ago")
 
     (charged,) = seen.read(*ec2.daily(instance, limits.window_days, CHARGED))

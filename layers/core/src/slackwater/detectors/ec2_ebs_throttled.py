@@ -26,7 +26,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -155,7 +154,7 @@ def _kind(instance: Instance, seen: Seen) -> InstanceType | Fine | Unknown:
         return Unknown(f"its type {instance.instance_type} is not in the inventory")
     if kind.hypervisor == "xen":
         return Fine("it runs on Xen, which has neither balances nor checks")
-    if seen.age(instance.launched_at) < timedelta(hours=2):
+    if seen.is_younger(instance.launched_at, hours=2):
         return Fine("it was started less than two hours ago")
     readable = Volume not in seen.fleet.unreadable and instance.bandwidth_weighting == "default"
     if readable and formulas.carries_all(kind, seen.fleet.volumes_of(instance.id)):

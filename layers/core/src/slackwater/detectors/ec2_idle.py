@@ -25,7 +25,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
 from decimal import Decimal
 from typing import Final
 
@@ -62,7 +61,7 @@ def judge(instance: Instance, seen: Seen, limits: IdleLimits) -> Verdict:
     """Flag an instance whose busiest minute and busiest day were next to nothing."""
     if instance.state != "running":
         return Fine(f"it is {instance.state}")
-    if seen.age(instance.launched_at) < timedelta(days=limits.least_days):
+    if seen.is_younger(instance.launched_at, days=limits.least_days):
         return Fine(f"it was started less than {limits.least_days} days ago")
 
     # Days before the last start count if the instance was busy then: someone may need it again.

@@ -31,7 +31,6 @@ Check that the job is over, and keep its results. Then back up, delete the mount
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Final
 
 from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
@@ -97,7 +96,7 @@ def _exempt(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> 
     if not _has(file_system.tags, limits.tag):
         return Fine(f"it is not a job's: it has no tag {limits.tag}")
     hours = max(limits.minimum_age_hours, limits.quiet_hours)
-    if seen.age(file_system.created_at) < timedelta(hours=hours):
+    if seen.is_younger(file_system.created_at, hours=hours):
         return Fine(f"it is younger than {hours} hours")
     if why := efs.exempt(file_system, seen):
         return Fine(why)

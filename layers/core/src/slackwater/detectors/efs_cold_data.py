@@ -112,7 +112,7 @@ def _lifecycle(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -
         return Fine(f"it has less than {limits.standard_gib} GiB in Standard")
     if file_system.is_replica or (replication and replication.role == "destination"):
         return Fine("it is the destination of a replication")
-    if seen.age(file_system.created_at) < timedelta(days=limits.quiet_days):
+    if seen.is_younger(file_system.created_at, days=limits.quiet_days):
         return Fine(f"it is younger than {limits.quiet_days} days")
     lifecycle = seen.fleet.get(EfsLifecycle, file_system.id)
     if lifecycle and (lifecycle.transition_to_ia or lifecycle.transition_to_archive):

@@ -33,7 +33,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from math import isnan
 from typing import Final
@@ -96,7 +95,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
         return Fine("it is the destination of a replication, which moves its bytes")
     if file_system.stored_bytes.get("Archive"):
         return Fine("it has data in Archive, which needs Elastic throughput")
-    if seen.age(file_system.created_at) < timedelta(days=limits.window_days):
+    if seen.is_younger(file_system.created_at, days=limits.window_days):
         return Fine(f"it is younger than {limits.window_days} days")
     (metered,) = seen.read(*efs.daily(file_system, LOOK_BACK_DAYS, METERED))
     by_day = seen.finished(metered, file_system.created_at)

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from itertools import accumulate
 from typing import Final
 
@@ -108,7 +107,7 @@ def _exempt(
         return Unknown(f"it is {file_system.state}, which may be why nobody uses it")
     if file_system.state != "AVAILABLE":
         return Fine(f"it is {file_system.state.lower()}")
-    if seen.age(file_system.created_at) < timedelta(days=limits.minimum_age_days):
+    if seen.is_younger(file_system.created_at, days=limits.minimum_age_days):
         return Fine(f"it is younger than {limits.minimum_age_days} days")
     if file_system.file_system_type != "ONTAP":
         return None

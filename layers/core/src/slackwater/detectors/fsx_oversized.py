@@ -25,7 +25,6 @@ system, copy the data, switch the clients, copy the rest, back up the old one an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from functools import partial
 from itertools import pairwise
 from math import ceil
@@ -118,7 +117,7 @@ def _exempt(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> 
     least_gib = formulas.least_gib(file_system)
     if kind != "ONTAP" and file_system.storage_gib - least_gib < limits.least_surplus_gib:
         return f"it is close to the minimum of {least_gib} GiB"
-    if seen.age(file_system.created_at) < timedelta(days=limits.least_days + 1):  # its first day is not a whole one
+    if seen.is_younger(file_system.created_at, days=limits.least_days + 1):  # its first day is not a whole one
         return f"it is younger than {limits.least_days + 1} days"
     return None
 

@@ -108,6 +108,10 @@ class Seen:
         """Return how long ago `since` was: zero for what was created after the scan began."""
         return max(timedelta(0), self.now - since)
 
+    def is_younger(self, since: datetime, *, days: float = 0, hours: float = 0) -> bool:
+        """Return whether `since` was less long ago than this."""
+        return self.age(since) < timedelta(days=days, hours=hours)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Case:

@@ -467,4 +467,3 @@ def _bounded(finer: Series, by_day: Series) -> tuple[Series, int]:
 def _first_at(series: Series) -> datetime:
     """When the first present point began. The start of the series if there is none."""
     return next((at for at, value in series.points() if value is not None), series.start)
-
