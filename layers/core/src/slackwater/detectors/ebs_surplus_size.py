@@ -26,10 +26,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, isnan, nan
 from statistics import median
-from typing import Final
+from typing import Final, NamedTuple
 
 from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
 from slackwater.model.fleet import Fleet, is_root
@@ -81,7 +81,7 @@ def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
     finished = seen.finished(fullest, fullest.start)
     if words := hole_words(finished, limits.least_days, max(attached, running[0].launched_at)):
         return Unknown(f"disk_used_percent {words}")
-    use = Use(fullest, finished, limits.growth_days)
+    use = _use(fullest, finished, limits.growth_days)
     if use.peak + use.growth >= limits.used_percent:
         then = f"{use.peak + use.growth:.0f} % in {limits.growth_days} days"
         return Fine(f"it was {use.peak:.0f} % full and fills up: {then}")
@@ -89,54 +89,41 @@ def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
     smaller = _smaller(volume, max(wanted, limits.least_gib))
     if smaller.size_gib >= volume.size_gib:
         return Fine("a volume with what it needs is as large")
-    return _flag(volume, smaller, use, disks, _caveats(volume, running, disks, use, limits))
+    found = _flag(volume, smaller, use, disks, limits)
+    return found if volume.managed_by else replace(found, caveats=(*found.caveats, *ebs.managed_instances(running)))
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """How full a volume is, by day: the highest percentage, with and without today."""
+class Use(NamedTuple):
+    """How full a volume is: by day (with and without today) and at most, in percent, and by how much that rises.
+
+    `rise` is between the medians of the first and the last week: no single day decides. `later` is the rise of the next
+    `growth_days` if it goes on as in the window. `growth` is at most twice what the newest three days since the same
+    weekdays a week before add up to.
+    """
 
     fullest: Series
     finished: Series
-    growth_days: int
-
-    @property
-    def peak(self) -> float:
-        """The highest percentage."""
-        return max(self.fullest.present)
-
-    @property
-    def rise(self) -> float:
-        """Percent between the medians of the first and the last week: no single day decides."""
-        percents = self.finished.present
-        return median(percents[-WEEK:]) - median(percents[:WEEK])
-
-    @property
-    def later(self) -> float:
-        """The rise in `growth_days` if it goes on as in the window."""
-        return self.rise / max(1, len(self.finished.present) - WEEK) * self.growth_days
-
-    @property
-    def growth(self) -> float:
-        """The same, but at most twice that of the newest three days since the same weekdays a week before."""
-        percents = self.finished.present
-        last_week = (median(percents[-3:]) - median(percents[-WEEK - 3 : -WEEK])) / WEEK
-        return max(0.0, min(self.later, 2 * last_week * self.growth_days))
+    peak: float
+    rise: float
+    later: float
+    growth: float
 
 
-def _caveats(
-    volume: Volume, running: Sequence[Instance], disks: Sequence[DiskMetric], use: Use, limits: SurplusSizeLimits
-) -> tuple[str, ...]:
+def _use(fullest: Series, finished: Series, growth_days: int) -> Use:
+    percents = finished.present
+    rise = median(percents[-WEEK:]) - median(percents[:WEEK])
+    later = rise / max(1, len(percents) - WEEK) * growth_days
+    last_week = (median(percents[-3:]) - median(percents[-WEEK - 3 : -WEEK])) / WEEK
+    growth = max(0.0, min(later, 2 * last_week * growth_days))
+    return Use(fullest, finished, max(fullest.present), rise, later, growth)
+
+
+def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric], limits: SurplusSizeLimits) -> Flagged:
     rose = f"It rose by {use.rise:.0f} % of the volume, but hardly in the last week, as after a copy."
     unnamed = "The agent names no volume. Slackwater assumes this one, the only data volume of its instance."
     few = f"Only {len(use.finished.present)} of {len(use.finished)} days have a point. A monthly job may be missing."
     rises = use.peak + use.later >= limits.used_percent
-    found = ((unnamed, not disks[0].volume_id), (few, use.finished.missing), (rose, rises))
-    owned = () if volume.managed_by else ebs.managed_instances(running)
-    return (*(words for words, holds in found if holds), *owned)
-
-
-def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric], caveats: tuple[str, ...]) -> Flagged:
+    caveats = ((unnamed, not disks[0].volume_id), (few, use.finished.missing), (rose, rises))
     used_gib, gib = use.peak / 100 * volume.size_gib, smaller.size_gib
     proposed = Line(f"Proposed ({gib:,} GiB)", round(gib / volume.size_gib * 100, 2))
     lines = (Line(f"Provisioned ({volume.size_gib:,} GiB)", 100), proposed)
@@ -149,13 +136,13 @@ def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric]
         evidence=(
             Evidence("Highest use of each day", round(use.peak, 1), "percent", use.fullest, 100, lines),
             Evidence("Highest use", round(used_gib, 1), "GiB"),
-            Evidence(f"Growth in {use.growth_days} days", round(use.growth, 1), "percent"),
+            Evidence(f"Growth in {limits.growth_days} days", round(use.growth, 1), "percent"),
             Evidence("Mounted at", ", ".join(dict.fromkeys(disk.path for disk in disks)), "words"),
             Evidence("Instance", volume.attachments[0].instance_id, "words"),
         ),
         advice=(_copy(volume, smaller), _efs(volume, used_gib)),
         gist=(volume.size_gib, size_class(gib)),
-        caveats=caveats,
+        caveats=tuple(words for words, holds in caveats if holds),
     )
 
 

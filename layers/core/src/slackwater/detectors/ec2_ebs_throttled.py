@@ -333,13 +333,13 @@ BACK_AGAIN: Final = NO_CHECKS | LOW_DAY | {BALANCE: RISING}
 FORTY: Final = {THROUGHPUT.check: [0.4, 0.25, *[0.0] * 22] * 8}
 STUCK: Final = FORTY | {BALANCE: [50.0, *[0.0] * 8, *(20.0 + i / 4 for i in range(279))] * 8}
 AT_ONCE: Final = FORTY | {BALANCE: [50.0, 20.0, *(2.0 + i / 3 for i in range(286))] * 8}
-LOST: Final = {IOPS.check: [None] * 48 + [0.0] * 144}
+LARGER = replace(SERVER, instance_type="m6i.2xlarge")
 SLOWER = (*TYPES, replace(DATA, iops=3_000, throughput_mib_s=125))
 
 quiet = Cases(SERVER, QUIET, records=(DATA, *TYPES), period_s=HOUR_S, days=8)
 batch = replace(quiet, metrics={**QUIET, **MOVED, THROUGHPUT.check: SIX_HOURS})
 small = replace(quiet, metrics={**QUIET, **MOVED, IOPS.check: FOUR_HOURS})
-bare, larger = Cases(SERVER, records=(DATA, *TYPES)), replace(SERVER, instance_type="m6i.2xlarge")
+bare, larger = Cases(SERVER, records=(DATA, *TYPES)), Cases(LARGER, records=SLOWER)
 
 DETECTOR = Detector(
     title="EC2 instance at its own EBS limit",
@@ -360,13 +360,11 @@ DETECTOR = Detector(
         batch("40 minutes every day, and the burst comes back at once", Fine, "39 min", metrics=AT_ONCE),
         quiet("a nightly batch within its half hour, across an hour's end", Fine, "at most 27", metrics=NIGHTLY),
         batch("the burst is nearly used up every night, and comes back; no checks", Fine, metrics=BACK_AGAIN),
-        Cases(larger, records=SLOWER)(
-            "a volume that is slower than the instance: settled by the configuration", Fine, "carries all its volumes"
-        ),
+        larger("a volume that is slower than the instance: settled by the configuration", Fine, "all its volumes"),
         quiet("never at its limit", Fine, "no hour"),
         quiet("a minute now and then", Fine, metrics={THROUGHPUT.check: 1 / 60}),
         batch("slow until it was given a larger type yesterday", Fine, launched_at=days_ago(9 / 24), metrics=EMPTY),
-        quiet("two days without metrics", Unknown, "48 hours", metrics=LOST),
+        quiet("two days without metrics", Unknown, "48 hours", metrics={IOPS.check: [None] * 48 + [0.0] * 144}),
         bare("no metrics", Unknown, "neither"),
         bare("bare metal without metrics", Unknown, "neither", instance_type="u-1.metal"),
         bare("its balances are full, and the checks are not published", Fine, metrics=FULL),

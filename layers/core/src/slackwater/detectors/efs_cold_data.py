@@ -24,7 +24,7 @@ for the same read again. Elastic file systems can add Archive. An empty policy s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -100,7 +100,8 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Ver
     metered, holes = seen.read(*needs), list[str]()
     for series in metered:
         holes += unless_settled(_needs_its_throughput(file_system, seen, series, limits, touched))
-    return _flag(file_system, lifecycle, touched, metered, holes)
+    slower = "".join(f" {_baseline_words(file_system.standard_bytes, series)}" for series in metered)
+    return _flag(file_system, lifecycle, touched, slower, holes)
 
 
 def _lifecycle(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> EfsLifecycle | Fine | Unknown:
@@ -182,11 +183,7 @@ def _needs_its_throughput(
 
 
 def _flag(
-    file_system: EfsFileSystem,
-    lifecycle: EfsLifecycle,
-    touched: Touched,
-    metered: Sequence[Series],
-    holes: Sequence[str],
+    file_system: EfsFileSystem, lifecycle: EfsLifecycle, touched: Touched, slower: str, holes: list[str]
 ) -> Flagged:
     standard = file_system.standard_bytes
     cold_bytes, read_gib = standard - touched.total_bytes, sum(touched.read.present) / GIB
@@ -196,7 +193,6 @@ def _flag(
         " from Infrequent Access. It is lower if files are huge and used in part, or smaller than 128 KiB."
     )
     monthly_read_gib = read_gib / touched.days * DAYS_PER_MONTH
-    slower = "".join(f" {_baseline_words(standard, series)}" for series in metered)
     sure = touched.sure and not touched.total_bytes and not holes
     few = cold_bytes / standard < MOSTLY_COLD  # whole files, and not single bytes, then decide how much moves
     return Flagged(
@@ -305,7 +301,6 @@ DARK_DAYS = {METERED: days(MIB, {range(4, 7): None})}
 A_WEEK = [400.0 * MIB * FIVE_MINUTES_S] * 2 + [MIB] * 2014
 WEEKLY = {**five_minutes(0), (METERED, FIVE_MINUTES_S): [*A_WEEK * 5, *[MIB] * 288]}
 SINCE_TODAY: Metrics = {STORED: 800.0 * GIB, READ: [GIB], WRITTEN: [GIB], METERED: MIB}
-LISTED_TODAY = {METERED: days(MIB, {0: 3.0 * TIB})}
 A_LOST_DAY, LONG_AGO = {READ: days(GIB, {16: None})}, {READ: days(GIB, {35: None})}
 TWO_HOURS, FIVE_HOURS = five_minutes(0.2, *range(6_000, 6_024)), five_minutes(0.2, *range(6_000, 6_060))
 
@@ -341,7 +336,7 @@ DETECTOR = Detector(
         little("a replica", Fine, "destination of a replication", is_replica=True),
         little("the source of a replication", Flagged, records=(NO_POLICY, examples.replicated(FILES))),
         little("lists its directories all day", Fine, "it uses 5 MiB/s, with credits", metrics=moving(1, 0.5, 5)),
-        little("lists its directories since today", Fine, "with credits", metrics=LISTED_TODAY),
+        little("lists its directories since today", Fine, "with credits", metrics={METERED: days(MIB, {0: 3.0 * TIB})}),
         bare("6 TiB, and ten minutes a week at 400 MiB/s", Fine, "faster", metrics=WEEKLY, stored_bytes=SIX_TIB),
         bare("6 TiB, never fast", Flagged, metrics=five_minutes(0.2), stored_bytes=SIX_TIB),
         bare("6 TiB, and two hours without a point", Flagged, metrics=TWO_HOURS, stored_bytes=SIX_TIB),

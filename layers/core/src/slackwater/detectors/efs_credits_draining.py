@@ -119,24 +119,17 @@ class Going(NamedTuple):
 class State(NamedTuple):
     """A week by the hour: credits in bytes, and the metered and permitted bytes per second.
 
-    `slow` says, by the hour and for whole days, whether it had no credits and used all of the baseline.
+    `full` are all credits that it can have, and `baseline` are the bytes per second without credits. `slow` says, for
+    each hour of whole days, whether it had no credits and used all of the baseline.
     """
 
     file_system: EfsFileSystem
     balance: Series
     metered: Series
     permitted: Series
+    full: int
+    baseline: float
     slow: Sequence[bool]
-
-    @property
-    def full(self) -> int:
-        """All credits that it can have, in bytes."""
-        return formulas.full_credits_bytes(self.file_system.standard_bytes)
-
-    @property
-    def baseline(self) -> float:
-        """Bytes per second without credits."""
-        return formulas.baseline_bytes_per_s(self.file_system.standard_bytes)
 
     @property
     def slow_days(self) -> int:
@@ -198,7 +191,8 @@ def _state(file_system: EfsFileSystem, week: Series, empty: float, metered: Seri
     hours = zip(week.values, rates.values, strict=True)  # NaN, a missing point, is neither empty nor at the limit
     slow = [held <= empty and rate >= AT_LIMIT * baseline for held, rate in hours]
     before = [False] * (-len(slow) % DAY)  # so that the last day is whole
-    return State(file_system, week, rates, permitted.since(week.start_s), [*before, *slow])
+    full = formulas.full_credits_bytes(file_system.standard_bytes)
+    return State(file_system, week, rates, permitted.since(week.start_s), full, baseline, [*before, *slow])
 
 
 def _going(shares: Sequence[float], limits: DrainingLimits) -> Going | Fine | Unknown:

@@ -258,7 +258,6 @@ REBOOTS = connected(([5.0] * 2013 + [0.0] * 3) * 5 + [5.0] * 288)
 NIGHTLY = connected(([10.0] * 6 + [5.0] * 282) * 36)
 HALF_HOURS = connected(([10.0] * 6 + [0.0] * 6) * 864)
 WEEKS_AGO = connected([5.0] * 288 + [10.0] * 2 + [0.0] * 4 + [5.0] * (POINTS - 294))
-LOST_POINTS = connected(([5.0] * 199 + [None]) * 51 + [5.0] * 168)
 SIX_HOURS = {(CLIENTS, FIVE_MINUTES_S): [5.0] * 9000 + [None] * 96 + [5.0] * 1272}
 A_LOST_DAY = {(CLIENTS, DAY_S): [1440.0] * 30 + [None] + [1440.0] * 6}
 
@@ -294,7 +293,7 @@ DETECTOR = Detector(
         alone("a second client five weeks ago", Fine, "two clients", metrics=WEEKS_AGO),
         alone("one client, by day only", Fine, "no client was connected all the time", metrics=HALF_DAYS),
         alone("nobody", Fine, "no client was connected", metrics=connected([0.0] * POINTS)),
-        alone("scattered points are missing", Flagged, metrics=LOST_POINTS),
+        alone("scattered points are missing", Flagged, metrics=connected(([5.0] * 199 + [None]) * 51 + [5.0] * 168)),
         alone("six hours without points", Unknown, "96 of 8640 periods", metrics=SIX_HOURS),
         alone("a day without a point", Unknown, "1 of 30 days", metrics=A_LOST_DAY),
         bare("no metrics", Unknown, "30 of 30 days"),

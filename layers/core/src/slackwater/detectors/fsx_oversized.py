@@ -53,6 +53,10 @@ TRAFFIC: Final = (READ, WRITTEN, READ_PEAK, WRITE_PEAK)
 SURE_DAYS: Final = 30  # a monthly job, which may fill it for a night, needs this long to show
 HEADROOM: Final = 2  # AWS advises to use less than half of what is provisioned, in the busiest minute too
 MONTH_DAYS, WEEK_POINTS = 30, 8
+TIERING: Final = (
+    "Above half full, volumes that tier by AUTO or SNAPSHOT_ONLY move cold data to the capacity pool, which is slower"
+    " and billed by size and request. Check their policies, or leave more room."
+)
 TREND: Final = 0.7  # correlation with time above which half of the variance is growth
 
 
@@ -92,7 +96,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
     if not pool:
         return Unknown("StorageUsed of its capacity pool has no point, so the size of its data is unknown")
     work = {metric: seen.finished(one, file_system.created_at) for metric, one in found.items()}
-    use = _use(file_system, max(used.present), max(pool), work, limits)
+    use = _use(file_system, used, max(pool), work, limits)
     stored = use.fullest / (limits.fill_percent / 100)
     tight = formulas.with_least_ssd(file_system, stored_bytes=stored, iops=use.needed_iops)
     least = max(limits.least_surplus_gib, formulas.LEAST_SHRINK * file_system.storage_gib)  # or a copy is not worth it
@@ -102,7 +106,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
         return Fine(f"it can hardly be smaller: {size_words(use.fullest)} on SSD{pooled}")
     if smaller is None and use.traffic is None:
         return Unknown("the throughput of its clients is unknown, and so is which smaller service is enough")
-    return _flag(file_system, use, smaller, (used, recorded), limits)
+    return _flag(file_system, use, smaller, recorded, limits)
 
 
 def _exempt(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> str | None:
@@ -138,11 +142,12 @@ def _growth(days: Sequence[float]) -> float:
 
 
 class Use(NamedTuple):
-    """What a file system holds on SSD and in its capacity pool at most, in bytes, and what it does. None is unknown.
+    """What a file system holds on SSD, by day and at most, and in its capacity pool, in bytes. None is unknown.
 
     `traffic` are bytes a second at most, and bytes that clients read and write in a month.
     """
 
+    used: Series
     fullest: float
     pooled: float
     disk_iops: float | None
@@ -151,7 +156,7 @@ class Use(NamedTuple):
 
 
 def _use(
-    file_system: FsxFileSystem, fullest: float, pooled: float, work: Mapping[Metric, Series], limits: OversizedLimits
+    file_system: FsxFileSystem, used: Series, pooled: float, work: Mapping[Metric, Series], limits: OversizedLimits
 ) -> Use:
     """`work` has whole days. A metric with a missing day among the newest ones is unknown: all IOPS are needed then."""
     known = {metric: one.present for metric, one in work.items() if not gaps(one, limits.least_days).holes}
@@ -163,18 +168,13 @@ def _use(
         read, written = (fmean(known[metric][-MONTH_DAYS:]) * MONTH_DAYS for metric in (READ, WRITTEN))
         # Reads and writes may have different busiest minutes: an upper bound.
         traffic = (max(known[READ_PEAK]) + max(known[WRITE_PEAK])) / MINUTE_S, read, written
-    return Use(fullest, pooled, iops, needed, traffic)
+    return Use(used, max(used.present), pooled, iops, needed, traffic)
 
 
 def _flag(
-    file_system: FsxFileSystem,
-    use: Use,
-    smaller: FsxFileSystem | None,
-    space: tuple[Series, Series],
-    limits: OversizedLimits,
+    file_system: FsxFileSystem, use: Use, smaller: FsxFileSystem | None, recorded: Series, limits: OversizedLimits
 ) -> Flagged:
-    """`space` is the used space by day, with today and without."""
-    used, recorded = space
+    """`recorded` is the used space of whole days."""
     provisioned, present = file_system.storage_gib, len(recorded.present)
     is_ontap, iops, traffic = file_system.file_system_type == "ONTAP", use.disk_iops, use.traffic
     pooled, mb_s = round(use.pooled / GIB, 1), round(traffic[0] / formulas.MB, 1) if traffic else 0
@@ -183,10 +183,7 @@ def _flag(
     if iops is None and file_system.iops:
         caveats.append("The IOPS of its disks are unknown, so a smaller one keeps all of its IOPS.")
     if is_ontap and smaller:
-        caveats.append(
-            "Above half full, volumes that tier by AUTO or SNAPSHOT_ONLY move cold data to the capacity pool, which is"
-            " slower and billed by size and request. Check their policies, or leave more room."
-        )
+        caveats.append(TIERING)
     elif use.pooled:
         caveats.append("AWS also bills its capacity pool. If you move all data, you save that too.")
     return Flagged(
@@ -196,7 +193,7 @@ def _flag(
         ),
         confidence="high" if present >= SURE_DAYS and not recorded.missing else "medium",
         evidence=(
-            Evidence("Used SSD, per day", round(use.fullest / GIB, 1), "GiB", used.over(GIB), provisioned, lines),
+            Evidence("Used SSD, per day", round(use.fullest / GIB, 1), "GiB", use.used.over(GIB), provisioned, lines),
             Evidence("Provisioned SSD", provisioned, "GiB"),
             Evidence("Recorded days", present, "days"),
             fsx.deployment(file_system),
