@@ -84,8 +84,7 @@ class Kind:
 
 IOPS: Final = Kind(ebs_peaks.CONSUMED)
 THROUGHPUT: Final = Kind(ebs_peaks.BYTES)
-KINDS: Final = (THROUGHPUT, IOPS)
-"""Throughput first: it decides how few IOPS are enough."""
+KINDS: Final = (THROUGHPUT, IOPS)  # throughput first: it decides how few IOPS are enough
 
 type Looks = Mapping[tuple[Kind, str], Look]
 """The busiest minutes by kind and volume."""
