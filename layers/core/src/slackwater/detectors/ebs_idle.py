@@ -75,8 +75,7 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
     (reads,) = seen.read(*ebs.daily(volume, window, READ))
     if _used([writes, reads], limits):
         return Fine("it is read or written")
-    both = [w + r for w, r in zip(writes.values, reads.values, strict=True)]  # missing if one of them is
-    operations = Series.of(writes.start_s, writes.period_s, both)
+    operations = writes.plus(reads)
     finished = seen.finished(operations, operations.start)
     began = max(attached, *(one.launched_at for one in running))
     if words := hole_words(finished, limits.least_days, began):

@@ -95,7 +95,7 @@ def judge(instance: Instance, seen: Seen, limits: SurchargedLimits) -> Verdict:
         if seen.finished(balance, instance.launched_at).present:
             return Fine("CloudWatch has its CPU credits but no surplus: it is in standard mode")
         return Unknown("CPUSurplusCreditsCharged and CPUCreditBalance have no point since it was started")
-    newest = whole.since(whole.end_s - limits.least_days * DAY_S)
+    newest = whole.newest(limits.least_days)
     if _why_fine(whole, limits) and all(day > 0 for day in newest.values):
         whole = newest
     if reason := _why_fine(whole, limits):

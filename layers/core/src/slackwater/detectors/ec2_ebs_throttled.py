@@ -134,8 +134,9 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
         left = closer(*balances) or [Series.of(0, FIVE_MINUTES_S, ())] * len(suspects)
         slow = [_slow(one, checks[one], series, limits) for one, series in zip(suspects, left, strict=True)]
         if throttled := [one for one in slow if one.minutes]:
-            read, written, *operations = closer(*used)
-            rates = {THROUGHPUT: _rate(read, written), IOPS: _rate(*operations)}
+            read, written, reads, writes = closer(*used)
+            both = {THROUGHPUT: read.plus(written), IOPS: reads.plus(writes)}
+            rates = {one: counted.over(FIVE_MINUTES_S) for one, counted in both.items()}
             return _flag(Load(instance, kind, rates), throttled, seen, limits)
     if unknown:
         return Unknown("CloudWatch has neither EBS balances nor exceeded checks since it was started")
@@ -203,12 +204,6 @@ def _stuck_points(balance: Series, limits: EbsThrottledLimits) -> Counter[int]:
     pairs = enumerate(pairwise(reversed(balance.values)))  # NaN, a missing point, is neither low nor risen
     stuck = (ago for ago, (after, before) in pairs if after < limits.low_percent and after <= before)
     return Counter(points_ago * FIVE_MINUTES_S // DAY_S for points_ago in stuck)
-
-
-def _rate(read: Series, written: Series) -> Series:
-    """Reads and writes together per second. Missing where either is."""
-    both = [(r + w) / FIVE_MINUTES_S for r, w in zip(read.values, written.values, strict=True)]
-    return Series.of(read.start_s, FIVE_MINUTES_S, both)
 
 
 def _flag(load: Load, throttled: Sequence[Slow], seen: Seen, limits: EbsThrottledLimits) -> Flagged:

@@ -29,13 +29,13 @@ from decimal import Decimal
 from typing import Final
 
 from slackwater.model.detector import Detector, Limits, Seen, limit
-from slackwater.model.metrics import Metric, Series
+from slackwater.model.metrics import Metric
 from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change, difference, ec2_hour, hours
 from slackwater.model.resources import Instance, Volume
-from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import ebs as formulas
 from slackwater.rules import ec2, examples
+from slackwater.rules.ebs_peaks import added
 from slackwater.rules.examples import Cases, days, days_ago
 
 CPU = Metric("AWS/EC2", "CPUUtilization", "Maximum", "percent")
@@ -71,11 +71,11 @@ def judge(instance: Instance, seen: Seen, limits: IdleLimits) -> Verdict:
     if (whole := len(seen.finished(cpu, instance.launched_at))) < limits.least_days:
         return Fine(f"it has run for {whole} whole days")
     received, sent = seen.read(*ec2.daily(instance, limits.window_days, IN, OUT))
-    if (busiest_mb := _busiest_bytes(received, sent) / MB) >= limits.network_mb:
+    if (busiest_mb := max(added([received, sent]).present, default=0) / MB) >= limits.network_mb:
         return Fine(f"it moved {busiest_mb:,.0f} MB in a day")
 
     recorded = [seen.finished(one, instance.launched_at) for one in (cpu, received, sent)]
-    if missing := max(one.since(one.end_s - limits.least_days * DAY_S).missing for one in recorded):
+    if missing := max(one.newest(limits.least_days).missing for one in recorded):
         return Unknown(f"CPU or network metrics have no point on {missing} of {limits.least_days} days")
     complete = whole >= limits.window_days and not any(one.missing for one in recorded)
     confidence: Confidence = "low" if ACCELERATED.match(instance.instance_type) else "high" if complete else "medium"
@@ -94,12 +94,6 @@ def judge(instance: Instance, seen: Seen, limits: IdleLimits) -> Verdict:
         gist=(instance.instance_type, instance.managed_by or ""),
         caveats=_caveats(instance),
     )
-
-
-def _busiest_bytes(received: Series, sent: Series) -> float:
-    """Bytes of the busiest day, in and out together. A missing point counts as none."""
-    points = zip(received.optional(), sent.optional(), strict=True)
-    return max(((a or 0) + (b or 0) for a, b in points), default=0)
 
 
 def _gib(volumes: Sequence[Volume]) -> int:

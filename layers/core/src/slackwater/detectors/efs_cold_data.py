@@ -37,7 +37,7 @@ from slackwater.model.money import Change, PriceItem, amount, difference, size_c
 from slackwater.model.quantities import binary_rate_words
 from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsReplication, EfsStorageClass
 from slackwater.model.settings import EfsLifecycleSetting
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, MIB, TIB
+from slackwater.model.units import DAY_S, DAYS_PER_MONTH, FIVE_MINUTES_S, GIB, MIB, TIB
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import efs as formulas
 from slackwater.rules import advice, efs, examples
@@ -45,7 +45,6 @@ from slackwater.rules.efs import METERED, READ, SAMPLES, STORED, WRITTEN
 from slackwater.rules.efs_throughput import without_holes
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
 
-DAYS_PER_MONTH: Final = 365 / 12
 MOSTLY_COLD: Final = 0.5
 
 CHARGED: Final[Mapping[EfsStorageClass, tuple[PriceItem, PriceItem]]] = {
@@ -153,7 +152,7 @@ def _touched(
         if not recorded.present:
             recorded, sure = seen.finished(watch[0], file_system.created_at), False
             named += " was never published, and StorageBytes"
-        missing = recorded.since(recorded.end_s - limits.quiet_days * DAY_S).missing
+        missing = recorded.newest(limits.quiet_days).missing
         if missing or not len(recorded):
             return Unknown(f"{named} has no point on {missing} of {limits.quiet_days} days")
         sure = sure and not recorded.missing

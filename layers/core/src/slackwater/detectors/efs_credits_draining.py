@@ -139,7 +139,7 @@ class State(NamedTuple):
     @property
     def last_day(self) -> Series:
         """What was metered."""
-        return self.metered.since(self.metered.end_s - DAY_S)
+        return self.metered.newest(1)
 
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits) -> Verdict:
@@ -151,7 +151,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits) -> Ver
     full = formulas.full_credits_bytes(file_system.standard_bytes)
     balance = unless_settled(_balance(file_system, seen, limits, full))
     going = _going([held / full for held in balance.values], limits)
-    week, empty = balance.since(balance.end_s - WEEK * HOUR_S), full * limits.empty_percent / 100
+    week, empty = balance.newest(7), full * limits.empty_percent / 100
     if min(week.present) > empty:
         unless_settled(going)
 

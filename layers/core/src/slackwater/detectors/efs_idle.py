@@ -66,7 +66,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     needs = efs.daily(file_system, window, STORED, SAMPLES, METERED, READ, WRITTEN)
     stored, samples, metered, read, written = seen.read(*needs)
     recorded = efs.recorded(file_system, seen, stored, samples)
-    recent = recorded.since(recorded.end_s - limits.quiet_days * DAY_S)
+    recent = recorded.newest(limits.quiet_days)
     zeros = seen.finished(clients, file_system.created_at).since(recent.start_s)
     data_bytes, metered_bytes = sum(read.present) + sum(written.present), sum(metered.present)
     if not len(recorded):

@@ -36,16 +36,16 @@ from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, difference, size_class
 from slackwater.model.resources import EfsFileSystem, EfsReplication
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, KIB, MIB, MINUTE_S
+from slackwater.model.units import DAY_S, DAYS_PER_MONTH, FIVE_MINUTES_S, GIB, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Remedy, Unknown, Verdict
 from slackwater.performance import ebs
 from slackwater.performance import efs as formulas
 from slackwater.rules import efs, examples
+from slackwater.rules.ebs_peaks import added
 from slackwater.rules.efs import CLIENTS, READ, WRITTEN
 from slackwater.rules.efs_throughput import READS, WRITES
 from slackwater.rules.examples import Cases, Points, days_ago
 
-DAYS_PER_MONTH: Final = 365 / 12
 A_DAY, FIVE_MINUTES = DAY_S // MINUTE_S, FIVE_MINUTES_S // MINUTE_S
 """Connection-minutes of one client that is always connected."""
 
@@ -92,7 +92,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) ->
     if max(clients.present, default=0) > FIVE_MINUTES:
         return Fine("two clients were connected at once")
     whole = seen.finished(clients, file_system.created_at)
-    newest = _newest(whole, limits)
+    newest = whole.newest(limits.watched_days)
     if newest.missing > SCATTERED * len(newest):
         return Unknown(f"ClientConnections has no point in {newest.missing} of {len(newest)} periods of five minutes")
     connected = sum(newest.present) / FIVE_MINUTES / len(newest.present)
@@ -112,7 +112,7 @@ def _by_day(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) 
     (by_day,) = seen.read(*efs.daily(file_system, limits.window_days, CLIENTS))
     if max(by_day.present, default=0) > A_DAY:
         return Fine("more than one client was connected")
-    days = _newest(seen.finished(by_day, file_system.created_at), limits)
+    days = seen.finished(by_day, file_system.created_at).newest(limits.watched_days)
     if sum(days.present) < A_DAY * limits.connected_percent / 100 * len(days.present):
         return Fine("no client was connected all the time")
     if days.missing or not len(days):
@@ -120,14 +120,9 @@ def _by_day(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) 
     return days
 
 
-def _newest(series: Series, limits: SingleClientLimits) -> Series:
-    """The days that need points."""
-    return series.since(series.end_s - limits.watched_days * DAY_S)
-
-
 def _work(read: Series, written: Series, reads: Series, writes: Series) -> Work:
     """EBS splits operations every 256 KiB: at most as many as EFS counts, and one more for each 256 KiB."""
-    moved, done = _both(read, written), _both(reads, writes)
+    moved, done = (added(both).values for both in ((read, written), (reads, writes)))
     largest = ebs.VOLUME_TYPES["gp3"].operation_bytes
     split = [size / largest + count for size, count in zip(moved, done, strict=True) if not isnan(count)]
     months = len(read) * FIVE_MINUTES_S / DAY_S / DAYS_PER_MONTH  # a missing point counts as zero
@@ -137,11 +132,6 @@ def _work(read: Series, written: Series, reads: Series, writes: Series) -> Work:
         monthly_read_bytes=sum(read.present) / months,
         monthly_written_bytes=sum(written.present) / months,
     )
-
-
-def _both(reading: Series, writing: Series) -> list[float]:
-    """The sum of both, or the one that has a point. NaN if none has."""
-    return [w if isnan(r) else r if isnan(w) else r + w for r, w in zip(reading.values, writing.values, strict=True)]
 
 
 def _most_per_s(points: Sequence[float], per: float) -> float | None:

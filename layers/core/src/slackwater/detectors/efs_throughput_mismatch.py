@@ -132,7 +132,7 @@ def _settled_by_day(
     by_day: Series, limits: MismatchLimits, long_bytes: float, *, elastic: bool, free: bool
 ) -> Fine | Unknown | None:
     """The verdict if the days settle it. `long_bytes` are what it moves if it is at its limit for long."""
-    recent = by_day.since(by_day.end_s - limits.window_days * DAY_S)
+    recent = by_day.newest(limits.window_days)
     if not recent.present:
         return Unknown(f"MeteredIOBytes has no point in {limits.window_days} days")
     if recent.missing and not free:
@@ -192,7 +192,7 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
     carried, options = [minute], dict[EfsMode, Advice]()
     if bursting and "bursting" not in slow:
         carried.append(formulas.metered_ceiling("bursting", file_system))
-        held = () if elastic else last.since(last.end_s - 3 * DAY_S).present
+        held = () if elastic else last.newest(3).present
         options["bursting"] = _to_bursting(demand, limits, bill, held, sure=minute <= carried[-1])
     too_little = LESS_BELOW_GIB * formulas.paid_mib_s(file_system, amount or 0)
     peak = f"the busiest five minutes and {limits.headroom_percent:g} % more"
