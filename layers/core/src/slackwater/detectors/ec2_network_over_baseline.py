@@ -25,7 +25,7 @@ the credits are gone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil, isnan
 from typing import Final, NamedTuple
 
@@ -141,7 +141,7 @@ def _flag(instance: Instance, kind: InstanceType, over: Sequence[Over], limits: 
             Evidence("Longest time above it", round((span[1] - span[0]) / HOUR_S, 2), "hours"),
             Evidence(draw, round(worst.drawn_s / MINUTE_S, 1), "minutes"),
         ),
-        advice=_slower(worst, kind),
+        advice=tuple(_slower(worst, kind)),
         gist=(kind.id, words),
         caveats=(
             other if differs else "CloudWatch hides peaks shorter than five minutes, so it may need more than this.",
@@ -151,22 +151,22 @@ def _flag(instance: Instance, kind: InstanceType, over: Sequence[Over], limits: 
     )
 
 
-def _slower(way: Over, kind: InstanceType) -> tuple[Advice, ...]:
+def _slower(way: Over, kind: InstanceType) -> Iterator[Advice]:
     """Recommend to spread the load if the traffic of each day fits into a day at the baseline."""
     baseline, a_day = network.baseline(kind), DAY_S // way.traffic.period_s
     days = (way.traffic.values[i : i + a_day] for i in range(0, len(way.traffic), a_day))
     needed_s = max(sum(value for value in day if not isnan(value)) for day in days) / baseline
-    slower = Advice(
-        action="let-it-take-longer",
-        summary=(
-            f"If it can wait, start earlier or finish later: at {int(baseline / 1e6):,} MB/s, the busiest day's traffic"
-            f" takes {needed_s / HOUR_S:,.1f} hours and no credits."
-        ),
-        changes=(),
-        risk="It is slower all the time, not only after the credits are gone.",
-        reversible=True,
-    )
-    return (slower,) if needed_s <= DAY_S * FULL_DAY else ()
+    if needed_s <= DAY_S * FULL_DAY:
+        yield Advice(
+            action="let-it-take-longer",
+            summary=(
+                f"If it can wait, start earlier or finish later: at {int(baseline / 1e6):,} MB/s, the busiest day's"
+                f" traffic takes {needed_s / HOUR_S:,.1f} hours and no credits."
+            ),
+            changes=(),
+            risk="It is slower all the time, not only after the credits are gone.",
+            reversible=True,
+        )
 
 
 UPLOADER = examples.instance(id="i-0dddddddddddddddd", tags={"Name": "uploader"}, launched_at=days_ago(100))

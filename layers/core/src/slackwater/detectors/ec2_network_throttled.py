@@ -195,27 +195,19 @@ def _counter(namespace: str, direction: Direction) -> Metric:
 
 
 def _with_cpu_credits(slow: Sequence[Stuck], balance: Series, surplus: Series) -> list[Stuck] | Fine | Unknown:
-    """The plateaus during which the CPU was not the limit. The verdict if there is none."""
-    gone = [(one, _cpu_was_out_of_credits(one, balance, surplus)) for one in slow]
-    if all(out for _, out in gone):
-        return Fine("it had no CPU credits while it was slow: the CPU was the limit")
-    if not any(out is False for _, out in gone):
+    """The plateaus during which the CPU mostly had credits, or borrowed them. The verdict if there is none."""
+    able, unknown = [], False
+    for one in slow:
+        left, lent = (series.between(*one.span).values for series in (balance, surplus))
+        known = [pair for pair in zip(left, lent, strict=True) if not isnan(pair[0])]
+        empty = sum(has < 1 and not borrowed > 0 for has, borrowed in known)  # NaN, nothing borrowed, is not above 0
+        if len(known) < one.plateau.points / 2:
+            unknown = True
+        elif empty <= len(known) / 2:
+            able.append(one)
+    if not able and unknown:
         return Unknown("CPUCreditBalance has no point while it was slow, so the CPU may have been the limit")
-    return [one for one, out in gone if out is False]
-
-
-def _cpu_was_out_of_credits(stuck: Stuck, balance: Series, surplus: Series) -> bool | None:
-    """Whether the CPU had no credits for most of a plateau, and did not borrow any (unlimited mode).
-
-    None if most of the plateau has no point.
-    """
-    left, lent = (series.between(*stuck.span).values for series in (balance, surplus))
-    empty = [
-        credits_left < 1 and not credits_lent > 0  # NaN, nothing lent or not published, is not above zero
-        for credits_left, credits_lent in zip(left, lent, strict=True)
-        if not isnan(credits_left)
-    ]
-    return None if len(empty) < stuck.plateau.points / 2 else sum(empty) > len(empty) / 2
+    return able or Fine("it had no CPU credits while it was slow: the CPU was the limit")
 
 
 def _held_back(stuck: Stuck, counters: Sequence[Series]) -> bool | None:

@@ -269,12 +269,11 @@ def _elsewhere(file_system: FsxFileSystem, use: Use, limits: OversizedLimits) ->
 def _move(service: str, before: tuple[Change, ...], way: Alternative) -> Advice | None:
     if way.id != service or not way.solves:
         return None
-    after = None if way.changes is None else tuple(Change(one.item, -one.quantity) for one in way.changes)
     trial = " Try it with your own writes first, because small ones wait longer there." if service == "efs" else ""
     return Advice(
         action=f"move-to-{service}",
         summary=f"{way.summary}.{trial} Copy to it with AWS DataSync, {THEN}",
-        changes=None if after is None else difference(before, after),
+        changes=None if way.changes is None else difference((*before, *way.changes), ()),
         risk="Only for clients that speak NFS. They mount another address, and AWS bills both during the copy.",
         reversible=True,
     )
