@@ -66,8 +66,7 @@ class SurplusSizeLimits(Limits):
 
 def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
     """Flag a data volume whose file system has long been nearly empty and does not fill up."""
-    if why := _exempt(volume, limits):
-        return Fine(why)
+    unless_settled(_exempt(volume, limits))
     running = unless_settled(ebs.running(volume, seen))
     if is_root(volume, seen.fleet) is not False:
         return Fine("its instance boots from it, or may do so")
@@ -146,15 +145,15 @@ def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric]
     )
 
 
-def _exempt(volume: Volume, limits: SurplusSizeLimits) -> str | None:
-    """Why a volume is not judged, by itself."""
+def _exempt(volume: Volume, limits: SurplusSizeLimits) -> Fine | None:
+    """The verdict on a volume that is not judged, whatever is on it."""
     if not volume.attachments:
-        return "it is not attached"
+        return Fine("it is not attached")
     if len(volume.attachments) > 1:
-        return "several instances share it"
+        return Fine("several instances share it")
     if volume.size_gib <= limits.least_gib:
-        return f"it has {volume.size_gib} GiB"
-    return None if volume.volume_type in formulas.VOLUME_TYPES else f"its type {volume.volume_type} is unknown"
+        return Fine(f"it has {volume.size_gib} GiB")
+    return None if volume.volume_type in formulas.VOLUME_TYPES else Fine(f"its type {volume.volume_type} is unknown")
 
 
 def _need(disk: DiskMetric, limits: SurplusSizeLimits) -> Need:

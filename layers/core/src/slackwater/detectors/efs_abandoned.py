@@ -98,8 +98,7 @@ def _exempt(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> 
     hours = max(limits.minimum_age_hours, limits.quiet_hours)
     if seen.is_younger(file_system.created_at, hours=hours):
         return Fine(f"it is younger than {hours} hours")
-    if why := efs.exempt(file_system, seen):
-        return Fine(why)
+    unless_settled(efs.exempt(file_system, seen))
     if EfsReplication in seen.fleet.unreadable:
         return Unknown(f"replications could not be read: {seen.fleet.unreadable[EfsReplication]}")
     return None

@@ -80,8 +80,7 @@ class Setting(NamedTuple):
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) -> Verdict:
     """Flag a file system that only one client uses, and uses all the time."""
-    if why := efs.exempt(file_system, seen, limits.watched_days):
-        return Fine(why)
+    unless_settled(efs.exempt(file_system, seen, limits.watched_days))
     if not file_system.mount_targets:
         return Fine("nothing can mount it")
     if file_system.stored_bytes.get("IA", 0) or file_system.stored_bytes.get("Archive", 0):

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
 from slackwater.model.money import size_class
 from slackwater.model.resources import EfsFileSystem, EfsMountTarget, EfsReplication
 from slackwater.model.units import GIB
@@ -41,8 +41,7 @@ class SingleZoneUseLimits(Limits):
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleZoneUseLimits) -> Verdict:
     """Flag a Regional file system whose only mount target is in one zone."""
-    if why := efs.exempt(file_system, seen, limits.minimum_age_days):
-        return Fine(why)
+    unless_settled(efs.exempt(file_system, seen, limits.minimum_age_days))
     if file_system.availability_zone:
         return Fine("it is One Zone")
     if file_system.mount_targets != 1:

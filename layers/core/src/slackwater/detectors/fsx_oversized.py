@@ -31,7 +31,7 @@ from math import ceil
 from statistics import correlation, fmean, linear_regression
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
 from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, difference, size_class
@@ -73,8 +73,7 @@ class OversizedLimits(Limits):
 
 def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Verdict:
     """Flag a file system that was never a fifth full, if something smaller is enough."""
-    if why := _exempt(file_system, seen, limits):
-        return Fine(why)
+    unless_settled(_exempt(file_system, seen, limits))
     kind, window = file_system.file_system_type, max(limits.least_days, limits.window_days)
     (points,) = seen.read(*fsx.daily(file_system, window, fsx.SPACE[kind]))
     used = fsx.used_bytes(file_system, points)
@@ -109,20 +108,20 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
     return _flag(file_system, use, smaller, recorded, limits)
 
 
-def _exempt(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> str | None:
-    """Why a file system is not judged, whatever it holds."""
+def _exempt(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Fine | None:
+    """The verdict on a file system that is not judged, whatever it holds."""
     kind = file_system.file_system_type
     if kind not in fsx.SPACE:
-        return f"the size of {fsx.NAMES.get(kind, kind)} is its throughput"
+        return Fine(f"the size of {fsx.NAMES.get(kind, kind)} is its throughput")
     if file_system.storage_type != "SSD":
-        return f"it is on {file_system.storage_type}, not on SSD"
+        return Fine(f"it is on {file_system.storage_type}, not on SSD")
     if file_system.state != "AVAILABLE":
-        return f"it is {file_system.state.lower()}"
+        return Fine(f"it is {file_system.state.lower()}")
     least_gib = formulas.least_gib(file_system)
     if kind != "ONTAP" and file_system.storage_gib - least_gib < limits.least_surplus_gib:
-        return f"it is close to the minimum of {least_gib} GiB"
+        return Fine(f"it is close to the minimum of {least_gib} GiB")
     if seen.is_younger(file_system.created_at, days=limits.least_days + 1):  # its first day is not a whole one
-        return f"it is younger than {limits.least_days + 1} days"
+        return Fine(f"it is younger than {limits.least_days + 1} days")
     return None
 
 
