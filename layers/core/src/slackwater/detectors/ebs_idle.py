@@ -120,17 +120,14 @@ def _partial(samples: Series, operations: Series, seen: Seen, since: datetime) -
     return whole_days(known, counts).missing - known.missing, len(known) - known.missing
 
 
-def _uncertain(done: float, finished: Series, stopped: int) -> list[str]:
+def _uncertain(done: float, finished: Series, stopped: int) -> tuple[str, ...]:
     """The reasons for medium confidence."""
-    found = []
-    if done:
-        found.append(f"A job of so few operations looks the same. Find out what made these {done:,.0f}.")
-    if finished.missing:
-        days = f"{len(finished) - finished.missing} of {len(finished)} days"
-        found.append(f"CloudWatch recorded only {days}. A monthly job may be missing.")
-    if stopped:
-        found.append(f"Before its instance last started, CloudWatch recorded only a part of {stopped} days.")
-    return found
+    days = f"{len(finished) - finished.missing} of {len(finished)} days"
+    return advice.caveats(
+        (f"A job of so few operations looks the same. Find out what made these {done:,.0f}.", done),
+        (f"CloudWatch recorded only {days}. A monthly job may be missing.", finished.missing),
+        (f"Before its instance last started, CloudWatch recorded only a part of {stopped} days.", stopped),
+    )
 
 
 HOST = examples.instance(tags={"Name": "reports"})

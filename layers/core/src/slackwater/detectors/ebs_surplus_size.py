@@ -40,6 +40,7 @@ from slackwater.model.units import DAY_S, MIB
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import ebs as formulas
 from slackwater.rules import ebs, examples
+from slackwater.rules.advice import caveats
 from slackwater.rules.examples import Cases, days, days_ago
 from slackwater.rules.series import greatest, hole_words
 
@@ -122,7 +123,7 @@ def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric]
     unnamed = "The agent names no volume. Slackwater assumes this one, the only data volume of its instance."
     few = f"Only {len(use.finished.present)} of {len(use.finished)} days have a point. A monthly job may be missing."
     rises = use.peak + use.later >= limits.used_percent
-    caveats = ((unnamed, not disks[0].volume_id), (few, use.finished.missing), (rose, rises))
+    found = ((unnamed, not disks[0].volume_id), (few, use.finished.missing), (rose, rises))
     used_gib, gib = use.peak / 100 * volume.size_gib, smaller.size_gib
     proposed = Line(f"Proposed ({gib:,} GiB)", round(gib / volume.size_gib * 100, 2))
     lines = (Line(f"Provisioned ({volume.size_gib:,} GiB)", 100), proposed)
@@ -141,7 +142,7 @@ def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric]
         ),
         advice=(_copy(volume, smaller), _efs(volume, used_gib)),
         gist=(volume.size_gib, size_class(gib)),
-        caveats=tuple(words for words, holds in caveats if holds),
+        caveats=caveats(*found),
     )
 
 

@@ -158,15 +158,12 @@ def _chart(idle_time: Series, attached_days: list[datetime]) -> tuple[Evidence, 
     return (Evidence("Idle on a running instance, per day", round(hours.present[-1], 1), "hours", hours),)
 
 
-def _caveats(left: Left, pause_days: int | None) -> list[str]:
-    found = []
-    if left.confidence == "low":
-        found.append("The detach date is unknown. Do not delete the volume for this reason alone.")
-    if left.source == "metric":
-        found.append("It may have been on a stopped instance until later, even yesterday. No event shows when it left.")
-    if pause_days:
-        found.append(f"It was attached again and again before, with pauses of up to {pause_days} days. Is that over?")
-    return found
+def _caveats(left: Left, pause_days: int | None) -> tuple[str, ...]:
+    unknown = "The detach date is unknown. Do not delete the volume for this reason alone."
+    stopped = "It may have been on a stopped instance until later, even yesterday. No event shows when it left."
+    again = f"It was attached again and again before, with pauses of up to {pause_days} days. Is that over?"
+    found = ((unknown, left.confidence == "low"), (stopped, left.source == "metric"), (again, pause_days))
+    return advice.caveats(*found)
 
 
 OLD = examples.volume(id="vol-0123456789abcdef0", tags={"Name": "old-database"}, created_at=days_ago(400))

@@ -115,13 +115,11 @@ def _minutes(points: int) -> int:
 
 
 def _flag(file_system: EfsFileSystem, limits: AbandonedLimits, clients: Series, moved_bytes: float) -> Flagged:
-    doubts = [f"A job that waits for longer than {limits.quiet_hours} hours looks the same. Check that it is over."]
-    moved = f"{moved_bytes / MIB:,.1f} MiB moved without a client"
-    if moved_bytes:
-        doubts.append(f"{moved}, probably by AWS Backup or a lifecycle transition.")
-    if not clients.present:
-        doubts.append("CloudWatch published nothing instead of zeros, although it was recording.")
-    sure = len(doubts) == 1
+    waits = f"A job that waits for longer than {limits.quiet_hours} hours looks the same. Check that it is over."
+    moved = f"{moved_bytes / MIB:,.1f} MiB moved without a client, probably by AWS Backup or a lifecycle transition."
+    silent = "CloudWatch published nothing instead of zeros, although it was recording."
+    doubts = advice.caveats((moved, moved_bytes), (silent, not clients.present))
+    sure = not doubts
     key = str(limits.tag).partition("=")[0]
     tag = f"{key}={(file_system.tags or {}).get(key, '')}"
     return Flagged(
@@ -135,7 +133,7 @@ def _flag(file_system: EfsFileSystem, limits: AbandonedLimits, clients: Series, 
         ),
         advice=efs.removal(file_system, sure=sure),
         gist=(tag, file_system.mount_targets > 0, size_class(file_system.total_bytes)),
-        caveats=(*doubts, *advice.protection(file_system)),
+        caveats=(waits, *doubts, *advice.protection(file_system)),
     )
 
 

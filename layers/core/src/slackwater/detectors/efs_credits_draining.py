@@ -46,6 +46,7 @@ from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import efs as formulas
 from slackwater.rules import efs, efs_throughput, examples
+from slackwater.rules.advice import caveats
 from slackwater.rules.efs import METERED
 from slackwater.rules.efs_throughput import BALANCE, HOURLY_DAYS, MOVED, PERMITTED, Month
 from slackwater.rules.examples import Cases, days_ago
@@ -285,9 +286,9 @@ def _flag_going(seen: Seen, state: State, going: Going, moved: Month | None) -> 
         ),
         advice=_options(state, moved),
         gist=(GOING, size_class(state.baseline)),
-        caveats=(
-            *(() if going.repeated else (f"Only one {rhythm} is known, and assumed to repeat.",)),
-            *(() if agree else ("The two ways to the date differ by more than a quarter. Trust the earlier date.",)),
+        caveats=caveats(
+            (f"Only one {rhythm} is known, and assumed to repeat.", not going.repeated),
+            ("The two ways to the date differ by more than a quarter. Trust the earlier date.", not agree),
         ),
         cheapest_first=True,
     )

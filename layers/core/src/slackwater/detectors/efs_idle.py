@@ -99,20 +99,16 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     )
 
 
-def _doubts(data_bytes: float, metered_bytes: float, *, zeros_are_real: bool, lost_days: int) -> list[str]:
+def _doubts(data_bytes: float, metered_bytes: float, *, zeros_are_real: bool, lost_days: int) -> tuple[str, ...]:
     """The reasons for medium confidence."""
-    found = []
     who = "probably by AWS Backup, a replication, a lifecycle transition or AWS Transfer Family."
     metadata = f"{size_words(metered_bytes)} of I/O without data, probably metadata, were metered"
-    if data_bytes:
-        found.append(f"{size_words(data_bytes)} were read or written without a client, {who}")
-    elif metered_bytes:
-        found.append(f"{metadata} without a client, {who}")
-    if not zeros_are_real:
-        found.append("CloudWatch published nothing instead of zeros, although it was recording.")
-    if lost_days:
-        found.append(f"CloudWatch did not record {lost_days} earlier days, when a monthly job may have run.")
-    return found
+    return advice.caveats(
+        (f"{size_words(data_bytes)} were read or written without a client, {who}", data_bytes),
+        (f"{metadata} without a client, {who}", metered_bytes and not data_bytes),
+        ("CloudWatch published nothing instead of zeros, although it was recording.", not zeros_are_real),
+        (f"CloudWatch did not record {lost_days} earlier days, when a monthly job may have run.", lost_days),
+    )
 
 
 SILENT = {STORED: 32.0 * GIB, SAMPLES: 96.0, METERED: 0.0, CLIENTS: 0.0, READ: 0.0, WRITTEN: 0.0}

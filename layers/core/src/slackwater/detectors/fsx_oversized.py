@@ -41,6 +41,7 @@ from slackwater.model.units import GIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
 from slackwater.performance import fsx as formulas
 from slackwater.rules import examples, fsx
+from slackwater.rules.advice import caveats
 from slackwater.rules.examples import Cases, days, days_ago
 from slackwater.rules.fsx import FREE, IN_POOL, ON_SSD, USED
 from slackwater.rules.series import gaps
@@ -178,13 +179,9 @@ def _flag(
     is_ontap, iops, traffic = file_system.file_system_type == "ONTAP", use.disk_iops, use.traffic
     pooled, mb_s = round(use.pooled / GIB, 1), round(traffic[0] / formulas.MB, 1) if traffic else 0
     lines = (Line("Provisioned", provisioned), *([Line("Proposed", smaller.storage_gib)] if smaller else []))
-    caveats = []
-    if iops is None and file_system.iops:
-        caveats.append("The IOPS of its disks are unknown, so a smaller one keeps all of its IOPS.")
-    if is_ontap and smaller:
-        caveats.append(TIERING)
-    elif use.pooled:
-        caveats.append("AWS also bills its capacity pool. If you move all data, you save that too.")
+    unknown = "The IOPS of its disks are unknown, so a smaller one keeps all of its IOPS."
+    moved = "AWS also bills its capacity pool. If you move all data, you save that too."
+    shrinks, moves = is_ontap and smaller, use.pooled and not (is_ontap and smaller)
     return Flagged(
         summary=(
             f"{fsx.NAMES[file_system.file_system_type]}: {provisioned:,} GiB of SSD provisioned, at most"
@@ -202,7 +199,7 @@ def _flag(
         ),
         advice=(_shrink(file_system, smaller),) if smaller else (),
         gist=(provisioned, size_class(use.fullest + use.pooled)),
-        caveats=tuple(caveats),
+        caveats=caveats((unknown, iops is None and file_system.iops), (TIERING, shrinks), (moved, moves)),
         remedies=_elsewhere(file_system, use, limits),
         cheapest_first=True,
     )
