@@ -71,13 +71,9 @@ class Touched(NamedTuple):
 
     read: Series
     written: Series
+    total_bytes: float
     days: int
     sure: bool
-
-    @property
-    def total_bytes(self) -> float:
-        """Reads and writes."""
-        return sum(self.read.present) + sum(self.written.present)
 
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Verdict:
@@ -157,7 +153,8 @@ def _touched(
             return Unknown(f"{named} has no point on {missing} of {limits.quiet_days} days")
         sure = sure and not recorded.missing
     lost = efs.recorded(file_system, seen, watch[0], watch[1]).missing if watch else 0
-    return Touched(read, written, len(whole), sure and not lost)
+    total_bytes = sum(read.present) + sum(written.present)
+    return Touched(read, written, total_bytes, len(whole), sure and not lost)
 
 
 def _needs_its_throughput(

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
-from itertools import islice
+from itertools import batched, islice
 from math import ceil, inf, isnan
 from typing import Final, NamedTuple
 
@@ -121,7 +121,8 @@ class State(NamedTuple):
     """A week by the hour: credits in bytes, and the metered and permitted bytes per second.
 
     `full` are all credits that it can have, and `baseline` are the bytes per second without credits. `slow` says, for
-    each hour of whole days, whether it had no credits and used all of the baseline.
+    each hour of whole days, whether it had no credits and used all of the baseline; `slow_days` have such an hour.
+    `last_day` is what was metered on it.
     """
 
     file_system: EfsFileSystem
@@ -131,16 +132,8 @@ class State(NamedTuple):
     full: int
     baseline: float
     slow: Sequence[bool]
-
-    @property
-    def slow_days(self) -> int:
-        """Days with a slow hour."""
-        return sum(any(self.slow[i : i + DAY]) for i in range(0, len(self.slow), DAY))
-
-    @property
-    def last_day(self) -> Series:
-        """What was metered."""
-        return self.metered.newest(1)
+    slow_days: int
+    last_day: Series
 
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits) -> Verdict:
@@ -188,12 +181,14 @@ def _balance(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits, ful
 
 def _state(file_system: EfsFileSystem, week: Series, empty: float, metered: Series, permitted: Series) -> State:
     baseline = formulas.baseline_bytes_per_s(file_system.standard_bytes)
+    full = formulas.full_credits_bytes(file_system.standard_bytes)
     rates = metered.since(week.start_s).over(HOUR_S)
     hours = zip(week.values, rates.values, strict=True)  # NaN, a missing point, is neither empty nor at the limit
     slow = [held <= empty and rate >= AT_LIMIT * baseline for held, rate in hours]
-    before = [False] * (-len(slow) % DAY)  # so that the last day is whole
-    full = formulas.full_credits_bytes(file_system.standard_bytes)
-    return State(file_system, week, rates, permitted.since(week.start_s), full, baseline, [*before, *slow])
+    slow = [False] * (-len(slow) % DAY) + slow  # so that the last day is whole
+    slow_days = sum(map(any, batched(slow, DAY)))
+    allowed = permitted.since(week.start_s)
+    return State(file_system, week, rates, allowed, full, baseline, slow, slow_days, rates.newest(1))
 
 
 def _going(shares: Sequence[float], limits: DrainingLimits) -> Going | Fine | Unknown:
