@@ -9,7 +9,7 @@ import pytest
 
 from slackwater.engine.evaluation import Enabled, EvaluationQueue, silence
 from slackwater.engine.plan import MetricCall, MetricQuery
-from slackwater.model.detector import CASE_NOW, Detector, Limits, Seen, unless_settled
+from slackwater.model.detector import CASE_NOW, Detector, Limits, Seen, unless_decided
 from slackwater.model.findings import CEILING
 from slackwater.model.fleet import Fleet, Late, Rest, UnreadableRecord
 from slackwater.model.metrics import Metric, Need, Series
@@ -414,8 +414,8 @@ def test_a_detector_can_distinguish_a_failed_optional_metric_from_an_empty_one()
 @pytest.mark.parametrize("verdict", [Fine("it is stopped"), Unknown("nobody knows")])
 def test_a_verdict_of_a_guard_stops_the_judgement(verdict: Fine | Unknown) -> None:
     def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
-        assert unless_settled(3) == 3
-        unless_settled(verdict)
+        assert unless_decided(3) == 3
+        unless_decided(verdict)
         seen.read(reads(1))
         return FLAG
 

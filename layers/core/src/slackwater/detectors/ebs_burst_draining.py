@@ -27,7 +27,7 @@ from itertools import chain, pairwise, takewhile
 from math import ceil, isnan, nan
 from typing import Final, Literal, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import size_class
 from slackwater.model.resources import Instance, InstanceType, Volume
@@ -85,7 +85,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
         return Fine(f"{volume.volume_type} has no burst credits")
     if not formulas.volume_limits(volume.volume_type, volume.size_gib).credits:
         return Fine("its baseline equals its burst: it needs no credits")
-    kind = unless_settled(ebs.carrier(volume, seen))
+    kind = unless_decided(ebs.carrier(volume, seen))
     attached = ebs.attached_at(volume)
     instances = (seen.fleet.get(Instance, one.instance_id) for one in volume.attachments)
     started = max([attached, *(instance.launched_at for instance in instances if instance)])  # silence before is a stop

@@ -29,7 +29,7 @@ from datetime import datetime
 from math import isnan
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.fleet import is_root
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import Instance, Volume
@@ -61,7 +61,7 @@ class IdleLimits(Limits):
 
 def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
     """Flag a data volume on a running instance that CloudWatch recorded doing nothing."""
-    running = unless_settled(ebs.running(volume, seen))
+    running = unless_decided(ebs.running(volume, seen))
     if (root := is_root(volume, seen.fleet)) is not False:
         return Fine("an instance boots from it") if root else Unknown("whether an instance boots from it is unknown")
     attached = ebs.attached_at(volume)

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from slackwater.model.detector import Detector, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Seen, limit, unless_decided
 from slackwater.model.metrics import Need, Series
 from slackwater.model.money import EBS_MAGNETIC_REQUESTS, Change, amount, size_class
 from slackwater.model.resources import Instance, InstanceType, Volume
@@ -61,7 +61,7 @@ def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
         return Fine(f"{type_} is a current type")
     if type_ == "io1" and volume.iops is None:
         return Unknown("EC2 did not return its IOPS")
-    kind = unless_settled(ebs.carrier(volume, seen))
+    kind = unless_decided(ebs.carrier(volume, seen))
     if volume.multi_attach:
         return _shared(volume)
     look = Look(volume, BYTES, seen, limits, kind)
@@ -112,7 +112,7 @@ def _read(looks: Sequence[Look], *besides: Need) -> None:
     """Read the metrics of all, and `besides`. Stop the judgement if the metrics do not count."""
     looks[0].seen.read(*(need for look in looks for need in look.needs), *besides)
     for look in looks:
-        unless_settled(look.unknown)
+        unless_decided(look.unknown)
 
 
 def _limited(look: Look, checks: Sequence[Need], credits_left: Sequence[Series]) -> str:

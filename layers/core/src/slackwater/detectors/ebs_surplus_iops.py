@@ -27,7 +27,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from slackwater.model.detector import Detector, Seen, unless_settled
+from slackwater.model.detector import Detector, Seen, unless_decided
 from slackwater.model.metrics import Need
 from slackwater.model.money import size_class
 from slackwater.model.resources import Instance, InstanceType, Volume
@@ -49,14 +49,14 @@ def judge(volume: Volume, seen: Seen, limits: SurplusLimits) -> Verdict:
     required = formulas.least_iops(type_, (volume.throughput_mib_s or formulas.GP3_INCLUDED_MIB_S) if gp3 else 0)
     if iops <= required:
         return Fine(_no_fewer(type_, iops))
-    kind = unless_settled(ebs.carrier(volume, seen))
+    kind = unless_decided(ebs.carrier(volume, seen))
     look, ceiling = Look(volume, ebs_peaks.OPERATIONS, seen, limits, kind), iops * limits.peak_percent / 100
     checks = ebs_peaks.checks(look, IOPS_EXCEEDED, *(() if gp3 else (THROUGHPUT_EXCEEDED,)))
     if gp3:
-        moved, found = 0.0, unless_settled(ebs_peaks.below(look, ceiling, checks, *ebs_peaks.CLOSER_S))
+        moved, found = 0.0, unless_decided(ebs_peaks.below(look, ceiling, checks, *ebs_peaks.CLOSER_S))
     else:
-        consumed = unless_settled(_consumed(look, ceiling, checks))
-        found = unless_settled(ebs_peaks.below(consumed, ceiling, checks, FIVE_MINUTES_S))
+        consumed = unless_decided(_consumed(look, ceiling, checks))
+        found = unless_decided(ebs_peaks.below(consumed, ceiling, checks, FIVE_MINUTES_S))
         moved = replace(found, measure=ebs_peaks.BYTES).most
         required = formulas.least_iops(type_, formulas.with_headroom(moved, limits.headroom_percent))
     target = max(required, formulas.with_headroom(found.most, limits.headroom_percent))
@@ -70,9 +70,9 @@ def _consumed(look: Look, ceiling: float, checks: tuple[Need, ...]) -> Look | Fi
 
     Reads the cheapest metrics first: operations by the day, then bytes by the day and operations of the last days.
     """
-    unless_settled(ebs_peaks.above(look, ceiling))
+    unless_decided(ebs_peaks.above(look, ceiling))
     recently, consumed = look.recently(ceiling), replace(look, measure=ebs_peaks.CONSUMED)
-    unless_settled(ebs_peaks.above(consumed, ceiling, *checks, *recently.values()))
+    unless_decided(ebs_peaks.above(consumed, ceiling, *checks, *recently.values()))
     if look.had(ceiling, recently) and not ebs_peaks.raised(checks, look.seen):
         return Fine("it used its IOPS, reads and writes together")
     return consumed

@@ -31,7 +31,7 @@ from math import ceil, isnan, nan
 from statistics import median
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.fleet import Fleet, is_root
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.money import Change, amount, difference, efs_storage, size_class
@@ -67,11 +67,11 @@ class SurplusSizeLimits(Limits):
 
 def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
     """Flag a data volume whose file system has long been nearly empty and does not fill up."""
-    unless_settled(_exempt(volume, limits))
-    running = unless_settled(ebs.running(volume, seen))
+    unless_decided(_exempt(volume, limits))
+    running = unless_decided(ebs.running(volume, seen))
     if is_root(volume, seen.fleet) is not False:
         return Fine("its instance boots from it, or may do so")
-    disks = unless_settled(_disks(volume, seen.fleet))
+    disks = unless_decided(_disks(volume, seen.fleet))
     attached, reported = ebs.attached_at(volume), seen.read(*(_need(disk, limits) for disk in disks))
     if seen.is_younger(attached, days=limits.least_days + 1):
         return Fine(f"it was attached less than {limits.least_days} whole days ago")
@@ -169,7 +169,7 @@ def _disks(volume: Volume, fleet: Fleet) -> Sequence[DiskMetric] | Fine | Unknow
     named = [disk for disk in disks if disk.volume_id == volume.id]
     others = [one for one in fleet.volumes_of(instance_id) if one.id != volume.id and is_root(one, fleet) is not True]
     if not (named or others or any(disk.volume_id for disk in disks)):
-        named = unless_settled(_on_data_disks(disks))
+        named = unless_decided(_on_data_disks(disks))
     if denied := None if named else fleet.unreadable.get(DiskMetric):
         return Unknown(f"the agent's metrics could not be listed: {denied}")
     return named or Fine("no agent reports how full it is")

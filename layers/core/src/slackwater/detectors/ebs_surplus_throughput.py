@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slackwater.model.detector import Detector, Seen, unless_settled
+from slackwater.model.detector import Detector, Seen, unless_decided
 from slackwater.model.money import size_class
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import FIVE_MINUTES_S, MIB, MINUTE_S
@@ -45,11 +45,11 @@ def judge(volume: Volume, seen: Seen, limits: SurplusLimits) -> Verdict:
         return Unknown("EC2 did not return its throughput")
     if provisioned <= formulas.GP3_INCLUDED_MIB_S:
         return Fine("it has only the included throughput")
-    kind = unless_settled(ebs.carrier(volume, seen))
+    kind = unless_decided(ebs.carrier(volume, seen))
     look = Look(volume, ebs_peaks.BYTES, seen, limits, kind)
     checks = ebs_peaks.checks(look, ebs_peaks.THROUGHPUT_EXCEEDED)
     ceiling = provisioned * limits.peak_percent / 100
-    found = unless_settled(ebs_peaks.below(look, ceiling, checks, *ebs_peaks.CLOSER_S))
+    found = unless_decided(ebs_peaks.below(look, ceiling, checks, *ebs_peaks.CLOSER_S))
     target = formulas.gp3_throughput_for(found.most, limits.headroom_percent)
     if target >= provisioned:
         return Fine("with headroom, it needs its throughput")

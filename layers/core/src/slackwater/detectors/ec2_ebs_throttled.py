@@ -30,7 +30,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MIB, MINUTE_S
@@ -111,7 +111,7 @@ class Load(NamedTuple):
 
 def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict:
     """Flag an instance that is at its own EBS limit for longer than a batch within its half hour."""
-    kind = unless_settled(_kind(instance, seen))
+    kind = unless_decided(_kind(instance, seen))
     # The cheapest metrics first: checks by the hour, balances by the day and by five minutes, then what was used.
     hourly = ec2.read_since_start(instance, seen, HOUR_S, limits.window_days, *(one.check for one in MEASURES))
     checks, bursts = dict(zip(MEASURES, hourly, strict=True)), formulas.can_burst(kind)
@@ -147,7 +147,7 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
 
 
 def _kind(instance: Instance, seen: Seen) -> InstanceType | Fine | Unknown:
-    """Its type. The verdict if the configuration settles it."""
+    """Its type. The verdict if the configuration decides it."""
     kind = seen.fleet.get(InstanceType, instance.instance_type)
     if instance.state != "running":
         return Fine(f"it is {instance.state}")
@@ -328,6 +328,7 @@ BACK_AGAIN: Final = NO_CHECKS | LOW_DAY | {BALANCE: RISING}
 FORTY: Final = {THROUGHPUT.check: [0.4, 0.25, *[0.0] * 22] * 8}
 STUCK: Final = FORTY | {BALANCE: [50.0, *[0.0] * 8, *(20.0 + i / 4 for i in range(279))] * 8}
 AT_ONCE: Final = FORTY | {BALANCE: [50.0, 20.0, *(2.0 + i / 3 for i in range(286))] * 8}
+CARRIED = "carries all its volumes"
 LARGER = replace(SERVER, instance_type="m6i.2xlarge")
 SLOWER = (*TYPES, replace(DATA, iops=3_000, throughput_mib_s=125))
 
@@ -355,7 +356,7 @@ DETECTOR = Detector(
         batch("40 minutes every day, and the burst comes back at once", Fine, "39 min", metrics=AT_ONCE),
         quiet("a nightly batch within its half hour, across an hour's end", Fine, "at most 27", metrics=NIGHTLY),
         batch("the burst is nearly used up every night, and comes back; no checks", Fine, metrics=BACK_AGAIN),
-        larger("a volume that is slower than the instance: settled by the configuration", Fine, "all its volumes"),
+        larger("a volume that is slower than the instance: settled by the configuration", Fine, CARRIED),
         quiet("never at its limit", Fine, "no hour"),
         quiet("a minute now and then", Fine, metrics={THROUGHPUT.check: 1 / 60}),
         batch("slow until it was given a larger type yesterday", Fine, launched_at=days_ago(9 / 24), metrics=EMPTY),

@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from math import ceil, isnan
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Series
 from slackwater.model.resources import Instance, InstanceType
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MINUTE_S, bytes_per_s_of_gbps
@@ -67,7 +67,7 @@ class Over(NamedTuple):
 def judge(instance: Instance, seen: Seen, limits: OverBaselineLimits) -> Verdict:
     """Flag an instance that is above its baseline for long on many days."""
     screen = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
-    found = unless_settled(screen)
+    found = unless_decided(screen)
     full = bytes_per_s_of_gbps(found.baseline_gbps) * HOUR_S
     busy = [way for way in found.near if ec2_network.days_above(found.by_hour[way], full) >= limits.above_days]
     closer = ec2_network.by_five_minutes(instance, seen, limits.window_days, busy)

@@ -33,7 +33,7 @@ from itertools import pairwise
 from math import isnan
 from typing import Any, Final, NamedTuple
 
-from slackwater.model.detector import Case, Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Case, Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import AgentMetric, Instance, InstanceType
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MINUTE_S
@@ -91,7 +91,7 @@ class Stuck(NamedTuple):
 def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     """Flag an instance that burst and then stuck to its baseline."""
     screen = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
-    found = unless_settled(screen)
+    found = unless_decided(screen)
     if not found.near:
         return Fine("no hour came near its baseline")
     kind, least = found.instance_type, limits.least_points
@@ -123,7 +123,7 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     if not stuck and not confirmed:
         return Fine(NOT_HELD_BACK if free else NEVER_STUCK)
     if balances and (confirmed or _proven(stuck, limits)):
-        able = unless_settled(_with_cpu_credits([*confirmed, *stuck], *seen.read(*balances)))
+        able = unless_decided(_with_cpu_credits([*confirmed, *stuck], *seen.read(*balances)))
         confirmed, stuck = ([one for one in ones if one in able] for ones in (confirmed, stuck))
     if confirmed:
         with_budgets = [next((other for other in stuck if one.overlaps(other)), one) for one in confirmed]

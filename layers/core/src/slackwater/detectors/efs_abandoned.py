@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Series
 from slackwater.model.money import size_class
 from slackwater.model.resources import EfsFileSystem, EfsReplication
@@ -71,7 +71,7 @@ class AbandonedLimits(Limits):
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> Verdict:
     """Flag a job's file system that had no client for hours while CloudWatch was recording."""
-    unless_settled(_exempt(file_system, seen, limits))
+    unless_decided(_exempt(file_system, seen, limits))
     (connections,) = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.quiet_hours / 24, CLIENTS))
     clients = seen.finished(connections, file_system.created_at)
     if minutes := sum(clients.present):
@@ -98,7 +98,7 @@ def _exempt(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> 
     hours = max(limits.minimum_age_hours, limits.quiet_hours)
     if seen.is_younger(file_system.created_at, hours=hours):
         return Fine(f"it is younger than {hours} hours")
-    unless_settled(efs.exempt(file_system, seen))
+    unless_decided(efs.exempt(file_system, seen))
     if EfsReplication in seen.fleet.unreadable:
         return Unknown(f"replications could not be read: {seen.fleet.unreadable[EfsReplication]}")
     return None

@@ -31,7 +31,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from slackwater.model import money
-from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Need, Series
 from slackwater.model.money import Change, PriceItem, amount, difference, size_class
 from slackwater.model.quantities import binary_rate_words
@@ -78,7 +78,7 @@ class Touched(NamedTuple):
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Verdict:
     """Flag a file system without a lifecycle policy that stores far more than it reads and writes in a month."""
-    lifecycle = unless_settled(_lifecycle(file_system, seen, limits))
+    lifecycle = unless_decided(_lifecycle(file_system, seen, limits))
     # The cheapest metrics first. StorageBytes only if nothing moved: it shows that CloudWatch was recording.
     warm_bytes = file_system.standard_bytes * (1 - limits.cold_percent / 100)
     (read,) = seen.read(*efs.daily(file_system, limits.window_days, READ))
@@ -89,18 +89,18 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Ver
     written, *_ = seen.read(*efs.daily(file_system, limits.window_days, WRITTEN), *at_once, *needs)
     quiet = _silent(file_system, seen, read) or _silent(file_system, seen, written)
     silent = seen.read(*watch) if quiet else ()
-    touched = unless_settled(_touched(file_system, seen, limits, (read, written), *silent))
+    touched = unless_decided(_touched(file_system, seen, limits, (read, written), *silent))
     if touched.total_bytes > warm_bytes:
         return Fine("it reads and writes so much that most of it may be in use")
     metered, holes = seen.read(*needs), list[str]()
     for series in metered:
-        holes += unless_settled(_needs_its_throughput(file_system, seen, series, limits, touched))
+        holes += unless_decided(_needs_its_throughput(file_system, seen, series, limits, touched))
     slower = "".join(f" {_baseline_words(file_system.standard_bytes, series)}" for series in metered)
     return _flag(file_system, lifecycle, touched, slower, holes)
 
 
 def _lifecycle(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> EfsLifecycle | Fine | Unknown:
-    """Its policies, which move nothing. The verdict if the configuration settles it."""
+    """Its policies, which move nothing. The verdict if the configuration decides it."""
     replication = seen.fleet.get(EfsReplication, file_system.id)
     if file_system.state != "available":
         return Fine(f"it is {file_system.state}")
@@ -164,7 +164,7 @@ def _needs_its_throughput(
     newest = seen.finished(metered, max(file_system.created_at, seen.now - timedelta(days=limits.quiet_days)))
     used, holes = list(metered.present), tuple[str, ...]()
     if newest.present or touched.total_bytes:
-        filled, holes = unless_settled(without_holes(newest, METERED, limits.quiet_days))
+        filled, holes = unless_decided(without_holes(newest, METERED, limits.quiet_days))
         before, today = metered.between(metered.start_s, newest.start_s), metered.since(newest.end_s)
         used = [*before.present, *filled.present, *today.present]
     average, room = sum(used) / max(1, len(used)) / metered.period_s, 1 + limits.headroom_percent / 100

@@ -37,7 +37,7 @@ from itertools import batched, islice
 from math import ceil, inf, isnan
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Case, Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Case, Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import size_class
 from slackwater.model.quantities import binary_rate_words, duration_words
@@ -143,11 +143,11 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits) -> Ver
     if not formulas.bursts(file_system):
         return Fine(f"it does not need credits: its throughput is {file_system.throughput_mode}")
     full = formulas.full_credits_bytes(file_system.standard_bytes)
-    balance = unless_settled(_balance(file_system, seen, limits, full))
+    balance = unless_decided(_balance(file_system, seen, limits, full))
     going = _going([held / full for held in balance.values], limits)
     week, empty = balance.newest(7), full * limits.empty_percent / 100
     if min(week.present) > empty:
-        unless_settled(going)
+        unless_decided(going)
 
     used = seen.read(*efs.needs(file_system, HOUR_S, HOURLY_DAYS, METERED, PERMITTED))
     state = _state(file_system, week, empty, *used)
@@ -158,13 +158,13 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits) -> Ver
         return _flag_gone(state, gone=gone)
     if gone:
         return Fine("its credits are gone, and nothing needs more than its baseline")
-    still_going = unless_settled(going)
+    still_going = unless_decided(going)
     moved = efs_throughput.month(file_system, seen, demanded_days=1, mean_of_days=7)
     return _flag_going(seen, state, still_going, None if isinstance(moved, Unknown) else moved)
 
 
 def _balance(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits, full: float) -> Series | Fine | Unknown:
-    """Its credits since the first point: before, it had none or did not exist. The verdict if they settle it."""
+    """Its credits since the first point: before, it had none or did not exist. The verdict if they decide it."""
     (series,) = seen.read(*efs.needs(file_system, HOUR_S, HOURLY_DAYS, BALANCE))
     begins = next((i for i, value in enumerate(series.values) if not isnan(value)), len(series))
     balance = series.since(series.start_s + begins * series.period_s)

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.money import size_class
 from slackwater.model.quantities import size_words
 from slackwater.model.resources import EfsFileSystem, EfsReplication
@@ -56,7 +56,7 @@ class IdleLimits(Limits):
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict:
     """Flag a file system that had no client while CloudWatch was recording."""
-    unless_settled(efs.exempt(file_system, seen, limits.minimum_age_days))
+    unless_decided(efs.exempt(file_system, seen, limits.minimum_age_days))
     window = max(limits.look_back_days, limits.quiet_days)
     (clients,) = seen.read(*efs.daily(file_system, window, CLIENTS))
     if minutes := sum(clients.present):

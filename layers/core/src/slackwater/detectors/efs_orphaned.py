@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Series
 from slackwater.model.money import size_class
 from slackwater.model.quantities import size_words
@@ -61,7 +61,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
     """Flag a file system without a mount target and without a recent client."""
     if file_system.mount_targets:
         return Fine(f"its mount targets: {file_system.mount_targets}")
-    unless_settled(efs.exempt(file_system, seen, limits.minimum_age_days))
+    unless_decided(efs.exempt(file_system, seen, limits.minimum_age_days))
     window = max(limits.look_back_days, limits.quiet_days)
     needs = efs.daily(file_system, window, *OPTIONAL)
     clients, metered, stored, samples = seen.read(*needs)

@@ -31,7 +31,7 @@ from math import ceil, exp, inf, isnan, nan, pi, sin
 from statistics import fmean, median
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Case, Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Case, Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import difference
@@ -131,7 +131,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
     metrics = (METADATA_OPERATIONS, LEAST_PERMITTED, efs.METERED, *io_limit)
     metadata, *others = seen.read(*efs.needs(file_system, HOUR_S, limits.window_days, *metrics))
     use = {i: _use(writes, i, written, *others) for run in runs for i in run}
-    waits = unless_settled(_far_from_limits(runs, use, limits))
+    waits = unless_decided(_far_from_limits(runs, use, limits))
     rate = fmean(writes.per_s[i] for i in waits.points)
     operations = rate + fmean(metadata.values[writes.hours[i]] for i in waits.points) / HOUR_S  # each waits
     one_zone = file_system.availability_zone is not None

@@ -31,7 +31,7 @@ from functools import partial
 from math import ceil, isnan
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, difference, size_class
@@ -80,13 +80,13 @@ class Setting(NamedTuple):
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) -> Verdict:
     """Flag a file system that only one client uses, and uses all the time."""
-    unless_settled(efs.exempt(file_system, seen, limits.watched_days))
+    unless_decided(efs.exempt(file_system, seen, limits.watched_days))
     if not file_system.mount_targets:
         return Fine("nothing can mount it")
     if file_system.stored_bytes.get("IA", 0) or file_system.stored_bytes.get("Archive", 0):
         return Fine("it has data in a colder class, and EBS has none")
 
-    days = unless_settled(_by_day(file_system, seen, limits))
+    days = unless_decided(_by_day(file_system, seen, limits))
     clients, *moved = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, CLIENTS, READ, WRITTEN))
     if max(clients.present, default=0) > FIVE_MINUTES:
         return Fine("two clients were connected at once")
@@ -99,7 +99,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) ->
         return Fine("no client was connected all the time")
     moved += seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, READS, WRITES))
     work = _work(*(seen.finished(series, file_system.created_at) for series in moved))
-    setting = unless_settled(_setting(file_system, work, limits))
+    setting = unless_decided(_setting(file_system, work, limits))
     sure = len(whole) == len(clients) and whole.missing <= SCATTERED * len(whole)
     often = f"connected {connected:.0%} of {limits.watched_days} days"
     share = Evidence("Connected", round(100 * connected, 1), "percent of the time", days.over(A_DAY / 100))
@@ -107,7 +107,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) ->
 
 
 def _by_day(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) -> Series | Fine | Unknown:
-    """Connection-minutes of the days that need points. The verdict if they settle it."""
+    """Connection-minutes of the days that need points. The verdict if they decide it."""
     (by_day,) = seen.read(*efs.daily(file_system, limits.window_days, CLIENTS))
     if max(by_day.present, default=0) > A_DAY:
         return Fine("more than one client was connected")

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.money import size_class
 from slackwater.model.resources import EfsFileSystem, EfsMountTarget, EfsReplication
 from slackwater.model.units import GIB
@@ -41,7 +41,7 @@ class SingleZoneUseLimits(Limits):
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleZoneUseLimits) -> Verdict:
     """Flag a Regional file system whose only mount target is in one zone."""
-    unless_settled(efs.exempt(file_system, seen, limits.minimum_age_days))
+    unless_decided(efs.exempt(file_system, seen, limits.minimum_age_days))
     if file_system.availability_zone:
         return Fine("it is One Zone")
     if file_system.mount_targets != 1:

@@ -37,7 +37,7 @@ from functools import partial
 from math import isnan
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, size_class
 from slackwater.model.quantities import binary_rate_words, duration_words
@@ -105,7 +105,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
     paid = formulas.paid_mib_s(file_system, provisioned)
     free = not elastic and not paid
     long_bytes = ceiling * limits.at_limit_percent / 100 * limits.at_limit_minutes * MINUTE_S
-    unless_settled(_settled_by_day(by_day, limits, long_bytes, elastic=elastic, free=free))
+    unless_decided(_decided_by_day(by_day, limits, long_bytes, elastic=elastic, free=free))
 
     back = efs_throughput.days_back(by_day, limits.window_days, limits.times)
     hours = efs.needs(file_system, HOUR_S, max(efs_throughput.HOURLY_DAYS, back), METERED, LEAST_PERMITTED)
@@ -117,7 +117,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
     if free or isinstance(answer := demand_of(by_hour), Unknown) or not _is_calm(answer, limits):
         month = [] if free else efs_throughput.month_needs(file_system, *(() if elastic else (BALANCE,)))
         answer = demand_of(seen.read(*efs.needs(file_system, FIVE_MINUTES_S, back, METERED), *month)[0])
-    demand = unless_settled(answer)
+    demand = unless_decided(answer)
     if not elastic and (at_limit_s := _at_limit_s(demand, limits, ceiling, paid=paid > 0)) is not None:
         return _flag_limit(demand, limits.window_days, ceiling, at_limit_s)
     if free:
@@ -128,10 +128,10 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
     return _judge_cost(demand, seen, limits, ceiling, paid)
 
 
-def _settled_by_day(
+def _decided_by_day(
     by_day: Series, limits: MismatchLimits, long_bytes: float, *, elastic: bool, free: bool
 ) -> Fine | Unknown | None:
-    """The verdict if the days settle it. `long_bytes` are what it moves if it is at its limit for long."""
+    """The verdict if the days decide it. `long_bytes` are what it moves if it is at its limit for long."""
     recent = by_day.newest(limits.window_days)
     if not recent.present:
         return Unknown(f"MeteredIOBytes has no point in {limits.window_days} days")
@@ -186,7 +186,7 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
         return Fine(suits)
 
     *_, last = seen.read(*efs_throughput.month_needs(file_system, *(() if elastic else (BALANCE,))))
-    moved = unless_settled(efs_throughput.month(file_system, seen, limits.window_days))
+    moved = unless_decided(efs_throughput.month(file_system, seen, limits.window_days))
     bill, slow = moved.elastic_at_least if elastic else (), demand.too_slow(moved, limits.times, amount)
     minute = min(ceiling, demand.peak * FIVE_MINUTES_S / MINUTE_S)  # if one minute moved all that the five did
     carried, options = [minute], dict[EfsMode, Advice]()

@@ -26,7 +26,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import FsxFileSystem, FsxVolume
 from slackwater.model.units import GIB, MIB
@@ -62,7 +62,7 @@ class IdleLimits(Limits):
 def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict:
     """Flag a file system without operations and clients while CloudWatch was recording."""
     volumes = [one for one in seen.fleet.all(FsxVolume) if one.file_system_id == file_system.id]
-    unless_settled(_exempt(file_system, volumes, seen, limits))
+    unless_decided(_exempt(file_system, volumes, seen, limits))
     kind, window = file_system.file_system_type, max(limits.quiet_days, limits.window_days)
     is_openzfs, large = kind == "OPENZFS", (file_system.throughput_mb_s or 0) >= WINDOWS_CLIENTS_MB_S
     clients_published = is_openzfs or kind == "LUSTRE" or (kind == "WINDOWS" and large)
@@ -70,10 +70,10 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     for known in (metrics[:1], metrics):
         silent = seen.read(*fsx.daily(file_system, window, *known))
         for metric, series in zip(known, silent, strict=True):
-            unless_settled(_not_silent(metric, series, seen.finished(series, file_system.created_at), limits))
+            unless_decided(_not_silent(metric, series, seen.finished(series, file_system.created_at), limits))
     metadata, *space = seen.read(*fsx.daily(file_system, window, METADATA, *([USED] if is_openzfs else [])))
     for used in space:
-        unless_settled(_replicated(used, file_system, seen, limits))
+        unless_decided(_replicated(used, file_system, seen, limits))
 
     recorded = [seen.finished(one, file_system.created_at) for one in silent]
     lost = max(gaps(one, limits.quiet_days).before for one in recorded)

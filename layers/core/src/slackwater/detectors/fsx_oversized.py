@@ -31,7 +31,7 @@ from math import ceil
 from statistics import correlation, fmean, linear_regression
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, difference, size_class
@@ -74,7 +74,7 @@ class OversizedLimits(Limits):
 
 def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Verdict:
     """Flag a file system that was never a fifth full, if something smaller is enough."""
-    unless_settled(_exempt(file_system, seen, limits))
+    unless_decided(_exempt(file_system, seen, limits))
     kind, window = file_system.file_system_type, max(limits.least_days, limits.window_days)
     (points,) = seen.read(*fsx.daily(file_system, window, fsx.SPACE[kind]))
     used = fsx.used_bytes(file_system, points)

@@ -23,7 +23,7 @@ import json
 from dataclasses import replace
 from math import floor
 
-from slackwater.model.detector import Detector, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric
 from slackwater.model.resources import FsxFileSystem
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
@@ -59,7 +59,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
     if iops <= required:
         return Fine(f"its throughput capacity requires {required:,} IOPS")
 
-    recorded = unless_settled(fsx.utilization(file_system, seen, limits, DISKS))
+    recorded = unless_decided(fsx.utilization(file_system, seen, limits, DISKS))
     (disks,) = recorded.series
     percent = fsx.peak(disks)
     if percent >= limits.peak_percent:

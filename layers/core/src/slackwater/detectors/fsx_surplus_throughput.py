@@ -27,7 +27,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Final
 
-from slackwater.model.detector import Detector, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric
 from slackwater.model.resources import FsxFileSystem
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
@@ -79,12 +79,12 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
     if not smaller:
         return Fine("there is no smaller one")
 
-    recorded = unless_settled(fsx.utilization(file_system, seen, limits, NETWORK))
+    recorded = unless_decided(fsx.utilization(file_system, seen, limits, NETWORK))
     peaks = {NETWORK: fsx.peak(recorded.series[0])}
     if _load(smaller[-1], server, peaks)[0] >= limits.busy_percent:
         return _too_small(smaller[-1], server, peaks)
     bursts = present < table.bursts_below_mb_s
-    rest = unless_settled(fsx.utilization(file_system, seen, limits, *SERVER, *(BALANCES if bursts else ())))
+    rest = unless_decided(fsx.utilization(file_system, seen, limits, *SERVER, *(BALANCES if bursts else ())))
     peaks |= zip(SERVER, map(fsx.peak, rest.series), strict=False)
     balance = min((min(one.present) for one in rest.series[len(SERVER) :]), default=100.0)
     if balance < limits.balance_percent:

@@ -33,7 +33,7 @@ from math import isnan
 from operator import attrgetter
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit, unless_settled
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.estimates import Alternative
 from slackwater.model.fleet import Fleet
 from slackwater.model.metrics import Metric, Series
@@ -78,7 +78,7 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
     busy, needed = limits.busy_writes_per_s * FIVE_MINUTES_S, limits.busy_minutes * MINUTE_S // FIVE_MINUTES_S
     if not by_hour.present:
         by, others = on_server, _other_exports(volume, seen.fleet)
-        by_hour = unless_settled(_by_file_system(volume, others, seen, days))
+        by_hour = unless_decided(_by_file_system(volume, others, seen, days))
         days = min(days, seen.age(volume.created_at).days)
     if not _may_hold(by_hour.present, busy, needed):
         return Fine("it has few writes")
@@ -105,7 +105,7 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
     idle = {i for i in small if not any(one.values[i] >= limits.disk_percent for one in disks)}
     if len(idle) < needed:
         return Fine("its disks were busy: they are the limit, not the export")
-    waited = unless_settled(_waited([i for i in at_ceiling if i in idle], disks, needed))
+    waited = unless_decided(_waited([i for i in at_ceiling if i in idle], disks, needed))
     server = seen.fleet.get(FsxFileSystem, volume.file_system_id)
     return _flag(volume, server, (writes, written, *disks), waited, None if by == own else others)
 

@@ -52,7 +52,7 @@ class MetricsNeededError(Exception):
         self.needs = needs
 
 
-class SettledError(Exception):
+class DecidedError(Exception):
     """Stops a judgement with its `verdict`."""
 
     def __init__(self, verdict: Fine | Unknown) -> None:
@@ -61,14 +61,14 @@ class SettledError(Exception):
         self.verdict = verdict
 
 
-def unless_settled[T](answer: T | Fine | Unknown) -> T:
+def unless_decided[T](answer: T | Fine | Unknown) -> T:
     """Return the answer. If it is a verdict already, stop the judgement with it.
 
     Raises:
-        SettledError: The answer is Fine or Unknown, which is then the verdict on the resource.
+        DecidedError: The answer is Fine or Unknown, which is then the verdict on the resource.
     """
     if isinstance(answer, Fine | Unknown):
-        raise SettledError(answer)
+        raise DecidedError(answer)
     return answer
 
 
@@ -161,11 +161,11 @@ class Detector[R: Resource, L: Limits]:
     outranks: tuple[str, ...] = ()
 
     def verdict(self, resource: R, seen: Seen, limits: L) -> Verdict:
-        """Return the verdict on a resource, also if `unless_settled` stopped the judgement with it."""
+        """Return the verdict on a resource, also if `unless_decided` stopped the judgement with it."""
         try:
             return self.judge(resource, seen, limits)
-        except SettledError as settled:
-            return settled.verdict
+        except DecidedError as decided:
+            return decided.verdict
 
 
 type AnyDetector = Detector[Any, Any]
