@@ -29,10 +29,10 @@ BROKEN = {
     "efs-cold-data": ("if touched.total_bytes > warm_bytes", "if False"),
     "efs-credits-draining": ("if course.fell_daily or (", "if True or ("),
     "efs-idle": ("if recent.missing:", "if False:"),
-    "efs-orphaned": ("return Fine(why)", "pass"),
+    "efs-orphaned": ("unless_decided(efs.exempt(file_system, seen, limits.minimum_age_days))", "pass"),
     "efs-serial-small-writes": ("if at_once and faster", "if faster"),
     "efs-single-client": ("if max(clients.present, default=0) > FIVE_MINUTES", "if False"),
-    "efs-single-zone-use": ("return Fine(why)", "pass"),
+    "efs-single-zone-use": ("unless_decided(efs.exempt(file_system, seen, limits.minimum_age_days))", "pass"),
     "efs-throughput-mismatch": ("if limited := demand", "if limited := False and demand"),
     "fsx-idle": ("if growth > limits.growth_mib * MIB:", "if False:"),
     "fsx-oversized": ("max(newest) + a_day * limits.growth_days", "max(newest)"),
@@ -41,7 +41,7 @@ BROKEN = {
         "return percent * CAPACITY[metric](server) / CAPACITY[metric](smaller)",
         "return percent",
     ),
-    "fsx-sync-export": ("nfs.held_at_ceiling(writes.values, busy, limits.ceiling_percent / 100)", "sorted(idle)"),
+    "fsx-sync-export": ("nfs.held_at_ceiling(writes.values, busy, limits.ceiling_percent / 100)", "sorted(small)"),
 }
 """What stands in a detector's file, and what would stand there."""
 

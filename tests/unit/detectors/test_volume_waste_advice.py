@@ -412,7 +412,7 @@ def test_a_device_that_was_renamed_at_a_reboot_is_the_same_disk() -> None:
         answers = {needs[disk]: Series.of(start, DAY_S, values) for disk, values in days.items()}
         detector = registry()["ebs-surplus-size"]
         seen = Seen(CASE_NOW, Fleet((host(*EMPTY), before, after)), answers)
-        return detector.judge(volume(*EMPTY), seen, detector.limits())
+        return detector.verdict(volume(*EMPTY), seen, detector.limits())
 
     verdict = now(days)
 

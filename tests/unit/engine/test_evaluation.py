@@ -9,7 +9,7 @@ import pytest
 
 from slackwater.engine.evaluation import Enabled, EvaluationQueue, silence
 from slackwater.engine.plan import MetricCall, MetricQuery
-from slackwater.model.detector import CASE_NOW, Detector, Limits, Seen
+from slackwater.model.detector import CASE_NOW, Detector, Limits, Seen, unless_decided
 from slackwater.model.findings import CEILING
 from slackwater.model.fleet import Fleet, Late, Rest, UnreadableRecord
 from slackwater.model.metrics import Metric, Need, Series
@@ -409,3 +409,20 @@ def test_a_detector_can_distinguish_a_failed_optional_metric_from_an_empty_one()
         drain(EvaluationQueue(Fleet([VOLUME]), [enabled(judge)], CASE_NOW), answer)
 
     assert answers == [True, False]
+
+
+@pytest.mark.parametrize("verdict", [Fine("it is stopped"), Unknown("nobody knows")])
+def test_a_verdict_of_a_guard_stops_the_judgement(verdict: Fine | Unknown) -> None:
+    def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
+        assert unless_decided(3) == 3
+        unless_decided(verdict)
+        seen.read(reads(1))
+        return FLAG
+
+    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(judge)], CASE_NOW)
+    calls = drain(queue)
+
+    assert not calls
+    assert not queue.flagged
+    assert [one.reason for one in queue.unknown] == ([verdict.reason] if isinstance(verdict, Unknown) else [])
+    assert not queue.failures

@@ -22,13 +22,12 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import replace
 from itertools import chain, pairwise, takewhile
 from math import ceil, isnan, nan
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import size_class
 from slackwater.model.resources import Instance, InstanceType, Volume
@@ -44,7 +43,6 @@ from slackwater.rules.series import FEW, baseline_and_burst, filled
 
 MEAN = Metric("AWS/EBS", "BurstBalance", "Average", "percent")
 
-DONE = ((READS.total, HOUR_S), (WRITES.total, HOUR_S))
 A_DAY: Final = 24
 A_WEEK: Final = 7 * A_DAY
 
@@ -63,23 +61,22 @@ class BurstLimits(Limits):
     missing_hours: int = limit(24, unit="hours", ge=0, le=192, why="a missing day may be the one without credits")
 
 
-@dataclass(frozen=True, slots=True)
-class Shortage:
-    """Credits are gone often, gone now, or gone soon.
+class Shortage(NamedTuple):
+    """Credits are gone often, gone now, or gone soon: `hours` is how long they were gone, or until they will be.
 
-    Attributes:
-        kind: Which of the three.
-        hours: How long they were gone, or until they will be.
-        days: On how many of seven days they were gone.
-        uncertainty: Why they may last longer.
-        ahead: Percent left by the hour, from the newest known one until they are gone.
+    `uncertainty` is why they may last longer. `ahead` is what is left by the hour, from the newest known one until the
+    end.
     """
 
     kind: Literal["often", "now", "soon"]
+    headline: str
     hours: float
-    days: int = 0
     uncertainty: str = ""
     ahead: Sequence[float] = ()
+
+
+def _soon(hours: float, uncertainty: str, ahead: Sequence[float]) -> Shortage:
+    return Shortage("soon", f"Burst credits last for about {hours:.0f} more hours", hours, uncertainty, ahead)
 
 
 def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
@@ -88,13 +85,11 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
         return Fine(f"{volume.volume_type} has no burst credits")
     if not formulas.volume_limits(volume.volume_type, volume.size_gib).credits:
         return Fine("its baseline equals its burst: it needs no credits")
-    kind = ebs.carrier(volume, seen)
-    if not isinstance(kind, InstanceType):
-        return kind
+    kind = unless_decided(ebs.carrier(volume, seen))
     attached = ebs.attached_at(volume)
     instances = (seen.fleet.get(Instance, one.instance_id) for one in volume.attachments)
     started = max([attached, *(instance.launched_at for instance in instances if instance)])  # silence before is a stop
-    if seen.age(started) < timedelta(hours=2):
+    if seen.is_younger(started, hours=2):
         return Fine("it has been in use for less than two hours")
 
     (by_hour,) = seen.read(*ebs.needs(volume, HOUR_S, limits.window_days, BALANCE))
@@ -145,9 +140,11 @@ def _gone(mean: Series, limits: BurstLimits) -> Shortage | None:
     points = Counter(points_ago * FIVE_MINUTES_S // DAY_S for points_ago, is_low in enumerate(low) if is_low)
     days = sum(count * FIVE_MINUTES_S >= limits.empty_minutes * MINUTE_S for count in points.values())
     if days >= limits.empty_days:
-        return Shortage("often", points.total() * FIVE_MINUTES_S / HOUR_S, days)
-    until_now = sum(takewhile(bool, low)) * FIVE_MINUTES_S / HOUR_S
-    return Shortage("now", until_now) if until_now >= limits.gone_hours else None
+        hours = points.total() * FIVE_MINUTES_S / HOUR_S
+        return Shortage("often", f"No burst credits for {hours:,.1f} hours on {days} of 7 days", hours)
+    hours = sum(takewhile(bool, low)) * FIVE_MINUTES_S / HOUR_S
+    gone = Shortage("now", f"No burst credits for the last {hours:,.1f} hours", hours)
+    return gone if hours >= limits.gone_hours else None
 
 
 def _draining(least: Series, limits: BurstLimits) -> Shortage | None:
@@ -169,7 +166,7 @@ def _draining(least: Series, limits: BurstLimits) -> Shortage | None:
     if any(map(isnan, falls)) or fall < limits.fall_percent or until is None or _is_weekly(values, end, limits):
         return None
     uncertainty = "The balance of a week ago is unknown: it may be a rhythm." if isnan(_week_ago(values, end)) else ""
-    return Shortage("soon", until, uncertainty=uncertainty, ahead=[level - fall for level in days[-1][:until]])
+    return _soon(until, uncertainty, [level - fall for level in days[-1][:until]])
 
 
 def _falling(least: Series, limits: BurstLimits) -> Shortage | None:
@@ -185,7 +182,7 @@ def _falling(least: Series, limits: BurstLimits) -> Shortage | None:
     if until > A_DAY or not values[end - 1 - A_DAY] >= last + limits.fall_percent:  # False for a missing point
         return None
     ahead = [last - last * hour / until for hour in range(1, ceil(until) + 1)]
-    return Shortage("soon", until, uncertainty=f"It has fallen for {end - start} hours, and may stop.", ahead=ahead)
+    return _soon(until, f"It has fallen for {end - start} hours, and may stop.", ahead)
 
 
 def _week_ago(values: Sequence[float], end: int) -> float:
@@ -200,19 +197,14 @@ def _is_weekly(values: Sequence[float], end: int, limits: BurstLimits) -> bool:
 def _flag(volume: Volume, least: Series, shortage: Shortage, look: ebs_peaks.Look, limits: BurstLimits) -> Flagged:
     has = formulas.volume_limits(volume.volume_type, volume.size_gib)
     without, with_credits = (_words(volume, allowance) for allowance in (has.baseline, has.burst))
-    hours, soon, unknown = shortage.hours, shortage.kind == "soon", look.unknown
-    headline = {
-        "often": f"No burst credits for {hours:,.1f} hours on {shortage.days} of 7 days",
-        "now": f"No burst credits for the last {hours:,.1f} hours",
-        "soon": f"Burst credits last for about {hours:.0f} more hours",
-    }[shortage.kind]
+    soon, unknown = shortage.kind == "soon", look.unknown
     levels, label = baseline_and_burst(has.baseline.mib_s, has.burst.mib_s), "Burst balance, each hour's least"
     confidence: Confidence = "low" if shortage.uncertainty else "medium" if soon or unknown else "high"
     unseen = f"Its throughput is unknown ({unknown.reason}). The proposal has all of its burst." if unknown else ""
     return Flagged(
-        summary=f"{headline}: {'then ' if soon else ''}{without} instead of {with_credits}",
+        summary=f"{shortage.headline}: {'then ' if soon else ''}{without} instead of {with_credits}",
         kind="risk" if soon else None,
-        severity="high" if hours >= A_DAY and not soon else "medium",
+        severity="high" if shortage.hours >= A_DAY and not soon else "medium",
         confidence=confidence,
         evidence=(
             Evidence(label, round(min(least.present), 1), "percent", least, 100, forecast=_forecast(least, shortage)),
@@ -234,7 +226,7 @@ def _forecast(least: Series, shortage: Shortage) -> Series | None:
     """The projection, from where the series ends: its newest points may be late."""
     if not shortage.ahead:
         return None
-    late = sum(1 for _ in takewhile(isnan, reversed(least.values)))
+    late = len(list(takewhile(isnan, reversed(least.values))))
     return Series.of(least.end_s, HOUR_S, [max(left, 0.0) for left in shortage.ahead[late:]] or [0.0])
 
 
@@ -245,9 +237,9 @@ def _options(
 
     `busiest_mib_s` is None if that minute says nothing: without credits it did no more than it could.
     """
-    most = has.burst.mib_s
-    busiest = most if busiest_mib_s is None else formulas.with_headroom(busiest_mib_s, limits.headroom_percent)
-    needed = min(most, busiest)
+    needed = most = has.burst.mib_s
+    if busiest_mib_s is not None:
+        needed = min(most, formulas.with_headroom(busiest_mib_s, limits.headroom_percent))
     settings = (formulas.gp3_for(volume.size_gib, has.burst.iops, mib_s) for mib_s in (needed, most))
     found = [_gp3(volume, setting) for setting in dict.fromkeys(settings) if setting]
     if volume.volume_type == "sc1":
@@ -265,15 +257,11 @@ def _gp3(volume: Volume, to: formulas.Gp3) -> Advice:
 
 def _disk(volume: Volume, size_gib: int, what: str) -> Advice:
     """An st1 volume of its size or larger."""
-    to, summary = (
-        VolumeSetting(volume_type="st1", iops=None, throughput_mib_s=None),
-        f"st1 of {size_gib:,} GiB, {what}.",
-    )
+    to = VolumeSetting(volume_type="st1", iops=None, throughput_mib_s=None)
+    action, risk, gib = "move-to-st1", "It has burst credits too, but more of them.", 0
     if size_gib > volume.size_gib:
-        risk = "You cannot shrink a volume again."
-        return ebs.modify(volume, to, "grow-st1", summary, risk, by_person=True, gib=size_gib)
-    risk = "It has burst credits too, but more of them."
-    return ebs.modify(volume, to, "move-to-st1", summary, risk, by_person=True)
+        action, risk, gib = "grow-st1", "You cannot shrink a volume again.", size_gib
+    return ebs.modify(volume, to, action, f"st1 of {size_gib:,} GiB, {what}.", risk, by_person=True, gib=gib)
 
 
 FULL: Final = [100.0] * A_DAY
@@ -315,8 +303,9 @@ ENDS_EMPTY = {**balance(*[dip(0, 1)] * 8), **by_five_minutes(*[(100.0, 80), (0.0
 LOST_HOUR: Final[list[Points]] = [[*FULL[1:], None], *[FULL] * 4, *DOWN]
 SEVEN_DAYS: Final[list[Points]] = [UNSEEN, *[FULL] * 4, *DOWN]
 WEEKDAYS = (down(40, 20), FULL, FULL, FULL, down(100, 80), down(80, 60), down(60, 40), down(40, 20))
-NO_WORK = dict.fromkeys(DONE, [9.0] * 72 + [0.0] * 48 + [9.0] * 72)
-IDLE_DAYS = {**balance(UNSEEN, UNSEEN, *[dip(60, 3)] * 3), **NO_WORK}
+NO_WORK = [9.0] * 72 + [0.0] * 48 + [9.0] * 72
+DARK_DAYS = balance(UNSEEN, UNSEEN, *[dip(60, 3)] * 3)
+IDLE_DAYS = {**DARK_DAYS, (READS.total, HOUR_S): NO_WORK, (WRITES.total, HOUR_S): NO_WORK}
 TWO_DAYS = ([0.0] * 20 + [100.0] * 4, FULL, [0.0] * 20 + [100.0] * 4, FULL)
 
 gp2 = Cases(GP2, records=ON_NITRO)
@@ -350,7 +339,7 @@ DETECTOR = Detector(
         gp2("less from day to day in the working week, and full after it", Fine, metrics=balance(*WEEKDAYS)),
         gp2("a batch that has just begun", Fine, metrics=balance([100.0] * 22 + [60.0, 20.0])),
         gp2("two days without I/O and metrics", Fine, "come back", metrics=IDLE_DAYS),
-        gp2("two days without metrics", Unknown, "in 48 hours", metrics=balance(UNSEEN, UNSEEN, *[dip(60, 3)] * 3)),
+        gp2("two days without metrics", Unknown, "in 48 hours", metrics=DARK_DAYS),
         gp2("six hours of every day without metrics", Unknown, "in 48 hours", metrics=PARTS),
         gp2("no metrics", Unknown, "no point"),
         gp2("a gp2 of 1,000 GiB, whose baseline is its burst", Fine, "needs no credits", size_gib=1_000, iops=3_000),

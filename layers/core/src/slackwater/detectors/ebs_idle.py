@@ -25,11 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from math import isnan
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.fleet import is_root
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import Instance, Volume
@@ -61,13 +61,11 @@ class IdleLimits(Limits):
 
 def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
     """Flag a data volume on a running instance that CloudWatch recorded doing nothing."""
-    running = ebs.running(volume, seen)
-    if isinstance(running, Fine | Unknown):
-        return running
+    running = unless_decided(ebs.running(volume, seen))
     if (root := is_root(volume, seen.fleet)) is not False:
         return Fine("an instance boots from it") if root else Unknown("whether an instance boots from it is unknown")
     attached = ebs.attached_at(volume)
-    if seen.age(attached) < timedelta(days=limits.least_days + 1):
+    if seen.is_younger(attached, days=limits.least_days + 1):
         return Fine(f"it was attached less than {limits.least_days} whole days ago")
 
     window = max(limits.window_days, limits.least_days)
@@ -77,8 +75,7 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
     (reads,) = seen.read(*ebs.daily(volume, window, READ))
     if _used([writes, reads], limits):
         return Fine("it is read or written")
-    both = [w + r for w, r in zip(writes.values, reads.values, strict=True)]  # missing if one of them is
-    operations = Series.of(writes.start_s, writes.period_s, both)
+    operations = writes.plus(reads)
     finished = seen.finished(operations, operations.start)
     began = max(attached, *(one.launched_at for one in running))
     if words := hole_words(finished, limits.least_days, began):
@@ -123,17 +120,14 @@ def _partial(samples: Series, operations: Series, seen: Seen, since: datetime) -
     return whole_days(known, counts).missing - known.missing, len(known) - known.missing
 
 
-def _uncertain(done: float, finished: Series, stopped: int) -> list[str]:
+def _uncertain(done: float, finished: Series, stopped: int) -> tuple[str, ...]:
     """The reasons for medium confidence."""
-    found = []
-    if done:
-        found.append(f"A job of so few operations looks the same. Find out what made these {done:,.0f}.")
-    if finished.missing:
-        days = f"{len(finished) - finished.missing} of {len(finished)} days"
-        found.append(f"CloudWatch recorded only {days}. A monthly job may be missing.")
-    if stopped:
-        found.append(f"Before its instance last started, CloudWatch recorded only a part of {stopped} days.")
-    return found
+    days = f"{len(finished) - finished.missing} of {len(finished)} days"
+    return advice.caveats(
+        (f"A job of so few operations looks the same. Find out what made these {done:,.0f}.", done),
+        (f"CloudWatch recorded only {days}. A monthly job may be missing.", finished.missing),
+        (f"Before its instance last started, CloudWatch recorded only a part of {stopped} days.", stopped),
+    )
 
 
 HOST = examples.instance(tags={"Name": "reports"})
@@ -153,7 +147,7 @@ def wrote(days_ago: int | range, operations: float | None) -> Metrics:
     return {WRITTEN: days(0.0, {days_ago: operations})}
 
 
-LOST_HOUR = days(1_440.0, {7: 1_380.0})
+AN_HOUR_LOST = {SAMPLES: days(1_440.0, {7: 1_380.0})}
 idle = Cases(STAGING, {READ: 0.0, WRITTEN: 0.0, SAMPLES: 1_440.0}, records=(HOST,))
 shared = Cases(replace(STAGING, multi_attach=True, attachments=(ON_HOST, ON_PEER)), records=(HOST, PEER))
 bare = Cases(STAGING, records=(HOST,))
@@ -177,10 +171,8 @@ DETECTOR = Detector(
         idle("in use since this morning", Fine, "it is written", metrics=wrote(0, 500.0)),
         idle("a day without metrics", Unknown, "no point on 1 of the last 14 days", metrics=wrote(7, None)),
         idle("a day without metrics four weeks ago", Unknown, "1 of the 35 days since", metrics=wrote(28, None)),
-        idle("an hour without metrics last week", Unknown, "a part of 1 of 35 days", metrics={SAMPLES: LOST_HOUR}),
-        idle(
-            "restarted today, an hour lost", Flagged, "operation in 35", records=(TODAY,), metrics={SAMPLES: LOST_HOUR}
-        ),
+        idle("an hour without metrics last week", Unknown, "a part of 1 of 35 days", metrics=AN_HOUR_LOST),
+        idle("restarted today, an hour lost", Flagged, "operation in 35", records=(TODAY,), metrics=AN_HOUR_LOST),
         idle("no point of today, when a job may have begun", Unknown, "no point of today", metrics=wrote(0, None)),
         bare("no point at all, as an idle volume on Xen may have it", Unknown, "no point on 14 of the last 14 days"),
         idle("attached ten days ago", Fine, "attached less than 14 whole days ago", attachments=(YOUNG,)),

@@ -84,11 +84,12 @@ class Kind:
 
 IOPS: Final = Kind(ebs_peaks.CONSUMED)
 THROUGHPUT: Final = Kind(ebs_peaks.BYTES)
-KINDS: Final = (THROUGHPUT, IOPS)
-"""Throughput first: it decides how few IOPS are enough."""
+KINDS: Final = (THROUGHPUT, IOPS)  # throughput first: it decides how few IOPS are enough
 
 type Looks = Mapping[tuple[Kind, str], Look]
 """The busiest minutes by kind and volume."""
+type Pair = tuple[Volume, Volume]
+"""A volume as it is, and as proposed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def judge(instance: Instance, seen: Seen, limits: BoundLimits) -> Verdict:
     in_turns = "its volumes take turns: each needs what it pays for, but not at once"
     by_itself: Verdict = Fine(in_turns if kinds else "it can reach what its volumes pay for")
     if alone != volumes:
-        by_itself = _flag(host, volumes, alone, each, seen, {})
+        by_itself = _flag(host, list(zip(volumes, alone, strict=True)), each, seen, {})
     if not kinds:
         return by_itself
     window = ebs_peaks.PeakLimits()
@@ -140,7 +141,9 @@ def judge(instance: Instance, seen: Seen, limits: BoundLimits) -> Verdict:
     shared = alone
     for kind in kinds:
         shared = _shared(shared, kind, most, looks, limits)
-    return by_itself if shared == alone else _flag(host, volumes, shared, dict.fromkeys(each, most), seen, looks)
+    if shared == alone:
+        return by_itself
+    return _flag(host, list(zip(volumes, shared, strict=True)), dict.fromkeys(each, most), seen, looks)
 
 
 def _is_provisioned(volume: Volume) -> bool:
@@ -185,16 +188,9 @@ def _words(volume: Volume) -> str:
     return " and ".join(f"{kind.of(volume):,} {kind.measure.unit}" for kind in (IOPS, THROUGHPUT) if kind.of(volume))
 
 
-def _flag(
-    host: Host,
-    before: Sequence[Volume],
-    after: Sequence[Volume],
-    most: Mapping[str, Allowance],
-    seen: Seen,
-    looks: Looks,
-) -> Flagged:
+def _flag(host: Host, pairs: Sequence[Pair], most: Mapping[str, Allowance], seen: Seen, looks: Looks) -> Flagged:
     """`most` is by volume. `looks` is empty if the configuration is enough."""
-    changed = [(was, will) for was, will in zip(before, after, strict=True) if was != will]
+    before, changed = [was for was, _ in pairs], [(was, will) for was, will in pairs if was != will]
     volumes = [was for was, _ in changed]
     saved = {kind: sum(kind.of(was) - kind.of(will) for was, will in changed) for kind in KINDS}
     sentences = []
@@ -235,9 +231,7 @@ def _chart(kind: Kind, volumes: Sequence[Volume], looks: Looks, host: Host) -> E
     return Evidence(label, value, kind.measure.unit, together, lines=lines)
 
 
-def _options(
-    host: Host, volumes: Sequence[Volume], changed: Sequence[tuple[Volume, Volume]], seen: Seen
-) -> tuple[Advice, ...]:
+def _options(host: Host, volumes: Sequence[Volume], changed: Sequence[Pair], seen: Seen) -> tuple[Advice, ...]:
     before, after = ([u for one in side for u in formulas.monthly_units(one)] for side in zip(*changed, strict=True))
     lower = Advice(
         action="lower-to-what-the-instance-carries",
@@ -283,7 +277,7 @@ UNEQUAL, EQUAL = on(DATA, LOG), on(volume("data", 3_000, 500), LOG)
 BUSY, CALM = peaks(read_mib_s=225, written_mib_s=225), peaks(read_mib_s=30, written_mib_s=30)
 IO1, IO2, FASTER = volume("db", 64_000, None, "io1"), volume("db", 32_000, None, "io2"), volume("data", 4_000, 500)
 INCLUDED = [volume(name) for name in "abcdefgh"]
-SIX = INCLUDED[:6]
+SIX, SPOOL = INCLUDED[:6], "spool, but m5.large reaches at most 566: 433 are"
 
 bound = Cases(WORKER, records=on(volume("spool", 4_000, 1_000)))
 xen = Cases(replace(WORKER, instance_type="i3.16xlarge"))
@@ -299,9 +293,7 @@ DETECTOR = Detector(
     judge=judge,
     outranks=("ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-throughput"),
     cases=(
-        bound(
-            "1,000 MiB/s on an instance that carries 566", Flagged, "spool, but m5.large reaches at most 566: 433 are"
-        ),
+        bound("1,000 MiB/s on an instance that carries 566", Flagged, SPOOL),
         bound("32,000 IOPS on an instance that carries 18,750", Flagged, "at most 18,750: 13,250 are", records=on(IO2)),
         xen("an io1 of 64,000 IOPS on Xen, which carries 32,000 to one", Flagged, "32,000 are never", records=on(IO1)),
         bound("two volumes of 500 MiB/s each, never busy", Flagged, "434 are never", records=EQUAL, metrics=CALM),

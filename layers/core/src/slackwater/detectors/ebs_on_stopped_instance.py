@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from slackwater.model.detector import Detector, Limits, Seen, limit
@@ -66,7 +66,7 @@ def judge(volume: Volume, seen: Seen, limits: OnStoppedInstanceLimits) -> Verdic
         unknown = next(instance.id for instance in instances if not instance.stopped_at)
         return Unknown(f"EC2 did not return since when its instance {unknown} is stopped")
     since = max([*stops, *(one.attached_at for one in volume.attachments if one.attached_at)])
-    if seen.age(since) < timedelta(days=limits.stopped_days):
+    if seen.is_younger(since, days=limits.stopped_days):
         return Fine(f"it has been on a stopped instance for less than {limits.stopped_days} days")
     return _flag(volume, instances, since, seen)
 
@@ -76,11 +76,8 @@ def _flag(volume: Volume, instances: Sequence[Instance], since: datetime, seen: 
     root = is_root(volume, seen.fleet)
     is_data = root is False or volume.multi_attach  # Amazon EBS User Guide, "Multi-Attach": never a boot volume
     hibernated = "A hibernated instance has its memory on its root volume. Start it once before you create its image."
-    data = (
-        ebs.snapshot_and_delete(volume, STEPS, may_delete=False),
-        ebs.keep_as_snapshot(volume),
-        ebs.keep_archived(volume),
-    )
+    delete = ebs.snapshot_and_delete(volume, STEPS, may_delete=False)
+    data = (delete, ebs.keep_as_snapshot(volume), ebs.keep_archived(volume))
     return Flagged(
         summary=f"{ebs.billed_words(volume)} on {names}, stopped for {days} days",
         confidence="high",

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from slackwater.model.detector import Detector, Seen, limit
+from slackwater.model.detector import Detector, Seen, limit, unless_decided
 from slackwater.model.metrics import Need, Series
 from slackwater.model.money import EBS_MAGNETIC_REQUESTS, Change, amount, size_class
 from slackwater.model.resources import Instance, InstanceType, Volume
@@ -42,10 +42,8 @@ from slackwater.rules.ebs import BALANCE
 from slackwater.rules.ebs_peaks import BYTES, READ_BYTES, READS, WRITES, WRITTEN_BYTES, Look
 from slackwater.rules.examples import ON_NITRO, ON_XEN, Cases, Metrics, days, days_ago, in_turns, peaks
 
-GONE_PERCENT: Final = 1
-"""A lower balance was empty for a moment."""
-AT_LIMIT: Final = 0.95
-"""A magnetic volume is at its limit in a minute with this share of the most that the type can do."""
+GONE_PERCENT: Final = 1  # a lower balance was empty for a moment
+AT_LIMIT: Final = 0.95  # of the most that the type can do: a magnetic volume is at its limit in such a minute
 
 
 class OutdatedTypeLimits(ebs_peaks.PeakLimits):
@@ -63,9 +61,7 @@ def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
         return Fine(f"{type_} is a current type")
     if type_ == "io1" and volume.iops is None:
         return Unknown("EC2 did not return its IOPS")
-    kind = ebs.carrier(volume, seen)
-    if not isinstance(kind, InstanceType):
-        return kind
+    kind = unless_decided(ebs.carrier(volume, seen))
     if volume.multi_attach:
         return _shared(volume)
     look = Look(volume, BYTES, seen, limits, kind)
@@ -76,8 +72,7 @@ def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
     had = Allowance(now.burst.rate(now.largest_operation_bytes), now.burst.iops)
     needs_iops = had.iops > formulas.GP3_INCLUDED_IOPS  # every gp3 volume has the included ones
     looks = [look, replace(look, measure=ebs_peaks.CONSUMED)] if needs_iops else [look]
-    if unknown := _read(looks):
-        return unknown
+    _read(looks)
     kept = 1 + limits.headroom_percent / 100
     free = (formulas.GP3_INCLUDED_MIB_S, formulas.GP3_INCLUDED_IOPS)
     looks = [  # read and write peaks may be hours apart: look closer if that changes the price
@@ -113,10 +108,11 @@ def _setting(looks: Sequence[Look], had: Allowance, *, most: bool = True) -> for
     return formulas.gp3_for(volume.size_gib, min(iops, had.iops), min(mib_s, had.mib_s))
 
 
-def _read(looks: Sequence[Look], *besides: Need) -> Unknown | None:
-    """Read the metrics of all, and `besides`. Return why the metrics do not count, if so."""
+def _read(looks: Sequence[Look], *besides: Need) -> None:
+    """Read the metrics of all, and `besides`. Stop the judgement if the metrics do not count."""
     looks[0].seen.read(*(need for look in looks for need in look.needs), *besides)
-    return next((look.unknown for look in looks if look.unknown), None)
+    for look in looks:
+        unless_decided(look.unknown)
 
 
 def _limited(look: Look, checks: Sequence[Need], credits_left: Sequence[Series]) -> str:
@@ -210,8 +206,7 @@ def _magnetic(look: Look, limits: OutdatedTypeLimits) -> Verdict:
     most = formulas.most_of(look.volume)
     tops = {ebs_peaks.OPERATIONS: most.iops, BYTES: most.mib_s}
     looks = [replace(look, measure=measure) for measure in tops]
-    if unknown := _read(looks):
-        return unknown
+    _read(looks)
     # Read and write peaks may be hours apart.
     looks = [one.by(FIVE_MINUTES_S) if one.most >= tops[one.measure] * AT_LIMIT else one for one in looks]
     needs = ebs.daily(look.volume, limits.window_days, READS.total, WRITES.total)

@@ -25,8 +25,10 @@ throughput requires. If an io2 volume needs neither its durability nor its stead
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from slackwater.model.detector import Detector, Seen
+from slackwater.model.detector import Detector, Seen, unless_decided
+from slackwater.model.metrics import Need
 from slackwater.model.money import size_class
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import FIVE_MINUTES_S, MIB, MINUTE_S
@@ -47,33 +49,33 @@ def judge(volume: Volume, seen: Seen, limits: SurplusLimits) -> Verdict:
     required = formulas.least_iops(type_, (volume.throughput_mib_s or formulas.GP3_INCLUDED_MIB_S) if gp3 else 0)
     if iops <= required:
         return Fine(_no_fewer(type_, iops))
-    kind = ebs.carrier(volume, seen)
-    if not isinstance(kind, InstanceType):
-        return kind
-
-    # The cheapest metrics first: operations by the day, bytes by the day, operations of three days by five minutes,
-    # the rest.
+    kind = unless_decided(ebs.carrier(volume, seen))
     look, ceiling = Look(volume, ebs_peaks.OPERATIONS, seen, limits, kind), iops * limits.peak_percent / 100
     checks = ebs_peaks.checks(look, IOPS_EXCEEDED, *(() if gp3 else (THROUGHPUT_EXCEEDED,)))
-    if not gp3:
-        if why := ebs_peaks.above(look, ceiling):
-            return why
-        recently, operations = look.recently(ceiling), look
-        look = replace(look, measure=ebs_peaks.CONSUMED)
-        if why := ebs_peaks.above(look, ceiling, *checks, *recently.values()):
-            return why
-        if operations.had(ceiling, recently) and not ebs_peaks.raised(checks, seen):
-            return Fine("it used its IOPS, reads and writes together")
-    found = ebs_peaks.below(look, ceiling, checks, *(ebs_peaks.CLOSER_S if gp3 else (FIVE_MINUTES_S,)))
-    if not isinstance(found, Look):
-        return found
-    moved = 0 if gp3 else replace(found, measure=ebs_peaks.BYTES).most
-    if not gp3:
+    if gp3:
+        moved, found = 0.0, unless_decided(ebs_peaks.below(look, ceiling, checks, *ebs_peaks.CLOSER_S))
+    else:
+        consumed = unless_decided(_consumed(look, ceiling, checks))
+        found = unless_decided(ebs_peaks.below(consumed, ceiling, checks, FIVE_MINUTES_S))
+        moved = replace(found, measure=ebs_peaks.BYTES).most
         required = formulas.least_iops(type_, formulas.with_headroom(moved, limits.headroom_percent))
     target = max(required, formulas.with_headroom(found.most, limits.headroom_percent))
     if target >= iops:
         return Fine("with headroom, it needs its IOPS")
-    return _flag(volume, iops, target, found, moved, checked=ebs_peaks.answered(checks, seen))
+    return _flag(iops, target, found, moved, checked=ebs_peaks.answered(checks, seen))
+
+
+def _consumed(look: Look, ceiling: float, checks: tuple[Need, ...]) -> Look | Fine:
+    """The operations as EBS counts them on io1 and io2. Fine if they reached the ceiling.
+
+    Reads the cheapest metrics first: operations by the day, then bytes by the day and operations of the last days.
+    """
+    unless_decided(ebs_peaks.above(look, ceiling))
+    recently, consumed = look.recently(ceiling), replace(look, measure=ebs_peaks.CONSUMED)
+    unless_decided(ebs_peaks.above(consumed, ceiling, *checks, *recently.values()))
+    if look.had(ceiling, recently) and not ebs_peaks.raised(checks, look.seen):
+        return Fine("it used its IOPS, reads and writes together")
+    return consumed
 
 
 def _no_fewer(type_: str, iops: int) -> str:
@@ -83,8 +85,8 @@ def _no_fewer(type_: str, iops: int) -> str:
     return "it has only the included IOPS" if iops <= formulas.GP3_INCLUDED_IOPS else "its throughput requires its IOPS"
 
 
-def _flag(volume: Volume, iops: int, target: int, look: Look, moved: float, *, checked: bool) -> Flagged:
-    type_ = volume.volume_type
+def _flag(iops: int, target: int, look: Look, moved: float, *, checked: bool) -> Flagged:
+    volume, type_ = look.volume, look.volume.volume_type
     throughput = (volume.throughput_mib_s or formulas.GP3_INCLUDED_MIB_S) if type_ == "gp3" else None
     if throughput:
         moves = Evidence("Provisioned throughput", throughput, "MiB/s")
@@ -144,7 +146,10 @@ def closer(metrics: Metrics) -> Metrics:
 
 GP3 = examples.volume(examples.instance(), size_gib=800, iops=12_000)
 IO2 = replace(GP3, volume_type="io2", throughput_mib_s=None)
-SHARED = (IO2.attachments[0], replace(IO2.attachments[0], instance_id="i-2"))
+ON_TWO = (IO2.attachments[0], replace(IO2.attachments[0], instance_id="i-2"))
+TWO = (*ON_NITRO, replace(ON_NITRO[0], id="i-2"))
+SHARED: dict[str, Any] = {"multi_attach": True, "attachments": ON_TWO, "records": TWO}
+UNCHECKED = {IOPS_EXCEEDED: None, THROUGHPUT_EXCEEDED: None}
 IO1 = replace(IO2, volume_type="io1", iops=64_000, size_gib=2_000)
 READING, WRITING = 900.0 * MINUTE_S, 600.0 * MINUTE_S
 AT_700, LOST_NIGHT = peaks(read_mib_s=400, written_mib_s=300), {WRITES.peak: days(WRITING, {27: None})}
@@ -184,15 +189,8 @@ DETECTOR = Detector(
         bare("no metrics at all", Unknown, "14 of the last 14 days"),
         io2("operations of 256 KiB, counted once", Flagged, "at most 6,000 used", metrics=by_minute(3_000, 0, 256)),
         io2("100 IOPS on io2", Fine, "fewest IOPS that io2", metrics=dict.fromkeys(io2.metrics), iops=100),
-        io2(
-            "on two instances, without exceeded checks",
-            Flagged,
-            "at most 3,094 used",  # twice as many: CloudWatch's maximum may be that of one instance
-            multi_attach=True,
-            attachments=SHARED,
-            records=(*ON_NITRO, replace(ON_NITRO[0], id="i-2")),
-            metrics={IOPS_EXCEEDED: None, THROUGHPUT_EXCEEDED: None},
-        ),
+        # Twice as many: CloudWatch's maximum may be that of one instance.
+        io2("on two instances, without exceeded checks", Flagged, "at most 3,094 used", metrics=UNCHECKED, **SHARED),
         bare("on a Xen instance, by five-minute means", Flagged, "at most 600 used", records=ON_XEN, metrics=MEANS),
         bare("on a Xen instance without points", Unknown, "five-minute points", records=ON_XEN),
         *examples.without_io(bare),

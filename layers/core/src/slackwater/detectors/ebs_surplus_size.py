@@ -26,13 +26,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import replace
 from math import ceil, isnan, nan
 from statistics import median
-from typing import Final
+from typing import Final, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.fleet import Fleet, is_root
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.money import Change, amount, difference, efs_storage, size_class
@@ -41,11 +40,11 @@ from slackwater.model.units import DAY_S, MIB
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import ebs as formulas
 from slackwater.rules import ebs, examples
+from slackwater.rules.advice import caveats
 from slackwater.rules.examples import Cases, days, days_ago
 from slackwater.rules.series import greatest, hole_words
 
-FILE_SYSTEMS: Final = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "jfs", "reiserfs"})
-"""File systems on one device."""
+FILE_SYSTEMS: Final = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "jfs", "reiserfs"})  # on one device
 NETWORKED: Final = frozenset({"cifs", "lustre", "nfs", "nfs4", "smb3"})
 ELSEWHERE: Final = NETWORKED | {"devtmpfs", "efivarfs", "iso9660", "overlay", "ramfs", "squashfs", "tmpfs"}
 """File systems on no disk, or on a read-only one: memory, network, stacked, packed. Others may span several disks."""
@@ -68,23 +67,13 @@ class SurplusSizeLimits(Limits):
 
 def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
     """Flag a data volume whose file system has long been nearly empty and does not fill up."""
-    if why := _exempt(volume, limits):
-        return Fine(why)
-    running = ebs.running(volume, seen)
-    if isinstance(running, Fine | Unknown):
-        return running
+    unless_decided(_exempt(volume, limits))
+    running = unless_decided(ebs.running(volume, seen))
     if is_root(volume, seen.fleet) is not False:
         return Fine("its instance boots from it, or may do so")
-    disks = _disks(volume, seen.fleet)
-    if isinstance(disks, Fine):
-        return disks
-    if not disks:
-        denied = seen.fleet.unreadable.get(DiskMetric)
-        why = f"the agent's metrics could not be listed: {denied}"
-        return Unknown(why) if denied else Fine("no agent reports how full it is")
-
+    disks = unless_decided(_disks(volume, seen.fleet))
     attached, reported = ebs.attached_at(volume), seen.read(*(_need(disk, limits) for disk in disks))
-    if seen.age(attached) < timedelta(days=limits.least_days + 1):
+    if seen.is_younger(attached, days=limits.least_days + 1):
         return Fine(f"it was attached less than {limits.least_days} whole days ago")
     fullest = _fullest(zip((disk.path for disk in disks), reported, strict=True))
     if fullest.present and max(fullest.present) >= limits.used_percent:
@@ -92,7 +81,7 @@ def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
     finished = seen.finished(fullest, fullest.start)
     if words := hole_words(finished, limits.least_days, max(attached, running[0].launched_at)):
         return Unknown(f"disk_used_percent {words}")
-    use = Use(fullest, finished, limits.growth_days)
+    use = _use(fullest, finished, limits.growth_days)
     if use.peak + use.growth >= limits.used_percent:
         then = f"{use.peak + use.growth:.0f} % in {limits.growth_days} days"
         return Fine(f"it was {use.peak:.0f} % full and fills up: {then}")
@@ -100,57 +89,41 @@ def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
     smaller = _smaller(volume, max(wanted, limits.least_gib))
     if smaller.size_gib >= volume.size_gib:
         return Fine("a volume with what it needs is as large")
-    return _flag(volume, smaller, use, disks, _caveats(volume, running, disks, use, limits))
+    found = _flag(volume, smaller, use, disks, limits)
+    return found if volume.managed_by else replace(found, caveats=(*found.caveats, *ebs.managed_instances(running)))
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """How full a volume is, by day: the highest percentage, with and without today."""
+class Use(NamedTuple):
+    """How full a volume is: by day (with and without today) and at most, in percent, and by how much that rises.
+
+    `rise` is between the medians of the first and the last week: no single day decides. `later` is the rise of the next
+    `growth_days` if it goes on as in the window. `growth` is at most twice what the newest three days since the same
+    weekdays a week before add up to.
+    """
 
     fullest: Series
     finished: Series
-    growth_days: int
-
-    @property
-    def peak(self) -> float:
-        """The highest percentage."""
-        return max(self.fullest.present)
-
-    @property
-    def rise(self) -> float:
-        """Percent between the medians of the first and the last week: no single day decides."""
-        percents = self.finished.present
-        return median(percents[-WEEK:]) - median(percents[:WEEK])
-
-    @property
-    def later(self) -> float:
-        """The rise in `growth_days` if it goes on as in the window."""
-        return self.rise / max(1, len(self.finished.present) - WEEK) * self.growth_days
-
-    @property
-    def growth(self) -> float:
-        """The same, but at most twice that of the newest three days since the same weekdays a week before."""
-        percents = self.finished.present
-        last_week = (median(percents[-3:]) - median(percents[-WEEK - 3 : -WEEK])) / WEEK
-        return max(0.0, min(self.later, 2 * last_week * self.growth_days))
+    peak: float
+    rise: float
+    later: float
+    growth: float
 
 
-def _caveats(
-    volume: Volume, running: Sequence[Instance], disks: Sequence[DiskMetric], use: Use, limits: SurplusSizeLimits
-) -> tuple[str, ...]:
-    days, rose = (
-        use.finished,
-        f"It rose by {use.rise:.0f} % of the volume, but hardly in the last week, as after a copy.",
-    )
+def _use(fullest: Series, finished: Series, growth_days: int) -> Use:
+    percents = finished.present
+    rise = median(percents[-WEEK:]) - median(percents[:WEEK])
+    later = rise / max(1, len(percents) - WEEK) * growth_days
+    last_week = (median(percents[-3:]) - median(percents[-WEEK - 3 : -WEEK])) / WEEK
+    growth = max(0.0, min(later, 2 * last_week * growth_days))
+    return Use(fullest, finished, max(fullest.present), rise, later, growth)
+
+
+def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric], limits: SurplusSizeLimits) -> Flagged:
+    rose = f"It rose by {use.rise:.0f} % of the volume, but hardly in the last week, as after a copy."
     unnamed = "The agent names no volume. Slackwater assumes this one, the only data volume of its instance."
-    few = f"Only {len(days.present)} of {len(days)} days have a point. A monthly job may be missing."
+    few = f"Only {len(use.finished.present)} of {len(use.finished)} days have a point. A monthly job may be missing."
     rises = use.peak + use.later >= limits.used_percent
-    found = ((unnamed, not disks[0].volume_id), (few, days.missing), (rose, rises))
-    owned = () if volume.managed_by else ebs.managed_instances(running)
-    return (*(words for words, holds in found if holds), *owned)
-
-
-def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric], caveats: tuple[str, ...]) -> Flagged:
+    found = ((unnamed, not disks[0].volume_id), (few, use.finished.missing), (rose, rises))
     used_gib, gib = use.peak / 100 * volume.size_gib, smaller.size_gib
     proposed = Line(f"Proposed ({gib:,} GiB)", round(gib / volume.size_gib * 100, 2))
     lines = (Line(f"Provisioned ({volume.size_gib:,} GiB)", 100), proposed)
@@ -163,25 +136,25 @@ def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric]
         evidence=(
             Evidence("Highest use of each day", round(use.peak, 1), "percent", use.fullest, 100, lines),
             Evidence("Highest use", round(used_gib, 1), "GiB"),
-            Evidence(f"Growth in {use.growth_days} days", round(use.growth, 1), "percent"),
+            Evidence(f"Growth in {limits.growth_days} days", round(use.growth, 1), "percent"),
             Evidence("Mounted at", ", ".join(dict.fromkeys(disk.path for disk in disks)), "words"),
             Evidence("Instance", volume.attachments[0].instance_id, "words"),
         ),
         advice=(_copy(volume, smaller), _efs(volume, used_gib)),
         gist=(volume.size_gib, size_class(gib)),
-        caveats=caveats,
+        caveats=caveats(*found),
     )
 
 
-def _exempt(volume: Volume, limits: SurplusSizeLimits) -> str | None:
-    """Why a volume is not judged, by itself."""
+def _exempt(volume: Volume, limits: SurplusSizeLimits) -> Fine | None:
+    """The verdict on a volume that is not judged, whatever is on it."""
     if not volume.attachments:
-        return "it is not attached"
+        return Fine("it is not attached")
     if len(volume.attachments) > 1:
-        return "several instances share it"
+        return Fine("several instances share it")
     if volume.size_gib <= limits.least_gib:
-        return f"it has {volume.size_gib} GiB"
-    return None if volume.volume_type in formulas.VOLUME_TYPES else f"its type {volume.volume_type} is unknown"
+        return Fine(f"it has {volume.size_gib} GiB")
+    return None if volume.volume_type in formulas.VOLUME_TYPES else Fine(f"its type {volume.volume_type} is unknown")
 
 
 def _need(disk: DiskMetric, limits: SurplusSizeLimits) -> Need:
@@ -189,18 +162,20 @@ def _need(disk: DiskMetric, limits: SurplusSizeLimits) -> Need:
     return metric.need(*disk.dimensions, period_s=DAY_S, days=max(limits.window_days, limits.least_days))
 
 
-def _disks(volume: Volume, fleet: Fleet) -> Sequence[DiskMetric] | Fine:
-    """The metrics that name the volume, or all that must be of the instance's only data volume."""
+def _disks(volume: Volume, fleet: Fleet) -> Sequence[DiskMetric] | Fine | Unknown:
+    """The metrics that name the volume, or all that must be of the instance's only data volume. The verdict if none."""
     instance_id = volume.attachments[0].instance_id
     disks = fleet.disks_of(instance_id)
     named = [disk for disk in disks if disk.volume_id == volume.id]
     others = [one for one in fleet.volumes_of(instance_id) if one.id != volume.id and is_root(one, fleet) is not True]
-    if named or others or any(disk.volume_id for disk in disks):
-        return named
-    return _on_data_disks(disks)
+    if not (named or others or any(disk.volume_id for disk in disks)):
+        named = unless_decided(_on_data_disks(disks))
+    if denied := None if named else fleet.unreadable.get(DiskMetric):
+        return Unknown(f"the agent's metrics could not be listed: {denied}")
+    return named or Fine("no agent reports how full it is")
 
 
-def _on_data_disks(disks: Sequence[DiskMetric]) -> Sequence[DiskMetric] | Fine:
+def _on_data_disks(disks: Sequence[DiskMetric]) -> list[DiskMetric] | Fine:
     """The file systems on disks that the instance does not boot from. Fine if one may be on any disk."""
     system = [_disk_name(disk) for disk in disks if _is_system(disk)]
     root = {name for name in system if name} or USUAL_ROOT_DISKS

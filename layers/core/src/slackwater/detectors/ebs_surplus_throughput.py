@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slackwater.model.detector import Detector, Seen
+from slackwater.model.detector import Detector, Seen, unless_decided
 from slackwater.model.money import size_class
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import FIVE_MINUTES_S, MIB, MINUTE_S
@@ -45,20 +45,18 @@ def judge(volume: Volume, seen: Seen, limits: SurplusLimits) -> Verdict:
         return Unknown("EC2 did not return its throughput")
     if provisioned <= formulas.GP3_INCLUDED_MIB_S:
         return Fine("it has only the included throughput")
-    kind = ebs.carrier(volume, seen)
-    if not isinstance(kind, InstanceType):
-        return kind
+    kind = unless_decided(ebs.carrier(volume, seen))
     look = Look(volume, ebs_peaks.BYTES, seen, limits, kind)
     checks = ebs_peaks.checks(look, ebs_peaks.THROUGHPUT_EXCEEDED)
-    found = ebs_peaks.below(look, provisioned * limits.peak_percent / 100, checks, *ebs_peaks.CLOSER_S)
-    if not isinstance(found, Look):
-        return found
+    ceiling = provisioned * limits.peak_percent / 100
+    found = unless_decided(ebs_peaks.below(look, ceiling, checks, *ebs_peaks.CLOSER_S))
     target = formulas.gp3_throughput_for(found.most, limits.headroom_percent)
     if target >= provisioned:
         return Fine("with headroom, it needs its throughput")
 
     iops, required = volume.iops or formulas.GP3_INCLUDED_IOPS, formulas.least_iops("gp3", provisioned)
     other = ebs.BOTH if iops > required else ebs.AFTERWARDS
+    summary = f"Set {target:,} MiB/s: the peak and {limits.headroom_percent:g} % more. IOPS stay {iops:,}."
     return Flagged(
         summary=(
             f"{provisioned:,} MiB/s provisioned, at most {found.most:,.1f} used in the busiest {found.span}:"
@@ -71,15 +69,7 @@ def judge(volume: Volume, seen: Seen, limits: SurplusLimits) -> Verdict:
             Evidence("Provisioned IOPS", iops, "IOPS"),
             *ebs.carried(kind),
         ),
-        advice=(
-            ebs.modify(
-                volume,
-                ebs.gp3(iops, target),
-                "lower-throughput",
-                f"Set {target:,} MiB/s: the peak and {limits.headroom_percent:g} % more. IOPS stay {iops:,}.",
-                ebs.LOWERED,
-            ),
-        ),
+        advice=(ebs.modify(volume, ebs.gp3(iops, target), "lower-throughput", summary, ebs.LOWERED),),
         gist=(provisioned, size_class(target)),
         caveats=(*found.lowering_caveats, *((other,) if iops > formulas.GP3_INCLUDED_IOPS else ())),
     )

@@ -25,10 +25,9 @@ not in rotation before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from slackwater.model.detector import Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Series
@@ -57,16 +56,11 @@ class UnattachedLimits(Limits):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
-    """When a volume left its last instance.
+class Left(NamedTuple):
+    """When a volume left its last instance, and how that is known.
 
-    Attributes:
-        at: The time. With low confidence, the oldest one that is possible.
-        confidence: Low if the time is unknown.
-        how: How that is known.
-        instance_id: Its last instance, if known.
-        source: A metric shows only that an instance no longer ran. None if the time is unknown.
+    With low confidence, `at` is the oldest possible time. The `source` "metric" shows only that an instance no longer
+    ran. It is None if the time is unknown.
     """
 
     at: datetime
@@ -100,16 +94,13 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
     may_delete = by_event and days >= limits.deletable_days and not advice.is_protected(volume) and not pause_days
     unknown = f"for an unknown time (created {volume.created_at:%Y-%m-%d})"
     since = f"for {days} days" if by_event else "now" if known else unknown
+    running = "running " if left.source == "metric" else ""
     return Flagged(
         summary=f"{ebs.billed_words(volume)} on no instance {since}: {left.how}",
         severity=None if known else "low",
         confidence=left.confidence,
         evidence=(
-            Evidence(
-                "On no running instance for" if left.source == "metric" else "On no instance for",
-                days if known else "unknown",
-                "days" if known else "words",
-            ),
+            Evidence(f"On no {running}instance for", *((days, "days") if known else ("unknown", "words"))),
             Evidence("Source", left.how, "words"),
             Evidence("Last instance", left.instance_id or "unknown", "words"),
             Evidence("Size", volume.size_gib, "GiB"),
@@ -139,10 +130,8 @@ def _left(volume: Volume, seen: Seen, event: AttachmentEvent | None, idle: Serie
         return Left(until, "medium", how, attached_to, "metric")
     oldest = max(volume.created_at, idle.start)
     if event:
-        how = (
-            f"attached to {event.instance_id or 'an instance'} on {event.at:%Y-%m-%d}, and detached at an unknown time"
-        )
-        return Left(max(oldest, event.at), "low", how, event.instance_id)
+        attached = f"attached to {event.instance_id or 'an instance'} on {event.at:%Y-%m-%d}"
+        return Left(max(oldest, event.at), "low", f"{attached}, and detached at an unknown time", event.instance_id)
     trail = "CloudTrail could not be read" if unreadable else "no event in CloudTrail"
     return Left(oldest, "low", f"no sign of an instance ({trail}, no metric)")
 
@@ -166,19 +155,15 @@ def _chart(idle_time: Series, attached_days: list[datetime]) -> tuple[Evidence, 
     if not attached_days:
         return ()
     hours = idle_time.since(attached_days[0].timestamp()).over(HOUR_S)
-    value = round(hours.present[-1], 1)
-    return (Evidence("Idle on a running instance, per day", value, "hours", series=hours),)
+    return (Evidence("Idle on a running instance, per day", round(hours.present[-1], 1), "hours", hours),)
 
 
-def _caveats(left: Left, pause_days: int | None) -> list[str]:
-    found = []
-    if left.confidence == "low":
-        found.append("The detach date is unknown. Do not delete the volume for this reason alone.")
-    if left.source == "metric":
-        found.append("It may have been on a stopped instance until later, even yesterday. No event shows when it left.")
-    if pause_days:
-        found.append(f"It was attached again and again before, with pauses of up to {pause_days} days. Is that over?")
-    return found
+def _caveats(left: Left, pause_days: int | None) -> tuple[str, ...]:
+    unknown = "The detach date is unknown. Do not delete the volume for this reason alone."
+    stopped = "It may have been on a stopped instance until later, even yesterday. No event shows when it left."
+    again = f"It was attached again and again before, with pauses of up to {pause_days} days. Is that over?"
+    found = ((unknown, left.confidence == "low"), (stopped, left.source == "metric"), (again, pause_days))
+    return advice.caveats(*found)
 
 
 OLD = examples.volume(id="vol-0123456789abcdef0", tags={"Name": "old-database"}, created_at=days_ago(400))

@@ -24,13 +24,11 @@ work may take longer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from datetime import timedelta
-from math import isnan
+from collections.abc import Iterator
 from statistics import fmean
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from slackwater.model.detector import Case, Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, amount, ec2_cpu_credits, ec2_hour, hours
 from slackwater.model.resources import Instance, InstanceType
@@ -58,10 +56,7 @@ class SurchargedLimits(Limits):
 
 
 class Surcharge(NamedTuple):
-    """What AWS charged by day, and why. `percents` are the CPU utilization by day, and may be empty.
-
-    `earned` and `used` are CPU credits per hour.
-    """
+    """What AWS charged by day, and the CPU utilization by day, which may be unknown. `earned` is by the hour."""
 
     instance: Instance
     kind: InstanceType
@@ -69,12 +64,16 @@ class Surcharge(NamedTuple):
     percents: Series
     mean: float | None
     earned: float
-    used: float | None
+
+    @property
+    def used(self) -> float | None:
+        """Credits by the hour. None if they are unknown."""
+        return None if self.mean is None else cpu.used_per_hour(self.mean, self.kind.vcpus)
 
     def change(self, credits_: float) -> Change:
         """Credits of these days as money a month."""
-        vcpu_hours = cpu.vcpu_hours_per_month(credits_, len(self.days.present))
-        return Change(ec2_cpu_credits(self.kind.family), amount(vcpu_hours))
+        monthly = cpu.vcpu_hours_per_month(credits_, len(self.days.present))
+        return Change(ec2_cpu_credits(self.kind.family), amount(monthly))
 
 
 def judge(instance: Instance, seen: Seen, limits: SurchargedLimits) -> Verdict:
@@ -86,7 +85,7 @@ def judge(instance: Instance, seen: Seen, limits: SurchargedLimits) -> Verdict:
         return Fine(f"{instance.instance_type} has no CPU credits")
     if kind is None:
         return Unknown(f"its type {instance.instance_type} is not in the inventory")
-    if seen.age(instance.launched_at) < timedelta(days=limits.least_days):
+    if seen.is_younger(instance.launched_at, days=limits.least_days):
         return Fine(f"it was started less than {limits.least_days} days ago")
 
     (charged,) = seen.read(*ec2.daily(instance, limits.window_days, CHARGED))
@@ -96,20 +95,17 @@ def judge(instance: Instance, seen: Seen, limits: SurchargedLimits) -> Verdict:
         if seen.finished(balance, instance.launched_at).present:
             return Fine("CloudWatch has its CPU credits but no surplus: it is in standard mode")
         return Unknown("CPUSurplusCreditsCharged and CPUCreditBalance have no point since it was started")
-    newest = whole.since(whole.end_s - limits.least_days * DAY_S)
+    newest = whole.newest(limits.least_days)
     if _why_fine(whole, limits) and all(day > 0 for day in newest.values):
         whole = newest
     if reason := _why_fine(whole, limits):
-        missing = sum(map(isnan, whole.values[-limits.least_days :]))
-        unknown = f"CPUSurplusCreditsCharged has no point on {missing} of {limits.least_days} days"
-        return Unknown(unknown) if missing else Fine(reason)
+        missing = f"{newest.missing} of {limits.least_days} days"
+        return Unknown(f"CPUSurplusCreditsCharged has no point on {missing}") if newest.missing else Fine(reason)
 
     (used,) = seen.read(*ec2.daily(instance, limits.window_days, CPU))
     percents = used.between(whole.start_s, whole.end_s)
     mean = fmean(percents.present) if percents.present else None
-    credits_used = None if mean is None else cpu.used_per_hour(mean, kind.vcpus)
-    surcharge = Surcharge(instance, kind, whole, percents, mean, cpu.earned_per_hour(kind.id), credits_used)
-    return _flag(surcharge, seen, limits)
+    return _flag(Surcharge(instance, kind, whole, percents, mean, cpu.earned_per_hour(kind.id)), seen, limits)
 
 
 def _why_fine(whole: Series, limits: SurchargedLimits) -> str:
@@ -139,10 +135,10 @@ def _flag(surcharge: Surcharge, seen: Seen, limits: SurchargedLimits) -> Flagged
     in_all = sum(surcharge.days.present) / cpu.CREDITS_PER_VCPU_HOUR
     baseline = cpu.baseline_percent(surcharge.earned, kind.vcpus)
     used = "" if mean is None else f": its CPU averages {mean:.0f} %, and the baseline of {kind.id} is {baseline:g} %"
-    load = Evidence(label="Mean CPU", value="unknown", unit="words")
+    levels = Line("Baseline", round(baseline, 2)), Line("Fits", round(baseline * limits.fits_percent / 100, 2))
+    load = Evidence("Mean CPU", "unknown", "words")
     if mean is not None:
-        levels = Line("Baseline", round(baseline, 2)), Line("Fits", round(baseline * limits.fits_percent / 100, 2))
-        load = Evidence(label="Mean CPU", value=round(mean, 1), unit="percent", series=surcharge.percents, lines=levels)
+        load = Evidence("Mean CPU", round(mean, 1), "percent", surcharge.percents, lines=levels)
     price = "Priced for Linux On-Demand. Windows costs more. Reserved Instances and Savings Plans change the sum."
     if lifecycle := surcharge.instance.lifecycle:
         price = f"It is {lifecycle}, so the price of its hours is unknown. AWS advises standard mode for Spot."
@@ -152,12 +148,10 @@ def _flag(surcharge: Surcharge, seen: Seen, limits: SurchargedLimits) -> Flagged
         summary=f"{monthly:,.0f} vCPU-hours a month of surplus CPU credits ({in_all:,.0f} in {recorded} days){used}",
         confidence="high" if recorded >= limits.window_days and mean is not None else "medium",
         evidence=(
-            Evidence(
-                label="Surplus credits charged, per day", value=round(in_all, 1), unit="vCPU-hours", series=by_day
-            ),
-            Evidence(label="Days with points", value=recorded, unit="days"),
+            Evidence("Surplus credits charged, per day", round(in_all, 1), "vCPU-hours", by_day),
+            Evidence("Days with points", recorded, "days"),
             load,
-            Evidence(label=f"Baseline of {kind.id}", value=round(baseline, 1), unit="percent"),
+            Evidence(f"Baseline of {kind.id}", round(baseline, 1), "percent"),
         ),
         advice=(*_other_types(surcharge, seen), _standard(surcharge, baseline, limits)),
         gist=(kind.id,),
@@ -175,8 +169,8 @@ def _other_types(surcharge: Surcharge, seen: Seen) -> Iterator[Advice]:
         summary = f"Change it to {fixed}: as many vCPUs, no less memory, and no surcharge at any load."
         yield _change_type(surcharge, fixed, summary, sum(surcharge.days.present))
     sizes = [one.id for one in types if one.family == this.family and cpu.is_published(one.id)]
-    family = [(cpu.earned_per_hour(id_), id_) for id_ in sizes]
-    if surcharge.used is not None and (more := [one for one in family if one[0] > earned and one[0] >= surcharge.used]):
+    family, used = [(cpu.earned_per_hour(id_), id_) for id_ in sizes], surcharge.used
+    if used is not None and (more := [one for one in family if one[0] > earned and one[0] >= used]):
         earns, larger = min(more)
         saved = cpu.saved_by_earning(surcharge.days.present, earns - earned)
         now = f"It earns {earns:g} CPU credits an hour instead of {earned:g}, so its baseline carries the mean load."
@@ -199,14 +193,14 @@ def _standard(surcharge: Surcharge, baseline: float, limits: SurchargedLimits) -
         then = f"The load is unknown. Above the {earned:g} credits an hour that the instance earns, it falls behind."
     else:
         then = f"The instance uses {used:.0f} credits an hour and earns {earned:g}, so it may never catch up."
+    there = f" Change it in {owner}, which manages it." if owner else ""
     command = (
         f"aws ec2 modify-instance-credit-specification --region {instance.target.region}"
         f" --instance-credit-specification InstanceId={instance.id},CpuCredits=standard"
     )
     return Advice(
         action="standard-credits",
-        summary=f"Set standard mode, which has no surcharge, if the work may be slower. {then}"
-        + (f" Change it in {owner}, which manages it." if owner else ""),
+        summary=f"Set standard mode, which has no surcharge, if the work may be slower. {then}{there}",
         changes=(surcharge.change(sum(surcharge.days.present)),) if fits else None,
         risk=f"It falls to its baseline of {baseline:g} % when its credits are gone. AWS charges at once what it owes.",
         reversible=True,
@@ -222,20 +216,19 @@ TYPES = (
     *(examples.instance_type(name, vcpus=4) for name in ("t3.xlarge", "m6i.xlarge")),
     examples.instance_type("t3.2xlarge", vcpus=8),
 )
-type Points = Mapping[int | range, float | None]
 # 864 credits a day are 60 % of two vCPUs, of which 30 % are earned.
-IN_14_DAYS = "438 vCPU-hours a month of surplus CPU credits (202 in 14 days)"
+MONTHLY = "438 vCPU-hours a month of surplus CPU credits"
+IN_14_DAYS, IN_35_DAYS = f"{MONTHLY} (202 in 14 days)", f"{MONTHLY} (504 in 35 days): its CPU averages 60 %, and the"
 SUNDAYS, A_FEW = ([*[credits_, *[0.0] * 6] * 5, 0.0] for credits_ in (1500.0, 150.0))
 ON_SUNDAYS: Metrics = {CHARGED: SUNDAYS, CPU: 20.0}
-UNTIL_RESTART = {"launched_at": days_ago(16)}
+LAST_14, LOST_DAYS = {CHARGED: days(0.0, {range(1, 15): 864.0})}, {CHARGED: days(864.0, {range(21, 31): None})}
+WEEKEND, UNTIL_NOW = ({CHARGED: days(0.0, {some: 1900.0})} for some in (range(6, 10), range(1, 5)))
+FIXED, RESTARTED = ({CHARGED: days(864.0, {range(since): 0.0})} for since in (11, 17))
+ONLY_14, ONLY_A_WEEK = {CHARGED: days(None, {range(15): 864.0})}, {CHARGED: days(None, {range(8): 1500.0})}
+DARK = {CHARGED: days(0.0, {range(1, 6): None})}
 
 charged = Cases(RENDERER, {CHARGED: 864.0, CPU: 60.0}, records=TYPES)
 bare = Cases(RENDERER, records=TYPES)
-
-
-def daily(title: str, expect: type[Verdict], says: str, rest: float | None, but: Points, **fields: Any) -> Case:
-    """A case with `rest` credits a day, `but` other ones on some days, counted back from today (0)."""
-    return charged(title, expect, says, metrics={CHARGED: days(rest, but)}, **fields)
 
 
 DETECTOR = Detector(
@@ -246,35 +239,24 @@ DETECTOR = Detector(
     reads=(InstanceType,),
     judge=judge,
     cases=(
-        charged(
-            "a t3.large whose CPU averages 60 %",
-            Flagged,
-            "438 vCPU-hours a month of surplus CPU credits (504 in 35 days): its CPU averages 60 %, and the baseline of"
-            " t3.large is 30 %",
-        ),
+        charged("a t3.large whose CPU averages 60 %", Flagged, f"{IN_35_DAYS} baseline of t3.large is 30 %"),
         charged("a day a week far above its baseline, and little on the others", Flagged, "20 %", metrics=ON_SUNDAYS),
         charged("charged every day since it was made 20 days ago", Flagged, "274 in 19 days", launched_at=days_ago(20)),
-        daily("charged on each of the only 14 days that have a point", Flagged, IN_14_DAYS, None, {range(15): 864.0}),
-        daily("charged on each of the last 14 days, and never before", Flagged, IN_14_DAYS, 0.0, {range(1, 15): 864.0}),
-        daily(
-            "charged every day, with ten days of four weeks ago missing",
-            Flagged,
-            "in 25 days",
-            864.0,
-            {range(21, 31): None},
-        ),
+        charged("charged on each of the only 14 days that have a point", Flagged, IN_14_DAYS, metrics=ONLY_14),
+        charged("charged on each of the last 14 days, and never before", Flagged, IN_14_DAYS, metrics=LAST_14),
+        charged("charged every day, with ten days of four weeks ago missing", Flagged, "in 25 days", metrics=LOST_DAYS),
         charged("its mean CPU is unknown", Flagged, "(504 in 35 days)", metrics={CPU: None}),
         charged("never charged: it pays back what it borrows", Fine, "no surplus credits", metrics={CHARGED: 0.0}),
-        daily("a runaway process over a weekend", Fine, "in 2 of 5 weeks", 0.0, {range(6, 10): 1900.0}),
-        daily("charged last week, and no points before", Unknown, "point on 7 of 14 days", None, {range(8): 1500.0}),
-        daily("a runaway process until yesterday", Fine, "in 1 of 5 weeks", 0.0, {range(1, 5): 1900.0}),
-        daily("charged every day, and fixed ten days ago", Fine, "last week", 864.0, {range(11): 0.0}),
+        charged("a runaway process over a weekend", Fine, "in 2 of 5 weeks", metrics=WEEKEND),
+        charged("charged last week, and no points before", Unknown, "point on 7 of 14 days", metrics=ONLY_A_WEEK),
+        charged("a runaway process until yesterday", Fine, "in 1 of 5 weeks", metrics=UNTIL_NOW),
+        charged("charged every day, and fixed ten days ago", Fine, "last week", metrics=FIXED),
         charged("a few credits every week", Fine, "10.9 vCPU-hours a month", metrics={CHARGED: A_FEW}),
         bare("made three days ago: a launch starts without credits", Fine, "less than 14", launched_at=days_ago(3)),
-        daily("charged until it was started again", Fine, "no surplus", 864.0, {range(17): 0.0}, **UNTIL_RESTART),
+        charged("charged until it was started again", Fine, "no surplus", launched_at=days_ago(16), metrics=RESTARTED),
         bare("in standard mode: surplus is not published", Fine, "standard mode", metrics={BALANCE: 500.0}),
         bare("no metrics", Unknown, "CPUSurplusCreditsCharged and CPUCreditBalance"),
-        daily("five of the last days without a point", Unknown, "point on 5 of 14 days", 0.0, {range(1, 6): None}),
+        charged("five of the last days without a point", Unknown, "point on 5 of 14 days", metrics=DARK),
         bare("a type without CPU credits", Fine, "no CPU credits", instance_type="m6i.large"),
         bare("a type that EC2 says nothing about", Unknown, "t9.large", instance_type="t9.large"),
         bare("stopped", Fine, "stopped", state="stopped"),

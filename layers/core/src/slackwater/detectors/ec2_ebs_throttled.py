@@ -26,12 +26,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MIB, MINUTE_S
@@ -40,7 +39,7 @@ from slackwater.performance import ebs as formulas
 from slackwater.performance.ebs import Allowance
 from slackwater.rules import ec2, examples
 from slackwater.rules.examples import Cases, Points, a_day, days_ago
-from slackwater.rules.series import baseline_and_burst, by_hour
+from slackwater.rules.series import baseline_and_burst, condensed
 
 MINUTES_PER_HOUR: Final = 60
 
@@ -102,21 +101,17 @@ class Slow(NamedTuple):
     confirmed: bool = False
 
 
+class Load(NamedTuple):
+    """An instance, and bytes and operations per second by five minutes."""
+
+    instance: Instance
+    kind: InstanceType
+    rates: Mapping[Measure, Series]
+
+
 def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict:
     """Flag an instance that is at its own EBS limit for longer than a batch within its half hour."""
-    kind = seen.fleet.get(InstanceType, instance.instance_type)
-    if instance.state != "running":
-        return Fine(f"it is {instance.state}")
-    if kind is None:
-        return Unknown(f"its type {instance.instance_type} is not in the inventory")
-    if kind.hypervisor == "xen":
-        return Fine("it runs on Xen, which has neither balances nor checks")
-    if seen.age(instance.launched_at) < timedelta(hours=2):
-        return Fine("it was started less than two hours ago")
-    readable = Volume not in seen.fleet.unreadable and instance.bandwidth_weighting == "default"
-    if readable and formulas.carries_all(kind, seen.fleet.volumes_of(instance.id)):
-        return Fine("its baseline carries all its volumes at their fastest")
-
+    kind = unless_decided(_kind(instance, seen))
     # The cheapest metrics first: checks by the hour, balances by the day and by five minutes, then what was used.
     hourly = ec2.read_since_start(instance, seen, HOUR_S, limits.window_days, *(one.check for one in MEASURES))
     checks, bursts = dict(zip(MEASURES, hourly, strict=True)), formulas.can_burst(kind)
@@ -139,15 +134,33 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
         left = closer(*balances) or [Series.of(0, FIVE_MINUTES_S, ())] * len(suspects)
         slow = [_slow(one, checks[one], series, limits) for one, series in zip(suspects, left, strict=True)]
         if throttled := [one for one in slow if one.minutes]:
-            read, written, *operations = closer(*used)
-            rates = {THROUGHPUT: _rate(read, written), IOPS: _rate(*operations)}
-            return _flag(instance, kind, throttled, rates, seen, limits)
+            read, written, reads, writes = closer(*used)
+            both = {THROUGHPUT: read.plus(written), IOPS: reads.plus(writes)}
+            rates = {one: counted.over(FIVE_MINUTES_S) for one, counted in both.items()}
+            return _flag(Load(instance, kind, rates), throttled, seen, limits)
     if unknown:
         return Unknown("CloudWatch has neither EBS balances nor exceeded checks since it was started")
     missing = max(checks[one].missing if checks[one].present else 0 for one in MEASURES)
     if missing > limits.missing_hours:
         return Unknown(f"its exceeded checks have no point in {missing} hours")
     return Fine(_why_fine(checks, limits))
+
+
+def _kind(instance: Instance, seen: Seen) -> InstanceType | Fine | Unknown:
+    """Its type. The verdict if the configuration decides it."""
+    kind = seen.fleet.get(InstanceType, instance.instance_type)
+    if instance.state != "running":
+        return Fine(f"it is {instance.state}")
+    if kind is None:
+        return Unknown(f"its type {instance.instance_type} is not in the inventory")
+    if kind.hypervisor == "xen":
+        return Fine("it runs on Xen, which has neither balances nor checks")
+    if seen.is_younger(instance.launched_at, hours=2):
+        return Fine("it was started less than two hours ago")
+    readable = Volume not in seen.fleet.unreadable and instance.bandwidth_weighting == "default"
+    if readable and formulas.carries_all(kind, seen.fleet.volumes_of(instance.id)):
+        return Fine("its baseline carries all its volumes at their fastest")
+    return kind
 
 
 def _why_fine(checks: Mapping[Measure, Series], limits: EbsThrottledLimits) -> str:
@@ -193,20 +206,8 @@ def _stuck_points(balance: Series, limits: EbsThrottledLimits) -> Counter[int]:
     return Counter(points_ago * FIVE_MINUTES_S // DAY_S for points_ago in stuck)
 
 
-def _rate(read: Series, written: Series) -> Series:
-    """Reads and writes together per second. Missing where either is."""
-    both = [(r + w) / FIVE_MINUTES_S for r, w in zip(read.values, written.values, strict=True)]
-    return Series.of(read.start_s, FIVE_MINUTES_S, both)
-
-
-def _flag(
-    instance: Instance,
-    kind: InstanceType,
-    throttled: Sequence[Slow],
-    rates: Mapping[Measure, Series],
-    seen: Seen,
-    limits: EbsThrottledLimits,
-) -> Flagged:
+def _flag(load: Load, throttled: Sequence[Slow], seen: Seen, limits: EbsThrottledLimits) -> Flagged:
+    kind, rates = load.kind, load.rates
     worst, slow = max(throttled, key=lambda one: sum(one.minutes)), [one.measure for one in throttled]
     confirmed, names = any(one.confirmed for one in throttled), " and ".join(one.name for one in slow)
     return Flagged(
@@ -221,9 +222,9 @@ def _flag(
             *(_peak(one, rates[one], kind, drawn=one in slow) for one in MEASURES if rates[one].present),
             *_carried(kind),
         ),
-        advice=_advice(instance, kind, slow, rates, seen, limits),
+        advice=_advice(load, slow, seen, limits),
         gist=(kind.id, names, confirmed),
-        caveats=(_doubt(instance, throttled), "A batch that still ends in time needs no change."),
+        caveats=(_doubt(load.instance, throttled), "A batch that still ends in time needs no change."),
     )
 
 
@@ -235,7 +236,7 @@ def _limit_evidence(slow: Slow, limits: EbsThrottledLimits) -> Iterator[Evidence
         yield Evidence(label, round(sum(slow.minutes)), "minutes", by_hour_, MINUTES_PER_HOUR, (line,))
     if balance.present:
         label, line = f"Lowest {name} burst balance, per hour", Line("Low below", limits.low_percent)
-        yield Evidence(label, round(min(balance.present), 1), "percent", by_hour(balance, min), 100, (line,))
+        yield Evidence(label, round(min(balance.present), 1), "percent", condensed(balance, HOUR_S, min), 100, (line,))
 
 
 def _peak(measure: Measure, rate: Series, kind: InstanceType, *, drawn: bool) -> Evidence:
@@ -244,7 +245,7 @@ def _peak(measure: Measure, rate: Series, kind: InstanceType, *, drawn: bool) ->
     peak = Evidence("Busiest five minutes", value, measure.unit)
     if not drawn:
         return peak
-    series = by_hour(rate.over(measure.per), lambda hour: round(max(hour), 2))
+    series = condensed(rate.over(measure.per), HOUR_S, lambda hour: round(max(hour), 2))
     allowed = formulas.instance_limits(kind, "gp3")
     levels = allowed and baseline_and_burst(measure.of(allowed.baseline), measure.of(allowed.burst))
     return replace(peak, series=series, lines=levels or ())
@@ -267,15 +268,9 @@ def _doubt(instance: Instance, throttled: Sequence[Slow]) -> str:
     return "The metrics show what came through. The volumes may have asked for more."
 
 
-def _advice(
-    instance: Instance,
-    kind: InstanceType,
-    slow: Sequence[Measure],
-    rates: Mapping[Measure, Series],
-    seen: Seen,
-    limits: EbsThrottledLimits,
-) -> tuple[Advice, ...]:
+def _advice(load: Load, slow: Sequence[Measure], seen: Seen, limits: EbsThrottledLimits) -> tuple[Advice, ...]:
     """A size for the busiest five minutes. A limit that was reached counts with headroom: the load may need more."""
+    instance, kind, rates = load
     peak = {one: max(rates[one].present, default=0.0) for one in MEASURES}
     if allowed := formulas.instance_limits(kind, "gp3"):
         reached = {THROUGHPUT: allowed.baseline.bytes_per_s, IOPS: allowed.baseline.iops}
@@ -333,13 +328,14 @@ BACK_AGAIN: Final = NO_CHECKS | LOW_DAY | {BALANCE: RISING}
 FORTY: Final = {THROUGHPUT.check: [0.4, 0.25, *[0.0] * 22] * 8}
 STUCK: Final = FORTY | {BALANCE: [50.0, *[0.0] * 8, *(20.0 + i / 4 for i in range(279))] * 8}
 AT_ONCE: Final = FORTY | {BALANCE: [50.0, 20.0, *(2.0 + i / 3 for i in range(286))] * 8}
-LOST: Final = {IOPS.check: [None] * 48 + [0.0] * 144}
+CARRIED = "carries all its volumes"
+LARGER = replace(SERVER, instance_type="m6i.2xlarge")
 SLOWER = (*TYPES, replace(DATA, iops=3_000, throughput_mib_s=125))
 
 quiet = Cases(SERVER, QUIET, records=(DATA, *TYPES), period_s=HOUR_S, days=8)
 batch = replace(quiet, metrics={**QUIET, **MOVED, THROUGHPUT.check: SIX_HOURS})
 small = replace(quiet, metrics={**QUIET, **MOVED, IOPS.check: FOUR_HOURS})
-bare, larger = Cases(SERVER, records=(DATA, *TYPES)), replace(SERVER, instance_type="m6i.2xlarge")
+bare, larger = Cases(SERVER, records=(DATA, *TYPES)), Cases(LARGER, records=SLOWER)
 
 DETECTOR = Detector(
     title="EC2 instance at its own EBS limit",
@@ -360,13 +356,11 @@ DETECTOR = Detector(
         batch("40 minutes every day, and the burst comes back at once", Fine, "39 min", metrics=AT_ONCE),
         quiet("a nightly batch within its half hour, across an hour's end", Fine, "at most 27", metrics=NIGHTLY),
         batch("the burst is nearly used up every night, and comes back; no checks", Fine, metrics=BACK_AGAIN),
-        Cases(larger, records=SLOWER)(
-            "a volume that is slower than the instance: settled by the configuration", Fine, "carries all its volumes"
-        ),
+        larger("a volume that is slower than the instance: settled by the configuration", Fine, CARRIED),
         quiet("never at its limit", Fine, "no hour"),
         quiet("a minute now and then", Fine, metrics={THROUGHPUT.check: 1 / 60}),
         batch("slow until it was given a larger type yesterday", Fine, launched_at=days_ago(9 / 24), metrics=EMPTY),
-        quiet("two days without metrics", Unknown, "48 hours", metrics=LOST),
+        quiet("two days without metrics", Unknown, "48 hours", metrics={IOPS.check: [None] * 48 + [0.0] * 144}),
         bare("no metrics", Unknown, "neither"),
         bare("bare metal without metrics", Unknown, "neither", instance_type="u-1.metal"),
         bare("its balances are full, and the checks are not published", Fine, metrics=FULL),

@@ -24,18 +24,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import timedelta
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
 from slackwater.model.detector import Detector, Limits, Seen, limit
-from slackwater.model.metrics import Metric, Series
+from slackwater.model.metrics import Metric
 from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change, difference, ec2_hour, hours
 from slackwater.model.resources import Instance, Volume
-from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import ebs as formulas
 from slackwater.rules import ec2, examples
+from slackwater.rules.ebs_peaks import added
 from slackwater.rules.examples import Cases, days, days_ago
 
 CPU = Metric("AWS/EC2", "CPUUtilization", "Maximum", "percent")
@@ -61,7 +61,7 @@ def judge(instance: Instance, seen: Seen, limits: IdleLimits) -> Verdict:
     """Flag an instance whose busiest minute and busiest day were next to nothing."""
     if instance.state != "running":
         return Fine(f"it is {instance.state}")
-    if seen.age(instance.launched_at) < timedelta(days=limits.least_days):
+    if seen.is_younger(instance.launched_at, days=limits.least_days):
         return Fine(f"it was started less than {limits.least_days} days ago")
 
     # Days before the last start count if the instance was busy then: someone may need it again.
@@ -71,31 +71,24 @@ def judge(instance: Instance, seen: Seen, limits: IdleLimits) -> Verdict:
     if (whole := len(seen.finished(cpu, instance.launched_at))) < limits.least_days:
         return Fine(f"it has run for {whole} whole days")
     received, sent = seen.read(*ec2.daily(instance, limits.window_days, IN, OUT))
-    if (busiest_mb := _busiest_bytes(received, sent) / MB) >= limits.network_mb:
+    if (busiest_mb := max(added([received, sent]).present, default=0) / MB) >= limits.network_mb:
         return Fine(f"it moved {busiest_mb:,.0f} MB in a day")
 
     recorded = [seen.finished(one, instance.launched_at) for one in (cpu, received, sent)]
-    if missing := max(one.since(one.end_s - limits.least_days * DAY_S).missing for one in recorded):
+    if missing := max(one.newest(limits.least_days).missing for one in recorded):
         return Unknown(f"CPU or network metrics have no point on {missing} of {limits.least_days} days")
     complete = whole >= limits.window_days and not any(one.missing for one in recorded)
     confidence: Confidence = "low" if ACCELERATED.match(instance.instance_type) else "high" if complete else "medium"
-    volumes = seen.fleet.volumes_of(instance.id)
+    volumes, below = seen.fleet.volumes_of(instance.id), (Line("Idle below", limits.cpu_percent),)
     return Flagged(
         summary=f"{instance.instance_type}: at most {percent:.1f} % CPU and {busiest_mb:.1f} MB a day for {whole} days",
         confidence=confidence,
         evidence=(
-            Evidence(
-                label="Highest CPU of each day",
-                value=round(percent, 2),
-                unit="percent",
-                series=recorded[0],
-                scale=100,
-                lines=(Line("Idle below", limits.cpu_percent),),
-            ),
-            Evidence(label="Network on the busiest day", value=round(busiest_mb, 2), unit="MB"),
-            Evidence(label="Days without use", value=whole, unit="days"),
-            Evidence(label="Running since", value=f"{instance.launched_at:%Y-%m-%d}", unit="date"),
-            Evidence(label="Attached volumes", value=f"{len(volumes)} ({_gib(volumes):,} GiB)", unit="words"),
+            Evidence("Highest CPU of each day", round(percent, 2), "percent", recorded[0], 100, below),
+            Evidence("Network on the busiest day", round(busiest_mb, 2), "MB"),
+            Evidence("Days without use", whole, "days"),
+            Evidence("Running since", f"{instance.launched_at:%Y-%m-%d}", "date"),
+            Evidence("Attached volumes", f"{len(volumes)} ({_gib(volumes):,} GiB)", "words"),
         ),
         advice=(_stop(instance, volumes, sure=confidence != "low"), _terminate(instance, volumes)),
         gist=(instance.instance_type, instance.managed_by or ""),
@@ -103,23 +96,14 @@ def judge(instance: Instance, seen: Seen, limits: IdleLimits) -> Verdict:
     )
 
 
-def _busiest_bytes(received: Series, sent: Series) -> float:
-    """Bytes of the busiest day, in and out together. A missing point counts as none."""
-    points = zip(received.optional(), sent.optional(), strict=True)
-    return max(((a or 0) + (b or 0) for a, b in points), default=0)
-
-
 def _gib(volumes: Sequence[Volume]) -> int:
     return sum(volume.size_gib for volume in volumes)
 
 
 def _caveats(instance: Instance) -> tuple[str, ...]:
+    price = "Priced for Linux On-Demand. Windows costs more, and AWS bills a Reserved Instance or Savings Plan anyway."
     if instance.lifecycle:
         price = f"It is {instance.lifecycle}, so its price is unknown, and you may not be able to stop it."
-    else:
-        price = (
-            "Priced for Linux On-Demand. Windows costs more, and AWS bills a Reserved Instance or Savings Plan anyway."
-        )
     accelerated = f"{instance.instance_type} has an accelerator, and CPU and network do not show its work."
     return (*((accelerated,) if ACCELERATED.match(instance.instance_type) else ()), price)
 
@@ -135,15 +119,14 @@ def _stop(instance: Instance, volumes: Sequence[Volume], *, sure: bool) -> Advic
         how = "check whether an Auto Scaling group runs it, because its tags could not be read. Stop it if none does."
     else:
         how = "stop it. It can start again as it was."
-    billed = (
-        f" AWS bills its EBS volumes ({_gib(volumes):,} GiB) meanwhile." if volumes and not instance.managed_by else ""
-    )
+    if volumes and not instance.managed_by:
+        how += f" AWS bills its EBS volumes ({_gib(volumes):,} GiB) meanwhile."
     by_hand = instance.managed_by or instance.lifecycle or unread or local_disks or not sure
     stop = f"aws ec2 stop-instances --region {instance.target.region} --instance-ids {instance.id}"
     return Advice(
         action="stop",
-        summary=f"Ask the owner, and {how}{billed}",
-        changes=None if instance.lifecycle else _hours(instance),
+        summary=f"Ask the owner, and {how}",
+        changes=None if instance.lifecycle else (Change(ec2_hour(instance.instance_type), hours()),),
         risk=(
             "You lose the data on instance store volumes and in memory. A public address changes unless it is an"
             " Elastic IP address, which AWS bills meanwhile."
@@ -154,24 +137,20 @@ def _stop(instance: Instance, volumes: Sequence[Volume], *, sure: bool) -> Advic
 
 
 def _terminate(instance: Instance, volumes: Sequence[Volume]) -> Advice:
-    disks = [unit for volume in volumes for unit in formulas.monthly_units(volume)]
+    billed = [Change(ec2_hour(instance.instance_type), hours())]
+    billed += [unit for volume in volumes for unit in formulas.monthly_units(volume)]
+    without = " Local disks are not in the image." if ec2.has_local_disks(instance) else ""
     image = [Change(EBS_SNAPSHOT_STORAGE, Decimal(volume.size_gib)) for volume in volumes]
-    local_disks = ec2.has_local_disks(instance)
     return Advice(
         action="image-and-terminate",
         summary=(
             "If nobody misses it for a month, create an image, wait until it is available, and terminate the"
             " instance. Delete the volumes that remain. The saving assumes that the image stores every block of them."
         ),
-        changes=None if instance.lifecycle else difference((*_hours(instance), *disks), image),
-        risk="An instance from the image has another ID and other addresses."
-        + (" Local disks are not in the image." if local_disks else ""),
-        reversible=not local_disks,
+        changes=None if instance.lifecycle else difference(billed, image),
+        risk=f"An instance from the image has another ID and other addresses.{without}",
+        reversible=not without,
     )
-
-
-def _hours(instance: Instance) -> tuple[Change, ...]:
-    return (Change(ec2_hour(instance.instance_type), hours()),)
 
 
 TRIAL = examples.instance(
@@ -180,6 +159,8 @@ TRIAL = examples.instance(
 ROOT = examples.volume(TRIAL, device="/dev/xvda", id="vol-0ffffffffffffffff", size_gib=100)
 
 idle = Cases(TRIAL, {CPU: 2.1, IN: 1.1 * MB, OUT: 0.9 * MB}, records=(ROOT,))
+restarted = replace(idle, resource=replace(TRIAL, launched_at=days_ago(20)))
+RELAY, USED_BEFORE = {IN: 200 * MB, OUT: 200 * MB}, {CPU: days(2.1, {range(25, 30): 70.0})}
 busy = "its CPU reached"
 
 DETECTOR = Detector(
@@ -201,19 +182,11 @@ DETECTOR = Detector(
         idle("five minutes of work every night", Fine, f"{busy} 60 %", metrics={CPU: 60.0}),
         idle("a job on one day a month", Fine, f"{busy} 80 %", metrics={CPU: days(2.1, {27: 80.0})}),
         idle("someone logged in this morning", Fine, f"{busy} 30 %", metrics={CPU: days(2.1, {0: 30.0})}),
-        idle(
-            "a relay with little CPU and 400 MB a day", Fine, "400 MB in a day", metrics={IN: 200 * MB, OUT: 200 * MB}
-        ),
+        idle("a relay with little CPU and 400 MB a day", Fine, "400 MB in a day", metrics=RELAY),
         idle("3 MB in and 3 MB out", Fine, "6 MB in a day", metrics={IN: 3 * MB, OUT: 3 * MB}),
         idle("a copy of 50 MB on one day", Fine, "51 MB in a day", metrics={OUT: days(0.9 * MB, {30: 50 * MB})}),
         idle("started three days ago", Fine, "less than 14 days ago", launched_at=days_ago(3)),
-        idle(
-            "used until it was stopped and started, 20 days ago",
-            Fine,
-            f"{busy} 70 %",
-            launched_at=days_ago(20),
-            metrics={CPU: days(2.1, {range(25, 30): 70.0})},
-        ),
+        restarted("used until it was stopped and started, 20 days ago", Fine, f"{busy} 70 %", metrics=USED_BEFORE),
         idle("a day without a point last week", Unknown, "1 of 14 days", metrics={IN: days(1.1 * MB, {4: None})}),
         idle("no metrics", Unknown, "14 of 14 days", metrics=dict.fromkeys((CPU, IN, OUT))),
         idle("stopped", Fine, "stopped", state="stopped"),

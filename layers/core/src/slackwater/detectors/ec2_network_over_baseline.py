@@ -25,11 +25,11 @@ the credits are gone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil, isnan
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Series
 from slackwater.model.resources import Instance, InstanceType
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MINUTE_S, bytes_per_s_of_gbps
@@ -66,9 +66,8 @@ class Over(NamedTuple):
 
 def judge(instance: Instance, seen: Seen, limits: OverBaselineLimits) -> Verdict:
     """Flag an instance that is above its baseline for long on many days."""
-    found = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
-    if not isinstance(found, Traffic):
-        return found
+    screen = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
+    found = unless_decided(screen)
     full = bytes_per_s_of_gbps(found.baseline_gbps) * HOUR_S
     busy = [way for way in found.near if ec2_network.days_above(found.by_hour[way], full) >= limits.above_days]
     closer = ec2_network.by_five_minutes(instance, seen, limits.window_days, busy)
@@ -138,11 +137,11 @@ def _flag(instance: Instance, kind: InstanceType, over: Sequence[Over], limits: 
         evidence=(
             ec2_network.chart(label, round(highest / 1e6, 2), traffic, span, kind),
             ec2_network.baseline_of(kind),
-            Evidence(label="Days above it", value=worst.days, unit="days"),
-            Evidence(label="Longest time above it", value=round((span[1] - span[0]) / HOUR_S, 2), unit="hours"),
-            Evidence(label=draw, value=round(worst.drawn_s / MINUTE_S, 1), unit="minutes"),
+            Evidence("Days above it", worst.days, "days"),
+            Evidence("Longest time above it", round((span[1] - span[0]) / HOUR_S, 2), "hours"),
+            Evidence(draw, round(worst.drawn_s / MINUTE_S, 1), "minutes"),
         ),
-        advice=_slower(worst, kind),
+        advice=tuple(_slower(worst, kind)),
         gist=(kind.id, words),
         caveats=(
             other if differs else "CloudWatch hides peaks shorter than five minutes, so it may need more than this.",
@@ -152,22 +151,22 @@ def _flag(instance: Instance, kind: InstanceType, over: Sequence[Over], limits: 
     )
 
 
-def _slower(way: Over, kind: InstanceType) -> tuple[Advice, ...]:
+def _slower(way: Over, kind: InstanceType) -> Iterator[Advice]:
     """Recommend to spread the load if the traffic of each day fits into a day at the baseline."""
     baseline, a_day = network.baseline(kind), DAY_S // way.traffic.period_s
     days = (way.traffic.values[i : i + a_day] for i in range(0, len(way.traffic), a_day))
     needed_s = max(sum(value for value in day if not isnan(value)) for day in days) / baseline
-    slower = Advice(
-        action="let-it-take-longer",
-        summary=(
-            f"If it can wait, start earlier or finish later: at {int(baseline / 1e6):,} MB/s, the busiest day's traffic"
-            f" takes {needed_s / HOUR_S:,.1f} hours and no credits."
-        ),
-        changes=(),
-        risk="It is slower all the time, not only after the credits are gone.",
-        reversible=True,
-    )
-    return (slower,) if needed_s <= DAY_S * FULL_DAY else ()
+    if needed_s <= DAY_S * FULL_DAY:
+        yield Advice(
+            action="let-it-take-longer",
+            summary=(
+                f"If it can wait, start earlier or finish later: at {int(baseline / 1e6):,} MB/s, the busiest day's"
+                f" traffic takes {needed_s / HOUR_S:,.1f} hours and no credits."
+            ),
+            changes=(),
+            risk="It is slower all the time, not only after the credits are gone.",
+            reversible=True,
+        )
 
 
 UPLOADER = examples.instance(id="i-0dddddddddddddddd", tags={"Name": "uploader"}, launched_at=days_ago(100))
@@ -186,7 +185,7 @@ def moved(days: int, *rates: tuple[float, int], every: int = 1, inward: bool = F
 
 
 HOURLY = {(way.traffic, HOUR_S): 1e6 for way in (IN, OUT)}
-DAILY = moved(14, (250, 60))
+DAILY, TWO_DAYS = moved(14, (250, 60)), moved(2, (250, 60))
 EVERY_HOUR = moved(14, *((400, 10), (1, 50)) * 24)
 TWO_THIRDS = moved(14, (62, 600), inward=True)
 TWICE = moved(7, (250, 60), inward=True)
@@ -217,12 +216,7 @@ DETECTOR = Detector(
         uploads("above it until it became another type", Fine, "on 4 of", launched_at=days_ago(4), metrics=DAILY),
         uploads("four days above it, and a day without points", Unknown, "NetworkOut has no", metrics=A_DAY_DARK),
         uploads("hardly any traffic: settled by the hour", Fine, "no hour"),
-        uploads(
-            "an hour at 250 MB/s on two days: settled by the hour",
-            Fine,
-            "fewer than 5 days",
-            metrics=moved(2, (250, 60)),
-        ),
+        uploads("an hour at 250 MB/s on two days: settled by the hour", Fine, "fewer than 5 days", metrics=TWO_DAYS),
         uploads("a week without a point", Unknown, "on 7 of 14 days", metrics=A_WEEK_DARK),
         bare("a type without burst", Fine, "no burst", instance_type="m6i.8xlarge"),
         bare("no metrics", Unknown, "no point"),

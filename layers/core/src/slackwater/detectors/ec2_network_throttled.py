@@ -33,7 +33,7 @@ from itertools import pairwise
 from math import isnan
 from typing import Any, Final, NamedTuple
 
-from slackwater.model.detector import Case, Detector, Limits, Seen, limit
+from slackwater.model.detector import Case, Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import AgentMetric, Instance, InstanceType
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MINUTE_S
@@ -41,7 +41,7 @@ from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import network, network_credits
 from slackwater.performance.network_credits import Budget, Plateau
 from slackwater.rules import ec2, ec2_network, examples
-from slackwater.rules.ec2_network import DIRECTIONS, IN, OUT, Direction, Traffic
+from slackwater.rules.ec2_network import DIRECTIONS, IN, OUT, Direction
 from slackwater.rules.examples import Cases, Metrics, a_day, and_hourly, days_ago
 
 CREDIT_BALANCE = Metric("AWS/EC2", "CPUCreditBalance", "Minimum", "credits")
@@ -90,9 +90,8 @@ class Stuck(NamedTuple):
 
 def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     """Flag an instance that burst and then stuck to its baseline."""
-    found = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
-    if not isinstance(found, Traffic):
-        return found
+    screen = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
+    found = unless_decided(screen)
     if not found.near:
         return Fine("no hour came near its baseline")
     kind, least = found.instance_type, limits.least_points
@@ -102,10 +101,10 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
         return Fine(NEVER_STUCK)
     closer = ec2_network.by_five_minutes(instance, seen, limits.window_days, [way for way in room if room[way]])
     near = [
-        Stuck(way, traffic, plateau)
-        for way, traffic in closer.items()
-        for plateau in network_credits.near_baseline(traffic, network.baseline(kind), min_points=least)
+        Stuck(way, one, plateau)
+        for way, one in closer.items()
         if counters[way]
+        for plateau in network_credits.near_baseline(one, network.baseline(kind), min_points=least)
     ]
     stuck = [
         Stuck(way, one, plateau) for way, one in closer.items() for plateau in _plateaus(instance, kind, one, limits)
@@ -124,25 +123,14 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     if not stuck and not confirmed:
         return Fine(NOT_HELD_BACK if free else NEVER_STUCK)
     if balances and (confirmed or _proven(stuck, limits)):
-        gone = [(one, _cpu_was_out_of_credits(one, *seen.read(*balances))) for one in (*confirmed, *stuck)]
-        if all(out for _, out in gone):
-            return Fine("it had no CPU credits while it was slow: the CPU was the limit")
-        if not any(out is False for _, out in gone):
-            return Unknown("CPUCreditBalance has no point while it was slow, so the CPU may have been the limit")
-        able = [one for one, out in gone if out is False]
+        able = unless_decided(_with_cpu_credits([*confirmed, *stuck], *seen.read(*balances)))
         confirmed, stuck = ([one for one in ones if one in able] for ones in (confirmed, stuck))
     if confirmed:
         with_budgets = [next((other for other in stuck if one.overlaps(other)), one) for one in confirmed]
         return _flag(instance, kind, with_budgets, confirmed=True)
     if sure := _proven(stuck, limits):
         return _flag(instance, kind, sure, confirmed=False)
-    slow = sum(one.plateau.points for one in stuck) * FIVE_MINUTES_S / HOUR_S
-    if slow * HOUR_S < 2 * limits.plateau_minutes * MINUTE_S:
-        return Fine("it hardly ever stuck to its baseline, and no burst had used up its credits")
-    return Unknown(
-        f"it was at its network baseline for {slow:,.1f} hours, but its credits before that are unknown: a rate limit"
-        " of the same speed looks the same. The CloudWatch agent's ENA counters would tell them apart"
-    )
+    return _unproven(stuck, limits)
 
 
 def _room(by_hour: Series, kind: InstanceType, seen: Seen, limits: ThrottledLimits) -> int:
@@ -179,14 +167,26 @@ def _proven(stuck: Sequence[Stuck], limits: ThrottledLimits) -> list[Stuck]:
     return [one for way in ways for one in stuck if one.direction is way]
 
 
+def _unproven(stuck: Sequence[Stuck], limits: ThrottledLimits) -> Fine | Unknown:
+    """The verdict on plateaus whose cause nothing shows."""
+    slow = sum(one.plateau.points for one in stuck) * FIVE_MINUTES_S / HOUR_S
+    if slow * HOUR_S < 2 * limits.plateau_minutes * MINUTE_S:
+        return Fine("it hardly ever stuck to its baseline, and no burst had used up its credits")
+    return Unknown(
+        f"it was at its network baseline for {slow:,.1f} hours, but its credits before that are unknown: a rate limit"
+        " of the same speed looks the same. The CloudWatch agent's ENA counters would tell them apart"
+    )
+
+
 def _counters(instance: Instance, direction: Direction, seen: Seen, limits: ThrottledLimits) -> list[Need]:
     """The ENA counters that the CloudWatch agent publishes. None if one cannot be read: the others prove nothing."""
     if seen.fleet.broken_of(instance, {AgentMetric}):
         return []
+    found = (one for one in seen.fleet.all(AgentMetric) if one.instance_id == instance.id)
     return [
-        _counter(found.namespace, direction).need(*found.dimensions, period_s=FIVE_MINUTES_S, days=limits.window_days)
-        for found in seen.fleet.all(AgentMetric)
-        if found.instance_id == instance.id and found.name == direction.shaped
+        _counter(one.namespace, direction).need(*one.dimensions, period_s=FIVE_MINUTES_S, days=limits.window_days)
+        for one in found
+        if one.name == direction.shaped
     ]
 
 
@@ -194,18 +194,20 @@ def _counter(namespace: str, direction: Direction) -> Metric:
     return Metric(namespace, direction.shaped, "Maximum", "packets since the driver was loaded", optional=True)
 
 
-def _cpu_was_out_of_credits(stuck: Stuck, balance: Series, surplus: Series) -> bool | None:
-    """Whether the CPU had no credits for most of a plateau, and did not borrow any (unlimited mode).
-
-    None if most of the plateau has no point.
-    """
-    left, lent = (series.between(*stuck.span).values for series in (balance, surplus))
-    empty = [
-        credits_left < 1 and not credits_lent > 0  # NaN, nothing lent or not published, is not above zero
-        for credits_left, credits_lent in zip(left, lent, strict=True)
-        if not isnan(credits_left)
-    ]
-    return None if len(empty) < stuck.plateau.points / 2 else sum(empty) > len(empty) / 2
+def _with_cpu_credits(slow: Sequence[Stuck], balance: Series, surplus: Series) -> list[Stuck] | Fine | Unknown:
+    """The plateaus during which the CPU mostly had credits, or borrowed them. The verdict if there is none."""
+    able, unknown = [], False
+    for one in slow:
+        left, lent = (series.between(*one.span).values for series in (balance, surplus))
+        known = [pair for pair in zip(left, lent, strict=True) if not isnan(pair[0])]
+        empty = sum(has < 1 and not borrowed > 0 for has, borrowed in known)  # NaN, nothing borrowed, is not above 0
+        if len(known) < one.plateau.points / 2:
+            unknown = True
+        elif empty <= len(known) / 2:
+            able.append(one)
+    if not able and unknown:
+        return Unknown("CPUCreditBalance has no point while it was slow, so the CPU may have been the limit")
+    return able or Fine("it had no CPU credits while it was slow: the CPU was the limit")
 
 
 def _held_back(stuck: Stuck, counters: Sequence[Series]) -> bool | None:
@@ -244,31 +246,25 @@ def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], *, con
     more = "The burst shows what the load could use. It may need more."
     span = traffic.start_s + plateau.burst * FIVE_MINUTES_S, longest.span[1]
     label = f"Network {longest.direction.word} around the longest plateau"
+    as_burst = f"Budget, as a burst at its peak (usually {least} to {most} minutes)"
     needed = max(budget.burst_bytes_per_s, plateau.mean_bytes_per_s)
     return Flagged(
         summary=(
-            f"{slow_hours:,.1f} hours at {stuck_mb_s:,.1f} MB/s ({' and '.join(way.word for way in by_way)}), its "
-            "network"
-            f" baseline{after}: its network credits were used up"
+            f"{slow_hours:,.1f} hours at {stuck_mb_s:,.1f} MB/s ({' and '.join(way.word for way in by_way)}), its"
+            f" network baseline{after}: its network credits were used up"
         ),
         severity="high" if confirmed and slow_hours >= 1 else "medium",
         confidence="high" if confirmed else "low" if ambiguous else "medium",
         evidence=(
             ec2_network.chart(label, round(stuck_mb_s, 2), traffic, span, kind),
             ec2_network.baseline_of(kind),
-            Evidence(label="Burst before it", value=round(burst_mb_s, 1), unit="MB/s"),
-            Evidence(label="Budget: credits used before it", value=round(budget.spent_bytes / 1e9, 1), unit="GB"),
-            Evidence(
-                label=f"Budget, as a burst at its peak (usually {least} to {most} minutes)",
-                value=round(budget.spent_bytes / full / MINUTE_S, 1),
-                unit="minutes",
-            ),
-            Evidence(label="Budget, in words", value=budget.budget.value, unit="words"),
-            Evidence(label="Time at the baseline", value=round(slow_hours, 2), unit="hours"),
-            Evidence(label="Variation at the baseline", value=round(plateau.spread * 100, 2), unit="percent"),
-            Evidence(
-                label="Other causes", value=f"Not CPU credits or EBS, which has its own limit. {counted}", unit="words"
-            ),
+            Evidence("Burst before it", round(burst_mb_s, 1), "MB/s"),
+            Evidence("Budget: credits used before it", round(budget.spent_bytes / 1e9, 1), "GB"),
+            Evidence(as_burst, round(budget.spent_bytes / full / MINUTE_S, 1), "minutes"),
+            Evidence("Budget, in words", budget.budget.value, "words"),
+            Evidence("Time at the baseline", round(slow_hours, 2), "hours"),
+            Evidence("Variation at the baseline", round(plateau.spread * 100, 2), "percent"),
+            Evidence("Other causes", f"Not CPU credits or EBS, which has its own limit. {counted}", "words"),
         ),
         advice=(),
         gist=(kind.id, confirmed),
@@ -281,14 +277,9 @@ WINDOW = 14
 PROXY = examples.instance(
     id="i-0cccccccccccccccc", tags={"Name": "s3-proxy"}, instance_type="t3.micro", launched_at=days_ago(100)
 )
+ENS5 = (("InstanceId", PROXY.id), ("driver", "ena"), ("interface", "ens5"))
 COUNTERS = tuple(
-    AgentMetric(
-        id=f"{PROXY.id}/{way.shaped}/ens5",
-        namespace="CWAgent",
-        name=way.shaped,
-        instance_id=PROXY.id,
-        dimensions=(("InstanceId", PROXY.id), ("driver", "ena"), ("interface", "ens5")),
-    )
+    AgentMetric(id=way.shaped, namespace="CWAgent", name=way.shaped, instance_id=PROXY.id, dimensions=ENS5)
     for way in DIRECTIONS
 )
 IN_SHAPED, OUT_SHAPED = (_counter("CWAgent", way) for way in DIRECTIONS)
@@ -316,6 +307,7 @@ RECOVERED = (BURST, (7.9, 300), (0.1, 120), (15, 60))
 GONE_AT_FIRST = [144.0] * (WINDOW - 1) * 288 + a_day(144.0, (0.0, 330))
 BOTH = {**moved(BURST, (7.9, 300), (0, 240), (39, 60), (7.9, 240)), CREDIT_BALANCE: GONE_AT_FIRST}
 BORROWED = {CREDIT_BALANCE: 0, SURPLUS_BALANCE: 40}
+NINE_HOURS = "9.0 hours at 7.9 MB/s (out), its network baseline, after a burst"
 BASE = {CREDIT_BALANCE: 144, SURPLUS_BALANCE: 0, **moved(*PINNED)}
 
 pinned = Cases(PROXY, BASE, records=examples.BURSTING, period_s=FIVE_MINUTES_S, days=WINDOW)
@@ -338,11 +330,7 @@ DETECTOR = Detector(
     judge=judge,
     outranks=("ec2-network-over-baseline",),
     cases=(
-        pinned(
-            "a t3.micro proxy at 350 MB/s, and then at 8 for nine hours",
-            Flagged,
-            "9.0 hours at 7.9 MB/s (out), its network baseline, after a burst at 350 MB/s",
-        ),
+        pinned("a t3.micro proxy at 350 MB/s, and then at 8 for nine hours", Flagged, f"{NINE_HOURS} at 350 MB/s"),
         pinned("the same, in and out: a proxy moves every byte twice", Flagged, "in and out", metrics=INWARD),
         counted("the ENA driver counted what it held back", Flagged, metrics={**INWARD, OUT_SHAPED: ROSE}),
         counted("the ENA driver held nothing back", Fine, "nothing back", metrics={IN_SHAPED: None, OUT_SHAPED: 7}),

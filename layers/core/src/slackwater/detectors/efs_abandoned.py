@@ -31,10 +31,9 @@ Check that the job is over, and keep its results. Then back up, delete the mount
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Series
 from slackwater.model.money import size_class
 from slackwater.model.resources import EfsFileSystem, EfsReplication
@@ -72,20 +71,7 @@ class AbandonedLimits(Limits):
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> Verdict:
     """Flag a job's file system that had no client for hours while CloudWatch was recording."""
-    if limits.tag is None:
-        return Fine("the policy names no tag of the file systems that jobs create: detectors.efs-abandoned.tag")
-    if file_system.tags is None:
-        return Unknown(f"its tags could not be read, so whether it has {limits.tag} is unknown")
-    if not _has(file_system.tags, limits.tag):
-        return Fine(f"it is not a job's: it has no tag {limits.tag}")
-    hours = max(limits.minimum_age_hours, limits.quiet_hours)
-    if seen.age(file_system.created_at) < timedelta(hours=hours):
-        return Fine(f"it is younger than {hours} hours")
-    if why := efs.exempt(file_system, seen):
-        return Fine(why)
-    if EfsReplication in seen.fleet.unreadable:
-        return Unknown(f"replications could not be read: {seen.fleet.unreadable[EfsReplication]}")
-
+    unless_decided(_exempt(file_system, seen, limits))
     (connections,) = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.quiet_hours / 24, CLIENTS))
     clients = seen.finished(connections, file_system.created_at)
     if minutes := sum(clients.present):
@@ -101,6 +87,23 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> Ve
     return _flag(file_system, limits, clients, moved_bytes)
 
 
+def _exempt(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> Fine | Unknown | None:
+    """The verdict that needs no metrics."""
+    if limits.tag is None:
+        return Fine("the policy names no tag of the file systems that jobs create: detectors.efs-abandoned.tag")
+    if file_system.tags is None:
+        return Unknown(f"its tags could not be read, so whether it has {limits.tag} is unknown")
+    if not _has(file_system.tags, limits.tag):
+        return Fine(f"it is not a job's: it has no tag {limits.tag}")
+    hours = max(limits.minimum_age_hours, limits.quiet_hours)
+    if seen.is_younger(file_system.created_at, hours=hours):
+        return Fine(f"it is younger than {hours} hours")
+    unless_decided(efs.exempt(file_system, seen))
+    if EfsReplication in seen.fleet.unreadable:
+        return Unknown(f"replications could not be read: {seen.fleet.unreadable[EfsReplication]}")
+    return None
+
+
 def _has(tags: Mapping[str, str], tag: str) -> bool:
     """Whether it has the tag: `Job` is a key with any value, `Job=encode` a key with this one."""
     key, equals, value = tag.partition("=")
@@ -112,28 +115,25 @@ def _minutes(points: int) -> int:
 
 
 def _flag(file_system: EfsFileSystem, limits: AbandonedLimits, clients: Series, moved_bytes: float) -> Flagged:
-    doubts = [f"A job that waits for longer than {limits.quiet_hours} hours looks the same. Check that it is over."]
-    if moved_bytes:
-        doubts.append(
-            f"{moved_bytes / MIB:,.1f} MiB moved without a client, probably by AWS Backup or a lifecycle transition."
-        )
-    if not clients.present:
-        doubts.append("CloudWatch published nothing instead of zeros, although it was recording.")
-    sure = len(doubts) == 1
+    waits = f"A job that waits for longer than {limits.quiet_hours} hours looks the same. Check that it is over."
+    moved = f"{moved_bytes / MIB:,.1f} MiB moved without a client, probably by AWS Backup or a lifecycle transition."
+    silent = "CloudWatch published nothing instead of zeros, although it was recording."
+    doubts = advice.caveats((moved, moved_bytes), (silent, not clients.present))
+    sure = not doubts
     key = str(limits.tag).partition("=")[0]
     tag = f"{key}={(file_system.tags or {}).get(key, '')}"
     return Flagged(
         summary=f"{efs.describe(file_system)} of a job ({tag}), and no client in {limits.quiet_hours} hours",
         confidence="high" if sure else "medium",
         evidence=(
-            Evidence(label="Hours without a client", value=limits.quiet_hours, unit="hours"),
-            Evidence(label="Created for a job", value=tag, unit="words"),
+            Evidence("Hours without a client", limits.quiet_hours, "hours"),
+            Evidence("Created for a job", tag, "words"),
             efs.sum_of("Clients connected, by five minutes", clients, "connection-minutes"),
             *efs.facts(file_system),
         ),
         advice=efs.removal(file_system, sure=sure),
         gist=(tag, file_system.mount_targets > 0, size_class(file_system.total_bytes)),
-        caveats=(*doubts, *advice.protection(file_system)),
+        caveats=(waits, *doubts, *advice.protection(file_system)),
     )
 
 

@@ -24,29 +24,20 @@ for the same read again. Elastic file systems can add Archive. An empty policy s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model import money
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Need, Series
-from slackwater.model.money import (
-    EFS_ARCHIVE_READ,
-    EFS_ARCHIVE_TIERING,
-    EFS_IA_READ,
-    EFS_IA_TIERING,
-    Change,
-    PriceItem,
-    amount,
-    difference,
-    size_class,
-)
+from slackwater.model.money import Change, PriceItem, amount, difference, size_class
 from slackwater.model.quantities import binary_rate_words
 from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsReplication, EfsStorageClass
 from slackwater.model.settings import EfsLifecycleSetting
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, MIB, TIB
+from slackwater.model.units import DAY_S, DAYS_PER_MONTH, FIVE_MINUTES_S, GIB, MIB, TIB
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import efs as formulas
 from slackwater.rules import advice, efs, examples
@@ -54,9 +45,12 @@ from slackwater.rules.efs import METERED, READ, SAMPLES, STORED, WRITTEN
 from slackwater.rules.efs_throughput import without_holes
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
 
-DAYS_PER_MONTH: Final = 365 / 12
 MOSTLY_COLD: Final = 0.5
 
+CHARGED: Final[Mapping[EfsStorageClass, tuple[PriceItem, PriceItem]]] = {
+    "IA": (money.EFS_IA_READ, money.EFS_IA_TIERING),
+    "Archive": (money.EFS_ARCHIVE_READ, money.EFS_ARCHIVE_TIERING),
+}
 LEFT_BYTES: Final = formulas.LEAST_BYTES_PER_S / formulas.EARNED_BYTES_PER_S_PER_GIB * GIB
 """What earns the lowest baseline: a file system may be no faster after its cold files have moved."""
 
@@ -77,34 +71,16 @@ class Touched(NamedTuple):
 
     read: Series
     written: Series
+    total_bytes: float
     days: int
     sure: bool
-
-    @property
-    def total_bytes(self) -> float:
-        """Reads and writes."""
-        return sum(self.read.present) + sum(self.written.present)
 
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Verdict:
     """Flag a file system without a lifecycle policy that stores far more than it reads and writes in a month."""
-    standard, replication = file_system.standard_bytes, seen.fleet.get(EfsReplication, file_system.id)
-    if file_system.state != "available":
-        return Fine(f"it is {file_system.state}")
-    if standard < limits.standard_gib * GIB:
-        return Fine(f"it has less than {limits.standard_gib} GiB in Standard")
-    if file_system.is_replica or (replication and replication.role == "destination"):
-        return Fine("it is the destination of a replication")
-    if seen.age(file_system.created_at) < timedelta(days=limits.quiet_days):
-        return Fine(f"it is younger than {limits.quiet_days} days")
-    lifecycle = seen.fleet.get(EfsLifecycle, file_system.id)
-    if lifecycle is None:
-        return Unknown("its lifecycle policies were not read")
-    if lifecycle.transition_to_ia or lifecycle.transition_to_archive:
-        return Fine("its lifecycle policy moves cold files")
-
+    lifecycle = unless_decided(_lifecycle(file_system, seen, limits))
     # The cheapest metrics first. StorageBytes only if nothing moved: it shows that CloudWatch was recording.
-    warm_bytes = standard * (1 - limits.cold_percent / 100)
+    warm_bytes = file_system.standard_bytes * (1 - limits.cold_percent / 100)
     (read,) = seen.read(*efs.daily(file_system, limits.window_days, READ))
     if sum(read.present) > warm_bytes:
         return Fine("it reads so much that most of it may be in use")
@@ -112,18 +88,32 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Ver
     at_once = watch if _silent(file_system, seen, read) else []
     written, *_ = seen.read(*efs.daily(file_system, limits.window_days, WRITTEN), *at_once, *needs)
     quiet = _silent(file_system, seen, read) or _silent(file_system, seen, written)
-    touched = _touched(file_system, seen, limits, read, written, *(seen.read(*watch) if quiet else ()))
-    if isinstance(touched, Unknown):
-        return touched
+    silent = seen.read(*watch) if quiet else ()
+    touched = unless_decided(_touched(file_system, seen, limits, (read, written), *silent))
     if touched.total_bytes > warm_bytes:
         return Fine("it reads and writes so much that most of it may be in use")
     metered, holes = seen.read(*needs), list[str]()
     for series in metered:
-        answer = _needs_its_throughput(file_system, seen, series, limits, touched)
-        if isinstance(answer, Fine | Unknown):
-            return answer
-        holes += answer
-    return _flag(file_system, lifecycle, touched, metered, holes)
+        holes += unless_decided(_needs_its_throughput(file_system, seen, series, limits, touched))
+    slower = "".join(f" {_baseline_words(file_system.standard_bytes, series)}" for series in metered)
+    return _flag(file_system, lifecycle, touched, slower, holes)
+
+
+def _lifecycle(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> EfsLifecycle | Fine | Unknown:
+    """Its policies, which move nothing. The verdict if the configuration decides it."""
+    replication = seen.fleet.get(EfsReplication, file_system.id)
+    if file_system.state != "available":
+        return Fine(f"it is {file_system.state}")
+    if file_system.standard_bytes < limits.standard_gib * GIB:
+        return Fine(f"it has less than {limits.standard_gib} GiB in Standard")
+    if file_system.is_replica or (replication and replication.role == "destination"):
+        return Fine("it is the destination of a replication")
+    if seen.is_younger(file_system.created_at, days=limits.quiet_days):
+        return Fine(f"it is younger than {limits.quiet_days} days")
+    lifecycle = seen.fleet.get(EfsLifecycle, file_system.id)
+    if lifecycle and (lifecycle.transition_to_ia or lifecycle.transition_to_archive):
+        return Fine("its lifecycle policy moves cold files")
+    return lifecycle or Unknown("its lifecycle policies were not read")
 
 
 def _silent(file_system: EfsFileSystem, seen: Seen, series: Series) -> bool:
@@ -147,9 +137,10 @@ def _ceiling(file_system: EfsFileSystem) -> float | None:
 
 
 def _touched(
-    file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits, read: Series, written: Series, *watch: Series
+    file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits, moved: tuple[Series, Series], *watch: Series
 ) -> Touched | Unknown:
     """What was read and written, or why that is unknown. `watch` stands in for a metric that was never published."""
+    read, written = moved
     whole = seen.finished(read, file_system.created_at)
     sure = len(whole) == len(seen.finished(read, read.start))
     for metric, series in ((READ, read), (WRITTEN, written)):
@@ -157,26 +148,25 @@ def _touched(
         if not recorded.present:
             recorded, sure = seen.finished(watch[0], file_system.created_at), False
             named += " was never published, and StorageBytes"
-        missing = recorded.since(recorded.end_s - limits.quiet_days * DAY_S).missing
+        missing = recorded.newest(limits.quiet_days).missing
         if missing or not len(recorded):
             return Unknown(f"{named} has no point on {missing} of {limits.quiet_days} days")
         sure = sure and not recorded.missing
     lost = efs.recorded(file_system, seen, watch[0], watch[1]).missing if watch else 0
-    return Touched(read, written, len(whole), sure and not lost)
+    total_bytes = sum(read.present) + sum(written.present)
+    return Touched(read, written, total_bytes, len(whole), sure and not lost)
 
 
 def _needs_its_throughput(
     file_system: EfsFileSystem, seen: Seen, metered: Series, limits: ColdDataLimits, touched: Touched
-) -> Fine | Unknown | tuple[str, ...]:
+) -> Fine | tuple[str, ...]:
     """Why it needs the throughput of its size. Caveats about holes if it does not."""
     newest = seen.finished(metered, max(file_system.created_at, seen.now - timedelta(days=limits.quiet_days)))
     used, holes = list(metered.present), tuple[str, ...]()
     if newest.present or touched.total_bytes:
-        filled = without_holes(newest, METERED, limits.quiet_days)
-        if isinstance(filled, Unknown):
-            return filled
+        filled, holes = unless_decided(without_holes(newest, METERED, limits.quiet_days))
         before, today = metered.between(metered.start_s, newest.start_s), metered.since(newest.end_s)
-        used, holes = [*before.present, *filled[0].present, *today.present], filled[1]
+        used = [*before.present, *filled.present, *today.present]
     average, room = sum(used) / max(1, len(used)) / metered.period_s, 1 + limits.headroom_percent / 100
     peak = max(used, default=0) / metered.period_s
     if (ceiling := _ceiling(file_system)) and peak * room > ceiling:
@@ -189,11 +179,7 @@ def _needs_its_throughput(
 
 
 def _flag(
-    file_system: EfsFileSystem,
-    lifecycle: EfsLifecycle,
-    touched: Touched,
-    metered: Sequence[Series],
-    holes: Sequence[str],
+    file_system: EfsFileSystem, lifecycle: EfsLifecycle, touched: Touched, slower: str, holes: list[str]
 ) -> Flagged:
     standard = file_system.standard_bytes
     cold_bytes, read_gib = standard - touched.total_bytes, sum(touched.read.present) / GIB
@@ -203,7 +189,6 @@ def _flag(
         " from Infrequent Access. It is lower if files are huge and used in part, or smaller than 128 KiB."
     )
     monthly_read_gib = read_gib / touched.days * DAYS_PER_MONTH
-    slower = "".join(f" {_baseline_words(standard, series)}" for series in metered)
     sure = touched.sure and not touched.total_bytes and not holes
     few = cold_bytes / standard < MOSTLY_COLD  # whole files, and not single bytes, then decide how much moves
     return Flagged(
@@ -215,9 +200,9 @@ def _flag(
         evidence=(
             efs.gib("In Standard", standard),
             efs.gib("Untouched, at least", cold_bytes),
-            Evidence(label="Read per day", value=round(read_gib, 3), unit="GiB", series=touched.read.over(GIB)),
+            Evidence("Read per day", round(read_gib, 3), "GiB", touched.read.over(GIB)),
             efs.gib("Written", sum(touched.written.present), digits=3),
-            Evidence(label="Days observed", value=touched.days, unit="days"),
+            Evidence("Days observed", touched.days, "days"),
         ),
         advice=tuple(_advice(file_system, lifecycle, cold_bytes, monthly_read_gib, slower=slower)),
         gist=(size_class(standard), size_class(cold_bytes)),
@@ -231,16 +216,12 @@ def _baseline_words(standard_bytes: float, metered: Series) -> str:
     return f"Its baseline falls from {now} to as little as {least}. It used {used} on average."
 
 
-def _changes(
-    file_system: EfsFileSystem, to: EfsStorageClass, cold: int, read: PriceItem, moved: PriceItem, read_gib: float
-) -> tuple[Change, ...]:
-    """What a month costs less if so many bytes are in a colder class.
-
-    All reads come from it, and move files both ways.
-    """
+def _changes(file_system: EfsFileSystem, to: EfsStorageClass, cold: int, read_gib: float) -> tuple[Change, ...]:
+    """What a month costs less if so many bytes are in a colder class. All reads come from it, and move files twice."""
     stored, now = file_system.stored_bytes, formulas.monthly_units(file_system)
     after = {**stored, "Standard": stored["Standard"] - cold, to: stored.get(to, 0) + cold}
     saved = difference(now, formulas.monthly_units(replace(file_system, stored_bytes=after)))
+    read, moved = CHARGED[to]
     charged = Change(read, -amount(read_gib)), Change(moved, -amount(2 * read_gib))
     return (*saved, *(one for one in charged if one.quantity))
 
@@ -257,7 +238,7 @@ def _advice(
     yield Advice(
         action="tier-to-infrequent-access",
         summary="Move files that nobody touches for 30 days to Infrequent Access, and back when someone reads them.",
-        changes=_changes(file_system, "IA", cold, EFS_IA_READ, EFS_IA_TIERING, monthly_read_gib),
+        changes=_changes(file_system, "IA", cold, monthly_read_gib),
         risk=(
             "AWS charges per GiB once for the move, and again for each read. The first byte of a cold file takes tens"
             f" of milliseconds.{slower} The command replaces the whole lifecycle configuration."
@@ -273,7 +254,7 @@ def _advice(
                 "The same, and move what nobody touches for 90 days to Archive. The saving assumes that all cold data"
                 " moves there, and that all reads of a month come from there."
             ),
-            changes=_changes(file_system, "Archive", cold, EFS_ARCHIVE_READ, EFS_ARCHIVE_TIERING, monthly_read_gib),
+            changes=_changes(file_system, "Archive", cold, monthly_read_gib),
             risk=(
                 "AWS bills Archive for at least 90 days, and reads from it cost more. With data in Archive, the"
                 " throughput mode must stay Elastic. The command replaces the whole lifecycle configuration."
@@ -316,7 +297,6 @@ DARK_DAYS = {METERED: days(MIB, {range(4, 7): None})}
 A_WEEK = [400.0 * MIB * FIVE_MINUTES_S] * 2 + [MIB] * 2014
 WEEKLY = {**five_minutes(0), (METERED, FIVE_MINUTES_S): [*A_WEEK * 5, *[MIB] * 288]}
 SINCE_TODAY: Metrics = {STORED: 800.0 * GIB, READ: [GIB], WRITTEN: [GIB], METERED: MIB}
-LISTED_TODAY = {METERED: days(MIB, {0: 3.0 * TIB})}
 A_LOST_DAY, LONG_AGO = {READ: days(GIB, {16: None})}, {READ: days(GIB, {35: None})}
 TWO_HOURS, FIVE_HOURS = five_minutes(0.2, *range(6_000, 6_024)), five_minutes(0.2, *range(6_000, 6_060))
 
@@ -352,7 +332,7 @@ DETECTOR = Detector(
         little("a replica", Fine, "destination of a replication", is_replica=True),
         little("the source of a replication", Flagged, records=(NO_POLICY, examples.replicated(FILES))),
         little("lists its directories all day", Fine, "it uses 5 MiB/s, with credits", metrics=moving(1, 0.5, 5)),
-        little("lists its directories since today", Fine, "with credits", metrics=LISTED_TODAY),
+        little("lists its directories since today", Fine, "with credits", metrics={METERED: days(MIB, {0: 3.0 * TIB})}),
         bare("6 TiB, and ten minutes a week at 400 MiB/s", Fine, "faster", metrics=WEEKLY, stored_bytes=SIX_TIB),
         bare("6 TiB, never fast", Flagged, metrics=five_minutes(0.2), stored_bytes=SIX_TIB),
         bare("6 TiB, and two hours without a point", Flagged, metrics=TWO_HOURS, stored_bytes=SIX_TIB),

@@ -33,11 +33,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
-from itertools import islice
+from itertools import batched, islice
 from math import ceil, inf, isnan
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Case, Detector, Limits, Seen, limit
+from slackwater.model.detector import Case, Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import size_class
 from slackwater.model.quantities import binary_rate_words, duration_words
@@ -46,27 +46,22 @@ from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import efs as formulas
 from slackwater.rules import efs, efs_throughput, examples
+from slackwater.rules.advice import caveats
 from slackwater.rules.efs import METERED
 from slackwater.rules.efs_throughput import BALANCE, HOURLY_DAYS, MOVED, PERMITTED, Month
 from slackwater.rules.examples import Cases, days_ago
 
-DAY, WEEK = 24, 7 * 24
-"""In hours."""
-LATE: Final = 3
-"""The newest hours that may have no point yet."""
-DAILY: Final = 3
-"""Days: a job of less than a day ends on two of them at most."""
+DAY, WEEK = 24, 7 * 24  # in hours
+LATE: Final = 3  # of the newest hours may have no point yet
+DAILY: Final = 3  # days: a job of less than a day ends on two of them at most
 FULL, AT_LIMIT = 0.99, 0.95
 """Parts that count as all credits, because of rounding, and as the whole limit: metrics then hide the demand."""
 LOSES, NEVER_EMPTY = 0.01, 0.5
 """Parts of all credits. A week or a day that takes less than the first can repeat forever. With more than the second
 left at the lowest, a week that repeats does not end it."""
-APART: Final = 0.25
-"""Two dates that differ by more are a range."""
-HEADROOM: Final = 1.2
-"""What to provision, times the busiest hour: hourly averages hide shorter peaks."""
-GONE, GOING = "gone", "going"
-"""Stored fingerprints hash them: never change them."""
+APART: Final = 0.25  # two dates that differ by more are a range
+HEADROOM: Final = 1.2  # what to provision, times the busiest hour: hourly averages hide shorter peaks
+GONE, GOING = "gone", "going"  # stored fingerprints hash them: never change them
 
 
 class DrainingLimits(Limits):
@@ -125,34 +120,20 @@ class Going(NamedTuple):
 class State(NamedTuple):
     """A week by the hour: credits in bytes, and the metered and permitted bytes per second.
 
-    `slow` says, by the hour and for whole days, whether it had no credits and used all of the baseline.
+    `full` are all credits that it can have, and `baseline` are the bytes per second without credits. `slow` says, for
+    each hour of whole days, whether it had no credits and used all of the baseline; `slow_days` have such an hour.
+    `last_day` is what was metered on it.
     """
 
     file_system: EfsFileSystem
     balance: Series
     metered: Series
     permitted: Series
+    full: int
+    baseline: float
     slow: Sequence[bool]
-
-    @property
-    def full(self) -> int:
-        """All credits that it can have, in bytes."""
-        return formulas.full_credits_bytes(self.file_system.standard_bytes)
-
-    @property
-    def baseline(self) -> float:
-        """Bytes per second without credits."""
-        return formulas.baseline_bytes_per_s(self.file_system.standard_bytes)
-
-    @property
-    def slow_days(self) -> int:
-        """Days with a slow hour."""
-        return sum(any(self.slow[i : i + DAY]) for i in range(0, len(self.slow), DAY))
-
-    @property
-    def last_day(self) -> Series:
-        """What was metered."""
-        return self.metered.since(self.metered.end_s - DAY_S)
+    slow_days: int
+    last_day: Series
 
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits) -> Verdict:
@@ -162,9 +143,31 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits) -> Ver
     if not formulas.bursts(file_system):
         return Fine(f"it does not need credits: its throughput is {file_system.throughput_mode}")
     full = formulas.full_credits_bytes(file_system.standard_bytes)
+    balance = unless_decided(_balance(file_system, seen, limits, full))
+    going = _going([held / full for held in balance.values], limits)
+    week, empty = balance.newest(7), full * limits.empty_percent / 100
+    if min(week.present) > empty:
+        unless_decided(going)
+
+    used = seen.read(*efs.needs(file_system, HOUR_S, HOURLY_DAYS, METERED, PERMITTED))
+    state = _state(file_system, week, empty, *used)
+    if not state.last_day.present:
+        return Unknown("MeteredIOBytes has no point on the last day: whether anyone waits is unknown")
+    gone = week.present[-1] <= empty
+    if (gone and any(state.slow[-DAY:])) or state.slow_days >= limits.empty_days:
+        return _flag_gone(state, gone=gone)
+    if gone:
+        return Fine("its credits are gone, and nothing needs more than its baseline")
+    still_going = unless_decided(going)
+    moved = efs_throughput.month(file_system, seen, demanded_days=1, mean_of_days=7)
+    return _flag_going(seen, state, still_going, None if isinstance(moved, Unknown) else moved)
+
+
+def _balance(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits, full: float) -> Series | Fine | Unknown:
+    """Its credits since the first point: before, it had none or did not exist. The verdict if they decide it."""
     (series,) = seen.read(*efs.needs(file_system, HOUR_S, HOURLY_DAYS, BALANCE))
     begins = next((i for i, value in enumerate(series.values) if not isnan(value)), len(series))
-    balance = series.since(series.start_s + begins * series.period_s)  # before, it had no credits or did not exist
+    balance = series.since(series.start_s + begins * series.period_s)
     if not balance.present:
         return Unknown(f"BurstCreditBalance has no point in {HOURLY_DAYS} days")
     if min(balance.present) >= FULL * full:
@@ -173,36 +176,19 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits) -> Ver
         return Unknown(f"its credits are known for {len(balance.present)} hours, and every job drains them")
     if not balance.since(balance.end_s - LATE * HOUR_S).present:
         return Unknown(f"BurstCreditBalance has no point in the last {LATE} hours")
-    going = _going([held / full for held in balance.values], limits)
-    week, empty = balance.since(balance.end_s - WEEK * HOUR_S), full * limits.empty_percent / 100
-    if min(week.present) > empty and not isinstance(going, Going):
-        return going
-
-    state = _state(
-        file_system, week, empty, *seen.read(*efs.needs(file_system, HOUR_S, HOURLY_DAYS, METERED, PERMITTED))
-    )
-    if not state.last_day.present:
-        return Unknown("MeteredIOBytes has no point on the last day: whether anyone waits is unknown")
-    gone = week.present[-1] <= empty
-    if (gone and any(state.slow[-DAY:])) or state.slow_days >= limits.empty_days:
-        return _flag_gone(state, gone=gone)
-    if gone:
-        return Fine("its credits are gone, and nothing needs more than its baseline")
-    if not isinstance(going, Going):
-        return going
-    moved = efs_throughput.month(file_system, seen, demanded_days=1, mean_of_days=7)
-    return _flag_going(seen, state, going, None if isinstance(moved, Unknown) else moved)
+    return balance
 
 
 def _state(file_system: EfsFileSystem, week: Series, empty: float, metered: Series, permitted: Series) -> State:
     baseline = formulas.baseline_bytes_per_s(file_system.standard_bytes)
+    full = formulas.full_credits_bytes(file_system.standard_bytes)
     rates = metered.since(week.start_s).over(HOUR_S)
-    slow = [
-        held <= empty and rate >= AT_LIMIT * baseline  # NaN, a missing point, is neither
-        for held, rate in zip(week.values, rates.values, strict=True)
-    ]
-    before = [False] * (-len(slow) % DAY)  # so that the last day is whole
-    return State(file_system, week, rates, permitted.since(week.start_s), [*before, *slow])
+    hours = zip(week.values, rates.values, strict=True)  # NaN, a missing point, is neither empty nor at the limit
+    slow = [held <= empty and rate >= AT_LIMIT * baseline for held, rate in hours]
+    slow = [False] * (-len(slow) % DAY) + slow  # so that the last day is whole
+    slow_days = sum(map(any, batched(slow, DAY)))
+    allowed = permitted.since(week.start_s)
+    return State(file_system, week, rates, allowed, full, baseline, slow, slow_days, rates.newest(1))
 
 
 def _going(shares: Sequence[float], limits: DrainingLimits) -> Going | Fine | Unknown:
@@ -229,21 +215,21 @@ def _going(shares: Sequence[float], limits: DrainingLimits) -> Going | Fine | Un
     return Unknown("it drained within the last week, and whether it did the week before is unknown")
 
 
-def _evidence(state: State, going: Going | None = None) -> list[Evidence]:
+def _evidence(state: State, going: Going | None = None) -> tuple[Evidence, ...]:
     balance, rates, baseline = state.balance, state.last_day, round(state.baseline / MIB, 3)
     left, ahead = balance.present[-1], None
     if going:
         shares = islice(going.course.ahead(going.rhythm), going.hours - 1)
         ahead = Series.of(balance.end_s, HOUR_S, [*(share * state.full for share in shares), 0.0])
     mean, line = round(sum(rates.present) / len(rates.present) / MIB, 3), (Line("Baseline", baseline),)
-    now = [round(rate / MIB, 3) for rate in state.permitted.present[-1:]]
-    return [
-        Evidence(label="Credits left", value=left, unit="bytes", series=balance, scale=state.full, forecast=ahead),
-        Evidence(label="Part of all credits", value=round(100 * left / state.full, 1), unit="percent"),
-        Evidence(label="Baseline, without credits", value=baseline, unit="MiB/s"),
-        *(Evidence(label="Permitted in the last hour", value=rate, unit="MiB/s") for rate in now),
-        Evidence(label="Metered on the last day", value=mean, unit="MiB/s", series=rates.over(MIB), lines=line),
-    ]
+    now = state.permitted.present[-1:]
+    return (
+        Evidence("Credits left", left, "bytes", balance, state.full, forecast=ahead),
+        Evidence("Part of all credits", round(100 * left / state.full, 1), "percent"),
+        Evidence("Baseline, without credits", baseline, "MiB/s"),
+        *(Evidence("Permitted in the last hour", round(rate / MIB, 3), "MiB/s") for rate in now),
+        Evidence("Metered on the last day", mean, "MiB/s", rates.over(MIB), lines=line),
+    )
 
 
 def _flag_gone(state: State, *, gone: bool) -> Flagged:
@@ -252,6 +238,7 @@ def _flag_gone(state: State, *, gone: bool) -> Flagged:
     used = f"{today} of the last {DAY} hours" if gone and today else often
     confirmed = min(state.permitted.present, default=inf) <= state.baseline / AT_LIMIT
     reached = HEADROOM * max(state.metered.present)
+    at_baseline = Evidence("Hours of the last week without credits, at the baseline", hours, "hours")
     return Flagged(
         summary=(
             f"Its burst credits {'are gone' if gone else 'run out again and again'}. It then has"
@@ -259,10 +246,7 @@ def _flag_gone(state: State, *, gone: bool) -> Flagged:
         ),
         severity="high" if hours >= DAY else "medium",
         confidence="high" if confirmed else "medium",
-        evidence=(
-            *_evidence(state),
-            Evidence(label="Hours of the last week without credits, at the baseline", value=hours, unit="hours"),
-        ),
+        evidence=(*_evidence(state), at_baseline),
         advice=efs_throughput.more_throughput(state.file_system, state.baseline, 2, reached_bytes_per_s=reached),
         gist=(GONE, size_class(state.baseline)),
         caveats=("The metered throughput is the limit, not the demand. No mode or amount follows from it.",),
@@ -274,14 +258,14 @@ def _flag_going(seen: Seen, state: State, going: Going, moved: Month | None) -> 
     # At the average rate of the last day, or else of the week.
     rates = (sum(one.present) / len(one.present) for one in (state.last_day, state.metered))
     seconds = (formulas.seconds_to_empty(left, rate, standard) for rate in rates)
-    by_rate = next((one / HOUR_S for one in seconds if one is not None), None)
-    both = sorted([going.hours, going.hours if by_rate is None else by_rate])
-    agree = by_rate is not None and both[-1] <= both[0] * (1 + APART)
-    first, last = (f"{seen.now + timedelta(hours=hours):%Y-%m-%d}" for hours in (both[0], both[-1]))
+    by_rate_s = next((one for one in seconds if one is not None), None)
+    by_balance_s = going.hours * HOUR_S
+    first_s, last_s = sorted([by_balance_s, by_balance_s if by_rate_s is None else by_rate_s])
+    agree = by_rate_s is not None and last_s <= first_s * (1 + APART)
+    first, last = (f"{seen.now + timedelta(seconds=seconds):%Y-%m-%d}" for seconds in (first_s, last_s))
     when = f"around {first}" if agree or first == last else f"between {first} and {last}"
     rhythm = "week" if going.rhythm == WEEK else "day"
-    rate = "never: it needs no more than the baseline" if by_rate is None else f"in {duration_words(by_rate * HOUR_S)}"
-    balance = f"in {duration_words(going.hours * HOUR_S)}"
+    rate = "never: it needs no more than the baseline" if by_rate_s is None else f"in {duration_words(by_rate_s)}"
     return Flagged(
         summary=(
             f"{100 * left / state.full:.0f} % of its burst credits are left. If the last {rhythm}"
@@ -292,14 +276,14 @@ def _flag_going(seen: Seen, state: State, going: Going, moved: Month | None) -> 
         confidence="low" if not going.repeated else "high" if agree else "medium",
         evidence=(
             *_evidence(state, going),
-            Evidence(label=f"Gone, by the balance a {rhythm} before", value=balance, unit="words"),
-            Evidence(label="Gone, by what is metered above the baseline", value=rate, unit="words"),
+            Evidence(f"Gone, by the balance a {rhythm} before", f"in {duration_words(by_balance_s)}", "words"),
+            Evidence("Gone, by what is metered above the baseline", rate, "words"),
         ),
         advice=_options(state, moved),
         gist=(GOING, size_class(state.baseline)),
-        caveats=(
-            *(() if going.repeated else (f"Only one {rhythm} is known, and assumed to repeat.",)),
-            *(() if agree else ("The two ways to the date differ by more than a quarter. Trust the earlier date.",)),
+        caveats=caveats(
+            (f"Only one {rhythm} is known, and assumed to repeat.", not going.repeated),
+            ("The two ways to the date differ by more than a quarter. Trust the earlier date.", not agree),
         ),
         cheapest_first=True,
     )
@@ -323,8 +307,7 @@ SHARE = examples.efs(created_at=days_ago(90), availability_zone=None, stored_byt
 
 def by_hour(mib_s: Sequence[float], start: float = 1.0) -> Mapping[tuple[Metric, int], Sequence[float | None]]:
     """What 40 GiB (a baseline of 2 MiB/s) publish if clients need so much by the hour, the newest last."""
-    baseline, held = formulas.baseline_bytes_per_s(40 * GIB), start * ALL
-    balance, metered = [], []
+    baseline, held, balance, metered = formulas.baseline_bytes_per_s(40 * GIB), start * ALL, [], []
     for needed in mib_s:
         rate = min(needed * MIB, baseline + held / HOUR_S)
         held = min(ALL, held + (baseline - rate) * HOUR_S)
@@ -341,8 +324,9 @@ def by_hour(mib_s: Sequence[float], start: float = 1.0) -> Mapping[tuple[Metric,
     }
 
 
-def share(title: str, expect: type[Verdict], says: str, mib_s: list[float], start: float = 1, age: float = 90) -> Case:
-    """A case of so much needed by the hour, `age` days after its creation."""
+def share(title: str, expect: type[Verdict], says: str, mib_s: list[float], start: float = 1) -> Case:
+    """A case of so much needed by the hour. It was created then if that is less than two weeks ago."""
+    age = 90 if len(mib_s) >= 14 * DAY else len(mib_s) / DAY
     return case(title, expect, says, metrics=by_hour(mib_s, start), created_at=days_ago(age))
 
 
@@ -373,17 +357,17 @@ DETECTOR = Detector(
         share("more than the baseline, day and night", Flagged, "repeats, they are gone around", [3.2] * (15 * DAY)),
         share("faster of late: the two ways to the date differ", Flagged, "are gone between 2026-11-", FASTER),
         share("less comes back at each weekend than each week takes", Flagged, "If the last week", LESS_BACK, 0.25),
-        share("five days old, and draining since it was created", Flagged, "If the last day", [5.0] * (5 * DAY), age=5),
-        share(TEN_DAYS, Flagged, "If the last week repeats", ONE_WEEK, age=10),
-        share("ten days old, and filled within a day", Unknown, "whether it did the week before", WITHIN_A_DAY, age=10),
+        share("five days old, and draining since it was created", Flagged, "If the last day", [5.0] * (5 * DAY)),
+        share(TEN_DAYS, Flagged, "If the last week repeats", ONE_WEEK),
+        share("ten days old, and filled within a day", Unknown, "whether it did the week before", WITHIN_A_DAY),
         share("drained by day from Monday to Friday, and full again at the weekend", Fine, "at the lowest", REFILLED),
         share("a batch every night that is earned again by day", Fine, "left at the lowest", NIGHT * 15),
         share("low, and no lower than a week ago", Fine, "last, if the last week repeats", NO_LOWER, start=0.3),
         share("an import that is over", Fine, "what drained it is over", IMPORT),
         share("a job that has drained for three hours", Fine, "left at the lowest", THREE_HOURS),
         case("gone, and nobody asks for more than the baseline", Fine, "needs more than its baseline", metrics=EMPTY),
-        share("twenty hours old, and draining", Unknown, "known for 20 hours", [30.0] * 20, age=20 / 24),
-        share("two days old, and half empty", Unknown, "too short a time", [8.0] * 50, age=50 / 24),
+        share("twenty hours old, and draining", Unknown, "known for 20 hours", [30.0] * 20),
+        share("two days old, and half empty", Unknown, "too short a time", [8.0] * 50),
         case("low, and without points of a week ago", Unknown, "too few points", metrics=HOLES),
         gone("gone, and no metered throughput", Unknown, "whether anyone waits", metrics={METERED: None}),
         case("no point at all", Unknown, "no point in 16 days"),

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.money import size_class
 from slackwater.model.quantities import size_words
 from slackwater.model.resources import EfsFileSystem, EfsReplication
@@ -56,8 +56,7 @@ class IdleLimits(Limits):
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict:
     """Flag a file system that had no client while CloudWatch was recording."""
-    if why := efs.exempt(file_system, seen, limits.minimum_age_days):
-        return Fine(why)
+    unless_decided(efs.exempt(file_system, seen, limits.minimum_age_days))
     window = max(limits.look_back_days, limits.quiet_days)
     (clients,) = seen.read(*efs.daily(file_system, window, CLIENTS))
     if minutes := sum(clients.present):
@@ -66,15 +65,14 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     needs = efs.daily(file_system, window, STORED, SAMPLES, METERED, READ, WRITTEN)
     stored, samples, metered, read, written = seen.read(*needs)
     recorded = efs.recorded(file_system, seen, stored, samples)
-    recent = recorded.since(recorded.end_s - limits.quiet_days * DAY_S)
+    recent = recorded.newest(limits.quiet_days)
     zeros = seen.finished(clients, file_system.created_at).since(recent.start_s)
     data_bytes, metered_bytes = sum(read.present) + sum(written.present), sum(metered.present)
     if not len(recorded):
         return Unknown("CloudWatch has not recorded a whole day yet")
     if recent.missing:
-        return Unknown(
-            f"StorageBytes lacks points on {recent.missing} of {len(recent)} days: CloudWatch was not recording"
-        )
+        lost = f"{recent.missing} of {len(recent)} days"
+        return Unknown(f"StorageBytes lacks points on {lost}: CloudWatch was not recording")
     if zeros.present and zeros.missing:
         return Unknown(f"ClientConnections has zeros, but no point on {zeros.missing} of {len(zeros)} days")
     if (data_bytes or metered_bytes) and not zeros.present:
@@ -88,7 +86,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
         summary=f"{efs.describe(file_system)}, and no client for {quiet} days",
         confidence="high" if sure else "medium",
         evidence=(
-            Evidence(label="Days without a client", value=quiet, unit="days"),
+            Evidence("Days without a client", quiet, "days"),
             efs.sum_of("Metered I/O per day", metered, "bytes"),
             *efs.facts(file_system),
         ),
@@ -101,21 +99,16 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     )
 
 
-def _doubts(data_bytes: float, metered_bytes: float, *, zeros_are_real: bool, lost_days: int) -> list[str]:
+def _doubts(data_bytes: float, metered_bytes: float, *, zeros_are_real: bool, lost_days: int) -> tuple[str, ...]:
     """The reasons for medium confidence."""
-    found = []
     who = "probably by AWS Backup, a replication, a lifecycle transition or AWS Transfer Family."
-    if data_bytes:
-        found.append(f"{size_words(data_bytes)} were read or written without a client, {who}")
-    elif metered_bytes:
-        found.append(
-            f"{size_words(metered_bytes)} of I/O without data, probably metadata, were metered without a client, {who}"
-        )
-    if not zeros_are_real:
-        found.append("CloudWatch published nothing instead of zeros, although it was recording.")
-    if lost_days:
-        found.append(f"CloudWatch did not record {lost_days} earlier days, when a monthly job may have run.")
-    return found
+    metadata = f"{size_words(metered_bytes)} of I/O without data, probably metadata, were metered"
+    return advice.caveats(
+        (f"{size_words(data_bytes)} were read or written without a client, {who}", data_bytes),
+        (f"{metadata} without a client, {who}", metered_bytes and not data_bytes),
+        ("CloudWatch published nothing instead of zeros, although it was recording.", not zeros_are_real),
+        (f"CloudWatch did not record {lost_days} earlier days, when a monthly job may have run.", lost_days),
+    )
 
 
 SILENT = {STORED: 32.0 * GIB, SAMPLES: 96.0, METERED: 0.0, CLIENTS: 0.0, READ: 0.0, WRITTEN: 0.0}
@@ -133,6 +126,7 @@ def used(days_ago: int, minutes: float | None = 90.0) -> Metrics:
 
 idle = Cases(examples.efs(), SILENT)
 unpublished = Cases(examples.efs(), {STORED: 32.0 * GIB, SAMPLES: 96.0})
+UNSEEN = "while connections are not published"
 
 DETECTOR = Detector(
     title="EFS file system that nobody uses",
@@ -156,12 +150,9 @@ DETECTOR = Detector(
         idle("a client this morning", Fine, metrics=used(0)),
         idle("read by a backup every night", Flagged, metrics={READ: 5.0 * MIB, METERED: 2.0 * MIB}),
         idle("read whole by a backup every night", Flagged, "36 days", metrics={READ: 3.0 * GIB, METERED: 1.0 * GIB}),
-        *(
-            unpublished(
-                f"{what} while connections are not published", Unknown, "client is unknown", metrics={one: 5.0 * MIB}
-            )
-            for what, one in (("written", WRITTEN), ("read", READ), ("metered", METERED))
-        ),
+        unpublished(f"written {UNSEEN}", Unknown, "client is unknown", metrics={WRITTEN: 5.0 * MIB}),
+        unpublished(f"read {UNSEEN}", Unknown, "client is unknown", metrics={READ: 5.0 * MIB}),
+        unpublished(f"metered {UNSEEN}", Unknown, "client is unknown", metrics={METERED: 5.0 * MIB}),
         idle("no connections, and a day without a point", Unknown, "1 of 30 days", metrics=used(18, None)),
         idle("three days old", Fine, "younger than 7 days", created_at=days_ago(3)),
         idle("quiet since it was created two weeks ago", Flagged, "13 days", created_at=days_ago(14)),

@@ -28,20 +28,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Series
 from slackwater.model.money import size_class
 from slackwater.model.quantities import size_words
 from slackwater.model.resources import EfsFileSystem, EfsReplication
 from slackwater.model.units import DAY_S, GIB, KIB, MIB
 from slackwater.model.verdicts import Fine, Flagged, Verdict
-from slackwater.rules import advice, efs, examples
+from slackwater.rules import efs, examples
+from slackwater.rules.advice import protection
 from slackwater.rules.examples import Cases, days, days_ago
 
-CLIENTS: Final = efs.CLIENTS.optionally()
-METERED: Final = efs.METERED.optionally()
-STORED: Final = efs.STORED.optionally()
-SAMPLES: Final = efs.SAMPLES.optionally()
+NEEDED = (efs.CLIENTS, efs.METERED, efs.STORED, efs.SAMPLES)
+OPTIONAL: Final = tuple(metric.optionally() for metric in NEEDED)
+CLIENTS, METERED, STORED, SAMPLES = OPTIONAL
 
 MOVING: Final = (
     "EFS does not report when the last mount target was deleted. The file system may be moving to another VPC, or AWS"
@@ -61,10 +61,9 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
     """Flag a file system without a mount target and without a recent client."""
     if file_system.mount_targets:
         return Fine(f"its mount targets: {file_system.mount_targets}")
-    if why := efs.exempt(file_system, seen, limits.minimum_age_days):
-        return Fine(why)
+    unless_decided(efs.exempt(file_system, seen, limits.minimum_age_days))
     window = max(limits.look_back_days, limits.quiet_days)
-    needs = efs.daily(file_system, window, CLIENTS, METERED, STORED, SAMPLES)
+    needs = efs.daily(file_system, window, *OPTIONAL)
     clients, metered, stored, samples = seen.read(*needs)
     newest = clients.since(seen.now.timestamp() - limits.quiet_days * DAY_S)
     if minutes := sum(newest.present):
@@ -79,11 +78,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
         evidence=(*efs.facts(file_system), efs.sum_of("Metered I/O per day", metered, "bytes")),
         advice=efs.removal(file_system, sure=not doubt),
         gist=(size_class(file_system.total_bytes),),
-        caveats=(
-            MOVING,
-            *((f"{doubt}. Slackwater does not delete it.",) if doubt else ()),
-            *advice.protection(file_system),
-        ),
+        caveats=(MOVING, *([f"{doubt}. Slackwater does not delete it."] if doubt else []), *protection(file_system)),
     )
 
 
@@ -103,8 +98,7 @@ orphan = Cases(UNUSED, {STORED: 48.0 * GIB, SAMPLES: 96.0, CLIENTS: 0.0, METERED
 unpublished = Cases(UNUSED, {STORED: 48.0 * GIB, SAMPLES: 96.0})
 bare = Cases(UNUSED)
 THIS_WEEK = {CLIENTS: days(0.0, {3: 90.0}), METERED: days(0.0, {3: 90.0 * MIB})}
-A_LOST_DAY = {STORED: days(48.0 * GIB, {30: None})}
-IN_PART = {SAMPLES: days(96.0, {9: 80.0})}
+A_LOST_DAY, IN_PART = {STORED: days(48.0 * GIB, {30: None})}, {SAMPLES: days(96.0, {9: 80.0})}
 MONTHLY = {METERED: days(0.0, {35: 90.0 * MIB})}
 
 DETECTOR = Detector(

@@ -23,7 +23,7 @@ an EBS volume. More throughput does not help.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -31,7 +31,7 @@ from math import ceil, exp, inf, isnan, nan, pi, sin
 from statistics import fmean, median
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Case, Detector, Limits, Seen, limit
+from slackwater.model.detector import Case, Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import difference
@@ -42,26 +42,19 @@ from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Rem
 from slackwater.performance import ebs, fsx, nfs
 from slackwater.performance import efs as formulas
 from slackwater.rules import efs, examples
-from slackwater.rules.efs import METERED, WRITTEN
 from slackwater.rules.efs_throughput import GENERAL_PURPOSE, LEAST_PERMITTED, METADATA_OPERATIONS, WRITES
 from slackwater.rules.examples import Cases, Points
 
 IO_LIMIT = Metric("AWS/EFS", "PercentIOLimit", "Maximum", "percent")
 
-A_DAY_OF_WAITING_HOURS: Final = 24
-ROOM: Final = 1.5
-"""How much larger a volume is than its data: it cannot shrink."""
-OPTIONS: Final = ("more-workers", "efs-one-zone", "openzfs-sync", "ebs-gp3")
-"""Alternatives of the estimate, the least effort first."""
-MOST: Final = 0.5
-"""The part of the points at half of that rate or more that must be at one rate."""
+ROOM: Final = 1.5  # how much larger a volume is than its data: it cannot shrink
+OPTIONS: Final = ("more-workers", "efs-one-zone", "openzfs-sync", "ebs-gp3")  # of the estimate, the least effort first
+MOST: Final = 0.5  # the part of the points at half of that rate or more that must be at one rate
 AT_REST, USUAL, REST_POINTS, BEGINS = 0.5, 1.5, 3, 2
 """A job comes after 3 points that are not busy, or at most 1.5 times the median, and below half of its rate. Up to 2
 more may lie between, while it begins."""
-BRIDGED: Final = 2
-"""So many points missing in a row are assumed to lie between their neighbors."""
-FASTER_POINTS: Final = 2
-"""Ten minutes that may be faster: another program, or work that is read from memory."""
+BRIDGED: Final = 2  # so many points missing in a row are assumed to lie between their neighbors
+FASTER_POINTS: Final = 2  # ten minutes may be faster: another program, or work that is read from memory
 SCATTERED, HOURS_ALIKE = 0.01, 0.15
 """For a rate that never varies: the part of points or hours that may be missing or slower, and how far the average of
 an hour may be from the whole."""
@@ -91,10 +84,29 @@ class SerialSmallWritesLimits(Limits):
 class Writes(NamedTuple):
     """By five minutes: writes a second and, by the hour, their average size and the hour's place. NaN if missing."""
 
-    per_s: Sequence[float]
+    series: Series
     mean_bytes: Sequence[float]
     hours: Sequence[int]
-    start_s: int
+
+    @property
+    def per_s(self) -> Sequence[float]:
+        """Writes a second."""
+        return self.series.values
+
+
+class Use(NamedTuple):
+    """Percent of the permitted throughput, and of the limit on operations (0 without one). NaN if unknown."""
+
+    permitted: float
+    io: float
+
+
+class Waits(NamedTuple):
+    """Points of small writes at one rate, how many of them in a row at most, and the most that they used."""
+
+    points: Sequence[int]
+    longest: int
+    most: Use
 
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimits) -> Verdict:
@@ -103,7 +115,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
         return Fine(f"it is {file_system.state}")
     if file_system.is_replica:
         return Fine("only a replication writes it")
-    by_hour, written = seen.read(*efs.needs(file_system, HOUR_S, limits.window_days, WRITES, WRITTEN))
+    by_hour, written = seen.read(*efs.needs(file_system, HOUR_S, limits.window_days, WRITES, efs.WRITTEN))
     if not by_hour.present:
         return Unknown(f"DataWriteIOBytes has no point in {limits.window_days} days")
     if not (_is_busy(by_hour, limits) and _is_busy(_of_small(by_hour, written, limits), limits)):
@@ -112,25 +124,17 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
     (counts,) = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, WRITES))
     writes = _writes(by_hour, written, counts)
     always = _never_varies(writes, limits)
-    runs = [always] if always else _runs(writes, limits)
-    if not runs:
+    if not (runs := [always] if always else _runs(writes, limits)):
         return Fine(NO_RUN)
 
-    metrics = (LEAST_PERMITTED, METERED, *((IO_LIMIT,) if file_system.performance_mode == GENERAL_PURPOSE else ()))
-    metadata, *others = seen.read(*efs.needs(file_system, HOUR_S, limits.window_days, METADATA_OPERATIONS, *metrics))
+    io_limit = (IO_LIMIT,) if file_system.performance_mode == GENERAL_PURPOSE else ()
+    metrics = (METADATA_OPERATIONS, LEAST_PERMITTED, efs.METERED, *io_limit)
+    metadata, *others = seen.read(*efs.needs(file_system, HOUR_S, limits.window_days, *metrics))
     use = {i: _use(writes, i, written, *others) for run in runs for i in run}
-    longest, unrecorded, points = 0, False, list[int]()
-    for run in runs:
-        far = [i for i in run if use[i].permitted < limits.permitted_percent and use[i].io < limits.io_percent]
-        if len(far) >= limits.flat_points:
-            longest, points = max(longest, len(run)), [*points, *far]
-        unrecorded = unrecorded or sum(isnan(sum(use[i])) for i in run) >= limits.flat_points
-    if not points and unrecorded:
-        return Unknown("PermittedThroughput, MeteredIOBytes or PercentIOLimit has no point during these writes")
-    if not points:
-        return Fine("throughput or operations may have been the limit")
-    rate, one_zone = fmean(writes.per_s[i] for i in points), file_system.availability_zone is not None
-    operations = rate + fmean(metadata.values[writes.hours[i]] for i in points) / HOUR_S  # each waits for its answer
+    waits = unless_decided(_far_from_limits(runs, use, limits))
+    rate = fmean(writes.per_s[i] for i in waits.points)
+    operations = rate + fmean(metadata.values[writes.hours[i]] for i in waits.points) / HOUR_S  # each waits
+    one_zone = file_system.availability_zone is not None
     waiting, at_most = (nfs.waiting_writers(per_s, one_zone=one_zone) for per_s in (rate, operations))
     if waiting > limits.most_writers:
         return Fine(f"{rate:,.0f} writes a second come from many parallel writers already")
@@ -138,7 +142,20 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
         return Unknown("MetadataIOBytes has no point during these writes, which alone keep no writer waiting")
     if max(waiting, at_most) < limits.least_writers:
         return Fine(f"{operations:,.0f} operations a second keep no writer waiting for most of its time")
-    return _flag(file_system, writes, points, longest, [use[i] for i in points], always=bool(always))
+    return _flag(file_system, writes, waits, rate, always=bool(always))
+
+
+def _far_from_limits(
+    runs: Sequence[Sequence[int]], use: Mapping[int, Use], limits: SerialSmallWritesLimits
+) -> Waits | Fine | Unknown:
+    """The points of runs that are far from every limit, or why there are too few."""
+    far = {i for i, one in use.items() if one.permitted < limits.permitted_percent and one.io < limits.io_percent}
+    if waits := [run for run in runs if len(far.intersection(run)) >= limits.flat_points]:
+        points = [i for run in waits for i in run if i in far]
+        return Waits(points, max(map(len, waits)), Use(*map(max, zip(*(use[i] for i in points), strict=True))))
+    if any(sum(isnan(sum(use[i])) for i in run) >= limits.flat_points for run in runs):
+        return Unknown("PermittedThroughput, MeteredIOBytes or PercentIOLimit has no point during these writes")
+    return Fine("throughput or operations may have been the limit")
 
 
 def _is_busy(by_hour: Series, limits: SerialSmallWritesLimits) -> bool:
@@ -150,10 +167,7 @@ def _is_busy(by_hour: Series, limits: SerialSmallWritesLimits) -> bool:
 
 
 def _of_small(by_hour: Series, written: Series, limits: SerialSmallWritesLimits) -> Series:
-    """The writes of the hours that may be part of a run: small on average.
-
-    The newest hour stands for the present one too.
-    """
+    """The writes of hours in which they are small on average. The newest hour stands for the present one too."""
     most = limits.small_write_kib * KIB
     small = [count if size <= most * count else 0.0 for count, size in zip(by_hour.values, written.values, strict=True)]
     if small[-1]:
@@ -171,7 +185,7 @@ def _writes(by_hour: Series, size: Series, count: Series) -> Writes:
         for i in range(before + 1, after if after - before <= BRIDGED + 1 else 0):
             share = (i - before) / (after - before)
             per_s[i] = per_s[before] * (1 - share) + per_s[after] * share
-    return Writes(per_s, [means[hour] for hour in hours], hours, count.start_s)
+    return Writes(Series.of(count.start_s, FIVE_MINUTES_S, per_s), [means[hour] for hour in hours], hours)
 
 
 def _rested(per_s: Sequence[float], i: int, rest: float) -> bool:
@@ -229,39 +243,24 @@ def _never_varies(writes: Writes, limits: SerialSmallWritesLimits) -> Sequence[i
     return () if faster or slower > SCATTERED * len(hours) else usual
 
 
-class Use(NamedTuple):
-    """Percent of the permitted throughput, and of the limit on operations (0 without one). NaN if unknown."""
-
-    permitted: float
-    io: float
-
-
 def _use(writes: Writes, i: int, written: Series, permitted: Series, metered: Series, *io_limit: Series) -> Use:
     """The use at a point: its writes, and the other I/O of its hour, as if that was even."""
     hour = writes.hours[i]
-    other_bytes = metered.values[hour] - written.values[hour]
-    used = writes.per_s[i] * writes.mean_bytes[i] + (other_bytes if not other_bytes < 0 else 0) / HOUR_S
-    return Use(
-        100 * used / permitted.values[hour] if permitted.values[hour] else inf,
-        sum(one.values[hour] for one in io_limit),
-    )
+    used = writes.per_s[i] * writes.mean_bytes[i] + max(metered.values[hour] - written.values[hour], 0) / HOUR_S
+    percent = 100 * used / permitted.values[hour] if permitted.values[hour] else inf
+    return Use(percent, sum(one.values[hour] for one in io_limit))
 
 
-def _flag(
-    fs: EfsFileSystem, writes: Writes, points: Sequence[int], longest: int, use: Sequence[Use], *, always: bool
-) -> Flagged:
-    """`points` had small writes at one rate and this use, up to `longest` in a row."""
-    one_zone, used, io = fs.availability_zone is not None, *map(max, zip(*use, strict=True))
-    rate = fmean(writes.per_s[i] for i in points)
-    kib = sum(writes.per_s[i] * writes.mean_bytes[i] for i in points) / sum(writes.per_s[i] for i in points) / KIB
-    limited = fs.performance_mode == GENERAL_PURPOSE
+def _flag(fs: EfsFileSystem, writes: Writes, waits: Waits, rate: float, *, always: bool) -> Flagged:
+    points, one_zone = waits.points, fs.availability_zone is not None
+    kib = fmean(writes.per_s[i] * writes.mean_bytes[i] for i in points) / rate / KIB
     writers = nfs.waiting_writers(rate, one_zone=one_zone)
-    hours, longest_s = len(points) * FIVE_MINUTES_S / HOUR_S, longest * FIVE_MINUTES_S
+    hours, longest_s = len(points) * FIVE_MINUTES_S / HOUR_S, waits.longest * FIVE_MINUTES_S
     line = Line("One writer that waits for each answer", round(rate / writers, 1))
-    first, half = points[0], DAY_S // FIVE_MINUTES_S // 2
-    begin = max(0, first - half)
-    chart = Series.of(writes.start_s + begin * FIVE_MINUTES_S, FIVE_MINUTES_S, writes.per_s[begin : first + half])
+    first_s = writes.series.start_s + points[0] * FIVE_MINUTES_S
+    chart = writes.series.between(first_s - DAY_S / 2, first_s + DAY_S / 2)
     lasts = "all the time" if always else f"for up to {duration_words(longest_s)} in a row"
+    io_used = Evidence("Most of the I/O limit used", round(waits.most.io, 1), "percent")
     inputs = {  # only the ratio of the speeds is used
         "files": max(1, round(rate * longest_s)),
         "bytes": f"{kib * rate * longest_s:.0f}KiB",
@@ -271,18 +270,18 @@ def _flag(
     return Flagged(
         summary=(
             f"{rate:,.0f} writes a second of {kib:,.0f} KiB {lasts}, at a rate that hardly varies and at most"
-            f" {used:.1f}% of the permitted throughput: each write seems to wait for the one before"
+            f" {waits.most.permitted:.1f}% of the permitted throughput: each write seems to wait for the one before"
         ),
-        severity="medium" if hours >= A_DAY_OF_WAITING_HOURS else "low",
+        severity="medium" if hours >= DAY_S / HOUR_S else "low",
         confidence="low" if always else "medium",
         evidence=(
-            Evidence(label="Writes by five minutes", value=round(rate), unit="writes/s", series=chart, lines=(line,)),
-            Evidence(label="Average size of a write", value=round(kib, 1), unit="KiB"),
-            Evidence(label="Time at this rate", value=round(hours, 1), unit="hours"),
-            Evidence(label="Longest time in a row", value=round(longest_s / HOUR_S, 1), unit="hours"),
-            Evidence(label="Most of the permitted throughput used, by the hour", value=round(used, 1), unit="percent"),
-            Evidence(label="Writers that wait in turn for each answer", value=round(writers, 1), unit="writers"),
-            *([Evidence(label="Most of the I/O limit used", value=round(io, 1), unit="percent")] if limited else []),
+            Evidence("Writes by five minutes", round(rate), "writes/s", chart, lines=(line,)),
+            Evidence("Average size of a write", round(kib, 1), "KiB"),
+            Evidence("Time at this rate", round(hours, 1), "hours"),
+            Evidence("Longest time in a row", round(longest_s / HOUR_S, 1), "hours"),
+            Evidence("Most of the permitted throughput used, by the hour", round(waits.most.permitted, 1), "percent"),
+            Evidence("Writers that wait in turn for each answer", round(writers, 1), "writers"),
+            *([io_used] if fs.performance_mode == GENERAL_PURPOSE else []),
         ),
         advice=(),
         gist=(one_zone, always),
@@ -297,13 +296,9 @@ def _advice(file_system: EfsFileSystem, option: str, found: Alternative) -> Advi
         return None
     faster, (least, most) = f"{found.summary}, for small files", ebs.VOLUME_TYPES["gp3"].gib
     if option == "more-workers":
-        return Advice(
-            action="write-in-parallel",
-            summary=f"Divide the work: {faster}. Larger writes and fewer fsyncs help too.",
-            changes=(),
-            risk="None for the data, if no two writers write the same file.",
-            reversible=True,
-        )
+        summary = f"Divide the work: {faster}. Larger writes and fewer fsyncs help too."
+        risk = "None for the data, if no two writers write the same file."
+        return Advice(action="write-in-parallel", summary=summary, changes=(), risk=risk, reversible=True)
     if option == "efs-one-zone":
         move = efs.to_one_zone(file_system, None)
         return replace(move, summary=f"{faster}. {move.summary}")
@@ -312,9 +307,8 @@ def _advice(file_system: EfsFileSystem, option: str, found: Alternative) -> Advi
             return None
         action, units = "move-to-openzfs", server.monthly_units
         summary = (
-            f"Move to FSx for OpenZFS, Multi-AZ, {server.storage_gib:,} GiB with {server.throughput_mb_s} MB/s: "
-            f"{faster},"
-            " as two reports measured. An `async` export is much faster, but may lose the last seconds."
+            f"Move to FSx for OpenZFS, Multi-AZ, {server.storage_gib:,} GiB with {server.throughput_mb_s} MB/s:"
+            f" {faster}, as two reports measured. An `async` export is much faster, but may lose the last seconds."
         )
         risk = "You copy the data to another service. It bills what is provisioned, and does not grow by itself."
     else:
@@ -335,10 +329,10 @@ def writing(rates: Sequence[float], kib: float = 8, **other: float) -> dict[tupl
     hours = [sum(counts[i : i + AN_HOUR]) for i in range(0, len(counts), AN_HOUR)]
     by_hour = {
         WRITES: hours,
-        WRITTEN: [count * kib * KIB for count in hours],
+        efs.WRITTEN: [count * kib * KIB for count in hours],
         METADATA_OPERATIONS: [other["metadata_per_s"] * HOUR_S] * len(hours),
         LEAST_PERMITTED: [other["permitted_mib_s"] * MIB] * len(hours),
-        METERED: [count * kib * KIB + other["metered_mib_s"] * MIB * HOUR_S for count in hours],
+        efs.METERED: [count * kib * KIB + other["metered_mib_s"] * MIB * HOUR_S for count in hours],
         IO_LIMIT: [other["io"]] * len(hours),
     }
     return {(WRITES, FIVE_MINUTES_S): counts, **{(metric, HOUR_S): values for metric, values in by_hour.items()}}
@@ -363,11 +357,10 @@ def case(title: str, expect: type[Verdict], says: str, rates: Sequence[float], *
 SWING = [340 * (1 + 0.3 * sin(2 * pi * i / 288)) for i in range(288 * 14)]
 BY_DAY = [20 + 180 * exp(-(((i % 288) / 12 - 10) ** 2) / 18) for i in range(288 * 14)]
 AT_NOON = ([20.0] * 60 + [20 + 15.0 * n for n in range(12)] + [200.0] * 72 + [20.0] * 144) * 14
-SLOW = nightly(57, 170, 283, *[340] * 24, 600, 600)
 BY_CHANCE = nightly(*[340] * 6, *[120, 380, 90, 400] * 6)
 AN_HOUR_FASTER = ([340.0] * 132 + [600.0] * 12 + [340.0] * 144) * 14
 SIXTY, TWO_HOURS = nightly(*[60] * 24), nightly(*[340] * 24)
-DOUBLED = nightly(*[300] * 12, *[700] * 12)
+SLOW, DOUBLED = nightly(57, 170, 283, *[340] * 24, 600, 600), nightly(*[300] * 12, *[700] * 12)
 NIGHTLY = "two hours of 8 KiB writes every night, one after the other"
 
 DETECTOR = Detector(

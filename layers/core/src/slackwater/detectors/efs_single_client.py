@@ -27,30 +27,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import ceil, isnan
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, difference, size_class
 from slackwater.model.resources import EfsFileSystem, EfsReplication
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, KIB, MIB, MINUTE_S
+from slackwater.model.units import DAY_S, DAYS_PER_MONTH, FIVE_MINUTES_S, GIB, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Remedy, Unknown, Verdict
 from slackwater.performance import ebs
 from slackwater.performance import efs as formulas
 from slackwater.rules import efs, examples
+from slackwater.rules.ebs_peaks import added
 from slackwater.rules.efs import CLIENTS, READ, WRITTEN
 from slackwater.rules.efs_throughput import READS, WRITES
 from slackwater.rules.examples import Cases, Points, days_ago
 
-DAYS_PER_MONTH: Final = 365 / 12
 A_DAY, FIVE_MINUTES = DAY_S // MINUTE_S, FIVE_MINUTES_S // MINUTE_S
 """Connection-minutes of one client that is always connected."""
 
-SCATTERED: Final = 0.01
-"""The share of five-minute points that may be missing: CloudWatch loses some, and the last ones come late."""
-PEAK: Final = "Busiest five minutes"
+SCATTERED: Final = 0.01  # of the five-minute points may be missing: CloudWatch loses some, and the last ones come late
 
 
 class SingleClientLimits(Limits):
@@ -81,27 +80,18 @@ class Setting(NamedTuple):
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) -> Verdict:
     """Flag a file system that only one client uses, and uses all the time."""
-    if why := efs.exempt(file_system, seen, limits.watched_days):
-        return Fine(why)
+    unless_decided(efs.exempt(file_system, seen, limits.watched_days))
     if not file_system.mount_targets:
         return Fine("nothing can mount it")
     if file_system.stored_bytes.get("IA", 0) or file_system.stored_bytes.get("Archive", 0):
         return Fine("it has data in a colder class, and EBS has none")
 
-    (by_day,) = seen.read(*efs.daily(file_system, limits.window_days, CLIENTS))
-    if max(by_day.present, default=0) > A_DAY:
-        return Fine("more than one client was connected")
-    days = _newest(seen.finished(by_day, file_system.created_at), limits)
-    if sum(days.present) < A_DAY * limits.connected_percent / 100 * len(days.present):
-        return Fine("no client was connected all the time")
-    if days.missing or not len(days):
-        return Unknown(f"ClientConnections has no point on {days.missing} of {limits.watched_days} days")
-
+    days = unless_decided(_by_day(file_system, seen, limits))
     clients, *moved = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, CLIENTS, READ, WRITTEN))
     if max(clients.present, default=0) > FIVE_MINUTES:
         return Fine("two clients were connected at once")
     whole = seen.finished(clients, file_system.created_at)
-    newest = _newest(whole, limits)
+    newest = whole.newest(limits.watched_days)
     if newest.missing > SCATTERED * len(newest):
         return Unknown(f"ClientConnections has no point in {newest.missing} of {len(newest)} periods of five minutes")
     connected = sum(newest.present) / FIVE_MINUTES / len(newest.present)
@@ -109,23 +99,29 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) ->
         return Fine("no client was connected all the time")
     moved += seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, READS, WRITES))
     work = _work(*(seen.finished(series, file_system.created_at) for series in moved))
-    setting = _setting(file_system, work, limits)
-    if isinstance(setting, Fine):
-        return setting
+    setting = unless_decided(_setting(file_system, work, limits))
     sure = len(whole) == len(clients) and whole.missing <= SCATTERED * len(whole)
     often = f"connected {connected:.0%} of {limits.watched_days} days"
-    share = Evidence(label="Connected", value=round(100 * connected, 1), unit="percent of the time")
-    return _flag(file_system, often, replace(share, series=days.over(A_DAY / 100)), work, setting, sure=sure)
+    share = Evidence("Connected", round(100 * connected, 1), "percent of the time", days.over(A_DAY / 100))
+    return replace(_flag(file_system, often, share, work, setting), confidence="medium" if sure else "low")
 
 
-def _newest(series: Series, limits: SingleClientLimits) -> Series:
-    """The days that need points."""
-    return series.since(series.end_s - limits.watched_days * DAY_S)
+def _by_day(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) -> Series | Fine | Unknown:
+    """Connection-minutes of the days that need points. The verdict if they decide it."""
+    (by_day,) = seen.read(*efs.daily(file_system, limits.window_days, CLIENTS))
+    if max(by_day.present, default=0) > A_DAY:
+        return Fine("more than one client was connected")
+    days = seen.finished(by_day, file_system.created_at).newest(limits.watched_days)
+    if sum(days.present) < A_DAY * limits.connected_percent / 100 * len(days.present):
+        return Fine("no client was connected all the time")
+    if days.missing or not len(days):
+        return Unknown(f"ClientConnections has no point on {days.missing} of {limits.watched_days} days")
+    return days
 
 
 def _work(read: Series, written: Series, reads: Series, writes: Series) -> Work:
     """EBS splits operations every 256 KiB: at most as many as EFS counts, and one more for each 256 KiB."""
-    moved, done = _both(read, written), _both(reads, writes)
+    moved, done = (added(both).values for both in ((read, written), (reads, writes)))
     largest = ebs.VOLUME_TYPES["gp3"].operation_bytes
     split = [size / largest + count for size, count in zip(moved, done, strict=True) if not isnan(count)]
     months = len(read) * FIVE_MINUTES_S / DAY_S / DAYS_PER_MONTH  # a missing point counts as zero
@@ -135,11 +131,6 @@ def _work(read: Series, written: Series, reads: Series, writes: Series) -> Work:
         monthly_read_bytes=sum(read.present) / months,
         monthly_written_bytes=sum(written.present) / months,
     )
-
-
-def _both(reading: Series, writing: Series) -> list[float]:
-    """The sum of both, or the one that has a point. NaN if none has."""
-    return [w if isnan(r) else r if isnan(w) else r + w for r, w in zip(reading.values, writing.values, strict=True)]
 
 
 def _most_per_s(points: Sequence[float], per: float) -> float | None:
@@ -161,32 +152,23 @@ def _setting(file_system: EfsFileSystem, work: Work, limits: SingleClientLimits)
     return Setting(gib, speed.iops, speed.mib_s)
 
 
-def _flag(
-    file_system: EfsFileSystem, often: str, share: Evidence, work: Work, setting: Setting, *, sure: bool
-) -> Flagged:
+def _flag(file_system: EfsFileSystem, often: str, share: Evidence, work: Work, setting: Setting) -> Flagged:
     used_bytes, zone = file_system.total_bytes, file_system.availability_zone
     peaks = ((work.peak_mib_s, 1, "MiB/s"), (work.peak_iops, None, "operations/s"))
-    inputs = {
-        "used": f"{used_bytes / GIB:.9f}GiB",
-        "allocated": f"{setting.gib}GiB",
-        "efs": "one-zone" if zone else "regional",
-    }
+    used, efs_type = f"{used_bytes / GIB:.9f}GiB", "one-zone" if zone else "regional"
+    inputs = {"used": used, "allocated": f"{setting.gib}GiB", "efs": efs_type}
     return Flagged(
         summary=(
             f"{used_bytes / GIB:,.1f} GiB on EFS {'One Zone' if zone else 'Regional'}, and never more than one client,"
             f" {often}: a gp3 volume of {setting.gib:,} GiB is enough"
         ),
-        confidence="medium" if sure else "low",
+        confidence="low",
         evidence=(
-            Evidence(label="Most clients at once", value=1, unit="count"),
+            Evidence("Most clients at once", 1, "count"),
             share,
-            Evidence(label="Stored", value=round(used_bytes / GIB, 3), unit="GiB"),
-            *(
-                Evidence(label=PEAK, value=round(one, digits), unit=unit)
-                for one, digits, unit in peaks
-                if one is not None
-            ),
-            Evidence(label="Mount targets", value=file_system.mount_targets, unit="count"),
+            efs.gib("Stored", used_bytes, digits=3),
+            *(Evidence("Busiest five minutes", round(v, digits), unit) for v, digits, unit in peaks if v is not None),
+            Evidence("Mount targets", file_system.mount_targets, "count"),
         ),
         advice=(),
         gist=(zone is not None, size_class(used_bytes)),
@@ -194,13 +176,11 @@ def _flag(
             "It may not always be the same client. A Lambda function or a Fargate task cannot use a volume.",
             efs.one_way_caveat("efs-single-client"),
         ),
-        remedies=(
-            Remedy(kind="efs-vs-ebs", inputs=inputs, advise=lambda way: _volume(file_system, way, setting, work)),
-        ),
+        remedies=(Remedy(kind="efs-vs-ebs", inputs=inputs, advise=partial(_volume, file_system, setting, work)),),
     )
 
 
-def _volume(file_system: EfsFileSystem, way: Alternative, setting: Setting, work: Work) -> Advice:
+def _volume(file_system: EfsFileSystem, setting: Setting, work: Work, way: Alternative) -> Advice:
     gib, iops, mib_s = setting
     plain = ebs.units("gp3", gib, ebs.GP3_INCLUDED_IOPS, ebs.GP3_INCLUDED_MIB_S)
     faster = difference(plain, ebs.units("gp3", gib, iops, mib_s))
@@ -235,7 +215,7 @@ def _throughput(file_system: EfsFileSystem, work: Work) -> tuple[Change, ...]:
     return tuple(unit for unit in units if unit.quantity)
 
 
-POINTS: Final = 36 * 288
+POINTS = 36 * 288
 
 
 def connected(points: Points, mib_s: float = 4, kib: float = 64) -> dict[tuple[Metric, int], Points]:
@@ -254,22 +234,21 @@ def connected(points: Points, mib_s: float = 4, kib: float = 64) -> dict[tuple[M
     }
 
 
-ALWAYS: Final = connected([5.0] * POINTS)
-NOW_AND_THEN: Final = {
+ALWAYS = connected([5.0] * POINTS)
+NOW_AND_THEN = {
     key: values if key[0] is CLIENTS else [value if point % 288 < 12 else None for point, value in enumerate(values)]
     for key, values in connected([5.0] * POINTS, 40).items()
 }
 """Reads and writes for the first hour of each 24. The rest of the day has no points."""
-NO_OPERATIONS: Final = {(READS, FIVE_MINUTES_S): None, (WRITES, FIVE_MINUTES_S): None}
-TOO_FAST: Final = connected([5.0] * POINTS, mib_s=400, kib=4)
-HALF_DAYS: Final = connected(([5.0] * 144 + [0.0] * 144) * 36)
-REBOOTS: Final = connected(([5.0] * 2013 + [0.0] * 3) * 5 + [5.0] * 288)
-NIGHTLY: Final = connected(([10.0] * 6 + [5.0] * 282) * 36)
-HALF_HOURS: Final = connected(([10.0] * 6 + [0.0] * 6) * 864)
-WEEKS_AGO: Final = connected([5.0] * 288 + [10.0] * 2 + [0.0] * 4 + [5.0] * (POINTS - 294))
-LOST_POINTS: Final = connected(([5.0] * 199 + [None]) * 51 + [5.0] * 168)
-SIX_HOURS: Final = {(CLIENTS, FIVE_MINUTES_S): [5.0] * 9000 + [None] * 96 + [5.0] * 1272}
-A_LOST_DAY: Final = {(CLIENTS, DAY_S): [1440.0] * 30 + [None] + [1440.0] * 6}
+NO_OPERATIONS = {(READS, FIVE_MINUTES_S): None, (WRITES, FIVE_MINUTES_S): None}
+TOO_FAST = connected([5.0] * POINTS, mib_s=400, kib=4)
+HALF_DAYS = connected(([5.0] * 144 + [0.0] * 144) * 36)
+REBOOTS = connected(([5.0] * 2013 + [0.0] * 3) * 5 + [5.0] * 288)
+NIGHTLY = connected(([10.0] * 6 + [5.0] * 282) * 36)
+HALF_HOURS = connected(([10.0] * 6 + [0.0] * 6) * 864)
+WEEKS_AGO = connected([5.0] * 288 + [10.0] * 2 + [0.0] * 4 + [5.0] * (POINTS - 294))
+SIX_HOURS = {(CLIENTS, FIVE_MINUTES_S): [5.0] * 9000 + [None] * 96 + [5.0] * 1272}
+A_LOST_DAY = {(CLIENTS, DAY_S): [1440.0] * 30 + [None] + [1440.0] * 6}
 
 WIKI = examples.efs(
     id="fs-0e5f60718293a4b5c",
@@ -303,7 +282,7 @@ DETECTOR = Detector(
         alone("a second client five weeks ago", Fine, "two clients", metrics=WEEKS_AGO),
         alone("one client, by day only", Fine, "no client was connected all the time", metrics=HALF_DAYS),
         alone("nobody", Fine, "no client was connected", metrics=connected([0.0] * POINTS)),
-        alone("scattered points are missing", Flagged, metrics=LOST_POINTS),
+        alone("scattered points are missing", Flagged, metrics=connected(([5.0] * 199 + [None]) * 51 + [5.0] * 168)),
         alone("six hours without points", Unknown, "96 of 8640 periods", metrics=SIX_HOURS),
         alone("a day without a point", Unknown, "1 of 30 days", metrics=A_LOST_DAY),
         bare("no metrics", Unknown, "30 of 30 days"),

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.money import size_class
 from slackwater.model.resources import EfsFileSystem, EfsMountTarget, EfsReplication
 from slackwater.model.units import GIB
@@ -41,8 +41,7 @@ class SingleZoneUseLimits(Limits):
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleZoneUseLimits) -> Verdict:
     """Flag a Regional file system whose only mount target is in one zone."""
-    if why := efs.exempt(file_system, seen, limits.minimum_age_days):
-        return Fine(why)
+    unless_decided(efs.exempt(file_system, seen, limits.minimum_age_days))
     if file_system.availability_zone:
         return Fine("it is One Zone")
     if file_system.mount_targets != 1:
@@ -67,10 +66,10 @@ def _flag(file_system: EfsFileSystem, zone: str) -> Flagged:
         summary=f"{stored_gib:,.1f} GiB in at least three zones, but the only mount target is in {zone}",
         confidence="low",
         evidence=(
-            Evidence(label="Zone of its only mount target", value=zone, unit=""),
-            Evidence(label="Stored", value=round(stored_gib, 3), unit="GiB"),
-            Evidence(label="Time of a write", value=regional.write_ms, unit="ms"),
-            Evidence(label="Time of a write to One Zone", value=one_zone.write_ms, unit="ms"),
+            Evidence("Zone of its only mount target", zone, ""),
+            Evidence("Stored", round(stored_gib, 3), "GiB"),
+            Evidence("Time of a write", regional.write_ms, "ms"),
+            Evidence("Time of a write to One Zone", one_zone.write_ms, "ms"),
         ),
         advice=(_to_one_zone(file_system, zone),),
         gist=(zone, size_class(file_system.total_bytes)),

@@ -33,12 +33,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from math import isnan
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, size_class
 from slackwater.model.quantities import binary_rate_words, duration_words
@@ -51,23 +50,20 @@ from slackwater.rules import efs, efs_throughput, examples
 from slackwater.rules.efs import METERED
 from slackwater.rules.efs_throughput import BALANCE, LEAST_PERMITTED, LOOK_BACK_DAYS, MOVED, Demand, Month, change_to
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
+from slackwater.rules.series import condensed
 
 OPERATIONS = Metric("AWS/EFS", "MeteredIOBytes", "SampleCount", "operations")
 
 LESS_BELOW_GIB, MORE_ABOVE_GIB = 80, 125
 """GiB written a month for which Elastic surely costs less, or more, than 1 MiB/s provisioned, which costs as much as
 100. A GiB read costs half (us-east-1; 103 GiB and 57 % in Tokyo; Amazon EFS pricing)."""
-LATE: Final = 3
-"""The newest five-minute points that may not be there yet."""
-BUSY: Final = 0.25
-"""In an hour with less than this part of what its limit allows, the file system was not at the limit for long."""
-AT_LIMIT: Final = "at its limit"
-"""Stored fingerprints hash it: never change it."""
+LATE: Final = 3  # of the newest five-minute points may not be there yet
+BUSY: Final = 0.25  # with less than this part of what its limit allows in an hour, it was not at the limit for long
+AT_LIMIT: Final = "at its limit"  # stored fingerprints hash it: never change it
 SHORTER: Final = (
     "Single minutes may have reached {}. Before you choose an option that carries less, check MeteredIOBytes by the"
     " minute (Period 60, Sum / 60; CloudWatch keeps 15 days)."
 )
-PEAK: Final = "Busiest five minutes, metered"
 FREE: Final = "its throughput costs nothing, and it was not at its limit for long"
 
 
@@ -99,25 +95,17 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
         return Fine("it is the destination of a replication, which moves its bytes")
     if file_system.stored_bytes.get("Archive"):
         return Fine("it has data in Archive, which needs Elastic throughput")
-    if seen.age(file_system.created_at) < timedelta(days=limits.window_days):
+    if seen.is_younger(file_system.created_at, days=limits.window_days):
         return Fine(f"it is younger than {limits.window_days} days")
     (metered,) = seen.read(*efs.daily(file_system, LOOK_BACK_DAYS, METERED))
     by_day = seen.finished(metered, file_system.created_at)
-    recent = by_day.since(by_day.end_s - limits.window_days * DAY_S)
-    if not recent.present:
-        return Unknown(f"MeteredIOBytes has no point in {limits.window_days} days")
     elastic = file_system.throughput_mode == "elastic"
     provisioned = 0.0 if formulas.bursts(file_system) else file_system.provisioned_mib_s or 0.0
     ceiling = formulas.metered_ceiling("provisioned" if provisioned else "bursting", file_system, provisioned)
     paid = formulas.paid_mib_s(file_system, provisioned)
-    if (elastic or paid) and recent.missing:
-        return Unknown(f"MeteredIOBytes has no point on {recent.missing} of the last {len(recent)} days")
-    if elastic and efs_throughput.a_month(by_day) < limits.least_gib * GIB:
-        return Fine(f"less than {limits.least_gib:g} GiB are metered per month")
     free = not elastic and not paid
     long_bytes = ceiling * limits.at_limit_percent / 100 * limits.at_limit_minutes * MINUTE_S
-    if free and sum(moved >= long_bytes for moved in recent.present) + recent.missing < limits.at_limit_days:
-        return Fine(FREE)
+    unless_decided(_decided_by_day(by_day, limits, long_bytes, elastic=elastic, free=free))
 
     back = efs_throughput.days_back(by_day, limits.window_days, limits.times)
     hours = efs.needs(file_system, HOUR_S, max(efs_throughput.HOURLY_DAYS, back), METERED, LEAST_PERMITTED)
@@ -126,12 +114,10 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
     if free and not _may_be_at_limit(by_hour, limits, ceiling, long_bytes):
         return Fine(FREE)
     demand_of = partial(efs_throughput.demand, file_system, seen, by_day, limits.window_days, back, permitted)
-    demand = demand_of(by_hour)
-    if free or isinstance(demand, Unknown) or not _is_calm(demand, limits):
+    if free or isinstance(answer := demand_of(by_hour), Unknown) or not _is_calm(answer, limits):
         month = [] if free else efs_throughput.month_needs(file_system, *(() if elastic else (BALANCE,)))
-        demand = demand_of(seen.read(*efs.needs(file_system, FIVE_MINUTES_S, back, METERED), *month)[0])
-    if isinstance(demand, Unknown):
-        return demand
+        answer = demand_of(seen.read(*efs.needs(file_system, FIVE_MINUTES_S, back, METERED), *month)[0])
+    demand = unless_decided(answer)
     if not elastic and (at_limit_s := _at_limit_s(demand, limits, ceiling, paid=paid > 0)) is not None:
         return _flag_limit(demand, limits.window_days, ceiling, at_limit_s)
     if free:
@@ -140,6 +126,21 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
         why = f"for {duration_words(limited * demand.metered.period_s)}, so its demand is unknown"
         return Unknown(f"it was at a limit {why}") if elastic else Fine(f"it used all of its throughput {why}")
     return _judge_cost(demand, seen, limits, ceiling, paid)
+
+
+def _decided_by_day(
+    by_day: Series, limits: MismatchLimits, long_bytes: float, *, elastic: bool, free: bool
+) -> Fine | Unknown | None:
+    """The verdict if the days decide it. `long_bytes` are what it moves if it is at its limit for long."""
+    recent = by_day.newest(limits.window_days)
+    if not recent.present:
+        return Unknown(f"MeteredIOBytes has no point in {limits.window_days} days")
+    if recent.missing and not free:
+        return Unknown(f"MeteredIOBytes has no point on {recent.missing} of the last {len(recent)} days")
+    if elastic and efs_throughput.a_month(by_day) < limits.least_gib * GIB:
+        return Fine(f"less than {limits.least_gib:g} GiB are metered per month")
+    often = sum(moved >= long_bytes for moved in recent.present) + recent.missing >= limits.at_limit_days
+    return Fine(FREE) if free and not often else None
 
 
 def _may_be_at_limit(by_hour: Series, limits: MismatchLimits, ceiling: float, long_bytes: float) -> bool:
@@ -185,15 +186,13 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
         return Fine(suits)
 
     *_, last = seen.read(*efs_throughput.month_needs(file_system, *(() if elastic else (BALANCE,))))
-    moved = efs_throughput.month(file_system, seen, limits.window_days)
-    if isinstance(moved, Unknown):
-        return moved
+    moved = unless_decided(efs_throughput.month(file_system, seen, limits.window_days))
     bill, slow = moved.elastic_at_least if elastic else (), demand.too_slow(moved, limits.times, amount)
     minute = min(ceiling, demand.peak * FIVE_MINUTES_S / MINUTE_S)  # if one minute moved all that the five did
     carried, options = [minute], dict[EfsMode, Advice]()
     if bursting and "bursting" not in slow:
         carried.append(formulas.metered_ceiling("bursting", file_system))
-        held = () if elastic else last.since(last.end_s - 3 * DAY_S).present
+        held = () if elastic else last.newest(3).present
         options["bursting"] = _to_bursting(demand, limits, bill, held, sure=minute <= carried[-1])
     too_little = LESS_BELOW_GIB * formulas.paid_mib_s(file_system, amount or 0)
     peak = f"the busiest five minutes and {limits.headroom_percent:g} % more"
@@ -205,13 +204,12 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
         options["elastic"] = efs_throughput.to_elastic(file_system, moved, sure=True)
     if not options:
         return Fine(next(iter(slow.values()), suits))
-    flagged = _flag_cost(demand, options, moved, amount)
+    flagged, holes = _flag_cost(demand, options, moved, amount), demand.holes
     if elastic:
-        return replace(flagged, confidence="low" if demand.holes else "medium", caveats=demand.holes)
+        return replace(flagged, confidence="low" if holes else "medium", caveats=holes)
     shorter = (SHORTER.format(binary_rate_words(minute)),) if minute > min(carried) else ()
-    doubt = shorter or demand.holes or demand.by_day.missing or len(demand.by_day) < LOOK_BACK_DAYS
-    caveats = (*demand.holes, *shorter, efs_throughput.WAIT)
-    return replace(flagged, confidence="medium" if doubt else "high", caveats=caveats)
+    doubt = shorter or holes or demand.by_day.missing or len(demand.by_day) < LOOK_BACK_DAYS
+    return replace(flagged, confidence="medium" if doubt else "high", caveats=(*holes, *shorter, efs_throughput.WAIT))
 
 
 def _surely_costs_more(demand: Demand, seen: Seen, amount: int) -> bool:
@@ -244,23 +242,16 @@ def _to_bursting(
 
 def _mode_and_peaks(demand: Demand, scale: float | None, *lines: Line) -> tuple[Evidence, Evidence]:
     """Evidence: the mode, and a chart of the busiest five minutes of each day."""
-    rates, peak = demand.metered.over(FIVE_MINUTES_S * MIB), round(demand.peak / MIB, 2)
-    points = DAY_S // rates.period_s
-    each = [rates.values[i : i + points] for i in range(0, len(rates), points)]
-    chart = Series.of(rates.start_s, DAY_S, [max((one for one in day if not isnan(one)), default=None) for day in each])
-    return (
-        Evidence(label="Throughput mode", value=_mode_words(demand.file_system), unit="words"),
-        Evidence(label=PEAK + demand.at_most, value=peak, unit="MiB/s", series=chart, scale=scale, lines=lines),
-    )
+    label, peak = f"Busiest five minutes, metered{demand.at_most}", round(demand.peak / MIB, 2)
+    chart = condensed(demand.metered.over(FIVE_MINUTES_S * MIB), DAY_S)
+    mode = Evidence("Throughput mode", _mode_words(demand.file_system), "words")
+    return mode, Evidence(label, peak, "MiB/s", chart, scale, lines)
 
 
 def _mode_words(file_system: EfsFileSystem) -> str:
     mib_s = file_system.provisioned_mib_s if file_system.throughput_mode == "provisioned" else None
-    return (
-        f"{binary_rate_words(mib_s * MIB)} provisioned"
-        if mib_s
-        else f"{file_system.throughput_mode.capitalize()} throughput"
-    )
+    mode = f"{file_system.throughput_mode.capitalize()} throughput"
+    return f"{binary_rate_words(mib_s * MIB)} provisioned" if mib_s else mode
 
 
 def _flag_cost(demand: Demand, options: Mapping[EfsMode, Advice], moved: Month, amount: int | None) -> Flagged:
@@ -269,17 +260,13 @@ def _flag_cost(demand: Demand, options: Mapping[EfsMode, Advice], moved: Month, 
     burst = round(formulas.metered_ceiling("bursting", file_system) / MIB, 2) if "bursting" in options else None
     levels = (("Provisioned", present), ("Proposed", proposed), ("Bursting at most", burst))
     names = {"bursting": "bursting", "provisioned": f"{amount} MiB/s provisioned", "elastic": "Elastic throughput"}
-    enough, window = (
-        " or ".join(names[mode] for mode in options),
-        (demand.metered.end_s - demand.metered.start_s) // DAY_S,
-    )
+    window = len(demand.metered) * demand.metered.period_s // DAY_S
     operations = read.operations + written.operations
     mean_kib = (read.size_bytes + written.size_bytes) / operations / KIB if operations else 0
-    mean = Evidence(label="Average size of a read or write", value=round(mean_kib, 1), unit="KiB")
     return Flagged(
         summary=(
             f"{_mode_words(file_system)}, and the busiest five minutes of {window} days metered{demand.at_most}"
-            f" {demand.peak / MIB:,.3g} MiB/s: {enough} is enough"
+            f" {demand.peak / MIB:,.3g} MiB/s: {' or '.join(names[mode] for mode in options)} is enough"
         ),
         confidence="medium",
         evidence=(
@@ -288,7 +275,7 @@ def _flag_cost(demand: Demand, options: Mapping[EfsMode, Advice], moved: Month, 
             efs.gib("Read per month", read.size_bytes),
             efs.gib("Written per month", written.size_bytes),
             efs.gib("Stored in Standard", file_system.standard_bytes),
-            *((mean,) if operations else ()),
+            *([Evidence("Average size of a read or write", round(mean_kib, 1), "KiB")] if operations else []),
         ),
         advice=tuple(options.values()),
         gist=(file_system.throughput_mode, size_class(present or 0), *sorted(one.action for one in options.values())),
@@ -306,8 +293,8 @@ def _flag_limit(demand: Demand, window_days: int, ceiling: float, at_limit_s: li
         confidence="high",
         evidence=(
             *_mode_and_peaks(demand, ceiling / MIB, Line(f"{which.capitalize()} limit", round(ceiling / MIB, 2))),
-            Evidence(label="Time at its limit", value=round(lasted / HOUR_S, 1), unit="hours"),
-            Evidence(label="Days at its limit for long", value=len(at_limit_s), unit="days"),
+            Evidence("Time at its limit", round(lasted / HOUR_S, 1), "hours"),
+            Evidence("Days at its limit for long", len(at_limit_s), "days"),
         ),
         advice=efs_throughput.more_throughput(demand.file_system, ceiling, 1.5),
         gist=(AT_LIMIT, size_class(ceiling)),

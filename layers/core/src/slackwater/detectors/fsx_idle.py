@@ -21,13 +21,12 @@ type requires. Or keep the data on the smallest file server.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from itertools import accumulate
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import FsxFileSystem, FsxVolume
 from slackwater.model.units import GIB, MIB
@@ -43,12 +42,10 @@ READS, WRITES, METADATA = (
 )
 CLIENTS = Metric("AWS/FSx", "ClientConnections", "Maximum", "connections")
 
-SURE_DAYS: Final = 30
-"""A shorter silence never has high confidence: a monthly job needs this long to show."""
+SURE_DAYS: Final = 30  # a shorter silence never has high confidence: a monthly job needs this long to show
 WINDOWS_CLIENTS_MB_S: Final = 32
 """Smaller Windows file systems do not publish their clients (FSx for Windows User Guide, "CloudWatch metrics")."""
-REPLICATED: Final = frozenset({"DP", "LS"})
-"""Types of ONTAP volumes that replication writes, not clients."""
+REPLICATED: Final = frozenset({"DP", "LS"})  # types of ONTAP volumes that replication writes, not clients
 DELETABLE: Final = "OPENZFS"
 """The type that Slackwater may delete. The backups of others lack shares, LUNs, a domain, or links to S3."""
 
@@ -65,8 +62,7 @@ class IdleLimits(Limits):
 def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict:
     """Flag a file system without operations and clients while CloudWatch was recording."""
     volumes = [one for one in seen.fleet.all(FsxVolume) if one.file_system_id == file_system.id]
-    if answer := _exempt(file_system, volumes, seen, limits):
-        return answer
+    unless_decided(_exempt(file_system, volumes, seen, limits))
     kind, window = file_system.file_system_type, max(limits.quiet_days, limits.window_days)
     is_openzfs, large = kind == "OPENZFS", (file_system.throughput_mb_s or 0) >= WINDOWS_CLIENTS_MB_S
     clients_published = is_openzfs or kind == "LUSTRE" or (kind == "WINDOWS" and large)
@@ -74,30 +70,28 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     for known in (metrics[:1], metrics):
         silent = seen.read(*fsx.daily(file_system, window, *known))
         for metric, series in zip(known, silent, strict=True):
-            if answer := _not_silent(metric, series, seen.finished(series, file_system.created_at), limits):
-                return answer
+            unless_decided(_not_silent(metric, series, seen.finished(series, file_system.created_at), limits))
     metadata, *space = seen.read(*fsx.daily(file_system, window, METADATA, *([USED] if is_openzfs else [])))
-    if is_openzfs and (answer := _replicated(space[0], file_system, seen, limits)):
-        return answer
+    for used in space:
+        unless_decided(_replicated(used, file_system, seen, limits))
 
     recorded = [seen.finished(one, file_system.created_at) for one in silent]
     lost = max(gaps(one, limits.quiet_days).before for one in recorded)
-    quiet, probes = len(recorded[0]) - lost, sum(metadata.present)
-    whole = quiet >= SURE_DAYS and not lost and not probes
-    reads, kept_days = silent[0], file_system.automatic_backup_days
-    doubt = f"{probes:,.0f} metadata operations came without a client, probably from FSx's own health checks."
-    if not probes:
-        doubt = f"CloudWatch did not record {lost} earlier days, when a monthly job may have run." if lost else ""
+    quiet, probes, reads = len(recorded[0]) - lost, sum(metadata.present), silent[0]
+    whole, kept_days = quiet >= SURE_DAYS and not lost and not probes, file_system.automatic_backup_days
+    doubt = f"CloudWatch did not record {lost} earlier days, when a monthly job may have run." if lost else ""
+    if probes:
+        doubt = f"{probes:,.0f} metadata operations came without a client, probably from FSx's own health checks."
     return Flagged(
         summary=f"{_describe(file_system)}, and no {'client' if clients_published else 'operation'} for {quiet} days",
         confidence="high" if whole and clients_published else "medium",
         evidence=(
-            Evidence(label="Days without an operation or a client", value=quiet, unit="days"),
-            Evidence(label="Read operations per day", value=sum(reads.present), unit="operations", series=reads),
+            Evidence("Days without an operation or a client", quiet, "days"),
+            Evidence("Read operations per day", sum(reads.present), "operations", reads),
             fsx.deployment(file_system),
-            Evidence(label="Created", value=f"{file_system.created_at:%Y-%m-%d}", unit="date"),
-            *([Evidence(label="Volumes", value=len(volumes), unit="count")] if volumes else []),
-            *([] if kept_days is None else [Evidence(label="Automatic backups kept", value=kept_days, unit="days")]),
+            Evidence("Created", f"{file_system.created_at:%Y-%m-%d}", "date"),
+            *([Evidence("Volumes", len(volumes), "count")] if volumes else []),
+            *([] if kept_days is None else [Evidence("Automatic backups kept", kept_days, "days")]),
         ),
         advice=(_delete(file_system, volumes, sure=whole), *_smallest(file_system)),
         gist=(file_system.storage_gib, file_system.throughput_mb_s or 0, file_system.iops or 0),
@@ -105,13 +99,15 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     )
 
 
-def _exempt(file_system: FsxFileSystem, volumes: Sequence[FsxVolume], seen: Seen, limits: IdleLimits) -> Verdict | None:
+def _exempt(
+    file_system: FsxFileSystem, volumes: Sequence[FsxVolume], seen: Seen, limits: IdleLimits
+) -> Fine | Unknown | None:
     """The verdict that needs no metrics: on its state, its age, or an ONTAP volume that replication writes."""
     if file_system.state.startswith("MISCONFIGURED"):
         return Unknown(f"it is {file_system.state}, which may be why nobody uses it")
     if file_system.state != "AVAILABLE":
         return Fine(f"it is {file_system.state.lower()}")
-    if seen.age(file_system.created_at) < timedelta(days=limits.minimum_age_days):
+    if seen.is_younger(file_system.created_at, days=limits.minimum_age_days):
         return Fine(f"it is younger than {limits.minimum_age_days} days")
     if file_system.file_system_type != "ONTAP":
         return None
@@ -121,7 +117,7 @@ def _exempt(file_system: FsxFileSystem, volumes: Sequence[FsxVolume], seen: Seen
     return Fine(f"replication writes its {min(types)} volume") if types else None
 
 
-def _replicated(used: Series, file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict | None:
+def _replicated(used: Series, file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Fine | Unknown | None:
     """The verdict if replication writes an OpenZFS file system, or may do so."""
     points = used.since(file_system.created_at.timestamp()).present
     growth = max((now - lowest for now, lowest in zip(points, accumulate(points, min), strict=True)), default=0.0)
@@ -132,13 +128,13 @@ def _replicated(used: Series, file_system: FsxFileSystem, seen: Seen, limits: Id
     return None
 
 
-def _not_silent(metric: Metric, series: Series, recorded: Series, limits: IdleLimits) -> Verdict | None:
+def _not_silent(metric: Metric, series: Series, recorded: Series, limits: IdleLimits) -> Fine | Unknown | None:
     """The verdict if something happened, or if CloudWatch was not recording. None if the metric was always zero."""
-    if any(series.present) and metric is CLIENTS:
+    if not any(series.present):
+        return fsx.hole(metric, recorded, limits.quiet_days)
+    if metric is CLIENTS:
         return Fine(f"clients were connected, at most {max(series.present):,.0f} at once")
-    if any(series.present):
-        return Fine(f"it had {sum(series.present):,.0f} {metric.name} in {len(series)} days")
-    return fsx.hole(metric, recorded, limits.quiet_days)
+    return Fine(f"it had {sum(series.present):,.0f} {metric.name} in {len(series)} days")
 
 
 def _describe(file_system: FsxFileSystem) -> str:
@@ -203,37 +199,34 @@ def _backup(file_system: FsxFileSystem, volumes: Sequence[FsxVolume]) -> str | N
     return f'for id in {" ".join(one.id for one in volumes)}; do {create} --volume-id "$id"; done' if volumes else None
 
 
-def _smallest(file_system: FsxFileSystem) -> tuple[Advice, ...]:
+def _smallest(file_system: FsxFileSystem) -> Iterator[Advice]:
     """Recommend to keep the data on the smallest file server, if AWS's table of sizes is built in."""
-    table = formulas.deployment(file_system)
-    least, present = table.file_servers[0].throughput_mb_s if table else 0, file_system.throughput_mb_s or 0
+    table, present = formulas.deployment(file_system), file_system.throughput_mb_s or 0
+    least = table.file_servers[0].throughput_mb_s if table else present
     saved = fsx.saved(file_system, replace(file_system, throughput_mb_s=least))
-    if table is None or saved is None or present <= least:
-        return ()
-    keep = Advice(
-        action="smallest-file-server",
-        summary=f"Keep the data with {least} MB/s instead of {present:,}, and raise it when someone needs it again.",
-        changes=saved,
-        risk=f"{fsx.interruption(file_system)} FSx needs at least 6 hours between two changes.",
-        reversible=True,
-        command=fsx.update(file_system, f"ThroughputCapacity={least}"),
-    )
-    return (keep,)
+    if least < present and saved is not None:
+        instead = f"{least} MB/s instead of {present:,}"
+        yield Advice(
+            action="smallest-file-server",
+            summary=f"Keep the data with {instead}, and raise it when someone needs it again.",
+            changes=saved,
+            risk=f"{fsx.interruption(file_system)} FSx needs at least 6 hours between two changes.",
+            reversible=True,
+            command=fsx.update(file_system, f"ThroughputCapacity={least}"),
+        )
 
 
 ONCE = days(0.0, {34: 90.0})
 SILENT = dict.fromkeys((READS, WRITES, METADATA, CLIENTS), 0.0)
 VOLUME = examples.fsx_volume(volume_type="ONTAP", ontap_volume_type="RW", path="/projects")
-
+LUSTRE = {"file_system_type": "LUSTRE", "deployment_type": "SCRATCH_2", "throughput_mb_s": None, "iops": None}
 BOUGHT = {"storage_gib": 1_024, "iops": 3_072, "automatic_backup_days": 7}
 
 openzfs = Cases(examples.fsx(**BOUGHT, throughput_mb_s=320), {**SILENT, USED: 300.0 * GIB})
 unread = Cases(openzfs.resource)
 ontap = Cases(examples.fsx(**BOUGHT, throughput_mb_s=512, file_system_type="ONTAP"), SILENT, records=(VOLUME,))
 windows = Cases(examples.fsx(storage_gib=1_024, file_system_type="WINDOWS", iops=None, iops_mode=None), SILENT)
-lustre = Cases(
-    examples.fsx(storage_gib=1_024, file_system_type="LUSTRE", deployment_type="SCRATCH_2", iops=None), SILENT
-)
+lustre = Cases(examples.fsx(storage_gib=1_024, **LUSTRE), SILENT)
 
 DETECTOR = Detector(
     title="FSx file system that nobody uses",
@@ -247,7 +240,7 @@ DETECTOR = Detector(
         openzfs("a month of zeros", Flagged, "no client for 36 days"),
         ontap("ONTAP, a month of zeros", Flagged, "no operation for 36 days"),
         windows("Windows, a month of zeros", Flagged, "no client"),
-        lustre("scratch Lustre, a month of zeros", Flagged, "Lustre, 1,024 GiB, and no client", throughput_mb_s=None),
+        lustre("scratch Lustre, a month of zeros", Flagged, "Lustre, 1,024 GiB, and no client"),
         openzfs("metadata operations without a client", Flagged, metrics={METADATA: 12.0}),
         openzfs("quiet since it was created two weeks ago", Flagged, "13 days", created_at=days_ago(14)),
         openzfs("recorded for a month, and not before", Flagged, "31 days", metrics={READS: [0.0] * 32}),

@@ -25,14 +25,13 @@ system, copy the data, switch the clients, copy the rest, back up the old one an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from functools import partial
 from itertools import pairwise
 from math import ceil
 from statistics import correlation, fmean, linear_regression
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, difference, size_class
@@ -42,6 +41,7 @@ from slackwater.model.units import GIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
 from slackwater.performance import fsx as formulas
 from slackwater.rules import examples, fsx
+from slackwater.rules.advice import caveats
 from slackwater.rules.examples import Cases, days, days_ago
 from slackwater.rules.fsx import FREE, IN_POOL, ON_SSD, USED
 from slackwater.rules.series import gaps
@@ -54,6 +54,10 @@ TRAFFIC: Final = (READ, WRITTEN, READ_PEAK, WRITE_PEAK)
 SURE_DAYS: Final = 30  # a monthly job, which may fill it for a night, needs this long to show
 HEADROOM: Final = 2  # AWS advises to use less than half of what is provisioned, in the busiest minute too
 MONTH_DAYS, WEEK_POINTS = 30, 8
+TIERING: Final = (
+    "Above half full, volumes that tier by AUTO or SNAPSHOT_ONLY move cold data to the capacity pool, which is slower"
+    " and billed by size and request. Check their policies, or leave more room."
+)
 TREND: Final = 0.7  # correlation with time above which half of the variance is growth
 
 
@@ -70,13 +74,9 @@ class OversizedLimits(Limits):
 
 def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Verdict:
     """Flag a file system that was never a fifth full, if something smaller is enough."""
+    unless_decided(_exempt(file_system, seen, limits))
     kind, window = file_system.file_system_type, max(limits.least_days, limits.window_days)
-    space = fsx.SPACE.get(kind)
-    if space is None:
-        return Fine(f"the size of {fsx.NAMES.get(kind, kind)} is its throughput")
-    if why := _exempt(file_system, seen, limits):
-        return Fine(why)
-    (points,) = seen.read(*fsx.daily(file_system, window, space))
+    (points,) = seen.read(*fsx.daily(file_system, window, fsx.SPACE[kind]))
     used = fsx.used_bytes(file_system, points)
     if used.present and (percent := _percent(file_system, max(used.present))) >= limits.used_percent:
         return Fine(f"it was {percent:.0f} % full")
@@ -96,7 +96,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
     if not pool:
         return Unknown("StorageUsed of its capacity pool has no point, so the size of its data is unknown")
     work = {metric: seen.finished(one, file_system.created_at) for metric, one in found.items()}
-    use = _use(file_system, max(used.present), max(pool), work, limits)
+    use = _use(file_system, used, max(pool), work, limits)
     stored = use.fullest / (limits.fill_percent / 100)
     tight = formulas.with_least_ssd(file_system, stored_bytes=stored, iops=use.needed_iops)
     least = max(limits.least_surplus_gib, formulas.LEAST_SHRINK * file_system.storage_gib)  # or a copy is not worth it
@@ -106,19 +106,23 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
         return Fine(f"it can hardly be smaller: {size_words(use.fullest)} on SSD{pooled}")
     if smaller is None and use.traffic is None:
         return Unknown("the throughput of its clients is unknown, and so is which smaller service is enough")
-    return _flag(file_system, use, smaller, (used, recorded), limits)
+    return _flag(file_system, use, smaller, recorded, limits)
 
 
-def _exempt(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> str | None:
-    least_gib = formulas.least_gib(file_system)
+def _exempt(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Fine | None:
+    """The verdict on a file system that is not judged, whatever it holds."""
+    kind = file_system.file_system_type
+    if kind not in fsx.SPACE:
+        return Fine(f"the size of {fsx.NAMES.get(kind, kind)} is its throughput")
     if file_system.storage_type != "SSD":
-        return f"it is on {file_system.storage_type}, not on SSD"
+        return Fine(f"it is on {file_system.storage_type}, not on SSD")
     if file_system.state != "AVAILABLE":
-        return f"it is {file_system.state.lower()}"
-    if file_system.file_system_type != "ONTAP" and file_system.storage_gib - least_gib < limits.least_surplus_gib:
-        return f"it is close to the minimum of {least_gib} GiB"
-    if seen.age(file_system.created_at) < timedelta(days=limits.least_days + 1):  # its first day is not a whole one
-        return f"it is younger than {limits.least_days + 1} days"
+        return Fine(f"it is {file_system.state.lower()}")
+    least_gib = formulas.least_gib(file_system)
+    if kind != "ONTAP" and file_system.storage_gib - least_gib < limits.least_surplus_gib:
+        return Fine(f"it is close to the minimum of {least_gib} GiB")
+    if seen.is_younger(file_system.created_at, days=limits.least_days + 1):  # its first day is not a whole one
+        return Fine(f"it is younger than {limits.least_days + 1} days")
     return None
 
 
@@ -137,12 +141,13 @@ def _growth(days: Sequence[float]) -> float:
     return max(0.0, min(slopes))
 
 
-class _Use(NamedTuple):
-    """What a file system holds on SSD and in its capacity pool at most, in bytes, and what it does. None is unknown.
+class Use(NamedTuple):
+    """What a file system holds on SSD, by day and at most, and in its capacity pool, in bytes. None is unknown.
 
     `traffic` are bytes a second at most, and bytes that clients read and write in a month.
     """
 
+    used: Series
     fullest: float
     pooled: float
     disk_iops: float | None
@@ -151,8 +156,8 @@ class _Use(NamedTuple):
 
 
 def _use(
-    file_system: FsxFileSystem, fullest: float, pooled: float, work: Mapping[Metric, Series], limits: OversizedLimits
-) -> _Use:
+    file_system: FsxFileSystem, used: Series, pooled: float, work: Mapping[Metric, Series], limits: OversizedLimits
+) -> Use:
     """`work` has whole days. A metric with a missing day among the newest ones is unknown: all IOPS are needed then."""
     known = {metric: one.present for metric, one in work.items() if not gaps(one, limits.least_days).holes}
     iops, needed, traffic = None, file_system.iops or 0, None
@@ -163,31 +168,20 @@ def _use(
         read, written = (fmean(known[metric][-MONTH_DAYS:]) * MONTH_DAYS for metric in (READ, WRITTEN))
         # Reads and writes may have different busiest minutes: an upper bound.
         traffic = (max(known[READ_PEAK]) + max(known[WRITE_PEAK])) / MINUTE_S, read, written
-    return _Use(fullest, pooled, iops, needed, traffic)
+    return Use(used, max(used.present), pooled, iops, needed, traffic)
 
 
 def _flag(
-    file_system: FsxFileSystem,
-    use: _Use,
-    smaller: FsxFileSystem | None,
-    space: tuple[Series, Series],
-    limits: OversizedLimits,
+    file_system: FsxFileSystem, use: Use, smaller: FsxFileSystem | None, recorded: Series, limits: OversizedLimits
 ) -> Flagged:
-    """`space` is the used space by day, with today and without."""
-    used, recorded = space
+    """`recorded` is the used space of whole days."""
     provisioned, present = file_system.storage_gib, len(recorded.present)
     is_ontap, iops, traffic = file_system.file_system_type == "ONTAP", use.disk_iops, use.traffic
     pooled, mb_s = round(use.pooled / GIB, 1), round(traffic[0] / formulas.MB, 1) if traffic else 0
-    caveats = []
-    if iops is None and file_system.iops:
-        caveats.append("The IOPS of its disks are unknown, so a smaller one keeps all of its IOPS.")
-    if is_ontap and smaller:
-        caveats.append(
-            "Above half full, volumes that tier by AUTO or SNAPSHOT_ONLY move cold data to the capacity pool, which is"
-            " slower and billed by size and request. Check their policies, or leave more room."
-        )
-    elif use.pooled:
-        caveats.append("AWS also bills its capacity pool. If you move all data, you save that too.")
+    lines = (Line("Provisioned", provisioned), *([Line("Proposed", smaller.storage_gib)] if smaller else []))
+    unknown = "The IOPS of its disks are unknown, so a smaller one keeps all of its IOPS."
+    moved = "AWS also bills its capacity pool. If you move all data, you save that too."
+    shrinks, moves = is_ontap and smaller, use.pooled and not (is_ontap and smaller)
     return Flagged(
         summary=(
             f"{fsx.NAMES[file_system.file_system_type]}: {provisioned:,} GiB of SSD provisioned, at most"
@@ -195,24 +189,17 @@ def _flag(
         ),
         confidence="high" if present >= SURE_DAYS and not recorded.missing else "medium",
         evidence=(
-            Evidence(
-                label="Used SSD, per day",
-                value=round(use.fullest / GIB, 1),
-                unit="GiB",
-                series=used.over(GIB),
-                scale=provisioned,
-                lines=(Line("Provisioned", provisioned), *([Line("Proposed", smaller.storage_gib)] if smaller else [])),
-            ),
-            Evidence(label="Provisioned SSD", value=provisioned, unit="GiB"),
-            Evidence(label="Recorded days", value=present, unit="days"),
+            Evidence("Used SSD, per day", round(use.fullest / GIB, 1), "GiB", use.used.over(GIB), provisioned, lines),
+            Evidence("Provisioned SSD", provisioned, "GiB"),
+            Evidence("Recorded days", present, "days"),
             fsx.deployment(file_system),
-            *([Evidence(label="In the capacity pool at most", value=pooled, unit="GiB")] if is_ontap else []),
-            *([] if iops is None else [Evidence(label="Disk IOPS at most", value=round(iops), unit="IOPS")]),
-            *([Evidence(label="Throughput of clients at most", value=mb_s, unit="MB/s")] if traffic else []),
+            *([Evidence("In the capacity pool at most", pooled, "GiB")] if is_ontap else []),
+            *([] if iops is None else [Evidence("Disk IOPS at most", round(iops), "IOPS")]),
+            *([Evidence("Throughput of clients at most", mb_s, "MB/s")] if traffic else []),
         ),
         advice=(_shrink(file_system, smaller),) if smaller else (),
         gist=(provisioned, size_class(use.fullest + use.pooled)),
-        caveats=tuple(caveats),
+        caveats=caveats((unknown, iops is None and file_system.iops), (TIERING, shrinks), (moved, moves)),
         remedies=_elsewhere(file_system, use, limits),
         cheapest_first=True,
     )
@@ -250,7 +237,7 @@ def _shrink(file_system: FsxFileSystem, smaller: FsxFileSystem) -> Advice:
     )
 
 
-def _elsewhere(file_system: FsxFileSystem, use: _Use, limits: OversizedLimits) -> tuple[Remedy, ...]:
+def _elsewhere(file_system: FsxFileSystem, use: Use, limits: OversizedLimits) -> tuple[Remedy, ...]:
     """The smaller services that carry the same. OpenZFS provisions room to grow; EFS bills what it holds."""
     before = formulas.monthly_units(file_system)
     if before is None or use.traffic is None:
@@ -278,12 +265,11 @@ def _elsewhere(file_system: FsxFileSystem, use: _Use, limits: OversizedLimits) -
 def _move(service: str, before: tuple[Change, ...], way: Alternative) -> Advice | None:
     if way.id != service or not way.solves:
         return None
-    after = None if way.changes is None else tuple(Change(one.item, -one.quantity) for one in way.changes)
     trial = " Try it with your own writes first, because small ones wait longer there." if service == "efs" else ""
     return Advice(
         action=f"move-to-{service}",
         summary=f"{way.summary}.{trial} Copy to it with AWS DataSync, {THEN}",
-        changes=None if after is None else difference(before, after),
+        changes=None if way.changes is None else difference((*before, *way.changes), ()),
         risk="Only for clients that speak NFS. They mount another address, and AWS bills both during the copy.",
         reversible=True,
     )

@@ -23,7 +23,7 @@ import json
 from dataclasses import replace
 from math import floor
 
-from slackwater.model.detector import Detector, Seen, limit
+from slackwater.model.detector import Detector, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric
 from slackwater.model.resources import FsxFileSystem
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
@@ -31,6 +31,7 @@ from slackwater.performance import fsx as formulas
 from slackwater.rules import examples, fsx
 from slackwater.rules.examples import HERE, Cases, days, days_ago
 
+INTERVAL = "FSx needs at least 6 hours between two changes of IOPS or storage."
 DISKS = Metric("AWS/FSx", "DiskIopsUtilization", "Maximum", "percent")
 
 
@@ -58,9 +59,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
     if iops <= required:
         return Fine(f"its throughput capacity requires {required:,} IOPS")
 
-    recorded = fsx.utilization(file_system, seen, limits, DISKS)
-    if not isinstance(recorded, fsx.Utilization):
-        return recorded
+    recorded = unless_decided(fsx.utilization(file_system, seen, limits, DISKS))
     (disks,) = recorded.series
     percent = fsx.peak(disks)
     if percent >= limits.peak_percent:
@@ -70,16 +69,15 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
     needed = max(included, required, least)
     mode = {"Mode": "AUTOMATIC"} if needed == included else {"Mode": "USER_PROVISIONED", "Iops": needed}
     setting = {"DiskIopsConfiguration": mode}
+    label = "Busiest minute of the disks, per day"
     enough = f"the included {included:,} are enough" if needed == included else f"{needed:,} are enough"
     return Flagged(
         summary=f"{iops:,} IOPS provisioned, {used:,.0f} used in the busiest minute of {recorded.days} days: {enough}",
         confidence="high" if recorded.whole else "medium",
         evidence=(
-            Evidence(label="Provisioned SSD IOPS", value=iops, unit="IOPS"),
-            Evidence(label="Included IOPS", value=included, unit="IOPS"),
-            fsx.utilization_chart(
-                "Busiest minute of the disks, per day", disks, f"{iops:,} IOPS", f"{needed:,} IOPS", needed / iops * 100
-            ),
+            Evidence("Provisioned SSD IOPS", iops, "IOPS"),
+            Evidence("Included IOPS", included, "IOPS"),
+            fsx.utilization_chart(label, disks, f"{iops:,} IOPS", f"{needed:,} IOPS", needed / iops * 100),
         ),
         advice=(
             Advice(
@@ -93,14 +91,15 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
             ),
         ),
         gist=(iops, needed),
-        caveats=(
-            fsx.change_interval(file_system, "FSx needs at least 6 hours between two changes of IOPS or storage."),
-        ),
+        caveats=(fsx.change_interval(file_system, INTERVAL),),
     )
 
 
 case = Cases(examples.fsx(iops=20_000, iops_mode="USER_PROVISIONED"), {DISKS: 10.0})
 unrecorded = Cases(case.resource)
+LARGE = {"storage_gib": 5_120, "throughput_mb_s": 4_096, "iops": 160_000, "iops_mode": "USER_PROVISIONED"}
+there = replace(HERE, region="us-east-1")
+ontap = Cases(examples.fsx(file_system_type="ONTAP", target=there, **LARGE), case.metrics)
 
 DETECTOR = Detector(
     title="FSx SSD IOPS nobody uses",
@@ -118,16 +117,7 @@ DETECTOR = Detector(
         unrecorded("no metric", Unknown, "no point on 14 of 14 days"),
         unrecorded("IOPS unknown", Unknown, "did not return", iops=None),
         case("recorded for three weeks", Flagged, "minute of 21 days", metrics={DISKS: [10.0] * 22}),
-        case(
-            "ONTAP whose file server requires its IOPS",
-            Fine,
-            "requires 160,000",
-            target=replace(HERE, region="us-east-1"),
-            file_system_type="ONTAP",
-            storage_gib=5_120,
-            throughput_mb_s=4_096,
-            iops=160_000,
-        ),
+        ontap("ONTAP whose file server requires its IOPS", Fine, "requires 160,000"),
         unrecorded("Windows", Fine, "not judged", file_system_type="WINDOWS", deployment_type="SINGLE_AZ_2"),
         unrecorded("being updated", Fine, "updating", state="UPDATING"),
     ),

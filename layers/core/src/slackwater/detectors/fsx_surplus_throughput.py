@@ -27,7 +27,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Final
 
-from slackwater.model.detector import Detector, Seen, limit
+from slackwater.model.detector import Detector, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric
 from slackwater.model.resources import FsxFileSystem
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
@@ -45,6 +45,7 @@ NETWORK, CPU, DISK_THROUGHPUT, DISK_IOPS = (
         "FileServerDiskIopsUtilization",
     )
 )
+INTERVAL = "In several Availability Zones, FSx needs at least 6 hours between two changes of throughput or IOPS."
 SERVER: Final = (CPU, DISK_THROUGHPUT, DISK_IOPS)
 BALANCES: Final = tuple(
     Metric("AWS/FSx", f"FileServerDisk{kind}Balance", "Minimum", "percent") for kind in ("Throughput", "Iops")
@@ -78,16 +79,12 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
     if not smaller:
         return Fine("there is no smaller one")
 
-    recorded = fsx.utilization(file_system, seen, limits, NETWORK)
-    if not isinstance(recorded, fsx.Utilization):
-        return recorded
+    recorded = unless_decided(fsx.utilization(file_system, seen, limits, NETWORK))
     peaks = {NETWORK: fsx.peak(recorded.series[0])}
     if _load(smaller[-1], server, peaks)[0] >= limits.busy_percent:
         return _too_small(smaller[-1], server, peaks)
     bursts = present < table.bursts_below_mb_s
-    rest = fsx.utilization(file_system, seen, limits, *SERVER, *(BALANCES if bursts else ()))
-    if not isinstance(rest, fsx.Utilization):
-        return rest
+    rest = unless_decided(fsx.utilization(file_system, seen, limits, *SERVER, *(BALANCES if bursts else ())))
     peaks |= zip(SERVER, map(fsx.peak, rest.series), strict=False)
     balance = min((min(one.present) for one in rest.series[len(SERVER) :]), default=100.0)
     if balance < limits.balance_percent:
@@ -98,6 +95,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
 
     least, recorded_days = fitting.throughput_mb_s, min(recorded.days, rest.days)
     percent, busiest = _load(fitting, server, peaks)
+    label, proposed = "Busiest minute of the network, per day", 100 / _on(fitting, server, NETWORK, 1)
     return Flagged(
         summary=(
             f"{present:,} MB/s provisioned, {max(peaks.values()):.0f} % used in the busiest minute of {recorded_days}"
@@ -105,16 +103,10 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
         ),
         confidence="high" if recorded.whole and rest.whole else "medium",
         evidence=(
-            Evidence(label="Throughput capacity", value=present, unit="MB/s"),
-            Evidence(label=f"Busiest minute ({busiest.name})", value=round(peaks[busiest], 1), unit="percent"),
-            fsx.utilization_chart(
-                "Busiest minute of the network, per day",
-                recorded.series[0],
-                f"{present:,} MB/s",
-                f"{least:,} MB/s",
-                100 / _on(fitting, server, NETWORK, 1),
-            ),
-            *([Evidence(label="Lowest burst credits", value=round(balance, 1), unit="percent")] if bursts else []),
+            Evidence("Throughput capacity", present, "MB/s"),
+            Evidence(f"Busiest minute ({busiest.name})", round(peaks[busiest], 1), "percent"),
+            fsx.utilization_chart(label, recorded.series[0], f"{present:,} MB/s", f"{least:,} MB/s", proposed),
+            *([Evidence("Lowest burst credits", round(balance, 1), "percent")] if bursts else []),
         ),
         advice=(
             Advice(
@@ -131,12 +123,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
             ),
         ),
         gist=(present, least),
-        caveats=(
-            fsx.change_interval(
-                file_system,
-                "In several Availability Zones, FSx needs at least 6 hours between two changes of throughput or IOPS.",
-            ),
-        ),
+        caveats=(fsx.change_interval(file_system, INTERVAL),),
     )
 
 
@@ -162,6 +149,8 @@ def busy(network: float, *, cpu: float = 8, disks: float = 9, balance: float | N
 
 
 quiet = Cases(examples.fsx(throughput_mb_s=640), busy(6))
+ontap = Cases(examples.fsx(throughput_mb_s=1_024, file_system_type="ONTAP"), busy(24))
+NOT_512 = "was 24 %: 512 MB/s are not enough"
 unread = Cases(quiet.resource)
 
 DETECTOR = Detector(
@@ -178,14 +167,7 @@ DETECTOR = Detector(
         quiet("its processors are half busy", Fine, "CPUUtilization", metrics=busy(6, cpu=55)),
         quiet("half of it is not enough", Fine, "320 MB/s are not enough", metrics=busy(26)),
         quiet("on burst credits", Fine, "burst credits", metrics=busy(6, balance=40)),
-        quiet(
-            "ONTAP, whose next smaller file server has less than half the network",
-            Fine,
-            "was 24 %: 512 MB/s are not enough",
-            metrics=busy(24),
-            file_system_type="ONTAP",
-            throughput_mb_s=1_024,
-        ),
+        ontap("ONTAP, whose next smaller file server has less than half the network", Fine, NOT_512),
         quiet("a day without a point", Unknown, "no point on 1 of 35 days", metrics={NETWORK: days(6.0, {6: None})}),
         quiet("its burst credits are not published", Unknown, "Balance", metrics=busy(6, balance=None)),
         quiet("ten days old", Fine, "younger than 15 days", created_at=days_ago(10)),

@@ -30,10 +30,10 @@ from datetime import datetime
 from functools import partial
 from itertools import batched
 from math import isnan
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Final
 
-from slackwater.model.detector import Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.estimates import Alternative
 from slackwater.model.fleet import Fleet
 from slackwater.model.metrics import Metric, Series
@@ -51,7 +51,7 @@ DISKS: Final = tuple(
     for name in ("DiskIopsUtilization", "FileServerDiskIopsUtilization", "FileServerDiskThroughputUtilization")
 )
 
-DEMAND: Final = "its writes rose and fell with the demand, without a ceiling"
+DEMAND: Final = Fine("its writes rose and fell with the demand, without a ceiling")
 
 
 class SyncExportLimits(Limits):
@@ -78,10 +78,8 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
     busy, needed = limits.busy_writes_per_s * FIVE_MINUTES_S, limits.busy_minutes * MINUTE_S // FIVE_MINUTES_S
     if not by_hour.present:
         by, others = on_server, _other_exports(volume, seen.fleet)
-        found = _by_file_system(volume, others, seen, days)
-        if not isinstance(found, Series):
-            return found
-        by_hour, days = found, min(days, seen.age(volume.created_at).days)
+        by_hour = unless_decided(_by_file_system(volume, others, seen, days))
+        days = min(days, seen.age(volume.created_at).days)
     if not _may_hold(by_hour.present, busy, needed):
         return Fine("it has few writes")
 
@@ -102,23 +100,26 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
         return Fine("it never had many small writes for long")
     at_ceiling = [i for i in nfs.held_at_ceiling(writes.values, busy, limits.ceiling_percent / 100) if i in small]
     if len(at_ceiling) < needed:
-        return Fine(DEMAND)
+        return DEMAND
     disks = seen.read(*busy_disks)
     idle = {i for i in small if not any(one.values[i] >= limits.disk_percent for one in disks)}
     if len(idle) < needed:
         return Fine("its disks were busy: they are the limit, not the export")
-    held = [i for i in at_ceiling if i in idle]
-    if len(held) < needed:
-        return Fine(DEMAND)
-    waited = [i for i in held if not any(isnan(one.values[i]) for one in disks)]
-    if len(waited) < needed:
-        missing, name = max(
-            ((sum(isnan(one.values[i]) for i in held), metric.name) for metric, one in zip(DISKS, disks, strict=True)),
-            key=itemgetter(0),
-        )
-        return Unknown(f"{name} has no point in {missing} of {len(held)} busy five minutes")
+    waited = unless_decided(_waited([i for i in at_ceiling if i in idle], disks, needed))
     server = seen.fleet.get(FsxFileSystem, volume.file_system_id)
     return _flag(volume, server, (writes, written, *disks), waited, None if by == own else others)
+
+
+def _waited(held: Sequence[int], disks: Sequence[Series], needed: int) -> Sequence[int] | Fine | Unknown:
+    """The points at the ceiling with idle disks of which all metrics are known. The verdict if there are too few."""
+    if len(held) < needed:
+        return DEMAND
+    waited = [i for i in held if not any(isnan(one.values[i]) for one in disks)]
+    if len(waited) >= needed:
+        return waited
+    missing = [sum(isnan(one.values[i]) for i in held) for one in disks]
+    most = max(missing)
+    return Unknown(f"{DISKS[missing.index(most)].name} has no point in {most} of {len(held)} busy five minutes")
 
 
 def _waiting(volume: FsxVolume) -> list[NfsClients]:
@@ -204,14 +205,16 @@ def _flag(
     hours = len(waited) * FIVE_MINUTES_S / HOUR_S
     busiest_s = writes.start_s + max(waited, key=lambda i: writes.values[i]) * FIVE_MINUTES_S
     its_day = writes.between(busiest_s - DAY_S / 2, busiest_s + DAY_S / 2)
-    clients = [entry.clients for entry in _waiting(volume)]
+    ceiling = (Line("Ceiling", round(nfs.ceiling(counts) / FIVE_MINUTES_S, 1)),)
+    entries = [entry.clients for entry in _waiting(volume)]
+    clients = ", ".join(entries)
     iops = file_system.iops if file_system else None
     candidates = sorted((volume, *others), key=attrgetter("id")) if others else []
     names = [f"{one.id} ({one.path})" for one in candidates]
     source = f"file system {volume.file_system_id}, which has no other export that clients can write to"
-    meant = Evidence(label="Volumes that may be meant", value=", ".join(names), unit="words")
+    meant = Evidence("Volumes that may be meant", ", ".join(names), "words")
     more = f" and {len(names) - NAMED_CANDIDATES} more" if len(names) > NAMED_CANDIDATES else ""
-    shown = f"{', '.join(names[:NAMED_CANDIDATES])}{more}"
+    shown = ", ".join(names[:NAMED_CANDIDATES]) + more
     doubt = f"The writes may be those of any of these volumes: {shown}. Check at the clients."
     async_export = Remedy(
         kind="small-files",
@@ -220,41 +223,34 @@ def _flag(
             "bytes": f"{kib / len(waited):.0f}KiB",
             "storage": "openzfs-sync",
         },
-        advise=partial(_async_export, volume, ", ".join(clients)),
+        advise=partial(_async_export, volume, clients),
     )
     return Flagged(
         summary=(
-            f"clients {', '.join(clients)} made {per_s:,.0f} writes a second of {kib / sum(counts):,.0f} KiB through a"
+            f"clients {clients} made {per_s:,.0f} writes a second of {kib / sum(counts):,.0f} KiB through a"
             f" sync export while the disks were at most {disk:.0f} % busy: each write waits for stable storage"
             + (f"; one of {len(names)} volumes, because CloudWatch has no writes by volume" if names else "")
         ),
         severity="high" if hours >= 24 else "medium",
         confidence="medium",
         evidence=(
-            Evidence(
-                label="Writes, per five minutes",
-                value=round(per_s),
-                unit="writes/s",
-                series=its_day.over(FIVE_MINUTES_S),
-                lines=(Line("Ceiling", round(nfs.ceiling(counts) / FIVE_MINUTES_S, 1)),),
-            ),
-            Evidence(label="Average size of a write", value=round(kib / sum(counts), 1), unit="KiB"),
-            Evidence(label="Disks at most", value=round(disk, 1), unit="percent busy"),
-            Evidence(label="Duration", value=round(hours, 1), unit="hours"),
-            Evidence(label="Client entries that are sync", value=", ".join(clients), unit="words"),
-            *([Evidence(label="Provisioned SSD IOPS", value=iops, unit="IOPS")] if iops else []),
-            *([Evidence(label="Writes of", value=source, unit="words")] if others == () else [meant] if others else []),
+            Evidence("Writes, per five minutes", round(per_s), "writes/s", its_day.over(FIVE_MINUTES_S), lines=ceiling),
+            Evidence("Average size of a write", round(kib / sum(counts), 1), "KiB"),
+            Evidence("Disks at most", round(disk, 1), "percent busy"),
+            Evidence("Duration", round(hours, 1), "hours"),
+            Evidence("Client entries that are sync", clients, "words"),
+            *([Evidence("Provisioned SSD IOPS", iops, "IOPS")] if iops else []),
+            *([Evidence("Writes of", source, "words")] if others == () else [meant] if others else []),
         ),
         advice=(AT_THE_CLIENTS,),
-        gist=(*sorted(clients), *(one.id for one in candidates)),
+        gist=(*sorted(entries), *(one.id for one in candidates)),
         covers=(volume.file_system_id,),
         caveats=(doubt if names else nfs.ASYNC_CAVEAT, MORE_DOES_NOT_HELP),
         remedies=() if names else (async_export,),  # async on the wrong volume risks its data and speeds up nothing
     )
 
 
-NAMED_CANDIDATES: Final = 5
-"""How many volumes a caveat names. The evidence names all of them."""
+NAMED_CANDIDATES: Final = 5  # in a caveat; the evidence names all of them
 MORE_DOES_NOT_HELP: Final = "More IOPS or throughput do not help while the export is sync."
 AT_THE_CLIENTS: Final = Advice(
     action="client-side-first",

@@ -23,7 +23,7 @@ def play_with_queries(detector: AnyDetector, case: Case) -> tuple[Verdict, list[
     verdicts: list[Verdict] = []
 
     def watch(*args: Any) -> Verdict:
-        verdicts.append(detector.judge(*args))
+        verdicts.append(detector.verdict(*args))
         return verdicts[-1]
 
     watched = replace(detector, judge=watch)

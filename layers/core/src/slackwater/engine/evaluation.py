@@ -185,9 +185,8 @@ class EvaluationQueue:
             return unread
         detector, limits = question.enabled.detector, question.enabled.limits
         try:
-            verdict = detector.judge(
-                question.resource, Seen(self._now, self.fleet, group.answered, group.unread), limits
-            )
+            seen = Seen(self._now, self.fleet, group.answered, group.unread)
+            verdict = detector.verdict(question.resource, seen, limits)
             return self._resolved(question, verdict) if isinstance(verdict, Flagged) else verdict
         except MetricsNeededError as needed:
             return self._ask(question, needed)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from slackwater.model.fleet import Fleet
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import Record, Resource
-from slackwater.model.verdicts import FindingKind, Verdict
+from slackwater.model.verdicts import FindingKind, Fine, Unknown, Verdict
 
 MAX_ROUNDS: Final = 3
 """How often a detector may ask for more metrics."""
@@ -52,6 +52,26 @@ class MetricsNeededError(Exception):
         self.needs = needs
 
 
+class DecidedError(Exception):
+    """Stops a judgement with its `verdict`."""
+
+    def __init__(self, verdict: Fine | Unknown) -> None:
+        """`verdict` is the verdict on the resource."""
+        super().__init__(verdict)
+        self.verdict = verdict
+
+
+def unless_decided[T](answer: T | Fine | Unknown) -> T:
+    """Return the answer. If it is a verdict already, stop the judgement with it.
+
+    Raises:
+        DecidedError: The answer is Fine or Unknown, which is then the verdict on the resource.
+    """
+    if isinstance(answer, Fine | Unknown):
+        raise DecidedError(answer)
+    return answer
+
+
 class Seen:
     """What a detector can use to judge: the current time, the fleet and the metrics."""
 
@@ -87,6 +107,10 @@ class Seen:
     def age(self, since: datetime) -> timedelta:
         """Return how long ago `since` was: zero for what was created after the scan began."""
         return max(timedelta(0), self.now - since)
+
+    def is_younger(self, since: datetime, *, days: float = 0, hours: float = 0) -> bool:
+        """Return whether `since` was less long ago than this."""
+        return self.age(since) < timedelta(days=days, hours=hours)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +159,13 @@ class Detector[R: Resource, L: Limits]:
     reads: tuple[type[Record], ...] = ()
     reads_if_allowed: tuple[type[Record], ...] = ()
     outranks: tuple[str, ...] = ()
+
+    def verdict(self, resource: R, seen: Seen, limits: L) -> Verdict:
+        """Return the verdict on a resource, also if `unless_decided` stopped the judgement with it."""
+        try:
+            return self.judge(resource, seen, limits)
+        except DecidedError as decided:
+            return decided.verdict
 
 
 type AnyDetector = Detector[Any, Any]

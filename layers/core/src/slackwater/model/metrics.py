@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import ceil, floor, isnan, nan
+from operator import add
+
+from slackwater.model.units import DAY_S
 
 type Dimensions = tuple[tuple[str, str], ...]
 
@@ -107,9 +110,17 @@ class Series:
         """Return the series with every point divided, in another unit. A missing point stays missing."""
         return Series(self.start_s, self.period_s, array("d", [value / divisor for value in self.values]))
 
+    def plus(self, other: Series) -> Series:
+        """Return the sums of both point by point. A point is missing where either is."""
+        return Series(self.start_s, self.period_s, array("d", map(add, self.values, other.values)))
+
     def since(self, start_s: float) -> Series:
         """Return the points that begin at or after `start_s` (epoch seconds)."""
         return self.between(start_s, self.end_s)
+
+    def newest(self, days: float) -> Series:
+        """Return the points of the last `days` of the series."""
+        return self.since(self.end_s - days * DAY_S)
 
     def between(self, start_s: float, end_s: float) -> Series:
         """Return the points that begin at or after `start_s` and end at or before `end_s` (epoch seconds)."""

@@ -10,6 +10,11 @@ from slackwater.model.resources import Resource
 from slackwater.model.settings import Setting
 
 
+def caveats(*found: tuple[str, object]) -> tuple[str, ...]:
+    """The sentences whose second part holds."""
+    return tuple(words for words, holds in found if holds)
+
+
 def protection(resource: Resource) -> tuple[str, ...]:
     """The caveats of a deletion: why someone may still need a resource that nothing uses."""
     who = restored_by(resource.tags)

@@ -17,7 +17,7 @@ from slackwater.model.money import difference
 from slackwater.model.resources import EfsFileSystem, EfsReplication
 from slackwater.model.settings import EfsLifecycleSetting
 from slackwater.model.units import DAY_S, GIB, KIB
-from slackwater.model.verdicts import Advice, Evidence
+from slackwater.model.verdicts import Advice, Evidence, Fine
 from slackwater.performance import efs
 from slackwater.rules import advice
 from slackwater.rules.series import whole_days
@@ -68,15 +68,15 @@ def recorded(file_system: EfsFileSystem, seen: Seen, stored: Series, samples: Se
     return whole_days(days, counts, slack=1)
 
 
-def exempt(file_system: EfsFileSystem, seen: Seen, minimum_age_days: float = 0) -> str | None:
-    """Why a file system is not judged: its state, a replication, or its age. None if it is judged."""
+def exempt(file_system: EfsFileSystem, seen: Seen, minimum_age_days: float = 0) -> Fine | None:
+    """The verdict on a file system that is not judged: by its state, a replication or its age. None if it is judged."""
     replication = seen.fleet.get(EfsReplication, file_system.id)
     if file_system.state != "available":
-        return f"it is {file_system.state}"
+        return Fine(f"it is {file_system.state}")
     if file_system.is_replica or replication:
-        return f"it is the {replication.role if replication else 'destination'} of a replication"
+        return Fine(f"it is the {replication.role if replication else 'destination'} of a replication")
     if seen.age(file_system.created_at) < timedelta(days=minimum_age_days):
-        return f"it is younger than {minimum_age_days:g} days"
+        return Fine(f"it is younger than {minimum_age_days:g} days")
     return None
 
 

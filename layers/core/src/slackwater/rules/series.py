@@ -117,8 +117,8 @@ def complete_at_end(series: Series) -> int:
     return sum(1 for _ in takewhile(lambda value: not isnan(value), reversed(series.values)))
 
 
-def by_hour(points: Series, pick: Callable[[Sequence[float]], float]) -> Series:
-    """One point per hour for a chart: what `pick` makes of its points. Findings store series, so they must be short."""
-    hours = batched(points.values, HOUR_S // points.period_s)
-    present = ([value for value in hour if not isnan(value)] for hour in hours)
-    return Series.of(points.start_s, HOUR_S, [pick(hour) if hour else None for hour in present])
+def condensed(points: Series, period_s: int, pick: Callable[[Sequence[float]], float] = max) -> Series:
+    """What `pick` makes of the points of each longer period. Findings store series, so their charts must be short."""
+    periods = batched(points.values, period_s // points.period_s)
+    present = ([value for value in period if not isnan(value)] for period in periods)
+    return Series.of(points.start_s, period_s, [pick(period) if period else None for period in present])

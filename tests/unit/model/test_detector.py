@@ -1,0 +1,14 @@
+"""What a judgement sees."""
+
+from datetime import timedelta
+
+from slackwater.model.detector import CASE_NOW, Seen
+from slackwater.model.fleet import Fleet
+
+
+def test_what_was_created_exactly_so_long_ago_is_not_younger() -> None:
+    seen, week_ago = Seen(CASE_NOW, Fleet([]), {}), CASE_NOW - timedelta(days=7)
+
+    assert not seen.is_younger(week_ago, days=7)
+    assert seen.is_younger(week_ago, days=7, hours=1)
+    assert seen.is_younger(CASE_NOW + timedelta(hours=1), hours=1)
