@@ -46,7 +46,7 @@ from slackwater.model.money import (
 from slackwater.model.quantities import binary_rate_words
 from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsReplication, EfsStorageClass
 from slackwater.model.settings import EfsLifecycleSetting
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, MIB, TIB
+from slackwater.model.units import DAY_S, DAYS_PER_MONTH, FIVE_MINUTES_S, GIB, MIB, TIB
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import efs as formulas
 from slackwater.rules import advice, efs, examples
@@ -54,7 +54,6 @@ from slackwater.rules.efs import METERED, READ, SAMPLES, STORED, WRITTEN
 from slackwater.rules.efs_throughput import without_holes
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
 
-DAYS_PER_MONTH: Final = 365 / 12
 MOSTLY_COLD: Final = 0.5
 
 LEFT_BYTES: Final = formulas.LEAST_BYTES_PER_S / formulas.EARNED_BYTES_PER_S_PER_GIB * GIB

@@ -35,7 +35,7 @@ from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, difference, size_class
 from slackwater.model.resources import EfsFileSystem, EfsReplication
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, KIB, MIB, MINUTE_S
+from slackwater.model.units import DAY_S, DAYS_PER_MONTH, FIVE_MINUTES_S, GIB, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Remedy, Unknown, Verdict
 from slackwater.performance import ebs
 from slackwater.performance import efs as formulas
@@ -44,7 +44,6 @@ from slackwater.rules.efs import CLIENTS, READ, WRITTEN
 from slackwater.rules.efs_throughput import READS, WRITES
 from slackwater.rules.examples import Cases, Points, days_ago
 
-DAYS_PER_MONTH: Final = 365 / 12
 A_DAY, FIVE_MINUTES = DAY_S // MINUTE_S, FIVE_MINUTES_S // MINUTE_S
 """Connection-minutes of one client that is always connected."""
 

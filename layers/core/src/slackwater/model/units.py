@@ -15,6 +15,7 @@ DAY_S: Final = 86_400
 
 HOURS_PER_MONTH: Final = 730
 """AWS's own month for prices: 8,760 hours a year, divided by 12."""
+DAYS_PER_MONTH: Final = HOURS_PER_MONTH / 24
 
 
 def bytes_per_s_of_gbps(gbps: float) -> float:

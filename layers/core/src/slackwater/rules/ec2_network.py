@@ -16,13 +16,11 @@ from slackwater.model.detector import Seen
 from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import Instance, InstanceType
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, bytes_per_s_of_gbps
+from slackwater.model.units import DAY_S, DAYS_PER_MONTH, FIVE_MINUTES_S, GIB, HOUR_S, bytes_per_s_of_gbps
 from slackwater.model.verdicts import Advice, Evidence, Fine, Remedy, Unknown
 from slackwater.performance import network
 from slackwater.rules import ec2
 from slackwater.rules.series import baseline_and_burst
-
-DAYS_PER_MONTH: Final = 365 / 12
 
 
 @dataclass(frozen=True, slots=True)

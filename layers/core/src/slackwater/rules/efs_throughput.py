@@ -17,7 +17,7 @@ from slackwater.model.money import Change, difference
 from slackwater.model.quantities import binary_rate_words, duration_words, size_words
 from slackwater.model.resources import EfsFileSystem
 from slackwater.model.settings import EfsThroughputSetting
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, HOURS_PER_MONTH, MIB
+from slackwater.model.units import DAY_S, DAYS_PER_MONTH, FIVE_MINUTES_S, GIB, HOUR_S, HOURS_PER_MONTH, MIB
 from slackwater.model.verdicts import Advice, Unknown
 from slackwater.performance import efs as formulas
 from slackwater.performance.efs import EfsMode, Load, Moved
@@ -41,7 +41,6 @@ LOOK_BACK_DAYS: Final = 36
 """Daily points: 35 days can pass between two first Mondays, and a job may start late."""
 HOURLY_DAYS: Final = 16
 """Hourly points: two weeks, and a day on each side to compare."""
-DAYS_A_MONTH: Final = HOURS_PER_MONTH / 24
 
 GENERAL_PURPOSE: Final = "generalPurpose"
 """The performance mode that Elastic throughput requires."""
@@ -128,7 +127,7 @@ def _missing(days: Series, demanded: int) -> int:
 def a_month(days: Series) -> float:
     """The average day, times a month; 0 without points."""
     present = days.present
-    return sum(present) / len(present) * DAYS_A_MONTH if present else 0.0
+    return sum(present) / len(present) * DAYS_PER_MONTH if present else 0.0
 
 
 HOLE_S, SCATTERED = HOUR_S, 0.02
@@ -181,7 +180,7 @@ class Demand:
         standard = self.file_system.standard_bytes
         return (
             self.peak * times <= formulas.metered_ceiling("bursting", self.file_system)
-            and self.month_gib * GIB * times <= formulas.earned_bytes_per_s(standard) * DAYS_A_MONTH * DAY_S
+            and self.month_gib * GIB * times <= formulas.earned_bytes_per_s(standard) * DAYS_PER_MONTH * DAY_S
             and formulas.credits_left(self.file_system, (self.by_day, self.metered), times)
             >= formulas.full_credits_bytes(standard) * spare_percent / 100
         )
