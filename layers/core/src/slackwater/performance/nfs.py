@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from math import isnan, log
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from slackwater.model.units import MIB
 from slackwater.performance import efs, fsx
@@ -57,8 +57,7 @@ ASYNC_CAVEAT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredIops:
+class MeasuredIops(NamedTuple):
     """Writes a second from one client, as measured by the 2025 report."""
 
     storage: str
@@ -75,18 +74,6 @@ MEASURED_IOPS: Final = (
     MeasuredIops("OpenZFS, async", "960 IOPS, 320 MB/s", 3_906, 360),
 )
 
-MEASURED_S: Final[Mapping[tuple[Storage, Operation], Mapping[int, int]]] = {
-    ("ebs-gp3", "write"): {1: 54, 2: 42, 4: 39},
-    ("ebs-gp3", "read"): {1: 46, 2: 24, 4: 17, 8: 16},
-    ("efs-one-zone", "read"): {1: 163, 2: 65, 4: 36, 8: 28},
-    ("efs-regional", "read"): {1: 167, 2: 70, 4: 35, 8: 26},
-}
-"""Measured seconds for the report's files, by workers.
-
-No formula explains them: two workers read more than twice as fast as one, and EBS writes into the page cache. So they
-are used as they are.
-"""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRate:
@@ -97,7 +84,9 @@ class FileRate:
         operations: NFS operations for one file.
         bytes_per_s: The throughput that all workers share.
         iops: The operations a second that all workers share.
-        measured_s: Measured seconds by workers; None if the speed-up follows the exponent.
+        measured_s: Measured seconds for the report's files, by workers; None if the speed-up follows the exponent.
+            No formula explains them: two workers read more than twice as fast as one, and EBS writes into the page
+            cache. So they are used as they are.
     """
 
     file_s: float
@@ -121,54 +110,38 @@ class FileRate:
         return one / min(self.measured_s.values())
 
 
+def _gp3(measured_s: Mapping[int, int]) -> FileRate:
+    bytes_per_s, file_s = GP3_INCLUDED_MIB_S * MIB, measured_s[1] / REPORT_FILES
+    return FileRate(file_s=file_s, operations=1, bytes_per_s=bytes_per_s, iops=GP3_INCLUDED_IOPS, measured_s=measured_s)
+
+
 def _efs_write(file_s: float, *, one_zone: bool) -> FileRate:
     limits = efs.limits("bursting", one_zone=one_zone)
-    return FileRate(
-        file_s=file_s,
-        operations=file_s * 1000 / limits.write_ms,
-        bytes_per_s=efs.BURST_BYTES_PER_S,
-        iops=limits.operations.write,
-    )
+    operations, iops = file_s * 1000 / limits.write_ms, limits.operations.write
+    return FileRate(file_s=file_s, operations=operations, bytes_per_s=efs.BURST_BYTES_PER_S, iops=iops)
 
 
 def _efs_read(measured_s: Mapping[int, int], *, one_zone: bool) -> FileRate:
-    limits = efs.limits("bursting", one_zone=one_zone)
-    file_s = measured_s[1] / REPORT_FILES
-    return FileRate(
-        file_s=file_s,
-        operations=file_s * 1000 / limits.read_ms,
-        bytes_per_s=efs.READ_DISCOUNT * efs.BURST_BYTES_PER_S,
-        iops=limits.operations.read,
-        measured_s=measured_s,
-    )
-
-
-def _gp3(measured_s: Mapping[int, int]) -> FileRate:
-    return FileRate(
-        file_s=measured_s[1] / REPORT_FILES,
-        operations=1,
-        bytes_per_s=GP3_INCLUDED_MIB_S * MIB,
-        iops=GP3_INCLUDED_IOPS,
-        measured_s=measured_s,
-    )
+    limits, file_s = efs.limits("bursting", one_zone=one_zone), measured_s[1] / REPORT_FILES
+    operations, bytes_per_s = file_s * 1000 / limits.read_ms, efs.READ_DISCOUNT * efs.BURST_BYTES_PER_S
+    iops = limits.operations.read
+    return FileRate(file_s=file_s, operations=operations, bytes_per_s=bytes_per_s, iops=iops, measured_s=measured_s)
 
 
 def _openzfs_write(operations_per_s: int) -> FileRate:
+    bytes_per_s, file_s = OPENZFS_SERVER.write_mb_s * fsx.MB, OPENZFS_OPERATIONS / operations_per_s
     return FileRate(
-        file_s=OPENZFS_OPERATIONS / operations_per_s,
-        operations=OPENZFS_OPERATIONS,
-        bytes_per_s=OPENZFS_SERVER.write_mb_s * fsx.MB,
-        iops=OPENZFS_SERVER.disk_iops,
+        file_s=file_s, operations=OPENZFS_OPERATIONS, bytes_per_s=bytes_per_s, iops=OPENZFS_SERVER.disk_iops
     )
 
 
 FILE_RATES: Final[Mapping[tuple[Storage, Operation], FileRate]] = {
-    ("ebs-gp3", "write"): _gp3(MEASURED_S["ebs-gp3", "write"]),
-    ("ebs-gp3", "read"): _gp3(MEASURED_S["ebs-gp3", "read"]),
+    ("ebs-gp3", "write"): _gp3({1: 54, 2: 42, 4: 39}),
+    ("ebs-gp3", "read"): _gp3({1: 46, 2: 24, 4: 17, 8: 16}),
     ("efs-one-zone", "write"): _efs_write(EFS_ONE_ZONE_FILE_S, one_zone=True),
-    ("efs-one-zone", "read"): _efs_read(MEASURED_S["efs-one-zone", "read"], one_zone=True),
+    ("efs-one-zone", "read"): _efs_read({1: 163, 2: 65, 4: 36, 8: 28}, one_zone=True),
     ("efs-regional", "write"): _efs_write(EFS_REGIONAL_FILE_S, one_zone=False),
-    ("efs-regional", "read"): _efs_read(MEASURED_S["efs-regional", "read"], one_zone=False),
+    ("efs-regional", "read"): _efs_read({1: 167, 2: 70, 4: 35, 8: 26}, one_zone=False),
     ("openzfs-sync", "write"): _openzfs_write(SYNC_OPS_PER_S),
     ("openzfs-async", "write"): _openzfs_write(ASYNC_OPS_PER_S),
 }
