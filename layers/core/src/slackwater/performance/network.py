@@ -7,8 +7,8 @@ metric shows these credits. Visible is a rate above the baseline, followed by a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, groupby
 from math import inf, isnan
 from typing import Final
 
@@ -47,11 +47,6 @@ def transfer_s(size_bytes: float, baseline_bytes_per_s: float, burst_bytes_per_s
     return burst_s + (size_bytes - in_burst) / baseline_bytes_per_s
 
 
-def _spent(net: Iterable[float]) -> list[float]:
-    """Return the credits used before each period and after the last one, of a bucket that is full at the start."""
-    return list(accumulate(net, lambda gone, used: max(0.0, gone + used), initial=0.0))
-
-
 def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[range]:
     """Return the runs whose rate needs credits, as indexes of `sums`, with at least `min_points` points above the
     baseline.
@@ -66,11 +61,11 @@ def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[r
     rates = [value / sums.period_s for value in sums.values]
     above = PLATEAU_RATIOS[1] * bytes_per_s_of_gbps(baseline_gbps)
     bridged: list[range] = []
-    for first, end in runs_within(rates, above, inf):
-        if bridged and first - bridged[-1].stop <= BRIDGED_POINTS:
-            bridged[-1] = range(bridged[-1].start, end)
+    for run in runs_within(rates, above, inf):
+        if bridged and run.start - bridged[-1].stop <= BRIDGED_POINTS:
+            bridged[-1] = range(bridged[-1].start, run.stop)
         else:
-            bridged.append(range(first, end))
+            bridged.append(run)
     return [run for run in bridged if sum(rates[i] >= above for i in run) >= min_points]
 
 
@@ -86,21 +81,14 @@ def drawn_s(sums: Series, baseline_bytes_per_s: float, peak_bytes_per_s: float) 
         peak_bytes_per_s: The instance's peak.
     """
     net = ((0.0 if isnan(value) else value) - baseline_bytes_per_s * sums.period_s for value in sums.values)
-    return max(_spent(net)) / (peak_bytes_per_s - baseline_bytes_per_s)
+    gone = accumulate(net, lambda gone, used: max(0.0, gone + used), initial=0.0)
+    return max(gone) / (peak_bytes_per_s - baseline_bytes_per_s)
 
 
-def runs_within(rates: Sequence[float], low: float, high: float) -> Iterator[tuple[int, int]]:
-    """Yield the first index of each run of rates from `low` to `high`, and the index after its last."""
-    first = None
-    for i, rate in enumerate(rates):
-        inside = low <= rate <= high  # NaN, a missing point, is never inside
-        if inside and first is None:
-            first = i
-        elif not inside and first is not None:
-            yield first, i
-            first = None
-    if first is not None:
-        yield first, len(rates)
+def runs_within(rates: Sequence[float], low: float, high: float) -> list[range]:
+    """Return the runs of rates from `low` to `high`, as indexes. NaN, a missing point, is never inside."""
+    runs = ([*run] for inside, run in groupby(range(len(rates)), lambda i: low <= rates[i] <= high) if inside)
+    return [range(run[0], run[-1] + 1) for run in runs]
 
 
 GENERAL_FAMILIES: Final = {False: "m6i", True: "m7g"}
