@@ -245,7 +245,7 @@ def _options(
         changes=difference(before, after),
         risk=f"A larger instance is not faster until you raise them again. {ebs.ONLINE}",
         reversible=True,
-        command=" && ".join(ebs.modify_command(will, ebs.setting_of(will)) for _, will in changed),
+        command=" && ".join(ebs.modify_command(will) for _, will in changed),
     )
     needed = Allowance(sum(map(THROUGHPUT.of, volumes)) * MIB, sum(map(IOPS.of, volumes)))
     when, what = "If you want that speed", "all that is provisioned"

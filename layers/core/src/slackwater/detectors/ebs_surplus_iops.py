@@ -96,7 +96,7 @@ def _flag(volume: Volume, iops: int, target: int, look: Look, moved: float, *, c
         keeps = f"They provide up to {mib_s:,.0f} MiB/s; it used at most {moved:,.1f}."
     lower = ebs.modify(
         volume,
-        replace(ebs.setting_of(volume), iops=target, throughput_mib_s=throughput),
+        replace(volume, iops=target, throughput_mib_s=throughput),
         "lower-iops",
         f"Set {target:,} IOPS: the peak with headroom, and what its throughput requires. {keeps}",
         ebs.LOWERED,

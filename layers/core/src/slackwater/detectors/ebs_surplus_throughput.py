@@ -53,7 +53,7 @@ def judge(volume: Volume, seen: Seen, limits: SurplusLimits) -> Verdict:
     found = ebs_peaks.below(look, provisioned * limits.peak_percent / 100, checks, *ebs_peaks.CLOSER_S)
     if not isinstance(found, Look):
         return found
-    target = formulas.gp3_throughput_for(found.most, limits.headroom_percent)
+    target = max(formulas.GP3_INCLUDED_MIB_S, formulas.with_headroom(found.most, limits.headroom_percent))
     if target >= provisioned:
         return Fine("with headroom, it needs its throughput")
 
@@ -74,7 +74,7 @@ def judge(volume: Volume, seen: Seen, limits: SurplusLimits) -> Verdict:
         advice=(
             ebs.modify(
                 volume,
-                ebs.gp3(iops, target),
+                ebs.gp3(volume, iops, target),
                 "lower-throughput",
                 f"Set {target:,} MiB/s: the peak and {limits.headroom_percent:g} % more. IOPS stay {iops:,}.",
                 ebs.LOWERED,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import groupby
 from math import ceil, inf
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from slackwater.model.money import EBS_GP3_THROUGHPUT, Change, ebs_iops, ebs_iops_tier, ebs_storage
 from slackwater.model.resources import InstanceType, Volume
@@ -20,8 +20,6 @@ from slackwater.model.units import GIB, KIB, MIB, MINUTE_S, TIB
 
 GP3_INCLUDED_IOPS: Final = 3_000
 GP3_INCLUDED_MIB_S: Final = 125
-GP3_MIB_S_PER_IOPS: Final = 0.25
-"""How much throughput may be provisioned for each IOPS."""
 GP2_IOPS_PER_GIB: Final = 3
 GP2_BURST_IOPS: Final = 3_000
 GP2_CREDITS: Final = 5_400_000
@@ -29,10 +27,10 @@ GP2_CREDITS: Final = 5_400_000
 GP2_SMALL_GIB: Final = 170
 GP2_SMALL_MIB_S: Final = 128
 """The throughput of a gp2 volume of up to 170 GiB. Larger ones have 250 MiB/s, if their IOPS suffice."""
+MIB_S_PER_IOPS: Final = {"gp3": 0.25, "io1": 16 / KIB, "io2": 0.256}
+"""How much throughput each IOPS has (io1, io2), or allows to provision (gp3)."""
 IO1_FLAT_MIB_S: Final = 500
-IO1_KIB_PER_IOPS: Final = 16
-"""An io1 volume has up to 500 MiB/s with up to 32,000 IOPS. With more, it has 16 KiB a second for each IOPS."""
-IO2_MIB_S_PER_IOPS: Final = 0.256
+"""An io1 volume has up to 500 MiB/s with up to 32,000 IOPS. With more, the IOPS decide."""
 IO2_TIER_IOPS: Final = (32_000, 64_000)
 """io2 IOPS have one price up to the first limit, another up to the second, and a third above."""
 XEN_PROVISIONED_IOPS: Final = 32_000
@@ -209,28 +207,18 @@ def volume_limits(
 
 def included_mib_s(volume_type: str, iops: int) -> float:
     """Return the MiB/s that come with these IOPS, for a type whose size does not decide."""
-    most = VOLUME_TYPES[volume_type].most_mib_s
-    match volume_type:
-        case "io1":
-            return min(most, max(IO1_FLAT_MIB_S, iops * IO1_KIB_PER_IOPS / KIB))
-        case "io2":
-            return min(most, iops * IO2_MIB_S_PER_IOPS)
-        case "standard":
-            return MAGNETIC_MIB_S
-        case _:
-            return GP3_INCLUDED_MIB_S
+    if volume_type == "standard":
+        return MAGNETIC_MIB_S
+    if volume_type == "gp3":
+        return GP3_INCLUDED_MIB_S
+    flat_mib_s = IO1_FLAT_MIB_S if volume_type == "io1" else 0
+    return min(VOLUME_TYPES[volume_type].most_mib_s, max(flat_mib_s, iops * MIB_S_PER_IOPS[volume_type]))
 
 
 def least_iops(volume_type: str, mib_s: float) -> int:
     """Return the fewest IOPS with which a gp3, io1 or io2 volume may have this throughput."""
-    least = VOLUME_TYPES[volume_type].iops[0]
-    match volume_type:
-        case "gp3":
-            return max(least, ceil(mib_s / GP3_MIB_S_PER_IOPS))
-        case "io1":
-            return least if mib_s <= IO1_FLAT_MIB_S else ceil(mib_s * KIB / IO1_KIB_PER_IOPS)
-        case _:
-            return max(least, ceil(mib_s / IO2_MIB_S_PER_IOPS))
+    needs_more = volume_type != "io1" or mib_s > IO1_FLAT_MIB_S
+    return max(VOLUME_TYPES[volume_type].iops[0], ceil(mib_s / MIB_S_PER_IOPS[volume_type]) if needs_more else 0)
 
 
 def sized_limits(volume_type: str, size_gib: int) -> Allowance | None:
@@ -246,7 +234,7 @@ def st1_gib_for(mib_s: float) -> int:
 
 def gp3_most_mib_s(iops: int) -> float:
     """Return the throughput that may be provisioned with so many IOPS."""
-    return min(VOLUME_TYPES["gp3"].most_mib_s, iops * GP3_MIB_S_PER_IOPS)
+    return min(VOLUME_TYPES["gp3"].most_mib_s, iops * MIB_S_PER_IOPS["gp3"])
 
 
 def instance_limits(instance_type: InstanceType, volume_type: str) -> InstanceLimits | None:
@@ -344,13 +332,7 @@ def with_headroom(peak: float, headroom_percent: float) -> int:
     return ceil(round(peak * (1 + headroom_percent / 100), 6))  # 1.1 times 100 is not 111
 
 
-def gp3_throughput_for(peak_mib_s: float, headroom_percent: float) -> int:
-    """Return the smallest gp3 throughput (whole MiB/s) that is `headroom_percent` above a peak."""
-    return max(GP3_INCLUDED_MIB_S, with_headroom(peak_mib_s, headroom_percent))
-
-
-@dataclass(frozen=True, slots=True)
-class Gp3:
+class Gp3(NamedTuple):
     """The settings of a gp3 volume."""
 
     iops: int

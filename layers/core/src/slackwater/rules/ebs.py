@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from shlex import quote
@@ -82,40 +83,34 @@ def carried(kind: InstanceType) -> tuple[Evidence, ...]:
     return tuple(Evidence(f"Limit of {kind.id}", value, unit) for value, unit in reached)
 
 
-def gp3(iops: int, mib_s: int) -> VolumeSetting:
-    """A setting of a gp3 volume."""
-    return VolumeSetting(volume_type="gp3", iops=iops, throughput_mib_s=mib_s)
+def gp3(volume: Volume, iops: int, mib_s: int) -> Volume:
+    """The same volume as gp3."""
+    return replace(volume, volume_type="gp3", iops=iops, throughput_mib_s=mib_s)
 
 
-def setting_of(volume: Volume) -> VolumeSetting:
-    """What a volume is set to."""
-    return VolumeSetting(volume_type=volume.volume_type, iops=volume.iops, throughput_mib_s=volume.throughput_mib_s)
-
-
-def modify(
-    volume: Volume, to: VolumeSetting, action: str, summary: str, risk: str, *, by_person: bool = False, gib: int = 0
-) -> Advice:
-    """Recommend to change a volume online, to `gib` GiB if it grows. Slackwater never does what is `by_person`."""
-    then = ebs.units(to.volume_type, gib or volume.size_gib, to.iops or 0, to.throughput_mib_s or 0)
+def modify(volume: Volume, to: Volume, action: str, summary: str, risk: str) -> Advice:
+    """Recommend to change a volume online: its type, IOPS or throughput, or to a larger size."""
+    grows = to.size_gib > volume.size_gib
+    setting = VolumeSetting(volume_type=to.volume_type, iops=to.iops, throughput_mib_s=to.throughput_mib_s)
     return Advice(
         action=action,
         summary=summary,
-        changes=difference(ebs.monthly_units(volume), then),
+        changes=difference(ebs.monthly_units(volume), ebs.monthly_units(to)),
         risk=f"{risk} {ONLINE}",
-        reversible=not gib,
-        command=modify_command(volume, to) + (f" --size {gib}" if gib else ""),
-        setting=None if by_person else advice.by_program(volume, to),
+        reversible=not grows,
+        command=modify_command(to) + (f" --size {to.size_gib}" if grows else ""),
+        setting=advice.by_program(volume, setting),
     )
 
 
-def modify_command(volume: Volume, to: VolumeSetting) -> str:
-    """The command that sets the type, and the IOPS and throughput that it provisions.
+def modify_command(to: Volume) -> str:
+    """The command that sets a volume's type, and the IOPS and throughput that it provisions.
 
     It always names both. If the type changes, EBS sets a missing value to 3,000 IOPS or 125 MiB/s.
     """
     rates = (("iops", to.iops), ("throughput", to.throughput_mib_s))
     return (
-        f"aws ec2 modify-volume --volume-id {volume.id} --region {volume.target.region} --volume-type {to.volume_type}"
+        f"aws ec2 modify-volume --volume-id {to.id} --region {to.target.region} --volume-type {to.volume_type}"
         + "".join(f" --{name} {rate}" for name, rate in rates if rate is not None)
     )
 
