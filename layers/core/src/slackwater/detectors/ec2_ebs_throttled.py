@@ -40,7 +40,7 @@ from slackwater.performance import ebs as formulas
 from slackwater.performance.ebs import Allowance
 from slackwater.rules import ec2, examples
 from slackwater.rules.examples import Cases, Points, a_day, days_ago
-from slackwater.rules.series import baseline_and_burst, by_hour
+from slackwater.rules.series import baseline_and_burst, grouped
 
 MINUTES_PER_HOUR: Final = 60
 
@@ -235,7 +235,7 @@ def _limit_evidence(slow: Slow, limits: EbsThrottledLimits) -> Iterator[Evidence
         yield Evidence(label, round(sum(slow.minutes)), "minutes", by_hour_, MINUTES_PER_HOUR, (line,))
     if balance.present:
         label, line = f"Lowest {name} burst balance, per hour", Line("Low below", limits.low_percent)
-        yield Evidence(label, round(min(balance.present), 1), "percent", by_hour(balance, min), 100, (line,))
+        yield Evidence(label, round(min(balance.present), 1), "percent", grouped(balance, HOUR_S, min), 100, (line,))
 
 
 def _peak(measure: Measure, rate: Series, kind: InstanceType, *, drawn: bool) -> Evidence:
@@ -244,7 +244,7 @@ def _peak(measure: Measure, rate: Series, kind: InstanceType, *, drawn: bool) ->
     peak = Evidence("Busiest five minutes", value, measure.unit)
     if not drawn:
         return peak
-    series = by_hour(rate.over(measure.per), lambda hour: round(max(hour), 2))
+    series = grouped(rate.over(measure.per), HOUR_S, lambda hour: round(max(hour), 2))
     allowed = formulas.instance_limits(kind, "gp3")
     levels = allowed and baseline_and_burst(measure.of(allowed.baseline), measure.of(allowed.burst))
     return replace(peak, series=series, lines=levels or ())

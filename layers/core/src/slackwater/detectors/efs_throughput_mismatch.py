@@ -51,6 +51,7 @@ from slackwater.rules import efs, efs_throughput, examples
 from slackwater.rules.efs import METERED
 from slackwater.rules.efs_throughput import BALANCE, LEAST_PERMITTED, LOOK_BACK_DAYS, MOVED, Demand, Month, change_to
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
+from slackwater.rules.series import grouped
 
 OPERATIONS = Metric("AWS/EFS", "MeteredIOBytes", "SampleCount", "operations")
 
@@ -245,9 +246,7 @@ def _to_bursting(
 def _mode_and_peaks(demand: Demand, scale: float | None, *lines: Line) -> tuple[Evidence, Evidence]:
     """Evidence: the mode, and a chart of the busiest five minutes of each day."""
     rates, peak = demand.metered.over(FIVE_MINUTES_S * MIB), round(demand.peak / MIB, 2)
-    points = DAY_S // rates.period_s
-    each = [rates.values[i : i + points] for i in range(0, len(rates), points)]
-    chart = Series.of(rates.start_s, DAY_S, [max((one for one in day if not isnan(one)), default=None) for day in each])
+    chart = grouped(rates, DAY_S, max)
     return (
         Evidence(label="Throughput mode", value=_mode_words(demand.file_system), unit="words"),
         Evidence(label=PEAK + demand.at_most, value=peak, unit="MiB/s", series=chart, scale=scale, lines=lines),

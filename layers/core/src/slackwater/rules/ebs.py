@@ -14,17 +14,21 @@ from shlex import quote
 from typing import Final
 
 from slackwater.model.detector import Seen
-from slackwater.model.metrics import Metric, Need
+from slackwater.model.metrics import Metric
 from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change, difference
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.settings import VolumeSetting
-from slackwater.model.units import DAY_S, MIB
+from slackwater.model.units import MIB
 from slackwater.model.verdicts import Advice, Evidence, Fine, Unknown
 from slackwater.performance import ebs
 from slackwater.rules import advice
+from slackwater.rules.series import Reader
 
 BALANCE: Final = Metric("AWS/EBS", "BurstBalance", "Minimum", "percent")
 """EBS publishes it only while the volume is active (Amazon EBS User Guide, "Amazon CloudWatch metrics")."""
+
+_READER: Final = Reader("VolumeId")
+daily, needs = _READER.daily, _READER.needs
 
 ONLINE: Final = "EBS makes the change online within hours, and accepts at most four changes of a volume in 24 hours."
 
@@ -35,16 +39,6 @@ BOTH: Final = (
 
 LOWERED: Final = "A load that comes less often than the window is slower until you raise the setting again."
 AFTERWARDS: Final = "The throughput requires some of the IOPS. Check ebs-surplus-iops again after the change."
-
-
-def daily(volume: Volume, days: float, *metrics: Metric) -> list[Need]:
-    """These metrics of the last `days`, with a point for each day."""
-    return needs(volume, DAY_S, days, *metrics)
-
-
-def needs(volume: Volume, period_s: int, days: float, *metrics: Metric) -> list[Need]:
-    """These metrics of the last `days`, with a point for each period."""
-    return [metric.need(("VolumeId", volume.id), period_s=period_s, days=days) for metric in metrics]
 
 
 def attached_at(volume: Volume) -> datetime:

@@ -27,7 +27,7 @@ from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Confidence, Evidence, Fine, Line, Unknown
 from slackwater.rules import ebs
-from slackwater.rules.series import bridged, greatest, hole_words
+from slackwater.rules.series import bridged, greatest, grouped, hole_words
 
 IOPS_EXCEEDED: Final = Metric("AWS/EBS", "VolumeIOPSExceededCheck", "Maximum", "0 or 1")
 THROUGHPUT_EXCEEDED: Final = Metric("AWS/EBS", "VolumeThroughputExceededCheck", "Maximum", "0 or 1")
@@ -172,7 +172,7 @@ class Look:
 
     def days_at(self, rate: float) -> int:
         """On how many days its busiest minute had at least this rate."""
-        return sum(value >= rate for value in _daily(self._at_least).present)
+        return sum(value >= rate for value in grouped(self._at_least, DAY_S, max).present)
 
     def recently(self, rate: float) -> dict[Part, Need]:
         """What shows by five minutes whether it had this rate in the last days, if one of them may have had it."""
@@ -283,7 +283,7 @@ class Look:
     @property
     def by_day(self) -> Series:
         """The most of each day."""
-        return _daily(self.together)
+        return grouped(self.together, DAY_S, max)
 
     def _need(self, part: Part, period_s: int, days: float = 0) -> Need:
         metric = part.total if self.xen else part.peak
@@ -467,10 +467,3 @@ def _bounded(finer: Series, by_day: Series) -> tuple[Series, int]:
 def _first_at(series: Series) -> datetime:
     """When the first present point began. The start of the series if there is none."""
     return next((at for at, value in series.points() if value is not None), series.start)
-
-
-def _daily(series: Series) -> Series:
-    """The highest value of each day."""
-    days = batched(series.values, DAY_S // series.period_s)
-    highest = [max((value for value in day if not isnan(value)), default=None) for day in days]
-    return Series.of(series.start_s, DAY_S, highest)

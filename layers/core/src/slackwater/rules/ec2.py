@@ -6,13 +6,16 @@ import re
 from typing import Final
 
 from slackwater.model.detector import Seen
-from slackwater.model.metrics import Metric, Need, Series
+from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, ec2_hour, hours
 from slackwater.model.resources import Instance, InstanceType
-from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice
 from slackwater.performance import ebs
 from slackwater.performance.ebs import Allowance
+from slackwater.rules.series import Reader
+
+_READER: Final = Reader("InstanceId")
+daily, needs = _READER.daily, _READER.needs
 
 LOCAL_DISKS: Final = re.compile(
     r"[a-z]+\d+[a-z]*d|(i|im|is|d)\d|(h1|hs1|x1e?|f[12]|g2|g[56]e?|g6f|gr6f?|p[56][a-z-]*|trn\d)[.n]"
@@ -27,16 +30,6 @@ Source: Amazon EC2 User Guide, "Instance store volume limits".
 def has_local_disks(instance: Instance) -> bool:
     """Whether its type has instance store volumes, which a stop erases."""
     return LOCAL_DISKS.match(instance.instance_type) is not None
-
-
-def daily(instance: Instance, days: float, *metrics: Metric) -> list[Need]:
-    """These metrics of the last `days`, with a point for each day."""
-    return needs(instance, DAY_S, days, *metrics)
-
-
-def needs(instance: Instance, period_s: int, days: float, *metrics: Metric) -> list[Need]:
-    """These metrics of the last `days`, with a point for each period."""
-    return [metric.need(("InstanceId", instance.id), period_s=period_s, days=days) for metric in metrics]
 
 
 def read_since_start(instance: Instance, seen: Seen, period_s: int, days: float, *metrics: Metric) -> list[Series]:

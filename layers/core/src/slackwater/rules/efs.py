@@ -12,15 +12,15 @@ from datetime import timedelta
 from typing import Final
 
 from slackwater.model.detector import Seen
-from slackwater.model.metrics import Metric, Need, Series
+from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import difference
 from slackwater.model.resources import EfsFileSystem, EfsReplication
 from slackwater.model.settings import EfsLifecycleSetting
-from slackwater.model.units import DAY_S, GIB, KIB
+from slackwater.model.units import GIB, KIB
 from slackwater.model.verdicts import Advice, Evidence
 from slackwater.performance import efs
 from slackwater.rules import advice
-from slackwater.rules.series import whole_days
+from slackwater.rules.series import Reader, whole_days
 
 CLIENTS: Final = Metric("AWS/EFS", "ClientConnections", "Sum", "connection-minutes")
 METADATA_WRITTEN: Final = Metric("AWS/EFS", "MetadataWriteIOBytes", "Sum", "bytes")
@@ -34,6 +34,8 @@ SAMPLES: Final = replace(STORED, stat="SampleCount", unit="points")
 """How many points of `STORED` a day has."""
 TOTAL: Final = ("StorageClass", "Total")
 """The dimension of `STORED` that adds up all storage classes."""
+_READER: Final = Reader("FileSystemId", {STORED: (TOTAL,), SAMPLES: (TOTAL,)})
+daily, needs = _READER.daily, _READER.needs
 
 EMPTY_BYTES: Final = 12 * KIB
 """A file system with at most this much holds no file: an empty one is metered at 6 KiB."""
@@ -43,20 +45,6 @@ KEPT_DAYS: Final = 90
 
 SAVERS: Final = ("efs-cold-data", "efs-single-client", "efs-single-zone-use", "efs-throughput-mismatch")
 """Detectors that lower the cost of a file system. They are suppressed if nobody uses it at all."""
-
-
-def daily(file_system: EfsFileSystem, days: float, *metrics: Metric) -> list[Need]:
-    """These metrics of the last `days`, with a point for each day."""
-    return needs(file_system, DAY_S, days, *metrics)
-
-
-def needs(file_system: EfsFileSystem, period_s: int, days: float, *metrics: Metric) -> list[Need]:
-    """These metrics of the last `days`, with a point for each period."""
-    of = ("FileSystemId", file_system.id)
-    return [
-        metric.need(of, *((TOTAL,) if metric.name == STORED.name else ()), period_s=period_s, days=days)
-        for metric in metrics
-    ]
 
 
 def recorded(file_system: EfsFileSystem, seen: Seen, stored: Series, samples: Series) -> Series:

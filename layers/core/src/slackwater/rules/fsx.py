@@ -12,13 +12,23 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from slackwater.model.detector import Limits, Seen, limit
-from slackwater.model.metrics import Metric, Need, Series
+from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, difference
 from slackwater.model.resources import FsxFileSystem
-from slackwater.model.units import DAY_S, GIB
+from slackwater.model.units import GIB
 from slackwater.model.verdicts import Evidence, Fine, JointChange, Line, Unknown
 from slackwater.performance import fsx
-from slackwater.rules.series import gaps
+from slackwater.rules.series import Reader, gaps
+
+USED: Final = Metric("AWS/FSx", "UsedStorageCapacity", "Maximum", "bytes")
+FREE: Final = Metric("AWS/FSx", "FreeStorageCapacity", "Minimum", "bytes")
+ON_SSD: Final = Metric("AWS/FSx", "StorageUsed", "Maximum", "bytes")
+IN_POOL: Final = Metric("AWS/FSx", "StorageUsed", "Average", "bytes")
+"""What ONTAP's capacity pool holds. It fills slowly, so the average of a day is exact enough."""
+_TIERS: Final = {ON_SSD: "SSD", IN_POOL: "StandardCapacityPool"}
+daily = Reader(
+    "FileSystemId", {metric: (("StorageTier", tier), ("DataType", "All")) for metric, tier in _TIERS.items()}
+).daily
 
 
 class UtilizationLimits(Limits):
@@ -70,12 +80,6 @@ def hole(metric: Metric, days: Series, least_days: int) -> Unknown | None:
     return Unknown(f"{metric.name} has no point on {holes} of {len(days) - before} days") if holes else None
 
 
-def daily(file_system: FsxFileSystem, days: float, *metrics: Metric) -> list[Need]:
-    """These metrics of the last `days`, with a point for each day."""
-    of = ("FileSystemId", file_system.id)
-    return [metric.need(of, *TIERS.get(metric, ()), period_s=DAY_S, days=days) for metric in metrics]
-
-
 def peak(series: Series) -> float:
     """The busiest minute, in percent."""
     return max(series.present)
@@ -113,16 +117,6 @@ def deployment(file_system: FsxFileSystem) -> Evidence:
     return Evidence(label="Deployment", value=f"{NAMES.get(kind, kind)}, {file_system.deployment_type}", unit="words")
 
 
-USED: Final = Metric("AWS/FSx", "UsedStorageCapacity", "Maximum", "bytes")
-FREE: Final = Metric("AWS/FSx", "FreeStorageCapacity", "Minimum", "bytes")
-ON_SSD: Final = Metric("AWS/FSx", "StorageUsed", "Maximum", "bytes")
-IN_POOL: Final = Metric("AWS/FSx", "StorageUsed", "Average", "bytes")
-"""What ONTAP's capacity pool holds. It fills slowly, so the average of a day is exact enough."""
-TIERS: Final = {
-    ON_SSD: (("StorageTier", "SSD"), ("DataType", "All")),
-    IN_POOL: (("StorageTier", "StandardCapacityPool"), ("DataType", "All")),
-}
-"""The dimensions of ONTAP's metrics of space."""
 SPACE: Final[Mapping[str, Metric]] = {"OPENZFS": USED, "ONTAP": ON_SSD, "WINDOWS": FREE}
 """The metric of the SSD space, by type. Snapshots count as used. Lustre publishes its space only for each disk."""
 

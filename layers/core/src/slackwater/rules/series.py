@@ -1,16 +1,35 @@
-"""Series: missing points, and the levels to compare a chart with."""
+"""Series: how to read them, missing points, and the levels to compare a chart with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import batched, groupby, takewhile
 from math import isnan
 from typing import Final, NamedTuple
 
-from slackwater.model.metrics import Series
+from slackwater.model.metrics import Dimensions, Metric, Need, Series
+from slackwater.model.resources import Resource
 from slackwater.model.units import DAY_S, HOUR_S
 from slackwater.model.verdicts import Line
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Asks for metrics of a resource, whose id is the value of a dimension. Some metrics have `more` dimensions."""
+
+    dimension: str
+    more: Mapping[Metric, Dimensions] = field(default_factory=dict)
+
+    def needs(self, resource: Resource, period_s: int, days: float, *metrics: Metric) -> list[Need]:
+        """These metrics of the last `days`, with a point for each period."""
+        of = (self.dimension, resource.id)
+        return [metric.need(of, *self.more.get(metric, ()), period_s=period_s, days=days) for metric in metrics]
+
+    def daily(self, resource: Resource, days: float, *metrics: Metric) -> list[Need]:
+        """These metrics of the last `days`, with a point for each day."""
+        return self.needs(resource, DAY_S, days, *metrics)
 
 
 class Gaps(NamedTuple):
@@ -117,8 +136,7 @@ def complete_at_end(series: Series) -> int:
     return sum(1 for _ in takewhile(lambda value: not isnan(value), reversed(series.values)))
 
 
-def by_hour(points: Series, pick: Callable[[Sequence[float]], float]) -> Series:
-    """One point per hour for a chart: what `pick` makes of its points. Findings store series, so they must be short."""
-    hours = batched(points.values, HOUR_S // points.period_s)
-    present = ([value for value in hour if not isnan(value)] for hour in hours)
-    return Series.of(points.start_s, HOUR_S, [pick(hour) if hour else None for hour in present])
+def grouped(points: Series, period_s: int, pick: Callable[[Sequence[float]], float]) -> Series:
+    """One point for each longer period: what `pick` makes of its points. Findings store series: they must be short."""
+    groups = ([v for v in some if not isnan(v)] for some in batched(points.values, period_s // points.period_s))
+    return Series.of(points.start_s, period_s, [pick(some) if some else None for some in groups])
