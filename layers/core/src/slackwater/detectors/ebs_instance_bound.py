@@ -249,7 +249,7 @@ def _options(
     )
     needed = Allowance(sum(map(THROUGHPUT.of, volumes)) * MIB, sum(map(IOPS.of, volumes)))
     when, what = "If you want that speed", "all that is provisioned"
-    larger = ec2.larger(host.instance, host.type_, needed, seen, when=when, what=what)
+    larger = ec2.larger(host.instance, needed, seen, when=when, what=what)
     return (lower, larger) if larger else (lower,)
 
 

@@ -282,7 +282,7 @@ def _advice(
         peak |= {one: max(peak[one], reached[one] * (1 + limits.headroom_percent / 100)) for one in slow}
     needed = Allowance(peak[THROUGHPUT], peak[IOPS])
     what = f"{needed.mib_s:,.0f} MiB/s and {needed.iops:,.0f} IOPS"
-    larger = ec2.larger(instance, kind, needed, seen, when="If the slow hours hurt", what=what)
+    larger = ec2.larger(instance, needed, seen, when="If the slow hours hurt", what=what)
     weighs = instance.bandwidth_weighting != "ebs-1" and ec2.MAY_WEIGHT.match(kind.family)
     shift = ec2.shift_to_ebs(instance) if weighs and THROUGHPUT in slow else None
     spread = Advice(

@@ -90,23 +90,19 @@ def local_data(instance: Instance) -> str:
     return " You lose the data on its local disks (instance store)." if has_local_disks(instance) else ""
 
 
-def larger(
-    instance: Instance, this: InstanceType, needed: Allowance, seen: Seen, *, when: str, what: str
-) -> Advice | None:
-    """Recommend the smallest size of the family whose EBS baseline carries a load. None if it is this, or none does.
+def larger(instance: Instance, needed: Allowance, seen: Seen, *, when: str, what: str) -> Advice | None:
+    """Recommend the smallest size of the family whose EBS baseline carries a load. None if it has that, or none does.
 
     `when` opens the sentence ("If the slow hours hurt"), and `what` is the load in words.
     """
-    family = (one for one in seen.fleet.all(InstanceType) if one.family == this.family)
-    found = ebs.smallest_that_carries(family, needed)
-    if found is None or found.id == this.id:
+    this = instance.instance_type
+    family, _, _ = this.partition(".")
+    found = ebs.smallest_that_carries((one for one in seen.fleet.all(InstanceType) if one.family == family), needed)
+    if found is None or found.id == this:
         return None
-    return change_type(
-        instance,
-        found.id,
-        f"{when}: {found.id}, the smallest {this.family} whose baseline carries {what}.",
-        (Change(ec2_hour(this.id), hours()), Change(ec2_hour(found.id), -hours())),
-    )
+    summary = f"{when}: {found.id}, the smallest {family} whose baseline carries {what}."
+    changes = Change(ec2_hour(this), hours()), Change(ec2_hour(found.id), -hours())
+    return change_type(instance, found.id, summary, changes)
 
 
 MAY_WEIGHT: Final = re.compile(r"[cmrx]8")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from math import ceil, isnan
-from typing import Final
+from typing import Final, NamedTuple
 
 from slackwater.model.detector import Seen
 from slackwater.model.metrics import Metric, Need, Series
@@ -64,23 +64,20 @@ class Month:
     metadata: Moved
     metadata_read_share: float | None
 
-    @property
-    def elastic_at_least(self) -> tuple[Change, ...]:
-        """What Elastic throughput bills if all operations are of one size."""
-        share = 1.0 if self.metadata_read_share is None else self.metadata_read_share
-        return _elastic(share, *(one.billed_at_least for one in (self.read, self.written, self.metadata)))
-
-    @property
-    def elastic_at_most(self) -> tuple[Change, ...]:
-        """What Elastic throughput bills at most, whatever the sizes. Writes cost more than reads."""
-        share = self.metadata_read_share or 0.0
-        return _elastic(share, *(one.billed_at_most for one in (self.read, self.written, self.metadata)))
+    def elastic(self, *, most: bool) -> tuple[Change, ...]:
+        """What Elastic throughput bills at most, whatever the sizes, or at least, if all operations are of one size."""
+        kinds = (self.read, self.written, self.metadata)
+        read, written, metadata = (one.billed_at_most if most else one.billed_at_least for one in kinds)
+        share = self.metadata_read_share
+        if share is None:
+            share = 0.0 if most else 1.0  # writes cost more than reads
+        return formulas.elastic_units(read + metadata * share, written + metadata * (1 - share))
 
     def load(self, peak_metered_bytes_per_s: float) -> Load:
         """The month with a peak of this metered rate. The peak has the month's mix of reads, writes and operations."""
+        kinds = (self.read, self.written, self.metadata)
+        moved, operations = sum(one.size_bytes for one in kinds), sum(one.operations for one in kinds)
         read = self.read.size_bytes + self.metadata.size_bytes * (self.metadata_read_share or 0.0)
-        moved = self.read.size_bytes + self.written.size_bytes + self.metadata.size_bytes
-        operations = self.read.operations + self.written.operations + self.metadata.operations
         peak = peak_metered_bytes_per_s / (formulas.metered_bytes(moved - read, read) / moved) if moved else 0.0
         return Load(
             read_bytes=read,
@@ -89,10 +86,6 @@ class Month:
             peak_bytes_per_s=peak,
             operations_per_s=peak * operations / moved if moved else 0.0,
         )
-
-
-def _elastic(share: float, read: float, written: float, metadata: float) -> tuple[Change, ...]:
-    return formulas.elastic_units(read + metadata * share, written + metadata * (1 - share))
 
 
 def month_needs(file_system: EfsFileSystem, *more: Metric) -> list[Need]:
@@ -198,14 +191,6 @@ class Demand:
         return {mode: fit.too_fast[0] for mode, fit in fits.items() if fit.too_fast}
 
 
-def days_back(by_day: Series, window_days: int, times: float) -> int:
-    """How far back to read: over the window, or 36 days if an older day moved so many times as much."""
-    recent = by_day.since(by_day.end_s - window_days * DAY_S)
-    older = by_day.between(by_day.start_s, recent.start_s)
-    busier = max(older.present, default=0) > max(recent.present) * times
-    return LOOK_BACK_DAYS if busier else window_days + 1  # the first whole day begins earlier
-
-
 def without_holes(
     whole: Series, metric: Metric, window_days: int, pick: Callable[[Iterable[float]], float] = max
 ) -> tuple[Series, tuple[str, ...]] | Unknown:
@@ -220,24 +205,35 @@ def without_holes(
     return filled, (f"{missing} {window_days} days. The same time of another week stands for it.",)
 
 
-def demand(
-    file_system: EfsFileSystem,
-    seen: Seen,
-    by_day: Series,
-    window_days: int,
-    back: int,
-    permitted: Series,
-    metered: Series,
-) -> Demand | Unknown:
-    """Return the demand, from hourly permitted and five-minute or hourly metered throughput, `back` days ago."""
-    moved = without_holes(seen.finished(metered, file_system.created_at), METERED, window_days)
-    allowed = without_holes(seen.finished(permitted, file_system.created_at), LEAST_PERMITTED, window_days, min)
-    if isinstance(moved, Unknown):
-        return moved
-    if isinstance(allowed, Unknown):
-        return allowed
-    metered = moved[0] if back > window_days + 1 else moved[0].since(by_day.end_s - window_days * DAY_S)
-    return Demand(file_system, by_day, metered, allowed[0], (*moved[1], *allowed[1]))
+class Window(NamedTuple):
+    """The last `days` of a file system. `by_day` is what was metered on finished days; `times` as much is expected."""
+
+    file_system: EfsFileSystem
+    seen: Seen
+    by_day: Series
+    days: int
+    times: float
+
+    @property
+    def back(self) -> int:
+        """How far back to read: over the window, or 36 days if an older day moved so many times as much."""
+        recent = self.by_day.since(self.by_day.end_s - self.days * DAY_S)
+        older = self.by_day.between(self.by_day.start_s, recent.start_s)
+        busier = max(older.present, default=0) > max(recent.present) * self.times
+        return LOOK_BACK_DAYS if busier else self.days + 1  # the first whole day begins earlier
+
+    def demand(self, permitted: Series, metered: Series) -> Demand | Unknown:
+        """Return the demand, from hourly permitted and five-minute or hourly metered throughput."""
+        created_at = self.file_system.created_at
+        moved = without_holes(self.seen.finished(metered, created_at), METERED, self.days)
+        allowed = without_holes(self.seen.finished(permitted, created_at), LEAST_PERMITTED, self.days, min)
+        if isinstance(moved, Unknown):
+            return moved
+        if isinstance(allowed, Unknown):
+            return allowed
+        whole = self.back > self.days + 1
+        metered = moved[0] if whole else moved[0].since(self.by_day.end_s - self.days * DAY_S)
+        return Demand(self.file_system, self.by_day, metered, allowed[0], (*moved[1], *allowed[1]))
 
 
 def change_to(
@@ -245,30 +241,23 @@ def change_to(
     to: EfsThroughputSetting,
     summary: str,
     risk: str,
-    *,
-    action: str | None = None,
-    elastic_before: tuple[Change, ...] = (),
-    elastic_after: tuple[Change, ...] | None = (),
-    sure: bool = False,
+    elastic: tuple[tuple[Change, ...], tuple[Change, ...] | None] = ((), ()),
 ) -> Advice:
-    """Recommend another mode or amount. `action` is `change-to-MODE` if it is not given.
-
-    Elastic's bills are of a month; None if unknown. If `sure`, nothing is left for a person to check.
-    """
+    """Recommend another mode or amount, by hand. `elastic` is its bill of a month, now and then; None if unknown."""
     after = replace(file_system, throughput_mode=to.mode, provisioned_mib_s=to.provisioned_mib_s)
-    now = (*formulas.monthly_units(file_system), *elastic_before)
+    bill, bill_then = elastic
     amount = "" if to.provisioned_mib_s is None else f" --provisioned-throughput-in-mibps {to.provisioned_mib_s:g}"
+    units, then = (*formulas.monthly_units(file_system), *bill), formulas.monthly_units(after)
     return Advice(
-        action=action or f"change-to-{to.mode}",
+        action=f"change-to-{to.mode}",
         summary=summary,
-        changes=None if elastic_after is None else difference(now, (*formulas.monthly_units(after), *elastic_after)),
+        changes=None if bill_then is None else difference(units, (*then, *bill_then)),
         risk=risk,
         reversible=True,
         command=(
             f"aws efs update-file-system --file-system-id {file_system.id} --region {file_system.target.region}"
             f" --throughput-mode {to.mode}{amount}"
         ),
-        setting=by_program(file_system, to, sure=sure),
     )
 
 
@@ -285,28 +274,20 @@ def to_amount(
     file_system: EfsFileSystem, mib_s: int, peak: str, elastic_bill: tuple[Change, ...] = (), *, lower: bool = False
 ) -> Advice:
     """Recommend to provision for a peak. A person checks first whether shorter ones need more."""
-    return change_to(
-        file_system,
-        provisioned(mib_s),
-        f"{'Lower it to' if lower else 'Change to Provisioned with'} {mib_s:,} MiB/s: {peak}.",
-        "AWS bills it by the hour, used or not. Shorter peaks above it wait. You can raise it at any time.",
-        action="lower-provisioned" if lower else None,
-        elastic_before=elastic_bill,
-    )
+    summary = f"{'Lower it to' if lower else 'Change to Provisioned with'} {mib_s:,} MiB/s: {peak}."
+    risk = "AWS bills it by the hour, used or not. Shorter peaks above it wait. You can raise it at any time."
+    advised = change_to(file_system, provisioned(mib_s), summary, risk, (elastic_bill, ()))
+    return replace(advised, action="lower-provisioned") if lower else advised
 
 
 def to_elastic(file_system: EfsFileSystem, moved: Month | None, *, sure: bool = False) -> Advice:
     """Recommend Elastic, at its highest bill. None if the month is unknown."""
-    after = moved.elastic_at_most if moved else None
+    after = moved.elastic(most=True) if moved else None
     most = f"at most {size_words(sum(float(unit.quantity) for unit in after) * GIB)} a month: " if after else ""
-    return change_to(
-        file_system,
-        ELASTIC,
-        f"Change to Elastic. It bills {most}what moves, and up to 32 KiB more per operation.",
-        "The bill has no limit: a load that grows, or a scan of all files, is billed per GiB.",
-        elastic_after=after,
-        sure=sure,
-    )
+    summary = f"Change to Elastic. It bills {most}what moves, and up to 32 KiB more per operation."
+    risk = "The bill has no limit: a load that grows, or a scan of all files, is billed per GiB."
+    advised = change_to(file_system, ELASTIC, summary, risk, ((), after))
+    return replace(advised, setting=by_program(file_system, ELASTIC, sure=sure))
 
 
 def more_throughput(
@@ -328,7 +309,6 @@ def more_throughput(
         f"Provision {step:,} MiB/s, {hour if reached else f'{times:g} times the limit'}. Raise it again while the"
         " metered throughput stays at the limit. The price is that of the first step.",
         "AWS bills it by the hour, used or not. If you raise it too far, you can lower it after 24 hours." + no_burst,
-        action="raise-provisioned-in-steps",
     )
     elastic = change_to(
         file_system,
@@ -336,6 +316,7 @@ def more_throughput(
         "Change to Elastic. You choose no size, and no limit hides the demand. Its cost is unknown.",
         "AWS bills each GiB that moves. One measured load rose fourteenfold without the limit. Check MeteredIOBytes"
         f" after an hour and after a day.{wait}",
-        elastic_after=None,
+        ((), None),
     )
+    steps = replace(steps, action="raise-provisioned-in-steps")
     return (steps, elastic) if file_system.performance_mode == GENERAL_PURPOSE else (steps,)
