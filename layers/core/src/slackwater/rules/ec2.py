@@ -40,10 +40,6 @@ def read_since_start(instance: Instance, seen: Seen, period_s: int, days: float,
 
 def change_type(instance: Instance, instance_type: str, summary: str, changes: tuple[Change, ...] | None) -> Advice:
     """Recommend another type. There is no price if the instance is not On-Demand; about the command, see `restart`."""
-    change = (
-        f"aws ec2 modify-instance-attribute --region {instance.target.region} --instance-id {instance.id}"
-        f" --instance-type Value={instance_type}"
-    )
     return Advice(
         action=f"change-instance-type-to-{instance_type}",
         summary=f"{summary}{not_by_command(instance)}",
@@ -53,22 +49,19 @@ def change_type(instance: Instance, instance_type: str, summary: str, changes: t
             + local_data(instance)
         ),
         reversible=True,
-        command=restart(instance, change),
+        command=restart(instance, "modify-instance-attribute", f"--instance-type Value={instance_type}"),
     )
 
 
-def restart(instance: Instance, change: str) -> str | None:
+def restart(instance: Instance, operation: str, options: str) -> str | None:
     """The command that stops the instance, changes it and starts it. None if `not_by_command` has a reason."""
-    these = f"--region {instance.target.region} --instance-ids {instance.id}"
-    if not_by_command(instance):
-        return None
-    steps = (
-        f"aws ec2 stop-instances {these}",
-        f"aws ec2 wait instance-stopped {these}",
-        change,
-        f"aws ec2 start-instances {these}",
+    region, id_ = f"--region {instance.target.region}", instance.id
+    these = f"{region} --instance-ids {id_}"
+    command = (
+        f"aws ec2 stop-instances {these} && aws ec2 wait instance-stopped {these} && aws ec2 {operation} {region}"
+        f" --instance-id {id_} {options} && aws ec2 start-instances {these}"
     )
-    return " && ".join(steps)
+    return None if not_by_command(instance) else command
 
 
 def not_by_command(instance: Instance) -> str:
@@ -120,9 +113,5 @@ def shift_to_ebs(instance: Instance) -> Advice:
         changes=(),
         risk=f"The network has less bandwidth. The instance stops and starts.{local_data(instance)}",
         reversible=True,
-        command=restart(
-            instance,
-            f"aws ec2 modify-instance-network-performance-options --region {instance.target.region}"
-            f" --instance-id {instance.id} --bandwidth-weighting ebs-1",
-        ),
+        command=restart(instance, "modify-instance-network-performance-options", "--bandwidth-weighting ebs-1"),
     )
