@@ -34,7 +34,7 @@ SAMPLES: Final = replace(STORED, stat="SampleCount", unit="points")
 """How many points of `STORED` a day has."""
 TOTAL: Final = ("StorageClass", "Total")
 """The dimension of `STORED` that adds up all storage classes."""
-_READER: Final = Reader("FileSystemId", {STORED: (TOTAL,), SAMPLES: (TOTAL,)})
+_READER: Final = Reader("FileSystemId", {(metric.name, metric.stat): (TOTAL,) for metric in (STORED, SAMPLES)})
 daily, needs = _READER.daily, _READER.needs
 
 EMPTY_BYTES: Final = 12 * KIB

@@ -25,9 +25,9 @@ FREE: Final = Metric("AWS/FSx", "FreeStorageCapacity", "Minimum", "bytes")
 ON_SSD: Final = Metric("AWS/FSx", "StorageUsed", "Maximum", "bytes")
 IN_POOL: Final = Metric("AWS/FSx", "StorageUsed", "Average", "bytes")
 """What ONTAP's capacity pool holds. It fills slowly, so the average of a day is exact enough."""
-_TIERS: Final = {ON_SSD: "SSD", IN_POOL: "StandardCapacityPool"}
+_TIERS: Final = ((ON_SSD, "SSD"), (IN_POOL, "StandardCapacityPool"))
 daily = Reader(
-    "FileSystemId", {metric: (("StorageTier", tier), ("DataType", "All")) for metric, tier in _TIERS.items()}
+    "FileSystemId", {(one.name, one.stat): (("StorageTier", tier), ("DataType", "All")) for one, tier in _TIERS}
 ).daily
 
 

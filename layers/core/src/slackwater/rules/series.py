@@ -17,15 +17,18 @@ from slackwater.model.verdicts import Line
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Asks for metrics of a resource, whose id is the value of a dimension. Some metrics have `more` dimensions."""
+    """Asks for metrics of a resource by its id. `more` are further dimensions, by a metric's name and statistic."""
 
     dimension: str
-    more: Mapping[Metric, Dimensions] = field(default_factory=dict)
+    more: Mapping[tuple[str, str], Dimensions] = field(default_factory=dict)
 
     def needs(self, resource: Resource, period_s: int, days: float, *metrics: Metric) -> list[Need]:
         """These metrics of the last `days`, with a point for each period."""
         of = (self.dimension, resource.id)
-        return [metric.need(of, *self.more.get(metric, ()), period_s=period_s, days=days) for metric in metrics]
+        return [
+            metric.need(of, *self.more.get((metric.name, metric.stat), ()), period_s=period_s, days=days)
+            for metric in metrics
+        ]
 
     def daily(self, resource: Resource, days: float, *metrics: Metric) -> list[Need]:
         """These metrics of the last `days`, with a point for each day."""
@@ -69,13 +72,7 @@ def hole_words(days: Series, demanded: int, began: datetime) -> str | None:
 
 
 def whole_days(days: Series, counts: Series, slack: int = 0) -> Series:
-    """The days that have as many points as the fullest one, or up to `slack` fewer. The others become missing.
-
-    Args:
-        days: Any statistic by the day.
-        counts: The SampleCount of the same days.
-        slack: By how many points whole days may differ.
-    """
+    """The days with as many points (SampleCount) as the fullest one, or `slack` fewer. The others become missing."""
     least = max(counts.present, default=0) - slack
     pairs = zip(days.values, counts.values, strict=True)
     return Series.of(days.start_s, days.period_s, [day if count >= least else None for day, count in pairs])
