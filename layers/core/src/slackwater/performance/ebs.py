@@ -129,12 +129,7 @@ class VolumeLimits:
         return io_bytes / ceil(io_bytes / self.largest_operation_bytes)
 
     def dry_after_s(self, iops: float, balance: float = 1) -> float:
-        """Return the seconds until the bucket is empty at so many operations a second.
-
-        Args:
-            iops: Operations a second.
-            balance: How full the bucket is, from 0 to 1.
-        """
+        """Return the seconds until the bucket is empty at so many operations a second. 1 is a full `balance`."""
         above = iops - self.baseline.iops
         return balance * self.credits / above if above > 0 else inf
 
@@ -169,14 +164,10 @@ class Phase:
 def volume_limits(
     volume_type: str, size_gib: int, iops: int | None = None, bytes_per_s: float | None = None
 ) -> VolumeLimits:
-    """Return the limits of a volume.
+    """Return the limits of a volume. Its throughput is that of the type, unless `bytes_per_s` is given.
 
-    Args:
-        volume_type: Such as "gp3".
-        size_gib: Its size.
-        iops: The provisioned IOPS; None is the fewest possible. For gp2, st1 and sc1 it is an upper limit, because
-            their size decides their IOPS.
-        bytes_per_s: Its throughput; None is that of the type.
+    `iops` are the provisioned ones; None is the fewest possible. For gp2, st1 and sc1 they are an upper limit, because
+    the size decides.
     """
     kind = VOLUME_TYPES[volume_type]
     bucket = 0
@@ -288,14 +279,7 @@ def _allowance(mbps: float | None, iops: int | None) -> Allowance | None:
 
 
 def transfer(size_bytes: float, io_bytes: float, volume: VolumeLimits, instance: InstanceLimits) -> list[Phase]:
-    """Return the phases of a transfer, at least one. Volume and instance start with their full burst.
-
-    Args:
-        size_bytes: How much is transferred.
-        io_bytes: The size of each I/O.
-        volume: The volume's limits.
-        instance: The instance's limits.
-    """
+    """Return the phases of a transfer, at least one. Volume and instance start with their full burst."""
     phases = _phases(size_bytes, volume.operation_bytes(io_bytes), volume, instance)
     alike = groupby(phases, key=lambda phase: replace(phase, seconds=0))
     return [replace(phase, seconds=sum(one.seconds for one in parts)) for phase, parts in alike]

@@ -269,11 +269,8 @@ def break_even_share(
 ) -> float:
     """Return the average use, as a share of what is provisioned, above which Elastic costs more.
 
-    Args:
-        provisioned_usd: For 1 MiB/s for a month.
-        elastic_usd_per_gib: For the mix of reads and writes.
-        metered_per_byte: What a byte of the mix is metered as: 1 for writes only, a third for reads only.
-        hours_per_month: Hours in a month.
+    `provisioned_usd` is for 1 MiB/s for a month. `metered_per_byte` is what a byte of the mix of reads and writes is
+    metered as: 1 for writes only, a third for reads only.
     """
     moved_gib = float(hours_per_month) * HOUR_S * MIB / metered_per_byte / GIB
     return float(provisioned_usd) / (float(elastic_usd_per_gib) * moved_gib)

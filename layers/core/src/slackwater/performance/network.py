@@ -48,15 +48,9 @@ def transfer_s(size_bytes: float, baseline_bytes_per_s: float, burst_bytes_per_s
 
 
 def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[range]:
-    """Return the runs whose rate needs credits, as indexes of `sums`, with at least `min_points` points above the
-    baseline.
+    """Return the runs whose rate needs credits, as indexes, with at least `min_points` points above the baseline.
 
-    One or two missing or low points do not end a run, and do not count.
-
-    Args:
-        sums: Bytes per period in one direction.
-        baseline_gbps: The instance's baseline, in Gbps.
-        min_points: The smallest number of points.
+    `sums` are bytes per period in one direction. One or two missing or low points do not end a run, and do not count.
     """
     rates = [value / sums.period_s for value in sums.values]
     above = PLATEAU_RATIOS[1] * bytes_per_s_of_gbps(baseline_gbps)
@@ -72,13 +66,9 @@ def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[r
 def drawn_s(sums: Series, baseline_bytes_per_s: float, peak_bytes_per_s: float) -> float:
     """Return the largest number of credits that were used up, as seconds of a burst at the peak.
 
-    Assumes a full bucket at the start, which fills at the baseline less what is used. A missing point counts as idle.
-    Compare the result with `BURST_MINUTES`, because AWS publishes no sizes of buckets.
-
-    Args:
-        sums: Bytes per period in one direction.
-        baseline_bytes_per_s: The instance's baseline.
-        peak_bytes_per_s: The instance's peak.
+    `sums` are bytes per period in one direction. Assumes a full bucket at the start, which fills at the baseline less
+    what is used. A missing point counts as idle. Compare the result with `BURST_MINUTES`, because AWS publishes no
+    sizes of buckets.
     """
     net = ((0.0 if isnan(value) else value) - baseline_bytes_per_s * sums.period_s for value in sums.values)
     gone = accumulate(net, lambda gone, used: max(0.0, gone + used), initial=0.0)

@@ -163,12 +163,8 @@ def most_near_baseline(
 ) -> int:
     """Return the most five-minute points that runs near the baseline can have, by their hours. 0 if no run is possible.
 
-    Args:
-        by_hour: Bytes per hour in one direction. An hour without a point has no traffic.
-        baseline_bytes_per_s: The published rate without credits.
-        min_points: The shortest run.
-        before: How many points there may be before the first hour.
-        after: How many points there may be after the last hour.
+    `by_hour` are bytes in one direction. An hour without a point has no traffic. There may be so many points `before`
+    the first hour, and `after` the last one.
     """
     an_hour, least = HOUR_S // FIVE_MINUTES_S, PLATEAU_RATIOS[0] * baseline_bytes_per_s * FIVE_MINUTES_S
     hours = (0 if isnan(value) else min(an_hour, int(value / least + 1e-6)) for value in by_hour.values)
@@ -190,10 +186,9 @@ def near_baseline(sums: Series, baseline_bytes_per_s: float, *, min_points: int)
 def _consistent(
     rates: Sequence[float], runs: list[Plateau], shortest: float, *, full_at_start: bool
 ) -> tuple[list[Plateau], list[_Flow]]:
-    """Leave out the plateaus that had credits before, or after which more was used than had come back.
+    """The plateaus that had no credits before, and after which no more was used than had come back.
 
-    Returns:
-        The others, and the flows before and after each of them.
+    Also returns the flows before and after each of them.
     """
     while True:
         edges = pairwise([(0, 0), *((run.first, run.end) for run in runs), (len(rates), len(rates))])

@@ -169,16 +169,10 @@ class Passage:
 
 
 def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: float, workers: int) -> Passage | None:
-    """Return how long workers take to read or write files; None if this was never measured.
+    """Return how long workers take to read or write files of this total size; None if this was never measured.
 
     One worker processes a file. So more workers than files change nothing, and no file is faster than with one worker.
-
-    Args:
-        storage: The storage.
-        operation: "write" or "read".
-        files: How many files, at least 1.
-        size_bytes: Their total size.
-        workers: How many workers, at least 1.
+    There is at least one of each.
     """
     rate = FILE_RATES.get((storage, operation))
     if rate is None:
@@ -211,18 +205,11 @@ TWO_CEILINGS: Final = 0.8
 
 
 def held_at_ceiling(writes: Sequence[float], least: float, width: float) -> list[int]:
-    """Return which points of busy runs are at a ceiling: clients that wait for each answer cannot write faster.
+    """Return which of these points of busy runs are at a ceiling: clients that wait for answers cannot write faster.
 
-    A run continues while a point has at least half of `least`, so that the slopes of a rising and falling demand belong
-    to it.
-
-    Args:
-        writes: Writes in each period. NaN is a missing point, which ends no run.
-        least: How many writes in a period are busy.
-        width: How far from a ceiling a point may be, as a fraction of the ceiling.
-
-    Returns:
-        Indexes of `writes`.
+    A run continues while a period has at least half of the `least` writes of a busy one, so that the slopes of a rising
+    and falling demand belong to it. A missing point (NaN) ends no run. `width` is how far from a ceiling a point may
+    be, as a fraction of it.
     """
     busy = (i for i, count in enumerate(writes) if not count < least / 2)
     held: list[int] = []

@@ -140,11 +140,9 @@ class Look:
     @property
     def needs(self) -> tuple[Need, ...]:
         """The metrics."""
-        if self.xen:
-            parts = dict.fromkeys((*self.measure.parts, READS, WRITES))
-            return tuple(dict.fromkeys(self._need(part, FIVE_MINUTES_S) for part in parts))
-        periods = dict.fromkeys((DAY_S, self.period_s))
-        return tuple(self._need(part, period_s) for period_s in periods for part in self.measure.parts)
+        parts = self._with_operations if self.xen else self.measure.parts
+        periods = (FIVE_MINUTES_S,) if self.xen else (DAY_S, self.period_s)
+        return tuple(dict.fromkeys(self._need(part, period_s) for period_s in periods for part in parts))
 
     def by(self, period_s: int) -> Look:
         """The same by shorter periods. On Xen it is as it is."""
@@ -153,7 +151,15 @@ class Look:
     @property
     def unknown(self) -> Unknown | None:
         """The answer if CloudWatch did not record all days that count, else None."""
-        return self._unknown_on_xen if self.xen else self._unknown_by_day
+        if self.xen:
+            return self._unknown_on_xen
+        for part in self.measure.parts:
+            by_day = self._read(part, DAY_S)
+            if len(self._recorded(by_day)) < self._required_days:
+                return Unknown(f"it was attached less than {self._required_days} whole days ago")
+            if words := self.hole(by_day):
+                return Unknown(f"{part.name} {words}")
+        return None
 
     @property
     def least(self) -> float:
@@ -267,14 +273,14 @@ class Look:
         return f"{'five minutes' if self.xen else 'minute'} of {self.days} days"
 
     @property
-    def caveats(self) -> tuple[str, ...]:
-        """What the measure does not show."""
-        return (*(("Five-minute averages hide shorter bursts.",) if self.xen else ()), *self.holes)
+    def lowering_caveats(self) -> tuple[str, ...]:
+        """What the measure does not show, for advice to lower a setting."""
+        return ("Five-minute averages hide shorter bursts." if self.xen else SECONDS, *self.holes)
 
     @property
-    def lowering_caveats(self) -> tuple[str, ...]:
-        """The same, for advice to lower a setting."""
-        return self.caveats if self.xen else (SECONDS, *self.holes)
+    def caveats(self) -> tuple[str, ...]:
+        """The same, for other advice."""
+        return self.lowering_caveats if self.xen else self.holes
 
     def evidence(self, scale: float, *lines: Line) -> Evidence:
         """The busiest minute of each day, on a chart up to `scale` with these levels."""
@@ -308,21 +314,16 @@ class Look:
         return min(self.limits.least_days, self.limits.window_days)
 
     @property
-    def _unknown_by_day(self) -> Unknown | None:
-        for part in self.measure.parts:
-            by_day = self._read(part, DAY_S)
-            if len(self._recorded(by_day)) < self._required_days:
-                return Unknown(f"it was attached less than {self._required_days} whole days ago")
-            if words := self.hole(by_day):
-                return Unknown(f"{part.name} {words}")
-        return None
+    def _with_operations(self) -> tuple[Part, ...]:
+        """The parts, and the operations, which always have a point on Xen."""
+        return (READS, WRITES, *self.measure.parts)
 
     @property
     def _unknown_on_xen(self) -> Unknown | None:
         if ebs.attached_at(self.volume) > self.seen.now - timedelta(days=self._required_days):
             return Unknown(f"it was attached less than {self._required_days} days ago")
         for since, (lost, points) in self._lost_on_xen.items():
-            if not all(bridged(self._since(part, since)) for part in (READS, WRITES, *self.measure.parts)):
+            if not all(bridged(self._since(part, since)) for part in self._with_operations):
                 return Unknown(f"{self._names} lacks {lost:,} of {points:,} five-minute points")
         return None
 
@@ -333,10 +334,11 @@ class Look:
         Looks at the days that are required, and at all since the instance started.
         """
         newest, window = (self.seen.now - timedelta(days=n) for n in (self._required_days, self.limits.window_days))
-        firsts = (_first_at(self._read(part, FIVE_MINUTES_S)) for part in (READS, WRITES))
+        operations = (self._read(part, FIVE_MINUTES_S) for part in (READS, WRITES))
+        firsts = (next((at for at, value in one.points() if value is not None), one.start) for one in operations)
         found = {}
         for since in (newest, min(newest, max(window, self._started_at, *firsts))):
-            parts = [self._since(part, since) for part in (READS, WRITES, *self.measure.parts)]
+            parts = [self._since(part, since) for part in self._with_operations]
             lost, points = max(part.missing for part in parts), len(parts[0])
             if lost > LOST * points + LATE:
                 found[since] = lost, points
@@ -371,13 +373,10 @@ class Look:
 
 
 def below(look: Look, ceiling: float, needs: tuple[Need, ...], *periods_s: int) -> Look | Fine | Unknown:
-    """Show that the busiest minute stayed below a ceiling: in as much detail as that takes, or why it did not.
+    """Show that the busiest minute stayed below a ceiling, in the measure's unit, or why it did not.
 
-    Args:
-        look: The measure.
-        ceiling: In its unit.
-        needs: The exceeded checks. None must have been raised.
-        *periods_s: By which to look closer, the longest first: the peaks of reads and writes may be hours apart.
+    `needs` are the exceeded checks, of which none must have been raised. `periods_s` are those by which to look closer,
+    the longest first: the peaks of reads and writes may be hours apart.
     """
     if why := above(look, ceiling):
         return why
@@ -462,8 +461,3 @@ def _bounded(finer: Series, by_day: Series) -> tuple[Series, int]:
     for i in holes:
         values[i] = known.values[i - first] if known and i >= first and days[i] in shown else peaks[i]
     return Series(finer.start_s, finer.period_s, values), sum(i >= first and days[i] in shown for i in holes)
-
-
-def _first_at(series: Series) -> datetime:
-    """When the first present point began. The start of the series if there is none."""
-    return next((at for at, value in series.points() if value is not None), series.start)
