@@ -22,8 +22,7 @@ GP3_INCLUDED_IOPS: Final = 3_000
 GP3_INCLUDED_MIB_S: Final = 125
 GP2_IOPS_PER_GIB: Final = 3
 GP2_BURST_IOPS: Final = 3_000
-GP2_CREDITS: Final = 5_400_000
-"""I/O operations in a full bucket, for every size."""
+GP2_CREDITS: Final = 5_400_000  # I/O operations in a full bucket, for every size
 GP2_SMALL_GIB: Final = 170
 GP2_SMALL_MIB_S: Final = 128
 """The throughput of a gp2 volume of up to 170 GiB. Larger ones have 250 MiB/s, if their IOPS suffice."""

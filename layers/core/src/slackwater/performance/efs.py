@@ -32,8 +32,7 @@ EARNED_BYTES_PER_S_PER_GIB: Final = 50 * KIB
 """Burst credits earned for each GiB in Standard ("Amazon EFS performance", "Bursting throughput")."""
 LEAST_BYTES_PER_S: Final = MIB
 """The smallest metered throughput. AWS does not say whether so many credits are also earned."""
-BURST_BYTES_PER_S: Final = 100 * MIB
-"""The metered throughput in a burst, below 1 TiB; above, for each TiB."""
+BURST_BYTES_PER_S: Final = 100 * MIB  # metered, below 1 TiB; above, for each TiB
 CREDITS_BYTES: Final = 2_308_974_418_330
 """2.1 TiB: the credits of a new file system, and the most that one below 1 TiB can save; above, for each TiB."""
 READ_DISCOUNT: Final = 3
@@ -276,8 +275,7 @@ def break_even_share(
     return float(provisioned_usd) / (float(elastic_usd_per_gib) * moved_gib)
 
 
-NOISE: Final = 1e-9
-"""Binary noise: a share of 1 is within the limit."""
+NOISE: Final = 1e-9  # binary noise: a share of 1 is within the limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,16 +318,11 @@ class Fit(NamedTuple):
     """How well a mode carries a load."""
 
     allowed: Allowance
-    units: tuple[Change, ...] | None
-    """What it bills for throughput; None for Elastic without figures for the month."""
-    too_fast: tuple[str, ...]
-    """Why it does not carry the peak."""
-    credits_last_s: float | None
-    """How long full credits last at the month's average; None if they never run out."""
-    runs_dry: str | None
-    """Why it does not carry the month."""
-    note: str | None
-    """How long it carries the load, if not forever."""
+    units: tuple[Change, ...] | None  # of throughput; None for Elastic without figures for the month
+    too_fast: tuple[str, ...]  # why it does not carry the peak
+    credits_last_s: float | None  # full ones, at the month's average; None if they never run out
+    runs_dry: str | None  # why it does not carry the month
+    note: str | None  # how long it carries the load, if not forever
 
     @property
     def carries(self) -> bool:
@@ -400,16 +393,11 @@ def _credits(load: Load, standard_bytes: float, most: float) -> tuple[float | No
             f" {binary_rate_words(baseline)}, so its credits are gone after {duration_words(last_s)}"
         )
         return last_s, runs_dry, None
-    if last_s is not None:
-        return last_s, None, f"Burst credits last for {duration_words(last_s)}"
-    if load.moved_bytes or load.peak_bytes_per_s <= baseline:
-        return None, None, None
-    size = size_words(baseline * load.month_s)
-    return (
-        None,
-        None,
-        f"Burst credits last while no more than {size} are written a month, or three times as much is read",
-    )
+    note = None if last_s is None else f"Burst credits last for {duration_words(last_s)}"
+    if last_s is None and not load.moved_bytes and load.peak_bytes_per_s > baseline:
+        size = size_words(baseline * load.month_s)
+        note = f"Burst credits last while no more than {size} are written a month, or three times as much is read"
+    return last_s, None, note
 
 
 def bursts(file_system: EfsFileSystem) -> bool:

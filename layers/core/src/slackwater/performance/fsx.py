@@ -20,8 +20,7 @@ from slackwater.model.units import GIB
 
 MB: Final = 10**6
 
-INCLUDED_IOPS_PER_GIB: Final = 3
-"""SSD IOPS that each GiB includes."""
+INCLUDED_IOPS_PER_GIB: Final = 3  # SSD IOPS that each GiB includes
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +32,7 @@ class FileServer:
     write_mb_s: int
     disk_iops: int
     least_gib: int = 0
-    least_iops: int = 0
-    """The storage and IOPS that must be provisioned with it."""
+    least_iops: int = 0  # the storage and IOPS that must be provisioned with it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +45,8 @@ class Deployment:
     min_gib: int
     max_gib: int
     max_iops_per_gib: int
-    iops_per_mb_s: float = 0
-    """How many IOPS the disks need for each MB/s."""
-    bursts_below_mb_s: int
-    """A smaller file server is faster while it has credits, and publishes their balance."""
+    iops_per_mb_s: float = 0  # how many IOPS the disks need for each MB/s
+    bursts_below_mb_s: int  # a smaller file server bursts, and publishes the balance of its credits
 
     @property
     def max_iops(self) -> int:
@@ -205,8 +201,7 @@ LEAST_PAIR_MB_S: Final = 1_536
 SHRINKS: Final = ("SINGLE_AZ_2", "MULTI_AZ_2")
 """ONTAP deployment types whose SSD can shrink: the second generation."""
 LEAST_SHRINK: Final = 0.09
-MOST_IOPS_PER_GIB: Final = 50
-"""For ONTAP in all Regions, for OpenZFS in some. The others allow 1,000."""
+MOST_IOPS_PER_GIB: Final = 50  # for ONTAP in all Regions, for OpenZFS in some. The others allow 1,000.
 
 
 def least_gib(file_system: FsxFileSystem) -> int:

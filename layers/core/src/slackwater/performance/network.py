@@ -27,8 +27,7 @@ BURST_MINUTES: Final = (5, 60)
 
 BURST_RATIO: Final = 1.30
 """A rate this far above the baseline must be a burst; measurement noise is less than 30%."""
-BRIDGED_POINTS: Final = 2
-"""So many missing or low points do not end a time above the baseline."""
+BRIDGED_POINTS: Final = 2  # so many missing or low points do not end a time above the baseline
 PLATEAU_RATIOS: Final = (0.90, 1.05)
 """A point of a throttled rate is the baseline less protocol overhead. Above 1.05, it still uses credits."""
 

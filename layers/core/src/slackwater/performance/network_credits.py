@@ -31,16 +31,12 @@ from slackwater.performance.network import BRIDGED_POINTS, BURST_MINUTES, BURST_
 
 LEVEL_RATIOS: Final = (0.94, 1.03)
 """A plateau's mean. Metrics may leave out frame headers (5% of a frame of 1,500 bytes), and a host differs by 1%."""
-SAME_LEVEL: Final = 0.015
-"""As a fraction: how much the means of two plateaus at one limit may differ."""
-BUDGET_ERROR: Final = 0.25
-"""As a fraction of the bucket. AWS says only "typically"."""
+SAME_LEVEL: Final = 0.015  # as a fraction: how much the means of two plateaus at one limit may differ
+BUDGET_ERROR: Final = 0.25  # as a fraction of the bucket. AWS says only "typically".
 EDGE_ERROR: Final = 0.5
 """In points at the baseline. The first and last point of a plateau are only partly at the baseline."""
-FLOW_ERROR: Final = 0.01
-"""As a fraction of what came back and was used: the noise of the metrics."""
-SMALLEST_CYCLE: Final = 3.0
-"""In points at the baseline: fewer credits may come back and be used by chance."""
+FLOW_ERROR: Final = 0.01  # as a fraction of what came back and was used: the noise of the metrics
+SMALLEST_CYCLE: Final = 3.0  # in points at the baseline: fewer may come back and be used by chance
 
 
 class Budget(Enum):
@@ -58,15 +54,11 @@ class Plateau:
     first: int
     end: int
     mean_bytes_per_s: float
-    spread: float
-    """Standard deviation, as a fraction of the mean."""
-    burst: int
-    """The index of the last point of a burst before it; its own first point if there is none."""
-    burst_bytes_per_s: float = 0
-    """The highest rate since the plateau before it; 0 if there is none."""
+    spread: float  # standard deviation, as a fraction of the mean
+    burst: int  # the index of the last point of a burst before it; its own first point if there is none
+    burst_bytes_per_s: float = 0  # the highest rate since the plateau before it; 0 if there is none
     budget: Budget = Budget.UNKNOWN
-    spent_bytes: float = 0
-    """Bytes above the baseline, less those below it, since the bucket held most."""
+    spent_bytes: float = 0  # bytes above the baseline, less those below it, since the bucket held most
 
     @property
     def points(self) -> int:
@@ -92,21 +84,14 @@ class Shape(NamedTuple):
 class _Flow(NamedTuple):
     """What happened between two plateaus, in points at the baseline."""
 
-    earned: float
-    """The most credits that it can have had at once, if it began with none and the bucket has no limit."""
-    left: float
-    """What is left of them at the end."""
-    used: float
-    """What was used since it had most."""
-    largest: float
-    """The most that was used at once, at any time."""
-    overdrawn: bool
-    """Whether more was used than had come back."""
+    earned: float  # the most credits at once, if it began with none and the bucket has no limit
+    left: float  # what is left of them at the end
+    used: float  # what was used since it had most
+    largest: float  # the most that was used at once, at any time
+    overdrawn: bool  # whether more was used than had come back
     error: float
-    unseen: float
-    """Points without data: they may have been idle, or not."""
-    unseen_since: float
-    """Those since it had most."""
+    unseen: float  # points without data: they may have been idle, or not
+    unseen_since: float  # those since it had most
 
 
 def plateaus(

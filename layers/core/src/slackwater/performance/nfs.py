@@ -31,8 +31,7 @@ PARALLEL_EXPONENT: Final = 0.58
 """Calibrated: P workers were P^0.58 times as fast, with one worker for each directory of /usr. These have very
 different sizes. The report says that a balanced tree scales linearly.
 """
-MEASURED_WORKERS: Final = 4
-"""The largest number of writing workers with which the exponent was measured."""
+MEASURED_WORKERS: Final = 4  # the largest number of writing workers with which the exponent was measured
 
 EFS_ONE_ZONE_FILE_S: Final = 0.02095
 EFS_REGIONAL_FILE_S: Final = 0.03805
@@ -200,8 +199,7 @@ def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: f
 ONE_CEILING: Final = 0.6
 """A run of writes has one ceiling if this share of its points is near it. The others are its start, its end and noise.
 """
-TWO_CEILINGS: Final = 0.8
-"""The same for two ceilings, which prove less than one."""
+TWO_CEILINGS: Final = 0.8  # the same for two ceilings, which prove less than one
 
 
 def held_at_ceiling(writes: Sequence[float], least: float, width: float) -> list[int]:

@@ -32,8 +32,7 @@ from slackwater.rules.series import bridged, greatest, grouped, hole_words
 IOPS_EXCEEDED: Final = Metric("AWS/EBS", "VolumeIOPSExceededCheck", "Maximum", "0 or 1")
 THROUGHPUT_EXCEEDED: Final = Metric("AWS/EBS", "VolumeThroughputExceededCheck", "Maximum", "0 or 1")
 
-CLOSER_S: Final = (HOUR_S, FIVE_MINUTES_S)
-"""By which periods to look closer, after the day."""
+CLOSER_S: Final = (HOUR_S, FIVE_MINUTES_S)  # by which periods to look closer, after the day
 RECENT_DAYS: Final = 3
 """How many days by five minutes often show already that a ceiling was reached. All have twelve times the points."""
 

@@ -27,11 +27,9 @@ from slackwater.rules.series import baseline_and_burst
 class Direction:
     """In or out. Each has its own allowance and its own credits."""
 
-    word: str
-    """For people and for fingerprints, so it must never change."""
+    word: str  # for people and for fingerprints, so it must never change
     traffic: Metric
-    shaped: str
-    """The CloudWatch agent's name of the ENA counter of what was held back."""
+    shaped: str  # the CloudWatch agent's name of the ENA counter of what was held back
 
 
 IN: Final = Direction("in", Metric("AWS/EC2", "NetworkIn", "Sum", "bytes"), "ethtool_bw_in_allowance_exceeded")

@@ -32,8 +32,7 @@ STORED: Final = Metric("AWS/EFS", "StorageBytes", "Average", "bytes")
 """Published every 15 minutes, used or not: it shows that CloudWatch was recording."""
 SAMPLES: Final = replace(STORED, stat="SampleCount", unit="points")
 """How many points of `STORED` a day has."""
-TOTAL: Final = ("StorageClass", "Total")
-"""The dimension of `STORED` that adds up all storage classes."""
+TOTAL: Final = ("StorageClass", "Total")  # the dimension of `STORED` that adds up all storage classes
 _READER: Final = Reader("FileSystemId", {(metric.name, metric.stat): (TOTAL,) for metric in (STORED, SAMPLES)})
 daily, needs = _READER.daily, _READER.needs
 

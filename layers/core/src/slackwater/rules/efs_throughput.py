@@ -39,11 +39,9 @@ MOVED: Final = (READ, READS, WRITTEN, WRITES, METADATA, METADATA_OPERATIONS, MET
 
 LOOK_BACK_DAYS: Final = 36
 """Daily points: 35 days can pass between two first Mondays, and a job may start late."""
-HOURLY_DAYS: Final = 16
-"""Hourly points: two weeks, and a day on each side to compare."""
+HOURLY_DAYS: Final = 16  # hourly points: two weeks, and a day on each side to compare
 
-GENERAL_PURPOSE: Final = "generalPurpose"
-"""The performance mode that Elastic throughput requires."""
+GENERAL_PURPOSE: Final = "generalPurpose"  # the performance mode that Elastic throughput requires
 
 WAIT: Final = (
     "Within 24 hours of the last change, AWS refuses to leave Provisioned mode or to lower the amount"

@@ -33,8 +33,7 @@ from slackwater.rules.ebs_peaks import READ_BYTES, READS, WRITES, WRITTEN_BYTES
 
 HERE: Final = Target("123456789012", "ap-northeast-1")
 
-DAYS: Final = 37
-"""How far back the metrics of cases reach, in days: 36 whole days, and today."""
+DAYS: Final = 37  # how far back the metrics of cases reach, in days: 36 whole days, and today
 
 type Points = Sequence[float | None]
 type Metrics = Mapping[Any, float | Points | None]

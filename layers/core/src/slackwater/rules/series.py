@@ -89,8 +89,7 @@ def greatest(all_: Sequence[Series]) -> Series:
     return Series.of(all_[0].start_s, all_[0].period_s, [max(row, default=None) for row in rows])
 
 
-FEW: Final = 3
-"""CloudWatch may lose this many points in a row. What happened in a longer gap is unknown."""
+FEW: Final = 3  # CloudWatch may lose this many points in a row; what happened in a longer gap is unknown
 
 
 def filled(series: Series) -> Series:
