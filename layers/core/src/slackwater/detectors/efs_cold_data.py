@@ -40,7 +40,6 @@ from slackwater.model.money import (
     Change,
     PriceItem,
     amount,
-    difference,
     size_class,
 )
 from slackwater.model.quantities import binary_rate_words
@@ -237,9 +236,9 @@ def _changes(
 
     All reads come from it, and move files both ways.
     """
-    stored, now = file_system.stored_bytes, formulas.monthly_units(file_system)
+    stored = file_system.stored_bytes
     after = {**stored, "Standard": stored["Standard"] - cold, to: stored.get(to, 0) + cold}
-    saved = difference(now, formulas.monthly_units(replace(file_system, stored_bytes=after)))
+    saved = efs.saved(file_system, stored_bytes=after)
     charged = Change(read, -amount(read_gib)), Change(moved, -amount(2 * read_gib))
     return (*saved, *(one for one in charged if one.quantity))
 

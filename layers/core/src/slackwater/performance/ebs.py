@@ -291,15 +291,13 @@ def _phases(left: float, operation_bytes: float, volume: VolumeLimits, instance:
     """
     burst_s, balance = float(INSTANCE_BURST_S), 1.0 if volume.credits else 0.0
     while True:
-        of_instance = instance.burst if burst_s > 0 else instance.baseline
-        of_volume = volume.burst if balance else volume.baseline
-        bound_by: Bound = (
-            "instance" if of_instance.rate(operation_bytes) < of_volume.rate(operation_bytes) else "volume"
-        )
-        binding = of_instance if bound_by == "instance" else of_volume
+        allowed: dict[Bound, Allowance] = {  # a tie is the volume's, as a larger instance would not help
+            "volume": volume.burst if balance else volume.baseline,
+            "instance": instance.burst if burst_s > 0 else instance.baseline,
+        }
+        bound_by, binding = min(allowed.items(), key=lambda one: one[1].rate(operation_bytes))
         rate = binding.rate(operation_bytes)
-        moved_s = left / rate
-        slower_s = burst_s if burst_s > 0 else inf
+        moved_s, slower_s = left / rate, burst_s if burst_s > 0 else inf
         dry_s = volume.dry_after_s(rate / operation_bytes, balance) if balance else inf
         seconds = min(moved_s, slower_s, dry_s)
         yield Phase(seconds=seconds, bytes_per_s=rate, bound_by=bound_by, limit=binding.limit(operation_bytes))
