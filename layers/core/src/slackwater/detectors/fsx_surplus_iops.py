@@ -62,7 +62,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
     if not isinstance(recorded, fsx.Utilization):
         return recorded
     (disks,) = recorded.series
-    percent = fsx.peak(disks)
+    percent = max(disks.present)
     if percent >= limits.peak_percent:
         return Fine(f"its disks used {percent:.0f} % of them")
     used = percent / 100 * iops

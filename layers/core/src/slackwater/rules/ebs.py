@@ -121,30 +121,25 @@ def stored_whole(volume: Volume) -> Change:
     return Change(EBS_SNAPSHOT_STORAGE, Decimal(-volume.size_gib))
 
 
-def snapshot_command(volume: Volume) -> str:
-    """The command that creates a snapshot with a description of the volume."""
-    rates = ((volume.iops, "IOPS"), (volume.throughput_mib_s, "MiB/s"))
-    speed = "".join(f"{rate} {unit}, " for rate, unit in rates if rate)
-    description = f"{volume.id}: {volume.volume_type}, {volume.size_gib} GiB, {speed}{volume.availability_zone}"
-    name = {"ResourceType": "snapshot", "Tags": [{"Key": "Name", "Value": volume.name}]}  # JSON, for names with commas
-    return (
-        f"aws ec2 create-snapshot --region {volume.target.region} --volume-id {volume.id}"
-        f" --description {quote(description)} --tag-specifications {quote(json.dumps([name]))}"
-    )
-
-
 def snapshot_and_delete(volume: Volume, steps: str, *, may_delete: bool) -> Advice:
     """Recommend a snapshot and a deletion.
 
     The command only creates the snapshot: a pasted line must never delete data.
     """
+    rates = ((volume.iops, "IOPS"), (volume.throughput_mib_s, "MiB/s"))
+    speed = "".join(f"{rate} {unit}, " for rate, unit in rates if rate)
+    description = f"{volume.id}: {volume.volume_type}, {volume.size_gib} GiB, {speed}{volume.availability_zone}"
+    name = {"ResourceType": "snapshot", "Tags": [{"Key": "Name", "Value": volume.name}]}  # JSON, for names with commas
     return Advice(
         action="snapshot-and-delete",
         summary=f"{steps} The command only creates the snapshot.",
         changes=ebs.monthly_units(volume),
         risk="AWS bills the snapshot for its used blocks while you keep it. A volume from the snapshot has another ID.",
         reversible=True,
-        command=snapshot_command(volume),
+        command=(
+            f"aws ec2 create-snapshot --region {volume.target.region} --volume-id {volume.id}"
+            f" --description {quote(description)} --tag-specifications {quote(json.dumps([name]))}"
+        ),
         deletes=may_delete,
     )
 

@@ -80,16 +80,11 @@ def hole(metric: Metric, days: Series, least_days: int) -> Unknown | None:
     return Unknown(f"{metric.name} has no point on {holes} of {len(days) - before} days") if holes else None
 
 
-def peak(series: Series) -> float:
-    """The busiest minute, in percent."""
-    return max(series.present)
-
-
 def utilization_chart(label: str, series: Series, provisioned: str, proposed: str, proposed_percent: float) -> Evidence:
     """Evidence: the busiest minute of each day, in percent of what is provisioned, and how much is proposed."""
     return Evidence(
         label=label,
-        value=round(peak(series), 1),
+        value=round(max(series.present), 1),
         unit="percent",
         series=series,
         scale=100,
