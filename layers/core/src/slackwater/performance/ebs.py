@@ -43,21 +43,13 @@ type Limit = Literal["throughput", "iops"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeType:
-    """The limits of a volume type.
-
-    Attributes:
-        gib: The smallest and largest size.
-        iops: The fewest and most IOPS.
-        most_mib_s: The maximum throughput.
-        operation_bytes: The largest I/O that counts as one operation. EBS splits a larger one.
-        iops_per_gib: How many IOPS may be provisioned for each GiB; None if the size decides the IOPS.
-    """
+    """The limits of a volume type: the least and the most."""
 
     gib: tuple[int, int]
     iops: tuple[int, int]
     most_mib_s: int
-    operation_bytes: int = 256 * KIB
-    iops_per_gib: int | None = None
+    operation_bytes: int = 256 * KIB  # the largest I/O that counts as one operation; EBS splits a larger one
+    iops_per_gib: int | None = None  # how many may be provisioned; None if the size decides
 
     def most_iops(self, size_gib: int) -> int:
         """Return how many IOPS may be provisioned for a volume of this size."""

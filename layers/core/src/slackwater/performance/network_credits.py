@@ -69,16 +69,13 @@ class Plateau:
 class Shape(NamedTuple):
     """Which runs of points count as plateaus.
 
-    Attributes:
-        min_points: The shortest plateau.
-        max_spread: How much the rate of a plateau may vary (standard deviation), or drift from the first third to the
-            last, as a fraction of the mean. The shortest one may vary half as much.
-        max_gap_points: The most points between a burst and its plateau.
+    `max_spread` is how much the rate of a plateau may vary (standard deviation), or drift from the first third to the
+    last, as a fraction of the mean. The shortest one may vary half as much.
     """
 
     min_points: int
     max_spread: float
-    max_gap_points: int
+    max_gap_points: int  # between a burst and its plateau
 
 
 class _Flow(NamedTuple):
@@ -99,13 +96,9 @@ def plateaus(
 ) -> list[Plateau]:
     """Return the plateaus at the baseline that a bucket of credits explains; none if most contradict it.
 
-    Args:
-        sums: Bytes per period in one direction. In a missing point, credits may have come back or not.
-        baseline_bytes_per_s: The published rate without credits. The rate of the plateaus replaces it, because the
-            metrics leave out headers.
-        peak_bytes_per_s: The rate with credits.
-        shape: Which runs count.
-        full_at_start: Whether the bucket is full when the series begins, as it is when an instance starts.
+    `sums` are bytes per period in one direction. In a missing point, credits may have come back or not. The rate of the
+    plateaus replaces the published baseline, because the metrics leave out headers. The bucket is `full_at_start` of
+    the series if an instance started then.
     """
     rates = [value / sums.period_s / baseline_bytes_per_s for value in sums.values]
     flat = [flat for run in runs_within(rates, *PLATEAU_RATIOS) if (flat := _flat(rates, run, shape))]

@@ -78,21 +78,15 @@ MEASURED_IOPS: Final = (
 class FileRate:
     """How fast a storage processes files: what each file costs one worker, and what all workers share.
 
-    Attributes:
-        file_s: Seconds that one worker takes for a file.
-        operations: NFS operations for one file.
-        bytes_per_s: The throughput that all workers share.
-        iops: The operations a second that all workers share.
-        measured_s: Measured seconds for the report's files, by workers; None if the speed-up follows the exponent.
-            No formula explains them: two workers read more than twice as fast as one, and EBS writes into the page
-            cache. So they are used as they are.
+    `measured_s` are seconds for the report's files by workers. No formula explains them: two workers read more than
+    twice as fast as one, and EBS writes into the page cache. So they are used as they are.
     """
 
-    file_s: float
-    operations: float
-    bytes_per_s: float
-    iops: float
-    measured_s: Mapping[int, int] | None = None
+    file_s: float  # that one worker takes for a file
+    operations: float  # of NFS, for a file
+    bytes_per_s: float  # of all workers together
+    iops: float  # of all workers together
+    measured_s: Mapping[int, int] | None = None  # None if the speed-up follows the exponent
 
     def speed_up(self, workers: int) -> float:
         """Return how many times as fast `workers` are as one.
@@ -154,14 +148,10 @@ def waiting_writers(writes_per_s: float, *, one_zone: bool) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """The time that files take on a storage, and what limits it.
-
-    Attributes:
-        best_s: The time if all workers have equally much to do.
-    """
+    """The time that files take on a storage, and what limits it."""
 
     seconds: float
-    best_s: float
+    best_s: float  # if all workers have equally much to do
     bound_by: Bound
     operations_per_s: float
     files_per_s: float

@@ -81,15 +81,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a volume does per second.
+    """What a volume does per second. Each of the ways to count it adds reads and writes, and is never too high.
 
-    Attributes:
-        name: What AWS calls it.
-        unit: Its unit.
-        ways: The ways to count it. Each adds reads and writes, and is never too high. Their sum is never too low.
+    The sum of all ways is never too low.
     """
 
-    name: str
+    name: str  # as AWS calls it
     unit: str
     ways: tuple[tuple[Part, Part], ...]
 
@@ -113,15 +110,9 @@ CONSUMED: Final = Measure("IOPS", "IOPS", ((READS, WRITES), IN_UNITS))
 
 @dataclass(frozen=True)
 class Look:
-    """A measure of a volume over the window. Read its `needs` before you use anything else.
+    """A measure of a volume on an instance of this type. Read its `needs` before you use anything else.
 
-    Attributes:
-        volume: The volume.
-        measure: What to look at.
-        seen: The metrics.
-        limits: The window, and the days that CloudWatch must have recorded.
-        kind: The type of its instance.
-        period_s: On Nitro, of which the busiest minute counts: a day, an hour or five minutes. On Xen five minutes.
+    On Nitro, the busiest minute of each `period_s` counts: a day, an hour or five minutes. On Xen, it is five minutes.
     """
 
     volume: Volume

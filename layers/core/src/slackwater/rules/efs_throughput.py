@@ -51,16 +51,12 @@ WAIT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """The data that was read and written in a month, and the metadata, both ways.
-
-    Attributes:
-        metadata_read_share: The part of the metadata's bytes that was read. None if CloudWatch does not separate them.
-    """
+    """The data that was read and written in a month, and the metadata, both ways."""
 
     read: Moved
     written: Moved
     metadata: Moved
-    metadata_read_share: float | None
+    metadata_read_share: float | None  # of its bytes; None if CloudWatch does not separate them
 
     def elastic(self, *, most: bool) -> tuple[Change, ...]:
         """What Elastic throughput bills at most, whatever the sizes, or at least, if all operations are of one size."""
@@ -129,17 +125,15 @@ HOLE_S, SCATTERED = HOUR_S, 0.02
 class Demand:
     """What a file system moved: metered bytes by the day and by five minutes, and the permitted bytes per second.
 
-    Attributes:
-        metered: Over the window, or over 36 days if an older day was busier. By the hour if that settles the verdict.
-        permitted: By the hour, the least of it. Throughput was at a limit rather too often by it than too rarely.
-        holes: What was missing, and is taken from the same time of another week.
+    `metered` is over the window, or over 36 days if an older day was busier; by the hour if that settles the verdict.
+    `permitted` is the least of each hour. By it, throughput was at a limit rather too often than too rarely.
     """
 
     file_system: EfsFileSystem
     by_day: Series
     metered: Series
     permitted: Series
-    holes: tuple[str, ...] = ()
+    holes: tuple[str, ...] = ()  # what was missing, and is taken from the same time of another week
 
     @property
     def peak(self) -> float:

@@ -95,36 +95,22 @@ def and_hourly(metric: Metric, points: Points) -> dict[tuple[Metric, int], Point
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """Makes cases that differ from one situation: call it with a title, the expected verdict, and what differs.
-
-    Attributes:
-        resource: The resource that the cases judge.
-        metrics: Its metrics. A case's own metrics replace those of the same name.
-        records: The other records of the fleet.
-        limits: The limits that the policy sets.
-        period_s: The period of metrics that name none, in seconds.
-        days: How far back a number in `metrics` reaches, in days.
-    """
+    """Makes cases that differ from one situation: call it with a title, the expected verdict, and what differs."""
 
     resource: Resource
     metrics: Metrics = field(default_factory=dict)
-    records: tuple[Record, ...] = ()
-    limits: Mapping[str, Any] = field(default_factory=dict)
-    period_s: int = DAY_S
-    days: int = DAYS
+    records: tuple[Record, ...] = ()  # of the fleet, beside the resource
+    limits: Mapping[str, Any] = field(default_factory=dict)  # that the policy sets
+    period_s: int = DAY_S  # of metrics that name none
+    days: int = DAYS  # how far back a number in `metrics` reaches
 
     def __call__(
         self, title: str, expect: type[Verdict], says: str = "", *, metrics: Metrics | None = None, **differs: Any
     ) -> Case:
-        """Make a case.
+        """Make a case: `says` is a part of the verdict's summary or reason. `metrics` replace those of the same name.
 
-        Args:
-            title: What the situation is, for the detector's page.
-            expect: The verdict's type.
-            says: A part of the verdict's summary or reason.
-            metrics: Metrics that differ.
-            **differs: `records`: all other records of the fleet. `limits` that differ. `unreadable` and `unpublished`
-                as in `Case`. All others are fields of the resource that differ.
+        What `differs` are `records` (all others of the fleet), `limits`, `unreadable` and `unpublished`, as in `Case`.
+        All other names are fields of the resource.
         """
         given: dict[str, Any] = {"records": self.records}
         given |= {name: differs.pop(name) for name in ("records", "unreadable", "unpublished") if name in differs}

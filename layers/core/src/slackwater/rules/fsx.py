@@ -42,17 +42,11 @@ class UtilizationLimits(Limits):
 
 
 class Utilization(NamedTuple):
-    """How busy a file system was.
-
-    Attributes:
-        series: The busiest minute of each day for each metric, in percent of what is provisioned.
-        days: How many whole days CloudWatch recorded all of them.
-        whole: Whether that is the whole window.
-    """
+    """How busy a file system was in the busiest minute of each day, in percent of what is provisioned, by metric."""
 
     series: tuple[Series, ...]
-    days: int
-    whole: bool
+    days: int  # whole ones that CloudWatch recorded for all metrics
+    whole: bool  # whether that is the whole window
 
 
 def utilization(

@@ -36,15 +36,10 @@ class Reader:
 
 
 class Gaps(NamedTuple):
-    """Missing days.
+    """Missing days."""
 
-    Attributes:
-        holes: Missing days after the first point. One of them may be the day that matters.
-        before: Days before the first point, as if the resource were younger.
-    """
-
-    holes: int
-    before: int
+    holes: int  # after the first point. One of them may be the day that matters.
+    before: int  # the first point, as if the resource were younger
 
 
 def gaps(days: Series, demanded: int) -> Gaps:
