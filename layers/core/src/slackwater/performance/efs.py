@@ -111,8 +111,7 @@ def credits_left(file_system: EfsFileSystem, metered: Iterable[Series], times: f
     return min(lowest_credits((used * times for used in one.values), one.period_s, standard, full) for one in metered)
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(NamedTuple):
     """The most that may be read or written: bytes or operations, a second or a month. A mix shares both."""
 
     read: float
@@ -123,8 +122,7 @@ class Allowance:
         return read / self.read + write / self.write
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What a mode allows, independent of the size. Elastic's operations are those before a quota increase.
 
     `client_bytes_per_s` is for one client, reads and writes together.
@@ -218,8 +216,7 @@ def elastic_units(read_bytes: float, write_bytes: float, operation_bytes: float 
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(NamedTuple):
     """Transferred bytes of one kind, and in how many operations. `least_bytes` is the least that each is billed for."""
 
     size_bytes: float
@@ -239,9 +236,8 @@ class Moved:
 
 def provisioned_units(provisioned_mib_s: float, standard_bytes: float) -> Change:
     """Return the throughput that is billed for a month: what is provisioned above what the size includes."""
-    return Change(
-        EFS_PROVISIONED_THROUGHPUT, amount(max(0.0, provisioned_mib_s - standard_bytes / GIB / INCLUDED_GIB_PER_MIB_S))
-    )
+    paid = max(0.0, provisioned_mib_s - standard_bytes / GIB / INCLUDED_GIB_PER_MIB_S)
+    return Change(EFS_PROVISIONED_THROUGHPUT, amount(paid))
 
 
 def paid_mib_s(file_system: EfsFileSystem, provisioned_mib_s: float) -> float:

@@ -7,10 +7,9 @@ open.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import isnan
-from typing import Final
+from typing import Final, NamedTuple
 
 from slackwater.model.detector import Seen
 from slackwater.model.estimates import Alternative
@@ -23,8 +22,7 @@ from slackwater.rules import ec2
 from slackwater.rules.series import baseline_and_burst
 
 
-@dataclass(frozen=True, slots=True)
-class Direction:
+class Direction(NamedTuple):
     """In or out. Each has its own allowance and its own credits."""
 
     word: str  # for people and for fingerprints, so it must never change
@@ -37,8 +35,7 @@ OUT: Final = Direction("out", Metric("AWS/EC2", "NetworkOut", "Sum", "bytes"), "
 DIRECTIONS: Final = (IN, OUT)
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
+class Traffic(NamedTuple):
     """Bytes since the last start of an instance; `near` are the directions that come near the baseline in an hour."""
 
     instance_type: InstanceType
@@ -96,8 +93,7 @@ def chart(label: str, value: float, traffic: Series, span: tuple[float, float], 
 
 def baseline_of(kind: InstanceType) -> Evidence:
     """The baseline in MB/s."""
-    mb_s = bytes_per_s_of_gbps(kind.network_baseline_gbps or 0) / 1e6
-    return Evidence(label=f"Baseline of {kind.id}", value=round(mb_s, 2), unit="MB/s")
+    return Evidence(label=f"Baseline of {kind.id}", value=round(network.baseline(kind) / 1e6, 2), unit="MB/s")
 
 
 def may_differ(instance: Instance, kind: InstanceType) -> bool:

@@ -7,7 +7,7 @@ API Reference, "UpdateFileSystem".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, isnan
 from typing import Final, NamedTuple
 
@@ -49,8 +49,7 @@ WAIT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Month:
+class Month(NamedTuple):
     """The data that was read and written in a month, and the metadata, both ways."""
 
     read: Moved
@@ -69,8 +68,8 @@ class Month:
 
     def load(self, peak_metered_bytes_per_s: float) -> Load:
         """The month with a peak of this metered rate. The peak has the month's mix of reads, writes and operations."""
-        kinds = (self.read, self.written, self.metadata)
-        moved, operations = sum(one.size_bytes for one in kinds), sum(one.operations for one in kinds)
+        moved = self.read.size_bytes + self.written.size_bytes + self.metadata.size_bytes
+        operations = self.read.operations + self.written.operations + self.metadata.operations
         read = self.read.size_bytes + self.metadata.size_bytes * (self.metadata_read_share or 0.0)
         peak = peak_metered_bytes_per_s / (formulas.metered_bytes(moved - read, read) / moved) if moved else 0.0
         return Load(
@@ -121,8 +120,7 @@ HOLE_S, SCATTERED = HOUR_S, 0.02
 """An hour without a point is a hole; elsewhere 2 % of the points may be missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(NamedTuple):
     """What a file system moved: metered bytes by the day and by five minutes, and the permitted bytes per second.
 
     `metered` is over the window, or over 36 days if an older day was busier; by the hour if that settles the verdict.
@@ -175,9 +173,8 @@ class Demand:
         region, one_zone = self.file_system.target.region, self.file_system.availability_zone is not None
         load, client = moved.load(self.peak * times), formulas.limits("bursting", one_zone=one_zone).client_bytes_per_s
         if self.file_system.throughput_mode == "elastic" and load.peak_bytes_per_s > client:
-            return dict.fromkeys(
-                formulas.REGIONAL, f"in other modes, a client moves at most {binary_rate_words(client)}"
-            )
+            why = f"in other modes, a client moves at most {binary_rate_words(client)}"
+            return dict.fromkeys(formulas.REGIONAL, why)
         standard, mib_s = self.file_system.standard_bytes, amount or self.file_system.provisioned_mib_s or 0
         fits = formulas.fits(load, region, one_zone=one_zone, standard_bytes=standard, provisioned_mib_s=mib_s)
         return {mode: fit.too_fast[0] for mode, fit in fits.items() if fit.too_fast}

@@ -114,10 +114,8 @@ def used_bytes(file_system: FsxFileSystem, space: Series) -> Series:
     """The used SSD space, from the metric that `SPACE` names: Windows publishes the free space."""
     if file_system.file_system_type != "WINDOWS":
         return space
-    whole = file_system.storage_gib * GIB
-    return Series.of(
-        space.start_s, space.period_s, [None if v is None else max(0.0, whole - v) for v in space.optional()]
-    )
+    whole, free = file_system.storage_gib * GIB, space.optional()
+    return Series.of(space.start_s, space.period_s, [None if v is None else max(0.0, whole - v) for v in free])
 
 
 OPTIONS: Final[Mapping[str, str]] = {"OPENZFS": "--open-zfs-configuration", "ONTAP": "--ontap-configuration"}

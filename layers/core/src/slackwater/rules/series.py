@@ -24,11 +24,8 @@ class Reader:
 
     def needs(self, resource: Resource, period_s: int, days: float, *metrics: Metric) -> list[Need]:
         """These metrics of the last `days`, with a point for each period."""
-        of = (self.dimension, resource.id)
-        return [
-            metric.need(of, *self.more.get((metric.name, metric.stat), ()), period_s=period_s, days=days)
-            for metric in metrics
-        ]
+        of, more = (self.dimension, resource.id), self.more
+        return [one.need(of, *more.get((one.name, one.stat), ()), period_s=period_s, days=days) for one in metrics]
 
     def daily(self, resource: Resource, days: float, *metrics: Metric) -> list[Need]:
         """These metrics of the last `days`, with a point for each day."""
