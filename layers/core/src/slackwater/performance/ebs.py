@@ -28,12 +28,10 @@ GP2_SMALL_MIB_S: Final = 128
 """The throughput of a gp2 volume of up to 170 GiB. Larger ones have 250 MiB/s, if their IOPS suffice."""
 MIB_S_PER_IOPS: Final = {"gp3": 0.25, "io1": 16 / KIB, "io2": 0.256}
 """How much throughput each IOPS has (io1, io2), or allows to provision (gp3)."""
-IO1_FLAT_MIB_S: Final = 500
-"""An io1 volume has up to 500 MiB/s with up to 32,000 IOPS. With more, the IOPS decide."""
+IO1_FLAT_MIB_S: Final = 500  # up to 32,000 IOPS. With more, the IOPS decide.
 IO2_TIER_IOPS: Final = (32_000, 64_000)
 """io2 IOPS have one price up to the first limit, another up to the second, and a third above."""
-XEN_PROVISIONED_IOPS: Final = 32_000
-"""The maximum of an io1 or io2 volume on an instance that is not built on Nitro."""
+XEN_PROVISIONED_IOPS: Final = 32_000  # at most, for io1 or io2 on an instance that is not built on Nitro
 INSTANCE_BURST_S: Final = 30 * MINUTE_S
 """How long an instance sustains its maximum at least once in 24 hours, if that is above its baseline."""
 
@@ -74,8 +72,7 @@ HDD_MIB_S: Final[Mapping[str, tuple[tuple[int, int], tuple[int, int]]]] = {
 """Baseline and burst of a hard disk volume: MiB/s for each TiB, and their maximum."""
 MAGNETIC_MILLIONS_PER_GIB: Final = 0.2
 """With fewer I/O requests a month, gp3 costs more. In us-east-1 it costs more up to 0.6 million: the prices decide."""
-MAGNETIC_MIB_S: Final = 40
-"""A magnetic volume has 40 to 90 MiB/s, and 40 to 200 IOPS. The lower ends count here."""
+MAGNETIC_MIB_S: Final = 40  # to 90 MiB/s, and 40 to 200 IOPS: the lower ends count here
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +135,7 @@ class InstanceLimits:
     burst: Allowance
 
 
-UNBOUND: Final = InstanceLimits(baseline=Allowance(inf, inf), burst=Allowance(inf, inf))
-"""An instance that is never the limit."""
+UNBOUND: Final = InstanceLimits(baseline=Allowance(inf, inf), burst=Allowance(inf, inf))  # never the limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,8 +30,7 @@ type EfsMode = Literal["bursting", "provisioned", "elastic"]
 
 EARNED_BYTES_PER_S_PER_GIB: Final = 50 * KIB
 """Burst credits earned for each GiB in Standard ("Amazon EFS performance", "Bursting throughput")."""
-LEAST_BYTES_PER_S: Final = MIB
-"""The smallest metered throughput. AWS does not say whether so many credits are also earned."""
+LEAST_BYTES_PER_S: Final = MIB  # metered. AWS does not say whether so many credits are also earned.
 BURST_BYTES_PER_S: Final = 100 * MIB  # metered, below 1 TiB; above, for each TiB
 CREDITS_BYTES: Final = 2_308_974_418_330
 """2.1 TiB: the credits of a new file system, and the most that one below 1 TiB can save; above, for each TiB."""
@@ -194,8 +193,7 @@ def is_bursting(provisioned_bytes_per_s: float, standard_bytes: float) -> bool:
 
 PROVISIONED_MIB_S: Final = (1, 3_414)
 """The least and the most that can be provisioned (Amazon EFS API, UpdateFileSystem, ProvisionedThroughputInMibps)."""
-INCLUDED_GIB_PER_MIB_S: Final = 20
-"""What the price of Standard includes (Amazon EFS pricing, "Provisioned Throughput")."""
+INCLUDED_GIB_PER_MIB_S: Final = 20  # in the price of Standard (Amazon EFS pricing, "Provisioned Throughput")
 
 LEAST_DATA_BYTES: Final = 32 * KIB
 LEAST_METADATA_BYTES: Final = 4 * KIB

@@ -198,8 +198,7 @@ StorageCapacity).
 LEAST_PAIR_MB_S: Final = 1_536
 """The smallest throughput of a pair of ONTAP SINGLE_AZ_2, the only type with several pairs. Their number is not read.
 """
-SHRINKS: Final = ("SINGLE_AZ_2", "MULTI_AZ_2")
-"""ONTAP deployment types whose SSD can shrink: the second generation."""
+SHRINKS: Final = ("SINGLE_AZ_2", "MULTI_AZ_2")  # ONTAP's second generation: only its SSD can shrink
 LEAST_SHRINK: Final = 0.09
 MOST_IOPS_PER_GIB: Final = 50  # for ONTAP in all Regions, for OpenZFS in some. The others allow 1,000.
 

@@ -25,8 +25,7 @@ gateway.
 BURST_MINUTES: Final = (5, 60)
 """How long a burst usually lasts, by the instance's size. AWS does not publish the sizes of the buckets."""
 
-BURST_RATIO: Final = 1.30
-"""A rate this far above the baseline must be a burst; measurement noise is less than 30%."""
+BURST_RATIO: Final = 1.30  # a rate this far above the baseline must be a burst; noise is less than 30%
 BRIDGED_POINTS: Final = 2  # so many missing or low points do not end a time above the baseline
 PLATEAU_RATIOS: Final = (0.90, 1.05)
 """A point of a throttled rate is the baseline less protocol overhead. Above 1.05, it still uses credits."""

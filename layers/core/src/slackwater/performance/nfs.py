@@ -24,8 +24,7 @@ Storage = Literal["ebs-gp3", "efs-one-zone", "efs-regional", "openzfs-sync", "op
 Operation = Literal["write", "read"]
 Bound = Literal["latency", "throughput", "iops"]
 
-REPORT_FILES: Final = 40_000
-"""Assumed: the 2021 report copies 1.1 GB, and does not say how many files that is."""
+REPORT_FILES: Final = 40_000  # assumed: the 2021 report copies 1.1 GB, and does not say how many files
 
 PARALLEL_EXPONENT: Final = 0.58
 """Calibrated: P workers were P^0.58 times as fast, with one worker for each directory of /usr. These have very

@@ -35,8 +35,7 @@ TOTAL: Final = ("StorageClass", "Total")  # the dimension of `STORED` that adds 
 _READER: Final = Reader("FileSystemId", {(metric.name, metric.stat): (TOTAL,) for metric in (STORED, SAMPLES)})
 daily, needs = _READER.daily, _READER.needs
 
-EMPTY_BYTES: Final = 12 * KIB
-"""A file system with at most this much holds no file: an empty one is metered at 6 KiB."""
+EMPTY_BYTES: Final = 12 * KIB  # at most, without any file: an empty file system is metered at 6 KiB
 
 KEPT_DAYS: Final = 90
 """How long a recovery point is kept: a person who needs the data once a quarter notices within that time."""

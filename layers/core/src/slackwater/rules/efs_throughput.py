@@ -37,8 +37,7 @@ METADATA_READ: Final = Metric("AWS/EFS", "MetadataReadIOBytes", "Sum", "bytes")
 MOVED: Final = (READ, READS, WRITTEN, WRITES, METADATA, METADATA_OPERATIONS, METADATA_READ)
 """What `month` reads."""
 
-LOOK_BACK_DAYS: Final = 36
-"""Daily points: 35 days can pass between two first Mondays, and a job may start late."""
+LOOK_BACK_DAYS: Final = 36  # daily points: 35 days can pass between first Mondays, and a job may start late
 HOURLY_DAYS: Final = 16  # hourly points: two weeks, and a day on each side to compare
 
 GENERAL_PURPOSE: Final = "generalPurpose"  # the performance mode that Elastic throughput requires
@@ -116,8 +115,7 @@ def a_month(days: Series) -> float:
     return sum(present) / len(present) * DAYS_PER_MONTH if present else 0.0
 
 
-HOLE_S, SCATTERED = HOUR_S, 0.02
-"""An hour without a point is a hole; elsewhere 2 % of the points may be missing."""
+HOLE_S, SCATTERED = HOUR_S, 0.02  # an hour without a point is a hole; elsewhere 2 % may be missing
 
 
 class Demand(NamedTuple):
