@@ -163,8 +163,7 @@ REGION_ALLOWS: Final[Mapping[EfsMode, tuple[frozenset[str], Allowance, Allowance
     ),
 }
 """Regions in which a Regional file system may be faster, what it may move there, and what elsewhere ("Amazon EFS
-quotas", total throughput).
-"""
+quotas", total throughput)."""
 
 
 def region_allows(mode: EfsMode, region: str, *, one_zone: bool) -> Allowance:

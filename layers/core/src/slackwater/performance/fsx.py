@@ -137,8 +137,7 @@ OPENZFS: Final[Mapping[str, Deployment]] = {
     )
 }
 """By deployment type, for most Regions. In some, 1,000 IOPS per GiB are 50, and Multi-AZ has fewer IOPS and ends at
-5,120 MB/s.
-"""
+5,120 MB/s."""
 
 ONTAP_FAST_REGIONS: Final = frozenset({"us-east-1", "us-east-2", "us-west-2", "eu-west-1"})
 """Regions in which a first-generation ONTAP file system may be faster than elsewhere."""
@@ -193,8 +192,7 @@ def file_server(file_system: FsxFileSystem) -> FileServer | None:
 
 LEAST_GIB: Final[Mapping[str, int]] = {"OPENZFS": 64, "ONTAP": 1_024, "WINDOWS": 32}
 """The smallest SSD by type, for ONTAP for each pair of file servers (API Reference, "CreateFileSystem",
-StorageCapacity).
-"""
+StorageCapacity)."""
 LEAST_PAIR_MB_S: Final = 1_536
 """The smallest throughput of a pair of ONTAP SINGLE_AZ_2, the only type with several pairs. Their number is not read.
 """

@@ -19,8 +19,7 @@ from slackwater.performance.unpublished import UnpublishedError
 
 SINGLE_FLOW_GBPS: Final = 5.0
 """The limit of one flow outside a cluster placement group, and of all flows of a small instance through an internet
-gateway.
-"""
+gateway."""
 
 BURST_MINUTES: Final = (5, 60)
 """How long a burst usually lasts, by the instance's size. AWS does not publish the sizes of the buckets."""

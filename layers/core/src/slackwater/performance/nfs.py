@@ -28,22 +28,19 @@ REPORT_FILES: Final = 40_000  # assumed: the 2021 report copies 1.1 GB, and does
 
 PARALLEL_EXPONENT: Final = 0.58
 """Calibrated: P workers were P^0.58 times as fast, with one worker for each directory of /usr. These have very
-different sizes. The report says that a balanced tree scales linearly.
-"""
+different sizes. The report says that a balanced tree scales linearly."""
 MEASURED_WORKERS: Final = 4  # the largest number of writing workers with which the exponent was measured
 
 EFS_ONE_ZONE_FILE_S: Final = 0.02095
 EFS_REGIONAL_FILE_S: Final = 0.03805
 """Calibrated: the seconds that one worker takes to write a file. With the exponent, the two values reproduce the six
-published times within 2.4%; no other two have a smaller maximum error.
-"""
+published times within 2.4%; no other two have a smaller maximum error."""
 
 EFS_OPS_PER_S: Final = 87
 SYNC_OPS_PER_S: Final = 342
 ASYNC_OPS_PER_S: Final = 3_768
 """Measured in 2025 from one client with 4 KiB blocks: EFS in Elastic mode, and OpenZFS Multi-AZ at 160 MB/s and 192
-IOPS.
-"""
+IOPS."""
 OPENZFS_OPERATIONS: Final = 9
 """NFS operations to write one file. Derived: 38,000 files took about 17 minutes at 342 operations a second."""
 OPENZFS_SERVER: Final = fsx.OPENZFS["MULTI_AZ_1"].file_servers[0]

@@ -23,8 +23,7 @@ LOCAL_DISKS: Final = re.compile(
 )
 """Types with instance store volumes: a d after the generation, and families of storage, accelerators and the past.
 
-Source: Amazon EC2 User Guide, "Instance store volume limits".
-"""
+Source: Amazon EC2 User Guide, "Instance store volume limits"."""
 
 
 def has_local_disks(instance: Instance) -> bool:
