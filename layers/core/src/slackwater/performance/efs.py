@@ -8,7 +8,6 @@ throughput.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil, floor
 from typing import Final, Literal, NamedTuple
@@ -271,8 +270,7 @@ def break_even_share(
 NOISE: Final = 1e-9  # binary noise: a share of 1 is within the limit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class Load(NamedTuple):
     """What clients transfer in a month, and their peak in bytes and operations a second.
 
     The peak has the month's mix of reads and writes. Without figures for the month, it is all writes.

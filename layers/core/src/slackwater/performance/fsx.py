@@ -9,7 +9,7 @@ performance" and "Quotas". FSx states throughput in MBps and does not say whethe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from math import ceil
 from typing import Final, NamedTuple
@@ -23,8 +23,7 @@ MB: Final = 10**6
 INCLUDED_IOPS_PER_GIB: Final = 3  # SSD IOPS that each GiB includes
 
 
-@dataclass(frozen=True, slots=True)
-class FileServer:
+class FileServer(NamedTuple):
     """A throughput capacity, and the network, write and disk rates that it sustains without burst."""
 
     throughput_mb_s: int
@@ -35,8 +34,7 @@ class FileServer:
     least_iops: int = 0  # the storage and IOPS that must be provisioned with it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deployment:
+class Deployment(NamedTuple):
     """A file system type in a deployment type, as FSx writes them, with the limits of what can be provisioned."""
 
     file_system_type: str
@@ -45,8 +43,8 @@ class Deployment:
     min_gib: int
     max_gib: int
     max_iops_per_gib: int
-    iops_per_mb_s: float = 0  # how many IOPS the disks need for each MB/s
     bursts_below_mb_s: int  # a smaller file server bursts, and publishes the balance of its credits
+    iops_per_mb_s: float = 0  # how many IOPS the disks need for each MB/s
 
     @property
     def max_iops(self) -> int:
@@ -117,7 +115,7 @@ _SECOND: Final = (
     *_openzfs((160, 375), (320, 775), (640, 1_550), (1_280, 3_125), (2_560, 6_250), (3_840, 9_375)),
     *_openzfs((5_120, 12_500), (7_680, 18_750), (10_240, 21_000)),
 )
-_MULTI_AZ: Final = (*_SECOND[:-1], replace(_SECOND[-1], write_mb_s=7_500))
+_MULTI_AZ: Final = (*_SECOND[:-1], _SECOND[-1]._replace(write_mb_s=7_500))
 OPENZFS: Final[Mapping[str, Deployment]] = {
     deployment_type: Deployment(
         file_system_type="OPENZFS",

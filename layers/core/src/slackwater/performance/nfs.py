@@ -11,7 +11,6 @@ Based on two measured reports:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 from math import isnan, log
 from typing import Final, Literal, NamedTuple
@@ -70,8 +69,7 @@ MEASURED_IOPS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileRate:
+class FileRate(NamedTuple):
     """How fast a storage processes files: what each file costs one worker, and what all workers share.
 
     `measured_s` are seconds for the report's files by workers. No formula explains them: two workers read more than
@@ -142,8 +140,7 @@ def waiting_writers(writes_per_s: float, *, one_zone: bool) -> float:
     return writes_per_s * efs.limits("bursting", one_zone=one_zone).write_ms / 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class Passage(NamedTuple):
     """The time that files take on a storage, and what limits it."""
 
     seconds: float
