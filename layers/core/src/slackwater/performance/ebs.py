@@ -331,16 +331,14 @@ def monthly_units(volume: Volume) -> tuple[Change, ...]:
 
 def units(volume_type: str, size_gib: int, iops: int, throughput_mib_s: int) -> tuple[Change, ...]:
     """Return what a volume is billed for a month: its size, and the provisioned IOPS and MiB/s above the included."""
-    billed = [Change(ebs_storage(volume_type), Decimal(size_gib))]
-    match volume_type:
-        case "gp3":
-            billed.append(Change(ebs_iops("gp3"), Decimal(max(0, iops - GP3_INCLUDED_IOPS))))
-            billed.append(Change(EBS_GP3_THROUGHPUT, Decimal(max(0, throughput_mib_s - GP3_INCLUDED_MIB_S))))
-        case "io1":
-            billed.append(Change(ebs_iops("io1"), Decimal(iops)))
-        case "io2":
-            first, second = IO2_TIER_IOPS
-            billed.append(Change(ebs_iops("io2"), Decimal(min(iops, first))))
-            billed.append(Change(ebs_iops_tier(2), Decimal(max(0, min(iops, second) - first))))
-            billed.append(Change(ebs_iops_tier(3), Decimal(max(0, iops - second))))
-    return tuple(unit for unit in billed if unit.quantity)
+    billed = {ebs_storage(volume_type): size_gib}
+    if volume_type == "gp3":
+        billed[ebs_iops("gp3")] = iops - GP3_INCLUDED_IOPS
+        billed[EBS_GP3_THROUGHPUT] = throughput_mib_s - GP3_INCLUDED_MIB_S
+    elif volume_type == "io1":
+        billed[ebs_iops("io1")] = iops
+    elif volume_type == "io2":
+        first, second = IO2_TIER_IOPS
+        billed[ebs_iops("io2")] = min(iops, first)
+        billed |= {ebs_iops_tier(2): min(iops, second) - first, ebs_iops_tier(3): iops - second}
+    return tuple(Change(item, Decimal(quantity)) for item, quantity in billed.items() if quantity > 0)

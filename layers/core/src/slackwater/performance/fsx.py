@@ -74,12 +74,9 @@ def monthly_units(file_system: FsxFileSystem) -> tuple[Change, ...] | None:
 
 def _units(kind: tuple[str, str], storage_gib: int, throughput_mb_s: int, iops: int) -> tuple[Change, ...]:
     """Storage, throughput from the first MB/s, and IOPS above the included."""
-    units = (
-        Change(fsx_storage(*kind), Decimal(storage_gib)),
-        Change(fsx_throughput(*kind), Decimal(throughput_mb_s)),
-        Change(fsx_iops(*kind), Decimal(max(0, iops - INCLUDED_IOPS_PER_GIB * storage_gib))),
-    )
-    return tuple(unit for unit in units if unit.quantity)
+    billed = {fsx_storage(*kind): storage_gib, fsx_throughput(*kind): throughput_mb_s}
+    billed[fsx_iops(*kind)] = iops - INCLUDED_IOPS_PER_GIB * storage_gib
+    return tuple(Change(item, Decimal(quantity)) for item, quantity in billed.items() if quantity > 0)
 
 
 def smallest(

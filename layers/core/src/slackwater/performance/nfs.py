@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
 from math import isnan, log
+from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
 from slackwater.model.units import MIB
@@ -163,16 +164,15 @@ def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: f
     speed_up = rate.speed_up(workers)
     # A reader takes the next file of a list, so that what was measured is balanced already.
     balanced = max(speed_up, workers) if operation == "write" else speed_up
-    shared: dict[Bound, float] = {
+    times: dict[Bound, float] = {
+        "latency": rate.file_s * max(1, files / speed_up),
         "throughput": size_bytes / rate.bytes_per_s,
         "iops": files * rate.operations / rate.iops,
     }
-    times: dict[Bound, float] = {"latency": rate.file_s * max(1, files / speed_up), **shared}
-    bound_by = max(times, key=lambda bound: times[bound])
-    seconds = times[bound_by]
+    bound_by, seconds = max(times.items(), key=itemgetter(1))
     return Passage(
         seconds=seconds,
-        best_s=max(rate.file_s * max(1, files / balanced), *shared.values()),
+        best_s=max(rate.file_s * max(1, files / balanced), times["throughput"], times["iops"]),
         bound_by=bound_by,
         operations_per_s=files * rate.operations / seconds,
         files_per_s=files / seconds,

@@ -357,9 +357,10 @@ class Look:
     def _added(self, parts: list[tuple[Part, Series]], times: int = 1) -> Series:
         """The sum of parts per second, so many times."""
         per_s = FIVE_MINUTES_S if self.xen else MINUTE_S
-        first = parts[0][1]
-        columns = [[value * times / per_s / part.per for value in series.values] for part, series in parts]
-        return Series(first.start_s, first.period_s, _totals(columns))
+        rates = ([value * times / per_s / part.per for value in series.values] for part, series in parts)
+        return added(
+            [Series(one.start_s, one.period_s, array("d", r)) for (_, one), r in zip(parts, rates, strict=True)]
+        )
 
 
 def below(look: Look, ceiling: float, needs: tuple[Need, ...], *periods_s: int) -> Look | Fine | Unknown:
@@ -394,8 +395,14 @@ def above(look: Look, ceiling: float, *besides: Need) -> Fine | Unknown | None:
 
 
 def added(all_: Sequence[Series]) -> Series:
-    """Point by point the sum, as if all came at once. A missing point counts as 0."""
-    return Series(all_[0].start_s, all_[0].period_s, _totals([one.values for one in all_]))
+    """Point by point the sum, as if all came at once. A missing point counts as 0, unless all are missing."""
+    columns = [one.values for one in all_]
+    totals = array("d", map(sum, zip(*columns, strict=True)))
+    if any(map(isnan, totals)):  # the fast sum is right for most rows
+        for i, total in enumerate(totals):
+            if isnan(total) and (there := [column[i] for column in columns if not isnan(column[i])]):
+                totals[i] = sum(there)
+    return Series(all_[0].start_s, all_[0].period_s, totals)
 
 
 def checks(look: Look, *metrics: Metric) -> tuple[Need, ...]:
@@ -418,16 +425,6 @@ def raised(needs: Iterable[Need], seen: Seen) -> bool:
 def answered(needs: Sequence[Need], seen: Seen) -> bool:
     """Whether there are checks, and each has a point for every day."""
     return bool(needs) and not any(seen.finished(series, series.start).missing for series in seen.read(*needs))
-
-
-def _totals(columns: Sequence[Sequence[float]]) -> array[float]:
-    """Row by row the sum of the present values, NaN if there are none. The fast sum is right for most rows."""
-    totals = array("d", map(sum, zip(*columns, strict=True)))
-    if any(map(isnan, totals)):
-        for i, total in enumerate(totals):
-            if isnan(total) and (there := [column[i] for column in columns if not isnan(column[i])]):
-                totals[i] = sum(there)
-    return totals
 
 
 def _bounded(finer: Series, by_day: Series) -> tuple[Series, int]:
