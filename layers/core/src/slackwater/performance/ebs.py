@@ -175,12 +175,8 @@ def volume_limits(
         baseline, burst = (replace(one, iops=min(one.iops, iops)) for one in (baseline, burst))
     if bytes_per_s is not None:
         baseline, burst = (replace(one, bytes_per_s=bytes_per_s) for one in (baseline, burst))
-    return VolumeLimits(
-        baseline=baseline,
-        burst=burst,
-        credits=bucket if burst.iops > baseline.iops else 0,
-        largest_operation_bytes=kind.operation_bytes,
-    )
+    full = bucket if burst.iops > baseline.iops else 0
+    return VolumeLimits(baseline=baseline, burst=burst, credits=full, largest_operation_bytes=kind.operation_bytes)
 
 
 def included_mib_s(volume_type: str, iops: int) -> float:

@@ -165,17 +165,12 @@ REGION_ALLOWS: Final[Mapping[EfsMode, tuple[frozenset[str], Allowance, Allowance
 quotas", total throughput)."""
 
 
-def region_allows(mode: EfsMode, region: str, *, one_zone: bool) -> Allowance:
-    """Return the throughput of all clients of a file system together in a Region, in bytes a second."""
-    regions, there, elsewhere = REGION_ALLOWS[mode]
-    return ELSEWHERE if one_zone else there if region in regions else elsewhere
-
-
 def allows(
     mode: EfsMode, region: str, *, one_zone: bool, standard_bytes: float, provisioned_bytes_per_s: float = 0
 ) -> Allowance:
     """Return the throughput of all clients of this file system together, in bytes a second, with credits if any."""
-    most = region_allows(mode, region, one_zone=one_zone)
+    regions, there, elsewhere = REGION_ALLOWS[mode]
+    most = ELSEWHERE if one_zone else there if region in regions else elsewhere
     if mode == "elastic":
         return most
     metered = burst_bytes_per_s(standard_bytes)
@@ -393,20 +388,17 @@ def _credits(load: Load, standard_bytes: float, most: float) -> tuple[float | No
 
 def bursts(file_system: EfsFileSystem) -> bool:
     """Whether it depends on credits: in bursting mode, or with less provisioned than its size earns."""
-    if file_system.throughput_mode == "provisioned" and file_system.provisioned_mib_s:
-        return is_bursting(file_system.provisioned_mib_s * MIB, file_system.standard_bytes)
-    return file_system.throughput_mode == "bursting"
+    mode, mib_s = file_system.throughput_mode, file_system.provisioned_mib_s
+    return (
+        is_bursting(mib_s * MIB, file_system.standard_bytes) if mode == "provisioned" and mib_s else mode == "bursting"
+    )
 
 
 def metered_ceiling(mode: EfsMode, file_system: EfsFileSystem, provisioned_mib_s: float = 0) -> float:
     """Return the most that is metered in that mode, in bytes a second; with credits if it bursts."""
-    return allows(
-        mode,
-        file_system.target.region,
-        one_zone=file_system.availability_zone is not None,
-        standard_bytes=file_system.standard_bytes,
-        provisioned_bytes_per_s=provisioned_mib_s * MIB,
-    ).write
+    region, one_zone = file_system.target.region, file_system.availability_zone is not None
+    of = {"standard_bytes": file_system.standard_bytes, "provisioned_bytes_per_s": provisioned_mib_s * MIB}
+    return allows(mode, region, one_zone=one_zone, **of).write
 
 
 def provisioned_for(file_system: EfsFileSystem, metered_bytes_per_s: float) -> int | None:

@@ -170,13 +170,8 @@ def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: f
         "iops": files * rate.operations / rate.iops,
     }
     bound_by, seconds = max(times.items(), key=itemgetter(1))
-    return Passage(
-        seconds=seconds,
-        best_s=max(rate.file_s * max(1, files / balanced), times["throughput"], times["iops"]),
-        bound_by=bound_by,
-        operations_per_s=files * rate.operations / seconds,
-        files_per_s=files / seconds,
-    )
+    best_s = max(rate.file_s * max(1, files / balanced), times["throughput"], times["iops"])
+    return Passage(seconds, best_s, bound_by, files * rate.operations / seconds, files / seconds)
 
 
 ONE_CEILING: Final = 0.6

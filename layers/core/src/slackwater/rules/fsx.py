@@ -76,14 +76,8 @@ def hole(metric: Metric, days: Series, least_days: int) -> Unknown | None:
 
 def utilization_chart(label: str, series: Series, provisioned: str, proposed: str, proposed_percent: float) -> Evidence:
     """Evidence: the busiest minute of each day, in percent of what is provisioned, and how much is proposed."""
-    return Evidence(
-        label=label,
-        value=round(max(series.present), 1),
-        unit="percent",
-        series=series,
-        scale=100,
-        lines=(Line(f"Provisioned ({provisioned})", 100), Line(f"Proposed ({proposed})", round(proposed_percent, 2))),
-    )
+    lines = Line(f"Provisioned ({provisioned})", 100), Line(f"Proposed ({proposed})", round(proposed_percent, 2))
+    return Evidence(label, round(max(series.present), 1), "percent", series, scale=100, lines=lines)
 
 
 def saved(before: FsxFileSystem, after: FsxFileSystem) -> tuple[Change, ...] | None:

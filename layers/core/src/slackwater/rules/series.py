@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import batched, groupby, takewhile
+from itertools import batched, groupby
 from math import isnan
 from typing import Final, NamedTuple
 
@@ -117,11 +117,6 @@ def baseline_and_burst(baseline: float, burst: float) -> tuple[Line, ...]:
     if burst == baseline:
         return (Line("At most", round(baseline, 2)),)
     return Line("Baseline", round(baseline, 2)), Line("Burst", round(burst, 2))
-
-
-def complete_at_end(series: Series) -> int:
-    """How many of the newest points follow the last missing one."""
-    return sum(1 for _ in takewhile(lambda value: not isnan(value), reversed(series.values)))
 
 
 def grouped(points: Series, period_s: int, pick: Callable[[Sequence[float]], float]) -> Series:
