@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from slackwater.model.units import DAYS_PER_MONTH
-from slackwater.performance.unpublished import UnpublishedError
+from slackwater.performance import UnpublishedError
 
 CREDITS_PER_VCPU_HOUR: Final = 60
 

@@ -15,7 +15,7 @@ from typing import Final
 from slackwater.model.metrics import Series
 from slackwater.model.resources import InstanceType
 from slackwater.model.units import bytes_per_s_of_gbps
-from slackwater.performance.unpublished import UnpublishedError
+from slackwater.performance import UnpublishedError
 
 SINGLE_FLOW_GBPS: Final = 5.0
 """The limit of one flow outside a cluster placement group, and of all flows of a small instance through an internet

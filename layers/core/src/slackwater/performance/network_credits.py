@@ -249,12 +249,7 @@ def _flat(rates: Sequence[float], run: range, shape: Shape) -> Plateau | None:
     trim = 1 if len(run) >= shape.min_points + 2 else 0
     inner = rates[run.start + trim : run.stop - trim]
     mean, limit = fmean(inner), shape.max_spread * min(1, len(run) / (2 * shape.min_points))
-    spread, (low, high) = pstdev(inner) / mean, LEVEL_RATIOS
-    is_flat = low <= mean <= high and max(spread, _drift(inner)) < limit
+    third, (low, high) = max(1, len(inner) // 3), LEVEL_RATIOS
+    spread, drift = pstdev(inner) / mean, abs(fmean(inner[-third:]) - fmean(inner[:third])) / mean
+    is_flat = low <= mean <= high and max(spread, drift) < limit
     return Plateau(run.start, run.stop, mean, spread, run.start) if is_flat else None
-
-
-def _drift(rates: Sequence[float]) -> float:
-    """Return the difference between the last and the first third of a run, as a fraction of its mean."""
-    third = max(1, len(rates) // 3)
-    return abs(fmean(rates[-third:]) - fmean(rates[:third])) / fmean(rates)
