@@ -179,8 +179,8 @@ class Look:
 
     def had(self, rate: float, recently: Mapping[Part, Need]) -> bool:
         """Whether the points of the last days show this rate: reads and writes together, in any of the ways."""
-        ways = batched(zip(recently, self.seen.read(*recently.values()), strict=True), 2)
-        return any(max(self._added(list(way)).present, default=0) >= rate for way in ways)
+        ways = batched(map(self._rate, recently, self.seen.read(*recently.values())), 2)
+        return any(max(added(way).present, default=0) >= rate for way in ways)
 
     @cached_property
     def together(self) -> Series:
@@ -194,14 +194,14 @@ class Look:
         The maximum of a Multi-Attach volume may be that of all its instances.
         """
         if not self.xen and self.period_s > FIVE_MINUTES_S:
-            return greatest([self._added([(part, self._read(part, DAY_S))]) for part in self.measure.parts])
-        ways = ([(part, self._read(part, FIVE_MINUTES_S)) for part in way] for way in self.measure.ways)
-        return greatest([self._added(way) for way in ways])
+            return greatest([self._rate(part, self._read(part, DAY_S)) for part in self.measure.parts])
+        ways = ([self._rate(part, self._read(part, FIVE_MINUTES_S)) for part in way] for way in self.measure.ways)
+        return greatest([added(way) for way in ways])
 
     def _sum(self, parts: Sequence[Part]) -> Series:
         """The sum of these parts, never too low: the maximum of a Multi-Attach volume may be that of one instance."""
-        series = [(part, self._filled[part][0]) for part in parts]
-        return self._added(series, len(self.volume.attachments) if self.volume.multi_attach and not self.xen else 1)
+        times = len(self.volume.attachments) if self.volume.multi_attach and not self.xen else 1
+        return added([self._rate(part, self._filled[part][0], times) for part in parts])
 
     @cached_property
     def holes(self) -> tuple[str, ...]:
@@ -354,12 +354,11 @@ class Look:
     def _names(self) -> str:
         return " or ".join(dict.fromkeys(need.metric.name for need in self.needs))
 
-    def _added(self, parts: list[tuple[Part, Series]], times: int = 1) -> Series:
-        """The sum of parts per second, so many times."""
+    def _rate(self, part: Part, series: Series, times: int = 1) -> Series:
+        """A part per second, so many times."""
         per_s = FIVE_MINUTES_S if self.xen else MINUTE_S
-        rates = ([value * times / per_s / part.per for value in series.values] for part, series in parts)
-        return added(
-            [Series(one.start_s, one.period_s, array("d", r)) for (_, one), r in zip(parts, rates, strict=True)]
+        return Series(
+            series.start_s, series.period_s, array("d", [v * times / per_s / part.per for v in series.values])
         )
 
 
