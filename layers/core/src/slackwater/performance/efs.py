@@ -149,17 +149,14 @@ REGIONAL: Final[Mapping[EfsMode, Limits]] = {
 }
 
 FOUR_REGIONS: Final = frozenset({"us-east-1", "us-east-2", "us-west-2", "eu-west-1"})
+ELEVEN_REGIONS: Final = FOUR_REGIONS.union(
+    ("ap-south-1", "ap-northeast-1", "ap-northeast-2", "ap-southeast-1", "ap-southeast-2", "eu-central-1", "eu-west-2")
+)
 ELSEWHERE: Final = Allowance(3 * GIB, GIB)
 REGION_ALLOWS: Final[Mapping[EfsMode, tuple[frozenset[str], Allowance, Allowance]]] = {
     "bursting": (FOUR_REGIONS | {"ap-southeast-2"}, Allowance(5 * GIB, 3 * GIB), ELSEWHERE),
     "provisioned": (FOUR_REGIONS, Allowance(10 * GIB, 3.33 * GIB), ELSEWHERE),
-    "elastic": (
-        FOUR_REGIONS
-        | {"ap-south-1", "ap-northeast-1", "ap-northeast-2", "ap-southeast-1"}
-        | {"ap-southeast-2", "eu-central-1", "eu-west-2"},
-        Allowance(60 * GIB, 5 * GIB),
-        Allowance(20 * GIB, GIB),
-    ),
+    "elastic": (ELEVEN_REGIONS, Allowance(60 * GIB, 5 * GIB), Allowance(20 * GIB, GIB)),
 }
 """Regions in which a Regional file system may be faster, what it may move there, and what elsewhere ("Amazon EFS
 quotas", total throughput)."""
@@ -201,10 +198,8 @@ def billed_bytes(operation_bytes: float) -> int:
 def elastic_units(read_bytes: float, write_bytes: float, operation_bytes: float | None = None) -> tuple[Change, ...]:
     """Return what Elastic throughput bills for data, in operations of this size; None means 32 KiB or more."""
     factor = billed_bytes(operation_bytes) / operation_bytes if operation_bytes else 1.0
-    return (
-        Change(EFS_ELASTIC_READ, amount(read_bytes * factor / GIB)),
-        Change(EFS_ELASTIC_WRITE, amount(write_bytes * factor / GIB)),
-    )
+    moved = ((EFS_ELASTIC_READ, read_bytes), (EFS_ELASTIC_WRITE, write_bytes))
+    return tuple(Change(item, amount(size * factor / GIB)) for item, size in moved)
 
 
 class Moved(NamedTuple):

@@ -112,7 +112,7 @@ def baseline(instance_type: InstanceType) -> float:
 
 
 def peak(instance_type: InstanceType) -> float:
-    """Return the bytes a second while there are credits. Raises the same."""
+    """Return the bytes a second while there are credits. Raises UnpublishedError, too."""
     return _whole_bytes_per_s(instance_type, instance_type.network_peak_gbps)
 
 

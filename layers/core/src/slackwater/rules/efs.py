@@ -80,7 +80,7 @@ def is_empty(file_system: EfsFileSystem) -> bool:
 def facts(file_system: EfsFileSystem) -> tuple[Evidence, ...]:
     """Evidence: what it holds, its mount targets and its age."""
     return (
-        Evidence(label="Stored", value=round(file_system.total_bytes / GIB, 3), unit="GiB"),
+        gib("Stored", file_system.total_bytes, digits=3),
         Evidence(label="Mount targets", value=file_system.mount_targets, unit="count"),
         Evidence(label="Created", value=f"{file_system.created_at:%Y-%m-%d}", unit="date"),
     )
