@@ -55,12 +55,6 @@ def test_a_volume_is_billed_for_its_size_and_for_what_is_above_the_included(
     assert units(replace(VOLUME, **changes)) == billed  # type: ignore[arg-type]
 
 
-def test_gp3_throughput_keeps_headroom_and_is_never_below_the_included() -> None:
-    assert ebs.gp3_throughput_for(300, 20) == 360
-    assert ebs.gp3_throughput_for(300.1, 20) == 361
-    assert ebs.gp3_throughput_for(10, 20) == 125
-
-
 def test_a_file_system_is_billed_by_class_and_one_zone_has_prices_of_its_own() -> None:
     assert {unit.item.id: unit.quantity for unit in efs.monthly_units(FILE_SYSTEM)} == {
         "efs.standard.storage": 200,

@@ -2,8 +2,7 @@
 
 import pytest
 
-from slackwater.performance import cpu
-from slackwater.performance.unpublished import UnpublishedError
+from slackwater.performance import UnpublishedError, cpu
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from slackwater.aws.pricing.packaged import type_snapshot as snapshot
 from slackwater.model.metrics import Series
-from slackwater.performance import network
-from slackwater.performance.unpublished import UnpublishedError
+from slackwater.performance import UnpublishedError, network
 
 TYPES = {one.id: one for one in snapshot()}
 MINUTE = 60

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from slackwater.model.metrics import Series
 from slackwater.performance import network_credits
-from slackwater.performance.network_credits import Budget, Plateau
+from slackwater.performance.network_credits import Budget, Plateau, Shape
 
 LONG = [0.99] * 12
 BASELINE = 100e6
@@ -19,15 +19,7 @@ BASELINE = 100e6
 def plateaus(*ratios: float | None, peak: float = 4, full_at_start: bool = False) -> list[Plateau]:
     """Plateaus of rates in multiples of a baseline of 100 MB/s, by five minutes."""
     sums = Series.of(0, 300, [None if ratio is None else ratio * 100e6 * 300 for ratio in ratios])
-    return network_credits.plateaus(
-        sums,
-        100e6,
-        peak * 100e6,
-        min_points=6,
-        max_spread=0.02,
-        max_gap_points=6,
-        full_at_start=full_at_start,
-    )
+    return network_credits.plateaus(sums, 100e6, peak * 100e6, Shape(6, 0.02, 6), full_at_start=full_at_start)
 
 
 def budgets(*ratios: float | None, peak: float = 4, full_at_start: bool = False) -> list[Budget]:

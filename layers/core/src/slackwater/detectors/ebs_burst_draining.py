@@ -31,7 +31,6 @@ from slackwater.model.detector import Detector, Limits, Seen, limit, unless_deci
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import size_class
 from slackwater.model.resources import Instance, InstanceType, Volume
-from slackwater.model.settings import VolumeSetting
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MINUTE_S
 from slackwater.model.verdicts import Advice, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import ebs as formulas
@@ -246,22 +245,24 @@ def _options(
         found.append(_disk(volume, volume.size_gib, "with more than three times the baseline"))
     if volume.volume_type == "st1" and (size_gib := formulas.st1_gib_for(needed)) > volume.size_gib:
         found.append(_disk(volume, size_gib, f"with a baseline of {needed:,.0f} MiB/s"))
-    return tuple(found)
+    return tuple(replace(one, setting=None) for one in found)  # a person chooses one
 
 
 def _gp3(volume: Volume, to: formulas.Gp3) -> Advice:
     summary = f"gp3 with {to.iops:,} IOPS and {to.mib_s:,} MiB/s, which needs no credits."
     risk = "Work that wants more stays limited until you raise the setting."
-    return ebs.modify(volume, ebs.gp3(to.iops, to.mib_s), "move-to-gp3", summary, risk, by_person=True)
+    return ebs.modify(volume, ebs.gp3(volume, to.iops, to.mib_s), "move-to-gp3", summary, risk)
 
 
 def _disk(volume: Volume, size_gib: int, what: str) -> Advice:
     """An st1 volume of its size or larger."""
-    to = VolumeSetting(volume_type="st1", iops=None, throughput_mib_s=None)
-    action, risk, gib = "move-to-st1", "It has burst credits too, but more of them.", 0
+    to = replace(volume, volume_type="st1", size_gib=size_gib, iops=None, throughput_mib_s=None)
+    summary = f"st1 of {size_gib:,} GiB, {what}."
     if size_gib > volume.size_gib:
-        action, risk, gib = "grow-st1", "You cannot shrink a volume again.", size_gib
-    return ebs.modify(volume, to, action, f"st1 of {size_gib:,} GiB, {what}.", risk, by_person=True, gib=gib)
+        risk = "You cannot shrink a volume again."
+        return ebs.modify(volume, to, "grow-st1", summary, risk)
+    risk = "It has burst credits too, but more of them."
+    return ebs.modify(volume, to, "move-to-st1", summary, risk)
 
 
 FULL: Final = [100.0] * A_DAY

@@ -239,11 +239,11 @@ def _options(host: Host, volumes: Sequence[Volume], changed: Sequence[Pair], see
         changes=difference(before, after),
         risk=f"A larger instance is not faster until you raise them again. {ebs.ONLINE}",
         reversible=True,
-        command=" && ".join(ebs.modify_command(will, ebs.setting_of(will)) for _, will in changed),
+        command=" && ".join(ebs.modify_command(will) for _, will in changed),
     )
     needed = Allowance(sum(map(THROUGHPUT.of, volumes)) * MIB, sum(map(IOPS.of, volumes)))
     when, what = "If you want that speed", "all that is provisioned"
-    larger = ec2.larger(host.instance, host.type_, needed, seen, when=when, what=what)
+    larger = ec2.larger(host.instance, needed, seen, when=when, what=what)
     return (lower, larger) if larger else (lower,)
 
 

@@ -171,11 +171,11 @@ def _to_gp3(volume: Volume, to: formulas.Gp3, action: str, why: str) -> Advice:
     summary = f"gp3 with {to.iops:,} IOPS and {to.mib_s:,} MiB/s: {why}."
     evenly = "gp3 delivers its IOPS 99 % of the time, io1 99.9 %. " if volume.volume_type == "io1" else ""
     risk = f"{evenly}During the change, the performance is between that of the two types."
-    return ebs.modify(volume, ebs.gp3(to.iops, to.mib_s), action, summary, risk)
+    return ebs.modify(volume, ebs.gp3(volume, to.iops, to.mib_s), action, summary, risk)
 
 
 def _to_io2(volume: Volume, summary: str, risk: str) -> Advice:
-    return ebs.modify(volume, replace(ebs.setting_of(volume), volume_type="io2"), "move-to-io2", summary, risk)
+    return ebs.modify(volume, replace(volume, volume_type="io2"), "move-to-io2", summary, risk)
 
 
 def _shared(volume: Volume) -> Verdict:

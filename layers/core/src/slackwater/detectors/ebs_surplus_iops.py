@@ -98,7 +98,7 @@ def _flag(iops: int, target: int, look: Look, moved: float, *, checked: bool) ->
         keeps = f"They provide up to {mib_s:,.0f} MiB/s; it used at most {moved:,.1f}."
     lower = ebs.modify(
         volume,
-        replace(ebs.setting_of(volume), iops=target, throughput_mib_s=throughput),
+        replace(volume, iops=target, throughput_mib_s=throughput),
         "lower-iops",
         f"Set {target:,} IOPS: the peak with headroom, and what its throughput requires. {keeps}",
         ebs.LOWERED,

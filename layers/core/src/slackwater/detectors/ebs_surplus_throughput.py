@@ -50,7 +50,7 @@ def judge(volume: Volume, seen: Seen, limits: SurplusLimits) -> Verdict:
     checks = ebs_peaks.checks(look, ebs_peaks.THROUGHPUT_EXCEEDED)
     ceiling = provisioned * limits.peak_percent / 100
     found = unless_decided(ebs_peaks.below(look, ceiling, checks, *ebs_peaks.CLOSER_S))
-    target = formulas.gp3_throughput_for(found.most, limits.headroom_percent)
+    target = max(formulas.GP3_INCLUDED_MIB_S, formulas.with_headroom(found.most, limits.headroom_percent))
     if target >= provisioned:
         return Fine("with headroom, it needs its throughput")
 
@@ -69,7 +69,7 @@ def judge(volume: Volume, seen: Seen, limits: SurplusLimits) -> Verdict:
             Evidence("Provisioned IOPS", iops, "IOPS"),
             *ebs.carried(kind),
         ),
-        advice=(ebs.modify(volume, ebs.gp3(iops, target), "lower-throughput", summary, ebs.LOWERED),),
+        advice=(ebs.modify(volume, ebs.gp3(volume, iops, target), "lower-throughput", summary, ebs.LOWERED),),
         gist=(provisioned, size_class(target)),
         caveats=(*found.lowering_caveats, *((other,) if iops > formulas.GP3_INCLUDED_IOPS else ())),
     )

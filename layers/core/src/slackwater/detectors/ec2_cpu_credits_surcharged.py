@@ -168,7 +168,7 @@ def _other_types(surcharge: Surcharge, seen: Seen) -> Iterator[Advice]:
         _, fixed = min(enough)
         summary = f"Change it to {fixed}: as many vCPUs, no less memory, and no surcharge at any load."
         yield _change_type(surcharge, fixed, summary, sum(surcharge.days.present))
-    sizes = [one.id for one in types if one.family == this.family and cpu.is_published(one.id)]
+    sizes = [one.id for one in types if one.family == this.family and one.id in cpu.EARNED_PER_HOUR]
     family, used = [(cpu.earned_per_hour(id_), id_) for id_ in sizes], surcharge.used
     if used is not None and (more := [one for one in family if one[0] > earned and one[0] >= used]):
         earns, larger = min(more)

@@ -39,7 +39,7 @@ from slackwater.performance import ebs as formulas
 from slackwater.performance.ebs import Allowance
 from slackwater.rules import ec2, examples
 from slackwater.rules.examples import Cases, Points, a_day, days_ago
-from slackwater.rules.series import baseline_and_burst, condensed
+from slackwater.rules.series import baseline_and_burst, grouped
 
 MINUTES_PER_HOUR: Final = 60
 
@@ -236,7 +236,7 @@ def _limit_evidence(slow: Slow, limits: EbsThrottledLimits) -> Iterator[Evidence
         yield Evidence(label, round(sum(slow.minutes)), "minutes", by_hour_, MINUTES_PER_HOUR, (line,))
     if balance.present:
         label, line = f"Lowest {name} burst balance, per hour", Line("Low below", limits.low_percent)
-        yield Evidence(label, round(min(balance.present), 1), "percent", condensed(balance, HOUR_S, min), 100, (line,))
+        yield Evidence(label, round(min(balance.present), 1), "percent", grouped(balance, HOUR_S, min), 100, (line,))
 
 
 def _peak(measure: Measure, rate: Series, kind: InstanceType, *, drawn: bool) -> Evidence:
@@ -245,7 +245,7 @@ def _peak(measure: Measure, rate: Series, kind: InstanceType, *, drawn: bool) ->
     peak = Evidence("Busiest five minutes", value, measure.unit)
     if not drawn:
         return peak
-    series = condensed(rate.over(measure.per), HOUR_S, lambda hour: round(max(hour), 2))
+    series = grouped(rate.over(measure.per), HOUR_S, lambda hour: round(max(hour), 2))
     allowed = formulas.instance_limits(kind, "gp3")
     levels = allowed and baseline_and_burst(measure.of(allowed.baseline), measure.of(allowed.burst))
     return replace(peak, series=series, lines=levels or ())
@@ -277,7 +277,7 @@ def _advice(load: Load, slow: Sequence[Measure], seen: Seen, limits: EbsThrottle
         peak |= {one: max(peak[one], reached[one] * (1 + limits.headroom_percent / 100)) for one in slow}
     needed = Allowance(peak[THROUGHPUT], peak[IOPS])
     what = f"{needed.mib_s:,.0f} MiB/s and {needed.iops:,.0f} IOPS"
-    larger = ec2.larger(instance, kind, needed, seen, when="If the slow hours hurt", what=what)
+    larger = ec2.larger(instance, needed, seen, when="If the slow hours hurt", what=what)
     weighs = instance.bandwidth_weighting != "ebs-1" and ec2.MAY_WEIGHT.match(kind.family)
     shift = ec2.shift_to_ebs(instance) if weighs and THROUGHPUT in slow else None
     spread = Advice(

@@ -148,15 +148,14 @@ def _room(by_hour: Series, kind: InstanceType, seen: Seen, limits: ThrottledLimi
 def _plateaus(instance: Instance, kind: InstanceType, traffic: Series, limits: ThrottledLimits) -> list[Plateau]:
     """The plateaus that the bucket of credits explains. The bucket is full when the instance starts."""
     began = traffic.start_s >= instance.launched_at.timestamp() - FIVE_MINUTES_S
-    return network_credits.plateaus(
-        traffic,
-        network.baseline(kind),
-        network.peak(kind),
+    shape = network_credits.Shape(
         min_points=limits.least_points,
         max_spread=limits.plateau_spread_percent / 100,
         max_gap_points=limits.after_burst_minutes * MINUTE_S // FIVE_MINUTES_S,
-        full_at_start=began and len(traffic) < limits.window_days * DAY_S // FIVE_MINUTES_S,
     )
+    full_at_start = began and len(traffic) < limits.window_days * DAY_S // FIVE_MINUTES_S
+    baseline, peak = network.baseline(kind), network.peak(kind)
+    return network_credits.plateaus(traffic, baseline, peak, shape, full_at_start=full_at_start)
 
 
 def _proven(stuck: Sequence[Stuck], limits: ThrottledLimits) -> list[Stuck]:

@@ -33,7 +33,7 @@ from typing import Final, NamedTuple
 from slackwater.model import money
 from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Need, Series
-from slackwater.model.money import Change, PriceItem, amount, difference, size_class
+from slackwater.model.money import Change, PriceItem, amount, size_class
 from slackwater.model.quantities import binary_rate_words
 from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsReplication, EfsStorageClass
 from slackwater.model.settings import EfsLifecycleSetting
@@ -218,9 +218,9 @@ def _baseline_words(standard_bytes: float, metered: Series) -> str:
 
 def _changes(file_system: EfsFileSystem, to: EfsStorageClass, cold: int, read_gib: float) -> tuple[Change, ...]:
     """What a month costs less if so many bytes are in a colder class. All reads come from it, and move files twice."""
-    stored, now = file_system.stored_bytes, formulas.monthly_units(file_system)
+    stored = file_system.stored_bytes
     after = {**stored, "Standard": stored["Standard"] - cold, to: stored.get(to, 0) + cold}
-    saved = difference(now, formulas.monthly_units(replace(file_system, stored_bytes=after)))
+    saved = efs.saved(file_system, stored_bytes=after)
     read, moved = CHARGED[to]
     charged = Change(read, -amount(read_gib)), Change(moved, -amount(2 * read_gib))
     return (*saved, *(one for one in charged if one.quantity))

@@ -25,6 +25,8 @@ colder storage class.
 
 from __future__ import annotations
 
+from itertools import takewhile
+from math import isnan
 from typing import Final
 
 from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
@@ -36,7 +38,6 @@ from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.rules import advice, efs, examples
 from slackwater.rules.efs import CLIENTS, METERED, READ, SAMPLES, STORED, WRITTEN
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
-from slackwater.rules.series import complete_at_end
 
 SURE_DAYS: Final = 36
 """A shorter silence never has high confidence: 35 days can pass between two first Mondays, and a job may start late."""
@@ -78,7 +79,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     if (data_bytes or metered_bytes) and not zeros.present:
         return Unknown("data moved, but ClientConnections was not published: the client is unknown")
 
-    quiet = complete_at_end(recorded)
+    quiet = sum(1 for _ in takewhile(lambda stored: not isnan(stored), reversed(recorded.values)))
     whole_days = (seen.finished(one, file_system.created_at) for one in (clients, metered, read, written))
     zeros_are_real = not any(one.since(recorded.end_s - quiet * DAY_S).missing for one in whole_days)
     sure = quiet >= SURE_DAYS and zeros_are_real and not data_bytes and not metered_bytes

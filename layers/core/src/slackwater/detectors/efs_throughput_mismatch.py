@@ -33,7 +33,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from math import isnan
 from typing import Final
 
@@ -47,10 +46,20 @@ from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unk
 from slackwater.performance import efs as formulas
 from slackwater.performance.efs import EfsMode
 from slackwater.rules import efs, efs_throughput, examples
+from slackwater.rules.advice import by_program
 from slackwater.rules.efs import METERED
-from slackwater.rules.efs_throughput import BALANCE, LEAST_PERMITTED, LOOK_BACK_DAYS, MOVED, Demand, Month, change_to
+from slackwater.rules.efs_throughput import (
+    BALANCE,
+    LEAST_PERMITTED,
+    LOOK_BACK_DAYS,
+    MOVED,
+    Demand,
+    Month,
+    Window,
+    change_to,
+)
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
-from slackwater.rules.series import condensed
+from slackwater.rules.series import grouped
 
 OPERATIONS = Metric("AWS/EFS", "MeteredIOBytes", "SampleCount", "operations")
 
@@ -107,16 +116,17 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
     long_bytes = ceiling * limits.at_limit_percent / 100 * limits.at_limit_minutes * MINUTE_S
     unless_decided(_decided_by_day(by_day, limits, long_bytes, elastic=elastic, free=free))
 
-    back = efs_throughput.days_back(by_day, limits.window_days, limits.times)
-    hours = efs.needs(file_system, HOUR_S, max(efs_throughput.HOURLY_DAYS, back), METERED, LEAST_PERMITTED)
+    window = Window(file_system, seen, by_day, limits.window_days, limits.times)
+    hours = efs.needs(file_system, HOUR_S, max(efs_throughput.HOURLY_DAYS, window.back), METERED, LEAST_PERMITTED)
     operations = efs.daily(file_system, LOOK_BACK_DAYS, OPERATIONS) if elastic else ()
     by_hour, permitted, *_ = seen.read(*hours, *operations)
     if free and not _may_be_at_limit(by_hour, limits, ceiling, long_bytes):
         return Fine(FREE)
-    demand_of = partial(efs_throughput.demand, file_system, seen, by_day, limits.window_days, back, permitted)
-    if free or isinstance(answer := demand_of(by_hour), Unknown) or not _is_calm(answer, limits):
+    answer = window.demand(permitted, by_hour)
+    if free or isinstance(answer, Unknown) or not _is_calm(answer, limits):
         month = [] if free else efs_throughput.month_needs(file_system, *(() if elastic else (BALANCE,)))
-        answer = demand_of(seen.read(*efs.needs(file_system, FIVE_MINUTES_S, back, METERED), *month)[0])
+        metered, *_ = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, window.back, METERED), *month)
+        answer = window.demand(permitted, metered)
     demand = unless_decided(answer)
     if not elastic and (at_limit_s := _at_limit_s(demand, limits, ceiling, paid=paid > 0)) is not None:
         return _flag_limit(demand, limits.window_days, ceiling, at_limit_s)
@@ -187,7 +197,7 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
 
     *_, last = seen.read(*efs_throughput.month_needs(file_system, *(() if elastic else (BALANCE,))))
     moved = unless_decided(efs_throughput.month(file_system, seen, limits.window_days))
-    bill, slow = moved.elastic_at_least if elastic else (), demand.too_slow(moved, limits.times, amount)
+    bill, slow = moved.elastic(most=False) if elastic else (), demand.too_slow(moved, limits.times, amount)
     minute = min(ceiling, demand.peak * FIVE_MINUTES_S / MINUTE_S)  # if one minute moved all that the five did
     carried, options = [minute], dict[EfsMode, Advice]()
     if bursting and "bursting" not in slow:
@@ -199,7 +209,7 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
     if amount is not None and not (elastic and ("provisioned" in slow or formulas.as_written_gib(bill) < too_little)):
         carried.append(amount * MIB)
         options["provisioned"] = efs_throughput.to_amount(file_system, amount, peak, bill, lower=not elastic)
-    most_gib = formulas.as_written_gib(moved.elastic_at_most)
+    most_gib = formulas.as_written_gib(moved.elastic(most=True))
     if to_elastic and "elastic" not in slow and most_gib < MORE_ABOVE_GIB * paid:
         options["elastic"] = efs_throughput.to_elastic(file_system, moved, sure=True)
     if not options:
@@ -228,22 +238,23 @@ def _to_bursting(
     burst, full = formulas.metered_ceiling("bursting", file_system), formulas.full_credits_bytes(standard)
     left = formulas.credits_left(file_system, (demand.by_day, demand.metered), limits.times)
     begins = f"the present credits, {100 * held[-1] / full:.0f} % of all" if held else "an unknown number of credits"
-    return change_to(
+    advised = change_to(
         file_system,
         efs_throughput.BURSTING,
         f"Change to bursting, up to {binary_rate_words(burst)} metered. With {limits.headroom_percent:g} % more load,"
         f" at least {100 * left / full:.0f} % of the credits would have stayed.",
         f"It begins with {begins}. A load that grows, or less data in Standard, empties the credits; then it has"
         f" {binary_rate_words(formulas.baseline_bytes_per_s(standard))}. Set an alarm on BurstCreditBalance.",
-        elastic_before=bill,
-        sure=sure and bool(held) and held[-1] - (full - left) >= full * limits.spare_credits_percent / 100,
+        (bill, ()),
     )
+    sure = sure and bool(held) and held[-1] - (full - left) >= full * limits.spare_credits_percent / 100
+    return replace(advised, setting=by_program(file_system, efs_throughput.BURSTING, sure=sure))
 
 
 def _mode_and_peaks(demand: Demand, scale: float | None, *lines: Line) -> tuple[Evidence, Evidence]:
     """Evidence: the mode, and a chart of the busiest five minutes of each day."""
     label, peak = f"Busiest five minutes, metered{demand.at_most}", round(demand.peak / MIB, 2)
-    chart = condensed(demand.metered.over(FIVE_MINUTES_S * MIB), DAY_S)
+    chart = grouped(demand.metered.over(FIVE_MINUTES_S * MIB), DAY_S)
     mode = Evidence("Throughput mode", _mode_words(demand.file_system), "words")
     return mode, Evidence(label, peak, "MiB/s", chart, scale, lines)
 

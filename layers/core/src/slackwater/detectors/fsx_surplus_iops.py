@@ -61,7 +61,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
 
     recorded = unless_decided(fsx.utilization(file_system, seen, limits, DISKS))
     (disks,) = recorded.series
-    percent = fsx.peak(disks)
+    percent = max(disks.present)
     if percent >= limits.peak_percent:
         return Fine(f"its disks used {percent:.0f} % of them")
     used = percent / 100 * iops

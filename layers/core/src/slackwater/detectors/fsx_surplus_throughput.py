@@ -80,12 +80,12 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
         return Fine("there is no smaller one")
 
     recorded = unless_decided(fsx.utilization(file_system, seen, limits, NETWORK))
-    peaks = {NETWORK: fsx.peak(recorded.series[0])}
+    peaks = {NETWORK: max(recorded.series[0].present)}
     if _load(smaller[-1], server, peaks)[0] >= limits.busy_percent:
         return _too_small(smaller[-1], server, peaks)
     bursts = present < table.bursts_below_mb_s
     rest = unless_decided(fsx.utilization(file_system, seen, limits, *SERVER, *(BALANCES if bursts else ())))
-    peaks |= zip(SERVER, map(fsx.peak, rest.series), strict=False)
+    peaks |= zip(SERVER, (max(one.present) for one in rest.series), strict=False)
     balance = min((min(one.present) for one in rest.series[len(SERVER) :]), default=100.0)
     if balance < limits.balance_percent:
         return Fine(f"it uses burst credits, which fell to {balance:.0f} %")

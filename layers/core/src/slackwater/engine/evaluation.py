@@ -22,7 +22,7 @@ from slackwater.model.fleet import Fleet, UnreadableRecordError
 from slackwater.model.metrics import Need, Series
 from slackwater.model.resources import AgentMetric, InstanceType, Record, Resource
 from slackwater.model.verdicts import FindingKind, Flagged, Unknown, Verdict
-from slackwater.performance.unpublished import UnpublishedError
+from slackwater.performance import UnpublishedError
 
 BUG: Final = "a mistake of ours, please report it"
 

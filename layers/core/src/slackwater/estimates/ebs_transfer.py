@@ -174,7 +174,7 @@ def _volume(inputs: EbsTransfer) -> VolumeLimits:
     if name == "gp3":
         iops = iops or ebs.GP3_INCLUDED_IOPS
         least_mib_s, most_mib_s = ebs.GP3_INCLUDED_MIB_S, ebs.gp3_most_mib_s(iops)
-        why = f" with {iops} IOPS, {ebs.GP3_MIB_S_PER_IOPS:g} for each of them"
+        why = f" with {iops} IOPS, {ebs.MIB_S_PER_IOPS[name]:g} for each of them"
     throughput = inputs.volume_throughput
     if throughput is not None and not (throughput > 0 and least_mib_s <= throughput / MIB <= most_mib_s):
         least = f"{least_mib_s:g}MiB/s to" if least_mib_s else "more than nothing, and at most"

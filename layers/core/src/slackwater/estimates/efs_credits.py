@@ -119,7 +119,7 @@ def work(inputs: EfsCredits, known: Known) -> Answer[Credits]:
         read_ceiling_mib_s=allowed.read / MIB,
         burst_minutes_a_day=efs.burst_s_a_day(inputs.stored, allowed.write) / MINUTE_S,
         refill_hours=credits_bytes / baseline / HOUR_S,
-        refill_hours_at_worst=_hours(efs.seconds_to_fill(credits_bytes, earned)),
+        refill_hours_at_worst=credits_bytes / earned / HOUR_S if earned else None,
     )
     return Answer(
         summary=_summary(inputs, result),

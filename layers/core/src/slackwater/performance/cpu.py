@@ -9,46 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from slackwater.performance.unpublished import UnpublishedError
+from slackwater.model.units import DAYS_PER_MONTH
+from slackwater.performance import UnpublishedError
 
 CREDITS_PER_VCPU_HOUR: Final = 60
-DAYS_PER_MONTH: Final = 365 / 12
 
+_SIZES: Final = ("nano", "micro", "small", "medium", "large", "xlarge", "2xlarge")
+_T2: Final = (3, 6, 12, 24, 36, 54, 81.6)
+_T3: Final = (6, 12, 24, 24, 36, 96, 192)
 EARNED_PER_HOUR: Final[Mapping[str, float]] = {
-    "nano": 6,
-    "micro": 12,
-    "small": 24,
-    "medium": 24,
-    "large": 36,
-    "xlarge": 96,
-    "2xlarge": 192,
+    f"{family}.{size}": earned
+    for family, row in {"t2": _T2, "t3": _T3, "t3a": _T3, "t4g": _T3}.items()
+    for size, earned in zip(_SIZES, row, strict=True)
 }
-"""CPU credits that a T3, T3a or T4g instance earns an hour, by its size."""
-
-EARNED_PER_HOUR_T2: Final[Mapping[str, float]] = {
-    "nano": 3,
-    "micro": 6,
-    "small": 12,
-    "medium": 24,
-    "large": 36,
-    "xlarge": 54,
-    "2xlarge": 81.6,
-}
-"""CPU credits that a T2 instance earns an hour, by its size."""
-
-
-EARNED_BY_FAMILY: Final[Mapping[str, Mapping[str, float]]] = {
-    "t2": EARNED_PER_HOUR_T2,
-    "t3": EARNED_PER_HOUR,
-    "t3a": EARNED_PER_HOUR,
-    "t4g": EARNED_PER_HOUR,
-}
-
-
-def is_published(instance_type: str) -> bool:
-    """Whether the table has the CPU credits that a type earns."""
-    family, _, size = instance_type.partition(".")
-    return size in EARNED_BY_FAMILY.get(family, {})
+"""CPU credits that an instance type earns an hour."""
 
 
 def earned_per_hour(instance_type: str) -> float:
@@ -57,10 +31,9 @@ def earned_per_hour(instance_type: str) -> float:
     Raises:
         UnpublishedError: The table does not have the type: it is newer (T8i), or has no CPU credits.
     """
-    if not is_published(instance_type):
+    if instance_type not in EARNED_PER_HOUR:
         raise UnpublishedError(f"the CPU credits that {instance_type} earns are not in the table of the EC2 User Guide")
-    family, _, size = instance_type.partition(".")
-    return EARNED_BY_FAMILY[family][size]
+    return EARNED_PER_HOUR[instance_type]
 
 
 def used_per_hour(percent: float, vcpus: int) -> float:
@@ -79,13 +52,9 @@ def vcpu_hours_per_month(charged: float, days: int) -> float:
 
 
 def saved_by_earning(charged_by_day: Iterable[float], more_per_hour: float) -> float:
-    """Return how many charged credits a size that earns more would save.
+    """Return how many of the credits charged each day a size that earns `more_per_hour` more would save.
 
     On each day, that is at most a day's additional earnings. The size may also save more credits, which is left out; so
     the result is never too large.
-
-    Args:
-        charged_by_day: The charged credits of each day.
-        more_per_hour: How many more credits the other size earns an hour.
     """
     return sum(min(charged, 24 * more_per_hour) for charged in charged_by_day)

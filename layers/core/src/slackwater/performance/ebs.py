@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import groupby
 from math import ceil, inf
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from slackwater.model.money import EBS_GP3_THROUGHPUT, Change, ebs_iops, ebs_iops_tier, ebs_storage
 from slackwater.model.resources import InstanceType, Volume
@@ -20,23 +20,18 @@ from slackwater.model.units import GIB, KIB, MIB, MINUTE_S, TIB
 
 GP3_INCLUDED_IOPS: Final = 3_000
 GP3_INCLUDED_MIB_S: Final = 125
-GP3_MIB_S_PER_IOPS: Final = 0.25
-"""How much throughput may be provisioned for each IOPS."""
 GP2_IOPS_PER_GIB: Final = 3
 GP2_BURST_IOPS: Final = 3_000
-GP2_CREDITS: Final = 5_400_000
-"""I/O operations in a full bucket, for every size."""
+GP2_CREDITS: Final = 5_400_000  # I/O operations in a full bucket, for every size
 GP2_SMALL_GIB: Final = 170
 GP2_SMALL_MIB_S: Final = 128
 """The throughput of a gp2 volume of up to 170 GiB. Larger ones have 250 MiB/s, if their IOPS suffice."""
-IO1_FLAT_MIB_S: Final = 500
-IO1_KIB_PER_IOPS: Final = 16
-"""An io1 volume has up to 500 MiB/s with up to 32,000 IOPS. With more, it has 16 KiB a second for each IOPS."""
-IO2_MIB_S_PER_IOPS: Final = 0.256
+MIB_S_PER_IOPS: Final = {"gp3": 0.25, "io1": 16 / KIB, "io2": 0.256}
+"""How much throughput each IOPS has (io1, io2), or allows to provision (gp3)."""
+IO1_FLAT_MIB_S: Final = 500  # up to 32,000 IOPS. With more, the IOPS decide.
 IO2_TIER_IOPS: Final = (32_000, 64_000)
 """io2 IOPS have one price up to the first limit, another up to the second, and a third above."""
-XEN_PROVISIONED_IOPS: Final = 32_000
-"""The maximum of an io1 or io2 volume on an instance that is not built on Nitro."""
+XEN_PROVISIONED_IOPS: Final = 32_000  # at most, for io1 or io2 on an instance that is not built on Nitro
 INSTANCE_BURST_S: Final = 30 * MINUTE_S
 """How long an instance sustains its maximum at least once in 24 hours, if that is above its baseline."""
 
@@ -46,21 +41,13 @@ type Limit = Literal["throughput", "iops"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeType:
-    """The limits of a volume type.
-
-    Attributes:
-        gib: The smallest and largest size.
-        iops: The fewest and most IOPS.
-        most_mib_s: The maximum throughput.
-        operation_bytes: The largest I/O that counts as one operation. EBS splits a larger one.
-        iops_per_gib: How many IOPS may be provisioned for each GiB; None if the size decides the IOPS.
-    """
+    """The limits of a volume type: the least and the most."""
 
     gib: tuple[int, int]
     iops: tuple[int, int]
     most_mib_s: int
-    operation_bytes: int = 256 * KIB
-    iops_per_gib: int | None = None
+    operation_bytes: int = 256 * KIB  # the largest I/O that counts as one operation; EBS splits a larger one
+    iops_per_gib: int | None = None  # how many may be provisioned; None if the size decides
 
     def most_iops(self, size_gib: int) -> int:
         """Return how many IOPS may be provisioned for a volume of this size."""
@@ -85,8 +72,7 @@ HDD_MIB_S: Final[Mapping[str, tuple[tuple[int, int], tuple[int, int]]]] = {
 """Baseline and burst of a hard disk volume: MiB/s for each TiB, and their maximum."""
 MAGNETIC_MILLIONS_PER_GIB: Final = 0.2
 """With fewer I/O requests a month, gp3 costs more. In us-east-1 it costs more up to 0.6 million: the prices decide."""
-MAGNETIC_MIB_S: Final = 40
-"""A magnetic volume has 40 to 90 MiB/s, and 40 to 200 IOPS. The lower ends count here."""
+MAGNETIC_MIB_S: Final = 40  # to 90 MiB/s, and 40 to 200 IOPS: the lower ends count here
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +117,7 @@ class VolumeLimits:
         return io_bytes / ceil(io_bytes / self.largest_operation_bytes)
 
     def dry_after_s(self, iops: float, balance: float = 1) -> float:
-        """Return the seconds until the bucket is empty at so many operations a second.
-
-        Args:
-            iops: Operations a second.
-            balance: How full the bucket is, from 0 to 1.
-        """
+        """Return the seconds until the bucket is empty at so many operations a second. 1 is a full `balance`."""
         above = iops - self.baseline.iops
         return balance * self.credits / above if above > 0 else inf
 
@@ -154,8 +135,7 @@ class InstanceLimits:
     burst: Allowance
 
 
-UNBOUND: Final = InstanceLimits(baseline=Allowance(inf, inf), burst=Allowance(inf, inf))
-"""An instance that is never the limit."""
+UNBOUND: Final = InstanceLimits(baseline=Allowance(inf, inf), burst=Allowance(inf, inf))  # never the limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,14 +151,10 @@ class Phase:
 def volume_limits(
     volume_type: str, size_gib: int, iops: int | None = None, bytes_per_s: float | None = None
 ) -> VolumeLimits:
-    """Return the limits of a volume.
+    """Return the limits of a volume. Its throughput is that of the type, unless `bytes_per_s` is given.
 
-    Args:
-        volume_type: Such as "gp3".
-        size_gib: Its size.
-        iops: The provisioned IOPS; None is the fewest possible. For gp2, st1 and sc1 it is an upper limit, because
-            their size decides their IOPS.
-        bytes_per_s: Its throughput; None is that of the type.
+    `iops` are the provisioned ones; None is the fewest possible. For gp2, st1 and sc1 they are an upper limit, because
+    the size decides.
     """
     kind = VOLUME_TYPES[volume_type]
     bucket = 0
@@ -199,38 +175,24 @@ def volume_limits(
         baseline, burst = (replace(one, iops=min(one.iops, iops)) for one in (baseline, burst))
     if bytes_per_s is not None:
         baseline, burst = (replace(one, bytes_per_s=bytes_per_s) for one in (baseline, burst))
-    return VolumeLimits(
-        baseline=baseline,
-        burst=burst,
-        credits=bucket if burst.iops > baseline.iops else 0,
-        largest_operation_bytes=kind.operation_bytes,
-    )
+    full = bucket if burst.iops > baseline.iops else 0
+    return VolumeLimits(baseline=baseline, burst=burst, credits=full, largest_operation_bytes=kind.operation_bytes)
 
 
 def included_mib_s(volume_type: str, iops: int) -> float:
     """Return the MiB/s that come with these IOPS, for a type whose size does not decide."""
-    most = VOLUME_TYPES[volume_type].most_mib_s
-    match volume_type:
-        case "io1":
-            return min(most, max(IO1_FLAT_MIB_S, iops * IO1_KIB_PER_IOPS / KIB))
-        case "io2":
-            return min(most, iops * IO2_MIB_S_PER_IOPS)
-        case "standard":
-            return MAGNETIC_MIB_S
-        case _:
-            return GP3_INCLUDED_MIB_S
+    if volume_type == "standard":
+        return MAGNETIC_MIB_S
+    if volume_type == "gp3":
+        return GP3_INCLUDED_MIB_S
+    flat_mib_s = IO1_FLAT_MIB_S if volume_type == "io1" else 0
+    return min(VOLUME_TYPES[volume_type].most_mib_s, max(flat_mib_s, iops * MIB_S_PER_IOPS[volume_type]))
 
 
 def least_iops(volume_type: str, mib_s: float) -> int:
     """Return the fewest IOPS with which a gp3, io1 or io2 volume may have this throughput."""
-    least = VOLUME_TYPES[volume_type].iops[0]
-    match volume_type:
-        case "gp3":
-            return max(least, ceil(mib_s / GP3_MIB_S_PER_IOPS))
-        case "io1":
-            return least if mib_s <= IO1_FLAT_MIB_S else ceil(mib_s * KIB / IO1_KIB_PER_IOPS)
-        case _:
-            return max(least, ceil(mib_s / IO2_MIB_S_PER_IOPS))
+    needs_more = volume_type != "io1" or mib_s > IO1_FLAT_MIB_S
+    return max(VOLUME_TYPES[volume_type].iops[0], ceil(mib_s / MIB_S_PER_IOPS[volume_type]) if needs_more else 0)
 
 
 def sized_limits(volume_type: str, size_gib: int) -> Allowance | None:
@@ -246,7 +208,7 @@ def st1_gib_for(mib_s: float) -> int:
 
 def gp3_most_mib_s(iops: int) -> float:
     """Return the throughput that may be provisioned with so many IOPS."""
-    return min(VOLUME_TYPES["gp3"].most_mib_s, iops * GP3_MIB_S_PER_IOPS)
+    return min(VOLUME_TYPES["gp3"].most_mib_s, iops * MIB_S_PER_IOPS["gp3"])
 
 
 def instance_limits(instance_type: InstanceType, volume_type: str) -> InstanceLimits | None:
@@ -300,14 +262,7 @@ def _allowance(mbps: float | None, iops: int | None) -> Allowance | None:
 
 
 def transfer(size_bytes: float, io_bytes: float, volume: VolumeLimits, instance: InstanceLimits) -> list[Phase]:
-    """Return the phases of a transfer, at least one. Volume and instance start with their full burst.
-
-    Args:
-        size_bytes: How much is transferred.
-        io_bytes: The size of each I/O.
-        volume: The volume's limits.
-        instance: The instance's limits.
-    """
+    """Return the phases of a transfer, at least one. Volume and instance start with their full burst."""
     phases = _phases(size_bytes, volume.operation_bytes(io_bytes), volume, instance)
     alike = groupby(phases, key=lambda phase: replace(phase, seconds=0))
     return [replace(phase, seconds=sum(one.seconds for one in parts)) for phase, parts in alike]
@@ -320,15 +275,13 @@ def _phases(left: float, operation_bytes: float, volume: VolumeLimits, instance:
     """
     burst_s, balance = float(INSTANCE_BURST_S), 1.0 if volume.credits else 0.0
     while True:
-        of_instance = instance.burst if burst_s > 0 else instance.baseline
-        of_volume = volume.burst if balance else volume.baseline
-        bound_by: Bound = (
-            "instance" if of_instance.rate(operation_bytes) < of_volume.rate(operation_bytes) else "volume"
-        )
-        binding = of_instance if bound_by == "instance" else of_volume
+        allowed: dict[Bound, Allowance] = {  # a tie is the volume's, as a larger instance would not help
+            "volume": volume.burst if balance else volume.baseline,
+            "instance": instance.burst if burst_s > 0 else instance.baseline,
+        }
+        bound_by, binding = min(allowed.items(), key=lambda one: one[1].rate(operation_bytes))
         rate = binding.rate(operation_bytes)
-        moved_s = left / rate
-        slower_s = burst_s if burst_s > 0 else inf
+        moved_s, slower_s = left / rate, burst_s if burst_s > 0 else inf
         dry_s = volume.dry_after_s(rate / operation_bytes, balance) if balance else inf
         seconds = min(moved_s, slower_s, dry_s)
         yield Phase(seconds=seconds, bytes_per_s=rate, bound_by=bound_by, limit=binding.limit(operation_bytes))
@@ -344,13 +297,7 @@ def with_headroom(peak: float, headroom_percent: float) -> int:
     return ceil(round(peak * (1 + headroom_percent / 100), 6))  # 1.1 times 100 is not 111
 
 
-def gp3_throughput_for(peak_mib_s: float, headroom_percent: float) -> int:
-    """Return the smallest gp3 throughput (whole MiB/s) that is `headroom_percent` above a peak."""
-    return max(GP3_INCLUDED_MIB_S, with_headroom(peak_mib_s, headroom_percent))
-
-
-@dataclass(frozen=True, slots=True)
-class Gp3:
+class Gp3(NamedTuple):
     """The settings of a gp3 volume."""
 
     iops: int
@@ -380,16 +327,14 @@ def monthly_units(volume: Volume) -> tuple[Change, ...]:
 
 def units(volume_type: str, size_gib: int, iops: int, throughput_mib_s: int) -> tuple[Change, ...]:
     """Return what a volume is billed for a month: its size, and the provisioned IOPS and MiB/s above the included."""
-    billed = [Change(ebs_storage(volume_type), Decimal(size_gib))]
-    match volume_type:
-        case "gp3":
-            billed.append(Change(ebs_iops("gp3"), Decimal(max(0, iops - GP3_INCLUDED_IOPS))))
-            billed.append(Change(EBS_GP3_THROUGHPUT, Decimal(max(0, throughput_mib_s - GP3_INCLUDED_MIB_S))))
-        case "io1":
-            billed.append(Change(ebs_iops("io1"), Decimal(iops)))
-        case "io2":
-            first, second = IO2_TIER_IOPS
-            billed.append(Change(ebs_iops("io2"), Decimal(min(iops, first))))
-            billed.append(Change(ebs_iops_tier(2), Decimal(max(0, min(iops, second) - first))))
-            billed.append(Change(ebs_iops_tier(3), Decimal(max(0, iops - second))))
-    return tuple(unit for unit in billed if unit.quantity)
+    billed = {ebs_storage(volume_type): size_gib}
+    if volume_type == "gp3":
+        billed[ebs_iops("gp3")] = iops - GP3_INCLUDED_IOPS
+        billed[EBS_GP3_THROUGHPUT] = throughput_mib_s - GP3_INCLUDED_MIB_S
+    elif volume_type == "io1":
+        billed[ebs_iops("io1")] = iops
+    elif volume_type == "io2":
+        first, second = IO2_TIER_IOPS
+        billed[ebs_iops("io2")] = min(iops, first)
+        billed |= {ebs_iops_tier(2): min(iops, second) - first, ebs_iops_tier(3): iops - second}
+    return tuple(Change(item, Decimal(quantity)) for item, quantity in billed.items() if quantity > 0)

@@ -8,10 +8,9 @@ throughput.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil, floor
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from slackwater.model.metrics import Series
 from slackwater.model.money import (
@@ -30,10 +29,8 @@ type EfsMode = Literal["bursting", "provisioned", "elastic"]
 
 EARNED_BYTES_PER_S_PER_GIB: Final = 50 * KIB
 """Burst credits earned for each GiB in Standard ("Amazon EFS performance", "Bursting throughput")."""
-LEAST_BYTES_PER_S: Final = MIB
-"""The smallest metered throughput. AWS does not say whether so many credits are also earned."""
-BURST_BYTES_PER_S: Final = 100 * MIB
-"""The metered throughput in a burst, below 1 TiB; above, for each TiB."""
+LEAST_BYTES_PER_S: Final = MIB  # metered. AWS does not say whether so many credits are also earned.
+BURST_BYTES_PER_S: Final = 100 * MIB  # metered, below 1 TiB; above, for each TiB
 CREDITS_BYTES: Final = 2_308_974_418_330
 """2.1 TiB: the credits of a new file system, and the most that one below 1 TiB can save; above, for each TiB."""
 READ_DISCOUNT: Final = 3
@@ -71,27 +68,16 @@ def seconds_to_empty(credits_bytes: float, metered_bytes_per_s: float, standard_
     return credits_bytes / net if net > 0 else None
 
 
-def seconds_to_fill(credits_bytes: float, earned_bytes_per_s: float) -> float | None:
-    """Return how long it takes to earn these credits without any I/O; None if nothing is earned."""
-    return credits_bytes / earned_bytes_per_s if earned_bytes_per_s > 0 else None
-
-
 def burst_s_a_day(standard_bytes: float, ceiling_bytes_per_s: float) -> float:
     """Return for how many seconds a day's credits last at this rate. A Region may set it below the full burst."""
     return DAY_S * min(1.0, earned_bytes_per_s(standard_bytes) / ceiling_bytes_per_s)
 
 
 def days_carried(credits_bytes: float, daily_bytes: float, job_s: float, earned_bytes_per_s: float) -> int | None:
-    """Return for how many days full credits carry a daily job; None if they always do.
+    """Return for how many days full credits carry a daily job that takes `job_s` seconds; None if they always do.
 
     The next day's job is the first with too few credits. Credits are earned during the job, and for the rest of the
-    day.
-
-    Args:
-        credits_bytes: The credits at the start.
-        daily_bytes: What the job is metered as.
-        job_s: How long it takes, in seconds.
-        earned_bytes_per_s: The credits earned a second.
+    day. `daily_bytes` is what the job is metered as.
     """
     lost = daily_bytes - earned_bytes_per_s * DAY_S
     left = credits_bytes - (daily_bytes - earned_bytes_per_s * job_s)
@@ -101,13 +87,8 @@ def days_carried(credits_bytes: float, daily_bytes: float, job_s: float, earned_
 def lowest_credits(metered_bytes: Iterable[float], period_s: float, standard_bytes: float, held_bytes: float) -> float:
     """Return the smallest balance of credits while so much is metered in each period; 0 if they run out.
 
-    Credits are earned by size alone, the lower of two readings. A missing point (NaN) counts as the one before it.
-
-    Args:
-        metered_bytes: The metered bytes of each period.
-        period_s: The seconds of a period.
-        standard_bytes: What is stored in Standard.
-        held_bytes: The credits at the start.
+    It begins with `held_bytes`. Credits are earned by size alone, the lower of two readings. A missing point (NaN)
+    counts as the one before it.
     """
     most, earned, last = full_credits_bytes(standard_bytes), earned_bytes_per_s(standard_bytes) * period_s, 0.0
     balance = lowest = min(most, held_bytes)
@@ -128,8 +109,7 @@ def credits_left(file_system: EfsFileSystem, metered: Iterable[Series], times: f
     return min(lowest_credits((used * times for used in one.values), one.period_s, standard, full) for one in metered)
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(NamedTuple):
     """The most that may be read or written: bytes or operations, a second or a month. A mix shares both."""
 
     read: float
@@ -140,8 +120,7 @@ class Allowance:
         return read / self.read + write / self.write
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What a mode allows, independent of the size. Elastic's operations are those before a quota increase.
 
     `client_bytes_per_s` is for one client, reads and writes together.
@@ -170,36 +149,25 @@ REGIONAL: Final[Mapping[EfsMode, Limits]] = {
 }
 
 FOUR_REGIONS: Final = frozenset({"us-east-1", "us-east-2", "us-west-2", "eu-west-1"})
-HIGH_REGIONS: Final[Mapping[EfsMode, frozenset[str]]] = {
-    "bursting": FOUR_REGIONS | {"ap-southeast-2"},
-    "provisioned": FOUR_REGIONS,
-    "elastic": FOUR_REGIONS
-    | {"ap-south-1", "ap-northeast-1", "ap-northeast-2", "ap-southeast-1"}
-    | {"ap-southeast-2", "eu-central-1", "eu-west-2"},
-}
-"""Regions in which a Regional file system may be faster than elsewhere ("Amazon EFS quotas", total throughput)."""
-HIGH: Final[Mapping[EfsMode, Allowance]] = {
-    "bursting": Allowance(5 * GIB, 3 * GIB),
-    "provisioned": Allowance(10 * GIB, 3.33 * GIB),
-    "elastic": Allowance(60 * GIB, 5 * GIB),
-}
+ELEVEN_REGIONS: Final = FOUR_REGIONS.union(
+    ("ap-south-1", "ap-northeast-1", "ap-northeast-2", "ap-southeast-1", "ap-southeast-2", "eu-central-1", "eu-west-2")
+)
 ELSEWHERE: Final = Allowance(3 * GIB, GIB)
-"""In other Regions, and for One Zone in each Region and mode."""
-ELASTIC_ELSEWHERE: Final = Allowance(20 * GIB, GIB)
-
-
-def region_allows(mode: EfsMode, region: str, *, one_zone: bool) -> Allowance:
-    """Return the throughput of all clients of a file system together in a Region, in bytes a second."""
-    if one_zone:
-        return ELSEWHERE
-    return HIGH[mode] if region in HIGH_REGIONS[mode] else ELASTIC_ELSEWHERE if mode == "elastic" else ELSEWHERE
+REGION_ALLOWS: Final[Mapping[EfsMode, tuple[frozenset[str], Allowance, Allowance]]] = {
+    "bursting": (FOUR_REGIONS | {"ap-southeast-2"}, Allowance(5 * GIB, 3 * GIB), ELSEWHERE),
+    "provisioned": (FOUR_REGIONS, Allowance(10 * GIB, 3.33 * GIB), ELSEWHERE),
+    "elastic": (ELEVEN_REGIONS, Allowance(60 * GIB, 5 * GIB), Allowance(20 * GIB, GIB)),
+}
+"""Regions in which a Regional file system may be faster, what it may move there, and what elsewhere ("Amazon EFS
+quotas", total throughput)."""
 
 
 def allows(
     mode: EfsMode, region: str, *, one_zone: bool, standard_bytes: float, provisioned_bytes_per_s: float = 0
 ) -> Allowance:
     """Return the throughput of all clients of this file system together, in bytes a second, with credits if any."""
-    most = region_allows(mode, region, one_zone=one_zone)
+    regions, there, elsewhere = REGION_ALLOWS[mode]
+    most = ELSEWHERE if one_zone else there if region in regions else elsewhere
     if mode == "elastic":
         return most
     metered = burst_bytes_per_s(standard_bytes)
@@ -215,36 +183,26 @@ def is_bursting(provisioned_bytes_per_s: float, standard_bytes: float) -> bool:
 
 PROVISIONED_MIB_S: Final = (1, 3_414)
 """The least and the most that can be provisioned (Amazon EFS API, UpdateFileSystem, ProvisionedThroughputInMibps)."""
-INCLUDED_GIB_PER_MIB_S: Final = 20
-"""What the price of Standard includes (Amazon EFS pricing, "Provisioned Throughput")."""
+INCLUDED_GIB_PER_MIB_S: Final = 20  # in the price of Standard (Amazon EFS pricing, "Provisioned Throughput")
 
 LEAST_DATA_BYTES: Final = 32 * KIB
 LEAST_METADATA_BYTES: Final = 4 * KIB
 """The least that Elastic throughput bills for one operation; above, it bills in steps of 1 KiB ("Metering")."""
 
 
-def billed_bytes(operation_bytes: float, *, least: int = LEAST_DATA_BYTES) -> int:
-    """Return what Elastic throughput bills for one operation."""
-    return max(least, ceil(operation_bytes / KIB) * KIB)
+def billed_bytes(operation_bytes: float) -> int:
+    """Return what Elastic throughput bills for one operation on data."""
+    return max(LEAST_DATA_BYTES, ceil(operation_bytes / KIB) * KIB)
 
 
 def elastic_units(read_bytes: float, write_bytes: float, operation_bytes: float | None = None) -> tuple[Change, ...]:
-    """Return what Elastic throughput bills for data.
-
-    Args:
-        read_bytes: What is read.
-        write_bytes: What is written.
-        operation_bytes: The size of each operation; None means 32 KiB or more.
-    """
+    """Return what Elastic throughput bills for data, in operations of this size; None means 32 KiB or more."""
     factor = billed_bytes(operation_bytes) / operation_bytes if operation_bytes else 1.0
-    return (
-        Change(EFS_ELASTIC_READ, amount(read_bytes * factor / GIB)),
-        Change(EFS_ELASTIC_WRITE, amount(write_bytes * factor / GIB)),
-    )
+    moved = ((EFS_ELASTIC_READ, read_bytes), (EFS_ELASTIC_WRITE, write_bytes))
+    return tuple(Change(item, amount(size * factor / GIB)) for item, size in moved)
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(NamedTuple):
     """Transferred bytes of one kind, and in how many operations. `least_bytes` is the least that each is billed for."""
 
     size_bytes: float
@@ -264,9 +222,8 @@ class Moved:
 
 def provisioned_units(provisioned_mib_s: float, standard_bytes: float) -> Change:
     """Return the throughput that is billed for a month: what is provisioned above what the size includes."""
-    return Change(
-        EFS_PROVISIONED_THROUGHPUT, amount(max(0.0, provisioned_mib_s - standard_bytes / GIB / INCLUDED_GIB_PER_MIB_S))
-    )
+    paid = max(0.0, provisioned_mib_s - standard_bytes / GIB / INCLUDED_GIB_PER_MIB_S)
+    return Change(EFS_PROVISIONED_THROUGHPUT, amount(paid))
 
 
 def paid_mib_s(file_system: EfsFileSystem, provisioned_mib_s: float) -> float:
@@ -293,22 +250,17 @@ def break_even_share(
 ) -> float:
     """Return the average use, as a share of what is provisioned, above which Elastic costs more.
 
-    Args:
-        provisioned_usd: For 1 MiB/s for a month.
-        elastic_usd_per_gib: For the mix of reads and writes.
-        metered_per_byte: What a byte of the mix is metered as: 1 for writes only, a third for reads only.
-        hours_per_month: Hours in a month.
+    `provisioned_usd` is for 1 MiB/s for a month. `metered_per_byte` is what a byte of the mix of reads and writes is
+    metered as: 1 for writes only, a third for reads only.
     """
     moved_gib = float(hours_per_month) * HOUR_S * MIB / metered_per_byte / GIB
     return float(provisioned_usd) / (float(elastic_usd_per_gib) * moved_gib)
 
 
-NOISE: Final = 1e-9
-"""Binary noise: a share of 1 is within the limit."""
+NOISE: Final = 1e-9  # binary noise: a share of 1 is within the limit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class Load(NamedTuple):
     """What clients transfer in a month, and their peak in bytes and operations a second.
 
     The peak has the month's mix of reads and writes. Without figures for the month, it is all writes.
@@ -337,36 +289,21 @@ class Load:
         return metered_bytes(1 - self.read_share, self.read_share)
 
     @property
-    def average_metered_bytes_per_s(self) -> float:
-        """The metered average of the month."""
-        return metered_bytes(self.write_bytes, self.read_bytes) / self.month_s
-
-    @property
     def provisioned_mib_s(self) -> int:
         """What to provision for the peak."""
         least, most = PROVISIONED_MIB_S
         return min(most, max(least, ceil(self.peak_bytes_per_s * self.metered_per_byte / MIB * (1 - NOISE))))
 
-    def share_of(self, allowed: Allowance, per_s: float) -> float:
-        """Return the share of a limit that so many bytes or operations a second use. Above 1, it is too much."""
-        return allowed.used(per_s * self.read_share, per_s * (1 - self.read_share))
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fit:
+class Fit(NamedTuple):
     """How well a mode carries a load."""
 
     allowed: Allowance
-    units: tuple[Change, ...] | None
-    """What it bills for throughput; None for Elastic without figures for the month."""
-    too_fast: tuple[str, ...]
-    """Why it does not carry the peak."""
-    credits_last_s: float | None
-    """How long full credits last at the month's average; None if they never run out."""
-    runs_dry: str | None
-    """Why it does not carry the month."""
-    note: str | None
-    """How long it carries the load, if not forever."""
+    units: tuple[Change, ...] | None  # of throughput; None for Elastic without figures for the month
+    too_fast: tuple[str, ...]  # why it does not carry the peak
+    credits_last_s: float | None  # full ones, at the month's average; None if they never run out
+    runs_dry: str | None  # why it does not carry the month
+    note: str | None  # how long it carries the load, if not forever
 
     @property
     def carries(self) -> bool:
@@ -383,23 +320,20 @@ def fits(
     load: Load, region: str, *, one_zone: bool, standard_bytes: float, provisioned_mib_s: float
 ) -> dict[EfsMode, Fit]:
     """Return how well each mode carries a load."""
+    provisioned = provisioned_mib_s * MIB
     units: dict[EfsMode, tuple[Change, ...] | None] = {
         "bursting": (),
         "provisioned": (provisioned_units(provisioned_mib_s, standard_bytes),),
         "elastic": elastic_units(load.read_bytes, load.write_bytes, load.operation_bytes) if load.moved_bytes else None,
     }
-    bursting = {"bursting": True, "provisioned": is_bursting(provisioned_mib_s * MIB, standard_bytes), "elastic": False}
-    of = {"standard_bytes": standard_bytes, "provisioned_bytes_per_s": provisioned_mib_s * MIB}
-    return {
-        mode: _fit(
-            load,
-            throughput,
-            allows(mode, region, one_zone=one_zone, **of),
-            limits(mode, one_zone=one_zone).operations,
-            bursts_on=standard_bytes if bursting[mode] else None,
-        )
-        for mode, throughput in units.items()
-    }
+    found: dict[EfsMode, Fit] = {}
+    for mode, billed in units.items():
+        of = {"standard_bytes": standard_bytes, "provisioned_bytes_per_s": provisioned}
+        allowed, operations = allows(mode, region, one_zone=one_zone, **of), limits(mode, one_zone=one_zone).operations
+        bursting = mode == "bursting" or (mode == "provisioned" and is_bursting(provisioned, standard_bytes))
+        credits_ = _credits(load, standard_bytes, allowed.write) if bursting else (None, None, None)
+        found[mode] = Fit(allowed, billed, _too_fast(load, allowed, operations), *credits_)
+    return found
 
 
 def cheapest(modes: Mapping[EfsMode, Fit], cost: Callable[..., Decimal | None]) -> EfsMode | None:
@@ -412,54 +346,54 @@ def cheapest(modes: Mapping[EfsMode, Fit], cost: Callable[..., Decimal | None]) 
     return min(known, key=lambda mode: known[mode], default=None)
 
 
-def _fit(
-    load: Load, units: tuple[Change, ...] | None, allowed: Allowance, operations: Allowance, *, bursts_on: float | None
-) -> Fit:
-    """Return how well a mode carries a load. `bursts_on` is the size that earns credits; None without credits."""
-    too_fast = [
+def _too_fast(load: Load, allowed: Allowance, operations: Allowance) -> tuple[str, ...]:
+    """Why a limit does not carry the peak."""
+    peaks = (
+        (allowed, load.peak_bytes_per_s, binary_rate_words),
+        (operations, load.operations_per_s, "{:,.0f} operations/s".format),
+    )
+    return tuple(
         f"the peak is {_times(share)} what it allows, {words(most.read)} read or {words(most.write)} written"
-        for most, per_s, words in (
-            (allowed, load.peak_bytes_per_s, binary_rate_words),
-            (operations, load.operations_per_s, _operations_words),
+        for most, per_s, words in peaks
+        if (share := most.used(per_s * load.read_share, per_s * (1 - load.read_share))) > 1 + NOISE
+    )
+
+
+def _times(share: float) -> str:
+    return f"{max(1.01, share):,.2f}".rstrip("0").rstrip(".") + " times"
+
+
+def _credits(load: Load, standard_bytes: float, most: float) -> tuple[float | None, str | None, str | None]:
+    """How long full credits last, why they do not carry the month, and what to note if they do."""
+    baseline = baseline_bytes_per_s(standard_bytes)
+    average = metered_bytes(load.write_bytes, load.read_bytes) / load.month_s
+    last_s = seconds_to_empty(full_credits_bytes(standard_bytes), min(average, most), standard_bytes)
+    if last_s is not None and last_s < load.month_s:
+        runs_dry = (
+            f"the month's average is {binary_rate_words(average)} metered and its baseline"
+            f" {binary_rate_words(baseline)}, so its credits are gone after {duration_words(last_s)}"
         )
-        if (share := load.share_of(most, per_s)) > 1 + NOISE
-    ]
-    last_s, runs_dry, note = None, None, None
-    if bursts_on is not None:
-        baseline, average = baseline_bytes_per_s(bursts_on), load.average_metered_bytes_per_s
-        last_s = seconds_to_empty(full_credits_bytes(bursts_on), min(average, allowed.write), bursts_on)
-        if last_s is not None and last_s < load.month_s:
-            runs_dry = (
-                f"the month's average is {binary_rate_words(average)} metered and its baseline"
-                f" {binary_rate_words(baseline)}, so its credits are gone after {duration_words(last_s)}"
-            )
-        elif last_s is not None:
-            note = f"Burst credits last for {duration_words(last_s)}"
-        elif not load.moved_bytes and load.peak_bytes_per_s > baseline:
-            note = (
-                f"Burst credits last while no more than {size_words(baseline * load.month_s)} are written a month, or"
-                " three times as much is read"
-            )
-    too = tuple(too_fast)
-    return Fit(allowed=allowed, units=units, too_fast=too, credits_last_s=last_s, runs_dry=runs_dry, note=note)
+        return last_s, runs_dry, None
+    note = None if last_s is None else f"Burst credits last for {duration_words(last_s)}"
+    if last_s is None and not load.moved_bytes and load.peak_bytes_per_s > baseline:
+        size = size_words(baseline * load.month_s)
+        note = f"Burst credits last while no more than {size} are written a month, or three times as much is read"
+    return last_s, None, note
 
 
 def bursts(file_system: EfsFileSystem) -> bool:
     """Whether it depends on credits: in bursting mode, or with less provisioned than its size earns."""
-    if file_system.throughput_mode == "provisioned" and file_system.provisioned_mib_s:
-        return is_bursting(file_system.provisioned_mib_s * MIB, file_system.standard_bytes)
-    return file_system.throughput_mode == "bursting"
+    mode, mib_s = file_system.throughput_mode, file_system.provisioned_mib_s
+    return (
+        is_bursting(mib_s * MIB, file_system.standard_bytes) if mode == "provisioned" and mib_s else mode == "bursting"
+    )
 
 
 def metered_ceiling(mode: EfsMode, file_system: EfsFileSystem, provisioned_mib_s: float = 0) -> float:
     """Return the most that is metered in that mode, in bytes a second; with credits if it bursts."""
-    return allows(
-        mode,
-        file_system.target.region,
-        one_zone=file_system.availability_zone is not None,
-        standard_bytes=file_system.standard_bytes,
-        provisioned_bytes_per_s=provisioned_mib_s * MIB,
-    ).write
+    region, one_zone = file_system.target.region, file_system.availability_zone is not None
+    of = {"standard_bytes": file_system.standard_bytes, "provisioned_bytes_per_s": provisioned_mib_s * MIB}
+    return allows(mode, region, one_zone=one_zone, **of).write
 
 
 def provisioned_for(file_system: EfsFileSystem, metered_bytes_per_s: float) -> int | None:
@@ -467,14 +401,6 @@ def provisioned_for(file_system: EfsFileSystem, metered_bytes_per_s: float) -> i
     amount = max(PROVISIONED_MIB_S[0], ceil(metered_bytes_per_s / MIB * (1 - NOISE)))
     offered = metered_ceiling("provisioned", file_system, amount) >= amount * MIB
     return amount if offered and not is_bursting(amount * MIB, file_system.standard_bytes) else None
-
-
-def _times(share: float) -> str:
-    return f"{max(1.01, share):,.2f}".rstrip("0").rstrip(".") + " times"
-
-
-def _operations_words(per_s: float) -> str:
-    return f"{per_s:,.0f} operations/s"
 
 
 def monthly_units(file_system: EfsFileSystem) -> tuple[Change, ...]:

@@ -9,10 +9,10 @@ performance" and "Quotas". FSx states throughput in MBps and does not say whethe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from math import ceil
-from typing import Final
+from typing import Final, NamedTuple
 
 from slackwater.model.money import Change, fsx_iops, fsx_storage, fsx_throughput
 from slackwater.model.resources import FsxFileSystem
@@ -20,12 +20,10 @@ from slackwater.model.units import GIB
 
 MB: Final = 10**6
 
-INCLUDED_IOPS_PER_GIB: Final = 3
-"""SSD IOPS that each GiB includes."""
+INCLUDED_IOPS_PER_GIB: Final = 3  # SSD IOPS that each GiB includes
 
 
-@dataclass(frozen=True, slots=True)
-class FileServer:
+class FileServer(NamedTuple):
     """A throughput capacity, and the network, write and disk rates that it sustains without burst."""
 
     throughput_mb_s: int
@@ -33,12 +31,10 @@ class FileServer:
     write_mb_s: int
     disk_iops: int
     least_gib: int = 0
-    least_iops: int = 0
-    """The storage and IOPS that must be provisioned with it."""
+    least_iops: int = 0  # the storage and IOPS that must be provisioned with it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deployment:
+class Deployment(NamedTuple):
     """A file system type in a deployment type, as FSx writes them, with the limits of what can be provisioned."""
 
     file_system_type: str
@@ -47,10 +43,8 @@ class Deployment:
     min_gib: int
     max_gib: int
     max_iops_per_gib: int
-    iops_per_mb_s: float = 0
-    """How many IOPS the disks need for each MB/s."""
-    bursts_below_mb_s: int
-    """A smaller file server is faster while it has credits, and publishes their balance."""
+    bursts_below_mb_s: int  # a smaller file server bursts, and publishes the balance of its credits
+    iops_per_mb_s: float = 0  # how many IOPS the disks need for each MB/s
 
     @property
     def max_iops(self) -> int:
@@ -58,20 +52,13 @@ class Deployment:
         return self.file_servers[-1].disk_iops
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provisioned:
-    """What is provisioned of a deployment. `iops` includes those that the storage includes."""
+class Provisioned(NamedTuple):
+    """What is provisioned, and everything that is billed for it a month. `iops` includes those of the storage."""
 
-    deployment: Deployment
     storage_gib: int
     throughput_mb_s: int
     iops: int
-
-    @property
-    def monthly_units(self) -> tuple[Change, ...]:
-        """Everything that is billed a month: storage, throughput from the first MB/s, and IOPS above the included."""
-        kind = self.deployment.file_system_type, self.deployment.deployment_type
-        return _units(kind, self.storage_gib, self.throughput_mb_s, self.iops)
+    monthly_units: tuple[Change, ...]
 
 
 def monthly_units(file_system: FsxFileSystem) -> tuple[Change, ...] | None:
@@ -79,21 +66,17 @@ def monthly_units(file_system: FsxFileSystem) -> tuple[Change, ...] | None:
 
     Without ONTAP's capacity pool and without backups.
     """
-    if file_system.file_system_type not in ("OPENZFS", "ONTAP") or file_system.storage_type != "SSD":
+    kind, mb_s = (file_system.file_system_type, file_system.deployment_type), file_system.throughput_mb_s
+    if kind[0] not in ("OPENZFS", "ONTAP") or file_system.storage_type != "SSD" or mb_s is None:
         return None
-    if file_system.throughput_mb_s is None:
-        return None
-    kind = file_system.file_system_type, file_system.deployment_type
-    return _units(kind, file_system.storage_gib, file_system.throughput_mb_s, file_system.iops or 0)
+    return _units(kind, file_system.storage_gib, mb_s, file_system.iops or 0)
 
 
 def _units(kind: tuple[str, str], storage_gib: int, throughput_mb_s: int, iops: int) -> tuple[Change, ...]:
-    units = (
-        Change(fsx_storage(*kind), Decimal(storage_gib)),
-        Change(fsx_throughput(*kind), Decimal(throughput_mb_s)),
-        Change(fsx_iops(*kind), Decimal(max(0, iops - INCLUDED_IOPS_PER_GIB * storage_gib))),
-    )
-    return tuple(unit for unit in units if unit.quantity)
+    """Storage, throughput from the first MB/s, and IOPS above the included."""
+    billed = {fsx_storage(*kind): storage_gib, fsx_throughput(*kind): throughput_mb_s}
+    billed[fsx_iops(*kind)] = iops - INCLUDED_IOPS_PER_GIB * storage_gib
+    return tuple(Change(item, Decimal(quantity)) for item, quantity in billed.items() if quantity > 0)
 
 
 def smallest(
@@ -105,10 +88,8 @@ def smallest(
     burst. The storage grows if the IOPS require it.
     """
     iops = max(iops, ceil(bytes_per_s / MB * deployment.iops_per_mb_s))
-    for server in deployment.file_servers:
-        if server.write_mb_s * MB >= bytes_per_s and server.disk_iops >= iops:
-            break
-    else:
+    able = (one for one in deployment.file_servers if one.write_mb_s * MB >= bytes_per_s and one.disk_iops >= iops)
+    if not (server := next(able, None)):
         return None
     iops = max(iops, server.least_iops)
     storage_gib = max(
@@ -116,44 +97,24 @@ def smallest(
     )
     if storage_gib > deployment.max_gib:
         return None
-    included = min(INCLUDED_IOPS_PER_GIB * storage_gib, deployment.max_iops)
-    return Provisioned(
-        deployment=deployment, storage_gib=storage_gib, throughput_mb_s=server.throughput_mb_s, iops=max(included, iops)
-    )
+    iops = max(iops, min(INCLUDED_IOPS_PER_GIB * storage_gib, deployment.max_iops))
+    kind, mb_s = (deployment.file_system_type, deployment.deployment_type), server.throughput_mb_s
+    return Provisioned(storage_gib, mb_s, iops, _units(kind, storage_gib, mb_s, iops))
 
 
-_OPENZFS_FIRST_GENERATION: Final = tuple(
-    FileServer(mb_s, network_mb_s, mb_s, iops)
-    for mb_s, network_mb_s, iops in (
-        (64, 200, 2_500),
-        (128, 400, 5_000),
-        (256, 800, 10_000),
-        (512, 1_600, 20_000),
-        (1_024, 3_200, 40_000),
-        (2_048, 6_400, 80_000),
-        (3_072, 9_600, 120_000),
-        (4_096, 12_800, 160_000),
-    )
+def _openzfs(*network_by_mb_s: tuple[int, int]) -> tuple[FileServer, ...]:
+    """OpenZFS file servers, by throughput capacity and network. Each 16 MB/s come with 625 IOPS of the disks."""
+    return tuple(FileServer(mb_s, network_mb_s, mb_s, mb_s * 625 // 16) for mb_s, network_mb_s in network_by_mb_s)
+
+
+_FIRST: Final = _openzfs(*((mb_s, mb_s * 25 // 8) for mb_s in (64, 128, 256, 512, 1_024, 2_048, 3_072, 4_096)))
+_SECOND: Final = (
+    *_openzfs((160, 375), (320, 775), (640, 1_550), (1_280, 3_125), (2_560, 6_250), (3_840, 9_375)),
+    *_openzfs((5_120, 12_500), (7_680, 18_750), (10_240, 21_000)),
 )
-_OPENZFS_SECOND_GENERATION: Final = tuple(
-    FileServer(mb_s, network_mb_s, mb_s, iops)
-    for mb_s, network_mb_s, iops in (
-        (160, 375, 6_250),
-        (320, 775, 12_500),
-        (640, 1_550, 25_000),
-        (1_280, 3_125, 50_000),
-        (2_560, 6_250, 100_000),
-        (3_840, 9_375, 150_000),
-        (5_120, 12_500, 200_000),
-        (7_680, 18_750, 300_000),
-    )
-)
-_OPENZFS_LARGEST: Final = FileServer(10_240, 21_000, 10_240, 400_000)
-_OPENZFS_LARGEST_MULTI_AZ: Final = FileServer(10_240, 21_000, 7_500, 400_000)
-
-
-def _openzfs(deployment_type: str, file_servers: tuple[FileServer, ...], bursts_below_mb_s: int) -> Deployment:
-    return Deployment(
+_MULTI_AZ: Final = (*_SECOND[:-1], _SECOND[-1]._replace(write_mb_s=7_500))
+OPENZFS: Final[Mapping[str, Deployment]] = {
+    deployment_type: Deployment(
         file_system_type="OPENZFS",
         deployment_type=deployment_type,
         file_servers=file_servers,
@@ -162,41 +123,24 @@ def _openzfs(deployment_type: str, file_servers: tuple[FileServer, ...], bursts_
         max_iops_per_gib=1_000,
         bursts_below_mb_s=bursts_below_mb_s,
     )
-
-
-OPENZFS: Final[Mapping[str, Deployment]] = {
-    "SINGLE_AZ_1": _openzfs("SINGLE_AZ_1", _OPENZFS_FIRST_GENERATION, 1_024),
-    "SINGLE_AZ_HA_1": _openzfs("SINGLE_AZ_HA_1", _OPENZFS_FIRST_GENERATION[1:], 1_024),
-    "SINGLE_AZ_2": _openzfs("SINGLE_AZ_2", (*_OPENZFS_SECOND_GENERATION, _OPENZFS_LARGEST), 2_560),
-    "SINGLE_AZ_HA_2": _openzfs("SINGLE_AZ_HA_2", (*_OPENZFS_SECOND_GENERATION, _OPENZFS_LARGEST), 2_560),
-    "MULTI_AZ_1": _openzfs("MULTI_AZ_1", (*_OPENZFS_SECOND_GENERATION, _OPENZFS_LARGEST_MULTI_AZ), 2_560),
+    for deployment_type, file_servers, bursts_below_mb_s in (
+        ("SINGLE_AZ_1", _FIRST, 1_024),
+        ("SINGLE_AZ_HA_1", _FIRST[1:], 1_024),
+        ("SINGLE_AZ_2", _SECOND, 2_560),
+        ("SINGLE_AZ_HA_2", _SECOND, 2_560),
+        ("MULTI_AZ_1", _MULTI_AZ, 2_560),
+    )
 }
 """By deployment type, for most Regions. In some, 1,000 IOPS per GiB are 50, and Multi-AZ has fewer IOPS and ends at
-5,120 MB/s.
-"""
+5,120 MB/s."""
 
 ONTAP_FAST_REGIONS: Final = frozenset({"us-east-1", "us-east-2", "us-west-2", "eu-west-1"})
 """Regions in which a first-generation ONTAP file system may be faster than elsewhere."""
-_ONTAP_ELSEWHERE: Final = (
-    (128, 150, 6_000),
-    (256, 300, 12_000),
-    (512, 625, 18_750),
-    (1_024, 1_500, 40_000),
-    (2_048, 3_125, 80_000),
-)
-_ONTAP_FAST: Final = (
-    (128, 188, 6_000),
-    (256, 375, 12_000),
-    (512, 750, 20_000),
-    (1_024, 1_500, 40_000),
-    (2_048, 3_125, 80_000),
-    (4_096, 6_250, 160_000),
-)
-"""Throughput capacity and network in MBps, and disk IOPS; the same for Single-AZ and Multi-AZ."""
-_ONTAP_MOST_WRITTEN_MB_S: Final[Mapping[str, tuple[int, int]]] = {
-    "SINGLE_AZ_1": (750, 1_000),
-    "MULTI_AZ_1": (1_300, 1_800),
-}
+_ONTAP_MB_S: Final = (128, 256, 512, 1_024, 2_048, 4_096)
+_ONTAP_ELSEWHERE: Final = ((150, 300, 625, 1_500, 3_125), (6_000, 12_000, 18_750, 40_000, 80_000))
+_ONTAP_FAST: Final = ((188, 375, 750, 1_500, 3_125, 6_250), (6_000, 12_000, 20_000, 40_000, 80_000, 160_000))
+"""The network in MBps and disk IOPS of each throughput capacity; the same for Single-AZ and Multi-AZ."""
+_ONTAP_MOST_WRITTEN_MB_S: Final = {"SINGLE_AZ_1": (750, 1_000), "MULTI_AZ_1": (1_300, 1_800)}
 """By deployment type: elsewhere, and in the fast Regions."""
 _ONTAP_LEAST_GIB_AND_IOPS: Final = {4_096: (5_120, 160_000)}
 """What must be provisioned with a throughput capacity."""
@@ -214,10 +158,8 @@ def ontap(deployment_type: str, region: str) -> Deployment:
         file_system_type="ONTAP",
         deployment_type=deployment_type,
         file_servers=tuple(
-            FileServer(
-                mb_s, network_mb_s, min(network_mb_s // 2, most_mb_s), iops, *_ONTAP_LEAST_GIB_AND_IOPS.get(mb_s, ())
-            )
-            for mb_s, network_mb_s, iops in (_ONTAP_FAST if is_fast else _ONTAP_ELSEWHERE)
+            FileServer(mb_s, network, min(network // 2, most_mb_s), iops, *_ONTAP_LEAST_GIB_AND_IOPS.get(mb_s, ()))
+            for mb_s, network, iops in zip(_ONTAP_MB_S, *(_ONTAP_FAST if is_fast else _ONTAP_ELSEWHERE), strict=False)
         ),
         min_gib=1_024,
         max_gib=196_608,
@@ -229,12 +171,11 @@ def ontap(deployment_type: str, region: str) -> Deployment:
 
 def deployment(file_system: FsxFileSystem) -> Deployment | None:
     """Return what can be provisioned for this type of file system; None if this module does not have AWS's table."""
-    match file_system.file_system_type, file_system.deployment_type:
-        case "OPENZFS", deployment_type:
-            return OPENZFS.get(deployment_type)
-        case "ONTAP", deployment_type if deployment_type in _ONTAP_MOST_WRITTEN_MB_S:
-            return ontap(deployment_type, file_system.target.region)
-    return None
+    kind = file_system.deployment_type
+    if file_system.file_system_type == "OPENZFS":
+        return OPENZFS.get(kind)
+    is_known = file_system.file_system_type == "ONTAP" and kind in _ONTAP_MOST_WRITTEN_MB_S
+    return ontap(kind, file_system.target.region) if is_known else None
 
 
 def file_server(file_system: FsxFileSystem) -> FileServer | None:
@@ -246,16 +187,13 @@ def file_server(file_system: FsxFileSystem) -> FileServer | None:
 
 LEAST_GIB: Final[Mapping[str, int]] = {"OPENZFS": 64, "ONTAP": 1_024, "WINDOWS": 32}
 """The smallest SSD by type, for ONTAP for each pair of file servers (API Reference, "CreateFileSystem",
-StorageCapacity).
-"""
+StorageCapacity)."""
 LEAST_PAIR_MB_S: Final = 1_536
 """The smallest throughput of a pair of ONTAP SINGLE_AZ_2, the only type with several pairs. Their number is not read.
 """
-SHRINKS: Final = ("SINGLE_AZ_2", "MULTI_AZ_2")
-"""ONTAP deployment types whose SSD can shrink: the second generation."""
+SHRINKS: Final = ("SINGLE_AZ_2", "MULTI_AZ_2")  # ONTAP's second generation: only its SSD can shrink
 LEAST_SHRINK: Final = 0.09
-MOST_IOPS_PER_GIB: Final = 50
-"""For ONTAP in all Regions, for OpenZFS in some. The others allow 1,000."""
+MOST_IOPS_PER_GIB: Final = 50  # for ONTAP in all Regions, for OpenZFS in some. The others allow 1,000.
 
 
 def least_gib(file_system: FsxFileSystem) -> int:

@@ -7,28 +7,25 @@ metric shows these credits. Visible is a rate above the baseline, followed by a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, groupby
 from math import inf, isnan
 from typing import Final
 
 from slackwater.model.metrics import Series
 from slackwater.model.resources import InstanceType
 from slackwater.model.units import bytes_per_s_of_gbps
-from slackwater.performance.unpublished import UnpublishedError
+from slackwater.performance import UnpublishedError
 
 SINGLE_FLOW_GBPS: Final = 5.0
 """The limit of one flow outside a cluster placement group, and of all flows of a small instance through an internet
-gateway.
-"""
+gateway."""
 
 BURST_MINUTES: Final = (5, 60)
 """How long a burst usually lasts, by the instance's size. AWS does not publish the sizes of the buckets."""
 
-BURST_RATIO: Final = 1.30
-"""A rate this far above the baseline must be a burst; measurement noise is less than 30%."""
-BRIDGED_POINTS: Final = 2
-"""So many missing or low points do not end a time above the baseline."""
+BURST_RATIO: Final = 1.30  # a rate this far above the baseline must be a burst; noise is less than 30%
+BRIDGED_POINTS: Final = 2  # so many missing or low points do not end a time above the baseline
 PLATEAU_RATIOS: Final = (0.90, 1.05)
 """A point of a throttled rate is the baseline less protocol overhead. Above 1.05, it still uses credits."""
 
@@ -47,60 +44,38 @@ def transfer_s(size_bytes: float, baseline_bytes_per_s: float, burst_bytes_per_s
     return burst_s + (size_bytes - in_burst) / baseline_bytes_per_s
 
 
-def _spent(net: Iterable[float]) -> list[float]:
-    """Return the credits used before each period and after the last one, of a bucket that is full at the start."""
-    return list(accumulate(net, lambda gone, used: max(0.0, gone + used), initial=0.0))
-
-
 def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[range]:
-    """Return the runs whose rate needs credits, as indexes of `sums`, with at least `min_points` points above the
-    baseline.
+    """Return the runs whose rate needs credits, as indexes, with at least `min_points` points above the baseline.
 
-    One or two missing or low points do not end a run, and do not count.
-
-    Args:
-        sums: Bytes per period in one direction.
-        baseline_gbps: The instance's baseline, in Gbps.
-        min_points: The smallest number of points.
+    `sums` are bytes per period in one direction. One or two missing or low points do not end a run, and do not count.
     """
     rates = [value / sums.period_s for value in sums.values]
     above = PLATEAU_RATIOS[1] * bytes_per_s_of_gbps(baseline_gbps)
     bridged: list[range] = []
-    for first, end in runs_within(rates, above, inf):
-        if bridged and first - bridged[-1].stop <= BRIDGED_POINTS:
-            bridged[-1] = range(bridged[-1].start, end)
+    for run in runs_within(rates, above, inf):
+        if bridged and run.start - bridged[-1].stop <= BRIDGED_POINTS:
+            bridged[-1] = range(bridged[-1].start, run.stop)
         else:
-            bridged.append(range(first, end))
+            bridged.append(run)
     return [run for run in bridged if sum(rates[i] >= above for i in run) >= min_points]
 
 
 def drawn_s(sums: Series, baseline_bytes_per_s: float, peak_bytes_per_s: float) -> float:
     """Return the largest number of credits that were used up, as seconds of a burst at the peak.
 
-    Assumes a full bucket at the start, which fills at the baseline less what is used. A missing point counts as idle.
-    Compare the result with `BURST_MINUTES`, because AWS publishes no sizes of buckets.
-
-    Args:
-        sums: Bytes per period in one direction.
-        baseline_bytes_per_s: The instance's baseline.
-        peak_bytes_per_s: The instance's peak.
+    `sums` are bytes per period in one direction. Assumes a full bucket at the start, which fills at the baseline less
+    what is used. A missing point counts as idle. Compare the result with `BURST_MINUTES`, because AWS publishes no
+    sizes of buckets.
     """
     net = ((0.0 if isnan(value) else value) - baseline_bytes_per_s * sums.period_s for value in sums.values)
-    return max(_spent(net)) / (peak_bytes_per_s - baseline_bytes_per_s)
+    gone = accumulate(net, lambda gone, used: max(0.0, gone + used), initial=0.0)
+    return max(gone) / (peak_bytes_per_s - baseline_bytes_per_s)
 
 
-def runs_within(rates: Sequence[float], low: float, high: float) -> Iterator[tuple[int, int]]:
-    """Yield the first index of each run of rates from `low` to `high`, and the index after its last."""
-    first = None
-    for i, rate in enumerate(rates):
-        inside = low <= rate <= high  # NaN, a missing point, is never inside
-        if inside and first is None:
-            first = i
-        elif not inside and first is not None:
-            yield first, i
-            first = None
-    if first is not None:
-        yield first, len(rates)
+def runs_within(rates: Sequence[float], low: float, high: float) -> list[range]:
+    """Return the runs of rates from `low` to `high`, as indexes. NaN, a missing point, is never inside."""
+    runs = ([*run] for inside, run in groupby(range(len(rates)), lambda i: low <= rates[i] <= high) if inside)
+    return [range(run[0], run[-1] + 1) for run in runs]
 
 
 GENERAL_FAMILIES: Final = {False: "m6i", True: "m7g"}
@@ -137,11 +112,7 @@ def baseline(instance_type: InstanceType) -> float:
 
 
 def peak(instance_type: InstanceType) -> float:
-    """Return the bytes a second while there are credits.
-
-    Raises:
-        UnpublishedError: EC2 publishes none.
-    """
+    """Return the bytes a second while there are credits. Raises UnpublishedError, too."""
     return _whole_bytes_per_s(instance_type, instance_type.network_peak_gbps)
 
 

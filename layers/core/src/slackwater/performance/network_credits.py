@@ -1,9 +1,8 @@
 """When an instance had no network credits: a bucket of unknown size and unknown level at the start.
 
 Source: EC2 User Guide, "Amazon EC2 instance network bandwidth". A bucket of C bytes fills at the baseline b while the
-    rate
-is below it, and pays for what is above it, up to the peak p. A burst lasts "typically from 5 to 60 minutes, depending
-on the instance size", so 5 min * (p - b) <= C <= 60 min * (p - b). While the bucket is empty, the rate is b.
+rate is below it, and pays for what is above it, up to the peak p. A burst lasts "typically from 5 to 60 minutes,
+depending on the instance size", so 5 min * (p - b) <= C <= 60 min * (p - b). While the bucket is empty, the rate is b.
 
 Let n(s, t) be the bytes above b less those below it, from s to t. Plateaus at b are times without credits only if:
 
@@ -31,20 +30,13 @@ from slackwater.model.units import FIVE_MINUTES_S, HOUR_S
 from slackwater.performance.network import BRIDGED_POINTS, BURST_MINUTES, BURST_RATIO, PLATEAU_RATIOS, runs_within
 
 LEVEL_RATIOS: Final = (0.94, 1.03)
-"""A plateau's mean.
-
-The metrics may leave out frame headers (5% of a frame of 1,500 bytes), and a host differs by 1%.
-"""
-SAME_LEVEL: Final = 0.015
-"""As a fraction: how much the means of two plateaus at one limit may differ."""
-BUDGET_ERROR: Final = 0.25
-"""As a fraction of the bucket. AWS says only "typically"."""
+"""A plateau's mean. Metrics may leave out frame headers (5% of a frame of 1,500 bytes), and a host differs by 1%."""
+SAME_LEVEL: Final = 0.015  # as a fraction: how much the means of two plateaus at one limit may differ
+BUDGET_ERROR: Final = 0.25  # as a fraction of the bucket. AWS says only "typically".
 EDGE_ERROR: Final = 0.5
 """In points at the baseline. The first and last point of a plateau are only partly at the baseline."""
-FLOW_ERROR: Final = 0.01
-"""As a fraction of what came back and was used: the noise of the metrics."""
-SMALLEST_CYCLE: Final = 3.0
-"""In points at the baseline: fewer credits may come back and be used by chance."""
+FLOW_ERROR: Final = 0.01  # as a fraction of what came back and was used: the noise of the metrics
+SMALLEST_CYCLE: Final = 3.0  # in points at the baseline: fewer may come back and be used by chance
 
 
 class Budget(Enum):
@@ -62,15 +54,11 @@ class Plateau:
     first: int
     end: int
     mean_bytes_per_s: float
-    spread: float
-    """Standard deviation, as a fraction of the mean."""
-    burst_bytes_per_s: float
-    """The highest rate since the plateau before it; 0 if there is none."""
-    burst: int
-    """The index of the last point of a burst before it; its own first point if there is none."""
-    budget: Budget
-    spent_bytes: float
-    """Bytes above the baseline, less those below it, since the bucket held most."""
+    spread: float  # standard deviation, as a fraction of the mean
+    burst: int  # the index of the last point of a burst before it; its own first point if there is none
+    burst_bytes_per_s: float = 0  # the highest rate since the plateau before it; 0 if there is none
+    budget: Budget = Budget.UNKNOWN
+    spent_bytes: float = 0  # bytes above the baseline, less those below it, since the bucket held most
 
     @property
     def points(self) -> int:
@@ -78,78 +66,54 @@ class Plateau:
         return self.end - self.first
 
 
-class _Run(NamedTuple):
-    first: int
-    end: int
-    mean: float
-    spread: float
+class Shape(NamedTuple):
+    """Which runs of points count as plateaus.
+
+    `max_spread` is how much the rate of a plateau may vary (standard deviation), or drift from the first third to the
+    last, as a fraction of the mean. The shortest one may vary half as much.
+    """
+
+    min_points: int
+    max_spread: float
+    max_gap_points: int  # between a burst and its plateau
 
 
 class _Flow(NamedTuple):
     """What happened between two plateaus, in points at the baseline."""
 
-    earned: float
-    """The most credits that it can have had at once, if it began with none and the bucket has no limit."""
-    left: float
-    """What is left of them at the end."""
-    used: float
-    """What was used since it had most."""
-    largest: float
-    """The most that was used at once, at any time."""
-    overdrawn: bool
-    """Whether more was used than had come back."""
+    earned: float  # the most credits at once, if it began with none and the bucket has no limit
+    left: float  # what is left of them at the end
+    used: float  # what was used since it had most
+    largest: float  # the most that was used at once, at any time
+    overdrawn: bool  # whether more was used than had come back
     error: float
-    unseen: float
-    """Points without data: they may have been idle, or not."""
-    unseen_since: float
-    """Those since it had most."""
+    unseen: float  # points without data: they may have been idle, or not
+    unseen_since: float  # those since it had most
 
 
 def plateaus(
-    sums: Series,
-    baseline_bytes_per_s: float,
-    peak_bytes_per_s: float,
-    *,
-    min_points: int,
-    max_spread: float,
-    max_gap_points: int,
-    full_at_start: bool,
+    sums: Series, baseline_bytes_per_s: float, peak_bytes_per_s: float, shape: Shape, *, full_at_start: bool
 ) -> list[Plateau]:
     """Return the plateaus at the baseline that a bucket of credits explains; none if most contradict it.
 
-    Args:
-        sums: Bytes per period in one direction. In a missing point, credits may have come back or not.
-        baseline_bytes_per_s: The published rate without credits. The rate of the plateaus replaces it, because the
-            metrics leave out headers.
-        peak_bytes_per_s: The rate with credits.
-        min_points: The shortest plateau.
-        max_spread: How much the rate of a plateau may vary (standard deviation), or drift from the first third to the
-            last, as a fraction of the mean. The shortest one may vary half as much.
-        max_gap_points: The most points between a burst and its plateau.
-        full_at_start: Whether the bucket is full when the series begins, as it is when an instance starts.
+    `sums` are bytes per period in one direction. In a missing point, credits may have come back or not. The rate of the
+    plateaus replaces the published baseline, because the metrics leave out headers. The bucket is `full_at_start` of
+    the series if an instance started then.
     """
     rates = [value / sums.period_s / baseline_bytes_per_s for value in sums.values]
-    flat = [
-        run
-        for first, end in runs_within(rates, *PLATEAU_RATIOS)
-        if (run := _flat(rates, first, end, min_points, max_spread))
-    ]
+    flat = [flat for run in runs_within(rates, *PLATEAU_RATIOS) if (flat := _flat(rates, run, shape))]
     if not flat:
         return []
-    level = median(run.mean for run in flat for _ in range(run.end - run.first))
-    runs = [run for run in flat if abs(run.mean / level - 1) <= SAME_LEVEL]
+    level = median(run.mean_bytes_per_s for run in flat for _ in range(run.points))
+    runs = [run for run in flat if abs(run.mean_bytes_per_s / level - 1) <= SAME_LEVEL]
     rates = [rate / level for rate in rates]
     full = (peak_bytes_per_s / baseline_bytes_per_s - 1) * 60 / sums.period_s  # a minute at the peak
     shortest, most = BURST_MINUTES[0] * full * (1 - BUDGET_ERROR), BURST_MINUTES[1] * full * (1 + BUDGET_ERROR)
     runs, flows = _consistent(rates, runs, shortest, full_at_start=full_at_start)
     largest = max((flow.largest for flow in flows), default=0.0)
-    if 2 * _points(runs) < _points(flat) or largest > most:
+    if 2 * sum(run.points for run in runs) < sum(run.points for run in flat) or largest > most:
         return []
     least = max(shortest, largest * (1 - BUDGET_ERROR))
-    found: list[Plateau] = []
-    for run, flow in zip(runs, flows, strict=False):
-        before = found[-1] if found else None
-        found.append(_plateau(rates, run, flow, before, least, max_gap_points))
     scale = level * baseline_bytes_per_s
     return [
         replace(
@@ -158,7 +122,7 @@ def plateaus(
             burst_bytes_per_s=one.burst_bytes_per_s * scale,
             spent_bytes=one.spent_bytes * scale * sums.period_s,
         )
-        for one in found
+        for one in _with_budgets(rates, runs, flows, least, shape.max_gap_points)
     ]
 
 
@@ -177,12 +141,8 @@ def most_near_baseline(
 ) -> int:
     """Return the most five-minute points that runs near the baseline can have, by their hours. 0 if no run is possible.
 
-    Args:
-        by_hour: Bytes per hour in one direction. An hour without a point has no traffic.
-        baseline_bytes_per_s: The published rate without credits.
-        min_points: The shortest run.
-        before: How many points there may be before the first hour.
-        after: How many points there may be after the last hour.
+    `by_hour` are bytes in one direction. An hour without a point has no traffic. There may be so many points `before`
+    the first hour, and `after` the last one.
     """
     an_hour, least = HOUR_S // FIVE_MINUTES_S, PLATEAU_RATIOS[0] * baseline_bytes_per_s * FIVE_MINUTES_S
     hours = (0 if isnan(value) else min(an_hour, int(value / least + 1e-6)) for value in by_hour.values)
@@ -195,35 +155,33 @@ def near_baseline(sums: Series, baseline_bytes_per_s: float, *, min_points: int)
     """Return every run near the baseline, flat or not and whatever its budget: ENA counters say what limits it."""
     rates = [value / sums.period_s / baseline_bytes_per_s for value in sums.values]
     return [
-        Plateau(first, end, mean * baseline_bytes_per_s, pstdev(run) / mean, 0, first, Budget.UNKNOWN, 0)
-        for first, end in runs_within(rates, *PLATEAU_RATIOS)
-        if end - first >= min_points and (mean := fmean(run := rates[first:end]))
+        Plateau(run.start, run.stop, mean * baseline_bytes_per_s, pstdev(values) / mean, run.start)
+        for run in runs_within(rates, *PLATEAU_RATIOS)
+        if len(run) >= min_points and (mean := fmean(values := rates[run.start : run.stop]))
     ]
 
 
 def _consistent(
-    rates: Sequence[float], runs: Sequence[_Run], shortest: float, *, full_at_start: bool
-) -> tuple[list[_Run], list[_Flow]]:
-    """Leave out the plateaus that had credits before, or after which more was used than had come back.
+    rates: Sequence[float], runs: list[Plateau], shortest: float, *, full_at_start: bool
+) -> tuple[list[Plateau], list[_Flow]]:
+    """The plateaus that had no credits before, and after which no more was used than had come back.
 
-    Returns:
-        The others, and the flows before and after each of them.
+    Also returns the flows before and after each of them.
     """
-    kept = list(runs)
     while True:
-        edges = [(0, 0), *((run.first, run.end) for run in kept), (len(rates), len(rates))]
-        flows = [_flow(rates, before[1], after[0]) for before, after in pairwise(edges)]
-        full = [full_at_start, *[False] * len(kept)]
+        edges = pairwise([(0, 0), *((run.first, run.end) for run in runs), (len(rates), len(rates))])
+        before = [rates[start:end] for (_, start), (end, _) in edges]
+        flows = [_flow(part) for part in before]
         consistent = [
             run
-            for run, before, after, was_full, (_, start) in zip(kept, flows, flows[1:], full, edges, strict=False)
-            if not after.overdrawn
-            and not (was_full and before.used < shortest)
-            and not _came_back(rates[start : run.first], shortest)
+            for i, run in enumerate(runs)
+            if not flows[i + 1].overdrawn
+            and not (full_at_start and i == 0 and flows[i].used < shortest)
+            and not _came_back(before[i], shortest)
         ]
-        if len(consistent) == len(kept):
-            return kept, flows
-        kept = consistent
+        if len(consistent) == len(runs):
+            return runs, flows
+        runs = consistent
 
 
 def _came_back(rates: Sequence[float], shortest: float) -> bool:
@@ -242,10 +200,10 @@ def _came_back(rates: Sequence[float], shortest: float) -> bool:
     return False
 
 
-def _flow(rates: Sequence[float], start: int, end: int) -> _Flow:
+def _flow(rates: Sequence[float]) -> _Flow:
     has = most = largest = gross = unseen = unseen_since = 0.0
     overdrawn = False
-    for rate in rates[start:end]:
+    for rate in rates:
         if isnan(rate):
             unseen += 1
             unseen_since += 1
@@ -259,42 +217,39 @@ def _flow(rates: Sequence[float], start: int, end: int) -> _Flow:
     return _Flow(most, has, most - has, largest, overdrawn, EDGE_ERROR + FLOW_ERROR * gross, unseen, unseen_since)
 
 
-def _plateau(
-    rates: Sequence[float], run: _Run, flow: _Flow, before: Plateau | None, least: float, max_gap_points: int
-) -> Plateau:
-    """The plateau of a run, in multiples of the baseline."""
-    start = before.end if before else 0
-    if before and run.first - start <= BRIDGED_POINTS and flow.earned < SMALLEST_CYCLE:
-        return replace(before, first=run.first, end=run.end, mean_bytes_per_s=run.mean, spread=run.spread)
-    bursts = [i for i in range(start, run.first) if rates[i] >= BURST_RATIO]
-    soon = bool(bursts) and run.first - bursts[-1] - 1 <= max_gap_points
-    cycle = before is not None and flow.earned >= SMALLEST_CYCLE and not flow.unseen and abs(flow.left) <= flow.error
-    around = rates[max(start, run.first - max_gap_points) : run.end + max_gap_points]
-    seen = soon and not flow.unseen_since and not any(map(isnan, around))  # a hole may hide credits that came back
-    budget = Budget.UNKNOWN
-    if seen and (flow.used >= least or cycle):
-        budget = Budget.WHOLE if flow.used >= least else Budget.CYCLE
-    burst, top = (bursts[-1], max(rates[i] for i in bursts)) if bursts else (run.first, 0.0)
-    return Plateau(run.first, run.end, run.mean, run.spread, top, burst, budget, flow.used)
+def _with_budgets(
+    rates: Sequence[float], runs: Sequence[Plateau], flows: Sequence[_Flow], least: float, max_gap_points: int
+) -> list[Plateau]:
+    """The plateaus with what came before each, in multiples of the baseline. A short pause ends none."""
+    found: list[Plateau] = []
+    for run, flow in zip(runs, flows, strict=False):
+        before = found[-1] if found else None
+        start = before.end if before else 0
+        if before and run.first - start <= BRIDGED_POINTS and flow.earned < SMALLEST_CYCLE:
+            mean, spread = run.mean_bytes_per_s, run.spread
+            found.append(replace(before, first=run.first, end=run.end, mean_bytes_per_s=mean, spread=spread))
+            continue
+        bursts = [i for i in range(start, run.first) if rates[i] >= BURST_RATIO]
+        soon = bool(bursts) and run.first - bursts[-1] - 1 <= max_gap_points
+        cycle = before and flow.earned >= SMALLEST_CYCLE and not flow.unseen and abs(flow.left) <= flow.error
+        around = rates[max(start, run.first - max_gap_points) : run.end + max_gap_points]
+        seen = soon and not flow.unseen_since and not any(map(isnan, around))  # a hole may hide credits that came back
+        budget = Budget.UNKNOWN
+        if seen and (flow.used >= least or cycle):
+            budget = Budget.WHOLE if flow.used >= least else Budget.CYCLE
+        burst, top = (bursts[-1], max(rates[i] for i in bursts)) if bursts else (run.first, 0.0)
+        found.append(replace(run, burst=burst, burst_bytes_per_s=top, budget=budget, spent_bytes=flow.used))
+    return found
 
 
-def _flat(rates: Sequence[float], first: int, end: int, min_points: int, max_spread: float) -> _Run | None:
-    """Return a run if it is long, flat and at the baseline."""
-    if end - first < min_points:
+def _flat(rates: Sequence[float], run: range, shape: Shape) -> Plateau | None:
+    """Return a run if it is long, flat and at the baseline, in multiples of it."""
+    if len(run) < shape.min_points:
         return None
-    trim = 1 if end - first >= min_points + 2 else 0
-    inner = rates[first + trim : end - trim]
-    mean, limit = fmean(inner), max_spread * min(1, (end - first) / (2 * min_points))
-    spread = pstdev(inner) / mean
-    low, high = LEVEL_RATIOS
-    return _Run(first, end, mean, spread) if low <= mean <= high and max(spread, _drift(inner)) < limit else None
-
-
-def _drift(rates: Sequence[float]) -> float:
-    """Return the difference between the last and the first third of a run, as a fraction of its mean."""
-    third = max(1, len(rates) // 3)
-    return abs(fmean(rates[-third:]) - fmean(rates[:third])) / fmean(rates)
-
-
-def _points(runs: Sequence[_Run]) -> int:
-    return sum(run.end - run.first for run in runs)
+    trim = 1 if len(run) >= shape.min_points + 2 else 0
+    inner = rates[run.start + trim : run.stop - trim]
+    mean, limit = fmean(inner), shape.max_spread * min(1, len(run) / (2 * shape.min_points))
+    third, (low, high) = max(1, len(inner) // 3), LEVEL_RATIOS
+    spread, drift = pstdev(inner) / mean, abs(fmean(inner[-third:]) - fmean(inner[:third])) / mean
+    is_flat = low <= mean <= high and max(spread, drift) < limit
+    return Plateau(run.start, run.stop, mean, spread, run.start) if is_flat else None

@@ -11,10 +11,10 @@ Based on two measured reports:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 from math import isnan, log
-from typing import Final, Literal
+from operator import itemgetter
+from typing import Final, Literal, NamedTuple
 
 from slackwater.model.units import MIB
 from slackwater.performance import efs, fsx
@@ -24,28 +24,23 @@ Storage = Literal["ebs-gp3", "efs-one-zone", "efs-regional", "openzfs-sync", "op
 Operation = Literal["write", "read"]
 Bound = Literal["latency", "throughput", "iops"]
 
-REPORT_FILES: Final = 40_000
-"""Assumed: the 2021 report copies 1.1 GB, and does not say how many files that is."""
+REPORT_FILES: Final = 40_000  # assumed: the 2021 report copies 1.1 GB, and does not say how many files
 
 PARALLEL_EXPONENT: Final = 0.58
 """Calibrated: P workers were P^0.58 times as fast, with one worker for each directory of /usr. These have very
-different sizes. The report says that a balanced tree scales linearly.
-"""
-MEASURED_WORKERS: Final = 4
-"""The largest number of writing workers with which the exponent was measured."""
+different sizes. The report says that a balanced tree scales linearly."""
+MEASURED_WORKERS: Final = 4  # the largest number of writing workers with which the exponent was measured
 
 EFS_ONE_ZONE_FILE_S: Final = 0.02095
 EFS_REGIONAL_FILE_S: Final = 0.03805
 """Calibrated: the seconds that one worker takes to write a file. With the exponent, the two values reproduce the six
-published times within 2.4%; no other two have a smaller maximum error.
-"""
+published times within 2.4%; no other two have a smaller maximum error."""
 
 EFS_OPS_PER_S: Final = 87
 SYNC_OPS_PER_S: Final = 342
 ASYNC_OPS_PER_S: Final = 3_768
 """Measured in 2025 from one client with 4 KiB blocks: EFS in Elastic mode, and OpenZFS Multi-AZ at 160 MB/s and 192
-IOPS.
-"""
+IOPS."""
 OPENZFS_OPERATIONS: Final = 9
 """NFS operations to write one file. Derived: 38,000 files took about 17 minutes at 342 operations a second."""
 OPENZFS_SERVER: Final = fsx.OPENZFS["MULTI_AZ_1"].file_servers[0]
@@ -57,8 +52,7 @@ ASYNC_CAVEAT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredIops:
+class MeasuredIops(NamedTuple):
     """Writes a second from one client, as measured by the 2025 report."""
 
     storage: str
@@ -75,36 +69,19 @@ MEASURED_IOPS: Final = (
     MeasuredIops("OpenZFS, async", "960 IOPS, 320 MB/s", 3_906, 360),
 )
 
-MEASURED_S: Final[Mapping[tuple[Storage, Operation], Mapping[int, int]]] = {
-    ("ebs-gp3", "write"): {1: 54, 2: 42, 4: 39},
-    ("ebs-gp3", "read"): {1: 46, 2: 24, 4: 17, 8: 16},
-    ("efs-one-zone", "read"): {1: 163, 2: 65, 4: 36, 8: 28},
-    ("efs-regional", "read"): {1: 167, 2: 70, 4: 35, 8: 26},
-}
-"""Measured seconds for the report's files, by workers.
 
-No formula explains them: two workers read more than twice as fast as one, and EBS writes into the page cache. So they
-are used as they are.
-"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileRate:
+class FileRate(NamedTuple):
     """How fast a storage processes files: what each file costs one worker, and what all workers share.
 
-    Attributes:
-        file_s: Seconds that one worker takes for a file.
-        operations: NFS operations for one file.
-        bytes_per_s: The throughput that all workers share.
-        iops: The operations a second that all workers share.
-        measured_s: Measured seconds by workers; None if the speed-up follows the exponent.
+    `measured_s` are seconds for the report's files by workers. No formula explains them: two workers read more than
+    twice as fast as one, and EBS writes into the page cache. So they are used as they are.
     """
 
-    file_s: float
-    operations: float
-    bytes_per_s: float
-    iops: float
-    measured_s: Mapping[int, int] | None = None
+    file_s: float  # that one worker takes for a file
+    operations: float  # of NFS, for a file
+    bytes_per_s: float  # of all workers together
+    iops: float  # of all workers together
+    measured_s: Mapping[int, int] | None = None  # None if the speed-up follows the exponent
 
     def speed_up(self, workers: int) -> float:
         """Return how many times as fast `workers` are as one.
@@ -121,54 +98,38 @@ class FileRate:
         return one / min(self.measured_s.values())
 
 
+def _gp3(measured_s: Mapping[int, int]) -> FileRate:
+    bytes_per_s, file_s = GP3_INCLUDED_MIB_S * MIB, measured_s[1] / REPORT_FILES
+    return FileRate(file_s=file_s, operations=1, bytes_per_s=bytes_per_s, iops=GP3_INCLUDED_IOPS, measured_s=measured_s)
+
+
 def _efs_write(file_s: float, *, one_zone: bool) -> FileRate:
     limits = efs.limits("bursting", one_zone=one_zone)
-    return FileRate(
-        file_s=file_s,
-        operations=file_s * 1000 / limits.write_ms,
-        bytes_per_s=efs.BURST_BYTES_PER_S,
-        iops=limits.operations.write,
-    )
+    operations, iops = file_s * 1000 / limits.write_ms, limits.operations.write
+    return FileRate(file_s=file_s, operations=operations, bytes_per_s=efs.BURST_BYTES_PER_S, iops=iops)
 
 
 def _efs_read(measured_s: Mapping[int, int], *, one_zone: bool) -> FileRate:
-    limits = efs.limits("bursting", one_zone=one_zone)
-    file_s = measured_s[1] / REPORT_FILES
-    return FileRate(
-        file_s=file_s,
-        operations=file_s * 1000 / limits.read_ms,
-        bytes_per_s=efs.READ_DISCOUNT * efs.BURST_BYTES_PER_S,
-        iops=limits.operations.read,
-        measured_s=measured_s,
-    )
-
-
-def _gp3(measured_s: Mapping[int, int]) -> FileRate:
-    return FileRate(
-        file_s=measured_s[1] / REPORT_FILES,
-        operations=1,
-        bytes_per_s=GP3_INCLUDED_MIB_S * MIB,
-        iops=GP3_INCLUDED_IOPS,
-        measured_s=measured_s,
-    )
+    limits, file_s = efs.limits("bursting", one_zone=one_zone), measured_s[1] / REPORT_FILES
+    operations, bytes_per_s = file_s * 1000 / limits.read_ms, efs.READ_DISCOUNT * efs.BURST_BYTES_PER_S
+    iops = limits.operations.read
+    return FileRate(file_s=file_s, operations=operations, bytes_per_s=bytes_per_s, iops=iops, measured_s=measured_s)
 
 
 def _openzfs_write(operations_per_s: int) -> FileRate:
+    bytes_per_s, file_s = OPENZFS_SERVER.write_mb_s * fsx.MB, OPENZFS_OPERATIONS / operations_per_s
     return FileRate(
-        file_s=OPENZFS_OPERATIONS / operations_per_s,
-        operations=OPENZFS_OPERATIONS,
-        bytes_per_s=OPENZFS_SERVER.write_mb_s * fsx.MB,
-        iops=OPENZFS_SERVER.disk_iops,
+        file_s=file_s, operations=OPENZFS_OPERATIONS, bytes_per_s=bytes_per_s, iops=OPENZFS_SERVER.disk_iops
     )
 
 
 FILE_RATES: Final[Mapping[tuple[Storage, Operation], FileRate]] = {
-    ("ebs-gp3", "write"): _gp3(MEASURED_S["ebs-gp3", "write"]),
-    ("ebs-gp3", "read"): _gp3(MEASURED_S["ebs-gp3", "read"]),
+    ("ebs-gp3", "write"): _gp3({1: 54, 2: 42, 4: 39}),
+    ("ebs-gp3", "read"): _gp3({1: 46, 2: 24, 4: 17, 8: 16}),
     ("efs-one-zone", "write"): _efs_write(EFS_ONE_ZONE_FILE_S, one_zone=True),
-    ("efs-one-zone", "read"): _efs_read(MEASURED_S["efs-one-zone", "read"], one_zone=True),
+    ("efs-one-zone", "read"): _efs_read({1: 163, 2: 65, 4: 36, 8: 28}, one_zone=True),
     ("efs-regional", "write"): _efs_write(EFS_REGIONAL_FILE_S, one_zone=False),
-    ("efs-regional", "read"): _efs_read(MEASURED_S["efs-regional", "read"], one_zone=False),
+    ("efs-regional", "read"): _efs_read({1: 167, 2: 70, 4: 35, 8: 26}, one_zone=False),
     ("openzfs-sync", "write"): _openzfs_write(SYNC_OPS_PER_S),
     ("openzfs-async", "write"): _openzfs_write(ASYNC_OPS_PER_S),
 }
@@ -180,32 +141,21 @@ def waiting_writers(writes_per_s: float, *, one_zone: bool) -> float:
     return writes_per_s * efs.limits("bursting", one_zone=one_zone).write_ms / 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
-    """The time that files take on a storage, and what limits it.
-
-    Attributes:
-        best_s: The time if all workers have equally much to do.
-    """
+class Passage(NamedTuple):
+    """The time that files take on a storage, and what limits it."""
 
     seconds: float
-    best_s: float
+    best_s: float  # if all workers have equally much to do
     bound_by: Bound
     operations_per_s: float
     files_per_s: float
 
 
 def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: float, workers: int) -> Passage | None:
-    """Return how long workers take to read or write files; None if this was never measured.
+    """Return how long workers take to read or write files of this total size; None if this was never measured.
 
     One worker processes a file. So more workers than files change nothing, and no file is faster than with one worker.
-
-    Args:
-        storage: The storage.
-        operation: "write" or "read".
-        files: How many files, at least 1.
-        size_bytes: Their total size.
-        workers: How many workers, at least 1.
+    There is at least one of each.
     """
     rate = FILE_RATES.get((storage, operation))
     if rate is None:
@@ -214,42 +164,28 @@ def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: f
     speed_up = rate.speed_up(workers)
     # A reader takes the next file of a list, so that what was measured is balanced already.
     balanced = max(speed_up, workers) if operation == "write" else speed_up
-    shared: dict[Bound, float] = {
+    times: dict[Bound, float] = {
+        "latency": rate.file_s * max(1, files / speed_up),
         "throughput": size_bytes / rate.bytes_per_s,
         "iops": files * rate.operations / rate.iops,
     }
-    times: dict[Bound, float] = {"latency": rate.file_s * max(1, files / speed_up), **shared}
-    bound_by = max(times, key=lambda bound: times[bound])
-    seconds = times[bound_by]
-    return Passage(
-        seconds=seconds,
-        best_s=max(rate.file_s * max(1, files / balanced), *shared.values()),
-        bound_by=bound_by,
-        operations_per_s=files * rate.operations / seconds,
-        files_per_s=files / seconds,
-    )
+    bound_by, seconds = max(times.items(), key=itemgetter(1))
+    best_s = max(rate.file_s * max(1, files / balanced), times["throughput"], times["iops"])
+    return Passage(seconds, best_s, bound_by, files * rate.operations / seconds, files / seconds)
 
 
 ONE_CEILING: Final = 0.6
 """A run of writes has one ceiling if this share of its points is near it. The others are its start, its end and noise.
 """
-TWO_CEILINGS: Final = 0.8
-"""The same for two ceilings, which prove less than one."""
+TWO_CEILINGS: Final = 0.8  # the same for two ceilings, which prove less than one
 
 
 def held_at_ceiling(writes: Sequence[float], least: float, width: float) -> list[int]:
-    """Return which points of busy runs are at a ceiling: clients that wait for each answer cannot write faster.
+    """Return which of these points of busy runs are at a ceiling: clients that wait for answers cannot write faster.
 
-    A run continues while a point has at least half of `least`, so that the slopes of a rising and falling demand belong
-    to it.
-
-    Args:
-        writes: Writes in each period. NaN is a missing point, which ends no run.
-        least: How many writes in a period are busy.
-        width: How far from a ceiling a point may be, as a fraction of the ceiling.
-
-    Returns:
-        Indexes of `writes`.
+    A run continues while a period has at least half of the `least` writes of a busy one, so that the slopes of a rising
+    and falling demand belong to it. A missing point (NaN) ends no run. `width` is how far from a ceiling a point may
+    be, as a fraction of it.
     """
     busy = (i for i, count in enumerate(writes) if not count < least / 2)
     held: list[int] = []

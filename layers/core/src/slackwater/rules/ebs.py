@@ -7,23 +7,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from shlex import quote
 from typing import Final
 
 from slackwater.model.detector import Seen
-from slackwater.model.metrics import Metric, Need
+from slackwater.model.metrics import Metric
 from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change, difference
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.settings import VolumeSetting
-from slackwater.model.units import DAY_S, MIB
+from slackwater.model.units import MIB
 from slackwater.model.verdicts import Advice, Evidence, Fine, Unknown
 from slackwater.performance import ebs
 from slackwater.rules import advice
+from slackwater.rules.series import Reader
 
 BALANCE: Final = Metric("AWS/EBS", "BurstBalance", "Minimum", "percent")
 """EBS publishes it only while the volume is active (Amazon EBS User Guide, "Amazon CloudWatch metrics")."""
+
+_READER: Final = Reader("VolumeId")
+daily, needs = _READER.daily, _READER.needs
 
 ONLINE: Final = "EBS makes the change online within hours, and accepts at most four changes of a volume in 24 hours."
 
@@ -34,16 +39,6 @@ BOTH: Final = (
 
 LOWERED: Final = "A load that comes less often than the window is slower until you raise the setting again."
 AFTERWARDS: Final = "The throughput requires some of the IOPS. Check ebs-surplus-iops again after the change."
-
-
-def daily(volume: Volume, days: float, *metrics: Metric) -> list[Need]:
-    """These metrics of the last `days`, with a point for each day."""
-    return needs(volume, DAY_S, days, *metrics)
-
-
-def needs(volume: Volume, period_s: int, days: float, *metrics: Metric) -> list[Need]:
-    """These metrics of the last `days`, with a point for each period."""
-    return [metric.need(("VolumeId", volume.id), period_s=period_s, days=days) for metric in metrics]
 
 
 def attached_at(volume: Volume) -> datetime:
@@ -82,40 +77,34 @@ def carried(kind: InstanceType) -> tuple[Evidence, ...]:
     return tuple(Evidence(f"Limit of {kind.id}", value, unit) for value, unit in reached)
 
 
-def gp3(iops: int, mib_s: int) -> VolumeSetting:
-    """A setting of a gp3 volume."""
-    return VolumeSetting(volume_type="gp3", iops=iops, throughput_mib_s=mib_s)
+def gp3(volume: Volume, iops: int, mib_s: int) -> Volume:
+    """The same volume as gp3."""
+    return replace(volume, volume_type="gp3", iops=iops, throughput_mib_s=mib_s)
 
 
-def setting_of(volume: Volume) -> VolumeSetting:
-    """What a volume is set to."""
-    return VolumeSetting(volume_type=volume.volume_type, iops=volume.iops, throughput_mib_s=volume.throughput_mib_s)
-
-
-def modify(
-    volume: Volume, to: VolumeSetting, action: str, summary: str, risk: str, *, by_person: bool = False, gib: int = 0
-) -> Advice:
-    """Recommend to change a volume online, to `gib` GiB if it grows. Slackwater never does what is `by_person`."""
-    then = ebs.units(to.volume_type, gib or volume.size_gib, to.iops or 0, to.throughput_mib_s or 0)
+def modify(volume: Volume, to: Volume, action: str, summary: str, risk: str) -> Advice:
+    """Recommend to change a volume online: its type, IOPS or throughput, or to a larger size."""
+    grows = to.size_gib > volume.size_gib
+    setting = VolumeSetting(volume_type=to.volume_type, iops=to.iops, throughput_mib_s=to.throughput_mib_s)
     return Advice(
         action=action,
         summary=summary,
-        changes=difference(ebs.monthly_units(volume), then),
+        changes=difference(ebs.monthly_units(volume), ebs.monthly_units(to)),
         risk=f"{risk} {ONLINE}",
-        reversible=not gib,
-        command=modify_command(volume, to) + (f" --size {gib}" if gib else ""),
-        setting=None if by_person else advice.by_program(volume, to),
+        reversible=not grows,
+        command=modify_command(to) + (f" --size {to.size_gib}" if grows else ""),
+        setting=advice.by_program(volume, setting),
     )
 
 
-def modify_command(volume: Volume, to: VolumeSetting) -> str:
-    """The command that sets the type, and the IOPS and throughput that it provisions.
+def modify_command(to: Volume) -> str:
+    """The command that sets a volume's type, and the IOPS and throughput that it provisions.
 
     It always names both. If the type changes, EBS sets a missing value to 3,000 IOPS or 125 MiB/s.
     """
     rates = (("iops", to.iops), ("throughput", to.throughput_mib_s))
     return (
-        f"aws ec2 modify-volume --volume-id {volume.id} --region {volume.target.region} --volume-type {to.volume_type}"
+        f"aws ec2 modify-volume --volume-id {to.id} --region {to.target.region} --volume-type {to.volume_type}"
         + "".join(f" --{name} {rate}" for name, rate in rates if rate is not None)
     )
 
@@ -132,30 +121,25 @@ def stored_whole(volume: Volume) -> Change:
     return Change(EBS_SNAPSHOT_STORAGE, Decimal(-volume.size_gib))
 
 
-def snapshot_command(volume: Volume) -> str:
-    """The command that creates a snapshot with a description of the volume."""
-    rates = ((volume.iops, "IOPS"), (volume.throughput_mib_s, "MiB/s"))
-    speed = "".join(f"{rate} {unit}, " for rate, unit in rates if rate)
-    description = f"{volume.id}: {volume.volume_type}, {volume.size_gib} GiB, {speed}{volume.availability_zone}"
-    name = {"ResourceType": "snapshot", "Tags": [{"Key": "Name", "Value": volume.name}]}  # JSON, for names with commas
-    return (
-        f"aws ec2 create-snapshot --region {volume.target.region} --volume-id {volume.id}"
-        f" --description {quote(description)} --tag-specifications {quote(json.dumps([name]))}"
-    )
-
-
 def snapshot_and_delete(volume: Volume, steps: str, *, may_delete: bool) -> Advice:
     """Recommend a snapshot and a deletion.
 
     The command only creates the snapshot: a pasted line must never delete data.
     """
+    rates = ((volume.iops, "IOPS"), (volume.throughput_mib_s, "MiB/s"))
+    speed = "".join(f"{rate} {unit}, " for rate, unit in rates if rate)
+    description = f"{volume.id}: {volume.volume_type}, {volume.size_gib} GiB, {speed}{volume.availability_zone}"
+    name = {"ResourceType": "snapshot", "Tags": [{"Key": "Name", "Value": volume.name}]}  # JSON, for names with commas
     return Advice(
         action="snapshot-and-delete",
         summary=f"{steps} The command only creates the snapshot.",
         changes=ebs.monthly_units(volume),
         risk="AWS bills the snapshot for its used blocks while you keep it. A volume from the snapshot has another ID.",
         reversible=True,
-        command=snapshot_command(volume),
+        command=(
+            f"aws ec2 create-snapshot --region {volume.target.region} --volume-id {volume.id}"
+            f" --description {quote(description)} --tag-specifications {quote(json.dumps([name]))}"
+        ),
         deletes=may_delete,
     )
 

@@ -27,13 +27,12 @@ from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Confidence, Evidence, Fine, Line, Unknown
 from slackwater.rules import ebs
-from slackwater.rules.series import bridged, condensed, greatest, hole_words
+from slackwater.rules.series import bridged, greatest, grouped, hole_words
 
 IOPS_EXCEEDED: Final = Metric("AWS/EBS", "VolumeIOPSExceededCheck", "Maximum", "0 or 1")
 THROUGHPUT_EXCEEDED: Final = Metric("AWS/EBS", "VolumeThroughputExceededCheck", "Maximum", "0 or 1")
 
-CLOSER_S: Final = (HOUR_S, FIVE_MINUTES_S)
-"""By which periods to look closer, after the day."""
+CLOSER_S: Final = (HOUR_S, FIVE_MINUTES_S)  # by which periods to look closer, after the day
 RECENT_DAYS: Final = 3
 """How many days by five minutes often show already that a ceiling was reached. All have twelve times the points."""
 
@@ -82,15 +81,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a volume does per second.
+    """What a volume does per second. Each of the ways to count it adds reads and writes, and is never too high.
 
-    Attributes:
-        name: What AWS calls it.
-        unit: Its unit.
-        ways: The ways to count it. Each adds reads and writes, and is never too high. Their sum is never too low.
+    The sum of all ways is never too low.
     """
 
-    name: str
+    name: str  # as AWS calls it
     unit: str
     ways: tuple[tuple[Part, Part], ...]
 
@@ -114,15 +110,9 @@ CONSUMED: Final = Measure("IOPS", "IOPS", ((READS, WRITES), IN_UNITS))
 
 @dataclass(frozen=True)
 class Look:
-    """A measure of a volume over the window. Read its `needs` before you use anything else.
+    """A measure of a volume on an instance of this type. Read its `needs` before you use anything else.
 
-    Attributes:
-        volume: The volume.
-        measure: What to look at.
-        seen: The metrics.
-        limits: The window, and the days that CloudWatch must have recorded.
-        kind: The type of its instance.
-        period_s: On Nitro, of which the busiest minute counts: a day, an hour or five minutes. On Xen five minutes.
+    On Nitro, the busiest minute of each `period_s` counts: a day, an hour or five minutes. On Xen, it is five minutes.
     """
 
     volume: Volume
@@ -140,11 +130,9 @@ class Look:
     @property
     def needs(self) -> tuple[Need, ...]:
         """The metrics."""
-        if self.xen:
-            parts = dict.fromkeys((*self.measure.parts, READS, WRITES))
-            return tuple(dict.fromkeys(self._need(part, FIVE_MINUTES_S) for part in parts))
-        periods = dict.fromkeys((DAY_S, self.period_s))
-        return tuple(self._need(part, period_s) for period_s in periods for part in self.measure.parts)
+        parts = self._with_operations if self.xen else self.measure.parts
+        periods = (FIVE_MINUTES_S,) if self.xen else (DAY_S, self.period_s)
+        return tuple(dict.fromkeys(self._need(part, period_s) for period_s in periods for part in parts))
 
     def by(self, period_s: int) -> Look:
         """The same by shorter periods. On Xen it is as it is."""
@@ -153,7 +141,15 @@ class Look:
     @property
     def unknown(self) -> Unknown | None:
         """The answer if CloudWatch did not record all days that count, else None."""
-        return self._unknown_on_xen if self.xen else self._unknown_by_day
+        if self.xen:
+            return self._unknown_on_xen
+        for part in self.measure.parts:
+            by_day = self._read(part, DAY_S)
+            if len(self._recorded(by_day)) < self._required_days:
+                return Unknown(f"it was attached less than {self._required_days} whole days ago")
+            if words := self.hole(by_day):
+                return Unknown(f"{part.name} {words}")
+        return None
 
     @property
     def least(self) -> float:
@@ -172,7 +168,7 @@ class Look:
 
     def days_at(self, rate: float) -> int:
         """On how many days its busiest minute had at least this rate."""
-        return sum(value >= rate for value in condensed(self._at_least, DAY_S).present)
+        return sum(value >= rate for value in grouped(self._at_least, DAY_S).present)
 
     def recently(self, rate: float) -> dict[Part, Need]:
         """What shows by five minutes whether it had this rate in the last days, if one of them may have had it."""
@@ -183,8 +179,8 @@ class Look:
 
     def had(self, rate: float, recently: Mapping[Part, Need]) -> bool:
         """Whether the points of the last days show this rate: reads and writes together, in any of the ways."""
-        ways = batched(zip(recently, self.seen.read(*recently.values()), strict=True), 2)
-        return any(max(self._added(list(way)).present, default=0) >= rate for way in ways)
+        ways = batched(map(self._rate, recently, self.seen.read(*recently.values())), 2)
+        return any(max(added(way).present, default=0) >= rate for way in ways)
 
     @cached_property
     def together(self) -> Series:
@@ -198,14 +194,14 @@ class Look:
         The maximum of a Multi-Attach volume may be that of all its instances.
         """
         if not self.xen and self.period_s > FIVE_MINUTES_S:
-            return greatest([self._added([(part, self._read(part, DAY_S))]) for part in self.measure.parts])
-        ways = ([(part, self._read(part, FIVE_MINUTES_S)) for part in way] for way in self.measure.ways)
-        return greatest([self._added(way) for way in ways])
+            return greatest([self._rate(part, self._read(part, DAY_S)) for part in self.measure.parts])
+        ways = ([self._rate(part, self._read(part, FIVE_MINUTES_S)) for part in way] for way in self.measure.ways)
+        return greatest([added(way) for way in ways])
 
     def _sum(self, parts: Sequence[Part]) -> Series:
         """The sum of these parts, never too low: the maximum of a Multi-Attach volume may be that of one instance."""
-        series = [(part, self._filled[part][0]) for part in parts]
-        return self._added(series, len(self.volume.attachments) if self.volume.multi_attach and not self.xen else 1)
+        times = len(self.volume.attachments) if self.volume.multi_attach and not self.xen else 1
+        return added([self._rate(part, self._filled[part][0], times) for part in parts])
 
     @cached_property
     def holes(self) -> tuple[str, ...]:
@@ -267,14 +263,14 @@ class Look:
         return f"{'five minutes' if self.xen else 'minute'} of {self.days} days"
 
     @property
-    def caveats(self) -> tuple[str, ...]:
-        """What the measure does not show."""
-        return (*(("Five-minute averages hide shorter bursts.",) if self.xen else ()), *self.holes)
+    def lowering_caveats(self) -> tuple[str, ...]:
+        """What the measure does not show, for advice to lower a setting."""
+        return ("Five-minute averages hide shorter bursts." if self.xen else SECONDS, *self.holes)
 
     @property
-    def lowering_caveats(self) -> tuple[str, ...]:
-        """The same, for advice to lower a setting."""
-        return self.caveats if self.xen else (SECONDS, *self.holes)
+    def caveats(self) -> tuple[str, ...]:
+        """The same, for other advice."""
+        return self.lowering_caveats if self.xen else self.holes
 
     def evidence(self, scale: float, *lines: Line) -> Evidence:
         """The busiest minute of each day, on a chart up to `scale` with these levels."""
@@ -283,7 +279,7 @@ class Look:
     @property
     def by_day(self) -> Series:
         """The most of each day."""
-        return condensed(self.together, DAY_S)
+        return grouped(self.together, DAY_S)
 
     def _need(self, part: Part, period_s: int, days: float = 0) -> Need:
         metric = part.total if self.xen else part.peak
@@ -308,21 +304,16 @@ class Look:
         return min(self.limits.least_days, self.limits.window_days)
 
     @property
-    def _unknown_by_day(self) -> Unknown | None:
-        for part in self.measure.parts:
-            by_day = self._read(part, DAY_S)
-            if len(self._recorded(by_day)) < self._required_days:
-                return Unknown(f"it was attached less than {self._required_days} whole days ago")
-            if words := self.hole(by_day):
-                return Unknown(f"{part.name} {words}")
-        return None
+    def _with_operations(self) -> tuple[Part, ...]:
+        """The parts, and the operations, which always have a point on Xen."""
+        return (READS, WRITES, *self.measure.parts)
 
     @property
     def _unknown_on_xen(self) -> Unknown | None:
         if ebs.attached_at(self.volume) > self.seen.now - timedelta(days=self._required_days):
             return Unknown(f"it was attached less than {self._required_days} days ago")
         for since, (lost, points) in self._lost_on_xen.items():
-            if not all(bridged(self._since(part, since)) for part in (READS, WRITES, *self.measure.parts)):
+            if not all(bridged(self._since(part, since)) for part in self._with_operations):
                 return Unknown(f"{self._names} lacks {lost:,} of {points:,} five-minute points")
         return None
 
@@ -333,10 +324,11 @@ class Look:
         Looks at the days that are required, and at all since the instance started.
         """
         newest, window = (self.seen.now - timedelta(days=n) for n in (self._required_days, self.limits.window_days))
-        firsts = (_first_at(self._read(part, FIVE_MINUTES_S)) for part in (READS, WRITES))
+        operations = (self._read(part, FIVE_MINUTES_S) for part in (READS, WRITES))
+        firsts = (next((at for at, value in one.points() if value is not None), one.start) for one in operations)
         found = {}
         for since in (newest, min(newest, max(window, self._started_at, *firsts))):
-            parts = [self._since(part, since) for part in (READS, WRITES, *self.measure.parts)]
+            parts = [self._since(part, since) for part in self._with_operations]
             lost, points = max(part.missing for part in parts), len(parts[0])
             if lost > LOST * points + LATE:
                 found[since] = lost, points
@@ -362,22 +354,19 @@ class Look:
     def _names(self) -> str:
         return " or ".join(dict.fromkeys(need.metric.name for need in self.needs))
 
-    def _added(self, parts: list[tuple[Part, Series]], times: int = 1) -> Series:
-        """The sum of parts per second, so many times."""
+    def _rate(self, part: Part, series: Series, times: int = 1) -> Series:
+        """A part per second, so many times."""
         per_s = FIVE_MINUTES_S if self.xen else MINUTE_S
-        first = parts[0][1]
-        columns = [[value * times / per_s / part.per for value in series.values] for part, series in parts]
-        return Series(first.start_s, first.period_s, _totals(columns))
+        return Series(
+            series.start_s, series.period_s, array("d", [v * times / per_s / part.per for v in series.values])
+        )
 
 
 def below(look: Look, ceiling: float, needs: tuple[Need, ...], *periods_s: int) -> Look | Fine | Unknown:
-    """Show that the busiest minute stayed below a ceiling: in as much detail as that takes, or why it did not.
+    """Show that the busiest minute stayed below a ceiling, in the measure's unit, or why it did not.
 
-    Args:
-        look: The measure.
-        ceiling: In its unit.
-        needs: The exceeded checks. None must have been raised.
-        *periods_s: By which to look closer, the longest first: the peaks of reads and writes may be hours apart.
+    `needs` are the exceeded checks, of which none must have been raised. `periods_s` are those by which to look closer,
+    the longest first: the peaks of reads and writes may be hours apart.
     """
     if why := above(look, ceiling):
         return why
@@ -405,8 +394,14 @@ def above(look: Look, ceiling: float, *besides: Need) -> Fine | Unknown | None:
 
 
 def added(all_: Sequence[Series]) -> Series:
-    """Point by point the sum, as if all came at once. A missing point counts as 0."""
-    return Series(all_[0].start_s, all_[0].period_s, _totals([one.values for one in all_]))
+    """Point by point the sum, as if all came at once. A missing point counts as 0, unless all are missing."""
+    columns = [one.values for one in all_]
+    totals = array("d", map(sum, zip(*columns, strict=True)))
+    if any(map(isnan, totals)):  # the fast sum is right for most rows
+        for i, total in enumerate(totals):
+            if isnan(total) and (there := [column[i] for column in columns if not isnan(column[i])]):
+                totals[i] = sum(there)
+    return Series(all_[0].start_s, all_[0].period_s, totals)
 
 
 def checks(look: Look, *metrics: Metric) -> tuple[Need, ...]:
@@ -431,16 +426,6 @@ def answered(needs: Sequence[Need], seen: Seen) -> bool:
     return bool(needs) and not any(seen.finished(series, series.start).missing for series in seen.read(*needs))
 
 
-def _totals(columns: Sequence[Sequence[float]]) -> array[float]:
-    """Row by row the sum of the present values, NaN if there are none. The fast sum is right for most rows."""
-    totals = array("d", map(sum, zip(*columns, strict=True)))
-    if any(map(isnan, totals)):
-        for i, total in enumerate(totals):
-            if isnan(total) and (there := [column[i] for column in columns if not isnan(column[i])]):
-                totals[i] = sum(there)
-    return totals
-
-
 def _bounded(finer: Series, by_day: Series) -> tuple[Series, int]:
     """Peaks of shorter periods, and how many of them are those of another week.
 
@@ -462,8 +447,3 @@ def _bounded(finer: Series, by_day: Series) -> tuple[Series, int]:
     for i in holes:
         values[i] = known.values[i - first] if known and i >= first and days[i] in shown else peaks[i]
     return Series(finer.start_s, finer.period_s, values), sum(i >= first and days[i] in shown for i in holes)
-
-
-def _first_at(series: Series) -> datetime:
-    """When the first present point began. The start of the series if there is none."""
-    return next((at for at, value in series.points() if value is not None), series.start)

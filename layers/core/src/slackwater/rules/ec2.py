@@ -6,13 +6,16 @@ import re
 from typing import Final
 
 from slackwater.model.detector import Seen
-from slackwater.model.metrics import Metric, Need, Series
+from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, ec2_hour, hours
 from slackwater.model.resources import Instance, InstanceType
-from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice
 from slackwater.performance import ebs
 from slackwater.performance.ebs import Allowance
+from slackwater.rules.series import Reader
+
+_READER: Final = Reader("InstanceId")
+daily, needs = _READER.daily, _READER.needs
 
 LOCAL_DISKS: Final = re.compile(
     r"[a-z]+\d+[a-z]*d|(i|im|is|d)\d|(h1|hs1|x1e?|f[12]|g2|g[56]e?|g6f|gr6f?|p[56][a-z-]*|trn\d)[.n]"
@@ -20,23 +23,12 @@ LOCAL_DISKS: Final = re.compile(
 )
 """Types with instance store volumes: a d after the generation, and families of storage, accelerators and the past.
 
-Source: Amazon EC2 User Guide, "Instance store volume limits".
-"""
+Source: Amazon EC2 User Guide, "Instance store volume limits"."""
 
 
 def has_local_disks(instance: Instance) -> bool:
     """Whether its type has instance store volumes, which a stop erases."""
     return LOCAL_DISKS.match(instance.instance_type) is not None
-
-
-def daily(instance: Instance, days: float, *metrics: Metric) -> list[Need]:
-    """These metrics of the last `days`, with a point for each day."""
-    return needs(instance, DAY_S, days, *metrics)
-
-
-def needs(instance: Instance, period_s: int, days: float, *metrics: Metric) -> list[Need]:
-    """These metrics of the last `days`, with a point for each period."""
-    return [metric.need(("InstanceId", instance.id), period_s=period_s, days=days) for metric in metrics]
 
 
 def read_since_start(instance: Instance, seen: Seen, period_s: int, days: float, *metrics: Metric) -> list[Series]:
@@ -47,10 +39,6 @@ def read_since_start(instance: Instance, seen: Seen, period_s: int, days: float,
 
 def change_type(instance: Instance, instance_type: str, summary: str, changes: tuple[Change, ...] | None) -> Advice:
     """Recommend another type. There is no price if the instance is not On-Demand; about the command, see `restart`."""
-    change = (
-        f"aws ec2 modify-instance-attribute --region {instance.target.region} --instance-id {instance.id}"
-        f" --instance-type Value={instance_type}"
-    )
     return Advice(
         action=f"change-instance-type-to-{instance_type}",
         summary=f"{summary}{not_by_command(instance)}",
@@ -60,22 +48,19 @@ def change_type(instance: Instance, instance_type: str, summary: str, changes: t
             + local_data(instance)
         ),
         reversible=True,
-        command=restart(instance, change),
+        command=restart(instance, "modify-instance-attribute", f"--instance-type Value={instance_type}"),
     )
 
 
-def restart(instance: Instance, change: str) -> str | None:
+def restart(instance: Instance, operation: str, options: str) -> str | None:
     """The command that stops the instance, changes it and starts it. None if `not_by_command` has a reason."""
-    these = f"--region {instance.target.region} --instance-ids {instance.id}"
-    if not_by_command(instance):
-        return None
-    steps = (
-        f"aws ec2 stop-instances {these}",
-        f"aws ec2 wait instance-stopped {these}",
-        change,
-        f"aws ec2 start-instances {these}",
+    region, id_ = f"--region {instance.target.region}", instance.id
+    these = f"{region} --instance-ids {id_}"
+    command = (
+        f"aws ec2 stop-instances {these} && aws ec2 wait instance-stopped {these} && aws ec2 {operation} {region}"
+        f" --instance-id {id_} {options} && aws ec2 start-instances {these}"
     )
-    return " && ".join(steps)
+    return None if not_by_command(instance) else command
 
 
 def not_by_command(instance: Instance) -> str:
@@ -97,23 +82,19 @@ def local_data(instance: Instance) -> str:
     return " You lose the data on its local disks (instance store)." if has_local_disks(instance) else ""
 
 
-def larger(
-    instance: Instance, this: InstanceType, needed: Allowance, seen: Seen, *, when: str, what: str
-) -> Advice | None:
-    """Recommend the smallest size of the family whose EBS baseline carries a load. None if it is this, or none does.
+def larger(instance: Instance, needed: Allowance, seen: Seen, *, when: str, what: str) -> Advice | None:
+    """Recommend the smallest size of the family whose EBS baseline carries a load. None if it has that, or none does.
 
     `when` opens the sentence ("If the slow hours hurt"), and `what` is the load in words.
     """
-    family = (one for one in seen.fleet.all(InstanceType) if one.family == this.family)
-    found = ebs.smallest_that_carries(family, needed)
-    if found is None or found.id == this.id:
+    this = instance.instance_type
+    family, _, _ = this.partition(".")
+    found = ebs.smallest_that_carries((one for one in seen.fleet.all(InstanceType) if one.family == family), needed)
+    if found is None or found.id == this:
         return None
-    return change_type(
-        instance,
-        found.id,
-        f"{when}: {found.id}, the smallest {this.family} whose baseline carries {what}.",
-        (Change(ec2_hour(this.id), hours()), Change(ec2_hour(found.id), -hours())),
-    )
+    summary = f"{when}: {found.id}, the smallest {family} whose baseline carries {what}."
+    changes = Change(ec2_hour(this), hours()), Change(ec2_hour(found.id), -hours())
+    return change_type(instance, found.id, summary, changes)
 
 
 MAY_WEIGHT: Final = re.compile(r"[cmrx]8")
@@ -131,9 +112,5 @@ def shift_to_ebs(instance: Instance) -> Advice:
         changes=(),
         risk=f"The network has less bandwidth. The instance stops and starts.{local_data(instance)}",
         reversible=True,
-        command=restart(
-            instance,
-            f"aws ec2 modify-instance-network-performance-options --region {instance.target.region}"
-            f" --instance-id {instance.id} --bandwidth-weighting ebs-1",
-        ),
+        command=restart(instance, "modify-instance-network-performance-options", "--bandwidth-weighting ebs-1"),
     )

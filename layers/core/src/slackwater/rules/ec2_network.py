@@ -7,33 +7,27 @@ open.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import isnan
-from typing import Final
+from typing import Final, NamedTuple
 
 from slackwater.model.detector import Seen
 from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import Instance, InstanceType
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, bytes_per_s_of_gbps
+from slackwater.model.units import DAY_S, DAYS_PER_MONTH, FIVE_MINUTES_S, GIB, HOUR_S, bytes_per_s_of_gbps
 from slackwater.model.verdicts import Advice, Evidence, Fine, Remedy, Unknown
 from slackwater.performance import network
 from slackwater.rules import ec2
 from slackwater.rules.series import baseline_and_burst
 
-DAYS_PER_MONTH: Final = 365 / 12
 
-
-@dataclass(frozen=True, slots=True)
-class Direction:
+class Direction(NamedTuple):
     """In or out. Each has its own allowance and its own credits."""
 
-    word: str
-    """For people and for fingerprints, so it must never change."""
+    word: str  # for people and for fingerprints, so it must never change
     traffic: Metric
-    shaped: str
-    """The CloudWatch agent's name of the ENA counter of what was held back."""
+    shaped: str  # the CloudWatch agent's name of the ENA counter of what was held back
 
 
 IN: Final = Direction("in", Metric("AWS/EC2", "NetworkIn", "Sum", "bytes"), "ethtool_bw_in_allowance_exceeded")
@@ -41,8 +35,7 @@ OUT: Final = Direction("out", Metric("AWS/EC2", "NetworkOut", "Sum", "bytes"), "
 DIRECTIONS: Final = (IN, OUT)
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
+class Traffic(NamedTuple):
     """Bytes since the last start of an instance; `near` are the directions that come near the baseline in an hour."""
 
     instance_type: InstanceType
@@ -100,8 +93,7 @@ def chart(label: str, value: float, traffic: Series, span: tuple[float, float], 
 
 def baseline_of(kind: InstanceType) -> Evidence:
     """The baseline in MB/s."""
-    mb_s = bytes_per_s_of_gbps(kind.network_baseline_gbps or 0) / 1e6
-    return Evidence(label=f"Baseline of {kind.id}", value=round(mb_s, 2), unit="MB/s")
+    return Evidence(label=f"Baseline of {kind.id}", value=round(network.baseline(kind) / 1e6, 2), unit="MB/s")
 
 
 def may_differ(instance: Instance, kind: InstanceType) -> bool:
@@ -126,29 +118,24 @@ def options(instance: Instance, traffic: Series, needed_bytes_per_s: float, when
     )
 
 
+ENDPOINTS: Final = {
+    "interface-endpoint": (
+        (
+            "If the traffic goes to an AWS service, create an interface endpoint in one zone, so that it bypasses the"
+            " instance (priced with {:,.0f} GiB a month, as now)."
+        ),
+        "AWS bills the endpoint per hour, zone and GiB. Clients must resolve its name.",
+    ),
+    "gateway-endpoint": (
+        "If it goes to S3 from clients inside the VPC, create a gateway endpoint. It is free, and they need no proxy.",
+        "It does not help on-premises clients: only clients inside its VPC reach a gateway endpoint.",
+    ),
+}
+"""The summary and the risk of each endpoint."""
+
+
 def _advice(instance: Instance, monthly_gib: float, when: str, way: Alternative) -> Advice:
-    match way.id:
-        case "interface-endpoint":
-            return Advice(
-                action=way.id,
-                summary=(
-                    "If the traffic goes to an AWS service, create an interface endpoint in one zone, so that it"
-                    f" bypasses the instance (priced with {monthly_gib:,.0f} GiB a month, as now)."
-                ),
-                changes=way.changes,
-                risk="AWS bills the endpoint per hour, zone and GiB. Clients must resolve its name.",
-                reversible=True,
-            )
-        case "gateway-endpoint":
-            return Advice(
-                action=way.id,
-                summary=(
-                    "If it goes to S3 from clients inside the VPC, create a gateway endpoint. It is free, and they need"
-                    " no proxy."
-                ),
-                changes=way.changes,
-                risk="It does not help on-premises clients: only clients inside its VPC reach a gateway endpoint.",
-                reversible=True,
-            )
-        case instance_type:
-            return ec2.change_type(instance, instance_type, f"{when}: {way.summary}.", way.changes)
+    if way.id not in ENDPOINTS:
+        return ec2.change_type(instance, way.id, f"{when}: {way.summary}.", way.changes)
+    summary, risk = ENDPOINTS[way.id]
+    return Advice(action=way.id, summary=summary.format(monthly_gib), changes=way.changes, risk=risk, reversible=True)

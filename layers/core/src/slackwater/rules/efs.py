@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from slackwater.model.detector import Seen
-from slackwater.model.metrics import Metric, Need, Series
-from slackwater.model.money import difference
+from slackwater.model.metrics import Metric, Series
+from slackwater.model.money import Change, difference
 from slackwater.model.resources import EfsFileSystem, EfsReplication
 from slackwater.model.settings import EfsLifecycleSetting
-from slackwater.model.units import DAY_S, GIB, KIB
+from slackwater.model.units import GIB, KIB
 from slackwater.model.verdicts import Advice, Evidence, Fine
 from slackwater.performance import efs
 from slackwater.rules import advice
-from slackwater.rules.series import whole_days
+from slackwater.rules.series import Reader, whole_days
 
 CLIENTS: Final = Metric("AWS/EFS", "ClientConnections", "Sum", "connection-minutes")
 METADATA_WRITTEN: Final = Metric("AWS/EFS", "MetadataWriteIOBytes", "Sum", "bytes")
@@ -29,34 +29,19 @@ METERED: Final = Metric("AWS/EFS", "MeteredIOBytes", "Sum", "bytes")
 READ: Final = Metric("AWS/EFS", "DataReadIOBytes", "Sum", "bytes")
 WRITTEN: Final = Metric("AWS/EFS", "DataWriteIOBytes", "Sum", "bytes")
 STORED: Final = Metric("AWS/EFS", "StorageBytes", "Average", "bytes")
-"""Published every 15 minutes, used or not: it shows that CloudWatch was recording."""
 SAMPLES: Final = replace(STORED, stat="SampleCount", unit="points")
-"""How many points of `STORED` a day has."""
-TOTAL: Final = ("StorageClass", "Total")
-"""The dimension of `STORED` that adds up all storage classes."""
+"""Published every 15 minutes, used or not: it shows that CloudWatch was recording."""
+TOTAL: Final = ("StorageClass", "Total")  # the dimension of `STORED` that adds up all storage classes
+_READER: Final = Reader("FileSystemId", {(metric.name, metric.stat): (TOTAL,) for metric in (STORED, SAMPLES)})
+daily, needs = _READER.daily, _READER.needs
 
-EMPTY_BYTES: Final = 12 * KIB
-"""A file system with at most this much holds no file: an empty one is metered at 6 KiB."""
+EMPTY_BYTES: Final = 12 * KIB  # at most, without any file: an empty file system is metered at 6 KiB
 
 KEPT_DAYS: Final = 90
 """How long a recovery point is kept: a person who needs the data once a quarter notices within that time."""
 
 SAVERS: Final = ("efs-cold-data", "efs-single-client", "efs-single-zone-use", "efs-throughput-mismatch")
 """Detectors that lower the cost of a file system. They are suppressed if nobody uses it at all."""
-
-
-def daily(file_system: EfsFileSystem, days: float, *metrics: Metric) -> list[Need]:
-    """These metrics of the last `days`, with a point for each day."""
-    return needs(file_system, DAY_S, days, *metrics)
-
-
-def needs(file_system: EfsFileSystem, period_s: int, days: float, *metrics: Metric) -> list[Need]:
-    """These metrics of the last `days`, with a point for each period."""
-    of = ("FileSystemId", file_system.id)
-    return [
-        metric.need(of, *((TOTAL,) if metric.name == STORED.name else ()), period_s=period_s, days=days)
-        for metric in metrics
-    ]
 
 
 def recorded(file_system: EfsFileSystem, seen: Seen, stored: Series, samples: Series) -> Series:
@@ -95,7 +80,7 @@ def is_empty(file_system: EfsFileSystem) -> bool:
 def facts(file_system: EfsFileSystem) -> tuple[Evidence, ...]:
     """Evidence: what it holds, its mount targets and its age."""
     return (
-        Evidence(label="Stored", value=round(file_system.total_bytes / GIB, 3), unit="GiB"),
+        gib("Stored", file_system.total_bytes, digits=3),
         Evidence(label="Mount targets", value=file_system.mount_targets, unit="count"),
         Evidence(label="Created", value=f"{file_system.created_at:%Y-%m-%d}", unit="date"),
     )
@@ -154,18 +139,21 @@ def _back_up_and_delete(file_system: EfsFileSystem, *, deletes: bool) -> Advice:
     )
 
 
+def saved(file_system: EfsFileSystem, **changed: Any) -> tuple[Change, ...]:
+    """What AWS no longer bills a month, and what it bills instead, if these fields change."""
+    return difference(efs.monthly_units(file_system), efs.monthly_units(replace(file_system, **changed)))
+
+
 def _tier(file_system: EfsFileSystem) -> Advice:
     stored = file_system.stored_bytes
-    tiered = replace(
-        file_system, stored_bytes={**stored, "Standard": 0, "IA": stored.get("IA", 0) + stored.get("Standard", 0)}
-    )
+    tiered = {**stored, "Standard": 0, "IA": stored.get("IA", 0) + stored.get("Standard", 0)}
     return Advice(
         action="tier-to-infrequent-access",
         summary=(
             "Keep the data, and move files that nobody reads for 30 days to Infrequent Access. The saving assumes that"
             " all files move."
         ),
-        changes=difference(efs.monthly_units(file_system), efs.monthly_units(tiered)),
+        changes=saved(file_system, stored_bytes=tiered),
         risk=(
             "Reads from Infrequent Access are charged per GiB, and a file below 128 KiB is billed as 128 KiB. In"
             " bursting mode the baseline shrinks with the data in Standard. The command replaces the lifecycle"
@@ -200,26 +188,11 @@ def one_way_caveat(detector_id: str) -> str:
     return f"If {others} also flags this file system, follow only one of them: their savings do not add up."
 
 
-ONE_ZONE_RISK: Final = (
-    "One Zone has 99.9 % availability instead of 99.99 %, and the loss of its zone loses the data, so keep backups."
-    " It has no Archive class, and clients in other zones pay for traffic between zones."
-)
-
-
-def in_one_zone(file_system: EfsFileSystem, zone: str) -> EfsFileSystem:
-    """The same data in One Zone, where Archive becomes Infrequent Access."""
-    stored = file_system.stored_bytes
-    cold = stored.get("IA", 0) + stored.get("Archive", 0)
-    return replace(
-        file_system,
-        availability_zone=zone,
-        stored_bytes={"Standard": stored.get("Standard", 0), "IA": cold, "Archive": 0},
-    )
-
-
 def to_one_zone(file_system: EfsFileSystem, zone: str | None) -> Advice:
     """Recommend to replicate it to a One Zone file system: its type is fixed. No command if the zone is unknown."""
-    region = file_system.target.region
+    region, stored = file_system.target.region, file_system.stored_bytes
+    cold = stored.get("IA", 0) + stored.get("Archive", 0)  # One Zone has no Archive
+    moved = {"Standard": stored.get("Standard", 0), "IA": cold, "Archive": 0}
     return Advice(
         action="move-to-one-zone",
         summary=(
@@ -228,10 +201,12 @@ def to_one_zone(file_system: EfsFileSystem, zone: str | None) -> Advice:
             " one. Set the throughput mode, lifecycle, access points, policy and backups again, and name the KMS key"
             " if it has its own (KmsKeyId). Delete the old file system when nobody needs it."
         ),
-        changes=difference(
-            efs.monthly_units(file_system), efs.monthly_units(in_one_zone(file_system, zone or f"{region}a"))
+        changes=saved(file_system, availability_zone=zone or f"{region}a", stored_bytes=moved),
+        risk=(
+            "One Zone has 99.9 % availability instead of 99.99 %, and the loss of its zone loses the data, so keep"
+            " backups. It has no Archive class, and clients in other zones pay for traffic between zones. AWS bills"
+            " both until you delete the old one."
         ),
-        risk=f"{ONE_ZONE_RISK} AWS bills both until you delete the old one.",
         reversible=True,
         command=zone
         and (

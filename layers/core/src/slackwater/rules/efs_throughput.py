@@ -7,9 +7,9 @@ API Reference, "UpdateFileSystem".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, isnan
-from typing import Final
+from typing import Final, NamedTuple
 
 from slackwater.model.detector import Seen
 from slackwater.model.metrics import Metric, Need, Series
@@ -17,7 +17,7 @@ from slackwater.model.money import Change, difference
 from slackwater.model.quantities import binary_rate_words, duration_words, size_words
 from slackwater.model.resources import EfsFileSystem
 from slackwater.model.settings import EfsThroughputSetting
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, HOURS_PER_MONTH, MIB
+from slackwater.model.units import DAY_S, DAYS_PER_MONTH, FIVE_MINUTES_S, GIB, HOUR_S, HOURS_PER_MONTH, MIB
 from slackwater.model.verdicts import Advice, Unknown
 from slackwater.performance import efs as formulas
 from slackwater.performance.efs import EfsMode, Load, Moved
@@ -37,14 +37,10 @@ METADATA_READ: Final = Metric("AWS/EFS", "MetadataReadIOBytes", "Sum", "bytes")
 MOVED: Final = (READ, READS, WRITTEN, WRITES, METADATA, METADATA_OPERATIONS, METADATA_READ)
 """What `month` reads."""
 
-LOOK_BACK_DAYS: Final = 36
-"""Daily points: 35 days can pass between two first Mondays, and a job may start late."""
-HOURLY_DAYS: Final = 16
-"""Hourly points: two weeks, and a day on each side to compare."""
-DAYS_A_MONTH: Final = HOURS_PER_MONTH / 24
+LOOK_BACK_DAYS: Final = 36  # daily points: 35 days can pass between first Mondays, and a job may start late
+HOURLY_DAYS: Final = 16  # hourly points: two weeks, and a day on each side to compare
 
-GENERAL_PURPOSE: Final = "generalPurpose"
-"""The performance mode that Elastic throughput requires."""
+GENERAL_PURPOSE: Final = "generalPurpose"  # the performance mode that Elastic throughput requires
 
 WAIT: Final = (
     "Within 24 hours of the last change, AWS refuses to leave Provisioned mode or to lower the amount"
@@ -52,36 +48,28 @@ WAIT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Month:
-    """The data that was read and written in a month, and the metadata, both ways.
-
-    Attributes:
-        metadata_read_share: The part of the metadata's bytes that was read. None if CloudWatch does not separate them.
-    """
+class Month(NamedTuple):
+    """The data that was read and written in a month, and the metadata, both ways."""
 
     read: Moved
     written: Moved
     metadata: Moved
-    metadata_read_share: float | None
+    metadata_read_share: float | None  # of its bytes; None if CloudWatch does not separate them
 
-    @property
-    def elastic_at_least(self) -> tuple[Change, ...]:
-        """What Elastic throughput bills if all operations are of one size."""
-        share = 1.0 if self.metadata_read_share is None else self.metadata_read_share
-        return _elastic(share, *(one.billed_at_least for one in (self.read, self.written, self.metadata)))
-
-    @property
-    def elastic_at_most(self) -> tuple[Change, ...]:
-        """What Elastic throughput bills at most, whatever the sizes. Writes cost more than reads."""
-        share = self.metadata_read_share or 0.0
-        return _elastic(share, *(one.billed_at_most for one in (self.read, self.written, self.metadata)))
+    def elastic(self, *, most: bool) -> tuple[Change, ...]:
+        """What Elastic throughput bills at most, whatever the sizes, or at least, if all operations are of one size."""
+        kinds = (self.read, self.written, self.metadata)
+        read, written, metadata = (one.billed_at_most if most else one.billed_at_least for one in kinds)
+        share = self.metadata_read_share
+        if share is None:
+            share = 0.0 if most else 1.0  # writes cost more than reads
+        return formulas.elastic_units(read + metadata * share, written + metadata * (1 - share))
 
     def load(self, peak_metered_bytes_per_s: float) -> Load:
         """The month with a peak of this metered rate. The peak has the month's mix of reads, writes and operations."""
-        read = self.read.size_bytes + self.metadata.size_bytes * (self.metadata_read_share or 0.0)
         moved = self.read.size_bytes + self.written.size_bytes + self.metadata.size_bytes
         operations = self.read.operations + self.written.operations + self.metadata.operations
+        read = self.read.size_bytes + self.metadata.size_bytes * (self.metadata_read_share or 0.0)
         peak = peak_metered_bytes_per_s / (formulas.metered_bytes(moved - read, read) / moved) if moved else 0.0
         return Load(
             read_bytes=read,
@@ -90,10 +78,6 @@ class Month:
             peak_bytes_per_s=peak,
             operations_per_s=peak * operations / moved if moved else 0.0,
         )
-
-
-def _elastic(share: float, read: float, written: float, metadata: float) -> tuple[Change, ...]:
-    return formulas.elastic_units(read + metadata * share, written + metadata * (1 - share))
 
 
 def month_needs(file_system: EfsFileSystem, *more: Metric) -> list[Need]:
@@ -128,28 +112,24 @@ def _missing(days: Series, demanded: int) -> int:
 def a_month(days: Series) -> float:
     """The average day, times a month; 0 without points."""
     present = days.present
-    return sum(present) / len(present) * DAYS_A_MONTH if present else 0.0
+    return sum(present) / len(present) * DAYS_PER_MONTH if present else 0.0
 
 
-HOLE_S, SCATTERED = HOUR_S, 0.02
-"""An hour without a point is a hole; elsewhere 2 % of the points may be missing."""
+HOLE_S, SCATTERED = HOUR_S, 0.02  # an hour without a point is a hole; elsewhere 2 % may be missing
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(NamedTuple):
     """What a file system moved: metered bytes by the day and by five minutes, and the permitted bytes per second.
 
-    Attributes:
-        metered: Over the window, or over 36 days if an older day was busier. By the hour if that settles the verdict.
-        permitted: By the hour, the least of it. Throughput was at a limit rather too often by it than too rarely.
-        holes: What was missing, and is taken from the same time of another week.
+    `metered` is over the window, or over 36 days if an older day was busier; by the hour if that settles the verdict.
+    `permitted` is the least of each hour. By it, throughput was at a limit rather too often than too rarely.
     """
 
     file_system: EfsFileSystem
     by_day: Series
     metered: Series
     permitted: Series
-    holes: tuple[str, ...] = ()
+    holes: tuple[str, ...] = ()  # what was missing, and is taken from the same time of another week
 
     @property
     def peak(self) -> float:
@@ -181,7 +161,7 @@ class Demand:
         standard = self.file_system.standard_bytes
         return (
             self.peak * times <= formulas.metered_ceiling("bursting", self.file_system)
-            and self.month_gib * GIB * times <= formulas.earned_bytes_per_s(standard) * DAYS_A_MONTH * DAY_S
+            and self.month_gib * GIB * times <= formulas.earned_bytes_per_s(standard) * DAYS_PER_MONTH * DAY_S
             and formulas.credits_left(self.file_system, (self.by_day, self.metered), times)
             >= formulas.full_credits_bytes(standard) * spare_percent / 100
         )
@@ -191,20 +171,11 @@ class Demand:
         region, one_zone = self.file_system.target.region, self.file_system.availability_zone is not None
         load, client = moved.load(self.peak * times), formulas.limits("bursting", one_zone=one_zone).client_bytes_per_s
         if self.file_system.throughput_mode == "elastic" and load.peak_bytes_per_s > client:
-            return dict.fromkeys(
-                formulas.REGIONAL, f"in other modes, a client moves at most {binary_rate_words(client)}"
-            )
+            why = f"in other modes, a client moves at most {binary_rate_words(client)}"
+            return dict.fromkeys(formulas.REGIONAL, why)
         standard, mib_s = self.file_system.standard_bytes, amount or self.file_system.provisioned_mib_s or 0
         fits = formulas.fits(load, region, one_zone=one_zone, standard_bytes=standard, provisioned_mib_s=mib_s)
         return {mode: fit.too_fast[0] for mode, fit in fits.items() if fit.too_fast}
-
-
-def days_back(by_day: Series, window_days: int, times: float) -> int:
-    """How far back to read: over the window, or 36 days if an older day moved so many times as much."""
-    recent = by_day.since(by_day.end_s - window_days * DAY_S)
-    older = by_day.between(by_day.start_s, recent.start_s)
-    busier = max(older.present, default=0) > max(recent.present) * times
-    return LOOK_BACK_DAYS if busier else window_days + 1  # the first whole day begins earlier
 
 
 def without_holes(
@@ -221,24 +192,35 @@ def without_holes(
     return filled, (f"{missing} {window_days} days. The same time of another week stands for it.",)
 
 
-def demand(
-    file_system: EfsFileSystem,
-    seen: Seen,
-    by_day: Series,
-    window_days: int,
-    back: int,
-    permitted: Series,
-    metered: Series,
-) -> Demand | Unknown:
-    """Return the demand, from hourly permitted and five-minute or hourly metered throughput, `back` days ago."""
-    moved = without_holes(seen.finished(metered, file_system.created_at), METERED, window_days)
-    allowed = without_holes(seen.finished(permitted, file_system.created_at), LEAST_PERMITTED, window_days, min)
-    if isinstance(moved, Unknown):
-        return moved
-    if isinstance(allowed, Unknown):
-        return allowed
-    metered = moved[0] if back > window_days + 1 else moved[0].since(by_day.end_s - window_days * DAY_S)
-    return Demand(file_system, by_day, metered, allowed[0], (*moved[1], *allowed[1]))
+class Window(NamedTuple):
+    """The last `days` of a file system. `by_day` is what was metered on finished days; `times` as much is expected."""
+
+    file_system: EfsFileSystem
+    seen: Seen
+    by_day: Series
+    days: int
+    times: float
+
+    @property
+    def back(self) -> int:
+        """How far back to read: over the window, or 36 days if an older day moved so many times as much."""
+        recent = self.by_day.since(self.by_day.end_s - self.days * DAY_S)
+        older = self.by_day.between(self.by_day.start_s, recent.start_s)
+        busier = max(older.present, default=0) > max(recent.present) * self.times
+        return LOOK_BACK_DAYS if busier else self.days + 1  # the first whole day begins earlier
+
+    def demand(self, permitted: Series, metered: Series) -> Demand | Unknown:
+        """Return the demand, from hourly permitted and five-minute or hourly metered throughput."""
+        created_at = self.file_system.created_at
+        moved = without_holes(self.seen.finished(metered, created_at), METERED, self.days)
+        allowed = without_holes(self.seen.finished(permitted, created_at), LEAST_PERMITTED, self.days, min)
+        if isinstance(moved, Unknown):
+            return moved
+        if isinstance(allowed, Unknown):
+            return allowed
+        whole = self.back > self.days + 1
+        metered = moved[0] if whole else moved[0].since(self.by_day.end_s - self.days * DAY_S)
+        return Demand(self.file_system, self.by_day, metered, allowed[0], (*moved[1], *allowed[1]))
 
 
 def change_to(
@@ -246,30 +228,23 @@ def change_to(
     to: EfsThroughputSetting,
     summary: str,
     risk: str,
-    *,
-    action: str | None = None,
-    elastic_before: tuple[Change, ...] = (),
-    elastic_after: tuple[Change, ...] | None = (),
-    sure: bool = False,
+    elastic: tuple[tuple[Change, ...], tuple[Change, ...] | None] = ((), ()),
 ) -> Advice:
-    """Recommend another mode or amount. `action` is `change-to-MODE` if it is not given.
-
-    Elastic's bills are of a month; None if unknown. If `sure`, nothing is left for a person to check.
-    """
+    """Recommend another mode or amount, by hand. `elastic` is its bill of a month, now and then; None if unknown."""
     after = replace(file_system, throughput_mode=to.mode, provisioned_mib_s=to.provisioned_mib_s)
-    now = (*formulas.monthly_units(file_system), *elastic_before)
+    bill, bill_then = elastic
     amount = "" if to.provisioned_mib_s is None else f" --provisioned-throughput-in-mibps {to.provisioned_mib_s:g}"
+    units, then = (*formulas.monthly_units(file_system), *bill), formulas.monthly_units(after)
     return Advice(
-        action=action or f"change-to-{to.mode}",
+        action=f"change-to-{to.mode}",
         summary=summary,
-        changes=None if elastic_after is None else difference(now, (*formulas.monthly_units(after), *elastic_after)),
+        changes=None if bill_then is None else difference(units, (*then, *bill_then)),
         risk=risk,
         reversible=True,
         command=(
             f"aws efs update-file-system --file-system-id {file_system.id} --region {file_system.target.region}"
             f" --throughput-mode {to.mode}{amount}"
         ),
-        setting=by_program(file_system, to, sure=sure),
     )
 
 
@@ -286,28 +261,20 @@ def to_amount(
     file_system: EfsFileSystem, mib_s: int, peak: str, elastic_bill: tuple[Change, ...] = (), *, lower: bool = False
 ) -> Advice:
     """Recommend to provision for a peak. A person checks first whether shorter ones need more."""
-    return change_to(
-        file_system,
-        provisioned(mib_s),
-        f"{'Lower it to' if lower else 'Change to Provisioned with'} {mib_s:,} MiB/s: {peak}.",
-        "AWS bills it by the hour, used or not. Shorter peaks above it wait. You can raise it at any time.",
-        action="lower-provisioned" if lower else None,
-        elastic_before=elastic_bill,
-    )
+    summary = f"{'Lower it to' if lower else 'Change to Provisioned with'} {mib_s:,} MiB/s: {peak}."
+    risk = "AWS bills it by the hour, used or not. Shorter peaks above it wait. You can raise it at any time."
+    advised = change_to(file_system, provisioned(mib_s), summary, risk, (elastic_bill, ()))
+    return replace(advised, action="lower-provisioned") if lower else advised
 
 
 def to_elastic(file_system: EfsFileSystem, moved: Month | None, *, sure: bool = False) -> Advice:
     """Recommend Elastic, at its highest bill. None if the month is unknown."""
-    after = moved.elastic_at_most if moved else None
+    after = moved.elastic(most=True) if moved else None
     most = f"at most {size_words(sum(float(unit.quantity) for unit in after) * GIB)} a month: " if after else ""
-    return change_to(
-        file_system,
-        ELASTIC,
-        f"Change to Elastic. It bills {most}what moves, and up to 32 KiB more per operation.",
-        "The bill has no limit: a load that grows, or a scan of all files, is billed per GiB.",
-        elastic_after=after,
-        sure=sure,
-    )
+    summary = f"Change to Elastic. It bills {most}what moves, and up to 32 KiB more per operation."
+    risk = "The bill has no limit: a load that grows, or a scan of all files, is billed per GiB."
+    advised = change_to(file_system, ELASTIC, summary, risk, ((), after))
+    return replace(advised, setting=by_program(file_system, ELASTIC, sure=sure))
 
 
 def more_throughput(
@@ -329,7 +296,6 @@ def more_throughput(
         f"Provision {step:,} MiB/s, {hour if reached else f'{times:g} times the limit'}. Raise it again while the"
         " metered throughput stays at the limit. The price is that of the first step.",
         "AWS bills it by the hour, used or not. If you raise it too far, you can lower it after 24 hours." + no_burst,
-        action="raise-provisioned-in-steps",
     )
     elastic = change_to(
         file_system,
@@ -337,6 +303,7 @@ def more_throughput(
         "Change to Elastic. You choose no size, and no limit hides the demand. Its cost is unknown.",
         "AWS bills each GiB that moves. One measured load rose fourteenfold without the limit. Check MeteredIOBytes"
         f" after an hour and after a day.{wait}",
-        elastic_after=None,
+        ((), None),
     )
+    steps = replace(steps, action="raise-provisioned-in-steps")
     return (steps, elastic) if file_system.performance_mode == GENERAL_PURPOSE else (steps,)

@@ -6,7 +6,7 @@ All examples are of one account, at `CASE_NOW`. A builder takes the fields that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import batched
@@ -33,8 +33,7 @@ from slackwater.rules.ebs_peaks import READ_BYTES, READS, WRITES, WRITTEN_BYTES
 
 HERE: Final = Target("123456789012", "ap-northeast-1")
 
-DAYS: Final = 37
-"""How far back the metrics of cases reach, in days: 36 whole days, and today."""
+DAYS: Final = 37  # how far back the metrics of cases reach, in days: 36 whole days, and today
 
 type Points = Sequence[float | None]
 type Metrics = Mapping[Any, float | Points | None]
@@ -96,73 +95,44 @@ def and_hourly(metric: Metric, points: Points) -> dict[tuple[Metric, int], Point
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """Makes cases that differ from one situation: call it with a title, the expected verdict, and what differs.
-
-    Attributes:
-        resource: The resource that the cases judge.
-        metrics: Its metrics. A case's own metrics replace those of the same name.
-        records: The other records of the fleet.
-        limits: The limits that the policy sets.
-        period_s: The period of metrics that name none, in seconds.
-        days: How far back a number in `metrics` reaches, in days.
-    """
+    """Makes cases that differ from one situation: call it with a title, the expected verdict, and what differs."""
 
     resource: Resource
     metrics: Metrics = field(default_factory=dict)
-    records: tuple[Record, ...] = ()
-    limits: Mapping[str, Any] = field(default_factory=dict)
-    period_s: int = DAY_S
-    days: int = DAYS
+    records: tuple[Record, ...] = ()  # of the fleet, beside the resource
+    limits: Mapping[str, Any] = field(default_factory=dict)  # that the policy sets
+    period_s: int = DAY_S  # of metrics that name none
+    days: int = DAYS  # how far back a number in `metrics` reaches
 
     def __call__(
-        self,
-        title: str,
-        expect: type[Verdict],
-        says: str = "",
-        *,
-        metrics: Metrics | None = None,
-        records: tuple[Record, ...] | None = None,
-        limits: Mapping[str, Any] | None = None,
-        unreadable: Mapping[type[Record], str] | None = None,
-        unpublished: tuple[str, ...] = (),
-        **fields: Any,
+        self, title: str, expect: type[Verdict], says: str = "", *, metrics: Metrics | None = None, **differs: Any
     ) -> Case:
-        """Make a case.
+        """Make a case: `says` is a part of the verdict's summary or reason. `metrics` replace those of the same name.
 
-        Args:
-            title: What the situation is, for the detector's page.
-            expect: The verdict's type.
-            says: A part of the verdict's summary or reason.
-            metrics: Metrics that differ.
-            records: All other records of the fleet, if they differ.
-            limits: Limits that differ.
-            unreadable: Kinds of record that could not be read, with the reason.
-            unpublished: Names of dimensions by which CloudWatch has no points.
-            **fields: Fields of the resource that differ.
+        What `differs` are `records` (all others of the fleet), `limits`, `unreadable` and `unpublished`, as in `Case`.
+        All other names are fields of the resource.
         """
+        given: dict[str, Any] = {"records": self.records}
+        given |= {name: differs.pop(name) for name in ("records", "unreadable", "unpublished") if name in differs}
+        limits = {**self.limits, **differs.pop("limits", {})}
+        points = self._points(self.metrics) | self._points(metrics or {})
         return Case(
             title=title,
-            resource=replace(self.resource, **fields),
-            metrics=self._points({**self._keyed(self.metrics), **self._keyed(metrics or {})}),
-            records=self.records if records is None else records,
-            limits={**self.limits, **(limits or {})},
-            unreadable=unreadable or {},
-            unpublished=unpublished,
+            resource=replace(self.resource, **differs),
+            metrics={key: values for key, values in points.items() if values is not None},
+            limits=limits,
             expect=expect,
             says=says,
+            **given,
         )
 
-    def _keyed(self, metrics: Metrics) -> dict[tuple[Metric, int], float | Points | None]:
-        return {(key, self.period_s) if isinstance(key, Metric) else key: values for key, values in metrics.items()}
-
-    def _points(self, metrics: Mapping[tuple[Metric, int], float | Points | None]) -> dict[tuple[Metric, int], Points]:
-        return {
-            (metric, period_s): [values] * (self.days * DAY_S // period_s)
-            if isinstance(values, int | float)
-            else values
-            for (metric, period_s), values in metrics.items()
-            if values is not None
-        }
+    def _points(self, metrics: Metrics) -> dict[tuple[Metric, int], Points | None]:
+        found: dict[tuple[Metric, int], Points | None] = {}
+        for key, values in metrics.items():
+            metric, period_s = (key, self.period_s) if isinstance(key, Metric) else key
+            count = self.days * DAY_S // period_s
+            found[metric, period_s] = [values] * count if isinstance(values, int | float) else values
+        return found
 
 
 def replicated(file_system: Resource) -> EfsReplication:
@@ -180,39 +150,6 @@ def exempt_efs(cases: Cases) -> tuple[Case, ...]:
         cases("the source of a replication", Fine, "source of a replication", records=records),
         cases("replications could not be read", Unknown, "AccessDenied", unreadable=denied),
     )
-
-
-def efs(**fields: Any) -> EfsFileSystem:
-    """A One Zone file system in bursting mode with 32 GiB in Standard, made 65 days ago."""
-    made = replace(_EFS, **fields)
-    return replace(made, arn=_arn(made, "elasticfilesystem", "file-system"))
-
-
-def fsx(**fields: Any) -> FsxFileSystem:
-    """A Multi-AZ OpenZFS file system with 1,000 GiB of SSD, 160 MB/s and the 3,000 IOPS that are included."""
-    made = replace(_FSX, **fields)
-    return replace(made, arn=_arn(made, "fsx", "file-system"))
-
-
-def fsx_volume(**fields: Any) -> FsxVolume:
-    """A volume of the file system of `fsx`, of the same age. It is exported to nobody."""
-    made = replace(_FSX_VOLUME, **fields)
-    return replace(made, arn=_arn(made, "fsx", f"volume/{made.file_system_id}"))
-
-
-def instance(**fields: Any) -> Instance:
-    """A running m5.large, launched 300 days ago."""
-    made = replace(_INSTANCE, **fields)
-    return replace(made, arn=_arn(made, "ec2", "instance"))
-
-
-def volume(on: Instance | None = None, *, device: str = "/dev/sdf", **fields: Any) -> Volume:
-    """A gp3 volume of 500 GiB without anything provisioned, made 200 days ago; attached to `on` since then."""
-    made = replace(_VOLUME, **fields)
-    if on is not None:
-        there = (Attachment(instance_id=on.id, device=device, attached_at=made.created_at),)
-        made = replace(made, state="in-use", attachments=there)
-    return replace(made, arn=_arn(made, "ec2", "volume"))
 
 
 def without_io(bare: Cases) -> tuple[Case, ...]:
@@ -258,15 +195,23 @@ def ebs_types(*rows: tuple[str, tuple[float, float], tuple[int, int]]) -> tuple[
     return tuple(instance_type(name, ebs_mbps=mbps, ebs_iops=iops) for name, mbps, iops in rows)
 
 
-def _arn(resource: Resource, service: str, kind: str) -> str:
-    target = resource.target
-    return f"arn:{target.partition}:{service}:{target.region}:{target.account}:{kind}/{resource.id}"
+def _builder[R: Resource](make: type[R], in_arn: str, **usual: Any) -> Callable[..., R]:
+    """A function that makes a resource with the usual fields, except for those that differ, and with its ARN."""
+    service, _, path = in_arn.partition("/")
+
+    def build(**fields: Any) -> R:
+        made = make(**{"arn": "", "target": HERE, **usual, **fields})
+        target = made.target
+        arn = f"arn:{target.partition}:{service}:{target.region}:{target.account}:{path.format(made)}/{made.id}"
+        return replace(made, arn=arn)
+
+    return build
 
 
-_EFS: Final = EfsFileSystem(
+efs: Final = _builder(
+    EfsFileSystem,
+    "elasticfilesystem/file-system",
     id="fs-0a1b2c3d4e5f60718",
-    arn="",
-    target=HERE,
     tags={"Name": "encode-job-4711"},
     state="available",
     created_at=days_ago(65),
@@ -278,10 +223,11 @@ _EFS: Final = EfsFileSystem(
     mount_targets=1,
     is_replica=False,
 )
-_FSX: Final = FsxFileSystem(
+"""A One Zone file system in bursting mode with 32 GiB in Standard, made 65 days ago."""
+fsx: Final = _builder(
+    FsxFileSystem,
+    "fsx/file-system",
     id="fs-0123456789abcdef0",
-    arn="",
-    target=HERE,
     tags={"Name": "renders"},
     file_system_type="OPENZFS",
     deployment_type="MULTI_AZ_1",
@@ -293,21 +239,23 @@ _FSX: Final = FsxFileSystem(
     iops=3_000,
     iops_mode="AUTOMATIC",
 )
-_FSX_VOLUME: Final = FsxVolume(
+"""A Multi-AZ OpenZFS file system with 1,000 GiB of SSD, 160 MB/s and the 3,000 IOPS that are included."""
+fsx_volume: Final = _builder(
+    FsxVolume,
+    "fsx/volume/{0.file_system_id}",
     id="fsvol-0123456789abcdef0",
-    arn="",
-    target=HERE,
     tags={"Name": "wordpress-content"},
-    file_system_id=_FSX.id,
+    file_system_id="fs-0123456789abcdef0",
     volume_type="OPENZFS",
     state="AVAILABLE",
-    created_at=_FSX.created_at,
+    created_at=days_ago(250),
     path="/fsx/wordpress",
 )
-_INSTANCE: Final = Instance(
+"""A volume of the file system of `fsx`, of the same age. It is exported to nobody."""
+instance: Final = _builder(
+    Instance,
+    "ec2/instance",
     id="i-0bbbbbbbbbbbbbbbb",
-    arn="",
-    target=HERE,
     tags={"Name": "warehouse"},
     instance_type="m5.large",
     state="running",
@@ -316,10 +264,11 @@ _INSTANCE: Final = Instance(
     detailed_monitoring=False,
     root_device="/dev/xvda",
 )
-_VOLUME: Final = Volume(
+"""A running m5.large, launched 300 days ago."""
+_unattached: Final = _builder(
+    Volume,
+    "ec2/volume",
     id="vol-0fedcba9876543210",
-    arn="",
-    target=HERE,
     tags={"Name": "warehouse-data"},
     volume_type="gp3",
     size_gib=500,
@@ -330,6 +279,16 @@ _VOLUME: Final = Volume(
     availability_zone="ap-northeast-1a",
     multi_attach=False,
 )
+
+
+def volume(on: Instance | None = None, *, device: str = "/dev/sdf", **fields: Any) -> Volume:
+    """A gp3 volume of 500 GiB without anything provisioned, made 200 days ago; attached to `on` since then."""
+    made = _unattached(**fields)
+    if on is None:
+        return made
+    there = Attachment(instance_id=on.id, device=device, attached_at=made.created_at)
+    return replace(made, state="in-use", attachments=(there,))
+
 
 M5_LARGE: Final = instance_type("m5.large", ebs_mbps=(650, 4_750), ebs_iops=(3_600, 18_750))
 ON_NITRO: Final = (instance(), M5_LARGE)

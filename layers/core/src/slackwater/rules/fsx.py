@@ -12,13 +12,23 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from slackwater.model.detector import Limits, Seen, limit
-from slackwater.model.metrics import Metric, Need, Series
+from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, difference
 from slackwater.model.resources import FsxFileSystem
-from slackwater.model.units import DAY_S, GIB
+from slackwater.model.units import GIB
 from slackwater.model.verdicts import Evidence, Fine, JointChange, Line, Unknown
 from slackwater.performance import fsx
-from slackwater.rules.series import gaps
+from slackwater.rules.series import Reader, gaps
+
+USED: Final = Metric("AWS/FSx", "UsedStorageCapacity", "Maximum", "bytes")
+FREE: Final = Metric("AWS/FSx", "FreeStorageCapacity", "Minimum", "bytes")
+ON_SSD: Final = Metric("AWS/FSx", "StorageUsed", "Maximum", "bytes")
+IN_POOL: Final = Metric("AWS/FSx", "StorageUsed", "Average", "bytes")
+"""What ONTAP's capacity pool holds. It fills slowly, so the average of a day is exact enough."""
+_TIERS: Final = ((ON_SSD, "SSD"), (IN_POOL, "StandardCapacityPool"))
+daily = Reader(
+    "FileSystemId", {(one.name, one.stat): (("StorageTier", tier), ("DataType", "All")) for one, tier in _TIERS}
+).daily
 
 
 class UtilizationLimits(Limits):
@@ -32,17 +42,11 @@ class UtilizationLimits(Limits):
 
 
 class Utilization(NamedTuple):
-    """How busy a file system was.
-
-    Attributes:
-        series: The busiest minute of each day for each metric, in percent of what is provisioned.
-        days: How many whole days CloudWatch recorded all of them.
-        whole: Whether that is the whole window.
-    """
+    """How busy a file system was in the busiest minute of each day, in percent of what is provisioned, by metric."""
 
     series: tuple[Series, ...]
-    days: int
-    whole: bool
+    days: int  # whole ones that CloudWatch recorded for all metrics
+    whole: bool  # whether that is the whole window
 
 
 def utilization(
@@ -70,27 +74,10 @@ def hole(metric: Metric, days: Series, least_days: int) -> Unknown | None:
     return Unknown(f"{metric.name} has no point on {holes} of {len(days) - before} days") if holes else None
 
 
-def daily(file_system: FsxFileSystem, days: float, *metrics: Metric) -> list[Need]:
-    """These metrics of the last `days`, with a point for each day."""
-    of = ("FileSystemId", file_system.id)
-    return [metric.need(of, *TIERS.get(metric, ()), period_s=DAY_S, days=days) for metric in metrics]
-
-
-def peak(series: Series) -> float:
-    """The busiest minute, in percent."""
-    return max(series.present)
-
-
 def utilization_chart(label: str, series: Series, provisioned: str, proposed: str, proposed_percent: float) -> Evidence:
     """Evidence: the busiest minute of each day, in percent of what is provisioned, and how much is proposed."""
-    return Evidence(
-        label=label,
-        value=round(peak(series), 1),
-        unit="percent",
-        series=series,
-        scale=100,
-        lines=(Line(f"Provisioned ({provisioned})", 100), Line(f"Proposed ({proposed})", round(proposed_percent, 2))),
-    )
+    lines = Line(f"Provisioned ({provisioned})", 100), Line(f"Proposed ({proposed})", round(proposed_percent, 2))
+    return Evidence(label, round(max(series.present), 1), "percent", series, scale=100, lines=lines)
 
 
 def saved(before: FsxFileSystem, after: FsxFileSystem) -> tuple[Change, ...] | None:
@@ -113,16 +100,6 @@ def deployment(file_system: FsxFileSystem) -> Evidence:
     return Evidence(label="Deployment", value=f"{NAMES.get(kind, kind)}, {file_system.deployment_type}", unit="words")
 
 
-USED: Final = Metric("AWS/FSx", "UsedStorageCapacity", "Maximum", "bytes")
-FREE: Final = Metric("AWS/FSx", "FreeStorageCapacity", "Minimum", "bytes")
-ON_SSD: Final = Metric("AWS/FSx", "StorageUsed", "Maximum", "bytes")
-IN_POOL: Final = Metric("AWS/FSx", "StorageUsed", "Average", "bytes")
-"""What ONTAP's capacity pool holds. It fills slowly, so the average of a day is exact enough."""
-TIERS: Final = {
-    ON_SSD: (("StorageTier", "SSD"), ("DataType", "All")),
-    IN_POOL: (("StorageTier", "StandardCapacityPool"), ("DataType", "All")),
-}
-"""The dimensions of ONTAP's metrics of space."""
 SPACE: Final[Mapping[str, Metric]] = {"OPENZFS": USED, "ONTAP": ON_SSD, "WINDOWS": FREE}
 """The metric of the SSD space, by type. Snapshots count as used. Lustre publishes its space only for each disk."""
 
@@ -131,10 +108,8 @@ def used_bytes(file_system: FsxFileSystem, space: Series) -> Series:
     """The used SSD space, from the metric that `SPACE` names: Windows publishes the free space."""
     if file_system.file_system_type != "WINDOWS":
         return space
-    whole = file_system.storage_gib * GIB
-    return Series.of(
-        space.start_s, space.period_s, [None if v is None else max(0.0, whole - v) for v in space.optional()]
-    )
+    whole, free = file_system.storage_gib * GIB, space.optional()
+    return Series.of(space.start_s, space.period_s, [None if v is None else max(0.0, whole - v) for v in free])
 
 
 OPTIONS: Final[Mapping[str, str]] = {"OPENZFS": "--open-zfs-configuration", "ONTAP": "--ontap-configuration"}

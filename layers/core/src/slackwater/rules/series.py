@@ -1,28 +1,42 @@
-"""Series: missing points, and the levels to compare a chart with."""
+"""Series: how to read them, missing points, and the levels to compare a chart with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import batched, groupby, takewhile
+from itertools import batched, groupby
 from math import isnan
 from typing import Final, NamedTuple
 
-from slackwater.model.metrics import Series
+from slackwater.model.metrics import Dimensions, Metric, Need, Series
+from slackwater.model.resources import Resource
 from slackwater.model.units import DAY_S, HOUR_S
 from slackwater.model.verdicts import Line
 
 
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Asks for metrics of a resource by its id. `more` are further dimensions, by a metric's name and statistic."""
+
+    dimension: str
+    more: Mapping[tuple[str, str], Dimensions] = field(default_factory=dict)
+
+    def needs(self, resource: Resource, period_s: int, days: float, *metrics: Metric) -> list[Need]:
+        """These metrics of the last `days`, with a point for each period."""
+        of, more = (self.dimension, resource.id), self.more
+        return [one.need(of, *more.get((one.name, one.stat), ()), period_s=period_s, days=days) for one in metrics]
+
+    def daily(self, resource: Resource, days: float, *metrics: Metric) -> list[Need]:
+        """These metrics of the last `days`, with a point for each day."""
+        return self.needs(resource, DAY_S, days, *metrics)
+
+
 class Gaps(NamedTuple):
-    """Missing days.
+    """Missing days."""
 
-    Attributes:
-        holes: Missing days after the first point. One of them may be the day that matters.
-        before: Days before the first point, as if the resource were younger.
-    """
-
-    holes: int
-    before: int
+    holes: int  # after the first point. One of them may be the day that matters.
+    before: int  # the first point, as if the resource were younger
 
 
 def gaps(days: Series, demanded: int) -> Gaps:
@@ -50,13 +64,7 @@ def hole_words(days: Series, demanded: int, began: datetime) -> str | None:
 
 
 def whole_days(days: Series, counts: Series, slack: int = 0) -> Series:
-    """The days that have as many points as the fullest one, or up to `slack` fewer. The others become missing.
-
-    Args:
-        days: Any statistic by the day.
-        counts: The SampleCount of the same days.
-        slack: By how many points whole days may differ.
-    """
+    """The days with as many points (SampleCount) as the fullest one, or `slack` fewer. The others become missing."""
     least = max(counts.present, default=0) - slack
     pairs = zip(days.values, counts.values, strict=True)
     return Series.of(days.start_s, days.period_s, [day if count >= least else None for day, count in pairs])
@@ -73,8 +81,7 @@ def greatest(all_: Sequence[Series]) -> Series:
     return Series.of(all_[0].start_s, all_[0].period_s, [max(row, default=None) for row in rows])
 
 
-FEW: Final = 3
-"""CloudWatch may lose this many points in a row. What happened in a longer gap is unknown."""
+FEW: Final = 3  # CloudWatch may lose this many points in a row; what happened in a longer gap is unknown
 
 
 def filled(series: Series) -> Series:
@@ -112,13 +119,7 @@ def baseline_and_burst(baseline: float, burst: float) -> tuple[Line, ...]:
     return Line("Baseline", round(baseline, 2)), Line("Burst", round(burst, 2))
 
 
-def complete_at_end(series: Series) -> int:
-    """How many of the newest points follow the last missing one."""
-    return sum(1 for _ in takewhile(lambda value: not isnan(value), reversed(series.values)))
-
-
-def condensed(points: Series, period_s: int, pick: Callable[[Sequence[float]], float] = max) -> Series:
+def grouped(points: Series, period_s: int, pick: Callable[[Sequence[float]], float] = max) -> Series:
     """What `pick` makes of the points of each longer period. Findings store series, so their charts must be short."""
-    periods = batched(points.values, period_s // points.period_s)
-    present = ([value for value in period if not isnan(value)] for period in periods)
-    return Series.of(points.start_s, period_s, [pick(period) if period else None for period in present])
+    groups = ([v for v in some if not isnan(v)] for some in batched(points.values, period_s // points.period_s))
+    return Series.of(points.start_s, period_s, [pick(some) if some else None for some in groups])
