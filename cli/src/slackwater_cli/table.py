@@ -21,6 +21,7 @@ from slackwater.views.text.money import dollars, effect
 from slackwater.views.text.one_line import one_line
 from slackwater.views.text.sparkline import sparkline
 from slackwater.views.text.words import (
+    NOUNS,
     completeness,
     count,
     disabled_regions,
@@ -46,19 +47,18 @@ FIX_WORDS: Final = 5
 SHORTER: Final = {
     "change instance type to": "use",
     "change to": "use",
-    "to infrequent access": "to IA",
+    "tier to infrequent access": "move to IA storage",
     "throughput capacity": "throughput",
     "to what the instance carries": "to instance limit",
-    "provisioned in steps": "in steps",
-    "client side first": "tune clients",
+    "provisioned in steps": "throughput",
+    "client side first": "tune NFS clients",
     "let it take longer": "allow more time",
+    "efs": "EFS",
+    "iops": "IOPS",
 }
 """Parts of actions that a table line has no room for."""
-NARROWEST: Final = ((3, 28), (2, 16), (5, 18), (4, 8), (5, 15), (2, 10), (3, 8), (5, 10))
-"""Columns to narrow if the terminal is narrow, in this order, and how far.
-
-The name comes last: it identifies the resource.
-"""
+NARROWEST: Final = ((3, 20), (2, 16), (5, 17), (4, 8), (3, 15), (5, 15), (2, 10), (3, 8), (5, 10))
+"""Columns to narrow if the terminal is narrow, in this order, and how far: 15 characters still tell names apart."""
 MOST_CAVEATS: Final = 2
 TITLES: Final = ("Waste", "Performance issues and risks")
 
@@ -108,7 +108,8 @@ def _draw_first(findings: Sequence[FindingDocument], console: Console) -> None:
     first = findings[0]
     owner = f" (owner {one_line(first['owner'])})" if first["owner"] else ""
     sure = "" if first["confidence"] == "high" else f", {first['confidence']} confidence"
-    what = f"{_short_name(first)}, {effect(first['monthly_savings_usd'])}{sure}: {_action(first)}{owner}"
+    noun = NOUNS.get(first["resource"]["type"], "")
+    what = f"{noun} {_short_name(first)}, {effect(first['monthly_savings_usd'])}{sure}: {_action(first)}{owner}"
     console.print(Text.assemble(("Do first: ", "bold"), what))
 
 
@@ -117,11 +118,6 @@ def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, consol
     if not findings:
         return
     is_waste = findings[0]["kind"] == "waste"
-    unsure = any(finding["confidence"] != "high" for finding in findings)
-    mark = "   severity: what is at stake" + ("; ~: medium or low confidence" if unsure else "")
-    title = title if len(findings) == of else f"{title}: {len(findings):,} of {of:,}"
-    console.print()
-    console.print(Text.assemble((title, "bold underline"), (mark, "dim")))
     heads = ("Severity", "Saves/mo" if is_waste else "Bill/mo", "What", "Name", "Owner", "Fix")
     rows = [
         (
@@ -134,6 +130,10 @@ def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, consol
         )
         for finding in findings
     ]
+    title = title if len(findings) == of else f"{title}: {len(findings):,} of {of:,}"
+    legend = "   ~: medium or low confidence" if any(row[1].plain.startswith("~") for row in rows) else ""
+    console.print()
+    console.print(Text.assemble((title, "bold underline"), (legend, "dim")))
     widths = [
         max(map(cell_len, (head, *(cell.plain for cell in cells)))) for head, *cells in zip(heads, *rows, strict=True)
     ]
@@ -165,7 +165,7 @@ def _amount(finding: FindingDocument, *, is_waste: bool) -> Text:
         return Text(f"{mark}{dollars(amount)}", "green")
     if amount > 0:
         return Text(f"{mark}-{dollars(amount)}", "green")
-    return Text(f"{mark}+{dollars(-amount)}" if amount else "+$0")
+    return Text(f"{mark}+{dollars(-amount)}" if amount else "$0")
 
 
 def _action(finding: FindingDocument) -> str:
@@ -339,7 +339,7 @@ def _draw_next(doc: ScanDocument, shown: int, console: Console, *, details: bool
             hints.append((f"{command} --details", f"all {total:,} findings with evidence and commands"))
     else:
         if shown and not details:
-            hints.append((f"{command} --details", "evidence, commands and console links"))
+            hints.append((f"{command} --details", "evidence, commands and links"))
         held = len(doc["findings"])
         if shown < held:
             some = f"the other {total - shown:,} findings" if held == total else f"the worst {held:,} findings"
@@ -347,7 +347,7 @@ def _draw_next(doc: ScanDocument, shown: int, console: Console, *, details: bool
         if held < total:
             hints.append((f"{command} --format csv -o findings.csv", f"all {total:,} findings"))
         if shown:
-            hints.append((f"{command} --format html -o report.html", "a report for the browser"))
+            hints.append((f"{command} --format html -o report.html", "a report"))
     if not hints:
         return
     console.print()
