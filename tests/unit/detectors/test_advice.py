@@ -49,6 +49,13 @@ def test_no_command_deletes_what_kubernetes_made_or_what_has_tags_that_nobody_re
     assert not deletes(unread)
 
 
+def test_no_command_deletes_a_file_system_that_was_not_recorded_without_a_break() -> None:
+    assert deletes(flagged("fsx-idle", "a month of zeros"))
+    partly = flagged("fsx-idle", "two hours of a day are missing")
+    assert (deletes(partly), partly.confidence) == (False, "medium")
+    assert "did not record it for 2.0 hours" in partly.caveats[0]
+
+
 def test_no_command_deletes_a_volume_before_its_time() -> None:
     assert not deletes(flagged("ebs-unattached", "detached three weeks ago", records=detached(days=31.9)))
     assert deletes(flagged("ebs-unattached", "detached three weeks ago", records=detached(days=32.1)))

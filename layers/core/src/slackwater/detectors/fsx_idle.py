@@ -41,6 +41,7 @@ READS, WRITES, METADATA = (
     Metric("AWS/FSx", f"{name}Operations", "Sum", "operations") for name in ("DataRead", "DataWrite", "Metadata")
 )
 CLIENTS = Metric("AWS/FSx", "ClientConnections", "Maximum", "connections")
+SAMPLES = replace(WRITES, stat="SampleCount", unit="points")
 
 SURE_DAYS: Final = 30  # a shorter silence never has high confidence: a monthly job needs this long to show
 WINDOWS_CLIENTS_MB_S: Final = 32
@@ -71,17 +72,21 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
         silent = seen.read(*fsx.daily(file_system, window, *known))
         for metric, series in zip(known, silent, strict=True):
             unless_decided(_not_silent(metric, series, seen.finished(series, file_system.created_at), limits))
-    metadata, *space = seen.read(*fsx.daily(file_system, window, METADATA, *([USED] if is_openzfs else [])))
+    rest = (METADATA, SAMPLES, *([USED] if is_openzfs else []))
+    metadata, samples, *space = seen.read(*fsx.daily(file_system, window, *rest))
     for used in space:
         unless_decided(_replicated(used, file_system, seen, limits))
 
     recorded = [seen.finished(one, file_system.created_at) for one in silent]
+    lost_hours = unless_decided(fsx.lost_hours(recorded[1], seen.finished(samples, file_system.created_at)))
     lost = max(gaps(one, limits.quiet_days).before for one in recorded)
     quiet, probes, reads = len(recorded[0]) - lost, sum(metadata.present), silent[0]
-    whole, kept_days = quiet >= SURE_DAYS and not lost and not probes, file_system.automatic_backup_days
-    doubt = f"CloudWatch did not record {lost} earlier days, when a monthly job may have run." if lost else ""
-    if probes:
-        doubt = f"{probes:,.0f} metadata operations came without a client, probably from FSx's own health checks."
+    whole, kept_days = quiet >= SURE_DAYS and not (lost or lost_hours or probes), file_system.automatic_backup_days
+    doubts = advice.caveats(
+        (f"CloudWatch did not record {lost} earlier days, when a monthly job may have run.", lost),
+        (f"CloudWatch did not record it for {lost_hours:.1f} hours, when a client may have come.", lost_hours),
+        (f"{probes:,.0f} metadata operations came without a client, probably from FSx's own health checks.", probes),
+    )
     return Flagged(
         summary=f"{_describe(file_system)}, and no {'client' if clients_published else 'operation'} for {quiet} days",
         confidence="high" if whole and clients_published else "medium",
@@ -95,7 +100,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
         ),
         advice=(_delete(file_system, volumes, sure=whole), *_smallest(file_system)),
         gist=(file_system.storage_gib, file_system.throughput_mb_s or 0, file_system.iops or 0),
-        caveats=(*([doubt] if doubt else []), *advice.protection(file_system)),
+        caveats=(*doubts, *advice.protection(file_system)),
     )
 
 
@@ -217,7 +222,8 @@ def _smallest(file_system: FsxFileSystem) -> Iterator[Advice]:
 
 
 ONCE = days(0.0, {34: 90.0})
-SILENT = dict.fromkeys((READS, WRITES, METADATA, CLIENTS), 0.0)
+FOUR_HOURS_LOST = days(1_440.0, {20: 1_200.0})
+SILENT = dict.fromkeys((READS, WRITES, METADATA, CLIENTS), 0.0) | {SAMPLES: 1_440.0}
 VOLUME = examples.fsx_volume(volume_type="ONTAP", ontap_volume_type="RW", path="/projects")
 LUSTRE = {"file_system_type": "LUSTRE", "deployment_type": "SCRATCH_2", "throughput_mb_s": None, "iops": None}
 BOUGHT = {"storage_gib": 1_024, "iops": 3_072, "automatic_backup_days": 7}
@@ -246,6 +252,8 @@ DETECTOR = Detector(
         openzfs("recorded for a month, and not before", Flagged, "31 days", metrics={READS: [0.0] * 32}),
         unread("no metric at all", Unknown, "no point on 30 of 30 days"),
         openzfs("a day without a point", Unknown, "1 of 36 days", metrics={WRITES: days(0.0, {16: None})}),
+        openzfs("two hours of a day are missing", Flagged, metrics={SAMPLES: days(1_440.0, {20: 1_320.0})}),
+        openzfs("four hours of a day are missing", Unknown, "4.0 hours", metrics={SAMPLES: FOUR_HOURS_LOST}),
         openzfs("its used space is not published", Unknown, "replication may write", metrics={USED: None}),
         openzfs("an OpenZFS replica that grows", Fine, metrics={USED: [(300 + day / 10) * GIB for day in range(37)]}),
         openzfs("a job on the first Monday of the month", Fine, "90 DataReadOperations", metrics={READS: ONCE}),

@@ -44,6 +44,7 @@ from slackwater.rules import examples, fsx
 from slackwater.rules.advice import caveats
 from slackwater.rules.examples import Cases, days, days_ago
 from slackwater.rules.fsx import FREE, IN_POOL, ON_SSD, USED
+from slackwater.rules.fsx import SPACE_SAMPLES as SAMPLES
 from slackwater.rules.series import gaps
 
 DISK_IOPS = Metric("AWS/FSx", "DiskIopsUtilization", "Maximum", "percent")
@@ -90,13 +91,15 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
         return Fine(f"it grows by {size_words(a_day)} a day")
 
     # Nothing is priced for Windows, so nothing else is read.
-    metrics = () if kind == "WINDOWS" else (DISK_IOPS, *TRAFFIC, *([IN_POOL] if kind == "ONTAP" else []))
-    found = dict(zip(metrics, seen.read(*fsx.daily(file_system, window, *metrics)), strict=True))
+    more = () if kind == "WINDOWS" else (DISK_IOPS, *TRAFFIC, *([IN_POOL] if kind == "ONTAP" else []))
+    samples, *read = seen.read(*fsx.daily(file_system, window, SAMPLES[kind], *more))
+    lost_hours = unless_decided(fsx.lost_hours(recorded, seen.finished(samples, file_system.created_at)))
+    found = dict(zip(more, read, strict=True))
     pool = found[IN_POOL].present if IN_POOL in found else [0.0]
     if not pool:
         return Unknown("StorageUsed of its capacity pool has no point, so the size of its data is unknown")
     work = {metric: seen.finished(one, file_system.created_at) for metric, one in found.items()}
-    use = _use(file_system, used, max(pool), work, limits)
+    use = _use(file_system, used, max(pool), work, limits)._replace(lost_hours=lost_hours)
     stored = use.fullest / (limits.fill_percent / 100)
     tight = formulas.with_least_ssd(file_system, stored_bytes=stored, iops=use.needed_iops)
     least = max(limits.least_surplus_gib, formulas.LEAST_SHRINK * file_system.storage_gib)  # or a copy is not worth it
@@ -153,6 +156,7 @@ class Use(NamedTuple):
     disk_iops: float | None
     needed_iops: int
     traffic: tuple[float, float, float] | None
+    lost_hours: float = 0.0  # in which its space was not recorded
 
 
 def _use(
@@ -172,7 +176,11 @@ def _use(
 
 
 def _flag(
-    file_system: FsxFileSystem, use: Use, smaller: FsxFileSystem | None, recorded: Series, limits: OversizedLimits
+    file_system: FsxFileSystem,
+    use: Use,
+    smaller: FsxFileSystem | None,
+    recorded: Series,
+    limits: OversizedLimits,
 ) -> Flagged:
     """`recorded` is the used space of whole days."""
     provisioned, present = file_system.storage_gib, len(recorded.present)
@@ -181,13 +189,14 @@ def _flag(
     lines = (Line("Provisioned", provisioned), *([Line("Proposed", smaller.storage_gib)] if smaller else []))
     unknown = "The IOPS of its disks are unknown, so a smaller one keeps all of its IOPS."
     moved = "AWS also bills its capacity pool. If you move all data, you save that too."
+    lost = f"CloudWatch did not record it for {use.lost_hours:.1f} hours, when it may have been fuller."
     shrinks, moves = is_ontap and smaller, use.pooled and not (is_ontap and smaller)
     return Flagged(
         summary=(
             f"{fsx.NAMES[file_system.file_system_type]}: {provisioned:,} GiB of SSD provisioned, at most"
             f" {size_words(use.fullest)} ({_percent(file_system, use.fullest):.1f} %) used in {present} days"
         ),
-        confidence="high" if present >= SURE_DAYS and not recorded.missing else "medium",
+        confidence="high" if present >= SURE_DAYS and not recorded.missing and not use.lost_hours else "medium",
         evidence=(
             Evidence("Used SSD, per day", round(use.fullest / GIB, 1), "GiB", use.used.over(GIB), provisioned, lines),
             Evidence("Provisioned SSD", provisioned, "GiB"),
@@ -199,7 +208,9 @@ def _flag(
         ),
         advice=(_shrink(file_system, smaller),) if smaller else (),
         gist=(provisioned, size_class(use.fullest + use.pooled)),
-        caveats=caveats((unknown, iops is None and file_system.iops), (TIERING, shrinks), (moved, moves)),
+        caveats=caveats(
+            (lost, use.lost_hours), (unknown, iops is None and file_system.iops), (TIERING, shrinks), (moved, moves)
+        ),
         remedies=_elsewhere(file_system, use, limits),
         cheapest_first=True,
     )
@@ -283,14 +294,21 @@ def ontap_of(deployment_type: str, gib: int, mb_s: int, **held: float) -> Cases:
     """Cases of ONTAP with 3 IOPS per GiB, and GiB `on_ssd` and `in_pool`."""
     bought = {"storage_gib": gib, "throughput_mb_s": mb_s, "iops": 3 * gib}
     made = examples.fsx(file_system_type="ONTAP", deployment_type=deployment_type, **bought)
-    return Cases(made, {**WORKING, ON_SSD: held["on_ssd"] * GIB, IN_POOL: held["in_pool"] * GIB})
+    return Cases(
+        made, {**WORKING, SAMPLES["ONTAP"]: 1_440.0, ON_SSD: held["on_ssd"] * GIB, IN_POOL: held["in_pool"] * GIB}
+    )
 
 
-openzfs = Cases(examples.fsx(storage_gib=2_000, iops=6_000), {**WORKING, USED: 150.0 * GIB})
-tight = Cases(examples.fsx(storage_gib=400, iops=20_000), {**WORKING, USED: 50.0 * GIB, DISK_IOPS: 45.0})
+openzfs = Cases(
+    examples.fsx(storage_gib=2_000, iops=6_000), {**WORKING, USED: 150.0 * GIB, SAMPLES["OPENZFS"]: 1_440.0}
+)
+tight = Cases(examples.fsx(storage_gib=400, iops=20_000), {**openzfs.metrics, USED: 50.0 * GIB, DISK_IOPS: 45.0})
 ontap = ontap_of("MULTI_AZ_1", 1_024, 128, on_ssd=90, in_pool=0)
 second = ontap_of("MULTI_AZ_2", 8_192, 384, on_ssd=700, in_pool=9_000)
-windows = Cases(examples.fsx(file_system_type="WINDOWS", storage_gib=2_000, iops=None), {FREE: 1_900.0 * GIB})
+windows = Cases(
+    examples.fsx(file_system_type="WINDOWS", storage_gib=2_000, iops=None),
+    {FREE: 1_900.0 * GIB, SAMPLES["WINDOWS"]: 1_440.0},
+)
 unread = Cases(openzfs.resource)
 
 DETECTOR = Detector(
@@ -312,6 +330,10 @@ DETECTOR = Detector(
         openzfs("being filled", Fine, "grows by 4 GiB a day", metrics={USED: GROWING}),
         unread("64 GiB, the least there is", Fine, "64 GiB", storage_gib=64),
         tight("a minimum that its IOPS require", Fine, "hardly be smaller"),
+        openzfs("two hours without points", Flagged, metrics={SAMPLES["OPENZFS"]: days(1_440.0, {20: 1_320.0})}),
+        openzfs(
+            "four hours without points", Unknown, "4.0 h", metrics={SAMPLES["OPENZFS"]: days(1_440.0, {20: 1_200.0})}
+        ),
         openzfs("a week without points", Unknown, "7 of 36", metrics={USED: days(150.0 * GIB, {range(5, 12): None})}),
         unread("no metric at all", Unknown, "14 of 14 days"),
         ontap("ONTAP whose capacity pool is unknown", Unknown, "capacity pool", metrics={IN_POOL: None}),

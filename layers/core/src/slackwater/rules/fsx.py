@@ -8,6 +8,7 @@ Metrics have one point a minute.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final, NamedTuple
 
@@ -15,17 +16,21 @@ from slackwater.model.detector import Limits, Seen, limit
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, difference
 from slackwater.model.resources import FsxFileSystem
-from slackwater.model.units import GIB
+from slackwater.model.units import GIB, HOUR_S
 from slackwater.model.verdicts import Evidence, Fine, JointChange, Line, Unknown
 from slackwater.performance import fsx
-from slackwater.rules.series import Reader, gaps
+from slackwater.rules.series import LONGEST_HOLE_S, MOST_MISSING, Reader, gaps
 
 USED: Final = Metric("AWS/FSx", "UsedStorageCapacity", "Maximum", "bytes")
 FREE: Final = Metric("AWS/FSx", "FreeStorageCapacity", "Minimum", "bytes")
 ON_SSD: Final = Metric("AWS/FSx", "StorageUsed", "Maximum", "bytes")
 IN_POOL: Final = Metric("AWS/FSx", "StorageUsed", "Average", "bytes")
 """What ONTAP's capacity pool holds. It fills slowly, so the average of a day is exact enough."""
-_TIERS: Final = ((ON_SSD, "SSD"), (IN_POOL, "StandardCapacityPool"))
+_TIERS: Final = (
+    (ON_SSD, "SSD"),
+    (replace(ON_SSD, stat="SampleCount"), "SSD"),
+    (IN_POOL, "StandardCapacityPool"),
+)
 daily = Reader(
     "FileSystemId", {(one.name, one.stat): (("StorageTier", tier), ("DataType", "All")) for one, tier in _TIERS}
 ).daily
@@ -74,6 +79,21 @@ def hole(metric: Metric, days: Series, least_days: int) -> Unknown | None:
     return Unknown(f"{metric.name} has no point on {holes} of {len(days) - before} days") if holes else None
 
 
+def lost_hours(recorded: Series, samples: Series) -> float | Unknown:
+    """How long a metric was not recorded in all. The verdict if more than advice tolerates is missing.
+
+    Args:
+        recorded: The metric by day.
+        samples: How many points each day has. The one with the most was recorded whole.
+    """
+    whole, days = max(samples.present, default=1), zip(recorded.optional(), samples.optional(), strict=True)
+    hours = [24 * (1 - (count or 0) / whole) for value, count in days if value is not None]
+    lost = sum(hours)
+    if max(hours) * HOUR_S > LONGEST_HOLE_S or lost > MOST_MISSING * 24 * len(hours):
+        return Unknown(f"CloudWatch did not record it for {lost:.1f} hours in {len(recorded)} days")
+    return lost
+
+
 def utilization_chart(label: str, series: Series, provisioned: str, proposed: str, proposed_percent: float) -> Evidence:
     """Evidence: the busiest minute of each day, in percent of what is provisioned, and how much is proposed."""
     lines = Line(f"Provisioned ({provisioned})", 100), Line(f"Proposed ({proposed})", round(proposed_percent, 2))
@@ -102,6 +122,8 @@ def deployment(file_system: FsxFileSystem) -> Evidence:
 
 SPACE: Final[Mapping[str, Metric]] = {"OPENZFS": USED, "ONTAP": ON_SSD, "WINDOWS": FREE}
 """The metric of the SSD space, by type. Snapshots count as used. Lustre publishes its space only for each disk."""
+SPACE_SAMPLES: Final = {kind: replace(metric, stat="SampleCount", unit="points") for kind, metric in SPACE.items()}
+"""How often it was recorded."""
 
 
 def used_bytes(file_system: FsxFileSystem, space: Series) -> Series:
