@@ -78,13 +78,13 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
         unless_decided(_replicated(used, file_system, seen, limits))
 
     recorded = [seen.finished(one, file_system.created_at) for one in silent]
-    lost_hours = unless_decided(fsx.lost_hours(recorded[1], seen.finished(samples, file_system.created_at)))
+    lost_minutes = unless_decided(fsx.lost_minutes(recorded[1], seen.finished(samples, file_system.created_at)))
     lost = max(gaps(one, limits.quiet_days).before for one in recorded)
     quiet, probes, reads = len(recorded[0]) - lost, sum(metadata.present), silent[0]
-    whole, kept_days = quiet >= SURE_DAYS and not (lost or lost_hours or probes), file_system.automatic_backup_days
+    whole, kept_days = quiet >= SURE_DAYS and not (lost or lost_minutes or probes), file_system.automatic_backup_days
     doubts = advice.caveats(
         (f"CloudWatch did not record {lost} earlier days, when a monthly job may have run.", lost),
-        (f"CloudWatch did not record it for {lost_hours:.1f} hours, when a client may have come.", lost_hours),
+        (f"CloudWatch did not record it for {lost_minutes:,.0f} minutes, when a client may have come.", lost_minutes),
         (f"{probes:,.0f} metadata operations came without a client, probably from FSx's own health checks.", probes),
     )
     return Flagged(
@@ -253,7 +253,7 @@ DETECTOR = Detector(
         unread("no metric at all", Unknown, "no point on 30 of 30 days"),
         openzfs("a day without a point", Unknown, "1 of 36 days", metrics={WRITES: days(0.0, {16: None})}),
         openzfs("two hours of a day are missing", Flagged, metrics={SAMPLES: days(1_440.0, {20: 1_320.0})}),
-        openzfs("four hours of a day are missing", Unknown, "4.0 hours", metrics={SAMPLES: FOUR_HOURS_LOST}),
+        openzfs("four hours of a day are missing", Unknown, "240 minutes", metrics={SAMPLES: FOUR_HOURS_LOST}),
         openzfs("its used space is not published", Unknown, "replication may write", metrics={USED: None}),
         openzfs("an OpenZFS replica that grows", Fine, metrics={USED: [(300 + day / 10) * GIB for day in range(37)]}),
         openzfs("a job on the first Monday of the month", Fine, "90 DataReadOperations", metrics={READS: ONCE}),

@@ -93,13 +93,13 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
     # Nothing is priced for Windows, so nothing else is read.
     more = () if kind == "WINDOWS" else (DISK_IOPS, *TRAFFIC, *([IN_POOL] if kind == "ONTAP" else []))
     samples, *read = seen.read(*fsx.daily(file_system, window, SAMPLES[kind], *more))
-    lost_hours = unless_decided(fsx.lost_hours(recorded, seen.finished(samples, file_system.created_at)))
+    lost_minutes = unless_decided(fsx.lost_minutes(recorded, seen.finished(samples, file_system.created_at)))
     found = dict(zip(more, read, strict=True))
     pool = found[IN_POOL].present if IN_POOL in found else [0.0]
     if not pool:
         return Unknown("StorageUsed of its capacity pool has no point, so the size of its data is unknown")
     work = {metric: seen.finished(one, file_system.created_at) for metric, one in found.items()}
-    use = _use(file_system, used, max(pool), work, limits)._replace(lost_hours=lost_hours)
+    use = _use(file_system, used, max(pool), work, limits)._replace(lost_minutes=lost_minutes)
     stored = use.fullest / (limits.fill_percent / 100)
     tight = formulas.with_least_ssd(file_system, stored_bytes=stored, iops=use.needed_iops)
     least = max(limits.least_surplus_gib, formulas.LEAST_SHRINK * file_system.storage_gib)  # or a copy is not worth it
@@ -156,7 +156,7 @@ class Use(NamedTuple):
     disk_iops: float | None
     needed_iops: int
     traffic: tuple[float, float, float] | None
-    lost_hours: float = 0.0  # in which its space was not recorded
+    lost_minutes: float = 0.0  # in which its space was not recorded
 
 
 def _use(
@@ -189,14 +189,14 @@ def _flag(
     lines = (Line("Provisioned", provisioned), *([Line("Proposed", smaller.storage_gib)] if smaller else []))
     unknown = "The IOPS of its disks are unknown, so a smaller one keeps all of its IOPS."
     moved = "AWS also bills its capacity pool. If you move all data, you save that too."
-    lost = f"CloudWatch did not record it for {use.lost_hours:.1f} hours, when it may have been fuller."
+    lost = f"CloudWatch did not record it for {use.lost_minutes:,.0f} minutes, when it may have been fuller."
     shrinks, moves = is_ontap and smaller, use.pooled and not (is_ontap and smaller)
     return Flagged(
         summary=(
             f"{fsx.NAMES[file_system.file_system_type]}: {provisioned:,} GiB of SSD provisioned, at most"
             f" {size_words(use.fullest)} ({_percent(file_system, use.fullest):.1f} %) used in {present} days"
         ),
-        confidence="high" if present >= SURE_DAYS and not recorded.missing and not use.lost_hours else "medium",
+        confidence="high" if present >= SURE_DAYS and not recorded.missing and not use.lost_minutes else "medium",
         evidence=(
             Evidence("Used SSD, per day", round(use.fullest / GIB, 1), "GiB", use.used.over(GIB), provisioned, lines),
             Evidence("Provisioned SSD", provisioned, "GiB"),
@@ -209,7 +209,7 @@ def _flag(
         advice=(_shrink(file_system, smaller),) if smaller else (),
         gist=(provisioned, size_class(use.fullest + use.pooled)),
         caveats=caveats(
-            (lost, use.lost_hours), (unknown, iops is None and file_system.iops), (TIERING, shrinks), (moved, moves)
+            (lost, use.lost_minutes), (unknown, iops is None and file_system.iops), (TIERING, shrinks), (moved, moves)
         ),
         remedies=_elsewhere(file_system, use, limits),
         cheapest_first=True,
@@ -332,7 +332,10 @@ DETECTOR = Detector(
         tight("a minimum that its IOPS require", Fine, "hardly be smaller"),
         openzfs("two hours without points", Flagged, metrics={SAMPLES["OPENZFS"]: days(1_440.0, {20: 1_320.0})}),
         openzfs(
-            "four hours without points", Unknown, "4.0 h", metrics={SAMPLES["OPENZFS"]: days(1_440.0, {20: 1_200.0})}
+            "four hours without points",
+            Unknown,
+            "240 minutes",
+            metrics={SAMPLES["OPENZFS"]: days(1_440.0, {20: 1_200.0})},
         ),
         openzfs("a week without points", Unknown, "7 of 36", metrics={USED: days(150.0 * GIB, {range(5, 12): None})}),
         unread("no metric at all", Unknown, "14 of 14 days"),

@@ -16,11 +16,12 @@ from slackwater.model.detector import Limits, Seen, limit
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, difference
 from slackwater.model.resources import FsxFileSystem
-from slackwater.model.units import GIB, HOUR_S
+from slackwater.model.units import DAY_S, GIB, MINUTE_S
 from slackwater.model.verdicts import Evidence, Fine, JointChange, Line, Unknown
 from slackwater.performance import fsx
 from slackwater.rules.series import LONGEST_HOLE_S, MOST_MISSING, Reader, gaps
 
+DAY_MINUTES: Final = DAY_S // MINUTE_S
 USED: Final = Metric("AWS/FSx", "UsedStorageCapacity", "Maximum", "bytes")
 FREE: Final = Metric("AWS/FSx", "FreeStorageCapacity", "Minimum", "bytes")
 ON_SSD: Final = Metric("AWS/FSx", "StorageUsed", "Maximum", "bytes")
@@ -79,7 +80,7 @@ def hole(metric: Metric, days: Series, least_days: int) -> Unknown | None:
     return Unknown(f"{metric.name} has no point on {holes} of {len(days) - before} days") if holes else None
 
 
-def lost_hours(recorded: Series, samples: Series) -> float | Unknown:
+def lost_minutes(recorded: Series, samples: Series) -> float | Unknown:
     """How long a metric was not recorded in all. The verdict if more than advice tolerates is missing.
 
     Args:
@@ -87,10 +88,10 @@ def lost_hours(recorded: Series, samples: Series) -> float | Unknown:
         samples: How many points each day has. The one with the most was recorded whole.
     """
     whole, days = max(samples.present, default=1), zip(recorded.optional(), samples.optional(), strict=True)
-    hours = [24 * (1 - (count or 0) / whole) for value, count in days if value is not None]
-    lost = sum(hours)
-    if max(hours) * HOUR_S > LONGEST_HOLE_S or lost > MOST_MISSING * 24 * len(hours):
-        return Unknown(f"CloudWatch did not record it for {lost:.1f} hours in {len(recorded)} days")
+    minutes = [DAY_MINUTES * (1 - (count or 0) / whole) for value, count in days if value is not None]
+    lost = sum(minutes)
+    if max(minutes) * MINUTE_S > LONGEST_HOLE_S or lost > MOST_MISSING * DAY_MINUTES * len(minutes):
+        return Unknown(f"CloudWatch did not record it for {lost:,.0f} minutes in {len(recorded)} days")
     return lost
 
 
