@@ -15,7 +15,8 @@ from samcli.yamlhelper import yaml_parse
 from support.effort import THOROUGH
 from support.in_process import answered_in_process, transport
 
-# The objects of thousands of tests stay alive: to look for garbage among them as often as Python does costs a tenth of the time.
+# The objects of thousands of tests stay alive. Looking for garbage among them as often as Python does costs a tenth of
+# the time.
 gc.set_threshold(50_000, 20, 50)
 
 # How long an example takes says how busy the machine is.

@@ -1,6 +1,8 @@
 /** Which Chromium the tests drive: CHROMIUM names an installed one; else the one that npm brought is unpacked, once. */
 import { execFileSync } from "node:child_process";
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  accessSync, constants, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { chromium as playwright } from "playwright-core";
 
@@ -35,8 +37,8 @@ async function found() {
 }
 
 /**
- * The folder with Chromium. It gets its name by one rename when everything is there: a run that was stopped half-way leaves
- * nothing that looks whole, and of two that start at once the later takes the earlier's.
+ * The folder with Chromium. It gets its name by one rename when everything is there: a run that was stopped half-way
+ * leaves nothing that looks whole, and of two that start at once the later takes the earlier's.
  */
 async function unpacked() {
   const { version } = JSON.parse(readFileSync(join(MODULES, "@sparticuz", "chromium", "package.json"), "utf8"));

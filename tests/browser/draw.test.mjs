@@ -26,7 +26,7 @@ const painted = (canvas) =>
     return { pixels, colors: colors.size };
   });
 
-on("people", "nothing is drawn before it is asked for, and what is closed can be opened again", async (page, { document: { findings } }) => {
+on("people", "nothing is drawn unasked, and what is closed reopens", async (page, { document: { findings } }) => {
   assert.equal(await page.locator("canvas").count(), 0);
   const { row } = await opened(page, findings, (f) => f.detector === DRAWN);
   const toggle = row.locator("[data-toggle]");
@@ -41,7 +41,7 @@ on("people", "nothing is drawn before it is asked for, and what is closed can be
   }
 });
 
-on("people", "every series with a point is drawn, and named with its least, greatest and last value", async (page, { document: { findings } }) => {
+on("people", "every series with a point is drawn, and named with values", async (page, { document: { findings } }) => {
   const { finding, row } = await opened(page, findings, (f) => f.detector === DRAWN);
   const series = finding.evidence.filter(({ series }) => series?.values.some((value) => value !== null));
   const charts = row.locator(".chart");
@@ -51,14 +51,16 @@ on("people", "every series with a point is drawn, and named with its least, grea
     assert.ok(pixels > 1000 && colors > 2, `${label}: ${pixels} pixels in ${colors} colors`);
     assert.equal(await charts.nth(at).getAttribute("role"), "img");
     const told = await charts.nth(at).getAttribute("aria-label");
-    for (const part of [label, "least", "greatest", "last", ...lines.map((line) => line.label), ...(forecast ? ["forecast"] : [])]) {
+    const levels = lines.map((line) => line.label);
+    for (const part of [label, "least", "greatest", "last", ...levels, ...(forecast ? ["forecast"] : [])]) {
       assert.ok(told.includes(part), `${told} does not tell ${part}`);
     }
   }
-  assert.match(await charts.first().getAttribute("aria-label"), /greatest 3,000 IOPS;[^]*gaps[^]*Provisioned 16,000 IOPS/);
+  const first = await charts.first().getAttribute("aria-label");
+  assert.match(first, /greatest 3,000 IOPS;[^]*gaps[^]*Provisioned 16,000 IOPS/);
 });
 
-on("people", "levels and forecast are told beside the picture, and what was not drawn is told as words", async (page, { document: { findings } }) => {
+on("people", "levels, forecast and what was not drawn are told in words", async (page, { document: { findings } }) => {
   const { finding, row } = await opened(page, findings, (f) => f.detector === DRAWN);
   const text = await row.innerText();
   for (const { label, lines = [], forecast } of finding.evidence) {
@@ -89,7 +91,7 @@ const inked = (row, at) =>
     );
   }, at);
 
-on("people", "a gap in a series is a gap in its line, and a forecast is dashed", async (page, { document: { findings } }) => {
+on("people", "a gap in a series is one in its line; a forecast is dashed", async (page, { document: { findings } }) => {
   const { row } = await opened(page, findings, (f) => f.detector === DRAWN);
   const part = (columns, from, to) => columns.slice(Math.ceil(columns.length * from), Math.floor(columns.length * to));
   const share = (columns) => columns.filter(Boolean).length / columns.length;
@@ -111,19 +113,20 @@ on("people", "a chart's points are there as a table, nulls as such", async (page
   const at = finding.evidence.findIndex(({ label }) => label === "Network by day");
   const figure = row.locator("figure").filter({ hasText: "Network by day" });
   await figure.locator("summary").click();
-  await figure.locator("td").first().waitFor(); // the table is written after the click, by the event that opening causes
+  await figure.locator("td").first().waitFor(); // the event that opening causes writes the table, after the click
   const cells = await figure.locator("td").allInnerTexts();
   assert.equal(cells.length, finding.evidence[at].series.values.length);
   assert.equal(cells.filter((cell) => cell.includes("7.2")).length, 1);
   assert.equal(cells.filter((cell) => /nothing published/.test(cell)).length, 35);
 });
 
-on("people", "what to do, what it saves, its risk, command, caveats and prices are told", async (page, { document: { findings } }) => {
+on("people", "fix, saving, risk, command, caveats and prices are told", async (page, { document: { findings } }) => {
   const { finding, row } = await opened(page, findings, (f) => f.detector === "efs-throughput-mismatch");
   const text = await row.innerText();
   const [{ summary, risk, command }] = finding.recommendations;
   const [price] = finding.price_basis;
-  for (const part of [summary, risk, command, "1,819.67", ...finding.caveats, price.item, price.source, price.as_of, finding.resource.arn]) {
+  const priced = [price.item, price.source, price.as_of];
+  for (const part of [summary, risk, command, "1,819.67", ...finding.caveats, ...priced, finding.resource.arn]) {
     assert.ok(text.includes(part), `${part} is not told`);
   }
 });
@@ -144,7 +147,8 @@ on("people", "the command of a top fix is copied whole", async (page, { document
   await copy.click();
   await copy.getByText("Copied").waitFor();
   const copied = await page.evaluate(async () => window.copied ?? (await navigator.clipboard.readText()));
-  const best = findings.filter(({ kind }) => kind === "waste").toSorted((a, b) => b.monthly_savings_usd - a.monthly_savings_usd)[0];
+  const waste = findings.filter(({ kind }) => kind === "waste");
+  const [best] = waste.toSorted((a, b) => b.monthly_savings_usd - a.monthly_savings_usd);
   assert.equal(copied, best.recommendations[0].command);
 }, { permissions: ["clipboard-read", "clipboard-write"] });
 
@@ -168,17 +172,21 @@ on("people", "a chart fits the window that changes its width", async (page, { do
   for (const width of [500, 1200]) {
     await page.setViewportSize({ width, height: 900 });
     await page.waitForFunction((element) => {
-      const [outer, inner] = [element, element.querySelector("canvas")].map((each) => each.getBoundingClientRect().width);
+      const both = [element, element.querySelector("canvas")];
+      const [outer, inner] = both.map((each) => each.getBoundingClientRect().width);
       return Math.abs(outer - inner) <= 1;
     }, await chart.elementHandle());
   }
 });
 
-/** Has what is drawn from now on remembered, by canvas: texts, dotted lines, and curves with their points and dashes. */
+/** Remembers what is drawn from now on, by canvas: texts, dotted lines, and curves with their points and dashes. */
 const remember = (page) =>
   page.evaluate(() => {
     window.marks = new Map();
-    const of = ({ canvas }) => marks.get(canvas) ?? marks.set(canvas, { texts: [], dotted: [], curves: [], halos: [] }).get(canvas);
+    const of = ({ canvas }) => {
+      if (!marks.has(canvas)) marks.set(canvas, { texts: [], dotted: [], curves: [], halos: [] });
+      return marks.get(canvas);
+    };
     const before = (prototype, name, note) => {
       const own = prototype[name];
       prototype[name] = function (...given) {
@@ -186,13 +194,19 @@ const remember = (page) =>
         return own.apply(this, given);
       };
     };
-    for (const name of ["moveTo", "lineTo"]) before(Path2D.prototype, name, (path, x, y) => (path.points ??= []).push([x, y]));
+    for (const name of ["moveTo", "lineTo"]) {
+      before(Path2D.prototype, name, (path, x, y) => (path.points ??= []).push([x, y]));
+    }
     const { prototype } = CanvasRenderingContext2D;
     before(prototype, "clearRect", ({ canvas }) => marks.delete(canvas)); // what is drawn again counts once
-    before(prototype, "fillText", (ctx, text, x, y) => of(ctx).texts.push({ text, x, y, align: ctx.textAlign, baseline: ctx.textBaseline }));
+    before(prototype, "fillText", (ctx, text, x, y) => {
+      of(ctx).texts.push({ text, x, y, align: ctx.textAlign, baseline: ctx.textBaseline });
+    });
     before(prototype, "strokeText", (ctx, text) => of(ctx).halos.push([text, ctx.strokeStyle, ctx.lineWidth]));
     before(prototype, "moveTo", (ctx, x, y) => ctx.getLineDash().length && of(ctx).dotted.push(y));
-    before(prototype, "stroke", (ctx, path) => path?.points && of(ctx).curves.push({ points: path.points, dashed: ctx.getLineDash().length > 0 }));
+    before(prototype, "stroke", (ctx, path) => {
+      if (path?.points) of(ctx).curves.push({ points: path.points, dashed: ctx.getLineDash().length > 0 });
+    });
   });
 
 /** The picture of a fact, as it is drawn: its axes, levels with their names, curves, key and words. */
@@ -201,14 +215,17 @@ async function drawing(page, { document: { findings } }, label) {
   const { finding, row } = await opened(page, findings, () => true);
   const figure = row.locator("figure").filter({ hasText: label });
   const { texts, dotted, curves, halos } = await figure.locator("canvas").evaluate((canvas) => marks.get(canvas));
-  const scale = texts.filter(({ align, baseline }) => align === "right" && baseline === "middle").map(({ text, y }) => [valued(text), y]);
+  const ticks = texts.filter(({ align, baseline }) => align === "right" && baseline === "middle");
+  const scale = ticks.map(({ text, y }) => [valued(text), y]);
+  const times = texts.filter(({ align, baseline }) => align === "center" && baseline === "top");
   const names = texts.filter(({ align, baseline }) => align !== "center" && baseline !== "middle");
+  const nearest = (y) => dotted.toSorted((a, b) => Math.abs(a - y) - Math.abs(b - y))[0];
   return {
     fact: finding.evidence.find((fact) => fact.label === label),
     figure,
     scale,
-    times: texts.filter(({ align, baseline }) => align === "center" && baseline === "top").map(({ text, x }) => [text, x]),
-    levels: Object.fromEntries(names.map(({ text, y }) => [text, { named: y, dotted: dotted.toSorted((a, b) => Math.abs(a - y) - Math.abs(b - y))[0] }])),
+    times: times.map(({ text, x }) => [text, x]),
+    levels: Object.fromEntries(names.map(({ text, y }) => [text, { named: y, dotted: nearest(y) }])),
     curves,
     halos,
     key: await figure.locator(".key li").allInnerTexts(),
@@ -244,7 +261,7 @@ const LOGARITHMIC = {
 };
 
 for (const [label, { decades, key, low }] of Object.entries(LOGARITHMIC)) {
-  on("heights", `levels far above do not press a curve into the axis, and the scale says that it is logarithmic: ${label}`, async (page, report) => {
+  on("heights", `levels far above give a scale that says that it is logarithmic: ${label}`, async (page, report) => {
     const drawn = await drawing(page, report, label);
     const { scale, curves, fact } = drawn;
     assert.deepEqual(scale.map(([value]) => value), decades);
@@ -258,13 +275,13 @@ for (const [label, { decades, key, low }] of Object.entries(LOGARITHMIC)) {
   });
 }
 
-on("heights", "used against provisioned has both at their heights, and a day that is not over is dashed and said", async (page, report) => {
+on("heights", "used and provisioned are at their heights, and an unfinished day is dashed", async (page, report) => {
   const drawn = await drawing(page, report, "Used of what is provisioned");
   const { scale, curves, key, told, figure } = drawn;
   assert.ok(scale.at(-1)[0] >= 6000);
   for (const [value, y] of scale) near(y, depth(scale, value), `the tick ${value}`);
   levelsStand(drawn);
-  const [whole, rest] = ["false", "true"].map((dashed) => curves.find((curve) => String(curve.dashed) === dashed).points);
+  const [whole, rest] = [false, true].map((dashed) => curves.find((curve) => curve.dashed === dashed).points);
   for (const [, y] of whole) near(y, depth(scale, 660), "a whole day");
   assert.equal(rest[0][0], whole.at(-1)[0], "the dashes do not begin where the line ends");
   near(rest[0][1], depth(scale, 660), "where the dashes begin");
@@ -287,7 +304,7 @@ on("heights", "a full height that no level names is said", async (page, report) 
   assert.match(drawn.told, /full height: 100 %/);
 });
 
-on("heights", "a curve that would be invisible below its full height is drawn without it, in its own unit, and that is said", async (page, report) => {
+on("heights", "a curve far below its full height is drawn without it, in its own unit", async (page, report) => {
   const { scale, curves, key, told } = await drawing(page, report, "Next to no credits");
   assert.ok(scale.at(-1)[0] < 10, `the axis goes up to ${scale.at(-1)[0]}`);
   const highest = Math.min(...curves[0].points.map(([, y]) => y));
@@ -326,7 +343,8 @@ on("heights", "points that were left out leave the others in their places", asyn
 on("heights", "times are UTC's wherever it is read, and hours have a date", async (page, report) => {
   const { times, figure, told } = await drawing(page, report, "A plateau after a peak");
   const said = times.map(([text]) => text);
-  assert.deepEqual(said.filter((text) => /:/.test(text)), ["00:30", "01:00", "01:30", "02:00", "02:30", "03:00", "03:30", "04:00"]);
+  const halfHours = ["00:30", "01:00", "01:30", "02:00", "02:30", "03:00", "03:30", "04:00"];
+  assert.deepEqual(said.filter((text) => /:/.test(text)), halfHours);
   assert.deepEqual(said.filter((text) => !/:/.test(text)), ["22 Nov UTC"]);
   assert.match(told, /2026-11-22 00:05 to 2026-11-22 04:15 UTC/);
   const { x, y, height } = await figure.locator(".u-over").boundingBox();

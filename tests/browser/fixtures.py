@@ -1,4 +1,4 @@
-"""Writes reports to test in a browser: `fixtures.py FOLDER NAME…` makes NAME.json, a scan document, and NAME.html of it."""
+"""Write reports to test in a browser: `fixtures.py FOLDER NAME…` makes NAME.json, a scan document, and NAME.html."""
 
 from __future__ import annotations
 
@@ -284,7 +284,7 @@ def come_to(findings: list[Document]) -> Document:
 
 
 def people() -> Document:
-    """What people have: a few detectors, three accounts, gaps, questions without an answer, and names that somebody meant ill."""
+    """What people have: a few detectors, three accounts, gaps, inconclusive checks, and hostile names."""
     shapes = list(pictures())
     findings = [
         finding(1, "ebs-instance-bound", "performance", "high", "166.58", evidence=shapes),
@@ -314,8 +314,10 @@ def people() -> Document:
             *({"account": a, "region": r, "complete": True} for a, r in others),
         ],
         gaps=[
-            {"account": account, "region": region, "what": "elasticfilesystem:DescribeFileSystems", "reason": "AccessDeniedException: User is not authorized", "optional": False},
-            {"account": account, "region": region, "what": "compute-optimizer:GetEnrollmentStatus", "reason": "OptInRequiredException", "optional": True},
+            {"account": account, "region": region, "what": "elasticfilesystem:DescribeFileSystems",
+             "reason": "AccessDeniedException: User is not authorized", "optional": False},
+            {"account": account, "region": region, "what": "compute-optimizer:GetEnrollmentStatus",
+             "reason": "OptInRequiredException", "optional": True},
             {"account": "", "region": "", "what": ill, "reason": ill, "optional": False},
         ],
         unknown=[
@@ -324,7 +326,8 @@ def people() -> Document:
         ],
         unlisted=[
             {"detector": "ebs-unattached", "resource": nobody, "reason": reason}
-            for reason in ("kept by a tag", "kept by a tag", "saves less than the policy's minimum", "to change it would cost more", "a stronger finding tells of it")
+            for reason in ("kept by a tag", "kept by a tag", "saves less than the policy's minimum",
+                           "to change it would cost more", "a stronger finding tells of it")
         ],
     )  # fmt: skip
 
@@ -357,11 +360,11 @@ def many(count: int) -> Document:
 
 
 ACCOUNTS, DENIED, HALF = 60, 23, 2
-"""Accounts of the organization; of these, those that cannot be entered, and those of which a region was not seen whole."""
+"""Accounts of the organization; of these, those that deny access, and those with one region that is incomplete."""
 
 
 def organization() -> Document:
-    """Many accounts in organizational units, some of which could not be entered, after five audits; more found than is shown."""
+    """Many accounts in organizational units after five audits. Some deny access, and not all findings are shown."""
     units = ("Root/Media/Production", "Root/Media/Staging", "Root/Research", "Root/Sandbox", "Root")
     ill = [*HOSTILE.values()]
     accounts = [
@@ -380,7 +383,8 @@ def organization() -> Document:
             {"account": account["id"], "region": one, "complete": not denied and not (half and one == "us-east-1")}
             for one in regions
         ]
-        reason = f"AccessDenied: not authorized to perform: sts:AssumeRole on resource: arn:aws:iam::{account['id']}:role/slackwater"
+        role = f"arn:aws:iam::{account['id']}:role/slackwater"
+        reason = f"AccessDenied: not authorized to perform: sts:AssumeRole on resource: {role}"
         if denied:
             gaps.append(
                 {

@@ -13,9 +13,16 @@ const HUNG_MS = 120_000;
 export const DESK = { width: 1280, height: 900 };
 export const PHONE = { width: 360, height: 740 };
 
+/** The code of a character that nobody could see, as the report shows it. */
+const code = (one) => `<U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`;
+
+/** As the report shows a text that holds what nobody could see. */
+export const seen = (text) => text.replace(/[\0\u2028\u2029\u202e]/g, code);
+
 /** Reports of fixtures.py, by name: `url`, `bytes`, and the scan `document` they show. */
 export function reports(folder, ...names) {
-  execFileSync(join(ROOT, ".venv", "bin", "python"), [join(import.meta.dirname, "fixtures.py"), folder, ...names], { stdio: "inherit" });
+  const script = join(import.meta.dirname, "fixtures.py");
+  execFileSync(join(ROOT, ".venv", "bin", "python"), [script, folder, ...names], { stdio: "inherit" });
   return Object.fromEntries(
     names.map((name) => {
       const file = join(folder, `${name}.html`);
@@ -59,9 +66,13 @@ export function browserTests(...names) {
   };
 }
 
+const SETTINGS = {
+  viewport: DESK, colorScheme: "light", reducedMotion: "reduce", locale: "en-GB", timezoneId: "Asia/Tokyo",
+};
+
 /** A page, and what it should not have done: requests (refused), errors and warnings, dialogs. */
 export async function open(browser, url, options = {}) {
-  const context = await browser.newContext({ viewport: DESK, colorScheme: "light", reducedMotion: "reduce", locale: "en-GB", timezoneId: "Asia/Tokyo", ...options });
+  const context = await browser.newContext({ ...SETTINGS, ...options });
   const troubles = [];
   const itself = url.split("#")[0];
   await context.route("**/*", (route) => {

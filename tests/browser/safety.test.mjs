@@ -1,11 +1,9 @@
 /** What people name their resources harms nobody, and the file needs and reaches nothing but itself. */
 import assert from "node:assert/strict";
-import { browserTests } from "./page.mjs";
+import { browserTests, seen } from "./page.mjs";
 
 const on = browserTests("people", "nothing");
 const hostile = ({ findings }) => findings.filter(({ resource }) => !resource.name.startsWith("store-"));
-/** As the report shows a text that holds what nobody could see, and as a page shows white space. */
-const seen = (text) => text.replace(/[\0\u2028\u2029\u202e]/g, (one) => `<U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
 
 on("people", "hostile names, tags, owners and reasons are shown as they are", async (page, { document }) => {
   for (const { id, resource, recommendations } of hostile(document)) {
@@ -29,15 +27,19 @@ const made = (page) =>
   page.evaluate(() => ({
     scripts: document.scripts.length,
     styles: document.querySelectorAll("style, link[rel=stylesheet]").length,
-    foreign: document.querySelectorAll("img, iframe, object, embed, video, audio, textarea, form, base, area, portal, math").length,
-    handlers: [...document.querySelectorAll("*")].filter((element) => element.getAttributeNames().some((name) => name.startsWith("on"))).length,
-    links: [...document.querySelectorAll("[href], [src], [action]")].filter((element) => !/^(#|data:image\/)/.test(element.getAttribute("href") ?? "?")).length,
+    foreign: document.querySelectorAll(
+      "img, iframe, object, embed, video, audio, textarea, form, base, area, portal, math",
+    ).length,
+    handlers: [...document.querySelectorAll("*")]
+      .filter((element) => element.getAttributeNames().some((name) => name.startsWith("on"))).length,
+    links: [...document.querySelectorAll("[href], [src], [action]")]
+      .filter((element) => !/^(#|data:image\/)/.test(element.getAttribute("href") ?? "?")).length,
   }));
 
 /** The theme, the details and the rest; the style. */
 const OURS = { scripts: 3, styles: 1, foreign: 0, handlers: 0, links: 0 };
 
-on("people", "hostile texts add no element, handler or link, whatever is opened and pressed", async (page, { document }) => {
+on("people", "hostile texts add no element, handler or link, whatever is pressed", async (page, { document }) => {
   const [first] = hostile(document);
   for (const { id, resource } of hostile(document)) {
     await page.locator(`[data-finding="${id}"] [data-toggle]`).click();
@@ -46,7 +48,9 @@ on("people", "hostile texts add no element, handler or link, whatever is opened 
     await page.fill("#search", "");
   }
   for (const filter of await page.locator("select[data-filter]").all()) {
-    for (let at = (await filter.locator("option").count()) - 1; at >= 0; at -= 1) await filter.selectOption({ index: at });
+    for (let index = (await filter.locator("option").count()) - 1; index >= 0; index -= 1) {
+      await filter.selectOption({ index });
+    }
   }
   await page.selectOption("#sort", "name");
   await page.locator(`[data-finding="${first.id}"] .u-over`).hover();
@@ -55,7 +59,9 @@ on("people", "hostile texts add no element, handler or link, whatever is opened 
   assert.deepEqual(await made(page), OURS);
 });
 
-on("nothing", "a report without any name is made of the same", async (page) => assert.deepEqual(await made(page), OURS));
+on("nothing", "a report without any name is made of the same", async (page) => {
+  assert.deepEqual(await made(page), OURS);
+});
 
 on("people", "text from right to left turns nothing around it", async (page, { document }) => {
   const { id, resource } = hostile(document).find(({ resource }) => resource.name.startsWith("גיבוי"));
@@ -66,7 +72,8 @@ on("people", "text from right to left turns nothing around it", async (page, { d
     const found = [];
     while (texts.nextNode()) {
       const { data, parentElement } = texts.currentNode;
-      if (data.includes(name) && !["isolate", "plaintext", "isolate-override"].includes(getComputedStyle(parentElement).unicodeBidi)) {
+      const { unicodeBidi } = getComputedStyle(parentElement);
+      if (data.includes(name) && !["isolate", "plaintext", "isolate-override"].includes(unicodeBidi)) {
         found.push(parentElement.outerHTML.slice(0, 120));
       }
     }
@@ -77,41 +84,53 @@ on("people", "text from right to left turns nothing around it", async (page, { d
 
 /** One console message for each thing that the page's Content Security Policy has to refuse. */
 const REFUSALS = [
-  /inline script/, /inline event handler/, /Loading the script/, /Loading the stylesheet/, /Connecting to/, /Loading the image/, /Framing/,
-  /Sending form data/,
+  /inline script/, /inline event handler/, /Loading the script/, /Loading the stylesheet/, /Connecting to/,
+  /Loading the image/, /Framing/, /Sending form data/,
 ];
 
 on("people", "markup that got in all the same would run nothing, and fetch nothing", async (page, { troubles }) => {
   await page.evaluate(() => {
     const bad = "window.hacked = true";
-    document.body.insertAdjacentHTML("beforeend", `<img src="https://example.invalid/x" onerror="${bad}"><svg onload="${bad}"></svg><form action="https://example.invalid/"></form>`);
+    const elements = [
+      `<img src="https://example.invalid/x" onerror="${bad}">`,
+      `<svg onload="${bad}"></svg>`,
+      '<form action="https://example.invalid/"></form>',
+    ];
+    document.body.insertAdjacentHTML("beforeend", elements.join(""));
     const script = document.createElement("script");
     script.textContent = bad;
     document.body.append(script);
     for (const [tag, key] of [["iframe", "src"], ["script", "src"], ["link", "href"]]) {
-      document.body.append(Object.assign(document.createElement(tag), { [key]: "https://example.invalid/", rel: "stylesheet" }));
+      const attributes = { [key]: "https://example.invalid/", rel: "stylesheet" };
+      document.body.append(Object.assign(document.createElement(tag), attributes));
     }
     document.forms[0].submit();
     return fetch("https://example.invalid/").catch(() => {});
   });
   const missing = () => REFUSALS.filter((what) => !troubles.some((trouble) => what.test(trouble)));
-  for (let tries = 0; missing().length && tries < 400; tries += 1) await page.waitForTimeout(50); // a busy browser reports late
+  // A busy browser reports late.
+  for (let tries = 0; missing().length && tries < 400; tries += 1) await page.waitForTimeout(50);
   assert.deepEqual(missing(), []);
   await page.goto("about:blank"); // a page that was left reports nothing more
   assert.deepEqual(troubles.splice(0).filter((trouble) => trouble.startsWith("asked")), []);
 });
 
-on("people", "without JavaScript the money, the findings and what was not seen can be read, and nothing pretends to work", async (page, { document }) => {
+on("people", "without JavaScript all can be read, and nothing pretends to work", async (page, { document }) => {
   const money = (usd) => Number(usd).toLocaleString("en-US", { minimumFractionDigits: 2 }).replace("-", "costs ");
-  assert.ok((await page.innerText("main > section")).includes(money(document.totals.by_kind.waste.monthly_savings_usd)));
+  const total = money(document.totals.by_kind.waste.monthly_savings_usd);
+  assert.ok((await page.innerText("main > section")).includes(total));
   for (const { id, kind, resource, summary, monthly_savings_usd: usd, recommendations } of document.findings) {
     const row = page.locator(`[data-finding="${id}"]`);
     assert.ok(await row.isVisible());
     const text = await row.innerText();
     for (const part of [resource.name, summary].map(seen)) assert.ok(text.includes(part), part);
-    if (recommendations.length) assert.ok(text.includes(usd === null ? "unknown" : kind !== "waste" && !Number(usd) ? "costs nothing" : money(usd)), `${usd} in ${text}`);
+    const free = kind !== "waste" && !Number(usd);
+    const saving = usd === null ? "unknown" : free ? "costs nothing" : money(usd);
+    if (recommendations.length) assert.ok(text.includes(saving), `${usd} in ${text}`);
   }
   assert.match(await page.innerText("#gaps"), /elasticfilesystem:DescribeFileSystems/);
   assert.match(await page.innerText("#unknown"), /no metric for 9 of 36 days/);
-  for (const control of ["#search", "#sort", "#theme", ".tabs", ".copy >> nth=0"]) assert.equal(await page.isVisible(control), false, control);
+  for (const control of ["#search", "#sort", "#theme", ".tabs", ".copy >> nth=0"]) {
+    assert.equal(await page.isVisible(control), false, control);
+  }
 }, { javaScriptEnabled: false });

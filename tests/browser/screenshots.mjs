@@ -1,4 +1,4 @@
-/** Pictures of the report for people to look at: `node screenshots.mjs FOLDER [REPORT.html]`; without a report, the tests' own. */
+/** Pictures of a report, by default the tests' own, to look at: `node screenshots.mjs FOLDER [REPORT.html]`. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -10,7 +10,9 @@ const [folder = "screenshots", file] = process.argv.slice(2);
 const work = mkdtempSync(join(tmpdir(), "slackwater-reports-"));
 const shown = file
   ? { report: pathToFileURL(resolve(file)).href }
-  : Object.fromEntries(Object.entries(reports(work, "people", "nothing", "blind")).map(([name, { url }]) => [name, url]));
+  : Object.fromEntries(
+      Object.entries(reports(work, "people", "nothing", "blind")).map(([name, { url }]) => [name, url]),
+    );
 const A4 = { width: 718, height: 1050 }; // what the margins leave of it
 const LONGEST = 30_000; // pixels: of longer pages Chromium takes no picture
 const LOOKS = {
@@ -23,7 +25,7 @@ const LOOKS = {
 mkdirSync(folder, { recursive: true });
 for (const [name, url] of Object.entries(shown)) {
   for (const [look, options] of Object.entries(LOOKS)) {
-    const browser = await launch(); // of its own: after a long page or a print, Chromium often fails to take the next picture
+    const browser = await launch(); // a new one: after a long page or a print, Chromium often fails to take a picture
     const { page } = await open(browser, url, options);
     if (look === "print") {
       await page.pdf({ path: join(folder, `${name}.pdf`), format: "A4" });

@@ -1,4 +1,4 @@
-"""Simulated accounts on the loopback, and moto's for the table, with dummy keys: no profile or proxy of the machine is read."""
+"""Simulated accounts on the loopback, and moto for the table, with dummy keys: no profile or proxy is read."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass(frozen=True)
 class Stored:
-    """The template's table, empty, and the client behind it. `pauses` are the waits, in seconds, that it would have made."""
+    """The template's table, empty, and the client behind it. `pauses` are the waits that were skipped, in seconds."""
 
     table: Table
     client: Any

@@ -1,4 +1,4 @@
-"""Slackwater, built and deployed for real, to ministack and a simulated account: see tools/local_aws.py. `make e2e` runs it."""
+"""Slackwater, built and deployed to ministack and a simulated account (see tools/local_aws.py). `make e2e` runs it."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class Service:
         return status, text.decode()
 
     def press(self, user: str, block: dict[str, Any], action_id: str, **action: Any) -> bytes:
-        """What Slack sends when a user presses a button of this block; answers go to the response URL of the user's name."""
+        """What Slack sends when a user presses a button of this block. Answers go to the user's response URL."""
         action = {"action_id": action_id, "block_id": block["block_id"], **action}
         payload = {
             "type": "block_actions", "user": {"id": user, "team_id": TEAM}, "team": {"id": TEAM}, "actions": [action],
@@ -218,7 +218,7 @@ class Service:
         return self.get(f"/audits/{audit_id}")
 
     def bring_forward(self, name: str = "Schedule") -> datetime:
-        """Do not wait for Monday: another turn of a schedule that was deployed, with its target and role, in a moment."""
+        """Do not wait for Monday: a deployed schedule, with its target and role, fires once more in a moment."""
         turn = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=3)
         scheduler = self.aws.client("scheduler")
         (deployed,) = (one for one in scheduler.list_schedules()["Schedules"] if f"-{name}-" in one["Name"])
@@ -299,7 +299,8 @@ def service(home: Path, template: Path) -> Iterator[Service]:
     bundle(template, packed)
     with SlackServer() as slack, LocalAws(home, slack.url) as aws:
         say(
-            "aws s3 sync and aws cloudformation deploy of the bundle, to ministack with AUTH=true, with a secret for Slack"
+            "aws s3 sync and aws cloudformation deploy of the bundle, to ministack with AUTH=true, "
+            "with a secret for Slack"
         )
         aws.deploy(packed, deployer(aws), SlackSecretArn=aws.keep_secret("slackwater/slack", slack.secret()))
         yield Service(aws, slack, packed)

@@ -2,14 +2,14 @@
 
 ministack stands in for AWS where the service runs, the simulated account where it cleans up. What that leaves unproven:
 
-- Waits. Nothing is left of an execution's, so that it looks again and again; the functions' clock is real, and two days of grace
-  are two days. `days_pass` moves a mark on record into the past: the only thing that a test does in the service's place. What takes
-  AWS its time is done once the simulated account's clock was moved on.
-- Errors. ministack calls all that a function raises `Runtime.HandlerError`. Which are tried again, tests/template shows.
-- Permissions. ministack enforces a role for what it answers itself: DynamoDB, S3, Lambda, Step Functions, Secrets Manager, STS, and
-  in one test below EC2 and EFS. The simulated account lets everybody do everything, and answers iam:SimulatePrincipalPolicy with
-  yes. That a role may do what its function does there, with the tags that are there by then, tests/template holds the policies'
-  documents to; nobody has shown it on AWS.
+- Waits. An execution's waits are removed, so it looks again and again. The functions' clock is real, and two days of
+  grace are two days. `days_pass` moves a recorded tagging into the past: the only thing that a test does in the
+  service's place. What takes AWS its time is done once the simulated account's clock was moved on.
+- Errors. ministack calls all that a function raises `Runtime.HandlerError`. tests/template shows which are retried.
+- Permissions. ministack enforces a role for what it answers itself: DynamoDB, S3, Lambda, Step Functions, Secrets
+  Manager, STS, and in one test below EC2 and EFS. The simulated account lets everybody do everything, and answers
+  iam:SimulatePrincipalPolicy with yes. tests/template checks by the policies' documents that a role may do what its
+  function does there, with the tags that are there by then. Nobody has shown it on AWS.
 """
 
 from __future__ import annotations
@@ -245,7 +245,8 @@ def test_without_its_parameter_nothing_of_it_is_there(service, found):
     assert "CleanupEnabled=true" in refused.body["detail"]
     assert set(calls(service).values()) == {0}
     service.say(
-        f"clean-up is off: an approval is kept, and {answer.splitlines()[-1]!r}; `slackwater cleanup run`: {answered[:60]!r}"
+        f"clean-up is off: an approval is kept, and {answer.splitlines()[-1]!r}; `slackwater cleanup run`: "
+        f"{answered[:60]!r}"
     )
 
 
@@ -298,12 +299,13 @@ def test_nothing_is_done_before_its_time(service, found):
         assert exists(service, found[name]["resource"]["id"])
         assert backups(service, found[name]["resource"]["id"]) == []
     service.say(
-        f"a day and a half later its owner is warned once more; each looked at {min(map(partial(looks, service), running))} times, and nothing touched"
+        "a day and a half later its owner is warned once more; each looked at "
+        f"{min(map(partial(looks, service), running))} times, and nothing touched"
     )
 
 
 def test_it_is_backed_up_and_only_then_deleted(service, found, contents):
-    # The account's time runs ahead of the functions' clock: what its backup reads would come after the backup on their record.
+    # The account's time runs ahead of the functions' clock: what its backup reads would come after the recorded backup.
     service.aws.simulate("hide_backups", arguments=[])
     for name in DELETED:
         days_pass(service, found[name], 2)

@@ -1,4 +1,4 @@
-"""Two more accounts of an organization, one of which lets nobody in, and one that is slow, by the state machine's Distributed Map."""
+"""The state machine's Distributed Map over two more accounts of an organization: one denies access, and one is slow."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def test_of_three_accounts_one_is_denied_one_slow_and_the_others_are_seen(servic
     assert audit["by_account"][ACCOUNT]["findings"] > audit["by_account"][LARGE]["findings"] > 0
     service.say(
         f"three accounts, {len(audit['targets'])} targets: incomplete, {missed['why']!r}; "
-        f"{audit['by_account'][ACCOUNT]['findings']} and {audit['by_account'][LARGE]['findings']} findings in the others."
+        f"{audit['by_account'][ACCOUNT]['findings']} and {audit['by_account'][LARGE]['findings']} findings in the "
+        "others."
     )
 
 

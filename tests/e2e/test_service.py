@@ -1,4 +1,4 @@
-"""One deployment, from the first start to the last fault. The tests are a story: they run in order, and each leaves the service well."""
+"""One deployment, from the first start to the last fault. The tests run in order, and each leaves the service well."""
 
 from __future__ import annotations
 
@@ -76,7 +76,8 @@ def test_the_schedule_fires_and_the_audit_completes(service):
     listed = json.loads(service.cli("findings", "list", "--limit", "0", "--format", "json"))
     assert {finding["id"] for finding in listed["findings"]} == set(found)
     service.say(
-        f"the schedule fired: audit {audit['id']} is complete, {len(found)} findings, {audit['outcome']['monthly_savings_usd']} USD a month"
+        f"the schedule fired: audit {audit['id']} is complete, {len(found)} findings, "
+        f"{audit['outcome']['monthly_savings_usd']} USD a month"
     )
 
 
@@ -100,7 +101,8 @@ def test_the_audit_is_posted_to_slack_and_its_report_opens(service):
     assert [finding for finding in found if finding not in report] == []
     assert service.call("GET", "/reports/latest").status == 403
     service.say(
-        f"the digest is in the channel: {digest.text.splitlines()[0]!r}; GET /reports/latest leads to {len(report):,} characters"
+        f"the digest is in the channel: {digest.text.splitlines()[0]!r}; GET /reports/latest leads to {len(report):,} "
+        "characters"
     )
 
 
@@ -216,7 +218,7 @@ def scans(service) -> list[int]:
 
 
 def audit_with_kills(service, times: int) -> tuple[Any, int]:
-    """An audit whose scan of one region is killed in the middle, this often or as often as it is tried; how often that was."""
+    """Return an audit whose scan of one region is killed at each try, at most `times`, and how often it was killed."""
     # Throttled for good, it hangs in its retries. The other region's scan is over when its document is there.
     service.aws.faults(throttle=[{"action": f"{REGION}/ec2:DescribeVolumes", "per_second": 0, "burst": 0}])
     audit_id = service.start()
@@ -336,7 +338,8 @@ def test_a_button_decides_and_the_message_shows_it(service):
     assert digest.edited
     assert any("<@U0ADA>" in text for text in texts(digest.blocks))
     service.say(
-        f"Eve may not, Ada may: {chosen} is snoozed, answered in {took_s:.2f} s, {response['text'][:80]!r}; the message says so"
+        f"Eve may not, Ada may: {chosen} is snoozed, answered in {took_s:.2f} s, {response['text'][:80]!r}; "
+        "the message says so"
     )
     assert service.call("POST", f"/findings/{chosen}/reopen", {}, who=service.ada).status == 200
 

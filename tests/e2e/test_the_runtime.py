@@ -1,4 +1,4 @@
-"""The built artefacts on Lambda's own runtime, with an interpreter that has nothing but its client and an older boto3."""
+"""The built artefacts on Lambda's own runtime. The interpreter has only the runtime's client and an older boto3."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def logged(log):
     return [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
 
 
-# -- The SDK in the layer ------------------------------------------------------------------------------------------------------
+# -- The SDK in the layer ----------------------------------------------------------------------------------------------
 
 SDK_FUNCTION = Path(__file__).parent / "sdk_function"
 SDK = ("boto3", "botocore", "s3transfer", "urllib3")
@@ -113,8 +113,8 @@ ANSWERS = {
         "MetricDataResults": [{"Id": "q0", "Timestamps": [60.0], "Values": [7.5], "StatusCode": "Complete"}]
     },
 }
-METRICS_XML = """<GetMetricDataResponse><GetMetricDataResult><MetricDataResults><member><Id>q0</Id><Values><member>7.5</member></Values>
-</member></MetricDataResults></GetMetricDataResult></GetMetricDataResponse>"""
+METRICS_XML = """<GetMetricDataResponse><GetMetricDataResult><MetricDataResults><member><Id>q0</Id>
+<Values><member>7.5</member></Values></member></MetricDataResults></GetMetricDataResult></GetMetricDataResponse>"""
 
 
 class Aws(BaseHTTPRequestHandler):
@@ -146,8 +146,8 @@ def asked(tmp_path):
         with ThreadingHTTPServer(("127.0.0.1", 0), type("Aws", (Aws,), {"asked": sent})) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
             environment = {
-                "PATH": "/usr/bin:/bin", "AWS_REGION": REGION, "AWS_ACCESS_KEY_ID": "any", "AWS_SECRET_ACCESS_KEY": "any",
-                "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}",
+                "PATH": "/usr/bin:/bin", "AWS_REGION": REGION, "AWS_ACCESS_KEY_ID": "any",
+                "AWS_SECRET_ACCESS_KEY": "any", "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}",
             }  # fmt: skip
             with emulated(SDK_FUNCTION, layer, environment, tmp_path / "function.log") as function:
                 answer = function.invoke({"ask": what})

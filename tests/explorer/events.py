@@ -348,11 +348,12 @@ def redeployed(world: Small) -> Any:
 
 
 WORLD: Final[tuple[Happens, ...]] = (
-    client_writes, service_writes, attached_written_detached, attached, mounted, mounted_written_unmounted, access_point_made, group_narrowed,
-    policy_narrowed, kept, part_kept, volume_made, taken_over, tag_changed, tag_removed, resource_removed,
-    cold_data_moved, backup_extended,
-    backup_copied, backup_deleted, key_disabled, policy_loses_region, policy_loses_detector, policy_loses_approver, policy_unreadable,
-    stopped, stopped_all, undone, dismissed, slack_fails, sweeps, others_sweep, ended_from_outside, ended_in_silence, redeployed,
+    client_writes, service_writes, attached_written_detached, attached, mounted, mounted_written_unmounted,
+    access_point_made, group_narrowed, policy_narrowed, kept, part_kept, volume_made, taken_over, tag_changed,
+    tag_removed, resource_removed, cold_data_moved, backup_extended,
+    backup_copied, backup_deleted, key_disabled, policy_loses_region, policy_loses_detector, policy_loses_approver,
+    policy_unreadable, stopped, stopped_all, undone, dismissed, slack_fails, sweeps, others_sweep, ended_from_outside,
+    ended_in_silence, redeployed,
 )  # fmt: skip
 """What may happen around any call. What cannot happen in a state answers False, and is none there."""
 

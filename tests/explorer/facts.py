@@ -58,7 +58,7 @@ class Facts:
     restored: tuple[str, ...] = ()
     """What Slackwater had AWS make."""
     against: str | None = None
-    """What spoke against acting when the last look could have begun: at the beginning of a step, or after the last act."""
+    """What spoke against acting when the last look could begin: at the beginning of a step, or after the last act."""
     disturbed: bool = False
     """Whether others did something since then: it may have come after the look, in the moment before the act."""
     removed_by_others: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ FAULTS: Final = ("crash before", "crash after", "lost answer", "repeated", "thro
 
 
 def applies(fault: str, point: Point, *, first: bool) -> bool:
-    """Whether this fault at this point is another state than at the point before. Between two writes nothing changes."""
+    """Whether this fault here gives another state than at the point before. Between two writes nothing changes."""
     match fault:
         case "crash before":
             return first

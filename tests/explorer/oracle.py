@@ -1,7 +1,7 @@
-"""Whether I1 to I5 of the design hold, after every call. It knows what is in the account, and nothing of how Slackwater works.
+"""Whether I1 to I5 of the design hold, after every call. It knows the account, and nothing of how Slackwater works.
 
-I1, data: what a client wrote, and was there when Slackwater deleted, is in a good backup or back. I3, the sweeper. I2 and I4 are
-the witness's. I5, everything ends: the world notices most of it, and says so here.
+I1, data: what a client wrote, and was there when Slackwater deleted, is in a good backup or back. I3, the sweeper. I2
+and I4 are the witness's. I5, everything ends: the world notices most of it, and says so here.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Oracle(Witness):
         self.world, self.facts = world, Facts()
         self.found: list[Violation] = []
         self.windows = 0
-        """Losses in the moment between the last look and the call, where there is no fence: counted, not held against it."""
+        """Losses in the moment between the last look and the call, without a fence: counted, but no violations."""
         self._state: Any = None
         self._at = 0.0
 
@@ -215,7 +215,7 @@ class Oracle(Witness):
     def _unseen_s(self, who: str, *, written: bool) -> float:
         """For how long AWS may not show a write yet, where no fence keeps one off. Such a loss is counted apart.
 
-        EBS has no fence, and EFS has none against services that need no mount target. The minute of a metric has to be over.
+        EBS has no fence, and EFS has none against services that need no mount target. A metric's minute must be over.
         """
         if who == "service":
             return METRICS_LATE_S + 60
@@ -247,7 +247,7 @@ class Oracle(Witness):
         return int(newest.cleanup.backup_days)
 
     def _recorded(self) -> tuple[set[str], set[str]]:
-        """Ids of backups on record; and tokens of those that FSx is asked for with the deletion, and names in its answer."""
+        """Ids of backups on record, and tokens of those that FSx makes with the deletion and names in its answer."""
         cleanup = self.world.cleanup()
         backups = cleanup.backups if cleanup else ()
         return {one.id for one in backups if one.id}, {one.token for one in backups if one.final}
@@ -288,8 +288,8 @@ class Oracle(Witness):
     def swept_at_last(self) -> None:
         """Nothing disturbed the sweep that ended, and the retention is over: of what Slackwater made nothing is left.
 
-        A backup stays if its resource is gone, and Slackwater did not record that it deleted it. If AWS heard a request twice that
-        was sent once, there is one backup more than Slackwater can tell from a copy that somebody made.
+        A backup stays if its resource is gone, and Slackwater did not record that it deleted it. If AWS received a
+        request twice that was sent once, there is one backup more than Slackwater can tell from a person's copy.
         """
         cleanup = self.world.cleanup()
         if cleanup is None or not cleanup.ended:

@@ -12,8 +12,10 @@ HEAD: Final = (
     f"{'branches':>10}{'states':>8}{'window':>8}{'violations':>12}{'CPU s':>8}{'ms/branch':>11}"
 )
 NOTE: Final = (
-    "never: steps with calls that were never interrupted. window: losses in the moment between the last look and the call, where\n"
-    "AWS has no fence (EBS: an attachment, EFS: a write of a service, up to 15 minutes before). Singles and pairs are covered of all,\n"
+    "never: steps with calls that were never interrupted. window: losses in the moment between the last look and the "
+    "call, where\n"
+    "AWS has no fence (EBS: an attachment, EFS: a write of a service, up to 15 minutes before). Singles and pairs are "
+    "covered of all,\n"
     "after merging equal states (tests/explorer/state.py says which are equal); triples are sampled."
 )
 
@@ -22,9 +24,10 @@ def table(explored: Sequence[Coverage], seed: int) -> Iterator[str]:
     """A line for each kind."""
     yield HEAD
     for one in explored:
+        singles = f"{one.covered}/{one.singles}"
         pairs = f"{one.pairs_covered}/{one.pairs}"
         yield (
-            f"{one.kind:15}{len(one.steps):>6}{one.never:>7}{f'{one.covered}/{one.singles}':>16}{pairs:>22}{one.triples:>9}"
+            f"{one.kind:15}{len(one.steps):>6}{one.never:>7}{singles:>16}{pairs:>22}{one.triples:>9}"
             f"{one.branches:>10}{one.states:>8}{one.windows:>8}{len(one.found):>12}{one.seconds:>8.1f}"
             f"{one.seconds / max(one.branches, 1) * 1_000:>11.1f}"
         )
@@ -35,12 +38,13 @@ def violations(explored: Sequence[Coverage]) -> Iterator[str]:
     """Each violation with the shortest way to it."""
     every = [(one.kind, found) for one in explored for found in one.found.values()]
     for kind, found in sorted(every, key=lambda each: (each[0], each[1].violation.check)):
-        yield f"{kind}: {found.violation.invariant} {found.violation.check}, {found.times} times: {found.violation.detail}"
+        violation = found.violation
+        yield f"{kind}: {violation.invariant} {violation.check}, {found.times} times: {violation.detail}"
         yield from (f"    {step}" for step in found.trace)
 
 
 ENDS: Final = ("done", "undone")
-"""Stages that a clean-up goes through if nothing disturbs it. If it did not, every check could hold because nothing is deleted."""
+"""Stages of an undisturbed clean-up. If it did not reach them, every check could hold because nothing is deleted."""
 
 
 def failures(explored: Sequence[Coverage], *, whole: bool = True) -> list[str]:

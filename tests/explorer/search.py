@@ -1,8 +1,9 @@
 """Explores a world: each step undisturbed, and with everything that may happen at each of its calls; equal states once.
 
-A *single* is one happening (a fault of a call, an event around it) at one point of an undisturbed run. A *pair* is a second one
-at any point after a first. A single is covered when its branch was run, or when it comes to the same as one that was: an event
-before a read that answers the same with it and without it is the event before the next call; and what cannot happen is nothing.
+A *single* is one event (a fault of a call, an event around it) at one point of an undisturbed run. A *pair* is a second
+one at any point after a first. A single is covered when its branch was run, or when it equals one that was run. An
+event before a read that answers the same with and without it equals the event before the next call. What cannot happen
+is nothing.
 """
 
 from __future__ import annotations
@@ -262,7 +263,7 @@ class Explorer:
         return bool(asked_once(lambda: faulty(self.world, "stale read", points[n].point)) != points[n].answer)
 
     def _moments(self, points: list[Recorded], happens: Any, node: Node) -> Iterator[int]:
-        """Before which points an event comes to something else than before the next one; the last is after all of them."""
+        """Before which points an event differs from the same event before the next one. The last is after them all."""
         segments, possible = list[list[int]](), True
         for n, one in enumerate(points):
             if one.before is not None and (n == 0 or points[n - 1].point.writes):

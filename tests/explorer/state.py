@@ -1,10 +1,11 @@
 """When two states of a world are the same.
 
-Equal are: every resource but its metrics (of these, how many series there are and when each began), every backup, what AWS still
-has to do, the records, the findings' states, the posts, the policy, the position of the execution, and what the oracle remembers.
-Left out: revisions, the words of posts. Times are relative to now and rounded down: to a minute up to 20 minutes ago or ahead, to ten
-minutes up to two hours, to an hour up to two days, and to a day beyond. The product's own limits (10 minutes, an hour, a day) are
-multiples of these. Ids and tokens are numbered in the order in which they appear.
+Equal are: every resource but its metrics (of these, how many series there are and when each began), every backup, what
+AWS still has to do, the records, the findings' states, the posts, the policy, the position of the execution, and what
+the oracle remembers. Left out: revisions, the words of posts. Times are relative to now and rounded down: to a minute
+up to 20 minutes ago or ahead, to ten minutes up to two hours, to an hour up to two days, and to a day beyond. The
+product's own limits (10 minutes, an hour, a day) are multiples of these. Ids and tokens are numbered in the order in
+which they appear.
 """
 
 from __future__ import annotations
@@ -134,7 +135,8 @@ def pieces(text: str) -> tuple[Piece, ...]:
         if one["id"]:
             found.append((one["id"],))
         elif one["parts"]:
-            found.append(datetime(*map(int, one["parts"].split(",")), tzinfo=UTC).timestamp())  # type: ignore[arg-type, misc]
+            parts = map(int, one["parts"].split(","))
+            found.append(datetime(*parts, tzinfo=UTC).timestamp())  # type: ignore[arg-type, misc]
         elif one["epoch"]:
             found.append(float(one["epoch"]))
         else:

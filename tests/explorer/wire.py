@@ -1,7 +1,7 @@
 """Between Slackwater and everything it asks: AWS requests are answered in this process, and each question is a point.
 
-A point is one call: an AWS request, or a read or write of a store or of the policy. Nothing happens between two points but
-Slackwater's own work, so a crash, a fault or an event of the world at each point is one at each moment that can differ.
+A point is one call: an AWS request, or a read or write of a store or of the policy. Between two points only Slackwater
+works, so a crash, a fault or an event of the world at each point is one at each moment that can differ.
 """
 
 from __future__ import annotations

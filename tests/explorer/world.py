@@ -1,7 +1,8 @@
 """A small world: one account with one thing to clean up, its stores, its execution. It is saved and loaded as a whole.
 
-A *step* is one try of one task of the real state machine with what follows it up to the next task, or one item of the plan: what
-the scheduler and people do after the clean-up has ended. Between two steps the whole state is data: a `Snapshot`.
+A *step* is one try of one task of the real state machine with what follows it up to the next task, or one item of the
+plan: what the scheduler and people do after the clean-up has ended. Between two steps the whole state is data: a
+`Snapshot`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from support.asl import Checkpoint, StateError
 from support.cleanup_world import ACCOUNT, APPROVER, NOW, REGION, World, wired
 
 MOST_STEPS: Final = 1_000
-"""Of one branch, from the beginning to its end. Without trouble it takes about thirty; looking for an approval, some hundreds."""
+"""Of one branch, from the beginning to its end. Undisturbed it takes about thirty, with an approval some hundreds."""
 
 
 THEIRS: Final = "5f0c0de5f0c0de5f0c0de5f0c0de0002"
@@ -188,7 +189,7 @@ class Small:
         self._execute("cleanup", cleanup.execution, plan)
 
     def redeploy(self) -> None:
-        """The stack is deployed anew, with an empty table; the next audit finds what is there, and a person approves it again."""
+        """Deploy the stack anew, with an empty table. The next audit finds what is there, and a person approves it."""
         ours = self.ours
         ours.cleanups.cleanups, ours.cleanups.holds, ours.cleanups.control_ = {}, {}, Control()
         ours.findings.findings, ours.findings.entries, ours.outbox.posts = dict(self.fresh), [], {}

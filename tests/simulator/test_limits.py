@@ -88,7 +88,8 @@ FLEET = Fleet(
     efs=[
         ElasticFileSystem(
             id="fs-pinned", region=REGION, created=THEN, mode="provisioned", provisioned_mibps=10.0,
-            standard_bytes=20 * GIB, activity=Activity(shape=MORNING, write=50.0 * MIB, read=25.0 * MIB, metadata=4.0 * MIB),
+            standard_bytes=20 * GIB,
+            activity=Activity(shape=MORNING, write=50.0 * MIB, read=25.0 * MIB, metadata=4.0 * MIB),
             mount_targets=(MountTarget(id="fsmt-1", az=ZONE),),
         ),
     ],

@@ -1,4 +1,4 @@
-"""Answers that no service gives, and pages that lead astray: each way does what it says, and the same again for the same seed."""
+"""Answers that no service gives, and pages that lead astray: each way does what it says, alike for the same seed."""
 
 import json
 from itertools import pairwise
@@ -18,7 +18,8 @@ SYSTEMS = Reply(
     "application/json",
 )
 VOLUMES = Reply(
-    b'<R xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId>r</requestId><volumeSet><item><volumeId>vol-1</volumeId>'
+    b'<R xmlns="http://ec2.amazonaws.com/doc/2016-11-15/">'
+    b"<requestId>r</requestId><volumeSet><item><volumeId>vol-1</volumeId>"
     b"<size>8</size><createTime>2026-09-01T10:20:30Z</createTime></item></volumeSet></R>",
     "text/xml;charset=UTF-8",
 )

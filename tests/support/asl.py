@@ -1,8 +1,8 @@
 """The language of Step Functions, as much of it as is used here, run in this process with a time of its own.
 
-What a function raises goes through Retry and Catch by the name of its class, as Lambda tells it. What is no `Exception` goes
-through neither: it is the death of the worker, and the execution stays where it was. `run` goes on from there, and so does an
-execution that is made from a `checkpoint` of another.
+What a function raises goes through Retry and Catch by the name of its class, as Lambda reports it. What is no
+`Exception` goes through neither: the worker is dead, and the execution stays where it was. `run` goes on from there,
+and so does an execution that is made from a `checkpoint` of another.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ type Function = Callable[[Any], Any]
 
 
 class StateError(Exception):
-    """What ends a state: the error's name, and its cause. A function may raise it for a name that is no class, `States.Timeout`."""
+    """What ends a state: the error's name and cause. Functions raise it for names without a class, `States.Timeout`."""
 
 
 class RuntimeFailure(StateError):
@@ -238,7 +238,7 @@ class Execution:
                 return self._each(state, here.data) if "ItemsPath" in state else self._map(state, here.data)
 
     def _each(self, state: Mapping[str, Any], data: Any) -> list[Any]:
-        """An inline Map, one item after the other, in the history of this execution. An item that fails fails the state."""
+        """An inline Map, one item after the other, in the history of this execution. A failed item fails the state."""
         outputs = []
         for item in self._at(state["ItemsPath"], data):
             given = filled(state["ItemSelector"], data, self.context | {"Map": {"Item": {"Value": item}}})
@@ -253,7 +253,7 @@ class Execution:
         return outputs
 
     def _map(self, state: Mapping[str, Any], data: Any) -> dict[str, Any]:
-        """A Distributed Map: every item in an execution with a history of its own; what failed is tolerated up to a share."""
+        """A Distributed Map: every item in an execution with its own history. It tolerates a share of failed items."""
         self.at_once = self._at(state["MaxConcurrencyPath"], data)
         items = json.loads(self.bucket[self._filled(state["ItemReader"]["Parameters"], data)["Key"]])
         failed = 0

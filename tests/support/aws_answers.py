@@ -1,4 +1,4 @@
-"""Answers made from botocore's own shapes: whole ones, and the same with members absent, empty or of a value unheard of.
+"""Answers made from botocore's own shapes: whole ones, and the same with members absent, empty or unknown.
 
 They go through the real client: only the connection is replaced, so that our parsers read what AWS would send.
 """
@@ -64,7 +64,8 @@ def whole(shape: Shape, own: Any = None, name: str = "x", depth: int = 0) -> Any
             }
             return {key: value for key, value in made.items() if own.get(key, ...) is not None and value is not None}
         case "list":
-            return [one] if (one := whole(shape.member, None, name, depth + 1)) is not None else []  # type: ignore[attr-defined]
+            one = whole(shape.member, None, name, depth + 1)  # type: ignore[attr-defined]
+            return [] if one is None else [one]
         case "map":
             return {}
         case "string":

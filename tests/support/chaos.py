@@ -1,7 +1,7 @@
 """Scans of the demo account while calls go wrong at random: which faults, and what came of each scan.
 
-Everything is drawn from a scan's number. Nothing waits: the pauses between attempts are left out, and whether a scan ends is seen
-by the requests that it sent.
+Everything is drawn from a scan's number. Nothing waits: the pauses between attempts are left out, and the requests that
+a scan sent show whether it ends.
 """
 
 from __future__ import annotations
@@ -54,8 +54,10 @@ BLIND: Final[Mapping[str, frozenset[str]]] = {"cloudwatch:ListMetrics": frozense
 """What no detector can say without an optional source: only an agent tells how full a file system is."""
 
 COUNTED: Final = frozenset({"ec2-network-throttled"})
-"""What reads optional metrics, the ENA counters. A scan counts one that failed with the required ones that failed for the same
-reason, in one gap."""
+"""Detectors that read optional metrics, the ENA counters.
+
+A scan counts one that failed with the required ones that failed for the same reason, in one gap.
+"""
 
 SURE: Final = ("low", "medium", "high")
 
@@ -198,7 +200,7 @@ def chaos() -> Iterator[Chaos]:
 
 
 def problems_of(healthy: Scan, done: Scan, hit: frozenset[str]) -> Iterator[str]:
-    """What must not be: a gap that names something else, a finding made up or changed, one lost in silence, a wrong saving."""
+    """What must not be: a gap that names something else, a finding made up, changed or silently lost, a bad saving."""
     gaps = _gaps(done)
     for gap in gaps:
         if gap.what not in hit:

@@ -1,5 +1,7 @@
-"""A simulated account with something to clean up, and the clean-up's functions at work on it: real use cases and adapters,
-stores in memory, and the state machine as it is deployed."""
+"""A simulated account with something to clean up, and the clean-up's functions at work on it.
+
+The use cases and adapters are real, the stores are in memory, and the state machine is as deployed.
+"""
 
 from __future__ import annotations
 
@@ -523,7 +525,7 @@ def wired(
 ) -> World:
     """The functions of an installation as their own wiring makes them, but for the stores and the clock.
 
-    `sessions` go to the simulator in another way; `watched` gets each store and the policy, and gives what takes its place.
+    `sessions` go to the simulator in another way. `watched` gets each store and the policy, and returns a replacement.
     """
     as_of = datetime.fromisoformat(NOW)
 

@@ -127,7 +127,7 @@ class World:
         return replace(backup, state="verified", id=begun.id)
 
     def deleted(self, *backups: Backup, gone: bool = True, **more: Any) -> Cleanup:
-        """A clean-up that marked the volume, recorded and deleted it, and is being undone; `gone` says that it had the time."""
+        """A clean-up that tagged, recorded and deleted the volume, and is being undone. `gone`: the deletion ended."""
         self.account.tag(ID, CLEANUP_TAG, "f-1")
         look, recorded = self.watcher.look(self.resource), self.watcher.record(self.resource)
         assert look

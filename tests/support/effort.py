@@ -1,4 +1,4 @@
-"""How hard random tests try: `make test-all` runs them with hypothesis' profile "thorough", everything else is quick."""
+"""How hard random tests try: `make test-all` uses hypothesis' profile "thorough", and everything else is quick."""
 
 from __future__ import annotations
 

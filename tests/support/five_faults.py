@@ -1,7 +1,7 @@
 """The five faults in which Cloud Custodian goes wrong: the situations, and how Slackwater fares in them.
 
-`make bench-faults` plays them to both, and tests play them in small. Each situation is a simulated account; whether it went well is
-judged by what is left in it, by the same measure for both.
+`make bench-faults` plays them to both, and tests play them in small. Each situation is a simulated account. What is
+left in it says whether it went well, by the same measure for both.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def throttled(
 def denied(number: int, *, foreseen: bool) -> Play:
     """Every one of `file_systems` is cleaned up by a role that may not delete file systems.
 
-    `foreseen` is what IAM itself knows of; otherwise it comes out when AWS is asked, as it would of a policy that the simulation
+    `foreseen` is what IAM itself reports. Otherwise the call to AWS fails, as it does for a policy that the simulation
     leaves out.
     """
     with world_of(file_systems(instant(NOW), number)) as there:
@@ -215,7 +215,7 @@ def denied(number: int, *, foreseen: bool) -> Play:
 
 
 def tagged_without_days(home: Path, number: int) -> Play:
-    """`unattached` volumes are marked by a policy that says nothing of days; and one that says none at all is checked."""
+    """A policy that does not set days of grace tags `unattached` volumes. One that sets zero is checked."""
     zero = home / "zero.toml"
     zero.write_text(f"{POLICY}grace_days = 0\n")
     refused = slackwater(home, "policy", "check", str(zero), environment={"AWS_REGION": REGION})
@@ -271,7 +271,10 @@ def used_since(number: int) -> Play:
     return Play(
         asked=f"{number} approved clean-ups, 30 days of grace",
         before=f"{marked} marked file systems, all of them in use since",
-        after=f"{files_words(after)}; {'metrics were' if asked else 'no metric was'} asked for again; {days:.0f} days of grace were left",
+        after=(
+            f"{files_words(after)}; {'metrics were' if asked else 'no metric was'} asked for again; "
+            f"{days:.0f} days of grace were left"
+        ),
         status=f"{ends}: {reasons}",
         verdict="calls each off at the first sign of use"
         if spared
@@ -308,8 +311,8 @@ def refused_by_slack(fault: Fault) -> Play:
     return Play(
         asked="the digest of an audit, with its thread",
         before=f"{len(posts)} posts in the outbox",
-        after=f"{arrived_at_once} in the channel and {kept} kept after the first try; {arrived.total()} in the channel at the end, each "
-        f"{'once' if once else 'not once'}",
+        after=f"{arrived_at_once} in the channel and {kept} kept after the first try; "
+        f"{arrived.total()} in the channel at the end, each {'once' if once else 'not once'}",
         status=f"{first.waiting} wait, then {waiting.waiting}",
         verdict="kept, and sent again" if once and kept else "lost",
         right=once and kept > 0 and not waiting.waiting,
@@ -367,7 +370,7 @@ class Away(Exception):
 
 @dataclass
 class Turns:
-    """The simulated time of an execution among others: where it waits they go on, and it comes back when it is `due`."""
+    """The simulated time of an execution among others: while it waits the others go on, until it is `due`."""
 
     simulator: Simulator
     execution: Execution

@@ -219,7 +219,7 @@ def sessions(sim: Simulator) -> World:
 
 
 class Canned:
-    """A session whose clients answer each method from a table: answers in turn, the last for good; an error is raised."""
+    """A session whose clients answer each method from a table: in turn, the last answer for good. Errors are raised."""
 
     def __init__(self, **answers: Any) -> None:
         self.answers = {name: list(given) if isinstance(given, tuple) else [given] for name, given in answers.items()}

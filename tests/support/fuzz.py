@@ -7,10 +7,11 @@ from random import Random
 from typing import Any, Final
 
 STRANGE: Final = (
-    "", " ", "0", "-1", "null", "true", "%00", "%2e%2e%2f", "../../policy/slackwater.toml", "a" * 5_000, "\x00", "\ud800", "\u202e", "𝟗",
-    "’ OR 1=1 --", "{{7*7}}", "${jndi:ldap://x}", "<script>", "arn:aws:iam::123456789012:root", "slackwater", "slack:U0JANE", "1e400", "NaN",
-    "2026-11-16T09:07:42Z", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "2026-02-30", "eu-west-1", "efs-idle", "ebs-unattached",
-    "123456789012", "5d1c0b7a9e3f42d8", "30GiB", "1e-999B", "999999999999999PiB", "vol-0123456789abcdef0", "=1+1", "FINDING#1", "RUNNING",
+    "", " ", "0", "-1", "null", "true", "%00", "%2e%2e%2f", "../../policy/slackwater.toml", "a" * 5_000, "\x00",
+    "\ud800", "\u202e", "𝟗", "’ OR 1=1 --", "{{7*7}}", "${jndi:ldap://x}", "<script>", "arn:aws:iam::123456789012:root",
+    "slackwater", "slack:U0JANE", "1e400", "NaN", "2026-11-16T09:07:42Z", "9999-12-31T23:59:59Z",
+    "0001-01-01T00:00:00Z", "2026-02-30", "eu-west-1", "efs-idle", "ebs-unattached", "123456789012", "5d1c0b7a9e3f42d8",
+    "30GiB", "1e-999B", "999999999999999PiB", "vol-0123456789abcdef0", "=1+1", "FINDING#1", "RUNNING",
 )  # fmt: skip
 """Texts that some parser, store, or program behind one has fallen over before."""
 DEEP: Final = ("[" * 100_000, '{"a":' * 100_000, "[" * 500 + "]" * 500, '{"a":' * 500 + "1" + "}" * 500)

@@ -1,7 +1,7 @@
-"""What IAM makes of policy documents, as much of its language as the templates' roles use. What it does not know, it refuses.
+"""How IAM evaluates policy documents, as far as the templates' roles need. It refuses what it does not know.
 
-After the IAM User Guide, "Policy evaluation logic" and "IAM JSON policy elements: Condition operators": a request is allowed
-where a statement allows it on each resource that it touches, and none denies it.
+After the IAM User Guide, "Policy evaluation logic" and "IAM JSON policy elements: Condition operators": a request is
+allowed where a statement allows it on each resource that it touches, and none denies it.
 """
 
 from __future__ import annotations

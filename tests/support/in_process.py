@@ -1,8 +1,8 @@
 """Answers botocore's requests to a running simulator in this process, without a socket.
 
-botocore still builds each request and parses each response. The transport is skipped, and a signature names only the key and its
-scope, which is all that a simulator reads of it: both take more than half of the CPU time of a test that makes thousands of calls.
-`make test-all` uses both everywhere (`--over-http`), and tests marked `over_http` always do.
+botocore still builds each request and parses each response. The transport is skipped, and a signature names only the
+key and its scope, which is all that a simulator reads of it: both take more than half of the CPU time of a test that
+makes thousands of calls. `make test-all` uses both everywhere (`--over-http`), and tests marked `over_http` always do.
 """
 
 from __future__ import annotations
@@ -65,9 +65,10 @@ def _answer(session: URLLib3Session, request: AWSPreparedRequest) -> Any:
         str(name).lower(): value.decode("latin-1") if isinstance(value, bytes) else str(value)
         for name, value in request.headers.items()
     }
-    body = request.body or b""
+    body: Any = request.body or b""
     target = f"{url.path or '/'}?{url.query}" if url.query else url.path or "/"
-    reply = simulator.answer(Request(request.method, target, headers, body.encode() if isinstance(body, str) else body))  # type: ignore[arg-type]
+    content = body.encode() if isinstance(body, str) else body
+    reply = simulator.answer(Request(request.method, target, headers, content))
     if reply is None:
         raise ConnectionClosedError(endpoint_url=request.url)
     sent_headers = {"Content-Type": reply.content_type, "Content-Length": str(len(reply.body)), **reply.headers}

@@ -32,7 +32,7 @@ class Point:
 
 @dataclass
 class Points:
-    """All access points. `call_s` is how long a call takes in the simulated account's time; `before` gets each operation."""
+    """All access points. A call takes `call_s` of the simulated account's time, and `before` gets each operation."""
 
     simulator: Simulator
     call_s: float = 0.0
@@ -172,7 +172,8 @@ class Session:
 
 def line_of(points: Points) -> Line:
     """The line of all worlds, with these access points on it."""
-    return replace(line(), patient=Session(points, line().patient), once=Session(points, line().once))  # type: ignore[arg-type]
+    patient, once = Session(points, line().patient), Session(points, line().once)
+    return replace(line(), patient=patient, once=once)  # type: ignore[arg-type]
 
 
 def _error(code: str, operation: str) -> ClientError:

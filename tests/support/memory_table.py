@@ -1,4 +1,4 @@
-"""A DynamoDB table in memory, behind the real adapters: it encodes as they do, checks their conditions, and has DynamoDB's limits."""
+"""A DynamoDB table in memory behind the real adapters: it encodes as they do, with DynamoDB's conditions and limits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CONDITIONS: Final[Mapping[str, Callable[[Attributes, Attributes], bool]]] = {
 
 
 def size_of(item: Attributes) -> int:
-    """The bytes of an item as DynamoDB counts them: names and values in UTF-8, a number about one byte for two digits."""
+    """The bytes of an item as DynamoDB counts them: names and values in UTF-8, and about one byte for two digits."""
     return sum(len(name.encode()) + len(next(iter(value.values())).encode()) for name, value in item.items())
 
 

@@ -4,7 +4,8 @@ Nothing here comes from the simulator: no code, no parameter. Sources of the mod
 
 - Daily and weekly cycles with a multiplicative, autocorrelated noise: Box and Jenkins, "Time Series Analysis".
 - Many on-off sources with Pareto durations: Willinger et al., "Self-similarity through high-variability" (1997).
-- Jobs with Pareto sizes, each at its own rate: Crovella and Bestavros, "Self-similarity in World Wide Web traffic" (1997).
+- Jobs with Pareto sizes, each at its own rate: Crovella and Bestavros, "Self-similarity in World Wide Web traffic"
+  (1997).
 - Regimes: Hamilton, "A new approach to the economic analysis of nonstationary time series" (1989).
 
 Everything is seeded, and by the minute. Rates are relative: the caller scales them.

@@ -7,9 +7,9 @@ It answers `chat.postMessage`, `chat.update`, `chat.postEphemeral`, `conversatio
     with SlackServer() as slack:
         BotChannel(slack.bot_token, base_url=slack.url).send(post, None)
         slack.channels["C0DEFAULT"].seen()          # as people see it, the oldest first
-        slack.faults = [Fault("reset", after=True)]  # for the next calls; or any callable from a method to a Fault or None
+        slack.faults = [Fault("reset", after=True)]  # for the next calls; or any callable, method -> Fault | None
 
-One request is served at a time, in the order in which they came: what was sent before is done before what is asked after.
+One request is served at a time, in the order of arrival: what was sent before is done before what is asked after.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ FAULTS: Final[tuple[FaultKind, ...]] = ("busy", "refused", "500", "reset", "hang
 class Fault:
     """What goes wrong with one call: before it has any effect, or after.
 
-    "busy" is a 429, "refused" an `ok: false` with `error`, "500" a page of HTML, "reset" a connection that breaks, "hang" one
-    that is never answered, "garbled" an answer that is no JSON, "cut" one that ends too soon.
+    "busy" is a 429, "refused" an `ok: false` with `error`, "500" a page of HTML, "reset" a connection that breaks,
+    "hang" one that is never answered, "garbled" an answer that is no JSON, "cut" one that ends too soon.
     """
 
     kind: FaultKind
@@ -223,7 +223,8 @@ class SlackServer:
 
     def _auth_test(self, _: dict[str, Any]) -> dict[str, Any]:
         return {
-            "url": "https://test.slack.com/", "team": "Test", "team_id": TEAM, "user": "slackwater", "user_id": BOT_USER, "bot_id": BOT,
+            "url": "https://test.slack.com/", "team": "Test", "team_id": TEAM, "user": "slackwater",
+            "user_id": BOT_USER, "bot_id": BOT,
         }  # fmt: skip
 
     def _post(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -401,7 +402,7 @@ def _shown(posted: Posted, *, payload: bool) -> dict[str, Any]:
     if posted.thread_ts:
         shown["thread_ts"] = posted.thread_ts
     if posted.metadata:
-        # Without being asked for all of it, Slack tells of metadata that the manifest does not declare only what kind it is.
+        # Unless asked for all of it, Slack returns only the type of metadata that the manifest does not declare.
         shown["metadata"] = (
             posted.metadata if payload else {"event_type": posted.metadata["event_type"], "event_payload": {}}
         )

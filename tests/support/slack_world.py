@@ -1,4 +1,4 @@
-"""What telling Slack takes, without AWS: audits that found something, and an outbox, a clock and a policy to go with them."""
+"""What it takes to notify Slack, without AWS: audits that found something, with an outbox, a clock and a policy."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _in_order(id: str) -> tuple[str, ...]:
 
 @dataclass
 class KeptCleanups:
-    """The CleanupStore of a dictionary, for clean-ups that change nothing of their findings. Two a page; `broken` is raised."""
+    """The CleanupStore of a dictionary, for clean-ups that leave their findings alone. Two a page; raises `broken`."""
 
     cleanups: dict[str, Cleanup] = field(default_factory=dict)
     switch: Control = field(default_factory=Control)
@@ -194,9 +194,9 @@ def sighting(id_: str = "f-1", usd: str | None = "12.30", **changes: Any) -> Fin
         region="eu-west-1",
     )
     seen = FindingRecord(
-        id=id_, detector="efs-idle", kind="waste", severity="medium", confidence="high", owner=None, summary=f"{id_} is idle",
-        resource=replace(resource, **changes.pop("resource", {})), monthly_savings_usd=None if usd is None else Decimal(usd), fingerprint="a",
-        deletes=True,
+        id=id_, detector="efs-idle", kind="waste", severity="medium", confidence="high", owner=None,
+        summary=f"{id_} is idle", resource=replace(resource, **changes.pop("resource", {})),
+        monthly_savings_usd=None if usd is None else Decimal(usd), fingerprint="a", deletes=True,
     )  # fmt: skip
     return replace(seen, **changes)
 
@@ -215,13 +215,15 @@ def found(seen: FindingRecord) -> dict[str, Any]:
     """A sighting as the scan document has it."""
     resource = seen.resource
     return {
-        "id": seen.id, "detector": seen.detector, "severity": seen.severity, "kind": seen.kind, "confidence": seen.confidence,
+        "id": seen.id, "detector": seen.detector, "severity": seen.severity, "kind": seen.kind,
+        "confidence": seen.confidence,
         "resource": {
-            "arn": resource.arn, "id": resource.id, "type": resource.type, "name": resource.name, "account": resource.account,
-            "region": resource.region, "tags": {},
+            "arn": resource.arn, "id": resource.id, "type": resource.type, "name": resource.name,
+            "account": resource.account, "region": resource.region, "tags": {},
         },
         "owner": seen.owner, "summary": seen.summary, "evidence": [{"label": "Idle for", "value": 30, "unit": "days"}],
-        "monthly_savings_usd": None if seen.monthly_savings_usd is None else f"{seen.monthly_savings_usd:.2f}", "price_basis": [],
+        "monthly_savings_usd": None if seen.monthly_savings_usd is None else f"{seen.monthly_savings_usd:.2f}",
+        "price_basis": [],
         "recommendations": [
             {
                 "action": "delete", "summary": "Delete it", "risk": "Its data is gone.", "reversible": False,
@@ -240,8 +242,9 @@ RECORD = AuditRecord(
     request=AuditRequest(requested_by="schedule"),
     policy=None,
     outcome=AuditOutcome(
-        targets=1, incomplete_targets=0, incomplete=(), gaps=0, findings=3, monthly_savings_usd=Decimal(40), unpriced=0, opened=3,
-        changed=0, resolved=0, api_calls=3, metrics_requested=3, estimated_usd=Decimal("0.01"), incomplete_in_a_row=0,
+        targets=1, incomplete_targets=0, incomplete=(), gaps=0, findings=3, monthly_savings_usd=Decimal(40), unpriced=0,
+        opened=3, changed=0, resolved=0, api_calls=3, metrics_requested=3, estimated_usd=Decimal("0.01"),
+        incomplete_in_a_row=0,
     ),
     error=None,
 )  # fmt: skip

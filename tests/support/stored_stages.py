@@ -1,10 +1,11 @@
-"""Clean-ups as an earlier version of Slackwater left them: its stored items at every stage, and what it had done to the account.
+"""Clean-ups as an earlier version of Slackwater left them: its stored items and the changed account at every stage.
 
-`PYTHONPATH=tests python -m support.stored_stages DIRECTORY` writes them, with the code as it is, from the simulated account. Do that on the last
-commit before a stored document gets another format, into `tests/fixtures/stored/<that format's number>`, and keep what is there.
+`PYTHONPATH=tests python -m support.stored_stages DIRECTORY` writes them, with the code as it is, from the simulated
+account. Do that on the last commit before a stored document gets another format, into
+`tests/fixtures/stored/<that format's number>`, and keep what is there.
 
-A file is the log of one execution: the states that it entered, the calls that changed the account, and the items that were
-stored, each with the seconds since the beginning. `Past` plays a log again up to any entry, into a new account.
+A file is the log of one execution: the states that it entered, the calls that changed the account, and the items that
+were stored, each with the seconds since the beginning. `Past` plays a log again up to any entry, into a new account.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ def account_of(scenario: Scenario) -> Iterator[World]:
 
 @dataclass
 class Recorder:
-    """Writes a log. Of an item it has what differs from the last one of its kind and finding: most of it is the same."""
+    """Writes a log. Of an item it has what differs from the last one of its kind and finding: most is the same."""
 
     there: World
     log: list[Entry] = field(default_factory=list)
@@ -302,7 +303,7 @@ def logs(format_: int) -> dict[str, list[Entry]]:
 
 @dataclass
 class Past:
-    """A log, played again into an account up to some entry. `items` are what the table has then, `asleep` where it stands."""
+    """A log, played again into an account up to some entry. `items` are the table's then, `asleep` its position."""
 
     there: World
     items: dict[tuple[str, str], Item] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""Clean-ups that one version of Slackwater began and another one ends, with what the first stored and its state machine.
+"""Clean-ups that one version of Slackwater begins and another ends, with the first's stored items and state machine.
 
-`PYTHONPATH=tests python -m support.updated_worlds FORMAT` plays some in the code that it finds, and prints what came of each: the test of a rollback
-runs it in the code of the previous version.
+`PYTHONPATH=tests python -m support.updated_worlds FORMAT` plays some in the code that it finds, and prints the result
+of each: the test of a rollback runs it in the code of the previous version.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def updated(name: str, log: list[Entry], at: int) -> Iterator[Updated]:
 
 
 def ended(format_: int, name: str, log: list[Entry], at: int) -> Updated:
-    """What comes of a clean-up that was stored in a format, up to an entry of its log: it is ended, and undone where it can be.
+    """End a clean-up that was stored in a format, up to an entry of its log, and undo it where possible.
 
     Raises:
         AssertionError: it did not end right, and removed something.

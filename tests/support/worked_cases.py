@@ -1,4 +1,4 @@
-"""The verdict on each worked case of each detector: played once a process, and shared by every test that reads it unchanged."""
+"""The verdict on each worked case of each detector: played once a process, for the tests that only read it."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def deploy_member(member_template: dict[str, Any]) -> Deploy:
 
 @pytest.fixture(scope="session")
 def deploy(template: dict[str, Any]) -> Deploy:
-    """The resources that these parameters make; `!Ref Table` reads "Table" there, and `!GetAtt Table.Arn` "Table.Arn"."""
+    """The resources that these parameters make. `!Ref Table` becomes "Table", and `!GetAtt Table.Arn` "Table.Arn"."""
 
     def deployed(**parameters: str) -> Stack:
         return resolve(template, parameters)

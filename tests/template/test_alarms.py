@@ -62,8 +62,9 @@ AUDITED = AuditRecord(
     request=AuditRequest(requested_by="schedule"),
     policy=None,
     outcome=AuditOutcome(
-        targets=1, incomplete_targets=1, incomplete=(), gaps=1, findings=1, monthly_savings_usd=Decimal(1), unpriced=0, opened=1,
-        changed=0, resolved=0, api_calls=1, metrics_requested=1, estimated_usd=Decimal(1), incomplete_in_a_row=1,
+        targets=1, incomplete_targets=1, incomplete=(), gaps=1, findings=1, monthly_savings_usd=Decimal(1), unpriced=0,
+        opened=1, changed=0, resolved=0, api_calls=1, metrics_requested=1, estimated_usd=Decimal(1),
+        incomplete_in_a_row=1,
     ),
     error=None,
 )  # fmt: skip
@@ -149,7 +150,7 @@ def test_what_we_send_is_shown(stack: Any, sent: dict[str, Any]) -> None:
 
 
 def test_a_failed_audit_raises_an_alarm_before_slack_is_notified(stack: Any) -> None:
-    """Publish says so when it puts it on record; the execution fails once nothing waits for Slack any more, a day later at worst."""
+    """Publish reports the failure when it records it. The execution fails once no post waits, a day later at worst."""
     failed = replace(AUDITED, state="failed", outcome=None)
     alarm = stack["AuditFailedAlarm"]
 

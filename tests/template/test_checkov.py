@@ -41,7 +41,7 @@ def has_no_secret_variable(stack: Stack, name: str) -> bool:
 
 
 def is_bounded(stack: Stack, name: str) -> bool:
-    """Whether it is invoked by something with a bound: it is no public function, and has no event source but the stream."""
+    """Whether something with a bound invokes it: it is not public, and has no event source but the stream."""
     events = stack[name].get("Events", {})
     return caller_is_aws(stack, name) and {one["Type"] for one in events.values()} <= {"DynamoDB"}
 
@@ -97,14 +97,14 @@ REASONS: dict[str, Callable[[Stack, str], bool]] = {
 
 @pytest.fixture(scope="session")
 def templates(
-    template: dict[str, Any], cleanup_template: dict[str, Any], member_template: dict[str, Any], deploy: Any, deploy_cleanup: Any,
-    deploy_member: Any,
+    template: dict[str, Any], cleanup_template: dict[str, Any], member_template: dict[str, Any], deploy: Any,
+    deploy_cleanup: Any, deploy_member: Any,
 ) -> list[tuple[dict[str, Any], Stack]]:  # fmt: skip
     """Each template with stacks of it: everything that can be turned on, and what is there by default."""
     everything = {
-        "SlackSecretArn": "secret", "CleanupEnabled": "true", "HourlyDetectors": "efs-idle", "AlarmEmail": "a@example.com",
-        "MemberRoleName": "Slackwater", "MemberExternalId": "tide", "JwtIssuer": "https://issuer.example", "JwtAudience": "a",
-        "ScanReservedConcurrency": 5,
+        "SlackSecretArn": "secret", "CleanupEnabled": "true", "HourlyDetectors": "efs-idle",
+        "AlarmEmail": "a@example.com", "MemberRoleName": "Slackwater", "MemberExternalId": "tide",
+        "JwtIssuer": "https://issuer.example", "JwtAudience": "a", "ScanReservedConcurrency": 5,
     }  # fmt: skip
     return [
         (template, deploy(**everything)),

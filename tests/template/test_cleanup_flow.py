@@ -1,4 +1,4 @@
-"""The definitions of a clean-up and an undo, run: which step comes after which answer, what is told, and how it ends."""
+"""The definitions of a clean-up and an undo, run: which step follows which answer, the messages, and the end."""
 
 import json
 import math
@@ -63,7 +63,8 @@ class Run:
         functions = {
             f"{name}Function": lambda asked, verb=verb: self._step(f"{verb}.{asked['step']}", asked)
             for name, verb in (
-                ("Watch", "watch"), ("BackUp", "back_up"), ("Delete", "delete"), ("Change", "change"), ("Restore", "restore"),
+                ("Watch", "watch"), ("BackUp", "back_up"), ("Delete", "delete"), ("Change", "change"),
+                ("Restore", "restore"),
             )
         }  # fmt: skip
         functions["NotifyFunction"] = self._notify
@@ -148,8 +149,8 @@ def test_its_owner_is_notified_before_it_waits_and_after_each_check() -> None:
     run = Run(script={"watch.grace": [daily(1), daily(1), GO], "watch.approval": [daily(1), GO]}).run()
 
     assert run.steps[: run.steps.index("watch.begin")] == [
-        "watch.load", "watch.recheck", "watch.mark", "notify", "watch.grace", "notify", "watch.grace", "notify", "watch.grace",
-        "watch.approval", "notify", "watch.approval",
+        "watch.load", "watch.recheck", "watch.mark", "notify", "watch.grace", "notify", "watch.grace", "notify",
+        "watch.grace", "watch.approval", "notify", "watch.approval",
     ]  # fmt: skip
     assert run.execution.waited_s[:4] == [30 * 86_400, 86_400, 86_400, 86_400]
 
@@ -422,9 +423,9 @@ def test_so_does_a_wait_of_an_undo(kind: str, step: str, least_s: int) -> None:
 def test_the_longest_clean_up_fits_into_the_history_of_an_execution() -> None:
     """Everything takes as long as it may, and Slack never answers in the end.
 
-    A look a day for the grace and a week in which Slack takes no warning, hundreds of looks for an approval, the longest waits for
-    a backup, for the turn and for AWS to delete 10,000 access points, and what was taken off is put back after all. Were that to
-    take longer than three days, the year would be over: then `undo` puts back.
+    The execution looks once a day in the grace and in a week in which Slack takes no warning, and hundreds of times for
+    an approval. It waits longest for a backup, for the turn and for AWS to delete 10,000 access points, and restores
+    what it removed. If that took longer than three days, the year would be over, and `undo` would restore the rest.
     """
     bounds = CleanupSection.model_json_schema()["properties"]
     grace, approval = (bounds[name]["maximum"] for name in ("grace_days", "approval_days"))

@@ -1,4 +1,4 @@
-"""The definitions of a clean-up and an undo, as they are written: they agree with the template and with the functions."""
+"""The definitions of a clean-up and an undo, as written: they agree with the template and with the functions."""
 
 import re
 from collections.abc import Iterator

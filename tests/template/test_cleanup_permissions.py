@@ -1,7 +1,7 @@
-"""What clean-up's roles allow, by IAM's rules: who deletes, and of what, with and without the mark; and that nobody else does.
+"""What clean-up's roles allow, by IAM's rules: only they delete, and only what they may, with and without the tag.
 
-Each denial stands beside the same request allowed. That AWS gives the condition keys that these policies ask for, and gives them
-for these actions, is AWS's word (Service Authorization Reference): nothing here can prove it.
+Each denial stands beside the same request allowed. Nothing here can prove that AWS has the condition keys that these
+policies use, for these actions. The Service Authorization Reference says so.
 """
 
 import json

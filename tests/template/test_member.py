@@ -76,7 +76,7 @@ def test_it_trusts_the_roles_that_plan_and_scan_and_that_send_the_external_id(
 
 
 def test_the_roles_that_it_trusts_are_those_that_enter(stack: Any) -> None:
-    """By their logical ids, from which CloudFormation makes their names: a role with a name of its own would not fit."""
+    """The trust is by logical id, from which CloudFormation makes names. A role with a fixed name would not match."""
     for name in ("PlanRole", "ScanRole"):
         assert "RoleName" not in stack[name]
         assert "Path" not in stack[name]

@@ -141,9 +141,9 @@ def test_the_open_route_is_throttled_below_the_others_and_is_there_before_its_se
 
 def test_without_a_secret_there_is_no_door_for_slack(stack: Any, with_slack: Any) -> None:
     assert {name for name in with_slack if name not in stack} == {
-        "AcknowledgeFunction", "AcknowledgeRole", "AnswerFunction", "AnswerRole", "AnswerDeadLetters", "AnswerDeadLettersPolicy",
-        "AnswerDeadLettersAlarm", "NotifyErrorsAlarm", "SlackPostsFailedAlarm", "SlackRequestsRefusedAlarm",
-        "SlackIntegration", "SlackPermission", "SlackRoute",
+        "AcknowledgeFunction", "AcknowledgeRole", "AnswerFunction", "AnswerRole", "AnswerDeadLetters",
+        "AnswerDeadLettersPolicy", "AnswerDeadLettersAlarm", "NotifyErrorsAlarm", "SlackPostsFailedAlarm",
+        "SlackRequestsRefusedAlarm", "SlackIntegration", "SlackPermission", "SlackRoute",
     }  # fmt: skip
 
 

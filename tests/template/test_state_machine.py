@@ -42,8 +42,8 @@ def test_every_task_ends_in_time_tries_again_and_is_caught(states: dict[str, Any
         assert task["Retry"][-1]["ErrorEquals"] == ["States.ALL"], name
         assert [one["ErrorEquals"] for one in task["Catch"]] == [["States.ALL"]], name
         patient = [retry["ErrorEquals"] for retry in task["Retry"] if not 0 <= retry["MaxAttempts"] <= 6]
-        # Every scan takes its turn, however many there are at once. Slack is told once somebody has mended what kept it from that.
-        # An audit that is one too many waits for an hour.
+        # Every scan takes its turn, however many there are at once. Slack gets the message once somebody has fixed what
+        # kept it from arriving. An audit that is one too many waits for an hour.
         assert patient == PATIENT.get(name, []), name
 
 

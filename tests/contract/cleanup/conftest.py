@@ -16,8 +16,8 @@ HERE: Final = Path(__file__).parent
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run a test that is made for several kinds of resource for one of them, and mark the others `slow`.
 
-    The test's name chooses the kind, so `make test` runs each kind in a third of these tests. The explorer's slice, which `make test`
-    runs too, goes through all kinds.
+    The test's name chooses the kind, so `make test` runs each kind in a third of these tests. The explorer's slice,
+    which `make test` runs too, goes through all kinds.
     """
     same = defaultdict(list)
     for item in items:

@@ -1,4 +1,4 @@
-"""`slackwater cleanup backups` and `adopt`: every backup with our tags, and undoing from one that is on no record here."""
+"""`slackwater cleanup backups` and `adopt`: list every backup with our tags, and undo from one that has no record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An execution that was aborted, timed out, or ran out of history, and nobody was told: `stop` and `undo` still work."""
+"""`stop` and `undo` still work after an execution was aborted, timed out, or ran out of history without a message."""
 
 from __future__ import annotations
 

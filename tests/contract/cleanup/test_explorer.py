@@ -1,4 +1,4 @@
-"""A slice of the explorer, and that it finds what is wrong: a bug planted for each invariant. `make explore` runs all of it."""
+"""A slice of the explorer, and that it finds a bug planted for each invariant. `make explore` runs all of it."""
 
 from __future__ import annotations
 
@@ -295,7 +295,7 @@ REVERTED: Final[dict[str, tuple[str, tuple[str, ...], tuple[str, str], Patches]]
         ((Cleanups, "_at_work", lambda _, stopped: stopped),),
     ),
 }
-"""What each fix says; a kind, the steps to interrupt and the violation by which the explorer finds that the fix is missing."""
+"""What each fix says; a kind, the steps to interrupt, and the violation that the explorer finds without the fix."""
 
 
 class First(Explorer):

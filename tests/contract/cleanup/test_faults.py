@@ -1,4 +1,4 @@
-"""AccessDenied, throttling, an answer that is lost after the call took effect, and stale reads: one of each for each kind.
+"""For each kind, one AccessDenied, one throttling, one answer lost after the call took effect, and one stale read.
 
 The explorer tries every fault at every call, and checks the invariants. These tests also say how the clean-up ends.
 """

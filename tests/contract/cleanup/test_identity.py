@@ -1,5 +1,7 @@
-"""Whose a backup is: two installations in one account, a redeployed one, and copies that people make. Every undo brings back
-what its own clean-up backed up, and every sweeper deletes what is its own and over."""
+"""Whose a backup is: two installations in one account, a redeployed one, and copies that people make.
+
+Every undo restores what its own clean-up backed up, and every sweeper deletes its own expired backups.
+"""
 
 from __future__ import annotations
 

@@ -113,8 +113,8 @@ def test_however_many_access_points_it_has_it_is_cleaned_up_and_undone(large, ca
     per_point = world.calls / number
     with capsys.disabled():
         print(
-            f"\n{number:,} access points: largest item {world.cleanups.memory.largest:,} bytes, {per_point:.2f} calls a point, "
-            f"{execution.events:,} events of the clean-up and {undo.events:,} of the undo"
+            f"\n{number:,} access points: largest item {world.cleanups.memory.largest:,} bytes, {per_point:.2f} calls "
+            f"a point, {execution.events:,} events of the clean-up and {undo.events:,} of the undo"
         )
     assert world.cleanups.memory.largest < 100_000
     assert per_point <= 6

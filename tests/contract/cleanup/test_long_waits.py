@@ -1,7 +1,7 @@
 """AWS may take seven days for anything: the execution waits, within its history, and then goes on.
 
-An execution's history ends at 25,000 events. A look takes 9 (Wait 2, Task 5, Choice 2), and intervals grow, so a wait of a time T
-with a first interval of `least` takes 9 × (20 + ln(T / (20 least)) / ln(21/20)) events.
+An execution's history ends at 25,000 events. A look takes 9 (Wait 2, Task 5, Choice 2), and intervals grow, so a wait
+of a time T with a first interval of `least` takes 9 × (20 + ln(T / (20 least)) / ln(21/20)) events.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SLOW: Final = {
     "an EFS file system": ("efs", writes_efs, "REMOVAL_S", LOOK_AT_PARTS_S),
     "an FSx file system": ("openzfs", writes_fsx, "DELETION_SECONDS", LOOK_AT_PARTS_S),
 }
-"""What AWS is slow with: the kind, where the simulated account has how long it takes, and the first interval of looks."""
+"""What AWS is slow with: the kind, the simulated account's setting of how long it takes, and the first interval."""
 
 
 def events(span: timedelta, least_s: int) -> float:

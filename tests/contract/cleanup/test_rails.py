@@ -1,4 +1,4 @@
-"""Rails that hold from the mark to the end of the backup: the days of grace, the approval, the preflight, the backup."""
+"""Rails from the tagging to the end of the backup: the days of grace, the approval, the preflight, the backup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A backup is kept for as long as the policy says, counted from the deletion, and can be read: or nothing is deleted."""
+"""A backup can be read and is kept for as long as the policy says, from the deletion on; else nothing is deleted."""
 
 from __future__ import annotations
 

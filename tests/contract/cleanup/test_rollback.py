@@ -1,4 +1,4 @@
-"""A rollback in the middle of a clean-up: what this version stored, and its execution, go on with the previous version's code.
+"""A rollback during a clean-up: the previous version's code continues this version's stored items and execution.
 
 That code is taken from git's history, and runs in a process of its own.
 """

@@ -1,4 +1,4 @@
-"""One resource of a type is taken apart at a time; the others wait, and are told, stopped and gone meanwhile as ever."""
+"""One resource of a type is taken apart at a time. The others wait, and can still be warned of, stopped and deleted."""
 
 from __future__ import annotations
 

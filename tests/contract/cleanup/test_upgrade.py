@@ -1,4 +1,4 @@
-"""An update in the middle of a clean-up: what the previous version stored, its backups, and its execution, go on with new code.
+"""An update during a clean-up: new code continues the previous version's stored items, backups and execution.
 
 The execution keeps its definition. Each clean-up ends right, or removes nothing more than what it then puts back.
 """

@@ -1,4 +1,4 @@
-"""The HTTP API as API Gateway calls it, on a table, a bucket and a state machine of moto's; then held against its own document."""
+"""The HTTP API as API Gateway calls it, on moto's table, bucket and state machine, and compared with its document."""
 
 import base64
 import importlib.util
@@ -74,14 +74,17 @@ RESOLVED, CHEAP, UNPRICED = "00000000000000aa", "00000000000000bb", "00000000000
 def finding(id_: str = ID, **changes):
     """A finding as a scan document tells it."""
     resource = {
-        "arn": f"arn:aws:elasticfilesystem:{REGION}:123456789012:file-system/fs-{id_}", "id": f"fs-{id_}", "type": "efs-file-system",
-        "name": "scratch", "account": "123456789012", "region": REGION, "tags": {"Job": "encode"},
+        "arn": f"arn:aws:elasticfilesystem:{REGION}:123456789012:file-system/fs-{id_}", "id": f"fs-{id_}",
+        "type": "efs-file-system", "name": "scratch", "account": "123456789012", "region": REGION,
+        "tags": {"Job": "encode"},
     }  # fmt: skip
     return {
-        "id": id_, "detector": "efs-idle", "severity": "high", "kind": "waste", "confidence": "medium", "resource": resource,
-        "owner": None, "summary": "Nobody has used it for 30 days.",
-        "evidence": [{"label": "clients", "value": 0, "unit": "", "series": {"start": "2026-11-01T00:00:00Z", "period_s": 86400, "values": [0, None]}}],
-        "monthly_savings_usd": "120.00", "price_basis": [], "recommendations": [], "caveats": [], "fingerprint": f"f-{id_}",
+        "id": id_, "detector": "efs-idle", "severity": "high", "kind": "waste", "confidence": "medium",
+        "resource": resource, "owner": None, "summary": "Nobody has used it for 30 days.",
+        "evidence": [{"label": "clients", "value": 0, "unit": "",
+                      "series": {"start": "2026-11-01T00:00:00Z", "period_s": 86400, "values": [0, None]}}],
+        "monthly_savings_usd": "120.00", "price_basis": [], "recommendations": [], "caveats": [],
+        "fingerprint": f"f-{id_}",
     } | changes  # fmt: skip
 
 
@@ -177,8 +180,9 @@ def fill(session: AwsSession) -> None:
         policy=PolicyVersion(version="v1", sha256="00"), outcome=None, error=None,
     )  # fmt: skip
     ended = AuditOutcome(
-        targets=2, incomplete_targets=1, incomplete=(IncompleteTarget(account="123456789012", region="us-east-1", why="denied"),),
-        gaps=1, findings=4, monthly_savings_usd=Decimal("240.50"), unpriced=1, opened=4, changed=0, resolved=0, api_calls=9,
+        targets=2, incomplete_targets=1,
+        incomplete=(IncompleteTarget(account="123456789012", region="us-east-1", why="denied"),), gaps=1, findings=4,
+        monthly_savings_usd=Decimal("240.50"), unpriced=1, opened=4, changed=0, resolved=0, api_calls=9,
         metrics_requested=100, estimated_usd=Decimal("0.001"), incomplete_in_a_row=1,
     )  # fmt: skip
     for id_ in (AUDIT, "key-1_2"):
@@ -214,9 +218,10 @@ def served(prices, tmp_path_factory):
     warm = str(tmp_path_factory.mktemp("warm"))
     environment = {
         **{f"AWS_ENDPOINT_URL_{service}": prices.url for service in ("BACKUP", "EC2", "FSX", "PRICING")},
-        "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": REGION, "TABLE_NAME": TABLE, "BUCKET_NAME": BUCKET,
-        "RETENTION_DAYS": "400", "STATE_MACHINE_ARN": MACHINE, "POWERTOOLS_SERVICE_NAME": "slackwater",
-        "CLEANUP_STATE_MACHINE_ARN": CLEANUP_MACHINE, "UNDO_STATE_MACHINE_ARN": UNDO_MACHINE,
+        "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": REGION, "TABLE_NAME": TABLE,
+        "BUCKET_NAME": BUCKET, "RETENTION_DAYS": "400", "STATE_MACHINE_ARN": MACHINE,
+        "POWERTOOLS_SERVICE_NAME": "slackwater", "CLEANUP_STATE_MACHINE_ARN": CLEANUP_MACHINE,
+        "UNDO_STATE_MACHINE_ARN": UNDO_MACHINE,
     }  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION"):
@@ -503,7 +508,8 @@ def test_the_first_page_has_the_remaining_number_of_audits(api) -> None:
     _, _, page = api("GET", "/audits", query="limit=1")
 
     assert page["allowance"] == {
-        "running": [started], "most_running": 3, "day": f"{NOW:%Y-%m-%d}", "spent_usd": "49.99", "most_usd": "50.00", "left_usd": "0.01",
+        "running": [started], "most_running": 3, "day": f"{NOW:%Y-%m-%d}", "spent_usd": "49.99", "most_usd": "50.00",
+        "left_usd": "0.01",
     }  # fmt: skip
     assert api("GET", "/audits", query=f"limit=1&cursor={page['cursor']}")[2]["allowance"] is None
 
@@ -644,7 +650,8 @@ def test_an_estimate_reports_all_mistakes_at_once_with_the_nearest_valid_values(
     [
         ({"instance_type": "t3.mirco"}, "body.instance_type", "no instance type 't3.mirco'; did you mean t3.micro?"),
         (TERABYTE | {"families": ["t33"]}, "body.families", "no instance family 't33'; did you mean t3?"),
-        (TERABYTE | {"bytes": "30"}, "body.bytes", "'30': a size needs a unit: 30B, 30KB, 30MB, 30GB, 30TB, 30PB, 30KiB, 30MiB, 30GiB, 30TiB, 30PiB"),
+        (TERABYTE | {"bytes": "30"}, "body.bytes",
+         "'30': a size needs a unit: 30B, 30KB, 30MB, 30GB, 30TB, 30PB, 30KiB, 30MiB, 30GiB, 30TiB, 30PiB"),
         (TERABYTE | {"bytes": "-30GiB"}, "body.bytes", "'-30GiB': a size cannot be negative"),
         (TERABYTE | {"bytes": 10**400}, "body.bytes", "a size is a text with a unit, such as '30GiB'"),
         (TERABYTE | {"hours_per_month": 745}, "body.hours_per_month", "745: at most 744 is allowed"),
@@ -710,7 +717,8 @@ def cleaner(api):
     advice = {"action": "back-up-and-delete", "monthly_savings_usd": "120.00", "deletes": True}
     answered = [finding(id_, recommendations=[advice]) for id_ in (REMOVABLE, OTHER)]
     report = TargetReport(
-        account="123456789012", region=REGION, complete=True, detectors=frozenset({"efs-idle"}), records=(), unknown=frozenset()
+        account="123456789012", region=REGION, complete=True, detectors=frozenset({"efs-idle"}), records=(),
+        unknown=frozenset(),
     )  # fmt: skip
     for one in answered:
         assert DynamoFindings(table).write(merge_one(None, service_json.finding_record(one), report, AUDIT, NOW))
@@ -758,7 +766,8 @@ def test_nothing_is_approved_that_was_not_seen_or_by_whom_the_policy_does_not_na
     assert "has changed" in assert_problem(approve(cleaner, fingerprint="old"), 409)["detail"]
     answered = assert_problem(approve(cleaner, authorizer=JOE), 403)
     assert answered["detail"] == (
-        "The policy does not allow it: the policy's cleanup.approver_identities does not name arn:aws:iam::123456789012:user/joe."
+        "The policy does not allow it: the policy's cleanup.approver_identities does not name "
+        "arn:aws:iam::123456789012:user/joe."
     )
     assert_problem(cleaner("POST", f"/findings/{REMOVABLE}/approve", {}), 422, "body.fingerprint")
     assert_problem(cleaner("POST", f"/findings/{REMOVABLE}/approve"), 422, "body")
@@ -1082,7 +1091,8 @@ def test_an_idempotency_key_is_short(api) -> None:
 @pytest.mark.parametrize(
     "what",
     [
-        ("GET", "/findings/none"), ("POST", "/findings/none/snooze", {"days": 1}), ("POST", "/findings/none/dismiss", {"why": "x"}),
+        ("GET", "/findings/none"), ("POST", "/findings/none/snooze", {"days": 1}),
+        ("POST", "/findings/none/dismiss", {"why": "x"}),
         ("POST", "/findings/none/reopen"), ("GET", "/audits/none"), ("GET", "/nowhere"), ("DELETE", f"/findings/{ID}"),
     ],
 )  # fmt: skip
@@ -1106,8 +1116,9 @@ def routes(api):
     "authorizer",
     [
         None, {}, {"iam": None}, {"iam": {"userArn": None}}, {"jwt": {"claims": None}}, {"lambda": {}},
-        {"jwt": {"claims": {"sub": SERVICE}}}, {"jwt": {"claims": {"sub": f" {SERVICE} "}}}, {"jwt": {"claims": {"sub": ""}}},
-        {"jwt": {"claims": {"sub": "slack:U0ADA"}}}, {"jwt": {"claims": {"sub": " arn:aws:iam::123456789012:user/jane"}}},
+        {"jwt": {"claims": {"sub": SERVICE}}}, {"jwt": {"claims": {"sub": f" {SERVICE} "}}},
+        {"jwt": {"claims": {"sub": ""}}}, {"jwt": {"claims": {"sub": "slack:U0ADA"}}},
+        {"jwt": {"claims": {"sub": " arn:aws:iam::123456789012:user/jane"}}},
     ],
 )  # fmt: skip
 def test_a_route_that_was_left_open_answers_nobody(api, authorizer) -> None:

@@ -1,4 +1,4 @@
-"""The functions as Lambda calls them, each with its event, against a simulated account and a table and bucket of moto's."""
+"""The functions as Lambda calls them, each with its event, on a simulated account and moto's table and bucket."""
 
 import gc
 import importlib.util
@@ -115,8 +115,8 @@ def simulator():
 def deployed(monkeypatch, tmp_path, simulator, table_properties):
     environment = {
         "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "ap-northeast-1",
-        "TABLE_NAME": "slackwater-table", "BUCKET_NAME": "slackwater-bucket", "RETENTION_DAYS": "400", "EVENT_BUS_NAME": "default",
-        **{f"AWS_ENDPOINT_URL_{service}": simulator.url for service in SIMULATED},
+        "TABLE_NAME": "slackwater-table", "BUCKET_NAME": "slackwater-bucket", "RETENTION_DAYS": "400",
+        "EVENT_BUS_NAME": "default", **{f"AWS_ENDPOINT_URL_{service}": simulator.url for service in SIMULATED},
     }  # fmt: skip
     for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION", "SLACK_SECRET_ARN", "SLACK_API_URL"):
         monkeypatch.delenv(name, raising=False)
@@ -178,8 +178,10 @@ def test_an_audit_runs_through_its_functions(deployed, capsys) -> None:
     count = whole["totals"]["findings"]
     assert published == {
         "AuditFailed": 0.0, "AuditIncomplete": 0.0, "Findings": count, "FindingsOpened": count, "FindingsResolved": 0.0,
-        "Gaps": len(whole["scan"]["gaps"]), "IncompleteInARow": 0.0, "MetricsRequested": whole["scan"]["usage"]["metrics_requested"],
-        "MonthlySavingsUsd": float(whole["totals"]["monthly_savings_usd"]), "AuditCostUsd": float(whole["scan"]["usage"]["estimated_usd"]),
+        "Gaps": len(whole["scan"]["gaps"]), "IncompleteInARow": 0.0,
+        "MetricsRequested": whole["scan"]["usage"]["metrics_requested"],
+        "MonthlySavingsUsd": float(whole["totals"]["monthly_savings_usd"]),
+        "AuditCostUsd": float(whole["scan"]["usage"]["estimated_usd"]),
     }  # fmt: skip
     news = deployed.document(object_keys.news(AUDIT))
     assert sorted(entry["evidence"]["id"] for entry in news) == sorted(finding["id"] for finding in whole["findings"])

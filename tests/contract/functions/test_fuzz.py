@@ -1,6 +1,6 @@
 """Ten thousand requests that nobody should send, to the API and to Slack's endpoint: none of them is a mistake of ours.
 
-An answer of 5xx is one, and so is anything that a handler raises. A few hundred of each are sent in every run of the tests.
+An answer of 5xx is a mistake, and so is anything that a handler raises. Every run of the tests sends a few hundred.
 """
 
 from __future__ import annotations
@@ -54,12 +54,14 @@ detectors = ["efs-idle"]
 approver_identities = ["ada@example.com", "arn:aws:iam::123456789012:user/jane"]
 delete_without_warning = true
 """
+ACTIONS = ("approve", "dismiss", "snooze", "details", "report", "stop")
 BODY = {
-    "why": "its owner is on leave", "until": "2026-12-01T00:00:00Z", "days": 30, "fingerprint": f"f-{ID}", "findings": [ID],
-    "regions": ["ap-northeast-1"], "detectors": ["efs-idle"], "accounts": ["123456789012"], "retry_of": AUDIT, "backup": "snap-1",
-    "places": ["subnet-1"], "region": "ap-northeast-1", "used": "30GiB", "allocated": "60GiB", "hours": "1h", "bytes": "1TB", "files": 40,
-    "capacity": "64GiB", "throughput": "160MB/s", "stored": "1GiB", "input_rate": "1Mbps", "instance_type": "t3.micro", "size": "1GiB",
-    "volume_type": "gp2", "metered_rate": "1MiB/s", "families": ["t3"], "hours_per_month": 730,
+    "why": "its owner is on leave", "until": "2026-12-01T00:00:00Z", "days": 30, "fingerprint": f"f-{ID}",
+    "findings": [ID], "regions": ["ap-northeast-1"], "detectors": ["efs-idle"], "accounts": ["123456789012"],
+    "retry_of": AUDIT, "backup": "snap-1", "places": ["subnet-1"], "region": "ap-northeast-1", "used": "30GiB",
+    "allocated": "60GiB", "hours": "1h", "bytes": "1TB", "files": 40, "capacity": "64GiB", "throughput": "160MB/s",
+    "stored": "1GiB", "input_rate": "1Mbps", "instance_type": "t3.micro", "size": "1GiB", "volume_type": "gp2",
+    "metered_rate": "1MiB/s", "families": ["t3"], "hours_per_month": 730,
 }  # fmt: skip
 """What some route or other takes. A request has a few of them."""
 QUERY = (
@@ -95,13 +97,16 @@ def request_of(random: Random, known: list[tuple[str, str]]) -> dict[str, Any]:
     if random.random() < 0.2:
         headers[random.choice(("idempotency-key", "Idempotency-Key", "x-forwarded-for", "host"))] = text(random)
     return {
-        "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": urlencode(query, errors="replace"), "headers": headers,
+        "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": urlencode(query, errors="replace"),
+        "headers": headers,
         **({"queryStringParameters": query} if query else {}),
         "requestContext": {
             **({"authorizer": caller} if (caller := random.choice((JANE, *CALLERS))) is not None else {}),
-            "domainName": "api.example.com", "requestId": "r", "stage": "$default", "http": {"method": method, "path": path},
+            "domainName": "api.example.com", "requestId": "r", "stage": "$default",
+            "http": {"method": method, "path": path},
         },
-        "body": base64.b64encode(body).decode() if encoded else body.decode(errors="replace"), "isBase64Encoded": encoded,
+        "body": base64.b64encode(body).decode() if encoded else body.decode(errors="replace"),
+        "isBase64Encoded": encoded,
     }  # fmt: skip
 
 
@@ -132,14 +137,17 @@ def slack_body(random: Random, trigger: int) -> bytes:
     values = {"why": {"why": {"value": "x"}}, "until": {"until": {"selected_option": {"value": "for-good"}}}}
     press = {
         **who, "type": "block_actions", "response_url": "https://hooks.slack.com/actions/1", "message": {"text": "x"},
-        "actions": [{"action_id": random.choice(("approve", "dismiss", "snooze", "details", "report", "stop", text(random))),
+        "actions": [{"action_id": random.choice((*ACTIONS, text(random))),
                      "block_id": f"{POST}/{ID}", "value": random.choice((ID, f"{ID}:abc123", text(random))),
                      "selected_option": {"value": random.choice(("7", text(random)))}}],
     }  # fmt: skip
     view = {"private_metadata": json.dumps({"post": POST, "about": ID}), "state": {"values": values}}
     form = {**who, "type": "view_submission", "view": view}
-    command = {"command": "/slackwater", "text": random.choice(("status", "top", "audit", "help", text(random))), "user_id": "U0JANE",
-               "team_id": "T0TEAM", "trigger_id": str(trigger), "response_url": "https://hooks.slack.com/commands/1"}  # fmt: skip
+    command = {
+        "command": "/slackwater", "text": random.choice(("status", "top", "audit", "help", text(random))),
+        "user_id": "U0JANE", "team_id": "T0TEAM", "trigger_id": str(trigger),
+        "response_url": "https://hooks.slack.com/commands/1",
+    }  # fmt: skip
     kind = random.randrange(8)
     if kind < 5:
         good = press if kind < 3 else form

@@ -82,8 +82,8 @@ class Deployed:
                 region=REGION,
             )
             seen = FindingRecord(
-                id=id_, detector="efs-abandoned", kind="waste", severity="low", confidence="high", resource=resource, owner=None,
-                summary="", monthly_savings_usd=None, fingerprint="a", deletes=True,
+                id=id_, detector="efs-abandoned", kind="waste", severity="low", confidence="high", resource=resource,
+                owner=None, summary="", monthly_savings_usd=None, fingerprint="a", deletes=True,
             )  # fmt: skip
             assert DynamoFindings(self.table).write(merge_one(None, seen, report, "monday", NOW))
             documents.append(
@@ -112,8 +112,8 @@ def deployed(monkeypatch, table_properties):
     for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION", "STATE_MACHINE_ARN"):
         monkeypatch.delenv(name, raising=False)
     for name, value in {
-        "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": REGION, "TABLE_NAME": "table", "BUCKET_NAME": "bucket",
-        "RETENTION_DAYS": "400", "CLEANUP_STATE_MACHINE_ARN": MACHINE,
+        "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": REGION, "TABLE_NAME": "table",
+        "BUCKET_NAME": "bucket", "RETENTION_DAYS": "400", "CLEANUP_STATE_MACHINE_ARN": MACHINE,
     }.items():  # fmt: skip
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(scan_wiring, "clock", lambda: NOW)

@@ -1,4 +1,4 @@
-"""Scans while calls go wrong at random: the same findings, or a scan that says what is missing. All 200 are in docs/chaos.md."""
+"""Scans while calls fail at random: the same findings, or a scan that says what is missing (docs/chaos.md: all 200)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regions that a service control policy closes, or that are not enabled: said once, asked little, and nothing taken for gone."""
+"""Regions that are disabled, also by a service control policy: few calls, one report, and no finding resolved."""
 
 from __future__ import annotations
 
@@ -135,8 +135,8 @@ def test_findings_of_a_disabled_region_stay_open_and_are_resolved_once_they_are_
     seen = report(document(scan(account, "ebs-unattached")))
     known = [
         TrackedFinding(
-            sighting=sighting, status="open", decision=None, opened_at=NOW, last_seen_at=NOW, resolved_at=None, audit_id="monday",
-            revision=1,
+            sighting=sighting, status="open", decision=None, opened_at=NOW, last_seen_at=NOW, resolved_at=None,
+            audit_id="monday", revision=1,
         )
         for sighting in seen.records
     ]  # fmt: skip
@@ -167,7 +167,8 @@ def test_a_clean_up_in_a_disabled_region_cannot_check_the_resource() -> None:
 
     look = SimpleNamespace(born_at=NOW, tags={}, children={}, held=None, parts=(), size_bytes=0)
     cleanup = Cleanup(
-        finding_id="f-1", attempt=1, execution="f-1-1", detector="ebs-unattached", resource=place,  # type: ignore[arg-type]
+        finding_id="f-1", attempt=1, execution="f-1-1", detector="ebs-unattached",
+        resource=place,  # type: ignore[arg-type]
         owner=None, fingerprint="a", setting=None, requested_by="ada", started_at=NOW, promised_monthly_usd=None,
     )  # fmt: skip
     rechecker = Rechecker(

@@ -1,4 +1,4 @@
-"""The five faults in which Cloud Custodian goes wrong, played to Slackwater alone and in small; docs/faults.md has them on both."""
+"""The five faults in which Cloud Custodian goes wrong, played to Slackwater in small (docs/faults.md: to both)."""
 
 from __future__ import annotations
 

@@ -42,7 +42,8 @@ def test_a_recording_is_small_and_holds_no_name(name: str) -> None:
     planted = names_of(fleet())
     there = sorted(text for text in planted if text.encode() in raw)
     print(
-        f"{name}: {file.stat().st_size:,} bytes, {len(raw):,} decompressed; {len(planted):,} strings searched, {len(there)} found"
+        f"{name}: {file.stat().st_size:,} bytes, {len(raw):,} decompressed; {len(planted):,} strings searched, "
+        f"{len(there)} found"
     )
     assert file.stat().st_size <= MOST_BYTES
     assert len(planted) > 20
@@ -51,7 +52,7 @@ def test_a_recording_is_small_and_holds_no_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", KEPT)
 def test_a_replay_finds_what_was_found(name: str) -> None:
-    """What a detector reads beyond the recording is unknown, and no difference: `python tools/recordings.py` records it again."""
+    """What a detector reads beyond the recording is unknown, not different. `tools/recordings.py` records it anew."""
     file = FOLDER / f"{name}.recording"
     scans = replayed(file)
     beyond = {

@@ -44,10 +44,16 @@ def auditing(account: Any, part_records: int | None = None) -> Audit:
 def content(doc: ScanDocument) -> dict[str, Any]:
     """All that is said, without what it took and in which order questions are told."""
     lists = {
-        name: sorted((one["detector"], one["resource"]["id"], one["reason"]) for one in doc[name])  # type: ignore[literal-required]
+        name: sorted(
+            (one["detector"], one["resource"]["id"], one["reason"])
+            for one in doc[name]  # type: ignore[literal-required]
+        )
         for name in ("unknown", "unlisted")
     }
-    head = {name: doc["scan"][name] for name in ("complete", "targets", "gaps", "resources")}  # type: ignore[literal-required]
+    head = {
+        name: doc["scan"][name]  # type: ignore[literal-required]
+        for name in ("complete", "targets", "gaps", "resources")
+    }
     return {"findings": doc["findings"], **lists, **head, "totals": doc["totals"]}
 
 

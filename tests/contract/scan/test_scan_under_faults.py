@@ -1,4 +1,4 @@
-"""Whole scans against an account that misbehaves: the same findings, or the scan says that it is incomplete. Never fewer, silently."""
+"""Whole scans against an account that misbehaves: the same findings, or the scan says that it is incomplete."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Slack's channels, by bot and by webhook, against a server that answers as Slack does; and the secret that they are made of."""
+"""Slack's channels, by bot and by webhook, against a server that answers as Slack does, and their secret."""
 
 from __future__ import annotations
 
@@ -134,9 +134,10 @@ def test_a_busy_channel_says_when_to_come_again(slack, bot, fault, seconds) -> N
 
 
 UNKNOWN = [
-    Fault("500"), Fault("500", after=True), Fault("reset"), Fault("reset", after=True), Fault("hang"), Fault("hang", after=True),
-    Fault("garbled", after=True), Fault("cut", after=True), Fault("refused", error="internal_error"),
-    Fault("refused", after=True, error="internal_error"), Fault("refused", error="fatal_error"), Fault("refused", error="service_unavailable"),
+    Fault("500"), Fault("500", after=True), Fault("reset"), Fault("reset", after=True), Fault("hang"),
+    Fault("hang", after=True), Fault("garbled", after=True), Fault("cut", after=True),
+    Fault("refused", error="internal_error"), Fault("refused", after=True, error="internal_error"),
+    Fault("refused", error="fatal_error"), Fault("refused", error="service_unavailable"),
 ]  # fmt: skip
 
 
@@ -455,7 +456,10 @@ def test_a_secret_is_a_bots_or_a_webhooks(slack) -> None:
         ('{"webhook_url": "file:///etc/s3cret"}', "webhook_url"),
         ('{"webhook_url": "https://u:s3cret@hooks.slack.com/x"}', "webhook_url"),
         (
-            '{"bot_token": "xoxb-s3cret", "signing_secret": "s3cret123", "webhook_url": "https://hooks.slack.com/s3cret"}',
+            (
+                '{"bot_token": "xoxb-s3cret", "signing_secret": "s3cret123", "webhook_url": '
+                '"https://hooks.slack.com/s3cret"}'
+            ),
             "both",
         ),
     ],

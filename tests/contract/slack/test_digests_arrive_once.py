@@ -1,7 +1,7 @@
-"""Digests of 30 or 200 audits arrive once as people see them, with a fault in every third call and the Lambda killed in between.
+"""People see each digest of 30 or 200 audits once, though every third call fails and the Lambda is killed in between.
 
-The server behaves as Slack does, and misbehaves (tests/support/slack_server.py); the clock is ours. Audits end while others still deliver,
-and two runs may be at the same posts at once.
+The server behaves as Slack does, and misbehaves (tests/support/slack_server.py); the clock is ours. Audits end while
+others still deliver, and two runs may be at the same posts at once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from support.slack_world import MemoryOutbox, World, entry, sighting
 
 ALL = 200
 AUDITS = pytest.mark.parametrize("audits", [30, pytest.param(ALL, marks=pytest.mark.slow)])
-"""The number of audits whose digests are sent. With ALL, every fault and every kill has to have happened several times."""
+"""The number of audits whose digests are sent. With ALL, every fault and every kill must happen several times."""
 TIMEOUT_S = 0.05
 
 POLICY = """

@@ -1,5 +1,7 @@
-"""What Slack sends, from the HTTP request to what people see: both functions, a table and a bucket of moto's, and a server that
-behaves as Slack does."""
+"""What Slack sends, from the HTTP request to what people see.
+
+Both functions run on a table and a bucket of moto's, and a server that behaves as Slack does.
+"""
 
 from __future__ import annotations
 
@@ -62,9 +64,11 @@ approvers = ["U0JANE", "U0JOE"]
 """
 FINDING = TrackedFinding(
     sighting=FindingRecord(
-        id=ID, detector="ebs-unattached", kind="waste", severity="medium", confidence="high", owner="data", summary="Unattached.",
+        id=ID, detector="ebs-unattached", kind="waste", severity="medium", confidence="high", owner="data",
+        summary="Unattached.",
         resource=TrackedResource(
-            arn="arn:vol-1", id="vol-1", type="ebs-volume", name="scratch", account="123456789012", region="ap-northeast-1"
+            arn="arn:vol-1", id="vol-1", type="ebs-volume", name="scratch", account="123456789012",
+            region="ap-northeast-1",
         ),
         monthly_savings_usd=Decimal("12.30"), fingerprint="abc123", deletes=True,
     ),
@@ -130,8 +134,9 @@ class Endpoint:
         self._triggers += 1
         chosen = {"selected_option": {"value": value}} if action == "snooze" else {"value": value}
         return interaction({
-            "type": "block_actions", "user": {"id": user, "team_id": "T0TEAM"}, "team": {"id": "T0TEAM"}, "enterprise": None,
-            "trigger_id": str(self._triggers), "response_url": self.slack.response_url(user), "message": {"text": "secret plans"},
+            "type": "block_actions", "user": {"id": user, "team_id": "T0TEAM"}, "team": {"id": "T0TEAM"},
+            "enterprise": None, "trigger_id": str(self._triggers), "response_url": self.slack.response_url(user),
+            "message": {"text": "secret plans"},
             "actions": [{"action_id": action, "block_id": f"{POST}/{ID}", **chosen}],
         })  # fmt: skip
 
@@ -162,7 +167,8 @@ def endpoint(monkeypatch: pytest.MonkeyPatch, table_properties: dict[str, Any]) 
         secrets: Any = session.client("secretsmanager", "ap-northeast-1")
         environment = {
             "TABLE_NAME": "slackwater-table", "BUCKET_NAME": "slackwater-bucket", "RETENTION_DAYS": "400",
-            "STATE_MACHINE_ARN": "arn:aws:states:ap-northeast-1:123456789012:stateMachine:audit", "SLACK_API_URL": slack.url,
+            "STATE_MACHINE_ARN": "arn:aws:states:ap-northeast-1:123456789012:stateMachine:audit",
+            "SLACK_API_URL": slack.url,
             "SLACK_SECRET_ARN": secrets.create_secret(Name="slackwater", SecretString=slack.secret())["ARN"],
             "ANSWER_FUNCTION_NAME": "answer",
         }  # fmt: skip
@@ -180,8 +186,8 @@ def endpoint(monkeypatch: pytest.MonkeyPatch, table_properties: dict[str, Any]) 
         message = message_of(*shown_in_slack.shown(FINDING.sighting), buttons)
         posted = slack.post(slack.channels["C0DEFAULT"], {"text": message.text, "blocks": list(message.blocks)})
         post = Post(
-            id=POST, audit_id="monday", created_at=NOW, channel="C0DEFAULT", thread_of=None, message=message, findings=(ID,),
-            state="sent", sent=Sent(channel="C0DEFAULT", ts=posted.ts),
+            id=POST, audit_id="monday", created_at=NOW, channel="C0DEFAULT", thread_of=None, message=message,
+            findings=(ID,), state="sent", sent=Sent(channel="C0DEFAULT", ts=posted.ts),
         )  # fmt: skip
         DynamoOutbox(endpoint.table, lambda: NOW).record([post])
         yield endpoint
@@ -502,7 +508,8 @@ background.Background.hand_over = lambda self, event: None
 BotChannel.open_modal = lambda self, trigger_id, view: None
 import app
 from datetime import datetime
-app.ACKNOWLEDGER.clock.__globals__["datetime"] = type("Then", (), {{"now": lambda zone: datetime.fromisoformat({now!r})}})
+then = type("Then", (), {{"now": lambda zone: datetime.fromisoformat({now!r})}})
+app.ACKNOWLEDGER.clock.__globals__["datetime"] = then
 class Context:
     function_name = memory_limit_in_mb = aws_request_id = invoked_function_arn = "x"
 answers = [app.handler(event, Context)["statusCode"] for event in json.loads(sys.stdin.read())]
@@ -525,7 +532,8 @@ def test_neither_the_start_nor_a_request_loads_what_takes_long(tmp_path: Path) -
     secret = json.dumps({"bot_token": "xoxb-1-test", "signing_secret": SIGNING_SECRET})
     text = TAKEN.format(function=str(ROOT / "functions/acknowledge"), layer=layer, secret=secret, now=NOW.isoformat())
     environment = {
-        "TABLE_NAME": "t", "BUCKET_NAME": "b", "RETENTION_DAYS": "400", "ANSWER_FUNCTION_NAME": "answer", "AWS_REGION": "eu-west-1",
+        "TABLE_NAME": "t", "BUCKET_NAME": "b", "RETENTION_DAYS": "400", "ANSWER_FUNCTION_NAME": "answer",
+        "AWS_REGION": "eu-west-1",
         "SLACK_SECRET_ARN": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:slackwater", "HOME": str(tmp_path),
     }  # fmt: skip
     ran = subprocess.run(

@@ -14,8 +14,9 @@ from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest
 
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
 COMPLETE = AuditOutcome(
-    targets=1, incomplete_targets=0, incomplete=(), gaps=0, findings=3, monthly_savings_usd=Decimal(8), unpriced=0, opened=1, changed=0,
-    resolved=2, api_calls=20, metrics_requested=100, estimated_usd=Decimal("0.001"), incomplete_in_a_row=0,
+    targets=1, incomplete_targets=0, incomplete=(), gaps=0, findings=3, monthly_savings_usd=Decimal(8), unpriced=0,
+    opened=1, changed=0, resolved=2, api_calls=20, metrics_requested=100, estimated_usd=Decimal("0.001"),
+    incomplete_in_a_row=0,
 )  # fmt: skip
 INCOMPLETE = replace(COMPLETE, incomplete_in_a_row=2)
 WHOLE = AuditRequest(requested_by="schedule")

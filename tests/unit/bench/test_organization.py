@@ -1,4 +1,4 @@
-"""What an audit of an organization costs: the arithmetic, and what stands in for the bucket and the table while it is measured."""
+"""What an audit of an organization costs: the arithmetic, and the stand-ins for the bucket and the table."""
 
 import importlib.util
 import json
@@ -65,7 +65,8 @@ def at(cost, **usd):
 def test_a_whole_costs_what_its_parts_do_times_how_many_there_are(cost):
     calls = {"ec2:DescribeVolumes": 2, "s3:PutObject": 1, "s3:GetObject": 2, "s3:HeadObject": 1, "dynamodb:Query": 9}
     part = cost.Part(
-        name="empty", function=cost.SCAN, count=10, calls=calls, metrics=7, cpu_s=0.5, wall_s=2, turns=1.5, transitions=3, write_units=4, read_units=0.5
+        name="empty", function=cost.SCAN, count=10, calls=calls, metrics=7, cpu_s=0.5, wall_s=2, turns=1.5,
+        transitions=3, write_units=4, read_units=0.5,
     )  # fmt: skip
     one = cost.Part(
         name="planning", function=cost.PUBLISH, count=1, calls={"s3:PutObject": 2}, cpu_s=4, wall_s=1, transitions=9
@@ -126,7 +127,11 @@ def test_scans_begin_in_their_order_as_places_get_free(cost, durations, at_once,
 
 
 def test_what_a_start_takes_is_read_off_the_page(cost):
-    page = "| Function | Start, ms |\n| PlanFunction | 821 | 228 | 1,054 | 15 | 0.8 |\n| ScanFunction | 804 | 2,930 | 3,734 | 2,888 | 0.7 |\n"
+    page = (
+        "| Function | Start, ms |\n"
+        "| PlanFunction | 821 | 228 | 1,054 | 15 | 0.8 |\n"
+        "| ScanFunction | 804 | 2,930 | 3,734 | 2,888 | 0.7 |\n"
+    )
     assert cost.more_when_cold_s(page) == {"PlanFunction": 1.039, "ScanFunction": 0.846}
     real = cost.more_when_cold_s((ROOT / "docs/performance.md").read_text())
     assert {"PlanFunction", "ScanFunction", "PublishFunction"} <= {*real}
@@ -164,8 +169,8 @@ def leads_to(states, name):
 
 def taken(**more):
     return {
-        "calls": {}, "metrics": 0, "cpu_s": 1.0, "wall_s": 2.0, "peak_mib": 99.0, "disk_mib": 3.0, "write_units": 0, "read_units": 0,
-        "turns": 0.05, "transitions": 0.15, "targets": 20, **more,
+        "calls": {}, "metrics": 0, "cpu_s": 1.0, "wall_s": 2.0, "peak_mib": 99.0, "disk_mib": 3.0, "write_units": 0,
+        "read_units": 0, "turns": 0.05, "transitions": 0.15, "targets": 20, **more,
     }  # fmt: skip
 
 
@@ -292,7 +297,8 @@ def test_the_stores_work_on_it_as_on_aws(stand_ins, tmp_path):
         assert [*kept.read([table.key_of("FINDING#1"), table.key_of("FINDING#2")])] == ["FINDING#1"]
         by_target = {
             "IndexName": table.BY_TARGET, "KeyConditionExpression": "#target = :target",
-            "ExpressionAttributeNames": {"#target": "target"}, "ExpressionAttributeValues": table.item(**{":target": "1#r"}),
+            "ExpressionAttributeNames": {"#target": "target"},
+            "ExpressionAttributeValues": table.item(**{":target": "1#r"}),
         }  # fmt: skip
         assert [entry["pk"]["S"] for entry in kept.query_all(**by_target)] == ["FINDING#1"]
         assert [*DynamoFindings(kept).unresolved("2", "r")] == []

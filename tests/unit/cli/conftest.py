@@ -119,7 +119,7 @@ def hangs_up() -> Iterator[HangsUp]:
 
 
 class Stacks:
-    """CloudFormation and Step Functions on the loopback, of which moto has none here: stacks by name, and what was started.
+    """CloudFormation and Step Functions on the loopback, without moto: stacks by name, and what was started.
 
     `refusal` is the error that every request gets.
     """

@@ -27,8 +27,9 @@ from slackwater_cli.stopping import Stopped
 ADA = "arn:aws:sts::123456789012:assumed-role/Admin/ada"
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
 OUTCOME = AuditOutcome(
-    targets=3, incomplete_targets=1, incomplete=(IncompleteTarget(account="123456789012", region="us-east-1", why="denied"),),
-    gaps=2, findings=7, monthly_savings_usd=Decimal("1234.50"), unpriced=1, opened=2, changed=1, resolved=3, api_calls=40,
+    targets=3, incomplete_targets=1,
+    incomplete=(IncompleteTarget(account="123456789012", region="us-east-1", why="denied"),), gaps=2, findings=7,
+    monthly_savings_usd=Decimal("1234.50"), unpriced=1, opened=2, changed=1, resolved=3, api_calls=40,
     metrics_requested=500, estimated_usd=Decimal("0.005"), incomplete_in_a_row=1,
 )  # fmt: skip
 SCAN = {
@@ -36,8 +37,8 @@ SCAN = {
         "targets": [{"account": "123456789012", "region": "us-east-1", "complete": False}],
         "gaps": [
             {
-                "account": "123456789012", "region": "us-east-1", "what": "fsx:DescribeVolumes", "reason": "AccessDenied: no",
-                "optional": False,
+                "account": "123456789012", "region": "us-east-1", "what": "fsx:DescribeVolumes",
+                "reason": "AccessDenied: no", "optional": False,
             },
         ],
     },
@@ -176,7 +177,8 @@ def test_the_list_has_todays_remaining_number_of_audits(run, service, store: Dyn
         "\nLeft today: 46.79 of 50.00 USD for metrics; 1 of 3 audits is running.\n"
     )
     assert json.loads(run("audits", "list", "--format", "json").out)["allowance"] == {
-        "running": ["audit-2"], "most_running": 3, "day": day, "spent_usd": "3.21", "most_usd": "50.00", "left_usd": "46.79",
+        "running": ["audit-2"], "most_running": 3, "day": day, "spent_usd": "3.21", "most_usd": "50.00",
+        "left_usd": "46.79",
     }  # fmt: skip
 
 

@@ -66,11 +66,12 @@ def tracked(id: str, **changes: Any) -> TrackedFinding:
     )  # fmt: skip
     values: dict[str, Any] = {
         "detector": "ebs-unattached", "kind": "waste", "severity": "medium", "confidence": "high", "owner": "data",
-        "summary": "100 GiB on no instance", "fingerprint": "abc", "monthly_savings_usd": Decimal("12.30"), "deletes": True,
+        "summary": "100 GiB on no instance", "fingerprint": "abc", "monthly_savings_usd": Decimal("12.30"),
+        "deletes": True,
     }  # fmt: skip
     return TrackedFinding(
-        sighting=FindingRecord(id=id, resource=resource, **values | changes), status="open", decision=None, opened_at=OPENED,
-        last_seen_at=OPENED, resolved_at=None, audit_id="monday", revision=1,
+        sighting=FindingRecord(id=id, resource=resource, **values | changes), status="open", decision=None,
+        opened_at=OPENED, last_seen_at=OPENED, resolved_at=None, audit_id="monday", revision=1,
     )  # fmt: skip
 
 
@@ -86,8 +87,8 @@ class Deployed:
         shown = [tracked("a"), tracked("b"), tracked("c", detector="ebs-idle")]
         for finding in shown:
             entry = LedgerEntry(
-                happening="opened", at=OPENED, who=SERVICE, was=None, now="open", why="new", revision=1, audit_id="monday",
-                evidence=finding.sighting,
+                happening="opened", at=OPENED, who=SERVICE, was=None, now="open", why="new", revision=1,
+                audit_id="monday", evidence=finding.sighting,
             )  # fmt: skip
             assert self.findings.write(Write(finding=finding, entry=entry, expects=0))
         advice = [
@@ -99,7 +100,8 @@ class Deployed:
             json.dumps({
                 "scan": {"targets": [{"account": "123456789012", "region": HOME, "complete": True}]},
                 "findings": [
-                    {"id": one.id, "resource": {"tags": {}}, "monthly_savings_usd": "12.30", "recommendations": advice} for one in shown
+                    {"id": one.id, "resource": {"tags": {}}, "monthly_savings_usd": "12.30", "recommendations": advice}
+                    for one in shown
                 ],
             }),
         )  # fmt: skip
@@ -120,8 +122,9 @@ class Deployed:
         """A clean-up that is on record as it is after it has ended."""
         seen = tracked(id_).sighting
         one = Cleanup(
-            finding_id=id_, attempt=1, execution=f"{id_}-1", detector=seen.detector, resource=seen.resource, owner="data",
-            fingerprint="abc", setting=None, requested_by=CALLER, started_at=OPENED, promised_monthly_usd=Decimal("12.30"), revision=1,
+            finding_id=id_, attempt=1, execution=f"{id_}-1", detector=seen.detector, resource=seen.resource,
+            owner="data", fingerprint="abc", setting=None, requested_by=CALLER, started_at=OPENED,
+            promised_monthly_usd=Decimal("12.30"), revision=1,
         )  # fmt: skip
         one = replace(one, **changes)
         assert self.cleanups.write(one)
@@ -360,25 +363,28 @@ def test_over_the_cap_it_says_that_nothing_was_begun(run, deployed) -> None:
 
 def test_the_whole_story_of_one_resource_is_one_command(run, deployed) -> None:
     deployed.ended(
-        stage="undone", why="vol-a came back as vol-new", approved_by="slack:U0ADA", born_at=OPENED, removals=GONE, ended_at=OPENED,
-        marked=Tagging(at=OPENED, act_after=OPENED + timedelta(days=30)), backup_monthly_usd=Decimal("5.00"),
+        stage="undone", why="vol-a came back as vol-new", approved_by="slack:U0ADA", born_at=OPENED, removals=GONE,
+        ended_at=OPENED, marked=Tagging(at=OPENED, act_after=OPENED + timedelta(days=30)),
+        backup_monthly_usd=Decimal("5.00"),
         backups=(
             Backup(
-                subject=Subject(id="vol-a", size_bytes=100 << 30), token="a-1-0", asked_at=OPENED, state="verified", id="snap-1",
-                size_bytes=100 << 30, expires_at=OPENED + timedelta(days=90),
+                subject=Subject(id="vol-a", size_bytes=100 << 30), token="a-1-0", asked_at=OPENED, state="verified",
+                id="snap-1", size_bytes=100 << 30, expires_at=OPENED + timedelta(days=90),
             ),
         ),
         restored=Restored(state="done", id="vol-new", differences=("a new id", "it reads slowly at first")),
-        undone=ActorNote(who=CALLER, why="they came back", at=OPENED), observed=Observed(audit_id="friday", at=OPENED, left_monthly_usd=Decimal(0)),
+        undone=ActorNote(who=CALLER, why="they came back", at=OPENED),
+        observed=Observed(audit_id="friday", at=OPENED, left_monthly_usd=Decimal(0)),
     )  # fmt: skip
 
     output = run("cleanup", "status", "a").out
 
     for words in (
         "scratch-a: delete, undone", "vol-a came back as vol-new", "slack:U0ADA", "acts after 2026-12-01 06:00 UTC",
-        "Backup snap-1 of vol-a: verified, 107,374,182,400 bytes, expires 2027-01-30 06:00 UTC", "Asked AWS to delete: volume vol-a",
-        "Restored as vol-new: done", "it reads slowly at first", "they came back", "12.30 USD a month", "5.00 USD a month while it is kept",
-        "0.00 USD a month, by audit friday", "It cannot be undone: it was, already", "opened",
+        "Backup snap-1 of vol-a: verified, 107,374,182,400 bytes, expires 2027-01-30 06:00 UTC",
+        "Asked AWS to delete: volume vol-a", "Restored as vol-new: done", "it reads slowly at first", "they came back",
+        "12.30 USD a month", "5.00 USD a month while it is kept", "0.00 USD a month, by audit friday",
+        "It cannot be undone: it was, already", "opened",
     ):  # fmt: skip
         assert words in output, words
     assert run("cleanup", "status", "b").err == "Error: there is no clean-up of finding b\n"

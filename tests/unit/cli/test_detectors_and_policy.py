@@ -90,8 +90,8 @@ def test_a_role_whose_trust_policy_nobody_can_look_up_is_doubtful_as_one_person(
 
     assert done.status == 0
     assert (
-        "api.deciders[1]: does not identify one person: anyone who can assume Ops chooses the session name, unless its trust"
-        in done.err
+        "api.deciders[1]: does not identify one person: "
+        "anyone who can assume Ops chooses the session name, unless its trust" in done.err
     )
 
 
@@ -145,7 +145,8 @@ def test_a_valid_policy_is_shown_with_its_warnings(run, nowhere: Path) -> None:
 
     assert (done.status, done.out.split(";")[0]) == (0, "slackwater.toml: good")
     assert done.err == (
-        "Warning: slackwater.toml:1: cleanup: nothing can be approved without accounts, resource_types, detectors, approvers or approver_identities\n"
+        "Warning: slackwater.toml:1: cleanup: nothing can be approved without accounts, resource_types, detectors, "
+        "approvers or approver_identities\n"
     )
 
 
@@ -277,7 +278,8 @@ def test_help_and_mistakes_import_neither_the_sdk_nor_what_reads_options(argumen
     code = (
         "import sys; from slackwater_cli.__main__ import main\n"
         f"try: main({arguments})\n"
-        "except SystemExit: sys.exit(bool({'botocore', 'rich.console', 'slackwater.engine.registry', 'pydantic'} & {*sys.modules}))"
+        "except SystemExit: sys.exit(bool({'botocore', 'rich.console', 'slackwater.engine.registry', "
+        "'pydantic'} & {*sys.modules}))"
     )
 
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0

@@ -73,8 +73,8 @@ def store(service) -> Callable[..., None]:
     def store_them(*them: TrackedFinding) -> None:
         for finding in them:
             opened = LedgerEntry(
-                happening="opened", at=OPENED, who=SERVICE, was=None, now="open", why="new", revision=1, audit_id="audit-1",
-                evidence=finding.sighting,
+                happening="opened", at=OPENED, who=SERVICE, was=None, now="open", why="new", revision=1,
+                audit_id="audit-1", evidence=finding.sighting,
             )  # fmt: skip
             assert findings.write(Write(finding=finding, entry=opened, expects=0))
 
@@ -250,16 +250,19 @@ def test_a_filter_that_cannot_match_is_wrong_usage(arguments: list[str], message
 
 
 EVIDENCE = {
-    "id": "a", "detector": "ebs-unattached", "severity": "medium", "kind": "waste", "confidence": "high", "owner": "data",
+    "id": "a", "detector": "ebs-unattached", "severity": "medium", "kind": "waste", "confidence": "high",
+    "owner": "data",
     "resource": {
-        "arn": "arn:aws:ec2:eu-west-1:123456789012:volume/vol-a", "id": "vol-a", "type": "ebs-volume", "name": "scratch-a",
-        "account": "123456789012", "region": "eu-west-1", "tags": {},
+        "arn": "arn:aws:ec2:eu-west-1:123456789012:volume/vol-a", "id": "vol-a", "type": "ebs-volume",
+        "name": "scratch-a", "account": "123456789012", "region": "eu-west-1", "tags": {},
     },
-    "summary": "100 GiB on no instance", "monthly_savings_usd": "12.30", "price_basis": [], "caveats": ["It may be wanted."],
-    "evidence": [{"label": "Size", "value": 100, "unit": "GiB"}],
+    "summary": "100 GiB on no instance", "monthly_savings_usd": "12.30", "price_basis": [],
+    "caveats": ["It may be wanted."], "evidence": [{"label": "Size", "value": 100, "unit": "GiB"}],
     "recommendations": [
-        {"action": "delete", "summary": "Delete it.", "monthly_savings_usd": "12.30", "risk": "Gone.", "reversible": False},
-        {"action": "keep", "summary": "Archive it.", "monthly_savings_usd": "9.00", "risk": "Slow.", "reversible": True},
+        {"action": "delete", "summary": "Delete it.", "monthly_savings_usd": "12.30", "risk": "Gone.",
+         "reversible": False},
+        {"action": "keep", "summary": "Archive it.", "monthly_savings_usd": "9.00", "risk": "Slow.",
+         "reversible": True},
     ],
     "fingerprint": "abc",
 }  # fmt: skip

@@ -118,7 +118,8 @@ def test_where_all_is_set_up_a_message_arrives_and_is_found_again(run, deployed,
     assert done.status == 0
     assert set(states(done).values()) == {"good"}
     assert [*lines_of(done)] == [
-        "secret", "bot token", "scopes", "endpoint", "channel C0DEFAULT", "channel C0FALLBACK", "message", "found again",
+        "secret", "bot token", "scopes", "endpoint", "channel C0DEFAULT", "channel C0FALLBACK", "message",
+        "found again",
     ]  # fmt: skip
     assert "slackwater of the workspace Test" in lines_of(done)["bot token"][1]
     (posted,) = slack.channels["C0DEFAULT"].seen()

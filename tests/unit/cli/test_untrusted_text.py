@@ -54,7 +54,8 @@ def findings(untrusted: str, console: Console) -> None:
 
 def audits(untrusted: str, console: Console) -> None:
     for state in ("incomplete", "failed"):
-        document = service_json.audit(record("a", state)) | {"regions": ["x"], "detectors": ["x"]}  # type: ignore[arg-type, operator]
+        audit = service_json.audit(record("a", state))  # type: ignore[arg-type]
+        document = audit | {"regions": ["x"], "detectors": ["x"]}  # type: ignore[operator]
         draw_audits([by(untrusted, document)], None, console, more=False)
         draw_audit(
             by(untrusted, document | {**SCAN["scan"], "scan_url": "x", "scan_url_expires_at": "2026-11-16T09:00:00Z"}),

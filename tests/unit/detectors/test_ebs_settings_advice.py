@@ -342,7 +342,8 @@ def test_a_month_ago_is_not_too_long_ago_to_count(detector: AnyDetector, title: 
     for days_ago in (15, 28, 35):
         values = list(case(detector, title).metrics[part.peak, DAY_S])  # type: ignore[attr-defined]
         values[-1 - days_ago] = 1e12
-        answer = played(detector, title, metrics=metrics(detector, title, {(part.peak, DAY_S): values}))  # type: ignore[attr-defined]
+        changed = metrics(detector, title, {(part.peak, DAY_S): values})  # type: ignore[attr-defined]
+        answer = played(detector, title, metrics=changed)
 
         assert isinstance(answer, Fine) or "250 MiB/s is enough" in answer.summary  # type: ignore[union-attr]
 

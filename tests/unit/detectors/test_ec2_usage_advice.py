@@ -193,7 +193,10 @@ def test_above_the_break_even_the_fixed_type_saves_most_and_comes_first() -> Non
 
 def test_below_the_break_even_every_change_costs_more_and_the_first_says_so() -> None:
     third = by_day(CREDITS, ALWAYS, "CPUSurplusCreditsCharged", *[216.0] * 35)
-    mean = {key: [37.5] * 36 if key[0].name == "CPUUtilization" else values for key, values in third.items()}  # type: ignore[index]
+    mean = {
+        key: [37.5] * 36 if key[0].name == "CPUUtilization" else values  # type: ignore[index]
+        for key, values in third.items()
+    }
     finding = priced(CREDITS, flagged(CREDITS, ALWAYS, metrics=mean), TOKYO)
 
     assert finding.recommendations[0].monthly_savings_usd is not None
@@ -371,7 +374,10 @@ def uploads(mb_s: float, minutes: int, days: int = 14) -> dict[object, list[floa
     metrics = case(NETWORK, UPLOADS).metrics
     hours = [sum(values[i : i + 12]) for i in range(0, len(values), 12)]
     new = {300: values, 3600: hours}
-    return {key: new[key[1]] if key[0].name == "NetworkOut" else [*old] for key, old in metrics.items()}  # type: ignore[misc]
+    return {
+        key: new[key[1]] if key[0].name == "NetworkOut" else [*old]  # type: ignore[misc]
+        for key, old in metrics.items()
+    }
 
 
 @pytest.mark.parametrize(

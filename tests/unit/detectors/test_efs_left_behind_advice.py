@@ -31,7 +31,8 @@ def judged(detector_id: str, title: str, **changes: object) -> Verdict:
     limits = {**one.limits, **changes.pop("limits", {})}  # type: ignore[dict-item]
     metrics = changes.pop("metrics", one.metrics)
     resource = replace(one.resource, **changes)  # type: ignore[arg-type]
-    return play(registry()[detector_id], replace(one, resource=resource, limits=limits, metrics=metrics))  # type: ignore[arg-type]
+    changed = replace(one, resource=resource, limits=limits, metrics=metrics)  # type: ignore[arg-type]
+    return play(registry()[detector_id], changed)
 
 
 def flagged(detector_id: str, title: str, **changes: object) -> Flagged:

@@ -1,4 +1,4 @@
-"""EFS in the wrong class, zone or service: what is advised, where a wrong word would hurt, and the edges of each limit."""
+"""EFS in the wrong class, zone or service: the advice where a wrong word would hurt, and the edges of each limit."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -110,7 +110,7 @@ def test_its_manager_is_named(detector: AnyDetector, one: Case) -> None:
     assert "It is managed by CloudFormation stack media: change it there." in found.caveats
 
 
-# --- cold data ---------------------------------------------------------------------------------------------------------------
+# --- cold data --------------------------------------------------------------------------------------------------------
 
 LITTLE = "800 GiB of which 55 were touched"
 READ, WRITTEN, METERED, STORED = efs_cold_data.READ, efs_cold_data.WRITTEN, efs_cold_data.METERED, efs_cold_data.STORED
@@ -263,7 +263,7 @@ def test_the_least_baseline_is_named_beside_todays() -> None:
     assert "from 39.1 MiB/s to as little as 1 MiB/s" in flagged(COLD, LITTLE).advice[0].risk
 
 
-# --- one zone ----------------------------------------------------------------------------------------------------------------
+# --- one zone ---------------------------------------------------------------------------------------------------------
 
 ONE_TARGET = "its only mount target is in one zone"
 
@@ -307,7 +307,7 @@ def test_the_advice_for_elastic_names_the_lower_operations_of_one_zone() -> None
     assert "35,000" not in flagged(ZONE, ONE_TARGET).advice[0].risk
 
 
-# --- one client --------------------------------------------------------------------------------------------------------------
+# --- one client -------------------------------------------------------------------------------------------------------
 
 ALONE = "one client, always"
 POINTS = 36 * 288
@@ -447,7 +447,7 @@ def test_what_was_not_seen_whole_is_of_low_confidence() -> None:
     assert flagged(CLIENT, ALONE, metrics=dark).confidence == "low"
 
 
-# --- serial writes -----------------------------------------------------------------------------------------------------------
+# --- serial writes ----------------------------------------------------------------------------------------------------
 
 NIGHTLY = "two hours of 8 KiB writes every night, one after the other"
 writing = partial(efs_serial_small_writes.writing, metadata_per_s=200)  # so that half a writer waits at any rate
@@ -573,7 +573,7 @@ def test_writers_in_turn_are_what_the_documented_answer_allows() -> None:
     assert nfs.waiting_writers(1_250, one_zone=True) == pytest.approx(2)
 
 
-# --- missing data ------------------------------------------------------------------------------------------------------------
+# --- missing data -----------------------------------------------------------------------------------------------------
 
 
 def silenced(one: Case, random: Random, *, whole: bool) -> Case:

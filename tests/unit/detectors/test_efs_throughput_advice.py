@@ -1,4 +1,4 @@
-"""What is said of EFS throughput and burst credits, where a wrong word would hurt: sizes, bills, dates, and their boundaries."""
+"""Advice on EFS throughput and burst credits where a wrong word would hurt: sizes, bills, dates, and boundaries."""
 
 import shlex
 from collections.abc import Mapping
@@ -17,6 +17,7 @@ from slackwater.model.detector import CASE_NOW, AnyDetector, Case
 from slackwater.model.metrics import Metric
 from slackwater.model.money import EFS_ELASTIC_READ, EFS_ELASTIC_WRITE, EFS_PROVISIONED_THROUGHPUT, PriceItem
 from slackwater.model.quantities import duration_words
+from slackwater.model.resources import EfsFileSystem
 from slackwater.model.units import DAY_S, GIB, HOUR_S, MIB
 from slackwater.model.verdicts import Advice, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import efs
@@ -30,6 +31,13 @@ CREDITS = draining.DETECTOR
 def case(detector: AnyDetector, title: str) -> Case:
     (found,) = [case for case in detector.cases if case.title == title]
     return found
+
+
+def file_system(detector: AnyDetector, title: str, **changes: object) -> EfsFileSystem:
+    """Return the file system of a case, changed."""
+    resource = case(detector, title).resource
+    assert isinstance(resource, EfsFileSystem)
+    return replace(resource, **changes)  # type: ignore[arg-type]
 
 
 def verdict(detector: AnyDetector, title: str, **changes: object) -> Verdict:
@@ -161,7 +169,7 @@ def test_metadata_of_unknown_direction_is_priced_at_the_higher_or_the_lower_rate
 
 def test_infrequent_access_has_another_price_in_another_mode() -> None:
     stored = {"Standard": 300 * GIB, "IA": 100 * GIB, "Archive": 0}
-    elastic = replace(case(MODE, ELASTIC_CALM).resource, stored_bytes=stored)  # type: ignore[call-arg]
+    elastic = file_system(MODE, ELASTIC_CALM, stored_bytes=stored)
     changes = {
         item.id: quantity for item, quantity in units(flagged(MODE, ELASTIC_CALM, resource=elastic).advice[0]).items()
     }
@@ -181,7 +189,7 @@ def test_leaving_elastic_it_is_not_known_how_many_credits_there_are_and_leaving_
 
 
 def test_five_minute_metrics_do_not_show_the_peak_of_a_minute() -> None:
-    pulsing = replace(case(MODE, STEADY).resource, provisioned_mib_s=256)  # type: ignore[call-arg]
+    pulsing = file_system(MODE, STEADY, provisioned_mib_s=256)
     result = flagged(MODE, STEADY, resource=pulsing, metrics=moving((51.2, 1440)))
 
     assert result.confidence == "medium"
@@ -228,11 +236,9 @@ def test_older_days_that_are_missing_only_lower_the_confidence() -> None:
 
 def test_max_io_cannot_be_elastic() -> None:
     for title in (CALM, AT_LIMIT):
-        max_io = replace(case(MODE, title).resource, performance_mode="maxIO")  # type: ignore[call-arg]
+        max_io = file_system(MODE, title, performance_mode="maxIO")
         assert "change-to-elastic" not in ways(flagged(MODE, title, resource=max_io))
-    assert isinstance(
-        verdict(MODE, NIGHTLY, resource=replace(case(MODE, NIGHTLY).resource, performance_mode="maxIO")), Fine
-    )  # type: ignore[call-arg]
+    assert isinstance(verdict(MODE, NIGHTLY, resource=file_system(MODE, NIGHTLY, performance_mode="maxIO")), Fine)
 
 
 @pytest.mark.parametrize(("peak", "carried"), [(83.3, True), (83.4, False)])
@@ -260,14 +266,14 @@ def test_bursting_is_named_only_where_a_quarter_of_the_credits_would_have_been_l
         (mismatch.METERED, 300): once,
         (mismatch.METERED, DAY_S): [days[0], *days],
     }
-    small = replace(case(MODE, CALM).resource, stored_bytes={"Standard": 100 * GIB, "IA": 0, "Archive": 0})  # type: ignore[call-arg]
+    small = file_system(MODE, CALM, stored_bytes={"Standard": 100 * GIB, "IA": 0, "Archive": 0})
 
     assert ("change-to-bursting" in ways(flagged(MODE, CALM, resource=small, metrics=metrics))) is carried
 
 
 @pytest.mark.parametrize(("rate", "carried"), [(60, True), (80, False)])
 def test_what_a_day_earns_comes_too_late_for_a_load_that_empties_the_credits_before(rate: float, carried: bool) -> None:
-    tib = replace(case(MODE, CALM).resource, stored_bytes={"Standard": 1024 * GIB, "IA": 0, "Archive": 0})  # type: ignore[call-arg]
+    tib = file_system(MODE, CALM, stored_bytes={"Standard": 1024 * GIB, "IA": 0, "Archive": 0})
     metrics = moving((0.1, 720), (rate, 720))
 
     assert ("change-to-bursting" in ways(flagged(MODE, CALM, resource=tib, metrics=metrics))) is carried
@@ -276,7 +282,7 @@ def test_what_a_day_earns_comes_too_late_for_a_load_that_empties_the_credits_bef
 def test_no_more_metrics_are_read_if_bursting_is_too_slow_and_no_mode_costs_less() -> None:
     peaks = replace(
         case(MODE, CALM),
-        resource=replace(case(MODE, CALM).resource, provisioned_mib_s=105),  # type: ignore[call-arg]
+        resource=file_system(MODE, CALM, provisioned_mib_s=105),
         metrics=moving((10.0, 1430), (90.0, 10), permitted=105),
     )
     result, queries = play_with_queries(MODE, peaks)
@@ -287,7 +293,7 @@ def test_no_more_metrics_are_read_if_bursting_is_too_slow_and_no_mode_costs_less
 
 @pytest.mark.parametrize(("provisioned", "result"), [(91, Flagged), (89, Fine)])
 def test_an_amount_is_lowered_by_a_fifth_at_least(provisioned: int, result: type[Verdict]) -> None:
-    resource = replace(case(MODE, STEADY).resource, provisioned_mib_s=provisioned)  # type: ignore[call-arg]
+    resource = file_system(MODE, STEADY, provisioned_mib_s=provisioned)
 
     assert type(verdict(MODE, STEADY, resource=resource)) is result
 
@@ -316,7 +322,7 @@ def test_one_point_at_the_limit_hides_the_demand(share: float, result: type[Verd
 
 
 def test_one_client_cannot_move_more_than_500_mib_a_second_outside_elastic() -> None:
-    large = replace(case(MODE, ALWAYS).resource, stored_bytes={"Standard": 40_000 * GIB, "IA": 0, "Archive": 0})  # type: ignore[call-arg]
+    large = file_system(MODE, ALWAYS, stored_bytes={"Standard": 40_000 * GIB, "IA": 0, "Archive": 0})
     result = verdict(MODE, ALWAYS, resource=large, metrics=moving((270.0, 1440), permitted=5120))
 
     assert isinstance(result, Fine)
@@ -425,7 +431,7 @@ def test_the_page_says_what_does_not_help() -> None:
 
 @pytest.mark.parametrize(("mode", "waits"), [("bursting", False), ("provisioned", True)])
 def test_leaving_provisioned_may_have_to_wait(mode: str, waits: bool) -> None:
-    below = replace(case(CREDITS, GONE).resource, throughput_mode=mode, provisioned_mib_s=1.0 if waits else None)  # type: ignore[call-arg]
+    below = file_system(CREDITS, GONE, throughput_mode=mode, provisioned_mib_s=1.0 if waits else None)
 
     assert ("Within 24 hours" in ways(flagged(CREDITS, GONE, resource=below))["change-to-elastic"].risk) is waits
 
@@ -511,7 +517,7 @@ def test_credits_that_last_longer_than_a_week_are_no_finding_yet(rate: float, re
 
 
 def test_a_provisioned_file_system_that_bursts_lives_on_credits() -> None:
-    below = replace(case(CREDITS, GONE).resource, throughput_mode="provisioned", provisioned_mib_s=1.0)  # type: ignore[call-arg]
+    below = file_system(CREDITS, GONE, throughput_mode="provisioned", provisioned_mib_s=1.0)
     above = replace(below, provisioned_mib_s=3.0)
 
     assert isinstance(verdict(CREDITS, GONE, resource=below), Flagged)
@@ -531,12 +537,12 @@ def test_credits_that_run_out_speak_for_a_mode_that_does_not_suit() -> None:
 
 
 def test_a_young_file_system_is_not_judged_by_its_first_load() -> None:
-    young = replace(case(MODE, CALM).resource, created_at=CASE_NOW - timedelta(days=TWO_WEEKS - 0.1))  # type: ignore[call-arg]
+    young = file_system(MODE, CALM, created_at=CASE_NOW - timedelta(days=TWO_WEEKS - 0.1))
 
     assert isinstance(verdict(MODE, CALM, resource=young), Fine)
 
 
 def test_what_kubernetes_made_is_changed_there() -> None:
     for detector, title in ((MODE, CALM), (MODE, AT_LIMIT), (CREDITS, GONE), (CREDITS, GOING)):
-        claimed = replace(case(detector, title).resource, tags={"efs.csi.aws.com/cluster": "true"})
+        claimed = file_system(detector, title, tags={"efs.csi.aws.com/cluster": "true"})
         assert any("Kubernetes" in caveat for caveat in flagged(detector, title, resource=claimed).caveats)

@@ -88,7 +88,8 @@ def test_ontap_is_backed_up_volume_by_volume() -> None:
     advice = flagged(IDLE, ONTAP_ZEROS, records=(volume, replace(volume, id="fsvol-2"), elsewhere)).advice[0]
 
     assert advice.command == (
-        'for id in fsvol-0123456789abcdef0 fsvol-2; do aws fsx create-backup --region ap-northeast-1 --volume-id "$id"; done'
+        "for id in fsvol-0123456789abcdef0 fsvol-2; do aws fsx create-backup --region ap-northeast-1 --volume-id "
+        '"$id"; done'
     )
     assert "volumes (SnapLock may forbid that), then its storage virtual machines" in advice.summary
     assert "not the settings of its storage virtual machines" in advice.risk

@@ -1,4 +1,4 @@
-"""Where the instance or a bucket is the limit: what the advice says where a wrong word would hurt, and where each limit lies."""
+"""Where the instance or a bucket is the limit: the advice where a wrong word would hurt, and where each limit lies."""
 
 import shlex
 from collections.abc import Mapping, Sequence

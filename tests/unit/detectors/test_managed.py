@@ -1,4 +1,4 @@
-"""Findings about what another service manages: every detector names the owner, and none lets anybody delete it by a command."""
+"""Findings about what another service manages: every detector names the owner, and no command deletes the resource."""
 
 import re
 from dataclasses import replace

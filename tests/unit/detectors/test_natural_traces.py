@@ -1,4 +1,4 @@
-"""`ec2-network-throttled` on traffic that no simulator drew: natural traces near a baseline, and the same through a token bucket."""
+"""`ec2-network-throttled` on natural traces near a baseline, as they are and through a token bucket."""
 
 from __future__ import annotations
 

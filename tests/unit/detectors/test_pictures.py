@@ -103,7 +103,8 @@ LEVELS = [
         "ec2-ebs-throttled", "a batch of six hours on a burst of half an hour",
         "Busiest five minutes", {"Baseline": 77.49, "Burst": 1192.09},
     ),
-    ("ec2-ebs-throttled", "small I/O: the IOPS are at their limit", "Busiest five minutes", {"Baseline": 3600, "Burst": 40_000}),
+    ("ec2-ebs-throttled", "small I/O: the IOPS are at their limit", "Busiest five minutes",
+     {"Baseline": 3600, "Burst": 40_000}),
     ("ec2-ebs-throttled", "a type without burst, at its limit for hours", "Busiest five minutes", {"At most": 566.24}),
     (
         "ec2-ebs-throttled", "a batch of six hours on a burst of half an hour",
@@ -126,12 +127,14 @@ LEVELS = [
         "ebs-surplus-throughput", "1,000 MiB/s bought, 60 used",
         "Busiest minute of 35 days", {"Provisioned": 1_000, "Proposed": 125},
     ),
-    ("ebs-surplus-size", "a tenth of it is used", "Highest use of each day", {"Provisioned (1,000 GiB)": 100, "Proposed (140 GiB)": 14}),
+    ("ebs-surplus-size", "a tenth of it is used", "Highest use of each day",
+     {"Provisioned (1,000 GiB)": 100, "Proposed (140 GiB)": 14}),
     (
         "ebs-outdated-type", "gp2 at 170 MiB/s",
         "Busiest minute of 35 days", {"gp2 at most": 250, "gp3 proposed": 204},
     ),
-    ("ebs-outdated-type", "magnetic, and at its limit every night", "Busiest minute of 35 days", {"Magnetic at most": 200}),
+    ("ebs-outdated-type", "magnetic, and at its limit every night", "Busiest minute of 35 days",
+     {"Magnetic at most": 200}),
     (
         "ebs-burst-draining", "an st1 whose scans last longer than its credits",
         "Busiest minute of 35 days", {"Baseline": 40, "Burst": 250},
@@ -326,7 +329,7 @@ def test_a_week_that_was_late_leaves_a_hole_in_what_is_projected_too() -> None:
 
 
 def test_volumes_of_one_instance_are_added_day_by_day() -> None:
-    """Each reads 40 and writes 20 MiB/s at its busiest; a day on which one of them has no point is that of the other."""
+    """Each reads 40 and writes 20 MiB/s at its busiest. If one has no point on a day, the other alone counts."""
     title = "two volumes of 500 MiB/s each, never busy"
     verdict = flagged("ebs-instance-bound", title)
     picture = the_picture(verdict, "Sum of their busiest minutes, per day")

@@ -1,4 +1,4 @@
-"""Which advice a program may follow by changing a setting, once a person approved: the command and the setting are one."""
+"""Which advice a program may follow by changing a setting, once approved: the command and the setting are the same."""
 
 import shlex
 from dataclasses import replace

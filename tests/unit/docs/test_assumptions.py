@@ -77,7 +77,8 @@ def test_every_row_has_a_source_or_says_that_there_is_none() -> None:
     unverified = [row[0] for row in rows if UNVERIFIED.search(row[1])]
     counts = {heading: len(some) for heading, some in tables().items()}
     print(
-        f"{counts}; {len(documented())} metrics; {len(registry())} rules; {len(rows) - len(unverified)} rows with a source,"
+        f"{counts}; {len(documented())} metrics; {len(registry())} rules; {len(rows) - len(unverified)} rows with a "
+        "source,"
     )
     print(f"{len(unverified)} unverified in whole or in part: {unverified}")
     assert 0 < len(unverified) < len(rows) / 4

@@ -73,8 +73,9 @@ SEEN = FindingRecord(
     deletes=True,
 )
 VOLUME = Volume(
-    id="vol-1", arn="arn:aws:ec2:x", target=HERE, tags={}, volume_type="gp3", size_gib=100, iops=3000, throughput_mib_s=125,
-    state="available", created_at=NOW - timedelta(days=90), availability_zone="a", multi_attach=False,
+    id="vol-1", arn="arn:aws:ec2:x", target=HERE, tags={}, volume_type="gp3", size_gib=100, iops=3000,
+    throughput_mib_s=125, state="available", created_at=NOW - timedelta(days=90), availability_zone="a",
+    multi_attach=False,
 )  # fmt: skip
 ATTACHED = replace(
     VOLUME, state="in-use", attachments=(Attachment(instance_id="i-1", device="/dev/sdf", attached_at=NOW),)
@@ -90,7 +91,8 @@ FILES = EfsFileSystem(
 )  # fmt: skip
 NAS = FsxFileSystem(
     id="fs-9", arn="arn:aws:fsx:x", target=HERE, tags={}, file_system_type="ONTAP", deployment_type="SINGLE_AZ_1",
-    state="AVAILABLE", created_at=NOW, storage_type="SSD", storage_gib=1024, throughput_mb_s=128, iops=3072, iops_mode="AUTOMATIC",
+    state="AVAILABLE", created_at=NOW, storage_type="SSD", storage_gib=1024, throughput_mb_s=128, iops=3072,
+    iops_mode="AUTOMATIC",
 )  # fmt: skip
 
 

@@ -29,8 +29,8 @@ from slackwater.model.verdicts import Evidence, FindingKind, Fine, Flagged
 
 TARGET = Target("123456789012", "us-east-1")
 UNATTACHED = Volume(
-    id="vol-1", arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-1", target=TARGET, tags={}, volume_type="gp3", size_gib=100,
-    iops=3_000, throughput_mib_s=500, state="available", created_at=CASE_NOW - timedelta(days=90),
+    id="vol-1", arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-1", target=TARGET, tags={}, volume_type="gp3",
+    size_gib=100, iops=3_000, throughput_mib_s=500, state="available", created_at=CASE_NOW - timedelta(days=90),
     availability_zone="us-east-1a", multi_attach=False,
 )  # fmt: skip
 ATTACHED = replace(
@@ -86,7 +86,8 @@ HOW = "with gp3, 100 GiB, 3,000 IOPS, 125 MiB/s, performance risk 1 of 4"
         (ATTACHED, SAVES, f"agrees: NotOptimized (14 days to 2026-11-15), saves 3.20 USD a month {HOW}"),
         (ATTACHED, replace(SAVES, option=None), "agrees: NotOptimized (14 days to 2026-11-15), saves 3.20 USD a month"),
         # A newer type for an optimized volume.
-        (ATTACHED, replace(SAVES, finding="Optimized"), f"agrees: Optimized (14 days to 2026-11-15), saves 3.20 USD a month {HOW}"),
+        (ATTACHED, replace(SAVES, finding="Optimized"),
+         f"agrees: Optimized (14 days to 2026-11-15), saves 3.20 USD a month {HOW}"),
         (ATTACHED, OPTIMIZED, "does not see it: Optimized (14 days to 2026-11-15)"),
         (
             ATTACHED,
@@ -189,8 +190,8 @@ def test_a_finding_keeps_its_confidence_its_fingerprint_its_severity_and_its_sav
 def test_only_waste_on_volumes_and_instances_is_compared() -> None:
     file_system = EfsFileSystem(
         id="vol-1", arn="", target=TARGET, tags={}, state="available", created_at=CASE_NOW, throughput_mode="elastic",
-        provisioned_mib_s=None, performance_mode="generalPurpose", availability_zone=None, stored_bytes={}, mount_targets=0,
-        is_replica=False,
+        provisioned_mib_s=None, performance_mode="generalPurpose", availability_zone=None, stored_bytes={},
+        mount_targets=0, is_replica=False,
     )  # fmt: skip
 
     assert recommendation_kinds(flagged(ATTACHED).enabled.detector) == (IdleRecommendation, VolumeRecommendation)

@@ -22,8 +22,9 @@ def flag(
     detector: str, resource: str = "vol-1", *, outranks: tuple[str, ...] = (), covers: tuple[str, ...] = ()
 ) -> FlaggedResource:
     volume = Volume(
-        id=resource, arn="", target=Target("1", "r"), tags={}, volume_type="gp3", size_gib=1, iops=None, throughput_mib_s=None,
-        state="in-use", created_at=datetime(2026, 1, 1, tzinfo=UTC), availability_zone="ra", multi_attach=False,
+        id=resource, arn="", target=Target("1", "r"), tags={}, volume_type="gp3", size_gib=1, iops=None,
+        throughput_mib_s=None, state="in-use", created_at=datetime(2026, 1, 1, tzinfo=UTC), availability_zone="ra",
+        multi_attach=False,
     )  # fmt: skip
     enabled = Enabled(detector, replace(ANY, outranks=outranks), ANY.limits())
     return FlaggedResource(enabled, volume, replace(VERDICT, covers=covers))

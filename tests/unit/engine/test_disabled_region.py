@@ -28,12 +28,15 @@ from slackwater.model.tracking import Decision, FindingRecord, TargetReport, Tra
 HERE = Target("123456789012", "eu-south-1")
 WHO = "User: arn:aws:sts::123456789012:assumed-role/SlackwaterMember/slackwater is not authorized to perform:"
 EC2 = (
-    f"UnauthorizedOperation: You are not authorized to perform this operation. {WHO} ec2:DescribeVolumes with an explicit deny"
-    " in a service control policy"
+    f"UnauthorizedOperation: You are not authorized to perform this operation. {WHO} ec2:DescribeVolumes with an"
+    " explicit deny in a service control policy"
 )
 JSON = f"AccessDeniedException: {WHO} fsx:DescribeFileSystems with an explicit deny in a service control policy"
 NAMED = "arn:aws:organizations::987654321098:policy/o-qv5af4abcd/service_control_policy/p-2kgnabcd"
-NOBODY = f"AccessDenied: {WHO} fsx:DescribeFileSystems because no identity-based policy allows the fsx:DescribeFileSystems action"
+NOBODY = (
+    f"AccessDenied: {WHO} fsx:DescribeFileSystems because no identity-based policy allows the"
+    " fsx:DescribeFileSystems action"
+)
 ALL = (Volume, Instance, EfsFileSystem, FsxFileSystem)
 CALLS = (
     "ec2:DescribeVolumes",
@@ -166,9 +169,9 @@ def test_a_decision_expires_in_a_disabled_region_too(status: str) -> None:
 
 def test_a_disabled_region_does_not_show_what_a_clean_up_saved() -> None:
     done = Cleanup(
-        finding_id="f-1", attempt=1, execution="f-1-1", detector="ebs-unattached", resource=VOLUME, owner=None, fingerprint="a",
-        setting=None, requested_by="ada", started_at=MONDAY - 30 * DAY, promised_monthly_usd=Decimal(10), stage="done",
-        ended_at=MONDAY,
+        finding_id="f-1", attempt=1, execution="f-1-1", detector="ebs-unattached", resource=VOLUME, owner=None,
+        fingerprint="a", setting=None, requested_by="ada", started_at=MONDAY - 30 * DAY,
+        promised_monthly_usd=Decimal(10), stage="done", ended_at=MONDAY,
     )  # fmt: skip
     assert observed(done, REPORT, "tuesday", MONDAY + DAY) is None
     assert observed(done, replace(REPORT, closed=False), "tuesday", MONDAY + DAY) is not None

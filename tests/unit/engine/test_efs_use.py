@@ -36,14 +36,15 @@ BACKED_UP: Final = BEGAN + 2 * HOUR
 FENCED: Final = BEGAN + 3 * HOUR
 NOW: Final = BEGAN + 4 * HOUR
 FILES: Final = TrackedResource(
-    arn="arn:aws:elasticfilesystem:eu-west-1:123456789012:file-system/fs-1", id="fs-1", type="efs-file-system", name="files",
-    account="123456789012", region="eu-west-1",
+    arn="arn:aws:elasticfilesystem:eu-west-1:123456789012:file-system/fs-1", id="fs-1", type="efs-file-system",
+    name="files", account="123456789012", region="eu-west-1",
 )  # fmt: skip
 CLEANUP: Final = Cleanup(
     finding_id="f-1", attempt=1, execution="f-1-1", detector="efs-idle", resource=FILES, owner=None, fingerprint="abc",
-    setting=None, requested_by="ada", started_at=BEGAN - 9 * DAY, promised_monthly_usd=Decimal(1), revision=1, stage="working",
-    begun_at=BEGAN, backed_up_at=BACKED_UP,
-    backups=(Backup(subject=Subject(id="fs-1", size_bytes=1), token="t", asked_at=BEGAN + MINUTE, expires_at=BEGAN + 90 * DAY),),
+    setting=None, requested_by="ada", started_at=BEGAN - 9 * DAY, promised_monthly_usd=Decimal(1), revision=1,
+    stage="working", begun_at=BEGAN, backed_up_at=BACKED_UP,
+    backups=(Backup(subject=Subject(id="fs-1", size_bytes=1), token="t", asked_at=BEGAN + MINUTE,
+                    expires_at=BEGAN + 90 * DAY),),
 )  # fmt: skip
 DURING: Final = period(CLEANUP, BEGAN, NOW)
 START: Final = BEGAN - HOUR
@@ -51,7 +52,7 @@ MINUTES: Final = 5 * 60
 
 
 def answered(**points: dict[int, float]) -> dict[Metric, Series]:
-    """What CloudWatch answers: zeros each minute, StorageBytes every 15 minutes, and other values at minutes after `START`."""
+    """What CloudWatch answers: zeros each minute, StorageBytes every 15 minutes, `points` at minutes after `START`."""
     start_s = int(START.timestamp())
     counted = {
         metric: Series.of(start_s, 60, [points.get(metric.name, {}).get(n, 0.0) for n in range(MINUTES)])

@@ -28,9 +28,9 @@ from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
 
 TARGET = Target("123456789012", "us-east-1")
 VOLUME = Volume(
-    id="vol-1", arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-1", target=TARGET, tags={}, volume_type="gp3", size_gib=8,
-    iops=3000, throughput_mib_s=125, state="in-use", created_at=CASE_NOW - timedelta(days=90), availability_zone="us-east-1a",
-    multi_attach=False,
+    id="vol-1", arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-1", target=TARGET, tags={}, volume_type="gp3",
+    size_gib=8, iops=3000, throughput_mib_s=125, state="in-use", created_at=CASE_NOW - timedelta(days=90),
+    availability_zone="us-east-1a", multi_attach=False,
 )  # fmt: skip
 READ = Metric("AWS/EBS", "VolumeReadOps", "Sum", "operations")
 FLAG = Flagged(summary="flagged", confidence="high", evidence=(), advice=(), gist=())
@@ -164,8 +164,8 @@ def test_a_kind_that_could_not_be_read_makes_its_dependants_unknown_without_a_ca
 
 
 HOST = Instance(
-    id="i-1", arn="", target=TARGET, tags={}, instance_type="t3.micro", state="running", launched_at=CASE_NOW, stopped_at=None,
-    detailed_monitoring=False, root_device="",
+    id="i-1", arn="", target=TARGET, tags={}, instance_type="t3.micro", state="running", launched_at=CASE_NOW,
+    stopped_at=None, detailed_monitoring=False, root_device="",
 )  # fmt: skip
 
 

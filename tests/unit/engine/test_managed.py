@@ -50,7 +50,8 @@ def test_pending_kinds_are_reported_as_well() -> None:
 
 def flagged(**changes: object) -> Flagged:
     advice = Advice(action="stop", summary="Stop it.", changes=None, risk="", reversible=True)
-    return replace(Flagged(summary="x", confidence="high", evidence=(), advice=(advice,), gist=()), **changes)  # type: ignore[arg-type]
+    plain = Flagged(summary="x", confidence="high", evidence=(), advice=(advice,), gist=())
+    return replace(plain, **changes)  # type: ignore[arg-type]
 
 
 def test_a_finding_about_a_managed_resource_names_its_manager_once() -> None:

@@ -29,17 +29,19 @@ MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 DAY = timedelta(days=1)
 DETECTOR = "efs-idle"
 SEEN = FindingRecord(
-    id="f-1", detector=DETECTOR, kind="waste", severity="medium", confidence="high", owner=None, summary="idle for 30 days",
+    id="f-1", detector=DETECTOR, kind="waste", severity="medium", confidence="high", owner=None,
+    summary="idle for 30 days",
     resource=TrackedResource(
-        arn="arn:aws:elasticfilesystem:eu-west-1:123456789012:file-system/fs-1", id="fs-1", type="efs-file-system", name="scratch",
-        account="123456789012", region="eu-west-1",
+        arn="arn:aws:elasticfilesystem:eu-west-1:123456789012:file-system/fs-1", id="fs-1", type="efs-file-system",
+        name="scratch", account="123456789012", region="eu-west-1",
     ),
     monthly_savings_usd=Decimal("12.30"), fingerprint="a",
 )  # fmt: skip
 MORE_EXPENSIVE = replace(SEEN, monthly_savings_usd=Decimal("12.40"), summary="idle for 31 days")
 CHANGED = replace(SEEN, fingerprint="b")
 WHOLE = TargetReport(
-    account="123456789012", region="eu-west-1", complete=True, detectors=frozenset({DETECTOR}), records=(), unknown=frozenset()
+    account="123456789012", region="eu-west-1", complete=True, detectors=frozenset({DETECTOR}), records=(),
+    unknown=frozenset(),
 )  # fmt: skip
 
 
@@ -86,8 +88,8 @@ def test_what_nobody_knew_is_opened() -> None:
     finding, entry = merge(None, SEEN)
 
     assert finding == TrackedFinding(
-        sighting=SEEN, status="open", decision=None, opened_at=MONDAY + DAY, last_seen_at=MONDAY + DAY, resolved_at=None,
-        audit_id="tuesday", revision=1,
+        sighting=SEEN, status="open", decision=None, opened_at=MONDAY + DAY, last_seen_at=MONDAY + DAY,
+        resolved_at=None, audit_id="tuesday", revision=1,
     )  # fmt: skip
     assert announced(entry) == ("opened", "new")
 
@@ -217,7 +219,10 @@ def approved(setting: Setting | None, until: datetime | None = None) -> TrackedF
         (
             GP3,
             replace(SEEN, setting=FASTER),
-            "it would now change to gp3, 3,000 IOPS, 250 MiB/s: the approval was to change it to gp3, 3,000 IOPS, 125 MiB/s",
+            (
+                "it would now change to gp3, 3,000 IOPS, 250 MiB/s: the approval was to change it to gp3, 3,000 IOPS, "
+                "125 MiB/s"
+            ),
         ),
         (None, TO_GP3, "it would now change to gp3, 3,000 IOPS, 125 MiB/s: the approval was to delete it"),
         (

@@ -19,9 +19,9 @@ VOLUME = TrackedResource(
     arn="arn:vol-1", id="vol-1", type="ebs-volume", name="db", account="123456789012", region="eu-west-1"
 )
 DONE = Cleanup(
-    finding_id="f-1", attempt=1, execution="f-1-1", detector="ebs-unattached", resource=VOLUME, owner=None, fingerprint="a",
-    setting=None, requested_by="ada", started_at=MONDAY - 30 * DAY, promised_monthly_usd=Decimal(10), stage="done",
-    ended_at=MONDAY,
+    finding_id="f-1", attempt=1, execution="f-1-1", detector="ebs-unattached", resource=VOLUME, owner=None,
+    fingerprint="a", setting=None, requested_by="ada", started_at=MONDAY - 30 * DAY, promised_monthly_usd=Decimal(10),
+    stage="done", ended_at=MONDAY,
 )  # fmt: skip
 WHOLE = TargetReport(
     account="123456789012", region="eu-west-1", complete=True, detectors=frozenset({"ebs-unattached"}), records=(),

@@ -41,7 +41,8 @@ def test_a_five_minute_window_ends_with_the_last_finished_five_minutes() -> None
 @pytest.mark.parametrize(
     ("period_s", "days", "kept"),
     [(MINUTE_S, 14, True), (MINUTE_S, 16, False), (FIVE_MINUTES_S, 62, True), (FIVE_MINUTES_S, 64, False),
-     (600, 62, True), (600, 64, False), (HOUR_S, 454, True), (HOUR_S, 456, False), (DAY_S, 450, True), (DAY_S, 460, False)],
+     (600, 62, True), (600, 64, False), (HOUR_S, 454, True), (HOUR_S, 456, False),
+     (DAY_S, 450, True), (DAY_S, 460, False)],
 )  # fmt: skip
 def test_a_period_too_fine_for_its_start_is_refused_aloud(period_s: int, days: int, kept: bool) -> None:
     if kept:

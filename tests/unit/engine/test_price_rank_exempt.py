@@ -26,8 +26,8 @@ TABLE = {
     SNAPSHOT: Price(Decimal("0.05"), "a test", date(2026, 9, 1)),
 }
 VOLUME = Volume(
-    id="vol-1", arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-1", target=Target("123456789012", "us-east-1"), tags={},
-    volume_type="gp3", size_gib=100, iops=3000, throughput_mib_s=125, state="available",
+    id="vol-1", arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-1", target=Target("123456789012", "us-east-1"),
+    tags={}, volume_type="gp3", size_gib=100, iops=3000, throughput_mib_s=125, state="available",
     created_at=CASE_NOW - timedelta(days=90), availability_zone="us-east-1a", multi_attach=False,
 )  # fmt: skip
 
@@ -203,7 +203,8 @@ def test_the_lowest_cost_advice_comes_first_if_the_verdict_asks_for_it_and_unpri
     )  # fmt: skip
 
     def actions(**how: bool) -> list[str]:
-        return [one.advice.action for one in price(flagged(unknown, some, more, **how), TABLE).recommendations]  # type: ignore[arg-type]
+        priced = price(flagged(unknown, some, more, **how), TABLE)  # type: ignore[arg-type]
+        return [one.advice.action for one in priced.recommendations]
 
     assert actions() == ["unknown", "some", "more"]
     assert actions(cheapest_first=True) == ["more", "some", "unknown"]
@@ -216,7 +217,8 @@ def test_a_program_may_do_only_what_the_findings_saving_is_of() -> None:
     by_people = advice(Change(STORAGE, Decimal(30)), action="by people")
 
     def settings(*ways: Advice, **how: bool) -> list[Setting | None]:
-        return [one.advice.setting for one in price(flagged(*ways, **how), TABLE).recommendations]  # type: ignore[arg-type]
+        priced = price(flagged(*ways, **how), TABLE)  # type: ignore[arg-type]
+        return [one.advice.setting for one in priced.recommendations]
 
     assert settings(some, more) == [slow, None]
     assert settings(some, more, cheapest_first=True) == [fast, None]

@@ -22,9 +22,9 @@ from slackwater.model.verdicts import Advice, Flagged, Remedy
 TARGET = Target("123456789012", "us-east-1")
 VOLUMES = [
     Volume(
-        id=id_, arn=f"arn:aws:ec2:us-east-1:123456789012:volume/{id_}", target=TARGET, tags={}, volume_type="gp3", size_gib=8,
-        iops=3000, throughput_mib_s=125, state="in-use", created_at=CASE_NOW - timedelta(days=90), availability_zone="us-east-1a",
-        multi_attach=False,
+        id=id_, arn=f"arn:aws:ec2:us-east-1:123456789012:volume/{id_}", target=TARGET, tags={}, volume_type="gp3",
+        size_gib=8, iops=3000, throughput_mib_s=125, state="in-use", created_at=CASE_NOW - timedelta(days=90),
+        availability_zone="us-east-1a", multi_attach=False,
     )
     for id_ in ("vol-1", "vol-2")
 ]  # fmt: skip

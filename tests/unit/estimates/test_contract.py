@@ -15,8 +15,8 @@ from slackwater.views.estimates.to_json import document
 from slackwater.wiring.scan import estimating
 
 CREDITS = """
-    written_gib read_gib metered_gib footage_until_empty_hours initial_credits_bytes write_ceiling_mib_s read_ceiling_mib_s
-    wall_until_empty_hours
+    written_gib read_gib metered_gib footage_until_empty_hours initial_credits_bytes write_ceiling_mib_s
+    read_ceiling_mib_s wall_until_empty_hours
 """
 SERVICE = "monthly_usd fits why_not minimums"
 MODE = "storage_usd throughput_usd monthly_usd carries_peak why_not"

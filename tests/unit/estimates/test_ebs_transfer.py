@@ -100,9 +100,9 @@ def test_two_bursts_make_phases_and_the_summary_says_what_binds_most_of_the_time
     assert result.bound_by == "volume"
     assert result.volume_refill_seconds == 2**20 / 40
     assert answer.summary == (
-        "Moving 4 TiB takes 21 h 51 min at 55.9 MB/s on average, bound by the volume's throughput most of the time: m5.xlarge"
-        " carries 144 MB/s for good and 594 MB/s for half an hour, the volume 41.9 MB/s for good and 262 MB/s while its credits"
-        " last. m5.2xlarge is the smallest m5 that never binds."
+        "Moving 4 TiB takes 21 h 51 min at 55.9 MB/s on average, bound by the volume's throughput most of the time:"
+        " m5.xlarge carries 144 MB/s for good and 594 MB/s for half an hour, the volume 41.9 MB/s for good and 262"
+        " MB/s while its credits last. m5.2xlarge is the smallest m5 that never binds."
     )
 
 
@@ -118,8 +118,8 @@ def test_the_summary_says_how_long_what_binds_and_on_what_it_would_not() -> None
     none = estimated(instance_type="t3.micro", size="500GiB", bytes="400GiB").answer
 
     assert bound == (
-        "Moving 232 GB takes 1 h 2 min at 62.5 MB/s, bound by c4.large's EBS throughput: c4.large carries 62.5 MB/s, the volume"
-        " 168 MB/s. c4.4xlarge is the smallest c4 that never binds: 23 min 5 s."
+        "Moving 232 GB takes 1 h 2 min at 62.5 MB/s, bound by c4.large's EBS throughput: c4.large carries 62.5 MB/s,"
+        " the volume 168 MB/s. c4.4xlarge is the smallest c4 that never binds: 23 min 5 s."
     )
     assert none.summary.endswith("No t3 carries all that the volume can do without a burst.")
     assert (none.result.smallest_unbound_instance_type, none.result.smallest_unbound_hourly_usd) == (None, None)
@@ -237,21 +237,28 @@ ASKED: dict[str, Any] = {"instance_type": "m6i.large", "size": "100GiB", "bytes"
         ({"bytes": "1"}, "bytes", "needs a unit"),
         ({"io_size": "0B"}, "io_size", "an I/O has at least 512B"),
         ({"volume_iops": 0}, "volume_iops", "at least 1 is needed"),
-        ({"volume_iops": 2_999}, "volume_iops", "a volume of type gp3 and 100 GiB has 3000 to 50000 IOPS, up to 500 for each GiB"),
+        ({"volume_iops": 2_999}, "volume_iops",
+         "a volume of type gp3 and 100 GiB has 3000 to 50000 IOPS, up to 500 for each GiB"),
         ({"volume_iops": 50_001}, "volume_iops", "3000 to 50000 IOPS"),
         ({"volume_iops": 3_001, "size": "1GiB"}, "volume_iops", "a volume of type gp3 and 1 GiB has 3000 IOPS"),
-        ({"volume_type": "io2"}, "volume_iops", "io2 has what is provisioned, 100 to 100000 IOPS for 100 GiB: say how many"),
+        ({"volume_type": "io2"}, "volume_iops",
+         "io2 has what is provisioned, 100 to 100000 IOPS for 100 GiB: say how many"),
         ({"volume_type": "io1"}, "volume_iops", "100 to 5000 IOPS for 100 GiB"),
         ({"volume_type": "io1", "volume_iops": 5_001}, "volume_iops", "100 to 5000 IOPS, up to 50 for each GiB"),
-        ({"volume_type": "gp2", "volume_iops": 16_001}, "volume_iops", "a volume of type gp2 and 100 GiB has 100 to 3000 IOPS"),
+        ({"volume_type": "gp2", "volume_iops": 16_001}, "volume_iops",
+         "a volume of type gp2 and 100 GiB has 100 to 3000 IOPS"),
         ({"volume_type": "gp2", "volume_iops": 3_001}, "volume_iops", "has 100 to 3000 IOPS"),
-        ({"volume_type": "gp2", "volume_iops": 6_001, "size": "2000GiB"}, "volume_iops", "and 2000 GiB has 100 to 6000 IOPS"),
+        ({"volume_type": "gp2", "volume_iops": 6_001, "size": "2000GiB"}, "volume_iops",
+         "and 2000 GiB has 100 to 6000 IOPS"),
         ({"volume_type": "st1", "volume_iops": 251, "size": "1TiB"}, "volume_iops", "and 1024 GiB has 1 to 250 IOPS"),
-        ({"volume_type": "st1", "volume_throughput": "251MiB/s", "size": "1TiB"}, "volume_throughput", "at most 250MiB/s with 1024 GiB"),
-        ({"volume_throughput": "124MiB/s"}, "volume_throughput", "has 125MiB/s to 750MiB/s with 3000 IOPS, 0.25 for each of them"),
+        ({"volume_type": "st1", "volume_throughput": "251MiB/s", "size": "1TiB"}, "volume_throughput",
+         "at most 250MiB/s with 1024 GiB"),
+        ({"volume_throughput": "124MiB/s"}, "volume_throughput",
+         "has 125MiB/s to 750MiB/s with 3000 IOPS, 0.25 for each of them"),
         ({"volume_throughput": "751MiB/s"}, "volume_throughput", "125MiB/s to 750MiB/s"),
         ({"volume_throughput": "2001MiB/s", "volume_iops": 9_000}, "volume_throughput", "125MiB/s to 2000MiB/s"),
-        ({"volume_throughput": "0B/s", "volume_type": "gp2"}, "volume_throughput", "more than nothing, and at most 250MiB/s"),
+        ({"volume_throughput": "0B/s", "volume_type": "gp2"}, "volume_throughput",
+         "more than nothing, and at most 250MiB/s"),
         ({"volume_throughput": "251MiB/s", "volume_type": "gp2"}, "volume_throughput", "at most 250MiB/s"),
     ],
 )  # fmt: skip

@@ -10,7 +10,8 @@ from slackwater.estimates.efs_credits import ESTIMATE, Credits, EfsCredits
 from slackwater.model.estimates import Answer, InputError, Known
 
 ENCODER: dict[str, Any] = {
-    "duration": "30min", "renditions": 6, "passes": 2, "video_share": 0.9853, "output_size": "1.92GiB", "pass_log": "0.96GiB",
+    "duration": "30min", "renditions": 6, "passes": 2, "video_share": 0.9853, "output_size": "1.92GiB",
+    "pass_log": "0.96GiB",
 }  # fmt: skip
 
 
@@ -61,7 +62,10 @@ def test_a_size_for_half_an_hour_is_the_same_as_its_rate() -> None:
     assert by_rate == by_size
 
 
-@pytest.mark.parametrize(("stored", "rate", "hours"), [("0B", "100MiB/s", 6.18), ("100GiB", "100MiB/s", 6.43), ("500GiB", "100MiB/s", 8.09), ("1TiB", "1GiB/s", 12.23)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("stored", "rate", "hours"),
+    [("0B", "100MiB/s", 6.18), ("100GiB", "100MiB/s", 6.43), ("500GiB", "100MiB/s", 8.09), ("1TiB", "1GiB/s", 12.23)],
+)
 def test_by_the_clock_credits_drain_as_the_guides_formulas_say(stored: str, rate: str, hours: float) -> None:
     assert asked(stored=stored, metered_rate=rate).wall_until_empty_hours == pytest.approx(hours, abs=0.005)
 
@@ -181,7 +185,8 @@ def test_more_bytes_never_use_fewer_credits_nor_last_longer(
 ) -> None:
     def footage(size: int, outputs: int, logs: int, renditions: int) -> Credits:
         return asked(
-            input=f"{size}GiB", output_size=f"{outputs}GiB", pass_log=f"{logs}GiB", renditions=renditions, passes=passes, video_share=share
+            input=f"{size}GiB", output_size=f"{outputs}GiB", pass_log=f"{logs}GiB", renditions=renditions,
+            passes=passes, video_share=share,
         )  # fmt: skip
 
     less = footage(size, outputs, logs, renditions)

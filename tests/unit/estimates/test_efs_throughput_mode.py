@@ -149,8 +149,9 @@ def test_a_peak_without_a_month_does_not_make_elastic_free() -> None:
     assert elastic.carries_peak
     assert elastic.why_not == "what it costs is unknown without read-per-month and write-per-month"
     assert answer.summary.startswith(
-        "It depends on what moves in a month: Elastic is the cheapest below 14.6 TiB written or 25.5 TiB read, Provisioned above,"
-        " which costs 1,080.00 USD a month. The peak counts as writes: say read-per-month and write-per-month. Bursting does not"
+        "It depends on what moves in a month: Elastic is the cheapest below 14.6 TiB written or 25.5 TiB read,"
+        " Provisioned above, which costs 1,080.00 USD a month. The peak counts as writes:"
+        " say read-per-month and write-per-month. Bursting does not"
     )
     assert {one.id: one.changes is None for one in answer.alternatives} == {
         "bursting": False,

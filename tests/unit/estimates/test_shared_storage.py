@@ -138,9 +138,10 @@ def test_a_throughput_without_a_month_does_not_make_elastic_free() -> None:
     assert answer.result.recommended == "openzfs"
     assert answer.result.services.efs.monthly_usd == 64 * Decimal("0.36") + (153 - Decimal("3.2")) * Decimal("7.20")
     assert answer.summary.startswith(
-        "FSx for OpenZFS is the cheapest that fits: 189.18 USD a month (MULTI_AZ_1, 64 GiB of SSD, 160 MB/s, 192 IOPS). Unless"
-        " little moves: EFS with Elastic throughput costs 23.04 USD a month and what moves, less in all below 2.32 TiB written or"
-        " 4.06 TiB read. The load counts as writes: say read-per-month and write-per-month. FSx for NetApp ONTAP costs"
+        "FSx for OpenZFS is the cheapest that fits: 189.18 USD a month (MULTI_AZ_1, 64 GiB of SSD, 160 MB/s, 192"
+        " IOPS). Unless little moves: EFS with Elastic throughput costs 23.04 USD a month and what moves, less in all"
+        " below 2.32 TiB written or 4.06 TiB read. The load counts as writes: say read-per-month and write-per-month."
+        " FSx for NetApp ONTAP costs"
     )
 
 

@@ -208,9 +208,9 @@ def test_calibrated_assumed_and_measured_values_are_labelled() -> None:
 
 def test_the_summary_has_the_time_the_wait_and_a_faster_way() -> None:
     assert document_root(storage="openzfs-sync").summary == (
-        "Writing 38,000 files (763 MiB) to OpenZFS (sync) takes one worker 16 min 40 s: one worker alone spends 26 ms on a file,"
-        " waiting for answers; throughput is not the limit. 4 workers would take 4 min 10 s to 7 min 28 s, OpenZFS (async)"
-        " 1 min 31 s."
+        "Writing 38,000 files (763 MiB) to OpenZFS (sync) takes one worker 16 min 40 s: one worker alone spends 26 ms"
+        " on a file, waiting for answers; throughput is not the limit. 4 workers would take 4 min 10 s to 7 min 28 s,"
+        " OpenZFS (async) 1 min 31 s."
     )
     assert "throughput of 100 MiB/s is the limit" in answered(files=1, bytes="1TB").summary
     crowd = answered(files=10**6, bytes="1MB", storage="efs-one-zone", workers=256)

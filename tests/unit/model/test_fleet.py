@@ -12,12 +12,12 @@ from slackwater.model.resources import Attachment, DiskMetric, Instance, Record,
 
 HERE = Target("123456789012", "us-east-1")
 UNATTACHED = Volume(
-    id="vol-1", arn="", target=HERE, tags={}, volume_type="gp3", size_gib=8, iops=3000, throughput_mib_s=125, state="in-use",
-    created_at=CASE_NOW - timedelta(days=90), availability_zone="us-east-1a", multi_attach=False,
+    id="vol-1", arn="", target=HERE, tags={}, volume_type="gp3", size_gib=8, iops=3000, throughput_mib_s=125,
+    state="in-use", created_at=CASE_NOW - timedelta(days=90), availability_zone="us-east-1a", multi_attach=False,
 )  # fmt: skip
 HOST = Instance(
-    id="i-1", arn="", target=HERE, tags={}, instance_type="t3.micro", state="running", launched_at=CASE_NOW, stopped_at=None,
-    detailed_monitoring=False, root_device="/dev/xvda",
+    id="i-1", arn="", target=HERE, tags={}, instance_type="t3.micro", state="running", launched_at=CASE_NOW,
+    stopped_at=None, detailed_monitoring=False, root_device="/dev/xvda",
 )  # fmt: skip
 
 

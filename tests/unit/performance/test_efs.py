@@ -21,7 +21,8 @@ RATES = st.floats(0, 10 * GIB)
 
 @pytest.mark.parametrize(
     ("stored_gib", "baseline_mib_s", "drain_h", "fill_d"),
-    [(0, 1, 6.18, 25.5), (20, 1, 6.18, 25.5), (100, 5, 6.43, 5.2), (500, 25, 8.09, 1.0), (1024, 50, 12.23, 0.5), (2048, 100, 12.23, 0.5)],
+    [(0, 1, 6.18, 25.5), (20, 1, 6.18, 25.5), (100, 5, 6.43, 5.2), (500, 25, 8.09, 1.0), (1024, 50, 12.23, 0.5),
+     (2048, 100, 12.23, 0.5)],
 )  # fmt: skip
 def test_the_table_of_bursting_by_size(stored_gib: int, baseline_mib_s: float, drain_h: float, fill_d: float) -> None:
     stored = stored_gib * GIB
@@ -379,8 +380,8 @@ def test_metadata_is_billed_as_4_kib_at_least() -> None:
 SYSTEM = EfsFileSystem(
     id="fs-1", arn="a", target=Target("123456789012", "ap-northeast-1"), tags={}, state="available",
     created_at=datetime(2025, 1, 1, tzinfo=UTC), throughput_mode="bursting", provisioned_mib_s=None,
-    performance_mode="generalPurpose", availability_zone=None, stored_bytes={"Standard": 2 * TIB, "IA": 0, "Archive": 0},
-    mount_targets=1, is_replica=False,
+    performance_mode="generalPurpose", availability_zone=None,
+    stored_bytes={"Standard": 2 * TIB, "IA": 0, "Archive": 0}, mount_targets=1, is_replica=False,
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The GitHub Action scans, fails where it should, and leaves the findings in the job's summary; workflows are pinned."""
+"""The GitHub Action scans, fails where it should, and puts findings in the job's summary. Workflows are pinned."""
 
 import os
 import re

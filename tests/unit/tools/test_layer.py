@@ -21,7 +21,7 @@ DATA = "botocore/data/"
 
 
 def clients(path: Path) -> Iterator[str | tuple[str, str]]:
-    """The services of which a file makes clients; for one that it names otherwise, the file's name and the expression."""
+    """The services of which a file makes clients, or the file's name and the expression if that is not a plain name."""
     tree = ast.parse(path.read_text())
     constants = {
         one.target.id: one.value

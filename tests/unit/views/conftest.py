@@ -32,14 +32,15 @@ HERE = Target("123456789012", "ap-northeast-1")
 def volume(id: str = "vol-1", tags: dict[str, str] | None = None) -> Volume:
     return Volume(
         id=id, arn=f"arn:aws:ec2:ap-northeast-1:123456789012:volume/{id}", target=HERE, tags=tags, volume_type="gp3",
-        size_gib=100, iops=3000, throughput_mib_s=125, state="available", created_at=NOW, availability_zone="ap-northeast-1a",
-        multi_attach=False,
+        size_gib=100, iops=3000, throughput_mib_s=125, state="available", created_at=NOW,
+        availability_zone="ap-northeast-1a", multi_attach=False,
     )  # fmt: skip
 
 
 def recommendation(usd: str | None, command: str | None = "aws ec2 delete-volume", **changes: object) -> Recommendation:
     advice = {
-        "action": "delete", "summary": "Delete it.", "changes": None, "risk": "It is gone.", "reversible": False, "command": command,
+        "action": "delete", "summary": "Delete it.", "changes": None, "risk": "It is gone.", "reversible": False,
+        "command": command,
     }  # fmt: skip
     return Recommendation(advice=Advice(**advice | changes), monthly_savings_usd=None if usd is None else Decimal(usd))
 
@@ -72,7 +73,8 @@ def scan(*findings: Finding, kept: int = 0, below_minimum: int = 0, **changes: o
         Unlisted("ebs-unattached", volume(f"vol-{number}"), reason) for number, reason in enumerate(reasons)
     )
     of_target = {
-        "target": HERE, "findings": findings, "unknown": (), "gaps": (), "resources": {"ebs-volume": 3}, "unlisted": unlisted,
+        "target": HERE, "findings": findings, "unknown": (), "gaps": (), "resources": {"ebs-volume": 3},
+        "unlisted": unlisted,
     }  # fmt: skip
     usage = Usage(
         api_calls={"ec2:DescribeVolumes": 3}, metrics_requested=7, datapoints=70, estimated_usd=Decimal("0.00007")

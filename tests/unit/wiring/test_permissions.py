@@ -83,9 +83,9 @@ def test_who_reports_a_vulnerability_finds_how_what_for_and_for_which_versions()
 
 def test_every_action_of_an_adapter_is_used_by_somebody() -> None:
     functions = (
-        permissions.PLAN, permissions.SCAN, permissions.PUBLISH, permissions.NOTIFY, permissions.ANNOUNCE, permissions.SERVE,
-        permissions.ACKNOWLEDGE, permissions.ANSWER, permissions.WATCH, permissions.BACK_UP, permissions.DELETE,
-        permissions.CHANGE, permissions.RESTORE, permissions.SWEEP, permissions.RUN,
+        permissions.PLAN, permissions.SCAN, permissions.PUBLISH, permissions.NOTIFY, permissions.ANNOUNCE,
+        permissions.SERVE, permissions.ACKNOWLEDGE, permissions.ANSWER, permissions.WATCH, permissions.BACK_UP,
+        permissions.DELETE, permissions.CHANGE, permissions.RESTORE, permissions.SWEEP, permissions.RUN,
     )  # fmt: skip
 
     assert listed() == permission_checks.ACTIONS.union(permissions.OPERATE, *functions)

@@ -22,12 +22,15 @@ VOLUME = """<item>
   <status>in-use</status><createTime>2026-09-01T10:20:30.123Z</createTime>
   <attachmentSet><item><volumeId>vol-1</volumeId><instanceId>i-1</instanceId><device>/dev/sdf</device>
     <status>attached</status><attachTime>2026-09-01T10:20:31.000Z</attachTime></item></attachmentSet>
-  <tagSet><item><key>Name</key><value>logs &amp; &lt;data&gt; &#x6f6e;</value></item><item><key>Empty</key><value/></item></tagSet>
+  <tagSet><item><key>Name</key><value>logs &amp; &lt;data&gt; &#x6f6e;</value></item>
+    <item><key>Empty</key><value/></item></tagSet>
   <volumeType>gp3</volumeType><iops>3000</iops><encrypted>true</encrypted><kmsKeyId>arn:aws:kms:…:key/1</kmsKeyId>
-  <outpostArn>arn:aws:outposts:…:outpost/op-1</outpostArn><operator><managed>true</managed><principal>eks</principal></operator>
+  <outpostArn>arn:aws:outposts:…:outpost/op-1</outpostArn>
+  <operator><managed>true</managed><principal>eks</principal></operator>
   <multiAttachEnabled>true</multiAttachEnabled><throughput>250</throughput></item>"""
-BARE_VOLUME = """<item><volumeId>vol-2</volumeId><size>8</size><status>available</status><volumeType>standard</volumeType>
-  <createTime>2026-09-01T10:20:30Z</createTime><availabilityZone>ap-northeast-1c</availabilityZone><attachmentSet/></item>"""
+BARE_VOLUME = """<item><volumeId>vol-2</volumeId><size>8</size><status>available</status>
+  <volumeType>standard</volumeType><createTime>2026-09-01T10:20:30Z</createTime>
+  <availabilityZone>ap-northeast-1c</availabilityZone><attachmentSet/></item>"""
 INSTANCE = """<item><reservationId>r-1</reservationId><groupSet/><instancesSet><item>
   <instanceId>i-1</instanceId><instanceState><code>80</code><name>stopped</name></instanceState>
   <reason>User initiated (2026-09-01 10:00:00 GMT)</reason><instanceType>t3.micro</instanceType>
@@ -42,7 +45,8 @@ INSTANCE = """<item><reservationId>r-1</reservationId><groupSet/><instancesSet><
 def body(operation, items, *, namespace=NAMESPACE, token="<nextToken>page:2</nextToken>"):
     wrapper = {"DescribeVolumes": "volumeSet", "DescribeInstances": "reservationSet"}[operation]
     inner = f"<requestId>r</requestId><{wrapper}>{items}</{wrapper}>{token}"
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<{operation}Response {namespace}>{inner}</{operation}Response>'.encode()
+    root = f"{operation}Response"
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<{root} {namespace}>{inner}</{root}>'.encode()
 
 
 def parse(parser, operation, content, status=200):
@@ -233,8 +237,10 @@ def test_a_value_of_another_type_is_an_error_where_it_is_read_and_nowhere_else(r
 
 
 def test_what_botocore_parses_of_ec2_fails_member_by_member_too():
-    content = f"""<DescribeInstanceTypesResponse {NAMESPACE}><instanceTypeSet><item><instanceType>t3.micro</instanceType>
-      <vCpuInfo><defaultVCpus/></vCpuInfo><hypervisor>nitro</hypervisor></item><item><instanceType>t3.small</instanceType>
+    content = f"""<DescribeInstanceTypesResponse {NAMESPACE}><instanceTypeSet>
+      <item><instanceType>t3.micro</instanceType>
+      <vCpuInfo><defaultVCpus/></vCpuInfo><hypervisor>nitro</hypervisor></item>
+      <item><instanceType>t3.small</instanceType>
       <vCpuInfo><defaultVCpus>2</defaultVCpus></vCpuInfo></item></instanceTypeSet></DescribeInstanceTypesResponse>"""
     first, second = parse(LeanEc2Parser(), "DescribeInstanceTypes", content.encode())["InstanceTypes"]
     assert (first["InstanceType"], first["Hypervisor"], second["VCpuInfo"]["DefaultVCpus"]) == ("t3.micro", "nitro", 2)

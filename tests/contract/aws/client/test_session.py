@@ -295,7 +295,7 @@ def test_throttling_slows_a_client_down_and_what_is_asked_first_gives_up_soon(si
 
 
 def test_where_somebody_waits_an_estimate_ends_before_api_gateway_hangs_up(monkeypatch):
-    """A call may be on its way when the time to ask is over; before its second attempt, a client waits a second at most."""
+    """A call may be on its way when the time is up. Before its second attempt, a client waits a second at most."""
     monkeypatch.delenv("AWS_MAX_ATTEMPTS", raising=False)
     session = AwsSession(meter=CallMeter(), endpoint=Endpoint("http://127.0.0.1:9", "k", "s"), patience=SOMEBODY_WAITS)
     configs = [session.client(service, "us-east-1").meta.config for service in ("ec2", "pricing")]

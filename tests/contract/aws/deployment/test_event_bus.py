@@ -51,7 +51,8 @@ def test_events_go_ten_a_call_in_their_order() -> None:
     assert [len(call) for call in bus.calls] == [10, 10, 3]
     assert [entry["Resources"] for call in bus.calls for entry in call] == [[f"arn:{number}"] for number in range(23)]
     assert bus.calls[0][0] | {"Detail": ""} == {
-        "EventBusName": "default", "Source": "slackwater", "DetailType": "Finding Opened", "Time": NOW, "Resources": ["arn:0"], "Detail": "",
+        "EventBusName": "default", "Source": "slackwater", "DetailType": "Finding Opened", "Time": NOW,
+        "Resources": ["arn:0"], "Detail": "",
     }  # fmt: skip
 
 

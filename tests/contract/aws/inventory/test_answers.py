@@ -1,4 +1,4 @@
-"""One bad record never costs its neighbours: answers from botocore's own shapes, with members absent, empty or unheard of."""
+"""One bad record never costs its neighbours: answers in botocore's shapes, with members absent, empty or unknown."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ TAGS: Final = [{"Key": "Name", "Value": "a name"}]
 def efs(n: int) -> kinds.EfsFileSystem:
     return kinds.EfsFileSystem(
         id=f"fs-{n}", arn=ARN, target=HERE, tags={}, state="available", created_at=MADE, throughput_mode="elastic",
-        provisioned_mib_s=None, performance_mode="generalPurpose", availability_zone=None, mount_targets=1, is_replica=False,
-        stored_bytes={"Standard": 1 << 40, "IA": 0, "Archive": 0},
+        provisioned_mib_s=None, performance_mode="generalPurpose", availability_zone=None, mount_targets=1,
+        is_replica=False, stored_bytes={"Standard": 1 << 40, "IA": 0, "Archive": 0},
     )  # fmt: skip
 
 
 def instance(n: int) -> kinds.Instance:
     return kinds.Instance(
-        id=f"i-{n}", arn=ARN, target=HERE, tags={}, instance_type=TYPES[n], state="running", launched_at=MADE, stopped_at=None,
-        detailed_monitoring=False, root_device="/dev/xvda",
+        id=f"i-{n}", arn=ARN, target=HERE, tags={}, instance_type=TYPES[n], state="running", launched_at=MADE,
+        stopped_at=None, detailed_monitoring=False, root_device="/dev/xvda",
     )  # fmt: skip
 
 
@@ -78,7 +78,8 @@ BEFORE: Final = Fleet(
         *(
             kinds.InstanceType(
                 id=one, vcpus=2, hypervisor="nitro", network_baseline_gbps=0.1, network_peak_gbps=5.0, network_cards=1,
-                ebs_baseline_mbps=None, ebs_maximum_mbps=None, ebs_baseline_iops=None, ebs_maximum_iops=None, source="test",
+                ebs_baseline_mbps=None, ebs_maximum_mbps=None, ebs_baseline_iops=None, ebs_maximum_iops=None,
+                source="test",
             )
             for one in TYPES
         ),
@@ -90,7 +91,7 @@ BEFORE: Final = Fleet(
 
 @dataclass(frozen=True)
 class Listing:
-    """An operation that is read: where its items are, what tells them apart, and which of them make no record at all."""
+    """An operation that is read: where its items are, what identifies them, and which of them make no record."""
 
     kind: type[Record]
     service: str
@@ -152,12 +153,14 @@ LISTINGS: Final = (
     ),
     Listing(
         kinds.EfsFileSystem, "efs", "DescribeFileSystems", "FileSystems",
-        lambda n: {"FileSystemId": f"fs-{n}", "LifeCycleState": "available", "Tags": TAGS, "SizeInBytes": {"Value": 24}},
+        lambda n: {"FileSystemId": f"fs-{n}", "LifeCycleState": "available", "Tags": TAGS,
+                   "SizeInBytes": {"Value": 24}},
         lambda n: f"fs-{n}", read_again=True,
     ),
     Listing(
         kinds.EfsReplication, "efs", "DescribeReplicationConfigurations", "Replications",
-        lambda n: {"SourceFileSystemId": f"fs-{n}", "Destinations": [{"FileSystemId": f"fs-copy-{n}", "Status": "ENABLED"}]},
+        lambda n: {"SourceFileSystemId": f"fs-{n}",
+                   "Destinations": [{"FileSystemId": f"fs-copy-{n}", "Status": "ENABLED"}]},
         lambda n: f"fs-{n}",
     ),
     Listing(
@@ -178,13 +181,15 @@ LISTINGS: Final = (
     Listing(
         kinds.FsxVolume, "fsx", "DescribeVolumes", "Volumes",
         lambda n: {
-            "VolumeId": f"fsvol-{n}", "FileSystemId": f"fs-{n}", "Lifecycle": "AVAILABLE", "VolumeType": "OPENZFS", "Tags": TAGS,
+            "VolumeId": f"fsvol-{n}", "FileSystemId": f"fs-{n}", "Lifecycle": "AVAILABLE", "VolumeType": "OPENZFS",
+            "Tags": TAGS,
         },
         lambda n: f"fsvol-{n}", read_again=True,
     ),
     Listing(
         kinds.AttachmentEvent, "cloudtrail", "LookupEvents", "Events", event, lambda n: f"vol-{n}",
-        is_of_another=lambda item: item.get("EventTime") == datetime(1970, 1, 1, tzinfo=UTC),  # before there was a volume
+        # An event from before the volume existed.
+        is_of_another=lambda item: item.get("EventTime") == datetime(1970, 1, 1, tzinfo=UTC),
     ),
     Listing(
         kinds.DiskMetric, "cloudwatch", "ListMetrics", "Metrics",

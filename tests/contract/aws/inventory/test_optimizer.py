@@ -78,10 +78,11 @@ def test_what_idles_is_read_of_volumes_and_instances_only(simulate: Callable[...
     ]
     found, _ = simulate(replace(ENROLLED, idle_recommendations=[UNATTACHED, *others])).read(set(), RECOMMENDED)
 
-    assert [(one.id, one.finding, one.look_back_days, one.monthly_savings_usd) for one in found.all(kinds.IdleRecommendation)] == [
+    recommendations = found.all(kinds.IdleRecommendation)
+    assert [(one.id, one.finding, one.look_back_days, one.monthly_savings_usd) for one in recommendations] == [
         ("vol-loose", "Unattached", 32, Decimal("9.60")),
         ("i-1", "Idle", 14, None),
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("status", ["Inactive", "Pending", "Failed"])
@@ -166,8 +167,8 @@ class Replayed:
 TARGET = Target("123456789012", REGION)
 ON = Read([kinds.OptimizerEnrollment(id=TARGET.account)])
 PLAIN: dict[str, Any] = {
-    "volumeArn": f"arn:aws:ec2:{REGION}:123456789012:volume/vol-1", "finding": "Optimized", "lookBackPeriodInDays": 14.0,
-    "lastRefreshTimestamp": datetime(2026, 11, 15, tzinfo=UTC),
+    "volumeArn": f"arn:aws:ec2:{REGION}:123456789012:volume/vol-1", "finding": "Optimized",
+    "lookBackPeriodInDays": 14.0, "lastRefreshTimestamp": datetime(2026, 11, 15, tzinfo=UTC),
 }  # fmt: skip
 
 
@@ -177,7 +178,8 @@ def option(rank: int, **saved: Any) -> dict[str, Any]:
 
 
 def replayed(*volumes: Any, **more: Any) -> list[Any]:
-    return list(inventory_optimizer.volume_recommendations(Replayed(*volumes, **more), TARGET, ON))  # type: ignore[arg-type]
+    session: Any = Replayed(*volumes, **more)
+    return list(inventory_optimizer.volume_recommendations(session, TARGET, ON))
 
 
 def test_a_recommendation_without_options_has_unknown_savings() -> None:

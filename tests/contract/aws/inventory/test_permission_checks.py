@@ -225,7 +225,10 @@ WHAT = (
         ("with an explicit deny in an identity-based policy", Refusal("identity-based policy", True), 0),
         ("with an explicit deny in a service control policy", Refusal("service control policy", True), 0),
         (
-            "with an explicit deny in a resource control policy: arn:aws:organizations::1:policy/o-1/resource_control_policy/p-1",
+            (
+                "with an explicit deny in a resource control policy: "
+                "arn:aws:organizations::1:policy/o-1/resource_control_policy/p-1"
+            ),
             Refusal("resource control policy", True),
             0,
         ),

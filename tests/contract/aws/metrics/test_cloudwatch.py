@@ -306,7 +306,7 @@ def test_a_result_that_cannot_be_read_costs_no_other(wrong, why):
 
 
 def test_pages_of_partial_data_repeat_their_ids_and_may_have_no_points():
-    """`PartialData`: "use NextToken and repeat your request to get more data points" (API reference, MetricDataResult)."""
+    """API reference, `PartialData`: "use NextToken and repeat your request to get more data points"."""
     asked = (query("i-0"), query("i-1"))
     partial = [result("q0", [], [], "PartialData"), result("q1", [], [], "PartialData")]
     last = [result("q0", [START], [1.0]), result("q1", [], [])]

@@ -27,8 +27,8 @@ from slackwater.ports.errors import AccessDeniedError
 
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
 AUDIT = AuditRecord(
-    id="", state="running", started_at=NOW, finished_at=None, request=AuditRequest(requested_by=""), policy=None, outcome=None,
-    error=None,
+    id="", state="running", started_at=NOW, finished_at=None, request=AuditRequest(requested_by=""), policy=None,
+    outcome=None, error=None,
 )  # fmt: skip
 DAY = "scan.most_metrics_usd_per_day would be passed: {} of {} USD were spent"
 SPENT = "scan.most_metrics_usd would be passed: {} of {} USD were spent"
@@ -277,7 +277,7 @@ def test_a_day_without_an_answer_of_the_table_does_not_count_as_free(stored, mon
 
 
 def test_an_account_cannot_use_up_what_the_others_need(scan, stored) -> None:
-    """One of four accounts asks without end, first. Each of the others still gets its share: an eighth of the ceiling."""
+    """One of four accounts asks first, without end. Each of the others still gets its eighth of the ceiling."""
     with scan(0.8, account="greedy", accounts=4) as greedy:
         taken = [greedy.take(500) for _ in range(200)]
     assert 500 * taken.count(None) == 50_000  # its own share, 10,000, and what all may use together, 40,000
@@ -337,7 +337,7 @@ def test_many_accounts_at_once_never_ask_more_than_the_ceiling(scan, stored, mon
 
 
 def test_what_a_hundred_audits_in_a_minute_cost_at_most(scan, stored, moto_session) -> None:
-    """Five callers ask for a hundred audits, each of which would spend its whole ceiling of 25 USD: 2,500 USD without limits.
+    """Five callers ask for a hundred audits of 25 USD each, the ceiling: 2,500 USD without limits.
 
     Whatever ends makes room for the next. The first two spend the day's 50 USD, and nothing starts after that.
     """

@@ -187,7 +187,7 @@ FAMILIES = sorted(
 
 
 def of_family(family):
-    """Every packaged type of a family; one of which EC2 publishes nothing but its processors, where none is packaged."""
+    """Every packaged type of a family. If none is packaged, one of which EC2 publishes only its processors."""
     bare = {"InstanceType": f"{family}.large", "VCpuInfo": {"DefaultVCpus": 2}}
     return [one for one in TYPES.values() if one.family == family] or [instance_type(bare)]
 
@@ -196,8 +196,8 @@ def judged(kind, value):
     """What all detectors say of an instance of a type and of its volume, if every point of every metric is `value`."""
     since = CASE_NOW - timedelta(days=90)
     host = Instance(
-        id="i-1", arn="", target=HERE, tags={}, instance_type=kind.id, state="running", launched_at=since, stopped_at=None,
-        detailed_monitoring=True, root_device="/dev/xvda",
+        id="i-1", arn="", target=HERE, tags={}, instance_type=kind.id, state="running", launched_at=since,
+        stopped_at=None, detailed_monitoring=True, root_device="/dev/xvda",
     )  # fmt: skip
     attached = (Attachment(instance_id="i-1", device="/dev/sdf", attached_at=since),)
     volume = Volume(

@@ -27,8 +27,9 @@ RUNNING = AuditRecord(
 ENDED = replace(
     RUNNING, state="incomplete", finished_at=MONDAY + timedelta(minutes=3, microseconds=7),
     outcome=AuditOutcome(
-        targets=2, incomplete_targets=1, incomplete=(IncompleteTarget(account="123456789012", region="eu-west-1", why="denied"),), gaps=1,
-        findings=4, monthly_savings_usd=Decimal("240.50"), unpriced=1, opened=4, changed=0, resolved=0, api_calls=9,
+        targets=2, incomplete_targets=1,
+        incomplete=(IncompleteTarget(account="123456789012", region="eu-west-1", why="denied"),), gaps=1, findings=4,
+        monthly_savings_usd=Decimal("240.50"), unpriced=1, opened=4, changed=0, resolved=0, api_calls=9,
         metrics_requested=100, estimated_usd=Decimal("0.001"), incomplete_in_a_row=1,
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Clean-ups in the template's table: one for a finding, one for a resource at a time, and whoever writes last has read last."""
+"""Clean-ups in the template's table: one a finding, one a resource at a time, and no write overwrites another."""
 
 from __future__ import annotations
 
@@ -36,15 +36,16 @@ from slackwater.ports.errors import AccessDeniedError, AwsError, BrokenAnswerErr
 MONDAY = datetime(2026, 11, 16, 9, 7, 42, 7, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 FILE_SYSTEM = TrackedResource(
-    arn="arn:aws:elasticfilesystem:eu-west-1:123456789012:file-system/fs-1", id="fs-1", type="efs-file-system", name="日本",
-    account="123456789012", region="eu-west-1",
+    arn="arn:aws:elasticfilesystem:eu-west-1:123456789012:file-system/fs-1", id="fs-1", type="efs-file-system",
+    name="日本", account="123456789012", region="eu-west-1",
 )  # fmt: skip
 
 
 def cleanup(id_: str = "f-1", **changes) -> Cleanup:
     base = Cleanup(
-        finding_id=id_, attempt=1, execution=f"{id_}-1", detector="efs-idle", resource=FILE_SYSTEM, owner=None, fingerprint="a",
-        setting=None, requested_by="ada", started_at=MONDAY, promised_monthly_usd=Decimal("12.30"), revision=1,
+        finding_id=id_, attempt=1, execution=f"{id_}-1", detector="efs-idle", resource=FILE_SYSTEM, owner=None,
+        fingerprint="a", setting=None, requested_by="ada", started_at=MONDAY, promised_monthly_usd=Decimal("12.30"),
+        revision=1,
     )  # fmt: skip
     return replace(base, **changes)
 
@@ -84,13 +85,15 @@ def test_a_clean_up_comes_back_as_it_was_stored(store, setting) -> None:
     part = SubResource(kind="mount-target", id="fsmt-1", arn=None, going=True)
     whole = cleanup(
         setting=setting, was=setting, stage="failed", unattended=True, scratch=True, born_at=MONDAY, size_bytes=7,
-        parts=(part,), recorded={"subnet": ["a", 1, None]}, marked=Tagging(at=MONDAY, act_after=MONDAY + HOUR, warned_days=(7, 1)),
-        approved_by="ada", changed_at=MONDAY, backup_monthly_usd=Decimal("0.05"), removals=(Removal(part=part, asked_at=MONDAY),),
+        parts=(part,), recorded={"subnet": ["a", 1, None]},
+        marked=Tagging(at=MONDAY, act_after=MONDAY + HOUR, warned_days=(7, 1)), approved_by="ada", changed_at=MONDAY,
+        backup_monthly_usd=Decimal("0.05"), removals=(Removal(part=part, asked_at=MONDAY),),
         backups=(
-            Backup(subject=Subject(id="fs-1", size_bytes=7), token="t", asked_at=MONDAY, expires_at=MONDAY + HOUR, state="verified", id="r"),
+            Backup(subject=Subject(id="fs-1", size_bytes=7), token="t", asked_at=MONDAY, expires_at=MONDAY + HOUR,
+                   state="verified", id="r"),
         ),
-        restored=Restored(state="failed", id="fs-2", differences=("another id",), why="no"), stopped=note, undone=note, ended_at=MONDAY,
-        why="it broke", observed=Observed(audit_id="a", at=MONDAY, left_monthly_usd=None),
+        restored=Restored(state="failed", id="fs-2", differences=("another id",), why="no"), stopped=note, undone=note,
+        ended_at=MONDAY, why="it broke", observed=Observed(audit_id="a", at=MONDAY, left_monthly_usd=None),
     )  # fmt: skip
 
     write(store, whole)
@@ -226,11 +229,12 @@ def test_an_undo_lets_others_have_their_turn(store) -> None:
 
 def opened(id_: str = "f-1") -> Write:
     seen = FindingRecord(
-        id=id_, detector="efs-idle", kind="waste", severity="low", confidence="high", resource=FILE_SYSTEM, owner=None, summary="idle",
-        monthly_savings_usd=None, fingerprint="a",
+        id=id_, detector="efs-idle", kind="waste", severity="low", confidence="high", resource=FILE_SYSTEM, owner=None,
+        summary="idle", monthly_savings_usd=None, fingerprint="a",
     )  # fmt: skip
     report = TargetReport(
-        account="123456789012", region="eu-west-1", complete=True, detectors=frozenset({"efs-idle"}), records=(), unknown=frozenset()
+        account="123456789012", region="eu-west-1", complete=True, detectors=frozenset({"efs-idle"}), records=(),
+        unknown=frozenset(),
     )  # fmt: skip
     write = merge_one(None, seen, report, "monday", MONDAY)
     assert write

@@ -210,7 +210,8 @@ def test_an_audit_is_started_once_under_its_id(session) -> None:
 
     assert execution["name"] == "a1"
     assert states.describe_execution(executionArn=execution["executionArn"])["input"] == (
-        '{"requested_by": "ann", "regions": ["eu-west-1"], "detectors": [], "occasion": null, "accounts": [], "retry_of": null}'
+        '{"requested_by": "ann", "regions": ["eu-west-1"], "detectors": [], "occasion": null, "accounts": [], '
+        '"retry_of": null}'
     )
 
 

@@ -356,7 +356,8 @@ def test_a_list_is_in_order_on_pages_of_any_length_and_unknown_savings_come_last
 @pytest.mark.parametrize(
     ("minimum", "expected"),
     [("0", {"cheap", "nothing", "dear", "middle"}), ("9.985", {"middle", "dear"}), ("9.99", {"middle", "dear"}),
-     ("9.991", {"dear"}), ("-3.105", {"cheap", "nothing", "dear", "middle", "costs"}), ("1e999999", set()), ("-1e999999", set(SAVINGS) - {"unpriced", "also"})],
+     ("9.991", {"dear"}), ("-3.105", {"cheap", "nothing", "dear", "middle", "costs"}), ("1e999999", set()),
+     ("-1e999999", set(SAVINGS) - {"unpriced", "also"})],
 )  # fmt: skip
 def test_a_least_saving_is_exact_and_nothing_unknown_is_above_it(store, order, minimum, expected) -> None:
     put(store, *[sighting(id_, usd) for id_, usd in SAVINGS.items()])
@@ -368,8 +369,8 @@ def test_a_least_saving_is_exact_and_nothing_unknown_is_above_it(store, order, m
 def test_a_list_is_of_one_status_and_narrowed_down_by_each_filter(store, order) -> None:
     put(
         store, sighting("plain"), sighting("volume", detector="ebs-unattached"), sighting("urgent", severity="high"),
-        sighting("there", target=("123456789012", "us-east-1")), sighting("theirs", target=("210987654321", "eu-west-1")),
-        sighting("gone"),
+        sighting("there", target=("123456789012", "us-east-1")),
+        sighting("theirs", target=("210987654321", "eu-west-1")), sighting("gone"),
     )  # fmt: skip
     resolve(store, "gone")
     everything = {"plain", "volume", "urgent", "there", "theirs"}
@@ -458,8 +459,9 @@ def test_a_cursor_is_safe_in_an_address_and_good_for_pages_of_another_length(sto
 @pytest.mark.parametrize(
     "change",
     [
-        {"status": "snoozed"}, {"detector": "efs-idle"}, {"account": "123456789012"}, {"region": "eu-west-1"}, {"severity": "medium"},
-        {"minimum_monthly_savings_usd": Decimal(1)}, {"order": "monthly_savings_usd"}, {"order": "-opened_at"},
+        {"status": "snoozed"}, {"detector": "efs-idle"}, {"account": "123456789012"}, {"region": "eu-west-1"},
+        {"severity": "medium"}, {"minimum_monthly_savings_usd": Decimal(1)}, {"order": "monthly_savings_usd"},
+        {"order": "-opened_at"},
     ],
     ids=str,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Stored documents have format numbers: the current one and the previous one are read, and others refused with the remedy."""
+"""Stored documents have format numbers: the current and the previous one are read, others refused with the remedy."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def again(cleanup: Cleanup, bucket: Bucket | None = None) -> Any:
 
 
 def test_a_clean_up_that_is_cut_short_stops_the_previous_version_and_keeps_what_it_needs_for_ours() -> None:
-    """It looks for parts that its record does not name, and cancels the clean-up; an undo finds nothing under its names."""
+    """The previous version looks for parts that its record does not name, cancels the clean-up, and undoes nothing."""
     whole = large(1_000)
     document = json.loads(again(whole, Bucket())["document"]["S"])
 

@@ -287,8 +287,8 @@ class Service:
     @property
     def publisher(self) -> Publisher:
         return Publisher(
-            documents=self.bucket, audits=self.records, findings=self.findings, cleanups=self.cleanups, render=self.render,
-            clock=self.clock,
+            documents=self.bucket, audits=self.records, findings=self.findings, cleanups=self.cleanups,
+            render=self.render, clock=self.clock,
         )  # fmt: skip
 
     @property
@@ -311,7 +311,8 @@ class Service:
             return nullcontext(Seen(lambda: self.seen(target, policy, plan.now), self.parts))
 
         return Scanner(
-            documents=self.bucket, policies=self.policies, audit=of_policy, open_snapshot=self.open_snapshot, clock=self.clock
+            documents=self.bucket, policies=self.policies, audit=of_policy, open_snapshot=self.open_snapshot,
+            clock=self.clock,
         )  # fmt: skip
 
     def scan(self, audit_id: str, target: Target, part: int = 1) -> None:
@@ -336,8 +337,8 @@ class Service:
             api_calls={"ec2:DescribeVolumes": 2}, metrics_requested=1_000, datapoints=9, estimated_usd=Decimal("0.01")
         )
         return Scan(
-            id="of its own", as_of=now, started_at=self.clock(), finished_at=self.clock(), targets=(part,), gaps=(), usage=usage,
-            detectors=tuple(policy.limits), policy=policy.version,
+            id="of its own", as_of=now, started_at=self.clock(), finished_at=self.clock(), targets=(part,), gaps=(),
+            usage=usage, detectors=tuple(policy.limits), policy=policy.version,
         )  # fmt: skip
 
     def scanned(self, audit_id: str, request: AuditRequest = ANYBODY) -> None:
@@ -356,14 +357,16 @@ class Service:
 
 def found(id: str, target: Target = TOKYO, usd: str = "10", fingerprint: str = "as it was") -> Finding:
     volume = Volume(
-        id=id, arn=f"arn:aws:ec2:{target.region}:{target.account}:volume/{id}", target=target, tags={}, volume_type="gp3", size_gib=100,
-        iops=3000, throughput_mib_s=125, state="available", created_at=NOW, availability_zone=f"{target.region}a", multi_attach=False,
+        id=id, arn=f"arn:aws:ec2:{target.region}:{target.account}:volume/{id}", target=target, tags={},
+        volume_type="gp3", size_gib=100, iops=3000, throughput_mib_s=125, state="available", created_at=NOW,
+        availability_zone=f"{target.region}a", multi_attach=False,
     )  # fmt: skip
     advice = Advice(action="delete", summary="Delete it.", changes=None, risk="It is gone.", reversible=False)
     return Finding(
-        id=f"f-{id}", detector="ebs-unattached", kind="waste", severity="medium", confidence="high", resource=volume, owner=None,
-        summary=f"{id} is on no instance", evidence=(Evidence(label="Size", value=100, unit="GiB"),), price_basis=(), caveats=(),
-        recommendations=(Recommendation(advice=advice, monthly_savings_usd=Decimal(usd)),), fingerprint=fingerprint,
+        id=f"f-{id}", detector="ebs-unattached", kind="waste", severity="medium", confidence="high", resource=volume,
+        owner=None, summary=f"{id} is on no instance", evidence=(Evidence(label="Size", value=100, unit="GiB"),),
+        price_basis=(), caveats=(), recommendations=(Recommendation(advice=advice, monthly_savings_usd=Decimal(usd)),),
+        fingerprint=fingerprint,
     )  # fmt: skip
 
 
@@ -1242,12 +1245,13 @@ def cleaned(service: Service, *ids: str, days_ago: float = 1, **changes: object)
     """Clean-ups that were done before, of what `found` made."""
     for id_ in ids:
         resource = TrackedResource(
-            arn=f"arn:aws:ec2:{TOKYO.region}:{ACCOUNT}:volume/{id_}", id=id_, type="ebs-volume", name=id_, account=ACCOUNT, region=TOKYO.region
+            arn=f"arn:aws:ec2:{TOKYO.region}:{ACCOUNT}:volume/{id_}", id=id_, type="ebs-volume", name=id_,
+            account=ACCOUNT, region=TOKYO.region,
         )  # fmt: skip
         done = Cleanup(
-            finding_id=f"f-{id_}", attempt=1, execution=f"f-{id_}-1", detector="ebs-unattached", resource=resource, owner=None, fingerprint="a",
-            setting=None, requested_by="ada", started_at=NOW - timedelta(days=30), promised_monthly_usd=Decimal(10), stage="done",
-            ended_at=NOW - timedelta(days=days_ago), revision=1,
+            finding_id=f"f-{id_}", attempt=1, execution=f"f-{id_}-1", detector="ebs-unattached", resource=resource,
+            owner=None, fingerprint="a", setting=None, requested_by="ada", started_at=NOW - timedelta(days=30),
+            promised_monthly_usd=Decimal(10), stage="done", ended_at=NOW - timedelta(days=days_ago), revision=1,
         )  # fmt: skip
         service.cleanups.cleanups[done.finding_id] = replace(done, **changes)  # type: ignore[arg-type]
 

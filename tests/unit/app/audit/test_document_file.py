@@ -74,7 +74,8 @@ def part(draw: st.DrawFn) -> dict[str, Any]:
         "unknown": draw(st.lists(QUESTION, max_size=2)),
         "unlisted": draw(st.lists(QUESTION, max_size=2)),
         "totals": draw(SUM)
-        | {"kept": draw(COUNT), "below_minimum": draw(COUNT), "by_detector": draw(sums), "by_kind": draw(sums), "by_owner": draw(sums)},
+        | {"kept": draw(COUNT), "below_minimum": draw(COUNT), "by_detector": draw(sums), "by_kind": draw(sums),
+           "by_owner": draw(sums)},
     }  # fmt: skip
 
 
@@ -104,8 +105,8 @@ def some(n: int) -> dict[str, Any]:
     totals = {"findings": n, "monthly_savings_usd": "0.00", "unpriced": 0, "kept": 0, "below_minimum": 0}
     usage = {"api_calls": {}, "metrics_requested": 0, "datapoints": 0, "estimated_usd": "0"}
     head = {
-        "started_at": "2026-11-16T09:00:00Z", "finished_at": "2026-11-16T09:00:00Z", "complete": True, "targets": [], "gaps": [],
-        "resources": {}, "usage": usage,
+        "started_at": "2026-11-16T09:00:00Z", "finished_at": "2026-11-16T09:00:00Z", "complete": True, "targets": [],
+        "gaps": [], "resources": {}, "usage": usage,
     }  # fmt: skip
     finding = {"severity": "low", "monthly_savings_usd": None, "detector": "ebs-idle"}
     return {

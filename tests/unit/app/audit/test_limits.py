@@ -49,7 +49,7 @@ def test_of_a_hundred_requests_by_five_callers_three_run_and_the_others_learn_wh
 
 
 def test_of_a_hundred_turns_of_schedules_three_run_and_one_that_comes_twice_is_one(service: Service) -> None:
-    """They start executions without asking anybody: the first state refuses, and the state machine tries again for an hour."""
+    """Schedules start executions directly. The first state refuses, and the state machine tries again for an hour."""
     refused = 0
     for number in range(100):
         request = AuditRequest(requested_by="schedule", occasion=f"hourly/{number // 2}")

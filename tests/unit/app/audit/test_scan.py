@@ -37,8 +37,8 @@ from slackwater.views.scan.to_json import document
 
 HERE, THERE = Target("123456789012", "us-east-1"), Target("123456789012", "eu-west-1")
 UNATTACHED = Volume(
-    id="vol-1", arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-1", target=HERE, tags={}, volume_type="gp3", size_gib=100,
-    iops=3000, throughput_mib_s=125, state="available", created_at=CASE_NOW - timedelta(days=90),
+    id="vol-1", arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-1", target=HERE, tags={}, volume_type="gp3",
+    size_gib=100, iops=3000, throughput_mib_s=125, state="available", created_at=CASE_NOW - timedelta(days=90),
     availability_zone="us-east-1a", multi_attach=False,
 )  # fmt: skip
 
@@ -201,12 +201,16 @@ def test_kept_and_small_findings_are_counted_not_listed() -> None:
 
 def scan_with(kind: FindingKind, advice: tuple[Advice, ...], world: World) -> TargetScan:
     declared = Detector(
-        title="test", kind=kind, resource=Volume, limits=Limits, cases=(), reads=(Instance,), reads_if_allowed=(Instance,),
-        judge=lambda *_: Flagged(summary="found", severity="medium", confidence="high", evidence=(), advice=advice, gist=()),
+        title="test", kind=kind, resource=Volume, limits=Limits, cases=(), reads=(Instance,),
+        reads_if_allowed=(Instance,),
+        judge=lambda *_: Flagged(
+            summary="found", severity="medium", confidence="high", evidence=(), advice=advice, gist=()
+        ),
     )  # fmt: skip
     audit = Audit(
-        registry={"ebs-test": declared}, policy=Policy(limits={"ebs-test": Limits()}), sources=lambda _: Sources(world, world),
-        prices=world, meter=world, clock=lambda: CASE_NOW, progress=lambda *_: None,
+        registry={"ebs-test": declared}, policy=Policy(limits={"ebs-test": Limits()}),
+        sources=lambda _: Sources(world, world), prices=world, meter=world, clock=lambda: CASE_NOW,
+        progress=lambda *_: None,
     )  # fmt: skip
     return audit.run([HERE], CASE_NOW).targets[0]
 
@@ -252,8 +256,8 @@ def test_a_scan_says_what_it_asked_and_by_which_policy() -> None:
     policy = replace(parse_policy(None, "", registry(), ["ebs-unattached"]), version=version)
     world = World({HERE: []})
     audit = Audit(
-        registry=registry(), policy=policy, sources=lambda _: Sources(world, world), prices=world, meter=world, clock=lambda: CASE_NOW,
-        progress=lambda *_: None,
+        registry=registry(), policy=policy, sources=lambda _: Sources(world, world), prices=world, meter=world,
+        clock=lambda: CASE_NOW, progress=lambda *_: None,
     )  # fmt: skip
     head = document(audit.run([HERE], CASE_NOW))["scan"]
 

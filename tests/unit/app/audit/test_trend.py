@@ -22,8 +22,9 @@ def record(
     )  # fmt: skip
     at = NOW - timedelta(weeks=weeks_ago)
     return AuditRecord(
-        id=id or f"a-{weeks_ago}", state=state, started_at=at, finished_at=at, request=AuditRequest(requested_by="x", **request),
-        policy=None, outcome=came_to if outcome else None, error=None,
+        id=id or f"a-{weeks_ago}", state=state, started_at=at, finished_at=at,
+        request=AuditRequest(requested_by="x", **request), policy=None, outcome=came_to if outcome else None,
+        error=None,
     )  # fmt: skip
 
 
@@ -51,7 +52,8 @@ def test_the_last_audits_are_listed_from_their_records_the_oldest_first() -> Non
     assert ids(trend_of(records, record(0), most=3)) == ["a-3", "a-2", "a-1"]
     assert ids(trend_of(records, record(0))) == ["a-9", "a-5", "a-4", "a-3", "a-2", "a-1"]
     assert trend_of(records, record(0))[0] == {
-        "audit_id": "a-9", "as_of": "2026-09-14T09:00:00Z", "complete": False, "findings": 9, "monthly_savings_usd": "7.50",
+        "audit_id": "a-9", "as_of": "2026-09-14T09:00:00Z", "complete": False, "findings": 9,
+        "monthly_savings_usd": "7.50",
     }  # fmt: skip
 
 

@@ -30,8 +30,9 @@ POLICY = Policy(
     ),
 )
 WAITING = Cleanup(
-    finding_id="f-1", attempt=1, execution="f-1-1", detector="ebs-unattached", resource=VOLUME, owner=None, fingerprint="abc",
-    setting=None, requested_by="ada", started_at=NOW, promised_monthly_usd=Decimal(1), revision=1, stage="waiting",
+    finding_id="f-1", attempt=1, execution="f-1-1", detector="ebs-unattached", resource=VOLUME, owner=None,
+    fingerprint="abc", setting=None, requested_by="ada", started_at=NOW, promised_monthly_usd=Decimal(1), revision=1,
+    stage="waiting",
 )  # fmt: skip
 SEEN = FindingRecord(
     id="f-1", detector="ebs-unattached", kind="waste", severity="medium", confidence="high", owner=None, summary="",
@@ -49,11 +50,12 @@ class Store:
 
 def objection(cleanup: Cleanup, status: Any) -> str | None:
     finding = TrackedFinding(
-        sighting=SEEN, status=status, decision=None, opened_at=NOW, last_seen_at=NOW, resolved_at=None, audit_id="monday",
-        revision=1,
+        sighting=SEEN, status=status, decision=None, opened_at=NOW, last_seen_at=NOW, resolved_at=None,
+        audit_id="monday", revision=1,
     )  # fmt: skip
     later = NOW + timedelta(days=30)
-    return Cases(store=Store(), findings=None, clock=lambda: later).objection(cleanup, finding, POLICY)  # type: ignore[arg-type]
+    cases = Cases(store=Store(), findings=None, clock=lambda: later)  # type: ignore[arg-type]
+    return cases.objection(cleanup, finding, POLICY)
 
 
 @pytest.mark.parametrize("status", ["open", "approved"])

@@ -87,7 +87,8 @@ class Lifecycle:
 
 
 def put_back(cases: OneCase, changer: Lifecycle) -> str:
-    change: Any = Change(cases=cases, policy=None, rechecker=None, changers={"efs-file-system": changer})  # type: ignore[arg-type]
+    changers: Any = {"efs-file-system": changer}
+    change: Any = Change(cases=cases, policy=None, rechecker=None, changers=changers)  # type: ignore[arg-type]
     return str(change.step("put_back", "f1", "f1-1-undo-1")["outcome"])
 
 

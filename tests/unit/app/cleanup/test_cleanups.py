@@ -88,18 +88,19 @@ def finding(id_: str = "f-1", status: str = "open", usd: str | None = "10.00", *
         region="eu-west-1",
     )
     values: dict[str, Any] = {
-        "id": id_, "detector": "ebs-unattached", "kind": "waste", "severity": "medium", "confidence": "high", "owner": "data",
-        "summary": "on no instance", "fingerprint": "abc", "deletes": True, "resource": resource,
+        "id": id_, "detector": "ebs-unattached", "kind": "waste", "severity": "medium", "confidence": "high",
+        "owner": "data", "summary": "on no instance", "fingerprint": "abc", "deletes": True, "resource": resource,
     }  # fmt: skip
     seen = FindingRecord(monthly_savings_usd=usd and Decimal(usd), **values | changes)
     decision = None
     if status == "approved":
         decision = Decision(
-            status="approved", who=ADA, why="", at=NOW - DAY, until=NOW + 40 * DAY, fingerprint=seen.fingerprint, setting=seen.setting
+            status="approved", who=ADA, why="", at=NOW - DAY, until=NOW + 40 * DAY, fingerprint=seen.fingerprint,
+            setting=seen.setting,
         )  # fmt: skip
     return TrackedFinding(
-        sighting=seen, status=status, decision=decision, opened_at=NOW - 9 * DAY, last_seen_at=NOW - DAY, resolved_at=None,
-        audit_id="monday", revision=1,
+        sighting=seen, status=status, decision=decision, opened_at=NOW - 9 * DAY, last_seen_at=NOW - DAY,
+        resolved_at=None, audit_id="monday", revision=1,
     )  # fmt: skip
 
 
@@ -118,7 +119,8 @@ def cleanup(id_: str = "f-1", **changes: Any) -> Cleanup:
     return replace(
         Cleanup(
             finding_id=id_, attempt=1, execution=f"{id_}-1", detector=seen.detector, resource=seen.resource, owner=None,
-            fingerprint="abc", setting=None, requested_by=ADA, started_at=NOW - DAY, promised_monthly_usd=Decimal(10), revision=3,
+            fingerprint="abc", setting=None, requested_by=ADA, started_at=NOW - DAY, promised_monthly_usd=Decimal(10),
+            revision=3,
         ),
         **changes,
     )  # fmt: skip
@@ -409,9 +411,9 @@ def test_a_run_puts_what_is_approved_on_record_and_starts_it_and_nothing_else() 
     assert world.starter.started == {f"{id_}-1": id_ for id_ in ("f-1", "f-2", "f-4", "f-5")}
     first = world.findings.findings["f-1"].sighting
     assert world.store.cleanups["f-1"] == Cleanup(
-        finding_id="f-1", attempt=1, execution="f-1-1", detector="ebs-unattached", resource=first.resource, owner="data",
-        fingerprint="abc", setting=None, requested_by=ADA, started_at=NOW, promised_monthly_usd=Decimal("10.00"), approved_by=ADA,
-        revision=1,
+        finding_id="f-1", attempt=1, execution="f-1-1", detector="ebs-unattached", resource=first.resource,
+        owner="data", fingerprint="abc", setting=None, requested_by=ADA, started_at=NOW,
+        promised_monthly_usd=Decimal("10.00"), approved_by=ADA, revision=1,
     )  # fmt: skip
     assert world.store.cleanups["f-4"].setting == GP3
     assert world.store.cleanups["f-2"].promised_monthly_usd is None
@@ -455,10 +457,15 @@ def test_a_run_of_some_begins_only_those() -> None:
         ),
         (
             replace(approved(), decision=replace(approved().decision, who=JOE)),
-            f"{JOE} approved it, and the policy does not name them any more: `slackwater findings reopen f-1`, then approve it again",
+            (
+                f"{JOE} approved it, and the policy does not name them any more: `slackwater findings reopen f-1`, "
+                "then approve it again"
+            ),
         ),
         (
-            replace(finding(status="snoozed"), decision=Decision(status="snoozed", who=JOE, why="", at=NOW, until=None)),
+            replace(
+                finding(status="snoozed"), decision=Decision(status="snoozed", who=JOE, why="", at=NOW, until=None)
+            ),
             f"it is snoozed by {JOE}",
         ),
     ],
@@ -1224,7 +1231,8 @@ OF_VOLUMES = tuple(
         ),
         (
             cleanup(stage="done", removals=HALF, recorded={"system": {"FileSystemType": "ONTAP"}}, backups=OF_VOLUMES),
-            "Slackwater does not restore FSx for ONTAP file systems; aws fsx create-volume-from-backup restores a volume from "
+            "Slackwater does not restore FSx for ONTAP file systems; "
+            "aws fsx create-volume-from-backup restores a volume from "
             + ", ".join(f"backup-{n} of fsvol-{n} until 2026-11-17" for n in range(10))
             + ", and 2 more",
         ),

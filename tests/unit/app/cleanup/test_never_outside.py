@@ -1,7 +1,7 @@
 """Whatever the policy, the fleet and the people: nothing that is not allowed is ever named in a call that deletes.
 
-Steps are taken in their order, on fakes of AWS, for every volume of a fleet, whether a run would have begun it or not; what is
-named in a delete call is then held against the rules written down anew here.
+The tests take the steps in order, on fakes of AWS, for every volume of a fleet, whether a run would have begun it or
+not. They then check what a delete call names against the rules, which are written down anew here.
 """
 
 from __future__ import annotations
@@ -341,8 +341,9 @@ def cleaned(some_cases: Any, section: CleanupSection, *, running: bool) -> Aws:
     )
     clean = Cases(store=store, findings=findings, clock=lambda: now[0])
     watch = Watch(
-        account=ACCOUNTS[0], cases=clean, documents=documents, policy=lambda: policy, rechecker=rechecker, watchers=kind, permissions=aws,
-        backup_monthly_usd=lambda *_: None, news=CleanupNews(outbox=outbox, clock=lambda: now[0]),
+        account=ACCOUNTS[0], cases=clean, documents=documents, policy=lambda: policy, rechecker=rechecker,
+        watchers=kind, permissions=aws, backup_monthly_usd=lambda *_: None,
+        news=CleanupNews(outbox=outbox, clock=lambda: now[0]),
     )  # fmt: skip
     back_up = BackUp(cases=clean, policy=lambda: policy, takers=kind, keys=aws, installation=lambda: "here")
     delete = Delete(cases=clean, policy=lambda: policy, rechecker=rechecker, takers=kind, removers=kind, keys=aws)
@@ -363,8 +364,8 @@ def cleaned(some_cases: Any, section: CleanupSection, *, running: bool) -> Aws:
             summary="", monthly_savings_usd=Decimal(9), fingerprint=fingerprint, deletes=True,
         )  # fmt: skip
         findings.findings[id_] = TrackedFinding(
-            sighting=sighting, status=status, decision=decision, opened_at=CASE_NOW, last_seen_at=CASE_NOW, resolved_at=None,
-            audit_id=f"a-{id_}", revision=1,
+            sighting=sighting, status=status, decision=decision, opened_at=CASE_NOW, last_seen_at=CASE_NOW,
+            resolved_at=None, audit_id=f"a-{id_}", revision=1,
         )  # fmt: skip
         targets = [{"account": resource.account, "region": resource.region, "complete": complete}]
         documents.write(
@@ -376,7 +377,8 @@ def cleaned(some_cases: Any, section: CleanupSection, *, running: bool) -> Aws:
             aws.backups[volume.id] = Copy(id="snap", of=volume.id, state="failed", size_bytes=size, made_at=CASE_NOW)
         cleanup = Cleanup(
             finding_id=id_, attempt=1, execution=f"{id_}-1", detector=detector, resource=resource, owner=None,
-            fingerprint=fingerprint, setting=None, requested_by="x", started_at=CASE_NOW, promised_monthly_usd=None, revision=1,
+            fingerprint=fingerprint, setting=None, requested_by="x", started_at=CASE_NOW, promised_monthly_usd=None,
+            revision=1,
         )  # fmt: skip
         if not store.write(cleanup):
             continue
@@ -398,7 +400,7 @@ def cleaned(some_cases: Any, section: CleanupSection, *, running: bool) -> Aws:
 
 
 def fingerprint_and_decision(found: str, decided: Decision | None) -> tuple[str, Decision | None]:
-    """The stored finding's fingerprint, and its decision, which is for what was found unless the case says otherwise."""
+    """Return the stored finding's fingerprint and decision. By default, the decision is for what was found."""
     if decided and decided.fingerprint == "as it is":
         return found, replace(decided, fingerprint=found)
     if decided and decided.fingerprint == OUTDATED:

@@ -21,11 +21,12 @@ DAY = timedelta(days=1)
 SEEN = sighting("f00d", owner="data")
 SLACK = SlackSection(
     channel="C0DEFAULT", fallback_channel="C0FALLBACK", deciders=["U0ADA"],
-    routes=[SlackRoute(channel="C0ARCHIVE", owner="archive"), SlackRoute(channel="C0IDLE", detector="efs-idle", account="210987654321")],
+    routes=[SlackRoute(channel="C0ARCHIVE", owner="archive"),
+            SlackRoute(channel="C0IDLE", detector="efs-idle", account="210987654321")],
 )  # fmt: skip
 ALLOWED = CleanupSection(
-    accounts=[ACCOUNT], regions=["eu-west-1"], resource_types=["efs-file-system"], detectors=["efs-idle"], approvers=["U0ADA"],
-    backup_days=14, approval_days=3,
+    accounts=[ACCOUNT], regions=["eu-west-1"], resource_types=["efs-file-system"], detectors=["efs-idle"],
+    approvers=["U0ADA"], backup_days=14, approval_days=3,
 )  # fmt: skip
 POLICY = Policy(limits={}, slack=SLACK, cleanup=ALLOWED, exempt=ExemptSection(keep_tags=["Hold"]))
 FINDING = TrackedFinding(
@@ -39,9 +40,9 @@ FINDING = TrackedFinding(
     revision=1,
 )
 CLEANUP = Cleanup(
-    finding_id="f00d", attempt=2, execution="f00d-2", detector="efs-idle", resource=SEEN.resource, owner="data", fingerprint="a",
-    setting=None, requested_by="ada", started_at=NOW, promised_monthly_usd=SEEN.monthly_savings_usd, stage="waiting",
-    marked=Tagging(at=NOW, act_after=NOW + 30 * DAY, tagged=True),
+    finding_id="f00d", attempt=2, execution="f00d-2", detector="efs-idle", resource=SEEN.resource, owner="data",
+    fingerprint="a", setting=None, requested_by="ada", started_at=NOW, promised_monthly_usd=SEEN.monthly_savings_usd,
+    stage="waiting", marked=Tagging(at=NOW, act_after=NOW + 30 * DAY, tagged=True),
 )  # fmt: skip
 
 

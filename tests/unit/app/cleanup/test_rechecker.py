@@ -33,7 +33,8 @@ DENIED = Gap(account="123456789012", region="us-east-1", what="", reason="denied
 DELETION = replace(
     CHANGE, detector="efs-idle", setting=None, resource=replace(TRACKED, type="efs-file-system"),
     marked=Tagging(at=CASE_NOW, act_after=CASE_NOW, tagged=False), begun_at=CASE_NOW,
-    backups=(Backup(subject=Subject(id=VOLUME.id, size_bytes=1), token="7f3a", asked_at=CASE_NOW, expires_at=CASE_NOW),),
+    backups=(Backup(subject=Subject(id=VOLUME.id, size_bytes=1), token="7f3a", asked_at=CASE_NOW,
+                    expires_at=CASE_NOW),),
 )  # fmt: skip
 
 

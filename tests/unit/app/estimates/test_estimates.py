@@ -59,7 +59,7 @@ def answer(words: str) -> Answer[Found]:
 
 @dataclass
 class World:
-    """Prices and instance types of an account. `knows` are types that are not packaged; `gap` is what goes wrong each time."""
+    """Prices and instance types of an account. `knows` are types that are not packaged; `gap` is every call's error."""
 
     prices: Mapping[str, str] = field(default_factory=dict)
     account_types: Iterable[InstanceType] = ()

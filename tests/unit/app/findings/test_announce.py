@@ -18,8 +18,11 @@ from slackwater.ports.events import Event, NotSentError
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
 ARN = "arn:aws:ec2:us-east-1:123456789012:volume/vol-1"
 SEEN = FindingRecord(
-    id="f1", detector="ebs-unattached", kind="waste", severity="high", confidence="high", owner=None, summary="on no instance",
-    resource=TrackedResource(arn=ARN, id="vol-1", type="ebs-volume", name="vol-1", account="123456789012", region="us-east-1"),
+    id="f1", detector="ebs-unattached", kind="waste", severity="high", confidence="high", owner=None,
+    summary="on no instance",
+    resource=TrackedResource(
+        arn=ARN, id="vol-1", type="ebs-volume", name="vol-1", account="123456789012", region="us-east-1"
+    ),
     monthly_savings_usd=Decimal("8.00"), fingerprint="abc",
 )  # fmt: skip
 OPENED = LedgerEntry(
@@ -34,8 +37,8 @@ OPENED = LedgerEntry(
     evidence=SEEN,
 )
 RUNNING = AuditRecord(
-    id="a1", state="running", started_at=NOW, finished_at=None, request=AuditRequest(requested_by="ann"), policy=DEFAULTS, outcome=None,
-    error=None,
+    id="a1", state="running", started_at=NOW, finished_at=None, request=AuditRequest(requested_by="ann"),
+    policy=DEFAULTS, outcome=None, error=None,
 )  # fmt: skip
 FAILED = replace(RUNNING, state="failed", finished_at=NOW.replace(minute=9), error="no")
 

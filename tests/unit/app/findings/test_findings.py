@@ -43,11 +43,13 @@ OPEN = TrackedFinding(
     sighting=FindingRecord(
         id="f-1", detector="efs-idle", kind="waste", severity="medium", confidence="high", owner=None, summary="idle",
         resource=TrackedResource(
-            arn="arn:fs-1", id="fs-1", type="efs-file-system", name="scratch", account="123456789012", region="eu-west-1"
+            arn="arn:fs-1", id="fs-1", type="efs-file-system", name="scratch", account="123456789012",
+            region="eu-west-1",
         ),
         monthly_savings_usd=Decimal("12.30"), fingerprint="abc123", deletes=True,
     ),
-    status="open", decision=None, opened_at=NOW - WEEK, last_seen_at=NOW - WEEK, resolved_at=None, audit_id="monday", revision=1,
+    status="open", decision=None, opened_at=NOW - WEEK, last_seen_at=NOW - WEEK, resolved_at=None, audit_id="monday",
+    revision=1,
 )  # fmt: skip
 
 
@@ -137,7 +139,8 @@ def test_a_decision_is_stored_with_who_why_and_until_when(
 
     assert decided == store.finding
     assert decided == replace(
-        OPEN, status=becomes, decision=Decision(status=becomes, who="jane", why="on leave", at=NOW, until=until), revision=2
+        OPEN, status=becomes, decision=Decision(status=becomes, who="jane", why="on leave", at=NOW, until=until),
+        revision=2,
     )  # fmt: skip
     assert store.entries == [
         LedgerEntry(

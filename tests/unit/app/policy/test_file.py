@@ -152,7 +152,10 @@ def test_a_policy_that_turns_everything_off_is_refused(policy_file) -> None:
         ),
         (
             "[prices.overrides.us-east-1]\n'ebs.gp3.storag' = 0.1\n",
-            "slackwater.toml:2: prices.overrides.us-east-1.ebs.gp3.storag: no such price item; did you mean ebs.gp3.storage?",
+            (
+                "slackwater.toml:2: prices.overrides.us-east-1.ebs.gp3.storag: no such price item; "
+                "did you mean ebs.gp3.storage?"
+            ),
         ),
         (
             "[scan.calls_per_second]\ncloudtrial = 1\n",
@@ -169,11 +172,17 @@ def test_a_policy_that_turns_everything_off_is_refused(policy_file) -> None:
         ("[scan]\nmost_metrics_usd = 0\n", "slackwater.toml:2: scan.most_metrics_usd: must be greater than 0, not 0"),
         (
             "[prices.overrides.us-east-1]\n'efs.elastic.writes' = 0.1\n",
-            "slackwater.toml:2: prices.overrides.us-east-1.efs.elastic.writes: no such price item; did you mean efs.elastic.write?",
+            (
+                "slackwater.toml:2: prices.overrides.us-east-1.efs.elastic.writes: no such price item; "
+                "did you mean efs.elastic.write?"
+            ),
         ),
         (
             "[prices.overrides.us-east-1]\n'ebs.gp3.storage' = -0.1\n",
-            "slackwater.toml:2: prices.overrides.us-east-1.ebs.gp3.storage: must be greater than or equal to 0, not -0.1",
+            (
+                "slackwater.toml:2: prices.overrides.us-east-1.ebs.gp3.storage: must be greater than or equal to 0, "
+                "not -0.1"
+            ),
         ),
         (
             "[scan]\nregions = [\n  'us-east-1',\n  7,\n]\n",
@@ -228,7 +237,8 @@ def test_a_policy_that_turns_everything_off_is_refused(policy_file) -> None:
         (
             "[organization]\naccounts = [444455556666]\n",
             (
-                'slackwater.toml:2: organization.accounts[1]: must be text, not a number; put it in quotes: "444455556666"'
+                "slackwater.toml:2: organization.accounts[1]: must be text, not a number; put it in quotes: "
+                '"444455556666"'
             ),
         ),
         (
@@ -238,15 +248,15 @@ def test_a_policy_that_turns_everything_off_is_refused(policy_file) -> None:
         (
             "[organization]\ntags = { Environment = 'production' }\n",
             (
-                "slackwater.toml:1: organization: tags without organizational_units or accounts would mean the service's own"
-                " account alone; add organizational_units, the root's id for all accounts"
+                "slackwater.toml:1: organization: tags without organizational_units or accounts would mean the"
+                " service's own account alone; add organizational_units, the root's id for all accounts"
             ),
         ),
         (
             "\n[organization]\nexcept_accounts = ['444455556666']\ntags = { Environment = 'production' }\n",
             (
-                "slackwater.toml:2: organization: tags and except_accounts without organizational_units or accounts would mean"
-                " the service's own account alone; add organizational_units, the root's id for all accounts"
+                "slackwater.toml:2: organization: tags and except_accounts without organizational_units or accounts"
+                " would mean the service's own account alone; add organizational_units, the root's id for all accounts"
             ),
         ),
         (
@@ -347,11 +357,17 @@ def test_a_mistake_in_a_route_is_reported_with_its_line(policy_file) -> None:
         ("slack.routes = [{ channel = 'C0A', owner = 'a' },\n  { channel = 'C0B', owner = 1 }]\n", 1),
         ("[slack]\nroutes = [{ channel = 'C0A', owner = 'a' }, { channel = 'C0B', owner = 1 }]\n", 2),
         (
-            "[[ slack.routes ]] # one\nchannel = 'C0A'\nowner = 'a'\n[[slack . 'routes']]\nchannel = 'C0B'\n\nowner = 1\n",
+            (
+                "[[ slack.routes ]] # one\nchannel = 'C0A'\nowner = 'a'\n[[slack . 'routes']]\nchannel = 'C0B'\n\n"
+                "owner = 1\n"
+            ),
             7,
         ),
         (
-            "[[slack.routes]]\nchannel = 'C0A'\nowner = 'a'\n[scan]\n[[slack.routes]]\nchannel = 'C0B'\n[slack.routes.owner]\n",
+            (
+                "[[slack.routes]]\nchannel = 'C0A'\nowner = 'a'\n[scan]\n[[slack.routes]]\nchannel = 'C0B'\n"
+                "[slack.routes.owner]\n"
+            ),
             7,
         ),
     ],
@@ -600,7 +616,10 @@ def test_an_approver_by_identity_or_an_unattended_rule_is_enough() -> None:
     [
         (
             "arn:aws:iam::123456789012:role/team/Ops",
-            "never matches: STS names the callers of a role in another way; write arn:aws:sts::123456789012:assumed-role/Ops",
+            (
+                "never matches: STS names the callers of a role in another way; "
+                "write arn:aws:sts::123456789012:assumed-role/Ops"
+            ),
         ),
         ("U0ADA", "is a member of Slack, who asks there; name them in cleanup.approvers"),
         ("slack:U0ADA", "is a member of Slack, who asks there; name them in cleanup.approvers"),
@@ -814,7 +833,10 @@ def test_a_route_that_something_is_left_to_is_not_doubtful(first: str) -> None:
         (
             "accounts = ['444455556666']\ntags = { A = 'b' }",
             [
-                "3: organization.tags: never applies: it narrows organizational_units; accounts are audited whatever they carry"
+                (
+                    "3: organization.tags: never applies: it narrows organizational_units; "
+                    "accounts are audited whatever they carry"
+                ),
             ],
         ),
         (
@@ -823,7 +845,10 @@ def test_a_route_that_something_is_left_to_is_not_doubtful(first: str) -> None:
         ),
         ("organizational_units = ['r-ab12', 'r-ab12']", ["2: organization.organizational_units[2]: is named twice"]),
         (
-            "organizational_units = ['r-ab12']\naccounts = ['444455556666']\nexcept_accounts = ['777788889999', '444455556666']",
+            (
+                "organizational_units = ['r-ab12']\naccounts = ['444455556666']\n"
+                "except_accounts = ['777788889999', '444455556666']"
+            ),
             ["3: organization.accounts[1]: is left out: organization.except_accounts names it, too"],
         ),
         (
@@ -872,7 +897,7 @@ def test_a_rate_limit_above_that_of_aws_is_questioned() -> None:
     assert doubtful("[scan]\nmost_metrics_usd = 50\n") == []
     assert doubtful("[scan]\nmost_metrics_usd = 100\n") == [
         (
-            "mine.toml:2: scan.most_metrics_usd: is more than scan.most_metrics_usd_per_day, 50 USD, which counts first;"
-            " raise the day's ceiling as well"
+            "mine.toml:2: scan.most_metrics_usd: is more than scan.most_metrics_usd_per_day, 50 USD, which counts"
+            " first; raise the day's ceiling as well"
         )
     ]

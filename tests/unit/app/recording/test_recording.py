@@ -192,8 +192,9 @@ def test_tags_that_the_policy_names_have_their_own_pseudonyms() -> None:
 @pytest.mark.parametrize(
     "tags",
     [
-        {"keep": "yes"}, {"HANDSOFF": ""}, {"handsoff": ""}, {"Spare-Until": "2026-12-31"}, {"spare-until": "2020-01-01"},
-        {"Spare-Until": "for ever"}, {"keep-until": "2030-01-01T00:00:00Z"}, {"HandsOf": "x"}, None, {},
+        {"keep": "yes"}, {"HANDSOFF": ""}, {"handsoff": ""}, {"Spare-Until": "2026-12-31"},
+        {"spare-until": "2020-01-01"}, {"Spare-Until": "for ever"}, {"keep-until": "2030-01-01T00:00:00Z"},
+        {"HandsOf": "x"}, None, {},
     ],
 )  # fmt: skip
 def test_what_keeps_a_resource_keeps_it_in_the_recording(tmp_path: Path, tags: dict[str, str] | None) -> None:
@@ -209,8 +210,9 @@ def test_what_keeps_a_resource_keeps_it_in_the_recording(tmp_path: Path, tags: d
     "tags",
     [
         {"aws:cloudformation:stack-name": "shop-production"}, {"kubernetes.io/cluster/prod-eu": "owned"},
-        {"CreatedBy": "EC2 Image Builder"}, {"CreatedBy": "somebody"}, {"Made-By": "our-terraform"}, {"made-by": "OUR-TERRAFORM"},
-        {"Made-By": "hand"}, {"eks:whatever-comes": "x"}, {"drs.amazonaws.com-new-thing": ""}, {"x.csi.aws.com/y": ""}, {},
+        {"CreatedBy": "EC2 Image Builder"}, {"CreatedBy": "somebody"}, {"Made-By": "our-terraform"},
+        {"made-by": "OUR-TERRAFORM"}, {"Made-By": "hand"}, {"eks:whatever-comes": "x"},
+        {"drs.amazonaws.com-new-thing": ""}, {"x.csi.aws.com/y": ""}, {},
     ],
 )  # fmt: skip
 def test_what_is_managed_is_managed_in_the_recording(tmp_path: Path, tags: dict[str, str]) -> None:
@@ -225,9 +227,9 @@ def test_what_is_managed_is_managed_in_the_recording(tmp_path: Path, tags: dict[
 
 
 VOLUME = Volume(
-    id="vol-0123456789abcdef0", arn="arn:aws:ec2:ap-northeast-1:481516234299:volume/vol-0123456789abcdef0", target=HERE, tags={},
-    volume_type="gp3", size_gib=8, iops=3000, throughput_mib_s=125, state="in-use", created_at=NOW, multi_attach=False,
-    availability_zone="ap-northeast-1a",
+    id="vol-0123456789abcdef0", arn="arn:aws:ec2:ap-northeast-1:481516234299:volume/vol-0123456789abcdef0", target=HERE,
+    tags={}, volume_type="gp3", size_gib=8, iops=3000, throughput_mib_s=125, state="in-use", created_at=NOW,
+    multi_attach=False, availability_zone="ap-northeast-1a",
     attachments=(kinds.Attachment(instance_id="i-0123456789abcdef0", device="/dev/sdf", attached_at=None),),
 )  # fmt: skip
 
@@ -426,9 +428,11 @@ def test_only_an_id_of_aws_keeps_its_kind(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        *((one, True) for one in ("gp3", "in-use", "m5.large", "generalPurpose", "SINGLE_AZ_HA_2", "CWAgent", "snapshot 2026-11-21")),
+        *((one, True) for one in ("gp3", "in-use", "m5.large", "generalPurpose", "SINGLE_AZ_HA_2", "CWAgent",
+                                  "snapshot 2026-11-21")),
         *((one, True) for one in ("ap-northeast-1a", "us-west-2-lax-1a", "us-east-1-wl1-bos-wlz-1", "")),
-        *((one, False) for one in ("payroll", "Payroll", "gp3-payroll", "acme-prod-1a", "481516234299", "snapshot of 2026")),
+        *((one, False) for one in ("payroll", "Payroll", "gp3-payroll", "acme-prod-1a", "481516234299",
+                                   "snapshot of 2026")),
     ],
 )  # fmt: skip
 def test_a_word_stays_if_aws_or_slackwater_uses_it(text: str, kept: bool) -> None:

@@ -30,7 +30,8 @@ FORM = {"content-type": "application/x-www-form-urlencoded"}
 PRESS = {
     "type": "block_actions", "user": {"id": "U0JANE", "username": "jane", "team_id": "T0TEAM"}, "api_app_id": "A0APP",
     "team": {"id": "T0OTHER", "domain": "acme"}, "enterprise": None, "trigger_id": "1.2.3", "response_url": URL,
-    "container": {"type": "message", "message_ts": "1.2", "channel_id": "C0DEFAULT"}, "message": {"ts": "1.2", "blocks": []},
+    "container": {"type": "message", "message_ts": "1.2", "channel_id": "C0DEFAULT"},
+    "message": {"ts": "1.2", "blocks": []},
     "actions": [{
         "action_id": "snooze", "block_id": "monday.0.0/f00d", "type": "static_select",
         "selected_option": {"text": {"type": "plain_text", "text": "30 days"}, "value": "30"},
@@ -41,8 +42,8 @@ DISMISS = {
     "actions": [{"action_id": "dismiss", "block_id": "monday.0.0/f00d", "type": "button", "value": "f00d"}],
 }
 COMMAND = {
-    "command": "/slackwater", "text": "top 3", "user_id": "U0JANE", "team_id": "T0TEAM", "trigger_id": "1.2.3", "response_url": URL,
-    "channel_id": "C0DEFAULT", "api_app_id": "A0APP",
+    "command": "/slackwater", "text": "top 3", "user_id": "U0JANE", "team_id": "T0TEAM", "trigger_id": "1.2.3",
+    "response_url": URL, "channel_id": "C0DEFAULT", "api_app_id": "A0APP",
 }  # fmt: skip
 
 
@@ -407,7 +408,8 @@ def test_the_check_of_the_certificate_is_answered_and_asks_for_no_secret() -> No
         (b"payload=%5B%5D", "application/x-www-form-urlencoded", 400),
         (b"payload=" + b"%5B" * 100_000, "application/x-www-form-urlencoded", 400),
         (b"&".join(b"x%d=1" % n for n in range(101)), "application/x-www-form-urlencoded", 400),
-        (b"&".join([urlencode(COMMAND).encode(), *(b"x%d=1" % n for n in range(100))]), "application/x-www-form-urlencoded", 400),
+        (b"&".join([urlencode(COMMAND).encode(), *(b"x%d=1" % n for n in range(100))]),
+         "application/x-www-form-urlencoded", 400),
         (interaction({"type": "shortcut", "user": {"id": "U0JANE"}}), "application/x-www-form-urlencoded", 400),
         (interaction({**PRESS, "actions": []}), "application/x-www-form-urlencoded", 400),
         (interaction({**PRESS, "user": {}}), "application/x-www-form-urlencoded", 400),

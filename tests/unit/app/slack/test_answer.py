@@ -55,7 +55,8 @@ POLICY = Policy(
 def finding(id: str, **changed: Any) -> TrackedFinding:
     """An open finding."""
     sighting = FindingRecord(
-        id=id, detector="ebs-unattached", kind="waste", severity="medium", confidence="high", owner="data", summary="Unattached.",
+        id=id, detector="ebs-unattached", kind="waste", severity="medium", confidence="high", owner="data",
+        summary="Unattached.",
         resource=TrackedResource(
             arn=f"arn:{id}", id=f"vol-{id}", type="ebs-volume", name=f"disk-{id}", account=ACCOUNT, region="eu-west-1"
         ),
@@ -79,8 +80,9 @@ def post(*findings: TrackedFinding) -> Post:
         )
     ]
     return Post(
-        id=POST, audit_id="monday", created_at=NOW - DAY, channel="C0DEFAULT", thread_of=None, message=message_of(*blocks),
-        findings=tuple(one.id for one in findings), state="sent", sent=Sent(channel="C0DEFAULT", ts="1.2"),
+        id=POST, audit_id="monday", created_at=NOW - DAY, channel="C0DEFAULT", thread_of=None,
+        message=message_of(*blocks), findings=tuple(one.id for one in findings), state="sent",
+        sent=Sent(channel="C0DEFAULT", ts="1.2"),
     )  # fmt: skip
 
 
@@ -173,7 +175,10 @@ class Runs(Places):
 
 @dataclass
 class Slack:
-    """The channel with one message, and what people were told. `faults` are raised first, `meanwhile` happens before an update."""
+    """The channel with one message, and what people were told.
+
+    `faults` are raised first, and `meanwhile` happens before an update.
+    """
 
     message: Message
     updates: int = 0
@@ -1047,8 +1052,8 @@ def test_details_are_the_findings_evidence_and_its_history() -> None:
 
 def ended(id: str, state: Any = "complete") -> AuditRecord:
     return AuditRecord(
-        id=id, state=state, started_at=NOW - DAY, finished_at=None, request=AuditRequest(requested_by="weekly"), policy=None,
-        outcome=None, error="broken" if state == "failed" else None,
+        id=id, state=state, started_at=NOW - DAY, finished_at=None, request=AuditRequest(requested_by="weekly"),
+        policy=None, outcome=None, error="broken" if state == "failed" else None,
     )  # fmt: skip
 
 
@@ -1112,8 +1117,8 @@ def test_top_lists_as_many_findings_as_requested() -> None:
 
 @pytest.mark.parametrize(
     ("text", "regions"),
-    [("audit", ()), (f"audit {ACCOUNT}", ()), ("audit eu-west-1", ("eu-west-1",)), (f"Audit  {ACCOUNT} us-east-1 ", ("us-east-1",)),
-     (f"audit us-east-1 {ACCOUNT}", ("us-east-1",))],
+    [("audit", ()), (f"audit {ACCOUNT}", ()), ("audit eu-west-1", ("eu-west-1",)),
+     (f"Audit  {ACCOUNT} us-east-1 ", ("us-east-1",)), (f"audit us-east-1 {ACCOUNT}", ("us-east-1",))],
 )  # fmt: skip
 def test_an_audit_is_started_for_the_user(text: str, regions: tuple[str, ...]) -> None:
     world = World()

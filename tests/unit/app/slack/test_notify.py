@@ -196,8 +196,9 @@ def test_news_is_what_is_open_and_was_not_or_is_not_the_same(world, entries, exp
 def test_findings_are_ordered_by_severity_and_then_by_cost_as_in_a_scan(world) -> None:
     world.policy(f"{POLICY}top_findings = 10\n")
     seen = {
-        "f-1": ("low", None), "f-2": ("medium", "-3"), "f-3": ("low", "9"), "f-4": ("high", "-352.15"), "f-5": ("high", "100"),
-        "f-6": ("medium", "50"), "f-7": ("low", "0"), "f-8": ("info", "-1"), "f-9": ("medium", None),
+        "f-1": ("low", None), "f-2": ("medium", "-3"), "f-3": ("low", "9"), "f-4": ("high", "-352.15"),
+        "f-5": ("high", "100"), "f-6": ("medium", "50"), "f-7": ("low", "0"), "f-8": ("info", "-1"),
+        "f-9": ("medium", None),
     }  # fmt: skip
     world.audit("a", *[entry(sighting(id_, usd, severity=severity)) for id_, (severity, usd) in seen.items()])
     notify(world)
@@ -298,7 +299,8 @@ def test_a_channel_without_news_receives_the_number_of_findings_elsewhere(world)
 
 
 def test_silence_is_of_the_whole_audit_where_only_others_have_news(world) -> None:
-    world.policy(ROUTES.replace('[[slack.routes]]\nchannel = "C0BOTH"', "when_nothing_is_new = 'silence'\n[[slack.routes]]\nchannel = \"C0BOTH\"", 1))  # fmt: skip
+    route = '[[slack.routes]]\nchannel = "C0BOTH"'
+    world.policy(ROUTES.replace(route, f"when_nothing_is_new = 'silence'\n{route}", 1))
     world.audit("a", entry(sighting("f-1", owner="storage")))
     notify(world)
 
@@ -765,7 +767,8 @@ def test_by_webhook_what_was_not_answered_is_sent_again_after_a_minute(audited) 
 
 @pytest.mark.parametrize(
     ("answer", "expected"),
-    [(ChannelBusyError(1), "given up after .* tries: asked to come again in 1 s"), (ChannelRefusedError("token_revoked"), "token_revoked")],
+    [(ChannelBusyError(1), "given up after .* tries: asked to come again in 1 s"),
+     (ChannelRefusedError("token_revoked"), "token_revoked")],
 )  # fmt: skip
 def test_after_a_day_a_post_is_given_up_with_its_thread_and_it_comes_to_an_end(audited, answer, expected) -> None:
     audited.channel.answers = [answer] * 1_000
@@ -906,7 +909,7 @@ def test_who_reads_late_takes_nothing_from_who_was_first(audited, monkeypatch) -
 
 @pytest.mark.parametrize("answer", [None, ChannelBusyError(5)])
 def test_who_finds_that_another_run_went_on_with_a_post_leaves_it_to_that(audited, answer) -> None:
-    """The write after the send is refused: it neither counts as sent nor is it tried again before the other run could be done."""
+    """The write after the send is refused. The post does not count as sent, and the other run gets the time to end."""
 
     def meanwhile(_: Post) -> None:
         audited.outbox.write(replace(post(audited), why="another run", revision=post(audited).revision + 1))
@@ -983,7 +986,8 @@ def test_a_run_ends_in_time_and_says_that_it_has_not_done(world, first) -> None:
 def of_cleanup(world: World, id_: str = "cleanup.f-1.1.marked", channel: str | None = "C0DEFAULT", **changes) -> Post:
     """A post that a clean-up recorded."""
     made = Post(
-        id=id_, audit_id=None, created_at=world.clock.now, channel=channel, thread_of=None, message=Message(text=id_), **changes
+        id=id_, audit_id=None, created_at=world.clock.now, channel=channel, thread_of=None, message=Message(text=id_),
+        **changes,
     )  # fmt: skip
     world.outbox.record([made])
     return made
@@ -1088,7 +1092,10 @@ def test_where_there_is_no_slack_what_is_no_audits_is_given_up_and_nothing_else(
     ("cleans_up", "words"), [(True, "is then deleted after 30 days"), (False, "Nothing acts on it yet")]
 )
 def test_an_approval_is_asked_for_in_the_words_of_what_it_does(world, cleans_up, words) -> None:
-    allowed = f"accounts = ['{ACCOUNT}']\nregions = ['eu-west-1']\nresource_types = ['efs-file-system']\ndetectors = ['efs-idle']"
+    allowed = (
+        f"accounts = ['{ACCOUNT}']\nregions = ['eu-west-1']\n"
+        "resource_types = ['efs-file-system']\ndetectors = ['efs-idle']"
+    )
     world.policy(f"{POLICY}\n[cleanup]\n{allowed}\napprovers = ['U0ADA']\n")
     world.audit("a", entry(sighting("f-1")))
     world.notifier(cleans_up=cleans_up).notify("a")

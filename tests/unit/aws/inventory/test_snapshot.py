@@ -64,8 +64,8 @@ def instance(id_: str, kind: str = "t3.micro") -> Instance:
 
 def volume(id_: str, *on: str) -> Volume:
     return Volume(
-        **of_here(id_), volume_type="io2", size_gib=8, iops=3000, throughput_mib_s=None, state="in-use" if on else "available",
-        created_at=AT, availability_zone="eu-west-1a", multi_attach=len(on) > 1,
+        **of_here(id_), volume_type="io2", size_gib=8, iops=3000, throughput_mib_s=None,
+        state="in-use" if on else "available", created_at=AT, availability_zone="eu-west-1a", multi_attach=len(on) > 1,
         attachments=tuple(Attachment(instance_id=one, device="/dev/sdf", attached_at=AT) for one in on),
     )  # fmt: skip
 
@@ -116,13 +116,17 @@ KIND = InstanceType(
 ENROLLED = OptimizerEnrollment(id=HERE.account)
 FOR_ALL = [KIND, ENROLLED]
 EACH: list[Sequence[Record]] = [
-    [instance("i-1"), volume("vol-1", "i-1"), *recommendations_of("vol-1"), metric(AgentMetric, "i-1"), metric(DiskMetric, "i-1", "/data")],
-    [instance("i-2"), volume("vol-2", "i-2"), volume("vol-3", "i-3", "i-2"), instance("i-3"), *recommendations_of("vol-3"), volume("vol-4", "i-3")],
+    [instance("i-1"), volume("vol-1", "i-1"), *recommendations_of("vol-1"), metric(AgentMetric, "i-1"),
+     metric(DiskMetric, "i-1", "/data")],
+    [instance("i-2"), volume("vol-2", "i-2"), volume("vol-3", "i-3", "i-2"), instance("i-3"),
+     *recommendations_of("vol-3"), volume("vol-4", "i-3")],
     [volume("vol-5"), AttachmentEvent(id="vol-5", at=AT, instance_id="i-0", event_name="DetachVolume")],
     [
         efs("fs-1"),
-        EfsLifecycle(id="fs-1", transition_to_ia="AFTER_30_DAYS", transition_to_archive=None, transition_to_primary=None),
-        EfsMountTarget(id="fsmt-1", file_system_id="fs-1", availability_zone="a", subnet_id="subnet-1", state="available"),
+        EfsLifecycle(id="fs-1", transition_to_ia="AFTER_30_DAYS", transition_to_archive=None,
+                     transition_to_primary=None),
+        EfsMountTarget(id="fsmt-1", file_system_id="fs-1", availability_zone="a", subnet_id="subnet-1",
+                       state="available"),
         EfsReplication(id="fs-1", role="source", status="ENABLED"),
     ],
     [fsx("fs-9"), fsx_volume("fsvol-1", "fs-9"), fsx_volume("fsvol-2", "fs-9")],

@@ -36,8 +36,8 @@ def tracked(make) -> TrackedFinding:
 @pytest.fixture
 def entry(tracked) -> LedgerEntry:
     return LedgerEntry(
-        happening="snoozed", at=MONDAY, who="jane", was="open", now="snoozed", why="later", revision=2, audit_id="monday",
-        evidence=tracked.sighting,
+        happening="snoozed", at=MONDAY, who="jane", was="open", now="snoozed", why="later", revision=2,
+        audit_id="monday", evidence=tracked.sighting,
     )  # fmt: skip
 
 
@@ -119,7 +119,8 @@ def test_a_finding_has_its_scan_result_and_its_later_status(make, tracked) -> No
 
     shared = set(scanned) & set(document)
     assert shared == {
-        "id", "detector", "severity", "kind", "confidence", "resource", "owner", "summary", "monthly_savings_usd", "fingerprint",
+        "id", "detector", "severity", "kind", "confidence", "resource", "owner", "summary", "monthly_savings_usd",
+        "fingerprint",
     }  # fmt: skip
     assert {name: document[name] for name in shared - {"resource"}} == {
         name: scanned[name] for name in shared - {"resource"}
@@ -127,8 +128,10 @@ def test_a_finding_has_its_scan_result_and_its_later_status(make, tracked) -> No
     assert document["resource"] == {name: value for name, value in scanned["resource"].items() if name != "tags"}
     assert {name: document[name] for name in set(document) - shared} == {
         "status": "snoozed",
-        "decision": {"status": "snoozed", "who": "jane", "why": "later", "at": "2026-11-16T09:00:00Z", "until": "2026-12-16T09:00:00Z"},
-        "opened_at": "2026-11-09T09:00:00Z", "last_seen_at": "2026-11-16T09:00:00Z", "resolved_at": None, "audit_id": "monday",
+        "decision": {"status": "snoozed", "who": "jane", "why": "later", "at": "2026-11-16T09:00:00Z",
+                     "until": "2026-12-16T09:00:00Z"},
+        "opened_at": "2026-11-09T09:00:00Z", "last_seen_at": "2026-11-16T09:00:00Z", "resolved_at": None,
+        "audit_id": "monday",
     }  # fmt: skip
 
 
@@ -148,8 +151,9 @@ def test_a_detail_adds_the_evidence_and_the_ledger(make, tracked, entry) -> None
     assert detail["finding"] is scanned
     assert detail["ledger"] == [
         {
-            "revision": 2, "happening": "snoozed", "at": "2026-11-16T09:00:00Z", "who": "jane", "was": "open", "now": "snoozed", "why": "later",
-            "audit_id": "monday", "evidence": {name: detail[name] for name in service_json.ledger_entry(entry)["evidence"]},
+            "revision": 2, "happening": "snoozed", "at": "2026-11-16T09:00:00Z", "who": "jane", "was": "open",
+            "now": "snoozed", "why": "later", "audit_id": "monday",
+            "evidence": {name: detail[name] for name in service_json.ledger_entry(entry)["evidence"]},
         }
     ]  # fmt: skip
     assert set(detail) - {"finding", "ledger"} == set(service_json.tracked_finding(tracked))
@@ -167,9 +171,9 @@ RECORD = AuditRecord(
     request=AuditRequest(requested_by="schedule", regions=("eu-west-1",), detectors=("efs-idle",), occasion="weekly/x"),
     policy=PolicyVersion(version="3", sha256="ab"),
     outcome=AuditOutcome(
-        targets=2, incomplete_targets=1, incomplete=(IncompleteTarget(account="1", region="eu-west-1", why="denied"),), gaps=1,
-        findings=4, monthly_savings_usd=Decimal("240.5"), unpriced=1, opened=4, changed=3, resolved=2, api_calls=9,
-        metrics_requested=100, estimated_usd=Decimal("0.0010"), incomplete_in_a_row=1,
+        targets=2, incomplete_targets=1, incomplete=(IncompleteTarget(account="1", region="eu-west-1", why="denied"),),
+        gaps=1, findings=4, monthly_savings_usd=Decimal("240.5"), unpriced=1, opened=4, changed=3, resolved=2,
+        api_calls=9, metrics_requested=100, estimated_usd=Decimal("0.0010"), incomplete_in_a_row=1,
     ),
     error=None,
 )  # fmt: skip
@@ -182,8 +186,9 @@ def test_an_audit_says_what_was_asked_and_what_came_of_it() -> None:
         "accounts": [], "retry_of": None,
         "policy_sha256": "ab", "error": None,
         "outcome": {
-            "targets": 2, "incomplete_targets": 1, "incomplete": [{"account": "1", "region": "eu-west-1", "why": "denied"}], "gaps": 1,
-            "findings": 4, "monthly_savings_usd": "240.50", "unpriced": 1, "opened": 4, "changed": 3, "resolved": 2, "api_calls": 9,
+            "targets": 2, "incomplete_targets": 1,
+            "incomplete": [{"account": "1", "region": "eu-west-1", "why": "denied"}], "gaps": 1, "findings": 4,
+            "monthly_savings_usd": "240.50", "unpriced": 1, "opened": 4, "changed": 3, "resolved": 2, "api_calls": 9,
             "metrics_requested": 100, "estimated_usd": "0.001", "incomplete_in_a_row": 1,
         },
     }  # fmt: skip

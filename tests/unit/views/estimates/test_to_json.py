@@ -33,7 +33,8 @@ class Whole(Result):
 
 
 RESULT = Whole(
-    seconds=0.1 + 0.2, monthly_usd=Decimal("189.184"), unknown_usd=None, seconds_range=(1, 2e12 / 7), parts=[Part(usd=Decimal(0))]
+    seconds=0.1 + 0.2, monthly_usd=Decimal("189.184"), unknown_usd=None, seconds_range=(1, 2e12 / 7),
+    parts=[Part(usd=Decimal(0))],
 )  # fmt: skip
 DOCUMENT = document(
     Estimated(

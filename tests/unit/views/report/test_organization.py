@@ -106,7 +106,8 @@ def test_findings_are_filtered_by_unit_with_what_is_below_it_and_by_accounts_tha
     html = render_report(organization)
 
     assert options(html, "unit") == [
-        ("Root", "Root (3)"), ("Root/Labs", "Root/Labs (2)"), ("Root/Media", "Root/Media (1)"), ("Root/Media/Live", "Root/Media/Live (1)"),
+        ("Root", "Root (3)"), ("Root/Labs", "Root/Labs (2)"), ("Root/Media", "Root/Media (1)"),
+        ("Root/Media/Live", "Root/Media/Live (1)"),
     ]  # fmt: skip
     assert options(html, "account") == [
         ("222222222222", "labs (222222222222) (2)"),
@@ -134,7 +135,10 @@ def test_gaps_of_an_account_are_shown_once_above_the_findings(organization) -> N
         "spare (333333333333) all of it sts:AssumeRole: AccessDenied: arn:aws:iam::333333333333:role/slackwater",
         "What Reason Required How often Where",
         "fsx:DescribeVolumes Throttling of {account} yes 3 3 regions of live (111111111111)",
-        "sts:AssumeRole AccessDenied: arn:aws:iam::{account}:role/slackwater yes 1 ap-northeast-1 of spare (333333333333)",
+        (
+            "sts:AssumeRole AccessDenied: arn:aws:iam::{account}:role/slackwater yes 1 ap-northeast-1 of spare "
+            "(333333333333)"
+        ),
     ]
 
 
@@ -155,7 +159,8 @@ def test_many_accounts_that_fail_alike_are_one_kind_of_failure_and_more_than_ten
 
 def denied_to(account: str):
     return {
-        "account": account, "region": "eu-west-1", "what": "sts:AssumeRole", "reason": f"no role in {account}", "optional": False,
+        "account": account, "region": "eu-west-1", "what": "sts:AssumeRole", "reason": f"no role in {account}",
+        "optional": False,
     }  # fmt: skip
 
 

@@ -25,7 +25,8 @@ def fact(values: list[float | None], unit: str = "MiB/s", **more: Any) -> dict[s
 
 
 def chart(*facts: dict[str, Any], points: int = 10_000, until: str | None = None) -> Any:
-    return album([{"evidence": [each]} for each in facts], points, until=until).charts[0, 0]  # type: ignore[typeddict-item]
+    findings: Any = [{"evidence": [each]} for each in facts]
+    return album(findings, points, until=until).charts[0, 0]
 
 
 def lines(*values: float) -> list[dict[str, Any]]:
@@ -190,11 +191,13 @@ def test_series_share_the_budget_and_the_first_findings_come_first() -> None:
 def test_a_forecast_counts_against_the_budget() -> None:
     long = {"start": START, "period_s": 60, "values": [1.0] * 100}
 
-    assert album([{"evidence": [fact([1.0] * 100, forecast=long)]}], 199).charts[0, 0]["forecast"]["at"]  # type: ignore[list-item]
+    finding: Any = {"evidence": [fact([1.0] * 100, forecast=long)]}
+    assert album([finding], 199).charts[0, 0]["forecast"]["at"]
 
 
 def test_a_series_without_a_point_is_no_picture() -> None:
-    made = album([{"evidence": [fact([None, None]), {"label": "Size", "value": 1, "unit": "GiB"}]}])  # type: ignore[list-item]
+    finding: Any = {"evidence": [fact([None, None]), {"label": "Size", "value": 1, "unit": "GiB"}]}
+    made = album([finding])
 
     assert (made.charts, made.left_out) == ({}, 0)
     assert sparkline(fact([None])) == ""

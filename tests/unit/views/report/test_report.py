@@ -504,7 +504,10 @@ def busy(make, n: int) -> Any:
         *(Evidence(label=f"Fact {number}", value=n * number, unit="IOPS") for number in range(5)),
     )
     volume = make.volume(f"vol-{n:017x}", tags={"Name": f"node-{n}", "Owner": "data", "Env": "production"})
-    command = f"aws ec2 modify-volume --region ap-northeast-1 --volume-id {volume.id} --throughput {n} --iops {n * 3} --size {n}"
+    command = (
+        f"aws ec2 modify-volume --region ap-northeast-1 --volume-id {volume.id}"
+        f" --throughput {n} --iops {n * 3} --size {n}"
+    )
     ways = [
         make.recommendation(
             f"{n}.{way}0", command, summary=f"Set {n + way} MiB/s. " + "And then wait. " * 10, risk="It may hurt. " * 10

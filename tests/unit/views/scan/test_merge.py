@@ -17,13 +17,14 @@ def two(make):
     there = Target("123456789012", "us-east-1")
     elsewhere = replace(make.volume("vol-7"), target=there, arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-7")
     whole = make.scan(
-        make.finding("10", id="a"), make.finding("10", id="b", detector="ebs-surplus-throughput"), make.finding(None, id="c"),
-        unknown=(make.unknown(),), kept=2, gaps=(make.gap(optional=True),),
+        make.finding("10", id="a"), make.finding("10", id="b", detector="ebs-surplus-throughput"),
+        make.finding(None, id="c"), unknown=(make.unknown(),), kept=2, gaps=(make.gap(optional=True),),
     )  # fmt: skip
     whole = replace(whole, detectors=("ebs-unattached",), policy=PolicyVersion(version="v1", sha256="0" * 64))
     (here,) = whole.targets
     other = replace(
-        here, target=there, findings=(make.finding("12", resource=elsewhere, id="d", kind="performance"),), gaps=(make.gap(),), unlisted=here.unlisted[:1],
+        here, target=there, findings=(make.finding("12", resource=elsewhere, id="d", kind="performance"),),
+        gaps=(make.gap(),), unlisted=here.unlisted[:1],
     )  # fmt: skip
     half = Usage(
         api_calls={"ec2:DescribeVolumes": 1, "fsx:DescribeVolumes": 2},

@@ -27,7 +27,8 @@ def full(make):
     )
     account = {"id": "123456789012", "name": "Tides", "organizational_unit": "Root/Sea"}
     before = {
-        "audit_id": "a-0", "as_of": "2026-11-09T09:00:00Z", "complete": False, "findings": 2, "monthly_savings_usd": "7.00",
+        "audit_id": "a-0", "as_of": "2026-11-09T09:00:00Z", "complete": False, "findings": 2,
+        "monthly_savings_usd": "7.00",
     }  # fmt: skip
     doc["scan"] |= {"accounts": [account], "trend": [before], "more": True}
     return doc
@@ -133,8 +134,8 @@ def test_totals_count_a_resource_once_and_name_what_has_no_price(make) -> None:
     )
 
     assert doc["totals"] == {
-        "findings": 3, "monthly_savings_usd": "30.00", "waste_monthly_savings_usd": "30.00", "high_confidence_usd": "30.00",
-        "unpriced": 1, "kept": 0, "below_minimum": 4, "unknown": 2,
+        "findings": 3, "monthly_savings_usd": "30.00", "waste_monthly_savings_usd": "30.00",
+        "high_confidence_usd": "30.00", "unpriced": 1, "kept": 0, "below_minimum": 4, "unknown": 2,
         "by_detector": {
             "ebs-surplus-throughput": {"findings": 1, "monthly_savings_usd": "30.00", "unpriced": 0},
             "ebs-unattached": {"findings": 2, "monthly_savings_usd": "10.00", "unpriced": 1},

@@ -55,7 +55,8 @@ def test_this_audit_is_the_last_point_and_alone_it_is_no_trend(make) -> None:
     doc["scan"]["trend"] = [point(2, 5, "200.00")]
     assert [one["audit_id"] for one in trend.points(doc)] == ["a-2", "s1"]
     assert trend.points(doc)[-1] == {
-        "audit_id": "s1", "as_of": "2026-11-15T23:00:00Z", "complete": False, "findings": 1, "monthly_savings_usd": "12.30",
+        "audit_id": "s1", "as_of": "2026-11-15T23:00:00Z", "complete": False, "findings": 1,
+        "monthly_savings_usd": "12.30",
     }  # fmt: skip
     del doc["scan"]["as_of"]
     assert trend.points(doc)[-1]["as_of"] == doc["scan"]["finished_at"]

@@ -1,16 +1,17 @@
 """What Slack takes, written from its documentation and not from our code.
 
-- https://docs.slack.dev/reference/block-kit/blocks (50 blocks in a message, 100 in a modal) and its pages: actions-block (25
-  elements), context-block (10), header-block (150 characters, plain_text), input-block (label 2,000), rich-text-block,
-  section-block (text 3,000; 10 fields of 2,000); block_id 255 characters, unique in a message.
-- https://docs.slack.dev/reference/block-kit/block-elements and its pages: button-element (text 75, value 2,000, action_id 255,
-  accessibility_label 75), select-menu-element (placeholder 150, 100 options), plain-text-input-element (max_length 3,000).
+- https://docs.slack.dev/reference/block-kit/blocks (50 blocks in a message, 100 in a modal) and its pages:
+  actions-block (25 elements), context-block (10), header-block (150 characters, plain_text), input-block (label 2,000),
+  rich-text-block, section-block (text 3,000; 10 fields of 2,000); block_id 255 characters, unique in a message.
+- https://docs.slack.dev/reference/block-kit/block-elements and its pages: button-element (text 75, value 2,000,
+  action_id 255, accessibility_label 75), select-menu-element (placeholder 150, 100 options), plain-text-input-element
+  (max_length 3,000).
 - https://docs.slack.dev/reference/block-kit/composition-objects and its pages: text-object (1 to 3,000 characters),
   option-object (text 75, value 150), confirmation-dialog-object (title 100, text 300, buttons 30).
 - https://docs.slack.dev/reference/views (title, submit, close 24; private_metadata 3,000; callback_id 255).
 - https://docs.slack.dev/reference/methods/chat.postMessage (text: 4,000 are best, above 40,000 are cut;
-  `msg_blocks_too_long`) and https://github.com/slackapi/bolt-js/issues/2509 (that is 12,000 characters of text, and something
-  for every container).
+  `msg_blocks_too_long`) and https://github.com/slackapi/bolt-js/issues/2509 (that is 12,000 characters of text, and
+  something for every container).
 - https://docs.slack.dev/messaging/formatting-message-text (what is parsed in mrkdwn).
 """
 

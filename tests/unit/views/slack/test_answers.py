@@ -130,8 +130,8 @@ def test_an_approval_that_begins_a_deletion_says_when_and_how_to_stop_it() -> No
         "Approved by <@U0123ABCDEF> until 2026-11-23, for what it was on 2026-11-16.",
     ]
     assert changes[2] == (
-        "Slackwater backs it up and deletes it after 2026-12-16 09:00 UTC, unless someone uses it before. To stop this, press Stop in the message about its tag, or run:"
-        f" slackwater cleanup stop {SEEN.id}"
+        "Slackwater backs it up and deletes it after 2026-12-16 09:00 UTC, unless someone uses it before. To stop"
+        f" this, press Stop in the message about its tag, or run: slackwater cleanup stop {SEEN.id}"
     )
 
 
@@ -155,7 +155,8 @@ def test_an_approval_that_begins_a_change_says_to_what_and_how_to_put_it_back() 
     changes = answers.approved(changed, acts_after=invented.NOW).text.splitlines()
 
     assert changes[2] == (
-        f"Slackwater changes it to gp3, 3,000 IOPS, 125 MiB/s. To restore the old setting: slackwater cleanup undo {SEEN.id}"
+        "Slackwater changes it to gp3, 3,000 IOPS, 125 MiB/s. To restore the old setting: "
+        f"slackwater cleanup undo {SEEN.id}"
     )
 
 

@@ -56,9 +56,15 @@ def test_a_tagging_message_says_what_happens_when_the_owner_and_the_backup() -> 
         "Not approved. If someone approves it and it stays unused, Slackwater deletes it after 2026-12-16 10:00 UTC.",
         " 10:00 UTC. It saves $54.00 a month.",
         "Owner: video",
-        "Backup: First a snapshot of 500 GiB, kept for 90 days. To get it back: a volume made of the snapshot; it gets a new id.",
+        (
+            "Backup: First a snapshot of 500 GiB, kept for 90 days. To get it back: a volume made of the snapshot; "
+            "it gets a new id."
+        ),
         "Deletes on: after 2026-12-16 10:00 UTC",
-        f"To keep it: Use it, tag it keep, snooze or dismiss the finding, press Stop, or slackwater cleanup stop {SEEN.id}",
+        (
+            "To keep it: Use it, tag it keep, snooze or dismiss the finding, press Stop, "
+            f"or slackwater cleanup stop {SEEN.id}"
+        ),
     ):
         assert part in shown
     assert "Owner: no owner tag" in text("marked", owner=None)
@@ -109,8 +115,8 @@ def test_the_stop_asks_once_more_and_says_what_comes_of_it() -> None:
 
     assert (stop["action_id"], stop["value"]) == ("stop", SEEN.id)
     assert stop["confirm"]["text"]["text"] == (
-        "scratch-00 (vol-00000000000000001) stays as it is: its clean-up is called off at its next step, within a day while it"
-        " waits. To clean it up after all takes a new approval."
+        "scratch-00 (vol-00000000000000001) stays as it is: its clean-up is called off at its next step, within a day"
+        " while it waits. To clean it up after all takes a new approval."
     )
 
 
@@ -209,8 +215,8 @@ def test_what_was_called_off_with_a_part_gone_never_says_that_nothing_was_done()
 
     assert "Nothing was" not in shown
     assert (
-        "AWS was asked to delete mount target fsmt-1; whether it is gone is to be seen in AWS. vol-00000000000000001 itself was"
-        " not deleted." in shown
+        "AWS was asked to delete mount target fsmt-1; whether it is gone is to be seen in AWS."
+        " vol-00000000000000001 itself was not deleted." in shown
     )
     assert f"slackwater cleanup status {SEEN.id}" in shown
 
@@ -266,7 +272,10 @@ def test_what_was_changed_says_from_what_to_what_and_how_to_put_it_back() -> Non
             [
                 "AWS was asked to delete mount target fsmt-1; whether it is gone is to be seen in AWS.",
                 "vol-00000000000000001 itself was not deleted.",
-                "If the resource itself still exists, Slackwater now restores the parts that it had removed. If that fails, you get another message.",
+                (
+                    "If the resource itself still exists, Slackwater now restores the parts that it had removed. "
+                    "If that fails, you get another message."
+                ),
                 "snap-1, verified, kept until",
                 f"slackwater cleanup undo {SEEN.id}",
             ],
@@ -357,8 +366,8 @@ def test_of_ontap_no_undo_is_offered_but_the_backups_are_named(what: What, chang
     shown = text(what, recorded=ontap, removals=(VOLUME,), backups=(SNAPSHOT,), **changes)
 
     assert (
-        "Slackwater does not restore FSx for ONTAP file systems; aws fsx create-volume-from-backup restores a volume from snap-1 of"
-        in shown
+        "Slackwater does not restore FSx for ONTAP file systems;"
+        " aws fsx create-volume-from-backup restores a volume from snap-1 of" in shown
     )
     assert "cleanup undo" not in shown
     assert "is put back" not in shown

@@ -157,7 +157,10 @@ def test_a_finding_is_shown_with_all_that_a_decision_needs() -> None:
             " · saves $54.00 a month\n500 GiB gp3 on no instance for 36 days"
             "\nFix: Ask the owner; back it up, wait until the backup is completed, delete it."
         ),
-        "Medium severity · medium confidence · owner video · EBS volume · eu-west-1, account 123456789012 · ebs-unattached",
+        (
+            "Medium severity · medium confidence · owner video · EBS volume · eu-west-1, "
+            "account 123456789012 · ebs-unattached"
+        ),
     ]
 
 
@@ -316,8 +319,9 @@ def test_access_errors_are_shown_in_plain_words() -> None:
     assert texts(first.blocks[2])[0] == "Could not read"
     assert texts(first.blocks[2])[1] == (
         ": 1 of 4 targets incomplete, and findings there may be missing: eu-west-1/123456789012"
-        " (ec2:DescribeVolumes: UnauthorizedOperation: not authorized to perform this operation). This is incomplete audit 3 in a row."
-        " 1 required call failed. 1 call failed that the audit does not require. 17 inconclusive checks."
+        " (ec2:DescribeVolumes: UnauthorizedOperation: not authorized to perform this operation). This is incomplete"
+        " audit 3 in a row. 1 required call failed. 1 call failed that the audit does not require."
+        " 17 inconclusive checks."
     )
 
 
@@ -358,7 +362,8 @@ def test_a_ceiling_that_is_reached_hides_no_call_that_failed() -> None:
 
     assert texts(first.blocks[2])[1] == (
         ": 2 of 4 targets incomplete, and findings there may be missing: us-east-1/123456789012 (the ceiling on"
-        f" metrics), eu-west-1/123456789012 (ec2:DescribeVolumes: UnauthorizedOperation). 1 required call failed. {REACHED}"
+        " metrics), eu-west-1/123456789012 (ec2:DescribeVolumes: UnauthorizedOperation). 1 required call failed."
+        f" {REACHED}"
     )
 
 
@@ -512,7 +517,8 @@ def test_a_failed_audit_says_why_and_nothing_else() -> None:
     news = invented.news(0, audit=invented.failed())
 
     assert nothing(news).text == (
-        "The audit of 2026-11-16 09:00 UTC failed: No target could be scanned: sts:\u2060AssumeRole: AccessDenied: not authorized"
+        "The audit of 2026-11-16 09:00 UTC failed: No target could be scanned: sts:\u2060AssumeRole: AccessDenied: "
+        "not authorized"
     )
     assert digest(replace(news, new=invented.news(1).new), POST) == (nothing(news),)
 

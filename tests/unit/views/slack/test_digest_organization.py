@@ -52,10 +52,10 @@ def test_five_incomplete_accounts_are_named_the_rest_counted_and_shared_reasons_
     first, *_ = digest(organization_news(), POST)
 
     assert (
-        "Could not read: 7 of 1,000 accounts incomplete, and findings there may be missing: team-000 (300000000000) (all of"
-        " it), team-001 (300000000001) (all of it), team-002 (300000000002) (all of it), team-003 (300000000003) (all of it),"
-        " team-004 (300000000004) (all of it) and 2 more; sts:AssumeRole: AccessDenied: not authorized to perform: sts:AssumeRole."
-        " 7 required calls failed.\n"
+        "Could not read: 7 of 1,000 accounts incomplete, and findings there may be missing: team-000 (300000000000)"
+        " (all of it), team-001 (300000000001) (all of it), team-002 (300000000002) (all of it), team-003"
+        " (300000000003) (all of it), team-004 (300000000004) (all of it) and 2 more; sts:AssumeRole: AccessDenied:"
+        " not authorized to perform: sts:AssumeRole. 7 required calls failed.\n"
     ) in first.text.replace("\u2060", "")
 
 
@@ -83,8 +83,8 @@ def test_accounts_where_the_ceiling_on_metrics_held_back_what_it_did_are_alike()
     )
 
     assert (
-        "team-000 (300000000000) (all of it), team-001 (300000000001) (all of it); the ceiling on metrics. The ceiling of 25 USD"
-        " on metrics is reached (scan.most_metrics_usd in the policy raises it)."
+        "team-000 (300000000000) (all of it), team-001 (300000000001) (all of it); the ceiling on metrics. The ceiling"
+        " of 25 USD on metrics is reached (scan.most_metrics_usd in the policy raises it)."
     ) in text
 
 

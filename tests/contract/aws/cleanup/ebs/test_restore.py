@@ -1,4 +1,4 @@
-"""A volume that was deleted comes back from its snapshot, once, with what it held, and what is not as it was is said."""
+"""A deleted volume is restored from its snapshot, once, with what it held. The clean-up reports every difference."""
 
 from __future__ import annotations
 

@@ -106,7 +106,8 @@ def replicating(source: str, destination: str) -> dict[str, object]:
         (replace(SYSTEM, replica=True), {}, "replication"),
         (SYSTEM, replicating("fs-1", "fs-8"), "replication"),
         (SYSTEM, replicating("fs-8", "fs-1"), "replication"),
-        (replace(SYSTEM, mount_targets=(MountTarget(id="fsmt-3", az=f"{REGION}a", phase="creating"),)), {}, "mount target fsmt-3 is creating"),
+        (replace(SYSTEM, mount_targets=(MountTarget(id="fsmt-3", az=f"{REGION}a", phase="creating"),)), {},
+         "mount target fsmt-3 is creating"),
         (replace(SYSTEM, given_points=(replace(POINT, phase="creating"),)), {}, "access point fsap-1 is creating"),
     ],
 )  # fmt: skip
@@ -211,7 +212,9 @@ def test_everything_that_a_restore_needs_is_recorded_as_json_holds_it(world) -> 
 
 
 @pytest.mark.parametrize(
-    "action", ["DescribeFileSystemPolicy", "DescribeBackupPolicy", "DescribeLifecycleConfiguration", "DescribeMountTargetSecurityGroups"]
+    "action",
+    ["DescribeFileSystemPolicy", "DescribeBackupPolicy", "DescribeLifecycleConfiguration",
+     "DescribeMountTargetSecurityGroups"],
 )  # fmt: skip
 def test_a_record_with_a_gap_is_none(world, action) -> None:
     world.sim.faults.deny(f"elasticfilesystem:{action}")
@@ -258,7 +261,9 @@ def test_parts_go_one_by_one_and_what_is_gone_is_fine(world) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", [SubResource(kind="file-system", id="fs-2", arn=None), SubResource(kind="volume", id="vol-1", arn=None), SubResource(kind="file-system", id="fs-9", arn=None)]
+    "part",
+    [SubResource(kind="file-system", id="fs-2", arn=None), SubResource(kind="volume", id="vol-1", arn=None),
+     SubResource(kind="file-system", id="fs-9", arn=None)],
 )  # fmt: skip
 def test_what_is_no_part_of_the_resource_is_never_named_in_a_delete(world, part) -> None:
     with pytest.raises(AwsError, match="no part"):
@@ -369,9 +374,10 @@ def test_a_setting_of_something_else_and_a_file_system_that_is_gone_are_errors(w
         world.changer.setting(world.resource, volume)
     with pytest.raises(AwsError, match="no setting of an EFS"):
         world.changer.change(world.resource, volume)
-    for gone in (lambda: world.changer.setting(replace(world.resource, id="fs-9"), ELASTIC), lambda: world.changer.refusal(replace(world.resource, id="fs-9"), ELASTIC)):  # fmt: skip
+    gone = replace(world.resource, id="fs-9")
+    for call in (world.changer.setting, world.changer.refusal):
         with pytest.raises(AwsError, match="there is no file system fs-9"):
-            gone()
+            call(gone, ELASTIC)
 
 
 def test_a_change_is_asked_for_once(world) -> None:

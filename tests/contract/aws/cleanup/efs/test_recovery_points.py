@@ -217,7 +217,8 @@ class BackupAnswers:
     [
         ({}, {}, "complete", None),
         ({"MessageCategory": "SUCCESS"}, {"Status": "AVAILABLE"}, "complete", None),
-        ({"MessageCategory": "PARTIAL", "StatusMessage": "3 files were left out"}, {}, "failed", "COMPLETED: 3 files were left out"),
+        ({"MessageCategory": "PARTIAL", "StatusMessage": "3 files were left out"}, {}, "failed",
+         "COMPLETED: 3 files were left out"),
         ({}, {"Status": "PARTIAL", "StatusMessage": "cut"}, "failed", "PARTIAL: cut"),
         ({}, {"Status": "EXPIRED"}, "failed", "EXPIRED: AWS Backup does not say why"),
         ({}, {"Status": "DELETING"}, "failed", "DELETING: AWS Backup does not say why"),

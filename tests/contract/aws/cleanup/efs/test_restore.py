@@ -1,4 +1,4 @@
-"""An EFS file system comes back: what was taken off is put back, what is gone is restored, and nothing is made twice."""
+"""An EFS file system is restored: sub-resources are recreated, deleted data comes back, and nothing is made twice."""
 
 from __future__ import annotations
 
@@ -452,7 +452,8 @@ def test_its_policy_is_there_before_the_first_mount_target(world) -> None:
     world.delete()
     before: list[int] = []
     world.sim.before(
-        "elasticfilesystem:CreateMountTarget", lambda: before.append(world.sim.calls.get("elasticfilesystem:PutFileSystemPolicy", 0))
+        "elasticfilesystem:CreateMountTarget",
+        lambda: before.append(world.sim.calls.get("elasticfilesystem:PutFileSystemPolicy", 0)),
     )  # fmt: skip
     world.restored(cleanup)
     assert min(before) > 1, "once by the test itself"

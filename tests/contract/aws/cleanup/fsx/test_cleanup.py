@@ -1,4 +1,4 @@
-"""FSx under clean-up, against a simulated account, and against answers that it does not give: look, mark, record, delete."""
+"""FSx under clean-up (look, mark, record, delete): a simulated account, and answers that it does not give."""
 
 from __future__ import annotations
 
@@ -212,7 +212,8 @@ def canned(**more: Any) -> Canned:
 def test_attached_s3_access_points_hold_it() -> None:
     attached = {"S3AccessPointAttachments": [{"Name": "in-use", "Lifecycle": "AVAILABLE"}]}
 
-    look = FsxWatcher(canned(describe_s3_access_point_attachments=attached)).look(tracked(ZFS.id))  # type: ignore[arg-type]
+    session = canned(describe_s3_access_point_attachments=attached)
+    look = FsxWatcher(session).look(tracked(ZFS.id))  # type: ignore[arg-type]
 
     assert look is not None
     assert look.held == "S3 access points are attached to it: in-use"
@@ -220,7 +221,8 @@ def test_attached_s3_access_points_hold_it() -> None:
 
 @pytest.mark.parametrize("code", ["UnsupportedOperation", "S3AccessPointAttachmentNotFound"])
 def test_where_there_are_no_s3_access_points_none_are_attached(code: str) -> None:
-    look = FsxWatcher(canned(describe_s3_access_point_attachments=refusal(code))).look(tracked(ZFS.id))  # type: ignore[arg-type]
+    session = canned(describe_s3_access_point_attachments=refusal(code))
+    look = FsxWatcher(session).look(tracked(ZFS.id))  # type: ignore[arg-type]
 
     assert look is not None
     assert look.held is None
@@ -237,7 +239,8 @@ def test_intelligent_tiering_provisions_nothing() -> None:
     tiering = {key: value for key, value in DESCRIBED.items() if key != "StorageCapacity"} | {
         "StorageType": "INTELLIGENT_TIERING"
     }
-    look = FsxWatcher(canned(describe_file_systems={"FileSystems": [tiering]})).look(tracked(ZFS.id))  # type: ignore[arg-type]
+    session = canned(describe_file_systems={"FileSystems": [tiering]})
+    look = FsxWatcher(session).look(tracked(ZFS.id))  # type: ignore[arg-type]
 
     assert look is not None
     assert look.size_bytes == 0
@@ -246,8 +249,9 @@ def test_intelligent_tiering_provisions_nothing() -> None:
 def test_a_size_that_is_not_there_is_no_size() -> None:
     broken = {key: value for key, value in DESCRIBED.items() if key != "StorageCapacity"}
 
+    watcher = FsxWatcher(canned(describe_file_systems={"FileSystems": [broken]}))  # type: ignore[arg-type]
     with pytest.raises(BrokenAnswerError):
-        FsxWatcher(canned(describe_file_systems={"FileSystems": [broken]})).look(tracked(ZFS.id))  # type: ignore[arg-type]
+        watcher.look(tracked(ZFS.id))
 
 
 # --- Mark
@@ -356,7 +360,8 @@ def test_an_openzfs_volume_with_a_quota_has_a_size() -> None:
         "Lifecycle": "AVAILABLE",
         "OpenZFSConfiguration": {"VolumePath": "/fsx/small", "StorageCapacityQuotaGiB": 10},
     }
-    recorded = FsxWatcher(canned(describe_volumes={"Volumes": [child]})).record(tracked(ZFS.id))  # type: ignore[arg-type]
+    watcher = FsxWatcher(canned(describe_volumes={"Volumes": [child]}))  # type: ignore[arg-type]
+    recorded = watcher.record(tracked(ZFS.id))
 
     assert recorded["children"] == [{"id": "fsvol-2", "name": "small", "path": "/fsx/small", "size_bytes": 10 * GIB}]
 
