@@ -186,7 +186,7 @@ def test_the_severity_and_the_sign_of_low_confidence_are_explained_above_the_row
     ]
 
 
-def test_a_narrow_table_tells_detectors_and_names_apart(drawn, make) -> None:
+def test_detectors_and_names_differ_in_a_narrow_table(drawn, make) -> None:
     """The names and detectors that differ only after their first words."""
     rows = [
         make.finding(

@@ -79,7 +79,7 @@ class Quantity:
             ValueError: It is no such quantity. The message says what is valid.
         """
         if not isinstance(words, str):
-            raise ValueError(f"{self.noun} is a text with a unit, such as {self.example!r}")  # noqa: TRY004 -- pydantic's
+            raise ValueError(f"{self.noun} is a text with a unit, such as {self.example!r}")  # noqa: TRY004
         if not re.fullmatch(self.pattern, words):
             raise ValueError(self._problem(words))
         units = {**self.units, **self.aliases}

@@ -273,7 +273,12 @@ def as_sent(app: APIGatewayHttpResolver, next_middleware: Next) -> Response[Any]
     return next_middleware(app)
 
 
-CHECKS: Final = (known_caller, json_object, known_parameters, OpenAPIRequestValidationMiddleware())  # type: ignore[no-untyped-call]
+CHECKS: Final = (
+    known_caller,
+    json_object,
+    known_parameters,
+    OpenAPIRequestValidationMiddleware(),  # type: ignore[no-untyped-call]
+)
 """In this order, instead of Powertools' `enable_validation`, which would look at what was sent first."""
 CHECKS_AS_SENT: Final = (known_caller, json_object, known_parameters, as_sent)
 """For a route whose use case reads the body itself. Its type is for the document."""

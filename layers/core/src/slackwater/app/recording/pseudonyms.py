@@ -39,7 +39,8 @@ ID: Final = re.compile(
 DEVICE: Final = re.compile(r"(?:/dev/)?(?:(?:xvd|sd|hd)[a-z]{1,2}\d{0,3}|nvme\d{1,3}n\d{1,3}(?:p\d{1,3})?)")
 ADDRESSED: Final = re.compile(r"(arn:[a-z-]+:[a-z0-9-]*:[a-z0-9-]*):(\d*):(.*)")
 OPTION: Final = re.compile(
-    r"(?:no_)?(?:root_squash|all_squash|subtree_check|wdelay|acl)|rw|ro|a?sync|(?:no)?hide|(?:in)?secure|crossmnt|anon[ug]id=\d{1,5}"
+    r"(?:no_)?(?:root_squash|all_squash|subtree_check|wdelay|acl)|rw|ro|a?sync|(?:no)?hide|(?:in)?secure|crossmnt"
+    r"|anon[ug]id=\d{1,5}"
 )
 """Options of NFS exports (exports(5)): they are typed by people, so others may say anything."""
 DATE: Final = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)?)?\s*")

@@ -51,11 +51,11 @@ class EbsBackupLister:
         """
         return self._listing.copies(account, region)
 
-    def not_restorable(self, copy: Copy) -> str | None:  # noqa: ARG002 -- as the port has it
+    def not_restorable(self, copy: Copy) -> str | None:  # noqa: ARG002 -- the port's
         """Nothing is against it."""
         return None
 
-    def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:  # noqa: ARG002 -- as the port has it
+    def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:  # noqa: ARG002 -- the port's
         """What CreateVolume takes: size and key of the snapshot, and gp3."""
         return {
             **GP3,
@@ -86,12 +86,12 @@ class EfsBackupLister:
         """
         return self._listing.copies(account, region)
 
-    def not_restorable(self, copy: Copy) -> str | None:  # noqa: ARG002 -- as the port has it
+    def not_restorable(self, copy: Copy) -> str | None:  # noqa: ARG002 -- the port's
         """Nothing is against it."""
         return None
 
     @remedies()
-    def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:  # noqa: ARG002 -- as the port has it
+    def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:  # noqa: ARG002 -- the port's
         """What AWS Backup says of the file system. What it does not say stays as it comes.
 
         Raises:

@@ -50,7 +50,7 @@ class Members:
         if mine:
             try:
                 entered.set_result(self._enter(account))
-            except BaseException as error:  # noqa: BLE001 -- raised by `result`, to whoever waits too; the next one tries again
+            except BaseException as error:  # noqa: BLE001 -- `result` raises it, for all who wait; the next one tries again
                 with self._lock:
                     self._entered.pop(account, None)
                 entered.set_exception(error)

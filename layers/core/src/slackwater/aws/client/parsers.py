@@ -145,8 +145,9 @@ class LenientXml:
             return super()._handle_structure(shape, node)  # type: ignore[misc]
         except UNREADABLE:
             parser: Any = self
-            nodes = parser._build_name_to_xml_node(node)  # noqa: SLF001 -- botocore gives no other way to read one member
-            named = ((name, member, parser._member_key_name(member, name)) for name, member in shape.members.items())  # noqa: SLF001
+            nodes = parser._build_name_to_xml_node(node)  # noqa: SLF001 -- botocore has no other way to read one member
+            key_of = parser._member_key_name  # noqa: SLF001
+            named = ((name, member, key_of(member, name)) for name, member in shape.members.items())
             return _incomplete_of(self, ((name, member, nodes[key]) for name, member, key in named if key in nodes))
 
 

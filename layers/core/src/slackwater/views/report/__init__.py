@@ -464,7 +464,7 @@ def _fixed() -> dict[str, str]:
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     ours = {"policy": policy, "style": style, "bare": bare, "first": first, "script": script, "tides": TIDES}
-    return {name: Markup(text) for name, text in {**ours, "licence": _text("vendor/LICENSE")}.items()}  # noqa: S704 -- no data
+    return {name: Markup(text) for name, text in {**ours, "licence": _text("vendor/LICENSE")}.items()}  # noqa: S704
 
 
 def _text(name: str) -> str:
