@@ -138,6 +138,8 @@ def test_the_demo_shows_as_many_findings_in_detail_as_are_asked_for(run, nowhere
 
     assert output.count("https://") == 2, "a link to the console for each finding"
     assert "slackwater demo --details  all 54 findings" in output
+    assert "What was planted" not in output
+    assert "Found 54 of 54 planted issues" in output
 
 
 def test_a_folder_that_cannot_be_made_is_wrong_usage(run, nowhere: Path) -> None:

@@ -81,7 +81,7 @@ def demo(
         deliver_slack(scan_json.dump(demo_slack.messages(doc, account.now, NOTICE)))
     shown = (0 if details else TOP) if top is None else top
     write(rendered(partial(draw_scan, doc, top=shown, details=details, command="slackwater demo")))
-    write(rendered(partial(draw_comparisons, comparisons, details=details)))
+    write(rendered(partial(draw_comparisons, comparisons, details=details and not shown)))
     note(f"Wrote {output}: report.html (open it in a browser), findings.json, slack.json")
     if not done.complete:
         raise typer.Exit(ExitStatus.INCOMPLETE)
