@@ -167,6 +167,12 @@ bench-cold-start: .venv/ready $(TOOLS) ## how long each function takes to start,
 screenshots: .venv/ready tests/browser/node_modules/ready ## pictures of the report, to look at, in build/screenshots
 	@node tests/browser/screenshots.mjs build/screenshots
 
+report-picture: .venv/ready tests/browser/node_modules/ready ## the demo's report, as README shows it
+	@set -e; work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
+	$(RUN)/slackwater demo --output "$$work" >/dev/null; \
+	node tests/browser/screenshots.mjs "$$work/shots" "$$work/report.html"; \
+	cp "$$work/shots/report-light.png" docs/pictures/report.png
+
 %/node_modules/ready: %/package-lock.json
 	@node -e '[a, b] = process.versions.node.split("."); if (a < 20 || (a == 20 && b < 11)) process.exit(1)' && command -v npm >/dev/null || \
 	  { echo "the tests need Node.js 20.11 or newer with npm, for the state machine and the report: https://nodejs.org" >&2; exit 1; }
@@ -174,5 +180,5 @@ screenshots: .venv/ready tests/browser/node_modules/ready ## pictures of the rep
 	@touch $@
 
 .PHONY: help venv setup demo test test-all test-changed pytest-quick pytest-all browser browser-smoke check check-code check-types check-pages \
-  audit check-template check-sam check-checkov check-machines screenshots docs format lock release bundle e2e bench bench-start bench-faults explore chaos bench-organization score \
+  audit check-template check-sam check-checkov check-machines screenshots report-picture docs format lock release bundle e2e bench bench-start bench-faults explore chaos bench-organization score \
   bench-cold-start
