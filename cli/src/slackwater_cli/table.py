@@ -108,7 +108,7 @@ def _draw_first(findings: Sequence[FindingDocument], console: Console) -> None:
     first = findings[0]
     owner = f" (owner {one_line(first['owner'])})" if first["owner"] else ""
     sure = "" if first["confidence"] == "high" else f", {first['confidence']} confidence"
-    noun = NOUNS.get(first["resource"]["type"], "")
+    noun = NOUNS.get(first["resource"]["type"], first["resource"]["type"])
     what = f"{noun} {_short_name(first)}, {effect(first['monthly_savings_usd'])}{sure}: {_action(first)}{owner}"
     console.print(Text.assemble(("Do first: ", "bold"), what))
 

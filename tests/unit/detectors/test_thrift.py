@@ -105,7 +105,7 @@ COSTS = [
     ("fsx-idle", "three days old", []),
     ("fsx-idle", "a job on the first Monday of the month", [DAY_S]),
     ("fsx-idle", "mounted, and not read for a month", [DAY_S] * 3),
-    ("fsx-idle", "a month of zeros", [DAY_S] * 6),
+    ("fsx-idle", "a month of zeros", [DAY_S] * 8),
     ("fsx-oversized", "64 GiB, the least there is", []),
     ("fsx-oversized", "a fifth full", [DAY_S]),
     ("fsx-oversized", "2,000 GiB of Windows, 1,900 free", [DAY_S] * 2),

@@ -41,7 +41,7 @@ READS, WRITES, METADATA = (
     Metric("AWS/FSx", f"{name}Operations", "Sum", "operations") for name in ("DataRead", "DataWrite", "Metadata")
 )
 CLIENTS = Metric("AWS/FSx", "ClientConnections", "Maximum", "connections")
-SAMPLES = replace(WRITES, stat="SampleCount", unit="points")
+SAMPLES = {one: replace(one, stat="SampleCount", unit="points") for one in (READS, WRITES, METADATA, CLIENTS)}
 
 SURE_DAYS: Final = 30  # a shorter silence never has high confidence: a monthly job needs this long to show
 WINDOWS_CLIENTS_MB_S: Final = 32
@@ -72,13 +72,16 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
         silent = seen.read(*fsx.daily(file_system, window, *known))
         for metric, series in zip(known, silent, strict=True):
             unless_decided(_not_silent(metric, series, seen.finished(series, file_system.created_at), limits))
-    rest = (METADATA, SAMPLES, *([USED] if is_openzfs else []))
-    metadata, samples, *space = seen.read(*fsx.daily(file_system, window, *rest))
+    rest = (METADATA, *(SAMPLES[one] for one in metrics), *([USED] if is_openzfs else []))
+    metadata, *samples = seen.read(*fsx.daily(file_system, window, *rest))
+    space = samples[len(metrics) :]
     for used in space:
         unless_decided(_replicated(used, file_system, seen, limits))
 
     recorded = [seen.finished(one, file_system.created_at) for one in silent]
-    lost_minutes = unless_decided(fsx.lost_minutes(recorded[1], seen.finished(samples, file_system.created_at)))
+    counts = [seen.finished(one, file_system.created_at) for one in samples[: len(metrics)]]
+    pairs = zip(recorded, counts, strict=True)
+    lost_minutes = max(unless_decided(fsx.lost_minutes(*pair, fsx.DAY_MINUTES)) for pair in pairs)
     lost = max(gaps(one, limits.quiet_days).before for one in recorded)
     quiet, probes, reads = len(recorded[0]) - lost, sum(metadata.present), silent[0]
     whole, kept_days = quiet >= SURE_DAYS and not (lost or lost_minutes or probes), file_system.automatic_backup_days
@@ -222,8 +225,9 @@ def _smallest(file_system: FsxFileSystem) -> Iterator[Advice]:
 
 
 ONCE = days(0.0, {34: 90.0})
+ZEROS, NOON = [0.0] * 32, [720.0] + [1_440.0] * 31
 FOUR_HOURS_LOST = days(1_440.0, {20: 1_200.0})
-SILENT = dict.fromkeys((READS, WRITES, METADATA, CLIENTS), 0.0) | {SAMPLES: 1_440.0}
+SILENT = dict.fromkeys((READS, WRITES, METADATA, CLIENTS), 0.0) | dict.fromkeys(SAMPLES.values(), 1_440.0)
 VOLUME = examples.fsx_volume(volume_type="ONTAP", ontap_volume_type="RW", path="/projects")
 LUSTRE = {"file_system_type": "LUSTRE", "deployment_type": "SCRATCH_2", "throughput_mb_s": None, "iops": None}
 BOUGHT = {"storage_gib": 1_024, "iops": 3_072, "automatic_backup_days": 7}
@@ -252,8 +256,12 @@ DETECTOR = Detector(
         openzfs("recorded for a month, and not before", Flagged, "31 days", metrics={READS: [0.0] * 32}),
         unread("no metric at all", Unknown, "no point on 30 of 30 days"),
         openzfs("a day without a point", Unknown, "1 of 36 days", metrics={WRITES: days(0.0, {16: None})}),
-        openzfs("two hours of a day are missing", Flagged, metrics={SAMPLES: days(1_440.0, {20: 1_320.0})}),
-        openzfs("four hours of a day are missing", Unknown, "240 minutes", metrics={SAMPLES: FOUR_HOURS_LOST}),
+        openzfs("two hours of a day are missing", Flagged, metrics={SAMPLES[CLIENTS]: days(1_440.0, {20: 1_320.0})}),
+        openzfs("four hours of a day are missing", Unknown, "240 minutes", metrics={SAMPLES[READS]: FOUR_HOURS_LOST}),
+        openzfs("every second minute is missing", Unknown, metrics={SAMPLES[WRITES]: 720.0}),
+        openzfs(
+            "recorded for a month, from a noon on", Flagged, "31 days", metrics={READS: ZEROS, SAMPLES[READS]: NOON}
+        ),
         openzfs("its used space is not published", Unknown, "replication may write", metrics={USED: None}),
         openzfs("an OpenZFS replica that grows", Fine, metrics={USED: [(300 + day / 10) * GIB for day in range(37)]}),
         openzfs("a job on the first Monday of the month", Fine, "90 DataReadOperations", metrics={READS: ONCE}),

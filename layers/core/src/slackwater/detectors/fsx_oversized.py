@@ -90,7 +90,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
     if _percent(file_system, max(newest) + a_day * limits.growth_days) >= limits.used_percent:
         return Fine(f"it grows by {size_words(a_day)} a day")
 
-    # Nothing is priced for Windows, so nothing else is read.
+    # Nothing is priced for Windows, so nothing else is read there.
     more = () if kind == "WINDOWS" else (DISK_IOPS, *TRAFFIC, *([IN_POOL] if kind == "ONTAP" else []))
     samples, *read = seen.read(*fsx.daily(file_system, window, SAMPLES[kind], *more))
     lost_minutes = unless_decided(fsx.lost_minutes(recorded, seen.finished(samples, file_system.created_at)))

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import ceil, floor, isnan, nan
-from operator import add
 
 from slackwater.model.units import DAY_S
 
@@ -112,7 +111,9 @@ class Series:
 
     def plus(self, other: Series) -> Series:
         """Return the sums of both point by point. A point is missing where either is."""
-        return Series(self.start_s, self.period_s, array("d", map(add, self.values, other.values)))
+        return Series(
+            self.start_s, self.period_s, array("d", [a + b for a, b in zip(self.values, other.values, strict=True)])
+        )
 
     def since(self, start_s: float) -> Series:
         """Return the points that begin at or after `start_s` (epoch seconds)."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from math import isnan
 from typing import Final, NamedTuple
 
 from slackwater.model.detector import Limits, Seen, limit
@@ -80,18 +81,21 @@ def hole(metric: Metric, days: Series, least_days: int) -> Unknown | None:
     return Unknown(f"{metric.name} has no point on {holes} of {len(days) - before} days") if holes else None
 
 
-def lost_minutes(recorded: Series, samples: Series) -> float | Unknown:
+def lost_minutes(recorded: Series, samples: Series, points_a_day: int | None = None) -> float | Unknown:
     """How long a metric was not recorded in all. The verdict if more than advice tolerates is missing.
 
     Args:
-        recorded: The metric by day.
-        samples: How many points each day has. The one with the most was recorded whole.
+        recorded: The metric by day. If its first days are missing, the first present one may have begun late.
+        samples: How many points each day has.
+        points_a_day: How many a whole day has. None is not known: the day with the most was recorded whole.
     """
-    whole, days = max(samples.present, default=1), zip(recorded.optional(), samples.optional(), strict=True)
-    minutes = [DAY_MINUTES * (1 - (count or 0) / whole) for value, count in days if value is not None]
+    whole = points_a_day or max(samples.present, default=0) or 1
+    known = [n or 0 for value, n in zip(recorded.optional(), samples.optional(), strict=True) if value is not None]
+    late = len(recorded) > 0 and isnan(recorded.values[0])
+    minutes = [DAY_MINUTES * max(0.0, 1 - points / whole) for points in known[late:]]
     lost = sum(minutes)
-    if max(minutes) * MINUTE_S > LONGEST_HOLE_S or lost > MOST_MISSING * DAY_MINUTES * len(minutes):
-        return Unknown(f"CloudWatch did not record it for {lost:,.0f} minutes in {len(recorded)} days")
+    if max(minutes, default=0) * MINUTE_S > LONGEST_HOLE_S or lost > MOST_MISSING * DAY_MINUTES * len(minutes):
+        return Unknown(f"CloudWatch did not record it for {lost:,.0f} minutes in {len(minutes)} days")
     return lost
 
 
