@@ -93,13 +93,12 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
     # Nothing is priced for Windows, so nothing else is read there.
     more = () if kind == "WINDOWS" else (DISK_IOPS, *TRAFFIC, *([IN_POOL] if kind == "ONTAP" else []))
     samples, *read = seen.read(*fsx.daily(file_system, window, SAMPLES[kind], *more))
-    lost_minutes = unless_decided(fsx.lost_minutes(recorded, seen.finished(samples, file_system.created_at)))
     found = dict(zip(more, read, strict=True))
     pool = found[IN_POOL].present if IN_POOL in found else [0.0]
     if not pool:
         return Unknown("StorageUsed of its capacity pool has no point, so the size of its data is unknown")
     work = {metric: seen.finished(one, file_system.created_at) for metric, one in found.items()}
-    use = _use(file_system, used, max(pool), work, limits)._replace(lost_minutes=lost_minutes)
+    use = _use(file_system, used, max(pool), work, limits)
     stored = use.fullest / (limits.fill_percent / 100)
     tight = formulas.with_least_ssd(file_system, stored_bytes=stored, iops=use.needed_iops)
     least = max(limits.least_surplus_gib, formulas.LEAST_SHRINK * file_system.storage_gib)  # or a copy is not worth it
@@ -109,7 +108,8 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
         return Fine(f"it can hardly be smaller: {size_words(use.fullest)} on SSD{pooled}")
     if smaller is None and use.traffic is None:
         return Unknown("the throughput of its clients is unknown, and so is which smaller service is enough")
-    return _flag(file_system, use, smaller, recorded, limits)
+    lost_minutes = unless_decided(fsx.lost_minutes(recorded, seen.finished(samples, file_system.created_at)))
+    return _flag(file_system, use._replace(lost_minutes=lost_minutes), smaller, recorded, limits)
 
 
 def _exempt(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Fine | None:
@@ -287,6 +287,7 @@ def _move(service: str, before: tuple[Change, ...], way: Alternative) -> Advice 
 
 
 WORKING = {DISK_IOPS: 8.0, READ: 2.0 * GIB, WRITTEN: 0.5 * GIB, READ_PEAK: 300e6, WRITE_PEAK: 60e6}
+FOUR_HOURS_LOST = days(1_440.0, {20: 1_200.0})
 GROWING = [(50 + 4.0 * day) * GIB for day in range(37)]
 
 
@@ -330,12 +331,15 @@ DETECTOR = Detector(
         openzfs("being filled", Fine, "grows by 4 GiB a day", metrics={USED: GROWING}),
         unread("64 GiB, the least there is", Fine, "64 GiB", storage_gib=64),
         tight("a minimum that its IOPS require", Fine, "hardly be smaller"),
+        tight(
+            "the same, and four hours without points", Fine, "smaller", metrics={SAMPLES["OPENZFS"]: FOUR_HOURS_LOST}
+        ),
         openzfs("two hours without points", Flagged, metrics={SAMPLES["OPENZFS"]: days(1_440.0, {20: 1_320.0})}),
         openzfs(
             "four hours without points",
             Unknown,
             "240 minutes",
-            metrics={SAMPLES["OPENZFS"]: days(1_440.0, {20: 1_200.0})},
+            metrics={SAMPLES["OPENZFS"]: FOUR_HOURS_LOST},
         ),
         openzfs("a week without points", Unknown, "7 of 36", metrics={USED: days(150.0 * GIB, {range(5, 12): None})}),
         unread("no metric at all", Unknown, "14 of 14 days"),

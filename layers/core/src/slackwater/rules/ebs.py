@@ -93,7 +93,7 @@ def modify(volume: Volume, to: Volume, action: str, summary: str, risk: str) -> 
         risk=f"{risk} {ONLINE}",
         reversible=not grows,
         command=modify_command(to) + (f" --size {to.size_gib}" if grows else ""),
-        setting=advice.by_program(volume, setting),
+        setting=None if grows else advice.by_program(volume, setting),  # a setting has no size
     )
 
 
