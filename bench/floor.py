@@ -80,7 +80,7 @@ def inventory(fleet: Fleet, region: str) -> Iterator[tuple[str, int, int]]:
     """What must be listed: name, how many, how many a page. What hangs on something is there only where that is."""
     instances = [i for i in fleet.instances if i.region == region]
     systems, shares = [e for e in fleet.efs if e.region == region], [f for f in fleet.fsx if f.region == region]
-    loose = [v for v in fleet.volumes if v.region == region and not v.attachments]
+    unattached = [v for v in fleet.volumes if v.region == region and not v.attachments]
     yield "ec2:volumes", sum(v.region == region for v in fleet.volumes), PAGES["ec2:volumes"]
     yield "ec2:instances", len(instances), PAGES["ec2:instances"]
     if instances:
@@ -93,8 +93,8 @@ def inventory(fleet: Fleet, region: str) -> Iterator[tuple[str, int, int]]:
     yield "fsx:systems", len(shares), PAGES["fsx"]
     if any(f.kind in WITH_VOLUMES for f in shares):
         yield "fsx:volumes", sum(f.region == region for f in fleet.fsx_volumes), PAGES["fsx"]
-    if loose:
-        since = max(fleet.now - 90 * DAY, min(v.created for v in loose))
+    if unattached:
+        since = max(fleet.now - 90 * DAY, min(v.created for v in unattached))
         for name in ("DetachVolume", "AttachVolume"):
             events = sum(e.region == region and e.name == name and e.at >= since for e in fleet.events)
             yield f"cloudtrail:{name}", events, PAGES["cloudtrail"]

@@ -178,7 +178,7 @@ _CONSUMED = [*_DONE, *((name, 256.0 * KIB) for name in BYTES)]
 
 
 def ebs_unattached(truth: Truth, region: str, asked: Asked) -> None:
-    """One metric by the day for each loose volume that no recent event explains."""
+    """One metric by the day for each unattached volume that no recent event explains."""
     events: dict[str, int] = {}
     for event in truth.fleet.events:
         for _, name in event.resources:

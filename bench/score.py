@@ -116,7 +116,7 @@ def said_by(document: dict[str, Any]) -> dict[tuple[str, str], Said]:
     """By detector and resource id.
 
     What saves too little to list was flagged all the same; what a tag keeps, what would cost more, or what a stronger
-    finding tells of, was not.
+    finding suppresses, was not.
     """
     flagged = document["findings"] + [one for one in document["unlisted"] if one["reason"] == TOO_LITTLE]
     return {(one["detector"], one["resource"]["id"]): "unknown" for one in document["unknown"]} | {

@@ -91,7 +91,7 @@ class _Hard:
         if number % 20 == 7:  # detached about a week ago
             at, made = self.build.ago(self._peak(7)), self.build.ago(200)
             life: dict[str, Any] = {"created": made, "used": ((made, at),), **self._kind(number, size)}
-            self.build.detached(self.build.volume(f"loose-{number:05}", size, **life).id, host.id, at)
+            self.build.detached(self.build.volume(f"unattached-{number:05}", size, **life).id, host.id, at)
             return
         device = f"/dev/sd{chr(102 + number % 20)}"
         self.build.volume(f"data-{number:05}", size, on=host, device=device, **self._kind(number, size))

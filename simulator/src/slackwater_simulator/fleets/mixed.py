@@ -269,7 +269,7 @@ class _Mixed:
 
     def _left_behind(self, number: int) -> None:
         days = self._between(100, 300) if number % 10 == 9 else self._between(9, 85)
-        gp2, name = number % 3 == 1, f"loose-{number:05}"
+        gp2, name = number % 3 == 1, f"unattached-{number:05}"
         more = {"type": "gp2" if gp2 else "gp3", "throughput": 500 if number % 8 == 0 and not gp2 else None}
         volume, why = self._unattached(name, number, days, **more), f"Detached {days:.0f} days ago."
         self.build.plant(volume, "Left when its instance was replaced.", "ebs-unattached", why=why)

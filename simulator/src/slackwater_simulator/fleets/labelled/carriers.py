@@ -107,9 +107,9 @@ def interrupted(use: Callable[..., Volume], much: Callable[[Draw], float]) -> di
 def without_data(use: Callable[..., Volume], much: Callable[[Draw], float]) -> dict[str, One]:
     """Return negative controls: volumes in little use that are too new to judge, or miss whole days."""
     return {
-        "new: Attached within ten days: nobody knows yet.": lambda d: use(
+        "new: Attached within ten days: too early to say.": lambda d: use(
             d, d.demand(), much(d), created=d.ago(d.uniform(0.1, 10))
         ),
-        "holes: Days without metrics: nobody knows.": lambda d: use(d, d.without_days(d.demand()), much(d)),
+        "holes: Days without metrics: inconclusive.": lambda d: use(d, d.without_days(d.demand()), much(d)),
         "old-holes: The same weeks ago.": lambda d: use(d, d.old_holes(d.demand()), much(d)),
     }

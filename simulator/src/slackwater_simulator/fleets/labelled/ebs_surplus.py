@@ -5,7 +5,7 @@ Not drawn, because the truth is in doubt:
   restore or a migration that ended within five weeks, which looks like a job that runs once a month. An io1 volume is
   another detector's: its type is the larger waste;
 - `ebs-surplus-size`: file systems that are between a third and a half full at most, and those that will be within half
-  a year to two years. Copies of the last nine days too: whether more is to come, nobody knows.
+  a year to two years. Copies of the last nine days too: it is unknown whether more will come.
 """
 
 from __future__ import annotations
@@ -334,7 +334,7 @@ EBS_SURPLUS_SIZE_CONTROLS: Rows = {
         d, replace(_disk(d, _filled(d), ""), device="mapper/data-all")
     ),
     # A database keeps its pages on it without a file system.
-    "raw: Without a file system; the agent tells of the root disk.": lambda d: _unnamed(d, None),
+    "raw: Without a file system; the agent reports the root disk.": lambda d: _unnamed(d, None),
     "root: A root volume, nearly empty.": _root,
     "new: Attached within two weeks.": lambda d: _with_disk(
         d, _disk(d, _nearly_empty(d)), created=d.ago(d.uniform(0.1, 13))
@@ -344,5 +344,5 @@ EBS_SURPLUS_SIZE_CONTROLS: Rows = {
     "kept: Tagged keep.": lambda d: _with_disk(d, _disk(d, _nearly_empty(d)), tags={"keep": "true"}),
 }
 EBS_SURPLUS_SIZE_UNKNOWN: Rows = {
-    "holes: Days without the agent: nobody knows.": lambda d: _used(d, d.without_days(_nearly_empty(d)))
+    "holes: Days without the agent: inconclusive.": lambda d: _used(d, d.without_days(_nearly_empty(d)))
 }

@@ -2,8 +2,8 @@
 
 Every gp2 that keeps its credits is of an outdated type all the same. Not drawn, because the truth is in doubt:
 - `ebs-outdated-type`: gp2 volumes of 171 to 300 GiB that move between 100 and 210 MiB/s, where gp3 costs as much;
-  magnetic volumes near their limit, or at it on few days; and gp2 volumes out of credits, of which nobody knows what
-  they need;
+  magnetic volumes near their limit, or at it on few days; and gp2 volumes out of credits, whose need is
+  unknown;
 - `ebs-burst-draining`: 10 to 70 minutes a day without credits, a day without them that happens once, and a balance that
   falls for days and has a day or two left.
 """

@@ -165,8 +165,8 @@ EBS_IDLE_CONTROLS: Rows = {
     "kept: Tagged keep.": lambda d: _volume(d, tags={"keep": "true"}),
 }
 EBS_IDLE_UNKNOWN: Rows = {
-    "dark: No metrics: nobody knows.": lambda d: _volume(d, telemetry=dict.fromkeys(_METRICS, d.silent())),
-    "holes: Days without metrics: nobody knows.": lambda d: _volume(
+    "dark: No metrics: inconclusive.": lambda d: _volume(d, telemetry=dict.fromkeys(_METRICS, d.silent())),
+    "holes: Days without metrics: inconclusive.": lambda d: _volume(
         d, telemetry=dict.fromkeys(_METRICS, d.zeros(holes=True))
     ),
     "gappy-zeros: Zeros, with hours of a day lost.": _gappy,
@@ -436,7 +436,7 @@ EBS_UNATTACHED_ISSUES: Rows = {
     "instance-terminated: Its instance was terminated.": lambda d: _terminated(
         d, d.uniform(10, 89), d.spread(0.1, 60) if d.chance(0.4) else 0
     ),
-    "long-ago: Loose for longer than CloudTrail remembers.": _long_ago,
+    "long-ago: Unattached for longer than CloudTrail remembers.": _long_ago,
     "never-attached: Made, and never attached.": lambda d: _never(d, d.spread(10, 400)),
     "moved-and-lost: Moved to another instance, and lost with it.": _moved_and_lost,
     # Of a cluster of EKS Auto Mode, EC2 alone says so: nobody put tags on it.

@@ -355,7 +355,7 @@ EC2_NETWORK_OVER_BASELINE_CONTROLS = _planted(
         ),
         "both-ways: In and out, each below it.": _both_ways,
         "resized: Above it until it was made larger.": _resized,
-        # Whether this is its life nobody knows.
+        # Too young to say whether this is its usual load.
         "new: Started a few days ago.": lambda d: replace(_every_day(d), more={"days": d.uniform(0.5, 3.9)}),
         "no-burst: A type without burst.": lambda d: _without_burst(d, Draw.daily),
     }

@@ -124,7 +124,7 @@ EFS_COLD_DATA_UNKNOWN: Rows = {
     "dark: No metric at all.": lambda d: _touched(
         d, d.build.shapes.shape("office"), 0.1, 0.02, voice="dark", activity=None, clients=None
     ),
-    "half-dark: Days on which nobody knows what was read.": lambda d: _touched(
+    "half-dark: Days without metrics of reads.": lambda d: _touched(
         d, telemetry={"DataReadIOBytes": _unseen(d)}, shape=d.build.shapes.shape("office"), read=0.1, written=0.02
     ),
 }
@@ -203,7 +203,7 @@ EFS_SINGLE_CLIENT_CONTROLS: Rows = {
     "replication-source: One client, and a replica elsewhere.": _source,
 }
 EFS_SINGLE_CLIENT_UNKNOWN: Rows = {
-    "half-dark: Days on which nobody knows who was there.": lambda d: _connected(d, d.without_days(np.ones(MINUTES))),
+    "half-dark: Days without metrics of clients.": lambda d: _connected(d, d.without_days(np.ones(MINUTES))),
     "dark: No metric at all.": lambda d: _one(d, voice="dark", activity=None, clients=None),
 }
 

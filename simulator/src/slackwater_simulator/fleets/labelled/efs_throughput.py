@@ -220,7 +220,7 @@ EFS_THROUGHPUT_MISMATCH_CONTROLS: Rows = {
     "replica: Provisioned, and written by replication alone.": _replica,
 }
 EFS_THROUGHPUT_MISMATCH_UNKNOWN: Rows = {
-    "holes: Days without metrics: nobody knows.": lambda d: _provisioned(
+    "holes: Days without metrics: inconclusive.": lambda d: _provisioned(
         d, gib := d.spread(5, 200), bought := _bought(d, gib), d.without_days(_flat(d, 0.05 * bought))
     ),
     "dark: No metric at all.": lambda d: _provisioned(d, 50, 64, np.ones(MINUTES), voice="dark"),

@@ -65,8 +65,8 @@ def in_runs(use: Use, much: Share) -> dict[str, One]:
 def without_data(use: Use, little: Share) -> dict[str, One]:
     """Return negative controls that are too new to judge, or miss whole days."""
     return {
-        "new: Made within two weeks: nobody knows yet.": lambda d: use(d, full(d), little(d), days=d.uniform(0.5, 12)),
-        "holes: Days without metrics: nobody knows.": lambda d: use(d, d.without_days(full(d)), little(d)),
+        "new: Made within two weeks: too early to say.": lambda d: use(d, full(d), little(d), days=d.uniform(0.5, 12)),
+        "holes: Days without metrics: inconclusive.": lambda d: use(d, d.without_days(full(d)), little(d)),
     }
 
 
