@@ -254,7 +254,7 @@ EC2_CPU_CREDITS_SURCHARGED_CONTROLS: Rows = {
     "incident: One runaway process, for days.": _incident,
     "launch: Busy days after its launch.": _launch,
     "new: Hot, and not two weeks old.": lambda d: _hot(d, days=d.uniform(1, 13.5)),
-    "fixed: Hot until it was fixed.": _fixed_since,
+    "repaired: Hot until it was repaired.": _fixed_since,
     "resized: Hot until it was made larger.": _resized,
     "cheapest: Charged, and the cheapest way to run it.": _cheapest,
     "few: A few credits a week.": _few,
