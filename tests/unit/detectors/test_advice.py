@@ -51,9 +51,13 @@ def test_no_command_deletes_what_kubernetes_made_or_what_has_tags_that_nobody_re
 
 def test_no_command_deletes_a_file_system_that_was_not_recorded_without_a_break() -> None:
     assert deletes(flagged("fsx-idle", "a month of zeros"))
-    partly = flagged("fsx-idle", "two hours of a day are missing")
-    assert (deletes(partly), partly.confidence) == (False, "medium")
-    assert "did not record it for 120 minutes" in partly.caveats[0]
+    for title, caveat in (
+        ("two hours of a day are missing", "did not record it for 120 minutes"),
+        ("every second minute is missing", "less than one point a minute"),
+    ):
+        partly = flagged("fsx-idle", title)
+        assert (deletes(partly), partly.confidence) == (False, "medium")
+        assert caveat in partly.caveats[0]
 
 
 def test_no_command_deletes_a_volume_before_its_time() -> None:

@@ -73,21 +73,23 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
         for metric, series in zip(known, silent, strict=True):
             unless_decided(_not_silent(metric, series, seen.finished(series, file_system.created_at), limits))
     rest = (METADATA, *(SAMPLES[one] for one in metrics), *([USED] if is_openzfs else []))
-    metadata, *samples = seen.read(*fsx.daily(file_system, window, *rest))
-    space = samples[len(metrics) :]
+    metadata, *more = seen.read(*fsx.daily(file_system, window, *rest))
+    samples, space = more[: len(metrics)], more[len(metrics) :]
     for used in space:
         unless_decided(_replicated(used, file_system, seen, limits))
 
     recorded = [seen.finished(one, file_system.created_at) for one in silent]
-    counts = [seen.finished(one, file_system.created_at) for one in samples[: len(metrics)]]
-    pairs = zip(recorded, counts, strict=True)
-    lost_minutes = max(unless_decided(fsx.lost_minutes(*pair, fsx.DAY_MINUTES)) for pair in pairs)
     lost = max(gaps(one, limits.quiet_days).before for one in recorded)
+    counts = [seen.finished(one, file_system.created_at) for one in samples]
+    lost_minutes = max(unless_decided(fsx.lost_minutes(*pair)) for pair in zip(recorded, counts, strict=True))
+    sparse = any(min(one.present, default=0) < fsx.DAY_MINUTES for one in counts) and not (lost or lost_minutes)
     quiet, probes, reads = len(recorded[0]) - lost, sum(metadata.present), silent[0]
-    whole, kept_days = quiet >= SURE_DAYS and not (lost or lost_minutes or probes), file_system.automatic_backup_days
+    whole = quiet >= SURE_DAYS and not (lost or lost_minutes or sparse or probes)
+    kept_days = file_system.automatic_backup_days
     doubts = advice.caveats(
         (f"CloudWatch did not record {lost} earlier days, when a monthly job may have run.", lost),
         (f"CloudWatch did not record it for {lost_minutes:,.0f} minutes, when a client may have come.", lost_minutes),
+        ("CloudWatch has less than one point a minute, so a client may have come in between.", sparse),
         (f"{probes:,.0f} metadata operations came without a client, probably from FSx's own health checks.", probes),
     )
     return Flagged(
@@ -258,7 +260,7 @@ DETECTOR = Detector(
         openzfs("a day without a point", Unknown, "1 of 36 days", metrics={WRITES: days(0.0, {16: None})}),
         openzfs("two hours of a day are missing", Flagged, metrics={SAMPLES[CLIENTS]: days(1_440.0, {20: 1_320.0})}),
         openzfs("four hours of a day are missing", Unknown, "240 minutes", metrics={SAMPLES[READS]: FOUR_HOURS_LOST}),
-        openzfs("every second minute is missing", Unknown, metrics={SAMPLES[WRITES]: 720.0}),
+        openzfs("every second minute is missing", Flagged, metrics={SAMPLES[WRITES]: 720.0}),
         openzfs(
             "recorded for a month, from a noon on", Flagged, "31 days", metrics={READS: ZEROS, SAMPLES[READS]: NOON}
         ),

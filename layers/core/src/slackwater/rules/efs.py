@@ -8,7 +8,6 @@ systems"; Amazon EFS API Reference, "PutLifecycleConfiguration".
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any, Final
 
 from slackwater.model.detector import Seen
@@ -60,7 +59,7 @@ def exempt(file_system: EfsFileSystem, seen: Seen, minimum_age_days: float = 0) 
         return Fine(f"it is {file_system.state}")
     if file_system.is_replica or replication:
         return Fine(f"it is the {replication.role if replication else 'destination'} of a replication")
-    if seen.age(file_system.created_at) < timedelta(days=minimum_age_days):
+    if seen.is_younger(file_system.created_at, days=minimum_age_days):
         return Fine(f"it is younger than {minimum_age_days:g} days")
     return None
 

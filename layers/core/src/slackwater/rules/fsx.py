@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
 from math import isnan
 from typing import Final, NamedTuple
 
@@ -60,7 +59,7 @@ def utilization(
     file_system: FsxFileSystem, seen: Seen, limits: UtilizationLimits, *metrics: Metric
 ) -> Utilization | Fine | Unknown:
     """Read these metrics by the day. The verdict if the file system is too young, or if days are missing."""
-    if seen.age(file_system.created_at) < timedelta(days=limits.least_days + 1):  # its first day is not a whole one
+    if seen.is_younger(file_system.created_at, days=limits.least_days + 1):  # its first day is not a whole one
         return Fine(f"it is younger than {limits.least_days + 1} days")
     window = max(limits.window_days, limits.least_days)
     found = seen.read(*daily(file_system, window, *metrics))
@@ -81,15 +80,14 @@ def hole(metric: Metric, days: Series, least_days: int) -> Unknown | None:
     return Unknown(f"{metric.name} has no point on {holes} of {len(days) - before} days") if holes else None
 
 
-def lost_minutes(recorded: Series, samples: Series, points_a_day: int | None = None) -> float | Unknown:
+def lost_minutes(recorded: Series, samples: Series) -> float | Unknown:
     """How long a metric was not recorded in all. The verdict if more than advice tolerates is missing.
 
     Args:
         recorded: The metric by day. If its first days are missing, the first present one may have begun late.
-        samples: How many points each day has.
-        points_a_day: How many a whole day has. None is not known: the day with the most was recorded whole.
+        samples: How many points each day has: one a minute, or as many as the fullest day if that has fewer.
     """
-    whole = points_a_day or max(samples.present, default=0) or 1
+    whole = min(max(samples.present, default=0), DAY_MINUTES) or 1
     known = [n or 0 for value, n in zip(recorded.optional(), samples.optional(), strict=True) if value is not None]
     late = len(recorded) > 0 and isnan(recorded.values[0])
     minutes = [DAY_MINUTES * max(0.0, 1 - points / whole) for points in known[late:]]
