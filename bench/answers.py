@@ -5,8 +5,6 @@ Every difference is explained by a rule that is checked on the fleet itself, or 
 resource. One that no rule explains is unexplained, and fails the benchmark.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -5,8 +5,6 @@ client and boto3, against a deployment to ministack, the simulated account, and 
 Prints a Markdown table; `--write FILE` puts it between the file's marks.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import json

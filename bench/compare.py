@@ -6,8 +6,6 @@ which `--write` puts between the marks of a file; `--picture` draws it. Progress
 when one of the two flags a resource and the other does not, and no rule in `answers.py` says why.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -5,8 +5,6 @@ Custodian runs as a process, with default settings; Slackwater's scans too, and 
 machine as it is deployed. Prints every play; `--write FILE` puts them between the file's marks.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 import hashlib

@@ -9,8 +9,6 @@ question takes alone (metrics, points): of all questions, or of those that Cloud
 14 days.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -8,8 +8,6 @@ too, and those that the inventory answers. One metric counts once for a resource
 wants it.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

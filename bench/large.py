@@ -6,8 +6,6 @@ systems, of which EFS answers some questions one by one, so the policy's rates a
 `--write FILE` puts it between the file's marks.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import resource

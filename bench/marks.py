@@ -1,7 +1,5 @@
 """Puts what was measured between a page's marks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

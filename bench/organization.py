@@ -7,8 +7,6 @@ whole is what the parts cost, times how many there are. Writes a section of a pa
 measurements, or takes them from there.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

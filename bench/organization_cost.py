@@ -4,8 +4,6 @@ about them.
 Nothing here is measured: the whole is what its parts cost, times how many there are.
 """
 
-from __future__ import annotations
-
 import re
 import statistics
 from collections import Counter

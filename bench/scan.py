@@ -4,8 +4,6 @@ Every figure is of a whole `slackwater scan` process against the simulated accou
 and delays each answer. Prints a Markdown table; `--write FILE` puts it between the file's bench marks.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -6,8 +6,6 @@ tables between the file's score marks. Exits with 1 when a target is missed. Lim
 reported on `report`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -5,8 +5,6 @@ memory, and of a write's condition only this is checked, whether the item is the
 `GET /_counts` tells what was asked so far, and `POST /_latency` takes the milliseconds by which each answer is delayed.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import threading

@@ -1,7 +1,5 @@
 """What tests of every kind share."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import nullcontext

@@ -8,8 +8,6 @@ against safety-db, whose last release is of 2021: it knows nothing newer, and no
 source and how old it is. Exit status: 0 nothing known, 1 vulnerable, 2 not checked.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -5,8 +5,6 @@ FOLDER gets `template.yaml`, `template-member.yaml`, and `artifacts/`: code, sta
 each named by its content. The templates find them in one bucket, the parameter ArtifactBucket, below ArtifactPrefix.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import io

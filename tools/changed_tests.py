@@ -8,8 +8,6 @@ tests that import it indirectly.
 Usage: changed_tests.py [BASE]    everything that differs from BASE (HEAD), uncommitted and new files included
 """
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

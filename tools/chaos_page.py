@@ -3,8 +3,6 @@
 It exits with 1, and says which scans, where one did what none may.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -6,8 +6,6 @@ for every property a resource could have. cfn-lint packages them. The actions of
 use are left out.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Iterator, Mapping

@@ -2,8 +2,6 @@
 output.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

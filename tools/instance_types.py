@@ -2,8 +2,6 @@
 (Apache-2.0).
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

@@ -5,8 +5,6 @@ That interpreter holds what Lambda's has, the runtime client and a boto3. All el
 layer, and both come before it, as on Lambda: the function uses the layer's boto3.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

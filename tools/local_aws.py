@@ -5,8 +5,6 @@ which says where the simulated account answers; what a function's role allows is
 itself answers.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

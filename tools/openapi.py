@@ -1,7 +1,5 @@
 """`python tools/openapi.py FILE`: writes the API's document."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

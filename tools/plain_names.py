@@ -5,8 +5,6 @@ keep one: contracts (policy keys, JSON fields, stored items) and terms of librar
 still have to be rewritten. Prints `file:line: name: use …` and exits with 1.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

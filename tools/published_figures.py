@@ -1,7 +1,5 @@
 """The figures that the field reports published, and what the estimates make of the same situations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial

@@ -4,8 +4,6 @@ Each is a recording, and beside it what its replay has to find, under the record
 detector reads what was not recorded, or judges otherwise, and look at the difference.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Mapping

@@ -4,8 +4,6 @@ FOLDER gets the wheel, the bundle as a zip file, and SHA256SUMS. The wheel is bu
 commit, and both must be equal byte by byte: what you install is what anyone builds from the tag.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import io

@@ -4,8 +4,6 @@ the stack.
 The stack goes last, since it says what there is: whatever interrupts this, run it again.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 from typing import Any

@@ -1,7 +1,5 @@
 """Writes the page of what the deployed service costs a month: `python tools/running_cost.py docs/running-cost.md`."""
 
-from __future__ import annotations
-
 import sys
 import tomllib
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 findings.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """`python tools/slack_pictures.py DIR`: draws messages of Slack as SVG, from the same blocks that Slack gets."""
 
-from __future__ import annotations
-
 import json
 import sys
 import textwrap

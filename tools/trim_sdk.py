@@ -10,8 +10,6 @@ botocore's data:
 Of boto3, the examples and the data of its resources (`boto3.resource`) go, which nobody uses.
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 from pathlib import Path

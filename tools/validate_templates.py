@@ -3,8 +3,6 @@
 Usage: validate_templates.py TEMPLATE...
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 

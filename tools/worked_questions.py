@@ -1,7 +1,5 @@
 """Questions as users would ask them, with the command that answers each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

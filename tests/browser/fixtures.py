@@ -1,7 +1,5 @@
 """Write reports to test in a browser: `fixtures.py FOLDER NAME…` makes NAME.json, a scan document, and NAME.html."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

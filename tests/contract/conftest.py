@@ -1,7 +1,5 @@
 """Simulated accounts on the loopback, and moto for the table, with dummy keys: no profile or proxy is read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass

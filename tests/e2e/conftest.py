@@ -1,7 +1,5 @@
 """Slackwater, built and deployed to ministack and a simulated account (see tools/local_aws.py). `make e2e` runs it."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import signal

@@ -12,8 +12,6 @@ ministack stands in for AWS where the service runs, the simulated account where 
   function does there, with the tags that are there by then. Nobody has shown it on AWS.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

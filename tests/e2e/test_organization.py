@@ -1,7 +1,5 @@
 """The state machine's Distributed Map over two more accounts of an organization: one denies access, and one is slow."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """One deployment, from the first start to the last fault. The tests run in order, and each leaves the service well."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The built artefacts on Lambda's own runtime. The interpreter has only the runtime's client and an older boto3."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

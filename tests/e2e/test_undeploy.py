@@ -1,7 +1,5 @@
 """The end: what was deployed can be removed, and nothing is left."""
 
-from __future__ import annotations
-
 import sys
 
 from local_aws import ARTIFACT_BUCKET, STACK, must

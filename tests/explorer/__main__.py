@@ -1,7 +1,5 @@
 """`make explore`: every kind, on both cores; `PYTHONPATH=tests python -m explorer ebs` one of them."""
 
-from __future__ import annotations
-
 import argparse
 import logging
 import sys

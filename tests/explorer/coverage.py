@@ -1,7 +1,5 @@
 """How much was explored, and what was found."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from explorer.facts import Violation

@@ -1,7 +1,5 @@
 """What may happen in the world around a call."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace

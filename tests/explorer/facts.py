@@ -1,7 +1,5 @@
 """What the oracle says, and what it remembers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What may happen to a call."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What can be deleted or changed: a small fleet for each kind, and the policy that lets it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final

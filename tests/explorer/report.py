@@ -1,7 +1,5 @@
 """What an exploration covered and found, as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Final
 

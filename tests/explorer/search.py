@@ -6,8 +6,6 @@ event before a read that answers the same with and without it equals the event b
 is nothing.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from collections import Counter

@@ -8,8 +8,6 @@ product's own limits (10 minutes, an hour, a day) are multiples of these. Ids an
 which they appear.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator

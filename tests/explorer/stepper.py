@@ -1,7 +1,5 @@
 """The real state machine, one try of one task at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache

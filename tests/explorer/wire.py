@@ -4,8 +4,6 @@ A point is one call: an AWS request, or a read or write of a store or of the pol
 works, so a crash, a fault or an event of the world at each point is one at each moment that can differ.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future

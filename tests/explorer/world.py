@@ -5,8 +5,6 @@ plan: what the scheduler and people do after the clean-up has ended. Between two
 `Snapshot`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from copy import deepcopy

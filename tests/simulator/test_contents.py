@@ -1,7 +1,5 @@
 """What resources hold is kept version by version, and an account goes back to a checkpoint."""
 
-from __future__ import annotations
-
 from slackwater_simulator.account import CLIENT, SERVICE, Account
 from slackwater_simulator.clock import Clock
 from slackwater_simulator.fleets.builder import Builder

@@ -1,7 +1,5 @@
 """Partitions of AWS in the simulator, and Regions that a service control policy closes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import botocore.session

@@ -5,8 +5,6 @@ What a function raises goes through Retry and Catch by the name of its class, as
 and so does an execution that is made from a `checkpoint` of another.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -147,7 +145,7 @@ class Execution:
         if self.checkpoint is None:
             self.checkpoint = Checkpoint(self.machine["StartAt"], deepcopy(self.input))
 
-    def run(self) -> Execution:
+    def run(self) -> "Execution":
         """To the end."""
         while self.step():
             pass

@@ -1,7 +1,5 @@
 """Which audits run, in memory, and limits that go by it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime

@@ -3,8 +3,6 @@
 They go through the real client: only the connection is replaced, so that our parsers read what AWS would send.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import threading

@@ -4,8 +4,6 @@ Everything is drawn from a scan's number. Nothing waits: the pauses between atte
 a scan sent show whether it ends.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence

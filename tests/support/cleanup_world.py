@@ -3,8 +3,6 @@
 The use cases and adapters are real, the stores are in memory, and the state machine is as deployed.
 """
 
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import Callable, Iterator, Mapping

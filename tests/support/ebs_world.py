@@ -1,7 +1,5 @@
 """A simulated account with an EBS volume to clean up, and sessions that read and ask there."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache

@@ -1,7 +1,5 @@
 """How hard random tests try: `make test-all` uses hypothesis' profile "thorough", and everything else is quick."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from hypothesis import settings

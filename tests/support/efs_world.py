@@ -1,7 +1,5 @@
 """A simulated account with an EFS file system to clean up, and sessions that read and ask there."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self

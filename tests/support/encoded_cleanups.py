@@ -1,7 +1,5 @@
 """Clean-ups stored as DynamoDB and S3 would have them: by the real adapter, in a table and a bucket in memory."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from slackwater.aws.store import findings as finding_store

@@ -4,8 +4,6 @@
 left in it says whether it went well, by the same measure for both.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

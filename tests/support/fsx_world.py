@@ -1,7 +1,5 @@
 """FSx file systems in a simulated account, with all that a clean-up's adapters for them take."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Requests that nobody should send: values, bodies and headers at random, the same for the same seed."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 from typing import Any, Final

@@ -4,8 +4,6 @@ After the IAM User Guide, "Policy evaluation logic" and "IAM JSON policy element
 allowed where a statement allows it on each resource that it touches, and none denies it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any

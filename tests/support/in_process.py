@@ -5,8 +5,6 @@ key and its scope, which is all that a simulator reads of it: both take more tha
 makes thousands of calls. `make test-all` uses both everywhere (`--over-http`), and tests marked `over_http` always do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache

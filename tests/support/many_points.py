@@ -1,7 +1,5 @@
 """EFS access points in thousands: answered in this process, while the simulated account answers everything else."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

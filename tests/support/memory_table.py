@@ -1,7 +1,5 @@
 """A DynamoDB table in memory behind the real adapters: it encodes as they do, with DynamoDB's conditions and limits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -53,7 +51,7 @@ class MemoryTable:
         """The adapter of this table."""
         return Table(self, "memory", lambda _: None)  # type: ignore[arg-type]
 
-    def client(self, service: str, region: str) -> MemoryTable:
+    def client(self, service: str, region: str) -> "MemoryTable":
         assert (service, region) == ("dynamodb", self.home)
         return self
 

@@ -11,8 +11,6 @@ Nothing here comes from the simulator: no code, no parameter. Sources of the mod
 Everything is seeded, and by the minute. Rates are relative: the caller scales them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import exp, log
 from typing import Final, NamedTuple

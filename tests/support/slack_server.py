@@ -12,8 +12,6 @@ It answers `chat.postMessage`, `chat.update`, `chat.postEphemeral`, `conversatio
 One request is served at a time, in the order of arrival: what was sent before is done before what is asked after.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import hmac

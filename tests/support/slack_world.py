@@ -1,7 +1,5 @@
 """What it takes to notify Slack, without AWS: audits that found something, with an outbox, a clock and a policy."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -8,8 +8,6 @@ A file is the log of one execution: the states that it entered, the calls that c
 were stored, each with the seconds since the beginning. `Past` plays a log again up to any entry, into a new account.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

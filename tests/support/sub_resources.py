@@ -1,7 +1,5 @@
 """What belongs to a file system in the simulated account."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

@@ -4,8 +4,6 @@
 of each: the test of a rollback runs it in the code of the previous version.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The verdict on each worked case of each detector: played once a process, for the tests that only read it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache

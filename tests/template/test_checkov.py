@@ -1,7 +1,5 @@
 """Each check of checkov that a template skips has a reason, and the reason is true of what it stands at."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

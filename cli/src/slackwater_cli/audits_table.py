@@ -1,7 +1,5 @@
 """Audits for people at a terminal."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from decimal import Decimal

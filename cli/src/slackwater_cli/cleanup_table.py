@@ -1,7 +1,5 @@
 """Clean-ups for people at a terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final

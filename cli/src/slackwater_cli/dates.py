@@ -1,7 +1,5 @@
 """Points in time on the command line."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from typing import Final

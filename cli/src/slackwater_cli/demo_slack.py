@@ -4,8 +4,6 @@ button.
 Only the line above the first says what they would not: that the account is simulated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal

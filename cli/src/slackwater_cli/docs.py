@@ -1,7 +1,5 @@
 """`python -m slackwater_cli.docs DIR`: writes a page for every detector, their worked cases, and an index."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

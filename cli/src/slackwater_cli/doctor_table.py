@@ -1,7 +1,5 @@
 """What a caller may see, for people at a terminal."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final

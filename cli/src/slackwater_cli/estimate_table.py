@@ -1,7 +1,5 @@
 """A worked estimate for people at a terminal."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal

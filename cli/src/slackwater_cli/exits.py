@@ -1,7 +1,5 @@
 """How a command ends: the exit status, and the errors that choose it."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 from slackwater.ports.errors import AwsError

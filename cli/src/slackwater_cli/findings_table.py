@@ -1,7 +1,5 @@
 """Stored findings for people at a terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final

@@ -1,7 +1,5 @@
 """Lists as columns, none of which is ever cut."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The first of a list that comes in pages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from slackwater.model.listing import MAX_PAGE, Page

@@ -1,7 +1,5 @@
 """Keeps the process small under many threads."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import Final
 

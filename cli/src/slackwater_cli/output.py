@@ -1,7 +1,5 @@
 """The file that --output names: there in full, or not at all."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

@@ -1,7 +1,5 @@
 """Progress bars on a terminal; elsewhere, nothing."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

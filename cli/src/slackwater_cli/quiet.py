@@ -1,7 +1,5 @@
 """The option `--quiet`, which every command has."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Annotated, Any
 

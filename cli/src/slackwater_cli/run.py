@@ -1,7 +1,5 @@
 """Runs the scan use case under a progress bar, where a signal can end it."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext

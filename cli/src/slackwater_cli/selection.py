@@ -1,7 +1,5 @@
 """Which findings fit on a screen, and in which order people want them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final

@@ -1,7 +1,5 @@
 """The simulated account: a separate process, reached only by its output and its HTTP answers."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Says what a command waits for, if it has to wait."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

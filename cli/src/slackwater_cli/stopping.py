@@ -1,7 +1,5 @@
 """Ctrl-C and SIGTERM: the command ends at once, and leaves nothing half done."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

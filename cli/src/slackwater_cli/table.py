@@ -1,7 +1,5 @@
 """A scan for people at a terminal: a page to decide by, or every detail."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final

@@ -1,7 +1,5 @@
 """Compares what was planted in the simulated account with what the scan found."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import groupby

@@ -1,7 +1,5 @@
 """`python -m slackwater_simulator`: serve a fleet until told to stop."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import signal

@@ -4,8 +4,6 @@ All that exists is one frozen `State`; a change puts another in its place. A rea
 from beginning to end. It needs no lock, and what was rendered of a state is kept for as long as the state lasts.
 """
 
-from __future__ import annotations
-
 import copy
 import heapq
 import threading
@@ -70,7 +68,7 @@ class Checkpoint:
     state: State
     telemetry: Telemetry
     made: dict[object, Any]
-    shown: Account
+    shown: "Account"
     due: tuple[tuple[float, int, Callable[[], object]], ...]
     numbers: int
     former: tuple[State, ...]
@@ -99,7 +97,7 @@ class Account:
     """An account as it is now, or (`shown`) as it was: what is shown of it does not change."""
 
     _made: dict[object, Any]
-    _shown: Account
+    _shown: "Account"
 
     def __init__(self, fleet: Fleet, clock: Clock | None = None) -> None:
         self.clock = clock or Clock()
@@ -148,7 +146,7 @@ class Account:
             self._made[key] = make()
         return self._made[key]  # type: ignore[no-any-return]
 
-    def shown(self, seconds_ago: float = 0.0) -> Account:
+    def shown(self, seconds_ago: float = 0.0) -> "Account":
         """The account as it was so long ago, which does not change any more."""
         if not seconds_ago:
             return self._shown
@@ -408,7 +406,7 @@ class Account:
         self._made = {}
         self._shown = self._as(state)
 
-    def _as(self, state: State) -> Account:
+    def _as(self, state: State) -> "Account":
         """This account with another state, for good. What is made of the present state is shared."""
         present = state is self._state
         shown = copy.copy(self)

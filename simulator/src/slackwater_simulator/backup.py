@@ -1,7 +1,5 @@
 """AWS Backup over rest-json: vaults, and recovery points of EFS file systems."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """AWS Backup over rest-json: jobs that back up EFS file systems, and that restore them, each to a new one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal

@@ -1,7 +1,5 @@
 """Resources that came into use: work in their metrics from some moment on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The account's time: it stands still unless moved on, or goes with real time."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

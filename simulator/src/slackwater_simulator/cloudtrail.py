@@ -1,7 +1,5 @@
 """CloudTrail: looking up management events of the last ninety days."""
 
-from __future__ import annotations
-
 from uuid import NAMESPACE_URL, uuid5
 
 from .partitions import global_arn

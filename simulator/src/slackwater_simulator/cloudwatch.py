@@ -5,8 +5,6 @@ EndTime). StartTime is first rounded down as the API reference says, by its age.
 is published `Account.late.metrics` seconds later. Limits: CloudWatch service quotas.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

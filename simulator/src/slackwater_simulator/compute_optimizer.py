@@ -1,7 +1,5 @@
 """Compute Optimizer over JSON 1.0: whether the account is enrolled, and what was planted as its recommendations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from .partitions import arn

@@ -1,7 +1,5 @@
 """Volumes' metrics."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any

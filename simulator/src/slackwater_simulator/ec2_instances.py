@@ -1,7 +1,5 @@
 """EC2's instances, their types, and the network interfaces that file systems made for themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Instances' metrics."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from . import mechanisms

@@ -1,7 +1,5 @@
 """EC2's query protocol: what all its resources share, Regions, and tags."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from hashlib import blake2b

@@ -1,7 +1,5 @@
 """EC2's snapshots of volumes. A request for one knows no idempotency token: asked twice, there are two."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

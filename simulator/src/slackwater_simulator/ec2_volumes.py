@@ -1,7 +1,5 @@
 """EC2's volumes: what they are, and how they are made, changed and deleted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

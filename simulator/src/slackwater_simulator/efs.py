@@ -1,7 +1,5 @@
 """EFS over rest-json: file systems and what hangs on them."""
 
-from __future__ import annotations
-
 from .ec2_query import hexadecimal, key_arn, zone_id
 from .partitions import arn
 from .resources import AccessPoint, ElasticFileSystem, MountTarget, Replication

@@ -1,7 +1,5 @@
 """Elastic file systems' metrics."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """What may go wrong on purpose: denials, throttling, errors, slowness, lost pages, and answers lost or malformed."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """FSx over JSON 1.1: what is there: file systems, volumes, backups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 

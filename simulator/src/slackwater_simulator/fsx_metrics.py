@@ -1,7 +1,5 @@
 """FSx file systems' and volumes' metrics."""
 
-from __future__ import annotations
-
 from . import mechanisms
 from .resources import GIB, Activity, FsxFileSystem, FsxVolume
 from .series import FIVE, FOREVER, MINUTE, MINUTELY, Signal, Track, alive

@@ -1,7 +1,5 @@
 """IAM over the query protocol: what a role might do. Everything, but for what a fault denies."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

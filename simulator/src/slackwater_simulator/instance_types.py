@@ -3,8 +3,6 @@
 Values are AWS's own answers, as republished with moto 5.2.5 (Apache-2.0), read 2026-11-21.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 # Columns: name, vCPUs, threads a core, memory MiB, hypervisor, architecture, network baseline and peak Gbps,

@@ -1,7 +1,5 @@
 """KMS over JSON 1.1: what state a key is in. Every key of the account is enabled until somebody changes that."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

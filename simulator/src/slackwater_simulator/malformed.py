@@ -4,8 +4,6 @@ What is wrong is drawn from a seed. Nothing here says something that the service
 leaves out where there is nothing to say is never left out, and text is never changed to other text of its kind.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -3,8 +3,6 @@
 Stepped through time at a minute or less, from published parameters; no closed formula decides what a metric shows.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

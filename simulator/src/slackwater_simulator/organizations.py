@@ -1,7 +1,5 @@
 """AWS Organizations over JSON 1.1: a tree of units and accounts, as its management account and its delegates see it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Pages: shorter ones than asked for, as AWS may give, and tokens that lead astray."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -4,8 +4,6 @@ Sources: AWS General Reference, "Amazon Resource Names"; Getting Started with Am
 "Endpoints and ARNs"; AWS GovCloud (US) User Guide; the Regions are those of botocore's endpoints (2026-11).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 REGIONS: Final = {

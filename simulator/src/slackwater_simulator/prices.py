@@ -6,8 +6,6 @@ OpenZFS" (2025-03). What is marked (?) is general knowledge or a usual ratio, no
 source is left out, as some items of real answers are: Single-AZ OpenZFS in Tokyo has no price here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

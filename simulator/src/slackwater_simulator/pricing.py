@@ -1,7 +1,5 @@
 """The Price List Query API: products as JSON strings, terms and dimensions as maps with generated keys."""
 
-from __future__ import annotations
-
 from base64 import b32encode
 from functools import cache
 from hashlib import blake2b

@@ -1,7 +1,5 @@
 """What exists in a simulated account, as frozen values. Times are epoch seconds, sizes are named by unit."""
 
-from __future__ import annotations
-
 import calendar
 import time
 from collections import defaultdict
@@ -247,7 +245,7 @@ class ElasticFileSystem:
     def points(self) -> tuple[AccessPoint, ...]:
         return (*self.given_points, *map(self._point, range(self.access_points)))
 
-    def with_points(self, points: Iterable[AccessPoint]) -> ElasticFileSystem:
+    def with_points(self, points: Iterable[AccessPoint]) -> "ElasticFileSystem":
         """The same with other access points."""
         return replace(self, access_points=0, given_points=tuple(points))
 
@@ -471,7 +469,7 @@ class Fleet:
         return found
 
     @cached_property
-    def by_id(self) -> dict[str, Resource]:
+    def by_id(self) -> "dict[str, Resource]":
         """Resources by their ids."""
         return {item.id: item for held in self.by_region.values() for item in held}
 

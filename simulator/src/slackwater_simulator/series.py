@@ -5,8 +5,6 @@ asked. A `Series` is a signal as one metric of one resource shows it: scaled, an
 Every coarser period is an exact aggregate of the same steps, computed once and kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -61,10 +59,10 @@ class Signal:
     _held: Stats | Floats
     """Samples are kept as they are, NaN for a missing one: a labelled fleet has thousands of them."""
     _coarser: dict[int, Stats] = field(default_factory=dict)
-    _slower: dict[int, Signal] = field(default_factory=dict)
+    _slower: "dict[int, Signal]" = field(default_factory=dict)
 
     @classmethod
-    def sampled(cls, origin: int, step: int, values: Floats) -> Signal:
+    def sampled(cls, origin: int, step: int, values: Floats) -> "Signal":
         """One sample a step; NaN is a missing point."""
         return cls(origin, step, values)
 
@@ -90,7 +88,7 @@ class Signal:
             self._coarser[period] = Stats(total.sum(1), count.sum(1), low.min(1), high.max(1))
         return self._coarser[period]
 
-    def coarsened(self, step: int) -> Signal:
+    def coarsened(self, step: int) -> "Signal":
         """The same measurements, published as one statistic set every `step` seconds (basic monitoring)."""
         if step not in self._slower:
             self._slower[step] = Signal(self.origin, step, self.at(step))

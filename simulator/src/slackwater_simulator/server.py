@@ -1,7 +1,5 @@
 """The server: one local endpoint that speaks for every service, told apart by each request's signature scope."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

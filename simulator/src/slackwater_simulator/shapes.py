@@ -4,8 +4,6 @@ Shapes lie between 0 and 1, a value a minute for one cycle, and reach 1 somewher
 demand. Ordinary resources share a few seeded variants of each shape, shifted by nothing but their scale.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field

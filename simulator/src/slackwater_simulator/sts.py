@@ -1,7 +1,5 @@
 """STS: who am I, and becoming somebody else."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """All metrics of an account, found by their exact dimensions, and listed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any

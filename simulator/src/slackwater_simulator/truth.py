@@ -1,7 +1,5 @@
 """What is true of a fleet, whatever a program may find in it: the planted cases, and counts of its resources."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import asdict
 from typing import Any

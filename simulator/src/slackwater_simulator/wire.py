@@ -1,7 +1,5 @@
 """Requests, replies and errors: what all services share, and how each protocol writes them."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

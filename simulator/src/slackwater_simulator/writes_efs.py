@@ -1,7 +1,5 @@
 """EFS as it is made, changed and deleted."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import replace

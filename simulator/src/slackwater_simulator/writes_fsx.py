@@ -1,7 +1,5 @@
 """FSx over JSON 1.1: tags, backups, deletions, and file systems made from backups. All but tags takes its time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final

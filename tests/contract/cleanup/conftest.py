@@ -1,7 +1,5 @@
 """Which of these tests `make test` runs."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from pathlib import Path
 from typing import Final

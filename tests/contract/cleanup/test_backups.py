@@ -1,7 +1,5 @@
 """`slackwater cleanup backups` and `adopt`: list every backup with our tags, and undo from one that has no record."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`stop` and `undo` still work after an execution was aborted, timed out, or ran out of history without a message."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """How clean-ups end that nobody foresaw: each was once seen to end otherwise."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """A slice of the explorer, and that it finds a bug planted for each invariant. `make explore` runs all of it."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from dataclasses import replace

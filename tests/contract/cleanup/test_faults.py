@@ -3,8 +3,6 @@
 The explorer tries every fault at every call, and checks the invariants. These tests also say how the clean-up ends.
 """
 
-from __future__ import annotations
-
 from typing import Final, Literal
 
 import pytest

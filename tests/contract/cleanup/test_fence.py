@@ -1,7 +1,5 @@
 """Use between the backup and the deletion: nothing is deleted, and what was taken off is put back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta

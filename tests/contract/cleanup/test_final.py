@@ -1,7 +1,5 @@
 """FSx backs an OpenZFS file system up once more as it deletes it: what was written until then comes back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

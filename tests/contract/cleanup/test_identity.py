@@ -3,8 +3,6 @@
 Every undo restores what its own clean-up backed up, and every sweeper deletes its own expired backups.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace

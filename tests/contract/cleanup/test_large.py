@@ -1,7 +1,5 @@
 """A clean-up of an EFS file system with as many access points as AWS allows, stored by the real adapters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The store that tests keep in memory refuses what DynamoDB refuses for its size."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -4,8 +4,6 @@ An execution's history ends at 25,000 events. A look takes 9 (Wait 2, Task 5, Ch
 of a time T with a first interval of `least` takes 9 × (20 + ln(T / (20 least)) / ln(21/20)) events.
 """
 
-from __future__ import annotations
-
 import math
 from datetime import timedelta
 from functools import cache

@@ -1,7 +1,5 @@
 """FSx for ONTAP: it is found and never deleted, and what older versions began ends without removing anything more."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta

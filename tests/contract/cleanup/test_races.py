@@ -1,7 +1,5 @@
 """In the moment before each delete somebody begins to use what is to be deleted: it stays, and is left as it was."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Rails from the tagging to the end of the backup: the days of grace, the approval, the preflight, the backup."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """What is put back is as it was right before it was taken off, not as it was when the clean-up first looked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final

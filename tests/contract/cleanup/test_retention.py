@@ -1,7 +1,5 @@
 """A backup can be read and is kept for as long as the policy says, from the deletion on; else nothing is deleted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any

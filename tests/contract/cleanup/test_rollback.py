@@ -3,8 +3,6 @@
 That code is taken from git's history, and runs in a process of its own.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

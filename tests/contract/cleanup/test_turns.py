@@ -1,7 +1,5 @@
 """One resource of a type is taken apart at a time. The others wait, and can still be warned of, stopped and deleted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace

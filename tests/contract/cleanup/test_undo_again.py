@@ -1,7 +1,5 @@
 """An undo can be tried again as long as a backup exists, whoever deleted the resource."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 The execution keeps its definition. Each clean-up ends right, or removes nothing more than what it then puts back.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Final
 

@@ -1,7 +1,5 @@
 """A warning counts when Slack took it: nothing is deleted before its owner could know, whatever is wrong with Slack."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -3,8 +3,6 @@
 An answer of 5xx is a mistake, and so is anything that a handler raises. Every run of the tests sends a few hundred.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections import Counter

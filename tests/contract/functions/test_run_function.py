@@ -1,7 +1,5 @@
 """RunFunction as the schedule calls it, on a table, a bucket and a state machine of moto's."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Whole scans as neighbours: at the policy's pace, within its ceiling, and by what the service's scans share."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime

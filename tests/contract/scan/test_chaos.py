@@ -1,7 +1,5 @@
 """Scans while calls fail at random: the same findings, or a scan that says what is missing (docs/chaos.md: all 200)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Regions that are disabled, also by a service control policy: few calls, one report, and no finding resolved."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The five faults in which Cloud Custodian goes wrong, played to Slackwater in small (docs/faults.md: to both)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Partitions of AWS: their ARNs, their endpoints, and prices that nobody there says in dollars."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace

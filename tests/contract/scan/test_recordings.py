@@ -1,7 +1,5 @@
 """Recordings of simulated fleets are replayed: they find what they found, without AWS, and hold no name."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A target that is judged part by part: what is found, and what is not known, is what the whole of it says."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Slack's channels, by bot and by webhook, against a server that answers as Slack does, and their secret."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from dataclasses import replace

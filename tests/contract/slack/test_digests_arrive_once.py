@@ -4,8 +4,6 @@ The server behaves as Slack does, and misbehaves (tests/support/slack_server.py)
 others still deliver, and two runs may be at the same posts at once.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 Both functions run on a table and a bucket of moto's, and a server that behaves as Slack does.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import subprocess

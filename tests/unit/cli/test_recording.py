@@ -1,7 +1,5 @@
 """`slackwater scan --record` and `--replay`, and `slackwater recording show`."""
 
-from __future__ import annotations
-
 import json
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`ec2-network-throttled` on natural traces near a baseline, as they are and through a token bucket."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from typing import Final

@@ -1,7 +1,5 @@
 """docs/assumptions.md has every metric that a verdict rests on, and nothing without a source."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

@@ -1,7 +1,5 @@
 """Two changes of one ONTAP file system, of which AWS refuses the second for six hours: one command makes both."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from dataclasses import replace

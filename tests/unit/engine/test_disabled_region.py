@@ -1,7 +1,5 @@
 """Regions that an account cannot use: one gap where all failed for that, and nothing known there is taken for gone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Whether somebody used an EFS file system since its clean-up began to work on it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

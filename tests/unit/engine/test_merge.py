@@ -1,7 +1,5 @@
 """What becomes of a finding from audit to audit."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

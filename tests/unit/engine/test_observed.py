@@ -1,7 +1,5 @@
 """What an audit shows of a clean-up that is done."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Plateaus at the network baseline: what a bucket of credits of unknown level explains, and what it does not."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import pytest

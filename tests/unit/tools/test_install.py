@@ -1,7 +1,5 @@
 """The released wheel alone is enough: no clone, git, make, Node or settings of the person who installs it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Names that readers have to look up are refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

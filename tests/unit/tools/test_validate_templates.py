@@ -1,7 +1,5 @@
 """What `make check` asks SAM about the templates: a broken one ends with 1 and is named."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

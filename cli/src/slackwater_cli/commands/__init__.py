@@ -4,8 +4,6 @@ A command module declares its options, and imports what it needs when it runs. S
 wait for the AWS SDK. `bench/start.py` measures it.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

@@ -1,7 +1,5 @@
 """`slackwater demo`."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from textwrap import indent

@@ -1,7 +1,5 @@
 """`slackwater doctor`."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated
 

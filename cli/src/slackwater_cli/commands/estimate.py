@@ -1,7 +1,5 @@
 """`slackwater estimate`: a command for each estimate."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import typer

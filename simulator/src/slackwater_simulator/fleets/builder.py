@@ -1,7 +1,5 @@
 """Collecting a fleet, resource by resource."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal

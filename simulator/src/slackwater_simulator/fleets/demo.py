@@ -3,8 +3,6 @@
 `demo_labels` has the story of each. Each issue has look-alikes, which look like it in one metric.
 """
 
-from __future__ import annotations
-
 from slackwater_simulator.resources import ACCOUNT, Fleet, Role, instant
 
 from .builder import Builder

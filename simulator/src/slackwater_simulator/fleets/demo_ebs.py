@@ -1,7 +1,5 @@
 """EBS: settings that cost more than the work needs, volumes that nobody uses or fills, and limits that are reached."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

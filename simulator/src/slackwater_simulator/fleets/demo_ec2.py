@@ -1,7 +1,5 @@
 """EC2: servers with nothing wrong, network and CPU credits that run out, and servers that nobody needs any more."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """EFS: file systems that a killed job left behind, throughput modes, and data in the wrong class, zone or service."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """FSx: exports whose writers wait, file servers that nobody uses, and file servers that are far too large."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is there on purpose in the demo account: its issues and their look-alikes, each with its story."""
 
-from __future__ import annotations
-
 from .builder import TYPES, Builder, Resource, name_of
 
 _REPORTS = {

@@ -1,7 +1,5 @@
 """What the parts of the demo account share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from slackwater_simulator.resources import KIB, MIB, Activity, Flow, Instance, Volume

@@ -5,8 +5,6 @@ are gp2, every second EFS file system is busy, and a quarter of the loads have h
 measuring costs.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import sqrt
 from typing import Any

@@ -1,7 +1,5 @@
 """Names that attack whoever prints them: a spreadsheet formula and a script, as tags."""
 
-from __future__ import annotations
-
 from slackwater_simulator.resources import ACCOUNT, Fleet, instant
 
 from .builder import Builder

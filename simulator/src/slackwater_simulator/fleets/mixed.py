@@ -1,7 +1,5 @@
 """A large mixed account for measuring: mostly ordinary resources, about 3 % issues and 2 % negative controls a kind."""
 
-from __future__ import annotations
-
 from itertools import batched
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An organization: a management account, and many others, most of which hold nothing, and a few a great deal."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

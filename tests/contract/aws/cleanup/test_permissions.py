@@ -1,7 +1,5 @@
 """What the role that deletes may do is asked of IAM, and what IAM does not say is never taken for allowed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """How fast AWS is asked: never faster than the pace, slower where it is asked too fast, and no slower than need be."""
 
-from __future__ import annotations
-
 import heapq
 import re
 from concurrent.futures import ThreadPoolExecutor

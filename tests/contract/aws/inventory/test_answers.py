@@ -1,7 +1,5 @@
 """One bad record never costs its neighbours: answers in botocore's shapes, with members absent, empty or unknown."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """What is read of one resource alone lets a detector say of it what it says of it in the whole account."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The ceiling on what the metrics of an audit cost, over all its scans."""
 
-from __future__ import annotations
-
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Audits in the template's table: one for an occasion, begun once and ended once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

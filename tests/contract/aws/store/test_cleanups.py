@@ -1,7 +1,5 @@
 """Clean-ups in the template's table: one a finding, one a resource at a time, and no write overwrites another."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

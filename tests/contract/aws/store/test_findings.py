@@ -1,7 +1,5 @@
 """Findings in the template's table: what is stored together, who wins, and that every list comes to its end."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

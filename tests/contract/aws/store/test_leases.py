@@ -1,7 +1,5 @@
 """Scans of one account and region that go on at the same time share its pace, and one that died is soon forgotten."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The outbox in the template's table, and the one of the tests, by the same measure; then what only the table has."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

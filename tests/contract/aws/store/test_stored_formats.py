@@ -1,7 +1,5 @@
 """Stored documents have format numbers: the current and the previous one are read, others refused with the remedy."""
 
-from __future__ import annotations
-
 import json
 from bisect import bisect
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The spool comes to what merging comes to, byte for byte."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 from pathlib import Path

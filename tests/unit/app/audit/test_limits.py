@@ -1,7 +1,5 @@
 """How many audits run at a time, what they may spend in a day, and that one whose execution died is in nobody's way."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """What is held of the documents that a scan left of a target."""
 
-from __future__ import annotations
-
 import gc
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """What people and the policy have against the next step of a clean-up."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

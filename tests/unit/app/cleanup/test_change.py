@@ -1,7 +1,5 @@
 """A setting that is put back: what stays as the change made it is on record, and told."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, Final

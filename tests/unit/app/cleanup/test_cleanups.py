@@ -1,7 +1,5 @@
 """What people ask of clean-ups, with plain fakes for the world."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -163,8 +161,8 @@ class CleanupStore:
 
     cleanups: dict[str, Cleanup] = field(default_factory=dict)
     switch: Control = field(default_factory=Control)
-    rivals: list[Callable[[CleanupStore], None]] = field(default_factory=list)
-    rival_runs: list[Callable[[CleanupStore], None]] = field(default_factory=list)
+    rivals: "list[Callable[[CleanupStore], None]]" = field(default_factory=list)
+    rival_runs: "list[Callable[[CleanupStore], None]]" = field(default_factory=list)
     writes: int = 0
 
     def get(self, finding_id: str) -> Cleanup | None:

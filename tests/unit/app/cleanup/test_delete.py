@@ -1,7 +1,5 @@
 """What a deletion refuses before it asks AWS anything."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

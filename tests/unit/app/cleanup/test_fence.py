@@ -1,7 +1,5 @@
 """How long an EFS file system that nothing can mount any more is watched before it is deleted."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -4,8 +4,6 @@ The tests take the steps in order, on fakes of AWS, for every volume of a fleet,
 not. They then check what a delete call names against the rules, which are written down anew here.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace

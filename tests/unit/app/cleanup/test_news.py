@@ -1,7 +1,5 @@
 """What is recorded of clean-ups for Slack: once each, for the channel that their finding belongs in."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """What the detector, asked again before a clean-up goes on, has against it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """What people see of a finding and decide about it, with plain fakes for the world."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace

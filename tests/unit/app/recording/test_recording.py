@@ -1,7 +1,5 @@
 """A recording holds what a scan needs, and nothing that names anybody."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import io

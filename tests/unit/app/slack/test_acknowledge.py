@@ -1,7 +1,5 @@
 """What the endpoint takes, refuses and hands over, with plain fakes for the world."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from base64 import b64encode

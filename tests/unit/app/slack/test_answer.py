@@ -1,7 +1,5 @@
 """What becomes of what people ask for in Slack, with plain fakes for the world."""
 
-from __future__ import annotations
-
 import json
 import sys
 import threading

@@ -1,7 +1,5 @@
 """What an audit tells whom, and what becomes of a post whatever its channel says, with plain fakes for the world."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

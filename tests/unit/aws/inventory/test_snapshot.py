@@ -1,7 +1,5 @@
 """What a target holds: in memory or in a file, whole or in parts, it is the same."""
 
-from __future__ import annotations
-
 import pickle
 import sqlite3
 from collections import Counter

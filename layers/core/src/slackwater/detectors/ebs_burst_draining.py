@@ -18,8 +18,6 @@ Change gp2 to gp3. It has 3,000 IOPS without credits and mostly costs less, and 
 compare gp3 with a larger or faster disk volume, or use larger I/O: small I/O costs a credit of 1 MiB each.
 """
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import replace

@@ -21,8 +21,6 @@ Ask the owner. Unmount the volume, detach it, and wait a week. If nobody misses 
 template creates the volume, change the template first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -20,8 +20,6 @@ Lower the settings to what the instance reaches. EBS does this online, and nothi
 use a larger instance of the family. ebs-surplus-iops and ebs-surplus-throughput check later whether less is enough.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil

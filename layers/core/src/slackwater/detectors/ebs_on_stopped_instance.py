@@ -18,8 +18,6 @@ instance, create an image, which contains all of its volumes, and terminate the 
 snapshots. No command here detaches, deletes or terminates anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime

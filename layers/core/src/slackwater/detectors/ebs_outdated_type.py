@@ -23,8 +23,6 @@ Change the type. EBS does this online, root volumes too. Always name IOPS and th
 defaults. A volume with Multi-Attach cannot change its type.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final

@@ -22,8 +22,6 @@ Lower the IOPS to the proposal. EBS does this online. Throughput depends on IOPS
 throughput requires. If an io2 volume needs neither its durability nor its steady latency, gp3 may cost less.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

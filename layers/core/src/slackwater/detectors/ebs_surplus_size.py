@@ -21,8 +21,6 @@ You cannot shrink a volume. Create a smaller one that is as fast, copy the data,
 after a week. Name the encryption key and the tags, or the new one has neither. Or move to EFS One Zone.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -21,8 +21,6 @@ Lower the throughput to the proposal. EBS does this online, up to four times in 
 If you bought IOPS above 3,000 only for the throughput, lower them afterwards.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from slackwater.model.detector import Detector, Seen, unless_decided

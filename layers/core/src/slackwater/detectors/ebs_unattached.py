@@ -23,8 +23,6 @@ Ask the owner. Take a snapshot, wait until it is complete, and delete the volume
 not in rotation before.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple

@@ -22,8 +22,6 @@ general type with a fixed processor, the next size whose baseline carries the av
 work may take longer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from statistics import fmean
 from typing import Final, NamedTuple

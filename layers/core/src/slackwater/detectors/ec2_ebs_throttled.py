@@ -21,8 +21,6 @@ If the slow hours hurt, take the smallest size of the family whose baseline carr
 instance. Some types can shift bandwidth from the network to EBS. Otherwise start the work earlier, or spread it.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -20,8 +20,6 @@ month, create an image and terminate it. If an Auto Scaling group or another pro
 erases local disks, and an image does not contain them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -22,8 +22,6 @@ instance through a VPC endpoint, or spread the transfer over more hours. The Clo
 the credits are gone.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import ceil, isnan

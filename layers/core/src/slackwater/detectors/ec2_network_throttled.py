@@ -25,8 +25,6 @@ A nightly transfer that ends in time needs no change. If the slow hours hurt, ta
 carries the load. Or let the traffic bypass the instance through a VPC endpoint.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -82,7 +80,7 @@ class Stuck(NamedTuple):
         first, end = (self.traffic.start_s + i * FIVE_MINUTES_S for i in (self.plateau.first, self.plateau.end))
         return first, end
 
-    def overlaps(self, other: Stuck) -> bool:
+    def overlaps(self, other: "Stuck") -> bool:
         """Whether both are of one direction and share a point."""
         mine, its = self.plateau, other.plateau
         return self.direction is other.direction and mine.first < its.end and its.first < mine.end

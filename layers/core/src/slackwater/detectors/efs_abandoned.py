@@ -28,8 +28,6 @@ Amazon EFS replace EBS?", 2025-02-19). AWS does not report that, and `efs-idle` 
 Check that the job is over, and keep its results. Then back up, delete the mount targets, and delete the file system.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -22,8 +22,6 @@ Set a lifecycle policy: to Infrequent Access after 30 days, and back at the firs
 for the same read again. Elastic file systems can add Archive. An empty policy stops it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta

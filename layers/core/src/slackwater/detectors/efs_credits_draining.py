@@ -29,8 +29,6 @@ with its own credits, and delete it afterwards. Two other ideas do not help:
 - One Zone has the same credits and the same baseline.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import batched, islice

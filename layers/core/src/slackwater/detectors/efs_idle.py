@@ -23,8 +23,6 @@ Ask the owner. Then back up the file system and delete its mount targets and the
 colder storage class.
 """
 
-from __future__ import annotations
-
 from itertools import takewhile
 from math import isnan
 from typing import Final

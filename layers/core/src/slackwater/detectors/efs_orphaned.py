@@ -24,8 +24,6 @@ An empty file system costs nothing: it is counted, not listed.
 Ask the owner. Then back up and delete the file system, or move its data to a colder storage class.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided

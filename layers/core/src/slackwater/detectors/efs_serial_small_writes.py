@@ -21,8 +21,6 @@ Use parallel writers, larger writes and fewer fsyncs. Or use a storage that answ
 an EBS volume. More throughput does not help.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -23,8 +23,6 @@ If one instance uses it for good, create a gp3 volume in the zone of that instan
 lose access from other instances and zones, and automatic growth. A volume does not survive its zone: take snapshots.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

@@ -19,8 +19,6 @@ Ask where the clients are, and what the loss of the zone may cost. Then replicat
 restore a backup to one, and mount that. EFS cannot change the type of a file system.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided

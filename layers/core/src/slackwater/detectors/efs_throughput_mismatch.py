@@ -29,8 +29,6 @@ Change the mode or the amount online, and watch BurstCreditBalance or the bill f
 Provisioned 24 hours after its last change. Raise a limit in steps, until the metered throughput stays below it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan

@@ -19,8 +19,6 @@ Ask the owner. Then back up the file system, wait until the backup is available,
 type requires. Or keep the data on the smallest file server.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate

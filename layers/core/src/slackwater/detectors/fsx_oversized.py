@@ -22,8 +22,6 @@ Ask whether more data is planned. ONTAP of the second generation shrinks in plac
 system, copy the data, switch the clients, copy the rest, back up the old one and delete it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise

@@ -17,8 +17,6 @@ Lower the IOPS to what keeps the disks less than half busy, or return to automat
 Both work online, and you can raise the IOPS again the same way.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from math import floor

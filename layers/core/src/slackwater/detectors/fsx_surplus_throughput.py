@@ -20,8 +20,6 @@ expensive part of a file system. People buy it for a migration, or to speed up a
 Lower the throughput capacity at a quiet hour and watch the same metrics for a week. You can raise it the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from operator import attrgetter

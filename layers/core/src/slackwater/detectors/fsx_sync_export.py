@@ -20,8 +20,6 @@ for data whose last seconds you can lose, such as a cache, consider `async`. A f
 it has acknowledged, so `async` is not for databases or data that you cannot recreate. Slackwater never sets it.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Who may decide, start audits and read, by the policy; and whether a role's session name says who somebody is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase

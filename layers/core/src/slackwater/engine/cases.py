@@ -1,7 +1,5 @@
 """Runs a detector's worked examples as the engine would, with the metrics of each case."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

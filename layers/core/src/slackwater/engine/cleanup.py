@@ -4,8 +4,6 @@ Functions named `..._blocker` return the reason why something must not happen, a
 None if it may.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal

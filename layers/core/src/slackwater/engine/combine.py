@@ -1,7 +1,5 @@
 """Combines changes of one resource into one command, if AWS refuses a second change for hours."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace

@@ -4,8 +4,6 @@ This adds evidence and, if they disagree, a caveat. Confidence, order and saving
 would save is the same money that the detector's own advice saves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

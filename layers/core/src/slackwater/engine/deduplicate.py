@@ -1,7 +1,5 @@
 """Reports one finding for each issue: if two detectors flag the same cause, only the stronger one."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace

@@ -4,8 +4,6 @@ Sources: IAM User Guide, "Troubleshoot access denied error messages"; AWS Accoun
 disable AWS Regions in your account"; recorded errors of the services.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final

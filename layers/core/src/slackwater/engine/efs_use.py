@@ -5,8 +5,6 @@ backup is made: AWS Backup reads the file system then, and AWS does not document
 The metered size is no evidence, because overwriting files leaves it as it was.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

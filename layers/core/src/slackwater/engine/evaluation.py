@@ -5,8 +5,6 @@ metrics, not on the size of the fleet. It never calls AWS: it returns calls and 
 read kinds of record that are still being listed run last.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Decides which resources a tag protects from waste findings and from clean-up."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Finds resources that another program manages, by the policy's tags, and names the manager in each finding."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

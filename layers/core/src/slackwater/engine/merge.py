@@ -1,7 +1,5 @@
 """Merges an audit's report on a target into the stored findings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Measures, from a later audit, how much of an issue is left after its clean-up."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from decimal import Decimal
 

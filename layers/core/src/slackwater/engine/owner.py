@@ -1,7 +1,5 @@
 """Names the owner of a resource, from its tags."""
 
-from __future__ import annotations
-
 from slackwater.model.policy import OwnersSection
 from slackwater.model.resources import Resource
 

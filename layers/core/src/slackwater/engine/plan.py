@@ -6,8 +6,6 @@ period is too short for the start of its window, CloudWatch returns no points an
 here.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Prices flagged resources: physical units times unit prices. An unknown price stays unknown; it is never zero."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

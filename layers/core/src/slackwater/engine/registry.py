@@ -1,7 +1,5 @@
 """Finds detectors and estimates: each module of `slackwater.detectors` and `slackwater.estimates` defines one."""
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Iterator, Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """Resolves the remedies that detectors name: calculates the estimate, and turns its alternatives into advice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Chooses the Slack channel of a finding."""
 
-from __future__ import annotations
-
 from slackwater.model.policy import SlackSection
 from slackwater.model.tracking import FindingRecord
 

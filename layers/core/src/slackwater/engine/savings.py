@@ -1,7 +1,5 @@
 """Calculates what clean-ups really save, beside what they promised."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime

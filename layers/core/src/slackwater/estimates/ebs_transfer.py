@@ -4,8 +4,6 @@ A volume is only as fast as the instance's EBS bandwidth. Both may burst: a gp2,
 smaller instance for half an hour.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from decimal import Decimal
 from math import ceil

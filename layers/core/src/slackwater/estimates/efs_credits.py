@@ -5,8 +5,6 @@ Everything that is written costs credits, and everything that is read a third. W
 MiB/s.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -3,8 +3,6 @@
 Bursting lives on credits, Provisioned is paid for whether it is used or not, and Elastic bills every GiB that moves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import ceil
 from typing import Final, Literal

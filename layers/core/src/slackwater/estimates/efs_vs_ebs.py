@@ -4,8 +4,6 @@ A volume has room to spare for the largest job, and is paid for all the time; a 
 it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ An instance whose peak is above its baseline starts with a full bucket of credit
 minutes; then it has its baseline. AWS publishes no bucket's size, so the answer is a range.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Annotated, Final
 

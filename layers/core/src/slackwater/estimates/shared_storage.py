@@ -4,8 +4,6 @@ EFS bills what is stored and moved; the others bill what is provisioned, from a 
 not money that decides but how long each waits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal

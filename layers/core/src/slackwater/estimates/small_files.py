@@ -4,8 +4,6 @@ Small files wait: each of a file's operations is answered before the next one go
 workers side by side do, and so does how long an answer takes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from decimal import Decimal
 from math import ceil

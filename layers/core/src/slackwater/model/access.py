@@ -1,7 +1,5 @@
 """What a caller may do in AWS, and what a scan misses without it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal

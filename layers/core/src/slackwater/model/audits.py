@@ -1,7 +1,5 @@
 """An audit: one run of the scan over its targets, and its result."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime

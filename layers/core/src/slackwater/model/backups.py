@@ -1,7 +1,5 @@
 """Backups with Slackwater's tags, as a person lists them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal

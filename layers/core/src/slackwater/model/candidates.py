@@ -1,7 +1,5 @@
 """Findings as candidates for clean-up."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal

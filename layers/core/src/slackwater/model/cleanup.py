@@ -1,7 +1,5 @@
 """A clean-up: what it does to one resource, how far it is, and what an undo needs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """What a detector is: functions and examples in one file of `slackwater.detectors`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta

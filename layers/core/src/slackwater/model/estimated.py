@@ -1,7 +1,5 @@
 """The result of an estimate, with its inputs and prices."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What an estimate is: its inputs, its result and the pure function between them, one file each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The result of a scan: findings with evidence and prices, gaps, and what the scan itself cost."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The inventory of one target, with lookups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -117,7 +115,7 @@ class Fleet:
         """The kinds that are still being read. This fleet has none of their records."""
         return self._rest.kinds if self._rest else frozenset()
 
-    def whole(self) -> Fleet:
+    def whole(self) -> "Fleet":
         """Wait for the kinds that are still being read, and return the fleet with them."""
         if self._rest is None:
             return self
@@ -129,11 +127,11 @@ class Fleet:
         """Wait for the kinds that are still being read, and return their gaps."""
         return self._rest.wait().gaps if self._rest else ()
 
-    def with_(self, record: Record) -> Fleet:
+    def with_(self, record: Record) -> "Fleet":
         """Return the same fleet with one record replaced, or added."""
         return Fleet((*self._every(), record), self.unreadable, self._rest, self.broken)
 
-    def mapped(self, change: Callable[[Record], Record]) -> Fleet:
+    def mapped(self, change: Callable[[Record], Record]) -> "Fleet":
         """Return the same fleet with each record changed, including those that are still being read. Kinds and ids must
         not change.
         """

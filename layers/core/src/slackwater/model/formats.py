@@ -5,8 +5,6 @@ kind and the previous one. A kind gets the next number if a reader of the previo
 A new field whose default means the same as its absence needs no new number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """An AWS caller."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

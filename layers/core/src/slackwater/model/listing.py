@@ -1,7 +1,5 @@
 """Queries of the store: filters, order, pages."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal

@@ -1,7 +1,5 @@
 """CloudWatch metrics: what a detector needs, and the series that it receives."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -28,11 +26,11 @@ class Metric:
     unit: str
     optional: bool = False
 
-    def optionally(self) -> Metric:
+    def optionally(self) -> "Metric":
         """Return the same metric as an optional one."""
         return replace(self, optional=True)
 
-    def need(self, *dimensions: tuple[str, str], period_s: int, days: float) -> Need:
+    def need(self, *dimensions: tuple[str, str], period_s: int, days: float) -> "Need":
         """Return the need for this metric of one resource, over the last `days`."""
         return Need(self, tuple(sorted(dimensions)), period_s, days)
 
@@ -68,7 +66,7 @@ class Series:
     values: array[float]
 
     @classmethod
-    def of(cls, start_s: int, period_s: int, values: Iterable[float | None]) -> Series:
+    def of(cls, start_s: int, period_s: int, values: Iterable[float | None]) -> "Series":
         """Create a series from plain values, with None for a missing point."""
         return cls(start_s, period_s, array("d", [nan if v is None else v for v in values]))
 
@@ -105,25 +103,25 @@ class Series:
         """Return the values, with None for missing points."""
         return [None if isnan(v) else v for v in self.values]
 
-    def over(self, divisor: float) -> Series:
+    def over(self, divisor: float) -> "Series":
         """Return the series with every point divided, in another unit. A missing point stays missing."""
         return Series(self.start_s, self.period_s, array("d", [value / divisor for value in self.values]))
 
-    def plus(self, other: Series) -> Series:
+    def plus(self, other: "Series") -> "Series":
         """Return the sums of both point by point. A point is missing where either is."""
         return Series(
             self.start_s, self.period_s, array("d", [a + b for a, b in zip(self.values, other.values, strict=True)])
         )
 
-    def since(self, start_s: float) -> Series:
+    def since(self, start_s: float) -> "Series":
         """Return the points that begin at or after `start_s` (epoch seconds)."""
         return self.between(start_s, self.end_s)
 
-    def newest(self, days: float) -> Series:
+    def newest(self, days: float) -> "Series":
         """Return the points of the last `days` of the series."""
         return self.since(self.end_s - days * DAY_S)
 
-    def between(self, start_s: float, end_s: float) -> Series:
+    def between(self, start_s: float, end_s: float) -> "Series":
         """Return the points that begin at or after `start_s` and end at or before `end_s` (epoch seconds)."""
         first = max(0, ceil((start_s - self.start_s) / self.period_s))
         last = max(first, floor((end_s - self.start_s) / self.period_s))

@@ -1,7 +1,5 @@
 """Prices, and changes of what is paid for. Money is Decimal, in US dollars."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Suggestions for misspelt names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from typing import Final

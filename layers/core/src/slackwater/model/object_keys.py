@@ -1,7 +1,5 @@
 """Keys of the objects in the bucket."""
 
-from __future__ import annotations
-
 from typing import Final
 
 POLICY: Final = "policy/slackwater.toml"

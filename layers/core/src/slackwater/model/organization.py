@@ -1,7 +1,5 @@
 """Accounts of an organization in AWS Organizations."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from slackwater.model.findings import Gap

@@ -5,8 +5,6 @@ that deletes (`template-cleanup.yaml`). The policy's `owners.managed_tags` adds 
 also returns a resource's operator.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The sections of the policy file, as frozen values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The version of a policy."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Slack messages, and posts, which are messages to send."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ Source: AWS Billing documentation, "Using the AWS Price List Query API", and rec
 the region's prefix (EBS in us-east-1 has none), so patterns match what follows it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal

@@ -4,8 +4,6 @@ KB, MB, GB are powers of 1000; KiB, MiB, GiB are powers of 1024; kbps, Mbps, Gbp
 may have several parts: `1 h 30 min`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The order of findings, and their totals."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass

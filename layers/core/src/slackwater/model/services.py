@@ -1,7 +1,5 @@
 """AWS services: their names, and how often Slackwater calls each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

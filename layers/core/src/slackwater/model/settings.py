@@ -1,7 +1,5 @@
 """Settings of a resource that can be changed in place, and changed back."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

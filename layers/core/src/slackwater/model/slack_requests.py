@@ -2,8 +2,6 @@
 fast.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The Slack secrets of an installation."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

@@ -1,7 +1,5 @@
 """The inventory snapshot of a target that fits in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self

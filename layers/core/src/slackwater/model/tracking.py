@@ -1,7 +1,5 @@
 """Tracks findings over time: the status, the decision about it, and a ledger of every change."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

@@ -4,8 +4,6 @@ A credit is one vCPU at 100% for a minute. An instance earns credits all the tim
 `unlimited` mode it can also borrow those of one day; AWS charges what it uses beyond that by the vCPU-hour.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Final
 

@@ -5,8 +5,6 @@ Sources: Amazon EBS User Guide, "Amazon EBS General Purpose SSD volumes", "Amazo
 Guide, "Amazon EBS-optimized instance types". EBS states throughput in MiB/s, and EC2 bandwidth in Mbps (decimal bits).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -95,7 +93,7 @@ class Allowance:
         """Return which of the two is the limit with operations of this size."""
         return "throughput" if self.bytes_per_s <= self.iops * operation_bytes else "iops"
 
-    def within(self, other: Allowance) -> Allowance:
+    def within(self, other: "Allowance") -> "Allowance":
         """Return the smaller of each."""
         return Allowance(min(self.bytes_per_s, other.bytes_per_s), min(self.iops, other.iops))
 

@@ -5,8 +5,6 @@ the General Purpose performance mode. `standard_bytes` is what is stored in Stan
 throughput.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from math import ceil, floor

@@ -6,8 +6,6 @@ performance" and "Quotas". FSx states throughput in MBps and does not say whethe
 10^6 here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal

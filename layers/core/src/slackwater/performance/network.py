@@ -4,8 +4,6 @@ An instance whose peak is above its baseline bursts with network I/O credits, wi
 metric shows these credits. Visible is a rate above the baseline, followed by a rate that stays at the baseline.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, groupby

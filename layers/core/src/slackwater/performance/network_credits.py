@@ -15,8 +15,6 @@ A level that is no limit breaks one of these sooner or later. Before the first p
 the bucket may have been full, half full or empty.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum

@@ -8,8 +8,6 @@ Based on two measured reports:
   waits for stable storage after every write. More IOPS change nothing until the export is `async`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
 from math import isnan, log

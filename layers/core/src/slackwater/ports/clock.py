@@ -1,7 +1,5 @@
 """The protocol of the clock."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """The protocol that sends events."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

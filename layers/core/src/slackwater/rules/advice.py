@@ -3,8 +3,6 @@
 Detectors do not say who manages a resource: the engine adds that to each finding that does not name the manager yet.
 """
 
-from __future__ import annotations
-
 from slackwater.model.ownership import restored_by
 from slackwater.model.resources import Resource
 from slackwater.model.settings import Setting

@@ -3,8 +3,6 @@
 Sources: Amazon EC2 API Reference, "ModifyVolume"; Amazon EBS User Guide, "How Amazon EBS snapshots work".
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

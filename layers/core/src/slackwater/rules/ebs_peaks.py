@@ -9,8 +9,6 @@ EBS counts an operation once per 256 KiB, and CloudWatch may count it once. EBS 
 operations, at least as many as there are 256 KiB, and at most the sum of both.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -134,7 +132,7 @@ class Look:
         periods = (FIVE_MINUTES_S,) if self.xen else (DAY_S, self.period_s)
         return tuple(dict.fromkeys(self._need(part, period_s) for period_s in periods for part in parts))
 
-    def by(self, period_s: int) -> Look:
+    def by(self, period_s: int) -> "Look":
         """The same by shorter periods. On Xen it is as it is."""
         return self if self.xen else replace(self, period_s=period_s)
 

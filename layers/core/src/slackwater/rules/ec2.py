@@ -1,7 +1,5 @@
 """EC2: metrics and recommendations that several detectors share."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

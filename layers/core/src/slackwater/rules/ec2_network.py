@@ -4,8 +4,6 @@ Most instances stay far below their baseline. So the hours are read first, and f
 open.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import isnan

@@ -5,8 +5,6 @@ object sizes", "Deleting EFS file systems", "Replicating EFS file systems", "Ava
 systems"; Amazon EFS API Reference, "PutLifecycleConfiguration".
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ Sources: Amazon EFS User Guide, "CloudWatch metrics for Amazon EFS", "Amazon EFS
 API Reference, "UpdateFileSystem".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from math import ceil, isnan

@@ -4,8 +4,6 @@ All examples are of one account, at `CASE_NOW`. A builder takes the fields that 
 `efs(mount_targets=0)`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta

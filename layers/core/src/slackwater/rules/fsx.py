@@ -5,8 +5,6 @@ Guide, "File system metrics"; Amazon FSx for Windows File Server User Guide, "Cl
 Metrics have one point a minute.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from math import isnan

@@ -1,7 +1,5 @@
 """Series: how to read them, missing points, and the levels to compare a chart with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

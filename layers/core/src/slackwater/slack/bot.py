@@ -1,7 +1,5 @@
 """Slack by a bot's token: it posts, it can look whether it has posted, and it can change what it posted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any, Final

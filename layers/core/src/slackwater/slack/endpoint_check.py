@@ -1,7 +1,5 @@
 """Asks the deployed endpoint what Slack would, to see whether it is there and knows the signing secret."""
 
-from __future__ import annotations
-
 import json
 import urllib.request
 from datetime import datetime

@@ -1,7 +1,5 @@
 """What Slack's answers mean for a message: that it was posted, that it was not, or that nobody knows."""
 
-from __future__ import annotations
-
 import logging
 import math
 import re

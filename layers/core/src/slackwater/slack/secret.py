@@ -1,7 +1,5 @@
 """What we have of Slack's that nobody else may see, as Secrets Manager keeps it: JSON."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Final

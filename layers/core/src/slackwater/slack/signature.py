@@ -4,8 +4,6 @@ slack_sdk computes and compares it, in constant time; what it takes for granted 
 Importing slack_sdk takes a tenth of a second of a cold start, of which the modal's client needs most anyway.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime

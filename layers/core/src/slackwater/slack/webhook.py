@@ -2,8 +2,6 @@
 answered.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """How often Python runs its garbage collector."""
 
-from __future__ import annotations
-
 import gc
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The IAM permissions of each function, as composed in `wiring`, and of each person. The template grants these."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from slackwater.aws.cleanup import adopted as cleanup_adopted

@@ -1,7 +1,5 @@
 """Every IAM action that a scan uses, and what happens without it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from slackwater.aws.client import identity, regions

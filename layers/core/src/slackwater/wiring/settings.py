@@ -1,7 +1,5 @@
 """Settings from the environment."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +34,7 @@ class Deployed:
     member_external_id: str | None = None
 
     @classmethod
-    def of(cls, environment: Mapping[str, str]) -> Deployed:
+    def of(cls, environment: Mapping[str, str]) -> "Deployed":
         """Create it from environment variables. Only some functions have all; an empty one counts as missing.
 
         Raises:
@@ -68,7 +66,7 @@ class Deployed:
             ) from error
 
     @classmethod
-    def of_stack(cls, outputs: Mapping[str, str]) -> Deployed:
+    def of_stack(cls, outputs: Mapping[str, str]) -> "Deployed":
         """Create it from the outputs of the template's stack.
 
         Raises:

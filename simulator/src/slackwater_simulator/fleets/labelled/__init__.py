@@ -3,8 +3,6 @@
 A table of a detector's scenarios is named after it, such as `EFS_IDLE_ISSUES`; there is no list to enter it in.
 """
 
-from __future__ import annotations
-
 import pkgutil
 from functools import cache
 from importlib import import_module

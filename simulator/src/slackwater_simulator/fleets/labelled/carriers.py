@@ -1,7 +1,5 @@
 """Instances that carry volumes, with nothing to report about them, and the work that their volumes do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

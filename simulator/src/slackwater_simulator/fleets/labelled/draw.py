@@ -3,8 +3,6 @@
 A curve holds one value for each minute of a cycle. Every scenario takes a `Draw`, always named `d`.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -38,7 +36,7 @@ class Draw:
     build: Builder
     name: str
 
-    def named(self, suffix: str) -> Draw:
+    def named(self, suffix: str) -> "Draw":
         """Return the same draw for a resource beside this one, such as its instance."""
         return replace(self, name=f"{self.name}-{suffix}")
 

@@ -8,8 +8,6 @@ Not drawn, because the truth is in doubt:
   a year to two years. Copies of the last nine days too: it is unknown whether more will come.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

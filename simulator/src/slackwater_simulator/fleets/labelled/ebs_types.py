@@ -8,8 +8,6 @@ Every gp2 that keeps its credits is of an outdated type all the same. Not drawn,
   falls for days and has a day or two left.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -11,8 +11,6 @@ Not drawn, because the truth is in doubt:
   an account publishes tells them from volumes that have been unattached since the stop.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -6,8 +6,6 @@ Not drawn, because the truth is in doubt:
 - `ec2-ebs-throttled`: 30 to 100 minutes a day at the limit, which a batch may well wait for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

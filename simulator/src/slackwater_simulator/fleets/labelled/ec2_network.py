@@ -8,8 +8,6 @@ Not drawn, because the truth is in doubt:
   and a job of every second or third day, which may have run on five days of a fortnight or not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import batched

@@ -8,8 +8,6 @@
   types whose price nobody has.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

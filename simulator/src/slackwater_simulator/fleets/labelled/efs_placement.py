@@ -10,8 +10,6 @@
   days.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

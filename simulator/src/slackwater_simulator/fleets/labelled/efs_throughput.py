@@ -9,8 +9,6 @@ Not drawn, because the truth is in doubt:
   itself, run a week further than now, says when credits are gone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

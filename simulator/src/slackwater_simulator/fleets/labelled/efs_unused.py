@@ -10,8 +10,6 @@ The policy of the score says that a job's file system carries the tag `Job`. Not
   may not show yet.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ whose source hardly changes, and clients of ONTAP and small Windows file systems
 anything.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

@@ -8,8 +8,6 @@ goes, or grows. Not drawn, because the truth is in doubt:
 - file systems between 15 and 25 % full, and those that would be so within a quarter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 They share a few shapes, because there are many of them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from slackwater_simulator.resources import GIB, MIB, Activity, ElasticFileSystem, Flow, FsxFileSystem

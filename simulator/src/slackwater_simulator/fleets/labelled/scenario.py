@@ -1,7 +1,5 @@
 """What a scenario is, and the tables in which the files of this package list theirs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType

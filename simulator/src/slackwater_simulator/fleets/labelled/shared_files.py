@@ -1,7 +1,5 @@
 """EFS file systems that several clients use, and whose cold files leave Standard, and the work on them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -8,8 +8,6 @@ it. Not drawn, because the truth is in doubt:
   at the same pace for hours, whose sum looks like a wait.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

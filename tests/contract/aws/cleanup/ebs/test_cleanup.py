@@ -1,7 +1,5 @@
 """EBS volumes are looked at, marked, backed up, deleted and changed as EC2 means it, against a simulated account."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A deleted volume is restored from its snapshot, once, with what it held. The clean-up reports every difference."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace

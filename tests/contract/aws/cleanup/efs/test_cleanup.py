@@ -1,7 +1,5 @@
 """EFS file systems are looked at, marked, taken apart and changed as EFS means it, against a simulated account."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

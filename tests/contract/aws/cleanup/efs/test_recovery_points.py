@@ -1,7 +1,5 @@
 """Recovery points of EFS file systems are asked for once, known again, and swept away only where they are ours."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -187,7 +185,7 @@ class BackupAnswers:
         self.point = None if point is None else made | {"Status": "COMPLETED", "BackupSizeInBytes": 5} | point
         self.asked: list[str] = []
 
-    def client(self, service: str, region: str) -> BackupAnswers:
+    def client(self, service: str, region: str) -> "BackupAnswers":
         return self
 
     def list_backup_jobs(self, **_: Any) -> Any:

@@ -1,7 +1,5 @@
 """An EFS file system is restored: sub-resources are recreated, deleted data comes back, and nothing is made twice."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress

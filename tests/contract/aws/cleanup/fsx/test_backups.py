@@ -1,7 +1,5 @@
 """FSx under clean-up, against a simulated account: how it is backed up, and how backups are swept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """FSx under clean-up (look, mark, record, delete): a simulated account, and answers that it does not give."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime

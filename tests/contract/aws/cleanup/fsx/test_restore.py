@@ -1,7 +1,5 @@
 """FSx under clean-up, against a simulated account: how what was deleted comes back, and with what in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

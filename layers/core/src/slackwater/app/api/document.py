@@ -1,7 +1,5 @@
 """The API's OpenAPI 3.1 document."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The API's estimates: one route for each kind, so that the OpenAPI document has its inputs and result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 

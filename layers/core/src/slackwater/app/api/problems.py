@@ -1,7 +1,5 @@
 """Errors of the API as problem documents (RFC 9457), and their description in the OpenAPI document."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus

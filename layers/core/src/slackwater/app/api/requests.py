@@ -1,7 +1,5 @@
 """The types of the API's parameters and bodies, and the checks of every request."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final, Self

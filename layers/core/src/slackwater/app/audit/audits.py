@@ -1,7 +1,5 @@
 """Requests about audits: start one, list them, read one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Checks which permissions a scan would have, with the smallest call of each action."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final

@@ -1,7 +1,5 @@
 """Assembles a scan document on disk, so that memory only has a part of it, however many findings there are."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import tempfile

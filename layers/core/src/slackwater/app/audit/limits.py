@@ -1,7 +1,5 @@
 """Limits how many audits run at a time, and what they spend in a day."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Plans an audit: its policy, detectors and targets, fixed before the first scan starts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -133,7 +131,7 @@ class Planner:
             own_account=who.account,
         )
 
-    def _named(self, who: Identity, policy: Policy, request: AuditRequest) -> _Named:
+    def _named(self, who: Identity, policy: Policy, request: AuditRequest) -> "_Named":
         """Return the targets that the request and the policy select."""
         wanted = request.regions or tuple(policy.scan.regions)
         if not policy.organization.names_any:
@@ -204,7 +202,7 @@ class Planner:
             raise AuditRequestError(f"retry_of: audit {audit_id} has not ended yet")
         return plan
 
-    def _retried(self, who: Identity, before: AuditPlan, policy: Policy) -> _Named:
+    def _retried(self, who: Identity, before: AuditPlan, policy: Policy) -> "_Named":
         """Return the targets that an audit did not read completely. Accounts that it could not enter are tried again.
 
         Raises:

@@ -4,8 +4,6 @@ All of it can run again after a crash at any step, with the same result. The doc
 a temporary file, because those of an organization may not fit into memory.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Checks audit requests, and creates ids of audits."""
 
-from __future__ import annotations
-
 import hashlib
 import uuid
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The audit: reads each target, runs the detectors, prices and ranks the findings."""
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

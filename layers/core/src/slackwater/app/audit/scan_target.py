@@ -1,7 +1,5 @@
 """Scans one target of an audit, or as many of its chunks as time allows."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack

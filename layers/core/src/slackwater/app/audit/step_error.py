@@ -1,7 +1,5 @@
 """The error that ended a task of a state machine, and its text for people."""
 
-from __future__ import annotations
-
 import json
 from typing import Final, NotRequired, TypedDict
 

@@ -1,7 +1,5 @@
 """Reads the scan documents of an audit's targets: one each, or one for each chunk of a large target."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor

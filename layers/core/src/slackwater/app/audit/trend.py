@@ -1,7 +1,5 @@
 """The results of earlier audits, from their records."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final

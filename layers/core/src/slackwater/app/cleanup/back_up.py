@@ -1,7 +1,5 @@
 """The steps of a clean-up that back up: ask, look until it is complete, verify. They delete nothing."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

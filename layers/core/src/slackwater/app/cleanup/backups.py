@@ -1,7 +1,5 @@
 """Lists every backup in the account with Slackwater's tags, and adopts one so that it can be restored."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What the steps of a clean-up share: its record, whether it may continue, and the ledger."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The steps that change a setting, and change it back. They delete nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

@@ -3,8 +3,6 @@
 Nothing here touches a resource. A request is recorded and starts a state machine, which checks everything again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime

@@ -4,8 +4,6 @@ If there are thousands of one kind, many are deleted at once: a check of everyth
 each other, a check of its own tags and of stops. The last few are deleted one by one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace

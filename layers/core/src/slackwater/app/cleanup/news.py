@@ -1,7 +1,5 @@
 """Posts to Slack about clean-ups. A repeated announcement has the same post id, so it is posted once."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Records what audits see of finished clean-ups, which shows what they really save."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Checks again what is about to be deleted or changed: its state and tags, then the detector with its metrics."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace

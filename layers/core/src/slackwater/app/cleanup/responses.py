@@ -1,7 +1,5 @@
 """Turns clean-up results into documents, for the API and the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """The step that restores what a clean-up deleted, or had deleted before it was cancelled."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Deletes expired backups that clean-ups of this installation made, and records which no longer exist."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta

@@ -4,8 +4,6 @@ The grace period starts with the first delivered warning. A warning N days ahead
 is undelivered, the clean-up waits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

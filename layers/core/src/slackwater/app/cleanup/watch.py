@@ -3,8 +3,6 @@
 Each step can run twice, or crash anywhere and run again: it reads the record, does what is left, and writes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta

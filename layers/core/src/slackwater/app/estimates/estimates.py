@@ -1,7 +1,5 @@
 """Calculates an estimate, with the prices and instance types that it turns out to need."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Reads stored findings, and records decisions about them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Refuses callers of the API and the command line whom the policy does not let decide or start audits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from slackwater.app.findings.findings import NotAllowedError

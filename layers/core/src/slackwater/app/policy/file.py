@@ -1,7 +1,5 @@
 """Reads and validates the policy file, and reports everything that is wrong with it at once."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

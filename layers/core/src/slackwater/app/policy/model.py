@@ -1,7 +1,5 @@
 """The schema of a policy file, built from the detectors that exist."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from copy import copy
 from functools import lru_cache

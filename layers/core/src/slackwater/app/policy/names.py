@@ -1,7 +1,5 @@
 """Names that messages about a policy share. They cost nothing to import: the command line starts with them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

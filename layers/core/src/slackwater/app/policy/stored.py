@@ -1,7 +1,5 @@
 """The service's policy: one key of the bucket, with all its versions. Without one, the defaults apply."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 

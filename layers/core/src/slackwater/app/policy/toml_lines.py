@@ -1,7 +1,5 @@
 """Finds the line of a key in a TOML text, because tomllib does not return it."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Iterator
 from typing import Any, Final

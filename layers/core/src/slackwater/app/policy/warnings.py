@@ -1,7 +1,5 @@
 """Warns about settings of a valid policy that have no effect, or that are missing."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping

@@ -5,8 +5,6 @@ that of a field that is new, becomes a placeholder. The same string has the same
 that what belongs together still does.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Iterable, Mapping

@@ -4,8 +4,6 @@ The vocabulary is closed. Any other word may be somebody's, so it becomes a plac
 AWS.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Final

@@ -3,8 +3,6 @@
 Nothing here, or imported here, loads pydantic: a cold start is a part of those seconds.
 """
 
-from __future__ import annotations
-
 import binascii
 import hashlib
 import json
@@ -119,7 +117,7 @@ class Acknowledger:
             self.guard.give_back(sent.id, by)
             raise
 
-    def _take(self, asked: Asked | None, sent: _Sent) -> Reply:
+    def _take(self, asked: Asked | None, sent: "_Sent") -> Reply:
         if asked is None:
             return Reply(note="nothing to do")
         if isinstance(asked, Press) and asked.action == "dismiss":

@@ -3,8 +3,6 @@
 It may be called twice with the same request. A decision is made and answered once, and an audit is started once.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Checks the Slack setup step by step, says how to fix it, and finally posts a test message."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass

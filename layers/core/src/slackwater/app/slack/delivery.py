@@ -5,8 +5,6 @@ write, and a post without an answer is looked for before it is sent again. The p
 once or not at all. Others wait until no request can be under way any more.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ posts.
 Posts about clean-ups are already recorded. They are delivered with the audit's, or alone.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

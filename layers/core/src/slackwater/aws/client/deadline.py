@@ -1,7 +1,5 @@
 """Until when AWS is asked, where somebody waits and what is packaged can stand in."""
 
-from __future__ import annotations
-
 from time import monotonic
 from typing import Final
 

@@ -1,7 +1,5 @@
 """What can go wrong between here and AWS, in words that say what to do about it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final

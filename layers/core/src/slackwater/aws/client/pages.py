@@ -1,7 +1,5 @@
 """Reads an API page by page, and trusts no page that is not whole."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """Asks for one thing at a time what AWS tells of only one thing at a time, several at once."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

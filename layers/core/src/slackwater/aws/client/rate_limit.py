@@ -1,7 +1,5 @@
 """How fast AWS is asked: below its own limits, which the account's other programs share."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Mapping

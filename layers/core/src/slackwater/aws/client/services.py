@@ -4,8 +4,6 @@ The layer carries botocore's data of these services and of no others: a client o
 function.
 """
 
-from __future__ import annotations
-
 from typing import Final, Literal, get_args
 
 type Service = Literal[

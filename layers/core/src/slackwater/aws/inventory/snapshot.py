@@ -6,8 +6,6 @@ instance and what hangs on it are one, and so are a file system and its volumes;
 of them all. What tells of a type, or of the account, goes with every part.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import pickle
@@ -213,7 +211,7 @@ class _EarlierRecords:
 class FileSnapshot:
     """A `Stock` in a file, of which no more than a part is in memory."""
 
-    def __init__(self, file: _File) -> None:
+    def __init__(self, file: "_File") -> None:
         """Takes the file over."""
         self._file = file
         notes = file.notes()
@@ -294,7 +292,7 @@ class _File:
             self._db.create_function("scattered", 1, lambda home: crc32(home.encode()), deterministic=True)
 
     @classmethod
-    def new(cls) -> _File:
+    def new(cls) -> "_File":
         """An empty one."""
         with ExitStack() as unless_good:
             folder = tempfile.TemporaryDirectory(prefix="slackwater-")

@@ -1,7 +1,5 @@
 """Holds records against their types where they come in: what a detector would stumble over is a broken answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Keeps prices on disk for a week: they change a few times a year, and a scan should not ask for each again."""
 
-from __future__ import annotations
-
 import json
 import logging
 import tempfile

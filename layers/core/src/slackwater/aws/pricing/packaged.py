@@ -1,7 +1,5 @@
 """Packaged prices and instance types. They need no botocore, whose import takes longer than an offline estimate."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from datetime import date

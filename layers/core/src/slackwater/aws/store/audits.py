@@ -1,7 +1,5 @@
 """Audits, in DynamoDB."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final

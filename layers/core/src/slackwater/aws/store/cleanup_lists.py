@@ -9,8 +9,6 @@ name, and cancels the clean-up. What it needs for an undo is not where it looks,
 anything.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Clean-ups in DynamoDB: one for each finding, one for each resource at a time, and what holds for all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Findings and their ledgers, in DynamoDB."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from decimal import ROUND_CEILING, Decimal
 from itertools import batched

@@ -1,7 +1,5 @@
 """Which installation this is: by a random id that the table keeps, or by the one that was given at deploy."""
 
-from __future__ import annotations
-
 from typing import Final
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """Lists of the table's items, page by page, with cursors that are good for one question only."""
 
-from __future__ import annotations
-
 import hashlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """Posts on their way to Slack, in DynamoDB."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import batched

@@ -1,7 +1,5 @@
 """The table's DynamoDB stream: parses what a change stored."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 Money is a string of US dollars a month, a time is RFC 3339 in UTC, and null means unknown or not there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import Literal, TypedDict

@@ -3,8 +3,6 @@
 What the use cases know is handed over as it is; what takes an answer to work out comes beside it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """A detector's manual page, from its docstring, its limits and its worked cases."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from textwrap import wrap

@@ -1,7 +1,5 @@
 """The estimate document, `slackwater.estimate/1`, as types. Money is a string of US dollars, and null means unknown."""
 
-from __future__ import annotations
-
 from typing import Any, Final, Literal, TypedDict
 
 from slackwater.views.scan.document import PriceBasisDocument

@@ -1,7 +1,5 @@
 """An estimate as JSON: the contract that other programs read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from slackwater.model.estimated import Estimated

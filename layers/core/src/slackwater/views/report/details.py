@@ -1,7 +1,5 @@
 """What opens under a finding, as JSON for the page's script: every text once, however often it is used."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The report's first screen: the headline, the most valuable fixes, and savings by owner and service."""
 
-from __future__ import annotations
-
 import pkgutil
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

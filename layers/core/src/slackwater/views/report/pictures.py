@@ -1,7 +1,5 @@
 """What the report's charts are drawn from: series in their unit, thinned to a budget that a browser opens at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Small pictures of what became of findings and savings from audit to audit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """What a caller may see as JSON, and the words that the views of it share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Final, Literal, TypedDict
 

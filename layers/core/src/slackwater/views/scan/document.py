@@ -4,8 +4,6 @@ Money is a string of US dollars, a time is RFC 3339 in UTC, and null means unkno
 removed.
 """
 
-from __future__ import annotations
-
 from typing import Final, Literal, NotRequired, TypedDict
 
 from slackwater.model.findings import UnlistedReason

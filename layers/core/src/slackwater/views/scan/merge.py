@@ -1,7 +1,5 @@
 """One scan document out of those of its targets, and of the parts of those that are large."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -2,8 +2,6 @@
 best way out.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """A scan as CSV: one row a finding, for spreadsheets."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO

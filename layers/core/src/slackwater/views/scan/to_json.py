@@ -1,7 +1,5 @@
 """A scan as JSON: the contract that other programs read."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """A scan as Markdown: for a ticket, a pull request or a wiki."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """What became of findings and savings since earlier audits of the same scope."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from decimal import Decimal
 

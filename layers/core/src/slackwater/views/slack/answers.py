@@ -1,7 +1,5 @@
 """What the slash command and presses are answered, to the person who asked alone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime

@@ -3,8 +3,6 @@
 What Slack allows: https://docs.slack.dev/reference/block-kit/blocks and /composition-objects beside it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """What became of the findings that a message is about: decisions show in the place of the buttons."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """What an audit changed, told to a channel: a digest, and its thread."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime

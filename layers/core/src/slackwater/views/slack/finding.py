@@ -1,7 +1,5 @@
 """A finding in Slack: as some blocks of a digest, as one line, and with all that is known of it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal

@@ -3,8 +3,6 @@
 Nothing here loads pydantic: it is opened while Slack waits.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Final
 

@@ -1,7 +1,5 @@
 """What a digest tells: what an audit changed, for one channel."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal

@@ -5,8 +5,6 @@ Blocks carry them as plain text or rich text, where Slack parses nothing: `liter
 so is what mentions a person: `mrkdwn`.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 from unicodedata import bidirectional

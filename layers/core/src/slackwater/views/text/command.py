@@ -1,7 +1,5 @@
 """Shell commands for people, who copy them line by line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -3,8 +3,6 @@
 The domain depends on the partition (AWS General Reference, "AWS Management Console endpoints").
 """
 
-from __future__ import annotations
-
 from typing import Final
 from urllib.parse import quote
 

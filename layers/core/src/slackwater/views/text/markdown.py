@@ -1,7 +1,5 @@
 """Foreign words in Markdown: names and tags are data, and must never become markup, a link or HTML."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import Final

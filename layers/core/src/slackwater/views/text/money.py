@@ -1,7 +1,5 @@
 """Amounts of money for people."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Shows untrusted text so that different names look different. Imports nothing of weight: Slack's endpoint needs it."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

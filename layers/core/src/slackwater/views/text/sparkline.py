@@ -1,7 +1,5 @@
 """A series as a row of bars."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from math import log

@@ -1,7 +1,5 @@
 """The words that all views for people share."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
