@@ -26,6 +26,8 @@ STYLES: Final[dict[AuditState, str]] = {
 }
 RUNTIME: Final = "Runtime.HandlerError: "
 """What some runtimes call every error of a handler."""
+TARGET: Final = "target"
+"""An account in a region, where an audit covers several accounts."""
 
 
 def draw_audits(audits: Sequence[AuditDocument], left: Allowance | None, console: Console, *, more: bool) -> None:
@@ -75,7 +77,7 @@ def draw_audit(audit: AuditDetailDocument, console: Console) -> None:
     )
     console.print(Text(one_line(_what(audit))))
     if outcome := audit["outcome"]:
-        _draw_outcome(outcome, console)
+        _draw_outcome(outcome, _noun(audit), console)
     _draw_unread(audit, console)
     if error := audit["error"]:
         console.print()
@@ -100,14 +102,14 @@ def _next(audit: AuditDocument) -> str:
 
 def _draw_unread(audit: AuditDetailDocument, console: Console) -> None:
     """Draw the failed calls, each once with its regions and accounts; without the scan document, the first few."""
-    several = len({one["account"] for one in (*audit["targets"], *audit["gaps"])}) > 1
+    noun = _noun(audit)
     kinds: dict[str, defaultdict[tuple[str, str], dict[str, str]]] = {
         "Required calls that failed": defaultdict(dict),
         "Optional calls that failed": defaultdict(dict),
     }
     required, optional = kinds.values()
     for gap in audit["gaps"]:
-        where = f"{gap['region']} of {gap['account']}" if several else gap["region"]
+        where = f"{gap['region']} of {gap['account']}" if noun == TARGET else gap["region"]
         alike = gap["reason"].replace(gap["region"], "").replace(gap["account"], "")
         (optional if gap["optional"] else required)[gap["what"], alike][where] = gap["reason"]
     if audit["outcome"] and not audit["gaps"]:
@@ -119,14 +121,19 @@ def _draw_unread(audit: AuditDetailDocument, console: Console) -> None:
             console.print(Text(f"{title}:", "bold red" if unread is required else "bold"))
         for (what, _), reasons in unread.items():
             names = [*reasons]
-            places = names[0] if len(names) == 1 else count(len(names), "target" if several else "region")
+            places = names[0] if len(names) == 1 else count(len(names), noun)
             console.print(Text(one_line(f"  {what} in {places}" if what else f"  {places}")))
             if len(names) > 1:
                 console.print(Padding(Text(one_line(", ".join(names))), (0, 0, 0, 4)))
             console.print(Padding(Text(one_line(reasons[names[0]]), "dim"), (0, 0, 0, 4)))
 
 
-def _draw_outcome(outcome: OutcomeDocument, console: Console) -> None:
+def _noun(audit: AuditDetailDocument) -> str:
+    """What to call the places of an audit: of one account, each target is a region."""
+    return TARGET if len({one["account"] for one in (*audit["targets"], *audit["gaps"])}) > 1 else "region"
+
+
+def _draw_outcome(outcome: OutcomeDocument, noun: str, console: Console) -> None:
     unpriced = f" ({outcome['unpriced']:,} unpriced)" if outcome["unpriced"] else ""
     console.print(
         Text(
@@ -137,7 +144,7 @@ def _draw_outcome(outcome: OutcomeDocument, console: Console) -> None:
     )
     console.print(
         Text(
-            f"{count(outcome['targets'], 'target')}, {outcome['incomplete_targets']:,} incomplete;"
+            f"{count(outcome['targets'], noun)}, {outcome['incomplete_targets']:,} incomplete;"
             f" {count(outcome['api_calls'], 'request')}, {count(outcome['metrics_requested'], 'metric')},"
             f" about {outcome['estimated_usd']} USD."
         )

@@ -1,6 +1,7 @@
 """The simulated account: a separate process, reached only by its output and its HTTP answers."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,13 +9,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib.util import find_spec
 from subprocess import PIPE, Popen
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 from urllib.request import ProxyHandler, build_opener
 
 from slackwater.ports.errors import UnreachableError
+from slackwater_cli.exits import ExitStatus, UsageError
 
 MODULE: Final = "slackwater_simulator"
 TIMEOUT_S: Final = 30
+MISSING_EXTRA: Final = (
+    "The simulated account needs numpy: install Slackwater with the extra `demo`, as docs/install.md shows"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +61,11 @@ def simulated_account() -> Iterator[SimulatedAccount]:
     """The demo fleet, as long as the context lasts; it ends with us, whatever ends us.
 
     Raises:
-        UnreachableError: it is not installed, or does not start.
+        UsageError: the extra `demo` is not installed.
+        UnreachableError: it does not start.
     """
     if find_spec("numpy") is None:
-        raise UnreachableError(
-            "The demo needs numpy: install slackwater with the extra `demo`, as docs/install.md shows"
-        )
+        raise UsageError(MISSING_EXTRA)
     command = (sys.executable, "-m", MODULE, "--fleet", "demo", "--port", "0", "--exit-with-stdin")
     with Popen(command, stdin=PIPE, stdout=PIPE, text=True) as process:  # noqa: S603 -- our own words only
         if process.stdin is None or process.stdout is None:
@@ -77,3 +81,11 @@ def simulated_account() -> Iterator[SimulatedAccount]:
         finally:
             process.stdin.close()
             process.wait(TIMEOUT_S)
+
+
+def main() -> NoReturn:
+    """Become the simulator: the command `slackwater-simulator`. It exits with status 2 without the extra `demo`."""
+    if find_spec("numpy") is None:
+        sys.stderr.write(f"Error: {MISSING_EXTRA}.\n")
+        sys.exit(ExitStatus.WRONG_USAGE)
+    os.execv(sys.executable, [sys.executable, "-m", MODULE, *sys.argv[1:]])  # noqa: S606 -- our own interpreter

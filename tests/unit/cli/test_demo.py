@@ -156,8 +156,20 @@ def test_without_the_extra_it_says_how_to_get_it(run, monkeypatch: pytest.Monkey
 
     done = run("demo")
 
-    assert done.status == 4
+    assert done.status == 2
     assert "extra `demo`" in done.err
+
+
+def test_without_the_extra_the_simulator_says_the_same(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(simulated, "find_spec", lambda _: None)
+
+    with pytest.raises(SystemExit) as ended:
+        simulated.main()
+
+    assert ended.value.code == 2
+    assert "Error: The simulated account needs numpy" in capsys.readouterr().err
 
 
 def test_a_simulator_that_does_not_start_is_an_error(run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,1 +1,1 @@
-"""Slackwater: AWS storage that stands still, and machines whose burst has run dry."""
+"""Slackwater finds idle AWS storage and throttled resources, and cleans up when allowed."""

@@ -59,7 +59,7 @@ def test_the_digest_says_what_is_new_and_what_it_costs() -> None:
         == "4 new findings: $422.64 a month can be saved (1 unpriced), 1 performance issue"
     )
     assert (
-        "Audit of 2026-11-16 09:00 UTC · In all 4 findings in 4 targets: $422.64 a month can be saved (1 unpriced)."
+        "Audit of 2026-11-16 09:00 UTC · In all 4 findings in 4 regions: $422.64 a month can be saved (1 unpriced)."
         in first.text
     )
 
@@ -106,14 +106,14 @@ def test_a_headline_of_waste_that_saves_nothing_says_so(usd: str | None, says: s
 
 def test_what_the_whole_audit_comes_to_is_its_waste() -> None:
     assert (
-        "in 4 targets: $9.50 a month can be saved."
+        "in 4 regions: $9.50 a month can be saved."
         in nothing(invented.news(0, waste_usd=Decimal("9.5"), waste_unpriced=0)).text
     )
     assert nothing(invented.news(0, waste_usd=Decimal(0), waste_unpriced=0)).text.endswith(
-        "In all 54 findings in 4 targets."
+        "In all 54 findings in 4 regions."
     )
     assert nothing(invented.news(0, waste_usd=Decimal(0), waste_unpriced=2)).text.endswith(
-        "in 4 targets: saving unknown."
+        "in 4 regions: saving unknown."
     )
 
 
@@ -318,7 +318,7 @@ def test_access_errors_are_shown_in_plain_words() -> None:
     assert first.blocks[0]["text"]["text"].startswith("Incomplete: at least 1 new finding: ")
     assert texts(first.blocks[2])[0] == "Could not read"
     assert texts(first.blocks[2])[1] == (
-        ": 1 of 4 targets incomplete, and findings there may be missing: eu-west-1/123456789012"
+        ": 1 of 4 regions incomplete, and findings there may be missing: eu-west-1/123456789012"
         " (ec2:DescribeVolumes: UnauthorizedOperation: not authorized to perform this operation). This is incomplete"
         " audit 3 in a row. 1 required call failed. 1 call failed that the audit does not require."
         " 17 inconclusive checks."
@@ -350,7 +350,7 @@ def test_metrics_over_the_limit_are_no_failures_and_the_policy_key_is_named_once
     first, *_ = digest(invented.news(1, **incomplete(HELD, elsewhere)), POST)
 
     assert texts(first.blocks[2])[1] == (
-        ": 2 of 4 targets incomplete, and findings there may be missing: us-east-1/123456789012 (the ceiling on"
+        ": 2 of 4 regions incomplete, and findings there may be missing: us-east-1/123456789012 (the ceiling on"
         f" metrics), eu-west-1/123456789012 (the ceiling on metrics). {REACHED}"
     )
 
@@ -361,7 +361,7 @@ def test_a_ceiling_that_is_reached_hides_no_call_that_failed() -> None:
     first, *_ = digest(invented.news(1, **incomplete(HELD, optional, failed)), POST)
 
     assert texts(first.blocks[2])[1] == (
-        ": 2 of 4 targets incomplete, and findings there may be missing: us-east-1/123456789012 (the ceiling on"
+        ": 2 of 4 regions incomplete, and findings there may be missing: us-east-1/123456789012 (the ceiling on"
         " metrics), eu-west-1/123456789012 (ec2:DescribeVolumes: UnauthorizedOperation). 1 required call failed."
         f" {REACHED}"
     )
@@ -509,7 +509,7 @@ def test_nothing_new_is_one_line_that_says_what_is_gone_and_what_was_not_seen() 
     assert len(text.blocks) == 1
     assert "\n" not in text.text
     assert text.text.startswith("Nothing new. Resolved: 2 findings, $422.64 a month saved")
-    assert "1 of 4 targets incomplete" in text.text
+    assert "1 of 4 regions incomplete" in text.text
     assert digest(invented.news(0), POST) == (nothing(invented.news(0)),)
 
 

@@ -75,7 +75,7 @@ def nothing(news: News) -> Message:
         "Nothing new here." if news.others else "Nothing new.",
         elsewhere,
         _gone(news.gone),
-        unseen(news.audit, news.gaps, news.unknown, news.organization),
+        _unseen(news),
         _whole(news),
     )
     return message_of(paragraph(run(" ".join(part for part in parts if part))))
@@ -108,7 +108,7 @@ def _with_performance(changes: Sequence[FindingNews], most: int) -> Sequence[Fin
 
 def _digest(news: News, top: Sequence[FindingNews], more: int, post_id: str) -> Message:
     head = [header(_headline(news)), small(_about(news)), *_mentions(news)]
-    if not_seen := unseen(news.audit, news.gaps, news.unknown, news.organization):
+    if not_seen := _unseen(news):
         head.append(paragraph(run("Could not read", "bold"), run(f": {not_seen}")))
     if gone := _gone(news.gone):
         head.append(paragraph(run("Resolved", "bold"), run(f": {gone.removeprefix('Resolved: ')}")))
@@ -192,16 +192,23 @@ def _whole(news: News) -> str:
         finding.could_be_saved(news.waste_usd, news.waste_unpriced) if news.waste_usd or news.waste_unpriced else ""
     )
     if (organization := news.organization) is None:
-        return whole(news.audit, saving)
+        return whole(news.audit, saving, place="region")
     return whole(news.audit, saving, f"{organization.found_in:,} of {count(len(organization.names), 'account')}")
 
 
-def whole(audit: AuditRecord, saving: str = "", where: str = "") -> str:
-    """How much the whole audit found, `where`, and, in `worth`, what that comes to; empty where it has no outcome."""
+def whole(audit: AuditRecord, saving: str = "", where: str = "", place: str = "target") -> str:
+    """How much the whole audit found, and where, and how much that saves. Empty without an outcome.
+
+    Args:
+        audit: the audit.
+        saving: what its findings save, in words.
+        where: the places in words; without it, their number.
+        place: the noun for a target: of one account, each is a region.
+    """
     outcome = audit.outcome
     if outcome is None:
         return ""
-    found = f"In all {count(outcome.findings, 'finding')} in {where or count(outcome.targets, 'target')}"
+    found = f"In all {count(outcome.findings, 'finding')} in {where or count(outcome.targets, place)}"
     return f"{found}: {saving}." if saving else f"{found}."
 
 
@@ -242,7 +249,17 @@ def _gone_in_lines(gone: Sequence[LedgerEntry]) -> Iterator[finding.Line]:
         yield f"{left:,} more", 0
 
 
-def unseen(audit: AuditRecord, gaps: Sequence[Gap], unknown: int, organization: Organization | None = None) -> str:
+def _unseen(news: News) -> str:
+    return unseen(news.audit, news.gaps, news.unknown, news.organization, place="region")
+
+
+def unseen(
+    audit: AuditRecord,
+    gaps: Sequence[Gap],
+    unknown: int,
+    organization: Organization | None = None,
+    place: str = "target",
+) -> str:
     """What the audit could not see, and how many questions it left open; empty where there is neither.
 
     Of an organization that is told by account, and not for each region. What the ceiling on metrics held back did not
@@ -256,7 +273,7 @@ def unseen(audit: AuditRecord, gaps: Sequence[Gap], unknown: int, organization: 
             named = _blind(organization)
         else:
             some = [f"{literal(one.region)}/{literal(one.account)} ({_why(one.why)})" for one in outcome.incomplete]
-            many, of = outcome.incomplete_targets, count(outcome.targets, "target")
+            many, of = outcome.incomplete_targets, count(outcome.targets, place)
             named = _some(some, outcome.incomplete_targets)
         again = (
             f" This is incomplete audit {outcome.incomplete_in_a_row:,} in a row."
