@@ -1,9 +1,9 @@
 """Print the tests that a change touches, one argument for pytest a line: what `make test-changed` runs.
 
 A test file is touched if it changed, or if it imports a changed module: directly, through a helper in tests/, or, where
-no test does, through one or two other modules. After a change of a detector, all tests of detectors are run. Other
-files, such as the templates, have fixed tests (OTHERS). This is a quick look and no proof: a change far down can break
-tests that import it indirectly.
+no test does, through one or two other modules. After a change of a detector, all tests of detectors and of the demo are
+run. Other files, such as the templates, have fixed tests (OTHERS). This is a quick look and no proof: a change far down
+can break tests that import it indirectly.
 
 Usage: changed_tests.py [BASE]    everything that differs from BASE (HEAD), uncommitted and new files included
 """
@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOTS = ("layers/core/src", "cli/src", "simulator/src", "tests", "tools", "bench")
 """Folders from which modules are imported."""
+DEMO = ("tests/unit/cli/test_demo.py", "tests/simulator/test_truth.py")
 OTHERS: Mapping[str, tuple[str, ...]] = {
     "template": ("tests/template",),
     "statemachines/": ("tests/template",),
@@ -24,6 +25,8 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "iam/": ("tests/template/test_deploy_rights.py", "tests/unit/wiring/test_permissions.py"),
     "action.yml": ("tests/unit/tools/test_action.py",),
     ".github/workflows/": ("tests/unit/tools/test_action.py",),
+    "simulator/src/slackwater_simulator/fleets/demo": DEMO,
+    "simulator/src/slackwater_simulator/prices.py": DEMO,
     "requirements.txt": ("tests/unit/tools/test_lock.py",),
     "layers/core/requirements.txt": ("tests/unit/tools/test_lock.py",),
 }
@@ -59,7 +62,7 @@ def touched(changed: Collection[str], imports: Mapping[str, Collection[str]]) ->
     for path in sorted(changed):
         yield from nearest(path, imports)
     if any(str(module_of(path)).startswith(DETECTORS) for path in changed):
-        yield EVERY_DETECTOR
+        yield from (EVERY_DETECTOR, *DEMO)
 
 
 def nearest(path: str, imports: Mapping[str, Collection[str]]) -> list[str]:

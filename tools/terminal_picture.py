@@ -25,12 +25,18 @@ def demo() -> str:
     """Run the demo and return what it prints, with colours.
 
     Raises:
-        subprocess.CalledProcessError: The demo missed an issue or flagged a look-alike.
+        SystemExit: The demo failed, missed an issue or flagged a look-alike.
     """
     with tempfile.TemporaryDirectory() as folder:
         command = [Path(sys.executable).with_name("slackwater"), "demo", "--quiet", "--output", folder]
         colours = {"FORCE_COLOR": "1", "COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
-        return subprocess.run(command, env=os.environ | colours, capture_output=True, check=True, text=True).stdout
+        done = subprocess.run(command, check=False, env=os.environ | colours, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(
+            f"{done.stdout}{done.stderr}\nError: the demo exited with {done.returncode}. If a detector flags something"
+            " else now, label it in simulator/src/slackwater_simulator/fleets/demo_labels.py, or correct the detector."
+        )
+    return done.stdout
 
 
 if __name__ == "__main__":

@@ -1,7 +1,12 @@
-"""Every detector's worked examples notice when its judgement is broken: once for each, the way that would hurt most."""
+"""Every detector's cases notice when its judgement is broken.
 
+Each `if` of each `judge` is negated in turn, for new detectors too. BROKEN has other mutations, which hurt most.
+"""
+
+import ast
 import inspect
 import sys
+from itertools import count
 from types import ModuleType
 
 import pytest
@@ -43,18 +48,44 @@ BROKEN = {
     ),
     "fsx-sync-export": ("nfs.held_at_ceiling(writes.values, busy, limits.ceiling_percent / 100)", "sorted(small)"),
 }
-"""What stands in a detector's file, and what would stand there."""
+"""A text that a detector's file has once, and its replacement."""
+JUDGES = {id_: sys.modules[detector.judge.__module__] for id_, detector in registry().items()}
+"""The module of each detector, by id."""
+CONDITIONS = [
+    (id_, line)
+    for id_, module in JUDGES.items()
+    for line in sorted(
+        node.lineno for node in ast.walk(ast.parse(inspect.getsource(module.judge))) if isinstance(node, ast.If)
+    )
+]
+"""Each `if` of each `judge`: the detector, and the line in `judge`."""
+_numbers = count()
 
 
-def broken(id_: str) -> AnyDetector:
-    """The detector of the file with that one change; it stands once in the file."""
-    source = inspect.getsource(sys.modules[registry()[id_].judge.__module__])
+def detector_of(source: str | ast.Module) -> AnyDetector:
+    """The detector of a file with this source."""
+    module = ModuleType(f"broken_{next(_numbers)}")
+    sys.modules[module.__name__] = module  # dataclasses and pydantic look their annotations up there
+    exec(compile(source, module.__name__, "exec"), module.__dict__)
+    return module.DETECTOR  # type: ignore[no-any-return]
+
+
+def replaced(id_: str) -> AnyDetector:
+    """The detector with the change of BROKEN."""
+    source = inspect.getsource(JUDGES[id_])
     right, wrong = BROKEN[id_]
     assert source.count(right) == 1, f"{right!r} stands {source.count(right)} times in the file of {id_}"
-    module = ModuleType(f"broken_{id_.replace('-', '_')}")
-    sys.modules[module.__name__] = module  # dataclasses and pydantic look their annotations up there
-    exec(compile(source.replace(right, wrong), module.__name__, "exec"), module.__dict__)
-    return module.DETECTOR  # type: ignore[no-any-return]
+    return detector_of(source.replace(right, wrong))
+
+
+def negated(id_: str, line: int) -> AnyDetector:
+    """The detector with the condition negated that is in this line of `judge`."""
+    tree = ast.parse(inspect.getsource(JUDGES[id_]))
+    (judge,) = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "judge"]
+    for node in ast.walk(judge):
+        if isinstance(node, ast.If) and node.lineno == judge.lineno + line - 1:
+            node.test = ast.UnaryOp(ast.Not(), node.test)
+    return detector_of(ast.fix_missing_locations(tree))
 
 
 def as_it_says(detector: AnyDetector, case: Case) -> bool:
@@ -66,11 +97,18 @@ def as_it_says(detector: AnyDetector, case: Case) -> bool:
     return type(verdict) is case.expect and case.says in words(verdict)
 
 
-def test_every_detector_is_broken_once() -> None:
-    assert BROKEN.keys() == registry().keys()
+@pytest.mark.parametrize("id_", registry())
+def test_its_cases_end_as_they_say(id_: str) -> None:
+    assert all(as_it_says(registry()[id_], case) for case in registry()[id_].cases)
+
+
+@pytest.mark.parametrize(("id_", "line"), CONDITIONS)
+def test_its_cases_notice_a_negated_condition(id_: str, line: int) -> None:
+    assert not all(as_it_says(negated(id_, line), case) for case in registry()[id_].cases), (
+        f"line {line} of judge: no case of {id_} needs this condition. Add a case, or remove it"
+    )
 
 
 @pytest.mark.parametrize("id_", BROKEN)
-def test_its_worked_examples_notice(id_: str) -> None:
-    assert all(as_it_says(registry()[id_], case) for case in registry()[id_].cases)
-    assert not all(as_it_says(broken(id_), case) for case in registry()[id_].cases)
+def test_its_cases_notice_a_replaced_text(id_: str) -> None:
+    assert not all(as_it_says(replaced(id_), case) for case in registry()[id_].cases)

@@ -67,9 +67,8 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
     if minutes := sum(newest.present):
         connected = f"{minutes:,.0f} minutes in {limits.quiet_days} days"
         return Fine(f"clients were connected for {connected}, so it had a mount target")
-    doubt = _doubt(metered, efs.recorded(file_system, seen, stored, samples))
-    if not doubt and seen.could_not_read(*needs):
-        doubt = "CloudWatch did not return all of its metrics"
+    unread = "CloudWatch did not return all of its metrics" if seen.could_not_read(*needs) else None
+    doubt = _doubt(metered, efs.recorded(file_system, seen, stored, samples)) or unread
     return Flagged(
         summary=f"{efs.describe(file_system)} that nothing can mount: it has no mount target",
         confidence="medium",
