@@ -28,7 +28,7 @@ from typing import Final
 from slackwater.model.detector import Detector, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric
 from slackwater.model.resources import FsxFileSystem
-from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import fsx as formulas
 from slackwater.performance.fsx import FileServer
 from slackwater.rules import examples, fsx
@@ -107,16 +107,14 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
             *([Evidence("Lowest burst credits", round(balance, 1), "percent")] if bursts else []),
         ),
         advice=(
-            Advice(
-                action="lower-throughput-capacity",
-                summary=f"Set {least:,} MB/s, which is at most {percent:.0f} % busy. Storage and IOPS stay.",
-                changes=fsx.saved(file_system, replace(file_system, throughput_mb_s=least)),
-                risk=(
-                    f"{fsx.interruption(file_system)} A smaller file server has less memory for its cache, so watch its"
-                    " disks for a week."
+            replace(
+                fsx.set_throughput(
+                    file_system,
+                    least,
+                    action="lower-throughput-capacity",
+                    summary=f"Set {least:,} MB/s, which is at most {percent:.0f} % busy. Storage and IOPS stay.",
+                    risk="A smaller file server has less memory for its cache, so watch its disks for a week.",
                 ),
-                reversible=True,
-                command=fsx.update(file_system, f"ThroughputCapacity={least}"),
                 joint=fsx.joint(file_system, {"ThroughputCapacity": least}),
             ),
         ),
