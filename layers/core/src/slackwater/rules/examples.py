@@ -164,28 +164,23 @@ def without_io(bare: Cases) -> tuple[Case, ...]:
 def instance_type(
     name: str,
     *,
-    vcpus: int = 2,
-    network_gbps: tuple[float, float] | None = None,
-    ebs_mbps: tuple[float, float] | None = None,
-    ebs_iops: tuple[int, int] | None = None,
+    network_gbps: tuple[float | None, float | None] = (None, None),
+    ebs_mbps: tuple[float | None, float | None] = (None, None),
+    ebs_iops: tuple[int | None, int | None] = (None, None),
     **fields: Any,
 ) -> InstanceType:
     """A Nitro instance type. Pairs are the baseline and the burst; None is what EC2 does not publish."""
-    network, mbps, iops = network_gbps or (None, None), ebs_mbps or (None, None), ebs_iops or (None, None)
-    made = InstanceType(
+    usual: dict[str, Any] = {"vcpus": 2, "hypervisor": "nitro", "network_cards": 1, "source": "an example"}
+    return InstanceType(
         id=name,
-        vcpus=vcpus,
-        hypervisor="nitro",
-        network_baseline_gbps=network[0],
-        network_peak_gbps=network[1],
-        network_cards=1,
-        ebs_baseline_mbps=mbps[0],
-        ebs_maximum_mbps=mbps[1],
-        ebs_baseline_iops=iops[0],
-        ebs_maximum_iops=iops[1],
-        source="an example",
+        network_baseline_gbps=network_gbps[0],
+        network_peak_gbps=network_gbps[1],
+        ebs_baseline_mbps=ebs_mbps[0],
+        ebs_maximum_mbps=ebs_mbps[1],
+        ebs_baseline_iops=ebs_iops[0],
+        ebs_maximum_iops=ebs_iops[1],
+        **usual | fields,
     )
-    return replace(made, **fields)
 
 
 def ebs_types(*rows: tuple[str, tuple[float, float], tuple[int, int]]) -> tuple[InstanceType, ...]:
