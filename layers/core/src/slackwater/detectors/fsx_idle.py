@@ -33,14 +33,10 @@ from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, 
 from slackwater.performance import fsx as formulas
 from slackwater.rules import advice, examples, fsx
 from slackwater.rules.examples import Cases, days, days_ago
-from slackwater.rules.fsx import SURE_DAYS, USED
+from slackwater.rules.fsx import METADATA, READS, SURE_DAYS, USED, WRITES
 from slackwater.rules.series import gaps
 
-READS, WRITES, METADATA = (
-    Metric("AWS/FSx", f"{name}Operations", "Sum", "operations") for name in ("DataRead", "DataWrite", "Metadata")
-)
 CLIENTS = Metric("AWS/FSx", "ClientConnections", "Maximum", "connections")
-
 CLIENTS_FROM_MB_S: Final = {"OPENZFS": 0, "LUSTRE": 0, "WINDOWS": 32}
 """The throughput from which a type publishes its clients (FSx for Windows User Guide, "CloudWatch metrics")."""
 
@@ -68,8 +64,8 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
         unless_decided(_ontap_replica(volumes, seen))
 
     window = max(limits.quiet_days, limits.window_days)
-    clients_published = (file_system.throughput_mb_s or 0) >= CLIENTS_FROM_MB_S.get(kind, inf)
-    metrics = (READS, WRITES, CLIENTS if clients_published else METADATA)
+    shows_clients = (file_system.throughput_mb_s or 0) >= CLIENTS_FROM_MB_S.get(kind, inf)
+    metrics = (READS, WRITES, CLIENTS if shows_clients else METADATA)
     for known in (metrics[:1], metrics):
         silent = seen.read(*fsx.daily(file_system, window, *known))
         for metric, series in zip(known, silent, strict=True):
@@ -96,10 +92,9 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
         (f"{probes:,.0f} metadata operations came without a client, probably from FSx's own health checks.", probes),
     )
     whole, kept_days = quiet >= SURE_DAYS and not doubts, file_system.automatic_backup_days
-    absent = "client" if clients_published else "operation"
     return Flagged(
-        summary=f"{fsx.describe(file_system)}, and no {absent} for {quiet} days",
-        confidence="high" if whole and clients_published else "medium",
+        summary=f"{fsx.describe(file_system)}, and no {'client' if shows_clients else 'operation'} for {quiet} days",
+        confidence="high" if whole and shows_clients else "medium",
         evidence=(
             Evidence("Days without an operation or a client", quiet, "days"),
             Evidence("Read operations per day", sum(reads.present), "operations", reads),
@@ -182,18 +177,13 @@ def _smallest(file_system: FsxFileSystem) -> Iterator[Advice]:
     table, now = formulas.deployment(file_system), file_system.throughput_mb_s or 0
     least = table.file_servers[0].throughput_mb_s if table and file_system.storage_type == "SSD" else now
     if least < now:
-        yield fsx.set_throughput(
-            file_system,
-            least,
-            action="smallest-file-server",
-            summary=f"Keep the data with {least} MB/s instead of {now:,}, and raise it when someone needs it again.",
-            risk="FSx needs at least 6 hours between two changes.",
-        )
+        summary = f"Keep the data with {least} MB/s instead of {now:,}, and raise it when someone needs it again."
+        risk = "FSx needs at least 6 hours between two changes."
+        yield fsx.set_throughput(file_system, least, action="smallest-file-server", summary=summary, risk=risk)
 
 
 ONCE = days(0.0, {34: 90.0})
-FOR_A_MONTH = {READS: [0.0] * 32}
-FROM_NOON = {**FOR_A_MONTH, fsx.samples(READS): [720.0] + [1_440.0] * 31}
+FROM_NOON = {READS: [0.0] * 32, fsx.samples(READS): [720.0] + [1_440.0] * 31}
 LOST_HOURS = {hours: days(1_440.0, {20: 1_440.0 - 60 * hours}) for hours in (2, 4)}
 ZEROS = dict.fromkeys((READS, WRITES, METADATA, CLIENTS), 0.0)
 SILENT = ZEROS | {fsx.samples(metric): 1_440.0 for metric in ZEROS}
@@ -221,7 +211,7 @@ DETECTOR = Detector(
         windows("scratch Lustre, a month of zeros", Flagged, "Lustre, 1,024 GiB, and no client", **LUSTRE),
         openzfs("metadata operations without a client", Flagged, metrics={METADATA: 12.0}),
         openzfs("quiet since it was created two weeks ago", Flagged, "13 days", created_at=days_ago(14)),
-        openzfs("recorded for a month, and not before", Flagged, "31 days", metrics=FOR_A_MONTH),
+        openzfs("recorded for a month, and not before", Flagged, "31 days", metrics={READS: [0.0] * 32}),
         unread("no metric at all", Unknown, "no point on 30 of 30 days"),
         openzfs("a day without a point", Unknown, "1 of 36 days", metrics={WRITES: days(0.0, {16: None})}),
         openzfs("two hours of a day are missing", Flagged, metrics={fsx.samples(CLIENTS): LOST_HOURS[2]}),

@@ -37,14 +37,11 @@ from slackwater.model.resources import FsxFileSystem
 from slackwater.model.units import GIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
 from slackwater.performance import fsx as formulas
-from slackwater.rules import examples, fsx
-from slackwater.rules.advice import caveats
+from slackwater.rules import advice, examples, fsx
 from slackwater.rules.examples import Cases, days, days_ago
-from slackwater.rules.fsx import FREE, IN_POOL, ON_SSD, SURE_DAYS, USED
+from slackwater.rules.fsx import DISK_IOPS, FREE, IN_POOL, ON_SSD, READ, SURE_DAYS, USED, WRITTEN
 from slackwater.rules.series import gaps
 
-DISK_IOPS = Metric("AWS/FSx", "DiskIopsUtilization", "Maximum", "percent")
-READ, WRITTEN = (Metric("AWS/FSx", f"Data{way}Bytes", "Sum", "bytes") for way in ("Read", "Write"))
 READ_PEAK, WRITE_PEAK = (Metric("AWS/FSx", f"Data{way}Bytes", "Maximum", "bytes a minute") for way in ("Read", "Write"))
 TRAFFIC: Final = (READ, WRITTEN, READ_PEAK, WRITE_PEAK)
 
@@ -197,7 +194,7 @@ def _flag(
         ),
         advice=(_shrink(file_system, smaller),) if smaller else (),
         gist=(provisioned, size_class(use.fullest + use.pooled)),
-        caveats=caveats(
+        caveats=advice.caveats(
             (lost, use.lost_minutes), (unknown, iops is None and file_system.iops), (TIERING, shrinks), (moved, moves)
         ),
         remedies=_elsewhere(file_system, use, limits),

@@ -133,8 +133,7 @@ _ONTAP_FAST: Final = ((188, 375, 750, 1_500, 3_125, 6_250), (6_000, 12_000, 20_0
 """The network in MBps and disk IOPS of each throughput capacity; the same for Single-AZ and Multi-AZ."""
 _ONTAP_MOST_WRITTEN_MB_S: Final = {"SINGLE_AZ_1": (750, 1_000), "MULTI_AZ_1": (1_300, 1_800)}
 """By deployment type: elsewhere, and in the fast Regions."""
-_ONTAP_LEAST_GIB_AND_IOPS: Final = {4_096: (5_120, 160_000)}
-"""What must be provisioned with a throughput capacity."""
+_ONTAP_LEAST_GIB_AND_IOPS: Final = {4_096: (5_120, 160_000)}  # by the throughput capacity that requires them
 
 
 def ontap(deployment_type: str, region: str) -> Deployment:

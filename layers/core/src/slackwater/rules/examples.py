@@ -110,19 +110,12 @@ class Cases:
         What `differs` are `records` (all others of the fleet), `limits`, `unreadable` and `unpublished`, as in `Case`.
         All other names are fields of the resource.
         """
-        given: dict[str, Any] = {"records": self.records}
+        given: dict[str, Any] = {"title": title, "expect": expect, "says": says, "records": self.records}
         given |= {name: differs.pop(name) for name in ("records", "unreadable", "unpublished") if name in differs}
         limits = {**self.limits, **differs.pop("limits", {})}
         points = self._points(self.metrics) | self._points(metrics or {})
-        return Case(
-            title=title,
-            resource=replace(self.resource, **differs),
-            metrics={key: values for key, values in points.items() if values is not None},
-            limits=limits,
-            expect=expect,
-            says=says,
-            **given,
-        )
+        published = {key: values for key, values in points.items() if values is not None}
+        return Case(resource=replace(self.resource, **differs), metrics=published, limits=limits, **given)
 
     def _points(self, metrics: Metrics) -> dict[tuple[Metric, int], Points | None]:
         found: dict[tuple[Metric, int], Points | None] = {}

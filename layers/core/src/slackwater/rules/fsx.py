@@ -21,6 +21,14 @@ from slackwater.rules.series import LONGEST_HOLE_S, MOST_MISSING, Reader, gaps
 
 DAY_MINUTES: Final = DAY_S // MINUTE_S
 SURE_DAYS: Final = 30  # fewer recorded days never have high confidence: a monthly job needs this long to show
+READS, WRITES, METADATA = (
+    Metric("AWS/FSx", f"{name}Operations", "Sum", "operations") for name in ("DataRead", "DataWrite", "Metadata")
+)
+READ, WRITTEN = (Metric("AWS/FSx", f"Data{way}Bytes", "Sum", "bytes") for way in ("Read", "Write"))
+NETWORK, CPU, DISK_IOPS, SERVER_DISK_IOPS, SERVER_DISK_THROUGHPUT = (
+    Metric("AWS/FSx", f"{name}Utilization", "Maximum", "percent")
+    for name in ("NetworkThroughput", "CPU", "DiskIops", "FileServerDiskIops", "FileServerDiskThroughput")
+)
 USED: Final = Metric("AWS/FSx", "UsedStorageCapacity", "Maximum", "bytes")
 FREE: Final = Metric("AWS/FSx", "FreeStorageCapacity", "Minimum", "bytes")
 ON_SSD: Final = Metric("AWS/FSx", "StorageUsed", "Maximum", "bytes")
@@ -178,17 +186,11 @@ def update_storage(file_system: FsxFileSystem, to: FsxFileSystem) -> str:
     return f"{command} --ontap-configuration 'DiskIopsConfiguration={{{iops}}}'"
 
 
-def change_interval(file_system: FsxFileSystem, otherwise: str) -> str:
-    """The caveat about how far two changes lie apart; `otherwise` is that of types other than ONTAP.
-
-    Source: FSx for ONTAP User Guide, "File system storage capacity and IOPS".
-    """
-    if file_system.file_system_type != "ONTAP":
-        return otherwise
-    return (
-        "FSx for ONTAP needs at least 6 hours between any two changes of SSD storage, IOPS or throughput, in a single"
-        " Availability Zone too."
-    )
+ONTAP_INTERVAL: Final = (
+    "FSx for ONTAP needs at least 6 hours between any two changes of SSD storage, IOPS or throughput, in a single"
+    " Availability Zone too."
+)
+"""Source: FSx for ONTAP User Guide, "File system storage capacity and IOPS"."""
 
 
 def set_throughput(file_system: FsxFileSystem, mb_s: int, *, action: str, summary: str, risk: str) -> Advice:
