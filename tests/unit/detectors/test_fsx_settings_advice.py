@@ -16,6 +16,7 @@ from slackwater.model.metrics import Metric
 from slackwater.model.money import Change, fsx_iops, fsx_throughput
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S
 from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
+from slackwater.rules.fsx import DISK_IOPS, NETWORK, SERVER_DISK_IOPS, WRITES, WRITTEN
 
 THROUGHPUT, IOPS, SYNC = fsx_surplus_throughput.DETECTOR, fsx_surplus_iops.DETECTOR, fsx_sync_export.DETECTOR
 
@@ -59,7 +60,7 @@ def test_what_changing_a_file_server_means_depends_on_whether_it_has_a_standby(d
 @pytest.mark.parametrize(("percent", "fits"), [(24.9, "320"), (25.0, None), (12.0, "160"), (12.1, "320")])
 def test_the_smallest_is_chosen_that_stays_below_half(percent: float, fits: str | None) -> None:
     """1,550 MB/s of network become 775, or 375."""
-    metrics = {**case(THROUGHPUT, QUIET).metrics, (fsx_surplus_throughput.NETWORK, DAY_S): [percent] * 36}
+    metrics = {**case(THROUGHPUT, QUIET).metrics, (NETWORK, DAY_S): [percent] * 36}
     verdict = played(THROUGHPUT, QUIET, metrics=metrics)
 
     assert isinstance(verdict, Flagged if fits else Fine)
@@ -85,10 +86,10 @@ def test_each_balance_counts(balance: Metric) -> None:
 @pytest.mark.parametrize(
     ("metric", "percent", "fits"),
     [
-        (fsx_surplus_throughput.NETWORK, 20.8, True),
-        (fsx_surplus_throughput.NETWORK, 20.9, False),  # of 1,500 MB/s; 625 remain
-        (fsx_surplus_throughput.DISK_IOPS, 23.4, True),
-        (fsx_surplus_throughput.DISK_IOPS, 23.5, False),  # of 40,000; 18,750 remain
+        (NETWORK, 20.8, True),
+        (NETWORK, 20.9, False),  # of 1,500 MB/s; 625 remain
+        (SERVER_DISK_IOPS, 23.4, True),
+        (SERVER_DISK_IOPS, 23.5, False),  # of 40,000; 18,750 remain
         (fsx_surplus_throughput.SERVER[0], 24.9, True),
         (fsx_surplus_throughput.SERVER[0], 25.0, False),
     ],
@@ -177,7 +178,7 @@ def test_only_iops_above_the_included_are_saved() -> None:
 
 @pytest.mark.parametrize(("percent", "verdict"), [(39.9, Flagged), (40.0, Fine)])
 def test_iops_of_which_two_fifths_were_used_are_left_alone(percent: float, verdict: type[Verdict]) -> None:
-    metrics = {(fsx_surplus_iops.DISKS, DAY_S): [1.0] * 35 + [percent]}
+    metrics = {(DISK_IOPS, DAY_S): [1.0] * 35 + [percent]}
 
     assert isinstance(played(IOPS, TENTH, metrics=metrics), verdict)
 
@@ -209,9 +210,9 @@ def nightly(*per_s: float) -> dict[tuple[Metric, int], list[float]]:
     day = [rate * FIVE_MINUTES_S for rate in per_s]
     ops = (day + [300.0] * (288 - len(day))) * 14
     return {
-        (fsx_sync_export.WRITES, HOUR_S): [sum(ops[i : i + 12]) for i in range(0, len(ops), 12)],
-        (fsx_sync_export.WRITES, FIVE_MINUTES_S): ops,
-        (fsx_sync_export.WRITTEN, FIVE_MINUTES_S): [count * 4096 for count in ops],
+        (WRITES, HOUR_S): [sum(ops[i : i + 12]) for i in range(0, len(ops), 12)],
+        (WRITES, FIVE_MINUTES_S): ops,
+        (WRITTEN, FIVE_MINUTES_S): [count * 4096 for count in ops],
         **{(metric, FIVE_MINUTES_S): [8.0] * len(ops) for metric in fsx_sync_export.DISKS},
     }
 
@@ -234,7 +235,7 @@ def test_two_ceilings_are_a_wait_where_little_lies_between(
     assert isinstance(result, verdict), title
 
 
-@pytest.mark.parametrize("metric", [fsx_sync_export.WRITES, fsx_sync_export.WRITTEN], ids=lambda metric: metric.name)
+@pytest.mark.parametrize("metric", [WRITES, WRITTEN], ids=lambda metric: metric.name)
 @pytest.mark.parametrize(("nights", "expected"), [(14, Unknown), (13, Unknown), (1, Flagged)])
 def test_busy_hours_without_five_minutes_are_unknown_where_nothing_else_was_found(
     metric: Metric, nights: int, expected: type[Verdict]

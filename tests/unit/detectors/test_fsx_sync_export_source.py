@@ -15,6 +15,7 @@ from slackwater.model.metrics import Series
 from slackwater.model.resources import FsxVolume
 from slackwater.model.units import DAY_S
 from slackwater.rules import examples
+from slackwater.rules.fsx import DISK_IOPS, WRITES, WRITTEN
 
 SYNC, IOPS = fsx_sync_export.DETECTOR, fsx_surplus_iops.DETECTOR
 SERVER = examples.fsx(iops=20_000, iops_mode="USER_PROVISIONED")
@@ -62,12 +63,12 @@ class Scan:
 
     @staticmethod
     def writes(query: MetricQuery) -> bool:
-        return query.metric == fsx_sync_export.WRITES
+        return query.metric == WRITES
 
     def answer(self, query: MetricQuery, published: Collection[str]) -> Series:
-        if query.metric == fsx_surplus_iops.DISKS and query.period_s == DAY_S:
+        if query.metric == DISK_IOPS and query.period_s == DAY_S:
             return Series.of(query.window.start_s, query.period_s, [10.0] * query.points)
-        if query.metric in (fsx_sync_export.WRITES, fsx_sync_export.WRITTEN) and volume_of(query) not in published:
+        if query.metric in (WRITES, WRITTEN) and volume_of(query) not in published:
             return silence(query)
         values = WAITING[query.metric, query.period_s][-query.points :]
         return Series.of(query.window.start_s, query.period_s, [None] * (query.points - len(values)) + values)

@@ -18,7 +18,7 @@ from slackwater.model.resources import FsxVolume
 from slackwater.model.units import DAY_S, GIB, MIB
 from slackwater.model.verdicts import Advice, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import fsx
-from slackwater.rules.fsx import IN_POOL, USED
+from slackwater.rules.fsx import DISK_IOPS, IN_POOL, METADATA, READS, USED, WRITES
 
 type Given = Mapping[tuple[Metric, int], Sequence[float | None]]
 
@@ -151,7 +151,7 @@ def test_only_a_watched_month_without_clients_is_of_high_confidence() -> None:
     assert any("444 metadata operations" in caveat for caveat in probed.caveats)
 
 
-@pytest.mark.parametrize("metric", [fsx_idle.READS, fsx_idle.WRITES, fsx_idle.CLIENTS], ids=lambda metric: metric.name)
+@pytest.mark.parametrize("metric", [READS, WRITES, fsx_idle.CLIENTS], ids=lambda metric: metric.name)
 @pytest.mark.parametrize("days_ago", [0, 1, 29, 35, 36])
 def test_one_operation_or_client_within_36_days_is_use(metric: Metric, days_ago: int) -> None:
     once = [0.0] * (36 - days_ago) + [1.0] + [0.0] * days_ago
@@ -161,7 +161,7 @@ def test_one_operation_or_client_within_36_days_is_use(metric: Metric, days_ago:
 
 def test_metadata_is_use_only_where_clients_are_not_published() -> None:
     title = "Windows, a month of zeros"
-    listed = with_days(IDLE, title, fsx_idle.METADATA, days=[1.0] * 37)
+    listed = with_days(IDLE, title, METADATA, days=[1.0] * 37)
 
     assert isinstance(verdict(IDLE, title, {"throughput_mb_s": 32}, metrics=listed), Flagged)
     assert isinstance(verdict(IDLE, title, {"throughput_mb_s": 31}, metrics=listed), Fine)
@@ -237,7 +237,7 @@ def test_a_smaller_openzfs_is_half_full_and_has_twice_the_iops_that_were_used() 
 
 
 def test_without_knowing_its_disks_it_keeps_all_its_iops() -> None:
-    result = flagged(OVERSIZED, ZFS, metrics=with_days(OVERSIZED, ZFS, fsx_oversized.DISK_IOPS, days=[]))
+    result = flagged(OVERSIZED, ZFS, metrics=with_days(OVERSIZED, ZFS, DISK_IOPS, days=[]))
 
     assert "6,000 IOPS" in by_action(result)["move-to-smaller"].summary
     assert any("keeps all of its IOPS" in caveat for caveat in result.caveats)
@@ -288,7 +288,7 @@ def test_ontap_of_the_second_generation_shrinks_in_place() -> None:
         "aws fsx update-file-system --region ap-northeast-1 --file-system-id fs-0123456789abcdef0"
         " --storage-capacity 1400 --ontap-configuration 'DiskIopsConfiguration={Mode=AUTOMATIC}'"
     )
-    busy = with_days(OVERSIZED, SHRINKS, fsx_oversized.DISK_IOPS, days=[40.0] * 37)
+    busy = with_days(OVERSIZED, SHRINKS, DISK_IOPS, days=[40.0] * 37)
     busier = by_action(flagged(OVERSIZED, SHRINKS, metrics=busy))["shrink-ssd"].command or ""
     assert busier.endswith("'DiskIopsConfiguration={Mode=USER_PROVISIONED,Iops=19661}'")
     assert "shrink-ssd" not in by_action(flagged(OVERSIZED, SHRINKS, {"deployment_type": "MULTI_AZ_1"}))
@@ -376,7 +376,7 @@ def test_usage_that_rises_and_falls_is_no_growth() -> None:
 @pytest.mark.parametrize(("gib", "expected"), [(163, Fine), (164, Flagged)])
 def test_nobody_copies_a_file_system_for_less_than_100_gib(gib: int, expected: type[Verdict]) -> None:
     small = with_days(OVERSIZED, ZFS, USED, days=[5.0 * GIB] * 37)
-    idle_disks: Given = {**small, (fsx_oversized.DISK_IOPS, DAY_S): [1.0] * 37}
+    idle_disks: Given = {**small, (DISK_IOPS, DAY_S): [1.0] * 37}
 
     assert isinstance(verdict(OVERSIZED, ZFS, {"storage_gib": gib, "iops": 3 * gib}, metrics=idle_disks), expected)
 

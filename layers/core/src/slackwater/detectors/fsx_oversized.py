@@ -1,10 +1,9 @@
 """FSx file systems with far more SSD than they use.
 
 ## What it finds
-An OpenZFS, ONTAP or Windows file system on SSD that was less than 20 % full at its fullest in the last 36 days, and
-does not grow towards that. Each of the last 14 days must have a point. A smaller file system must be possible: OpenZFS
-starts at 64 GiB, Windows at 32, ONTAP at 1,024 for each pair of file servers. ONTAP at its minimum is flagged too,
-because a smaller service saves money.
+An OpenZFS, ONTAP or Windows file system on SSD that was never 20 % full in the last 36 days, and does not grow towards
+that. Each of the last 14 days must have a point. A smaller one must be possible: OpenZFS starts at 64 GiB, Windows at
+32, ONTAP at 1,024 for each pair of file servers. ONTAP at its minimum is flagged too: a smaller service saves money.
 
 ## Why it matters
 AWS bills the provisioned storage, not what it holds. ONTAP's minimum is sixteen times that of OpenZFS ("Sharing
@@ -12,9 +11,9 @@ WordPress content on FSx for OpenZFS", 2025-03).
 
 ## When it is wrong
 - The space may be for future data. Growth that goes on in the last week is continued for `growth_days`. Data copied
-  once is not growth, and a load that is planned for next month is not visible.
-- ONTAP counts space after deduplication and compression, so the same data may take more space elsewhere. It may also
-  serve SMB or iSCSI, which EFS and OpenZFS do not.
+  once is not growth, and a load planned for next month is not visible.
+- ONTAP counts space after deduplication and compression, so the data may take more space elsewhere. It may also serve
+  SMB or iSCSI, which EFS and OpenZFS do not.
 - Lustre and Intelligent-Tiering are not judged.
 
 ## What to do
@@ -38,19 +37,14 @@ from slackwater.model.resources import FsxFileSystem
 from slackwater.model.units import GIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
 from slackwater.performance import fsx as formulas
-from slackwater.rules import examples, fsx
-from slackwater.rules.advice import caveats
+from slackwater.rules import advice, examples, fsx
 from slackwater.rules.examples import Cases, days, days_ago
-from slackwater.rules.fsx import FREE, IN_POOL, ON_SSD, USED
-from slackwater.rules.fsx import SPACE_SAMPLES as SAMPLES
+from slackwater.rules.fsx import DISK_IOPS, FREE, IN_POOL, ON_SSD, READ, SURE_DAYS, USED, WRITTEN
 from slackwater.rules.series import gaps
 
-DISK_IOPS = Metric("AWS/FSx", "DiskIopsUtilization", "Maximum", "percent")
-READ, WRITTEN = (Metric("AWS/FSx", f"Data{way}Bytes", "Sum", "bytes") for way in ("Read", "Write"))
 READ_PEAK, WRITE_PEAK = (Metric("AWS/FSx", f"Data{way}Bytes", "Maximum", "bytes a minute") for way in ("Read", "Write"))
 TRAFFIC: Final = (READ, WRITTEN, READ_PEAK, WRITE_PEAK)
 
-SURE_DAYS: Final = 30  # a monthly job, which may fill it for a night, needs this long to show
 HEADROOM: Final = 2  # AWS advises to use less than half of what is provisioned, in the busiest minute too
 MONTH_DAYS, WEEK_POINTS = 30, 8
 TIERING: Final = (
@@ -80,9 +74,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
     if used.present and (percent := _percent(file_system, max(used.present))) >= limits.used_percent:
         return Fine(f"it was {percent:.0f} % full")
     recorded = seen.finished(used, file_system.created_at)
-    holes, before = gaps(recorded, limits.least_days)
-    if holes:
-        return Unknown(f"its space has no point on {holes} of {len(recorded) - before} days")
+    unless_decided(fsx.hole("its space", recorded, limits.least_days))
     newest = recorded.present[-limits.least_days :]
     a_day = _growth(newest)
     if _percent(file_system, max(newest) + a_day * limits.growth_days) >= limits.used_percent:
@@ -90,7 +82,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
 
     # Nothing is priced for Windows, so nothing else is read there.
     more = () if kind == "WINDOWS" else (DISK_IOPS, *TRAFFIC, *([IN_POOL] if kind == "ONTAP" else []))
-    samples, *read = seen.read(*fsx.daily(file_system, window, SAMPLES[kind], *more))
+    samples, *read = seen.read(*fsx.daily(file_system, window, fsx.samples(fsx.SPACE[kind]), *more))
     found = dict(zip(more, read, strict=True))
     pool = found[IN_POOL].present if IN_POOL in found else [0.0]
     if not pool:
@@ -174,11 +166,7 @@ def _use(
 
 
 def _flag(
-    file_system: FsxFileSystem,
-    use: Use,
-    smaller: FsxFileSystem | None,
-    recorded: Series,
-    limits: OversizedLimits,
+    file_system: FsxFileSystem, use: Use, smaller: FsxFileSystem | None, recorded: Series, limits: OversizedLimits
 ) -> Flagged:
     """`recorded` is the used space of whole days."""
     provisioned, present = file_system.storage_gib, len(recorded.present)
@@ -206,7 +194,7 @@ def _flag(
         ),
         advice=(_shrink(file_system, smaller),) if smaller else (),
         gist=(provisioned, size_class(use.fullest + use.pooled)),
-        caveats=caveats(
+        caveats=advice.caveats(
             (lost, use.lost_minutes), (unknown, iops is None and file_system.iops), (TIERING, shrinks), (moved, moves)
         ),
         remedies=_elsewhere(file_system, use, limits),
@@ -284,29 +272,19 @@ def _move(service: str, before: tuple[Change, ...], way: Alternative) -> Advice 
     )
 
 
-WORKING = {DISK_IOPS: 8.0, READ: 2.0 * GIB, WRITTEN: 0.5 * GIB, READ_PEAK: 300e6, WRITE_PEAK: 60e6}
-FOUR_HOURS_LOST = days(1_440.0, {20: 1_200.0})
+WHOLE_DAYS = {fsx.samples(metric): 1_440.0 for metric in fsx.SPACE.values()}
+WORKING = WHOLE_DAYS | {DISK_IOPS: 8.0, READ: 2.0 * GIB, WRITTEN: 0.5 * GIB, READ_PEAK: 300e6, WRITE_PEAK: 60e6}
+TWO_HOURS_LOST, FOUR_HOURS_LOST = ({fsx.samples(USED): days(1_440.0, {20: rest})} for rest in (1_320.0, 1_200.0))
+LEAST = {"file_system_type": "ONTAP", "storage_gib": 1_024, "throughput_mb_s": 128}
+SECOND = {"file_system_type": "ONTAP", "deployment_type": "MULTI_AZ_2", "storage_gib": 8_192, "throughput_mb_s": 384}
 GROWING = [(50 + 4.0 * day) * GIB for day in range(37)]
 
-
-def ontap_of(deployment_type: str, gib: int, mb_s: int, **held: float) -> Cases:
-    """Cases of ONTAP with 3 IOPS per GiB, and GiB `on_ssd` and `in_pool`."""
-    bought = {"storage_gib": gib, "throughput_mb_s": mb_s, "iops": 3 * gib}
-    made = examples.fsx(file_system_type="ONTAP", deployment_type=deployment_type, **bought)
-    return Cases(
-        made, {**WORKING, SAMPLES["ONTAP"]: 1_440.0, ON_SSD: held["on_ssd"] * GIB, IN_POOL: held["in_pool"] * GIB}
-    )
-
-
-openzfs = Cases(
-    examples.fsx(storage_gib=2_000, iops=6_000), {**WORKING, USED: 150.0 * GIB, SAMPLES["OPENZFS"]: 1_440.0}
-)
-tight = Cases(examples.fsx(storage_gib=400, iops=20_000), {**openzfs.metrics, USED: 50.0 * GIB, DISK_IOPS: 45.0})
-ontap = ontap_of("MULTI_AZ_1", 1_024, 128, on_ssd=90, in_pool=0)
-second = ontap_of("MULTI_AZ_2", 8_192, 384, on_ssd=700, in_pool=9_000)
+openzfs = Cases(examples.fsx(storage_gib=2_000, iops=6_000), {**WORKING, USED: 150.0 * GIB})
+tight = Cases(examples.fsx(storage_gib=400, iops=20_000), {**WORKING, USED: 50.0 * GIB, DISK_IOPS: 45.0})
+ontap = Cases(examples.fsx(**LEAST, iops=3_072), {**WORKING, ON_SSD: 90.0 * GIB, IN_POOL: 0.0})
+second = Cases(examples.fsx(**SECOND, iops=24_576), {**WORKING, ON_SSD: 700.0 * GIB, IN_POOL: 9_000.0 * GIB})
 windows = Cases(
-    examples.fsx(file_system_type="WINDOWS", storage_gib=2_000, iops=None),
-    {FREE: 1_900.0 * GIB, SAMPLES["WINDOWS"]: 1_440.0},
+    examples.fsx(file_system_type="WINDOWS", storage_gib=2_000, iops=None), {**WHOLE_DAYS, FREE: 1_900.0 * GIB}
 )
 unread = Cases(openzfs.resource)
 
@@ -329,16 +307,9 @@ DETECTOR = Detector(
         openzfs("being filled", Fine, "grows by 4 GiB a day", metrics={USED: GROWING}),
         unread("64 GiB, the least there is", Fine, "64 GiB", storage_gib=64),
         tight("a minimum that its IOPS require", Fine, "hardly be smaller"),
-        tight(
-            "the same, and four hours without points", Fine, "smaller", metrics={SAMPLES["OPENZFS"]: FOUR_HOURS_LOST}
-        ),
-        openzfs("two hours without points", Flagged, metrics={SAMPLES["OPENZFS"]: days(1_440.0, {20: 1_320.0})}),
-        openzfs(
-            "four hours without points",
-            Unknown,
-            "240 minutes",
-            metrics={SAMPLES["OPENZFS"]: FOUR_HOURS_LOST},
-        ),
+        tight("the same, and four hours without points", Fine, "smaller", metrics=FOUR_HOURS_LOST),
+        openzfs("two hours without points", Flagged, metrics=TWO_HOURS_LOST),
+        openzfs("four hours without points", Unknown, "240 minutes", metrics=FOUR_HOURS_LOST),
         openzfs("a week without points", Unknown, "7 of 36", metrics={USED: days(150.0 * GIB, {range(5, 12): None})}),
         unread("no metric at all", Unknown, "14 of 14 days"),
         ontap("ONTAP whose capacity pool is unknown", Unknown, "capacity pool", metrics={IN_POOL: None}),

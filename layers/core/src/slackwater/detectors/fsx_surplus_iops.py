@@ -22,15 +22,14 @@ from dataclasses import replace
 from math import floor
 
 from slackwater.model.detector import Detector, Seen, limit, unless_decided
-from slackwater.model.metrics import Metric
 from slackwater.model.resources import FsxFileSystem
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import fsx as formulas
 from slackwater.rules import examples, fsx
 from slackwater.rules.examples import HERE, Cases, days, days_ago
+from slackwater.rules.fsx import DISK_IOPS
 
 INTERVAL = "FSx needs at least 6 hours between two changes of IOPS or storage."
-DISKS = Metric("AWS/FSx", "DiskIopsUtilization", "Maximum", "percent")
 
 
 class SurplusIopsLimits(fsx.UtilizationLimits):
@@ -57,7 +56,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
     if iops <= required:
         return Fine(f"its throughput capacity requires {required:,} IOPS")
 
-    recorded = unless_decided(fsx.utilization(file_system, seen, limits, DISKS))
+    recorded = unless_decided(fsx.utilization(file_system, seen, limits, DISK_IOPS))
     (disks,) = recorded.series
     percent = max(disks.present)
     if percent >= limits.peak_percent:
@@ -89,11 +88,11 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
             ),
         ),
         gist=(iops, needed),
-        caveats=(fsx.change_interval(file_system, INTERVAL),),
+        caveats=(fsx.ONTAP_INTERVAL if file_system.file_system_type == "ONTAP" else INTERVAL,),
     )
 
 
-case = Cases(examples.fsx(iops=20_000, iops_mode="USER_PROVISIONED"), {DISKS: 10.0})
+case = Cases(examples.fsx(iops=20_000, iops_mode="USER_PROVISIONED"), {DISK_IOPS: 10.0})
 unrecorded = Cases(case.resource)
 LARGE = {"storage_gib": 5_120, "throughput_mb_s": 4_096, "iops": 160_000, "iops_mode": "USER_PROVISIONED"}
 there = replace(HERE, region="us-east-1")
@@ -107,14 +106,14 @@ DETECTOR = Detector(
     judge=judge,
     cases=(
         case("20,000 IOPS, a tenth used", Flagged, "2,000 used in the busiest minute of 35 days: 4,001 are enough"),
-        case("the included IOPS are enough", Flagged, "the included 3,000 are enough", metrics={DISKS: 1.0}),
-        case("a monthly job at full speed", Fine, "used 88 %", metrics={DISKS: days(3.0, {27: 88.0})}),
+        case("the included IOPS are enough", Flagged, "the included 3,000 are enough", metrics={DISK_IOPS: 1.0}),
+        case("a monthly job at full speed", Fine, "used 88 %", metrics={DISK_IOPS: days(3.0, {27: 88.0})}),
         unrecorded("IOPS by size", Fine, "its size", iops=3_000, iops_mode="AUTOMATIC"),
         unrecorded("only the included IOPS", Fine, "are included", iops=3_000),
         case("two weeks old", Fine, "younger than 15 days", created_at=days_ago(13)),
         unrecorded("no metric", Unknown, "no point on 14 of 14 days"),
         unrecorded("IOPS unknown", Unknown, "did not return", iops=None),
-        case("recorded for three weeks", Flagged, "minute of 21 days", metrics={DISKS: [10.0] * 22}),
+        case("recorded for three weeks", Flagged, "minute of 21 days", metrics={DISK_IOPS: [10.0] * 22}),
         ontap("ONTAP whose file server requires its IOPS", Fine, "requires 160,000"),
         unrecorded("Windows", Fine, "not judged", file_system_type="WINDOWS", deployment_type="SINGLE_AZ_2"),
         unrecorded("being updated", Fine, "updating", state="UPDATING"),

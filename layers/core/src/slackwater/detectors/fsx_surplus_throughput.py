@@ -11,8 +11,7 @@ expensive part of a file system. People buy it for a migration, or to speed up a
 ("Sharing WordPress content on FSx for OpenZFS", 2025-03).
 
 ## When it is wrong
-- A smaller file server has less memory. What its cache held is then read from the disks, which these metrics cannot
-  predict.
+- A smaller file server has less memory. These metrics do not show how much more is then read from the disks.
 - A quarterly load needs more than 35 days. Set a longer `window_days`.
 - Windows, Lustre, Intelligent-Tiering and the second generation of ONTAP are not judged.
 
@@ -28,31 +27,23 @@ from typing import Final
 from slackwater.model.detector import Detector, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric
 from slackwater.model.resources import FsxFileSystem
-from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import fsx as formulas
 from slackwater.performance.fsx import FileServer
 from slackwater.rules import examples, fsx
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
+from slackwater.rules.fsx import CPU, NETWORK, SERVER_DISK_IOPS, SERVER_DISK_THROUGHPUT
 
-NETWORK, CPU, DISK_THROUGHPUT, DISK_IOPS = (
-    Metric("AWS/FSx", name, "Maximum", "percent")
-    for name in (
-        "NetworkThroughputUtilization",
-        "CPUUtilization",
-        "FileServerDiskThroughputUtilization",
-        "FileServerDiskIopsUtilization",
-    )
-)
 INTERVAL = "In several Availability Zones, FSx needs at least 6 hours between two changes of throughput or IOPS."
-SERVER: Final = (CPU, DISK_THROUGHPUT, DISK_IOPS)
+SERVER: Final = (CPU, SERVER_DISK_THROUGHPUT, SERVER_DISK_IOPS)
 BALANCES: Final = tuple(
     Metric("AWS/FSx", f"FileServerDisk{kind}Balance", "Minimum", "percent") for kind in ("Throughput", "Iops")
 )
 CAPACITY: Final[Mapping[Metric, Callable[[FileServer], int]]] = {
     NETWORK: attrgetter("network_mb_s"),
     CPU: attrgetter("throughput_mb_s"),
-    DISK_THROUGHPUT: attrgetter("throughput_mb_s"),
-    DISK_IOPS: attrgetter("disk_iops"),
+    SERVER_DISK_THROUGHPUT: attrgetter("throughput_mb_s"),
+    SERVER_DISK_IOPS: attrgetter("disk_iops"),
 }
 """What each metric is a percentage of. Assumed: processors follow the throughput capacity, because AWS lists none."""
 
@@ -94,6 +85,9 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
     least, recorded_days = fitting.throughput_mb_s, min(recorded.days, rest.days)
     percent, busiest = _load(fitting, server, peaks)
     label, proposed = "Busiest minute of the network, per day", 100 / _on(fitting, server, NETWORK, 1)
+    summary = f"Set {least:,} MB/s, which is at most {percent:.0f} % busy. Storage and IOPS stay."
+    risk = "A smaller file server has less memory for its cache, so watch its disks for a week."
+    lower = fsx.set_throughput(file_system, least, action="lower-throughput-capacity", summary=summary, risk=risk)
     return Flagged(
         summary=(
             f"{present:,} MB/s provisioned, {max(peaks.values()):.0f} % used in the busiest minute of {recorded_days}"
@@ -106,22 +100,9 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
             fsx.utilization_chart(label, recorded.series[0], f"{present:,} MB/s", f"{least:,} MB/s", proposed),
             *([Evidence("Lowest burst credits", round(balance, 1), "percent")] if bursts else []),
         ),
-        advice=(
-            Advice(
-                action="lower-throughput-capacity",
-                summary=f"Set {least:,} MB/s, which is at most {percent:.0f} % busy. Storage and IOPS stay.",
-                changes=fsx.saved(file_system, replace(file_system, throughput_mb_s=least)),
-                risk=(
-                    f"{fsx.interruption(file_system)} A smaller file server has less memory for its cache, so watch its"
-                    " disks for a week."
-                ),
-                reversible=True,
-                command=fsx.update(file_system, f"ThroughputCapacity={least}"),
-                joint=fsx.joint(file_system, {"ThroughputCapacity": least}),
-            ),
-        ),
+        advice=(replace(lower, joint=fsx.joint(file_system, {"ThroughputCapacity": least})),),
         gist=(present, least),
-        caveats=(fsx.change_interval(file_system, INTERVAL),),
+        caveats=(fsx.ONTAP_INTERVAL if file_system.file_system_type == "ONTAP" else INTERVAL,),
     )
 
 
@@ -143,7 +124,7 @@ def _too_small(smaller: FileServer, server: FileServer, peaks: Mapping[Metric, f
 
 def busy(network: float, *, cpu: float = 8, disks: float = 9, balance: float | None = 100) -> Metrics:
     """So busy every day, in percent, and the burst credits that are left."""
-    return {NETWORK: network, CPU: cpu, DISK_THROUGHPUT: disks, DISK_IOPS: disks, **dict.fromkeys(BALANCES, balance)}
+    return {NETWORK: network, CPU: cpu, **dict.fromkeys(SERVER[1:], disks), **dict.fromkeys(BALANCES, balance)}
 
 
 quiet = Cases(examples.fsx(throughput_mb_s=640), busy(6))

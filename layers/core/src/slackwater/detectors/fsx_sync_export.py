@@ -24,7 +24,6 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from itertools import batched
 from math import isnan
@@ -34,21 +33,16 @@ from typing import Final
 from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.estimates import Alternative
 from slackwater.model.fleet import Fleet
-from slackwater.model.metrics import Metric, Series
+from slackwater.model.metrics import Series
 from slackwater.model.resources import FsxFileSystem, FsxVolume, NfsClients
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, KIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
 from slackwater.performance import nfs
 from slackwater.rules import examples
 from slackwater.rules.examples import Cases, Metrics
+from slackwater.rules.fsx import DISK_IOPS, SERVER_DISK_IOPS, SERVER_DISK_THROUGHPUT, WRITES, WRITTEN
 
-WRITES: Final = Metric("AWS/FSx", "DataWriteOperations", "Sum", "operations")
-WRITTEN: Final = Metric("AWS/FSx", "DataWriteBytes", "Sum", "bytes")
-DISKS: Final = tuple(
-    Metric("AWS/FSx", name, "Maximum", "percent")
-    for name in ("DiskIopsUtilization", "FileServerDiskIopsUtilization", "FileServerDiskThroughputUtilization")
-)
-
+DISKS: Final = (DISK_IOPS, SERVER_DISK_IOPS, SERVER_DISK_THROUGHPUT)
 DEMAND: Final = Fine("its writes rose and fell with the demand, without a ceiling")
 
 
@@ -86,11 +80,9 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
     if by != own:
         seen.read(*moved, *busy_disks)  # in one round, which is the last
     writes, written = seen.read(*moved)
-    small = {
-        i
-        for i, (count, size) in enumerate(zip(writes.values, written.values, strict=True))
-        if count >= busy and size / count <= limits.small_write_kib * KIB  # False for NaN, which is a missing point
-    }
+    largest, sizes = limits.small_write_kib * KIB, enumerate(zip(writes.values, written.values, strict=True))
+    # False for NaN, which is a missing point.
+    small = {i for i, (count, size) in sizes if count >= busy and size / count <= largest}
     if len(small) < needed:
         hidden = _hidden(by_hour, writes, written)
         if _may_hold(hidden, busy, needed):
@@ -105,7 +97,8 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
         return Fine("its disks were busy: they are the limit, not the export")
     waited = unless_decided(_waited([i for i in at_ceiling if i in idle], disks, needed))
     server = seen.fleet.get(FsxFileSystem, volume.file_system_id)
-    return _flag(volume, server, (writes, written, *disks), waited, None if by == own else others)
+    iops = server.iops if server else None
+    return _flag(volume, iops, [writes, written, *disks], waited, None if by == own else others)
 
 
 def _waited(held: Sequence[int], disks: Sequence[Series], needed: int) -> Sequence[int] | Fine | Unknown:
@@ -151,7 +144,9 @@ def _by_file_system(volume: FsxVolume, others: Sequence[FsxVolume], seen: Seen, 
         return Unknown(f"{WRITES.name} has no point by volume, and the list of volumes is incomplete: {why}")
     unpublished = Unknown(f"{WRITES.name} has no point in {days} days")
     by_volume = [WRITES.need(*_of(one), period_s=HOUR_S, days=days) for one in others]
-    judged = min((one for one in (volume, *others) if _waiting(one)), key=_age_rank)
+    waiting = [one for one in (volume, *others) if _waiting(one)]
+    # The oldest is judged, and the root volume last: data is rarely in it.
+    judged = min(waiting, key=lambda one: (one.path == "/fsx", one.created_at, one.id))
     if judged != volume:
         (own,) = seen.read(by_volume[others.index(judged)])
         if own.present:  # judged by its own series, so the writes of this volume are in no verdict
@@ -162,11 +157,6 @@ def _by_file_system(volume: FsxVolume, others: Sequence[FsxVolume], seen: Seen, 
     all_writes = WRITES.need(("FileSystemId", volume.file_system_id), period_s=HOUR_S, days=since_created)
     by_file_system, *rest = seen.read(all_writes, *by_volume)
     return unpublished if not by_file_system.present or any(one.present for one in rest) else by_file_system
-
-
-def _age_rank(volume: FsxVolume) -> tuple[bool, datetime, str]:
-    """The oldest first, and the root volume last: data is rarely in it."""
-    return volume.path == "/fsx", volume.created_at, volume.id
 
 
 def _may_hold(hours: Iterable[float], least: float, points: int) -> bool:
@@ -185,17 +175,13 @@ def _hidden(by_hour: Series, writes: Series, written: Series) -> list[float]:
 
 
 def _flag(
-    volume: FsxVolume,
-    file_system: FsxFileSystem | None,
-    five_minutes: Sequence[Series],
-    waited: Sequence[int],
-    others: Sequence[FsxVolume] | None,
+    volume: FsxVolume, iops: int | None, points: list[Series], waited: Sequence[int], others: Sequence[FsxVolume] | None
 ) -> Flagged:
-    """`five_minutes` are the writes, their bytes and the metrics of the disks. `waited` are the points that count.
+    """`points` are the writes, their bytes and the metrics of the disks. `waited` are the indexes of those that count.
 
     `others` are the volumes that the writes of the file system may be of, too. None if it was judged by its own writes.
     """
-    writes, written, *disks = five_minutes
+    writes, written, *disks = points
     counts = [writes.values[i] for i in waited]
     per_s = sum(counts) / len(waited) / FIVE_MINUTES_S
     kib = sum(written.values[i] for i in waited) / KIB
@@ -206,7 +192,6 @@ def _flag(
     ceiling = (Line("Ceiling", round(nfs.ceiling(counts) / FIVE_MINUTES_S, 1)),)
     entries = [entry.clients for entry in _waiting(volume)]
     clients = ", ".join(entries)
-    iops = file_system.iops if file_system else None
     candidates = sorted((volume, *others), key=attrgetter("id")) if others else []
     names = [f"{one.id} ({one.path})" for one in candidates]
     source = f"file system {volume.file_system_id}, which has no other export that clients can write to"
@@ -243,13 +228,12 @@ def _flag(
         advice=(AT_THE_CLIENTS,),
         gist=(*sorted(entries), *(one.id for one in candidates)),
         covers=(volume.file_system_id,),
-        caveats=(doubt if names else nfs.ASYNC_CAVEAT, MORE_DOES_NOT_HELP),
+        caveats=(doubt if names else nfs.ASYNC_CAVEAT, "More IOPS or throughput do not help while the export is sync."),
         remedies=() if names else (async_export,),  # async on the wrong volume risks its data and speeds up nothing
     )
 
 
 NAMED_CANDIDATES: Final = 5  # in a caveat; the evidence names all of them
-MORE_DOES_NOT_HELP: Final = "More IOPS or throughput do not help while the export is sync."
 AT_THE_CLIENTS: Final = Advice(
     action="client-side-first",
     summary=(

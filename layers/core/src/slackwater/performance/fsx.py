@@ -112,16 +112,10 @@ _SECOND: Final = (
 )
 _MULTI_AZ: Final = (*_SECOND[:-1], _SECOND[-1]._replace(write_mb_s=7_500))
 OPENZFS: Final[Mapping[str, Deployment]] = {
-    deployment_type: Deployment(
-        file_system_type="OPENZFS",
-        deployment_type=deployment_type,
-        file_servers=file_servers,
-        min_gib=64,
-        max_gib=524_288,
-        max_iops_per_gib=1_000,
-        bursts_below_mb_s=bursts_below_mb_s,
+    kind: Deployment(
+        "OPENZFS", kind, servers, min_gib=64, max_gib=524_288, max_iops_per_gib=1_000, bursts_below_mb_s=bursts_below
     )
-    for deployment_type, file_servers, bursts_below_mb_s in (
+    for kind, servers, bursts_below in (
         ("SINGLE_AZ_1", _FIRST, 1_024),
         ("SINGLE_AZ_HA_1", _FIRST[1:], 1_024),
         ("SINGLE_AZ_2", _SECOND, 2_560),
@@ -129,8 +123,7 @@ OPENZFS: Final[Mapping[str, Deployment]] = {
         ("MULTI_AZ_1", _MULTI_AZ, 2_560),
     )
 }
-"""By deployment type, for most Regions. In some, 1,000 IOPS per GiB are 50, and Multi-AZ has fewer IOPS and ends at
-5,120 MB/s."""
+"""By deployment type, for most Regions. Some have 50 IOPS per GiB, and Multi-AZ with fewer IOPS, up to 5,120 MB/s."""
 
 ONTAP_FAST_REGIONS: Final = frozenset({"us-east-1", "us-east-2", "us-west-2", "eu-west-1"})
 """Regions in which a first-generation ONTAP file system may be faster than elsewhere."""
@@ -140,8 +133,7 @@ _ONTAP_FAST: Final = ((188, 375, 750, 1_500, 3_125, 6_250), (6_000, 12_000, 20_0
 """The network in MBps and disk IOPS of each throughput capacity; the same for Single-AZ and Multi-AZ."""
 _ONTAP_MOST_WRITTEN_MB_S: Final = {"SINGLE_AZ_1": (750, 1_000), "MULTI_AZ_1": (1_300, 1_800)}
 """By deployment type: elsewhere, and in the fast Regions."""
-_ONTAP_LEAST_GIB_AND_IOPS: Final = {4_096: (5_120, 160_000)}
-"""What must be provisioned with a throughput capacity."""
+_ONTAP_LEAST_GIB_AND_IOPS: Final = {4_096: (5_120, 160_000)}  # by the throughput capacity that requires them
 
 
 def ontap(deployment_type: str, region: str) -> Deployment:
@@ -184,11 +176,9 @@ def file_server(file_system: FsxFileSystem) -> FileServer | None:
 
 
 LEAST_GIB: Final[Mapping[str, int]] = {"OPENZFS": 64, "ONTAP": 1_024, "WINDOWS": 32}
-"""The smallest SSD by type, for ONTAP for each pair of file servers (API Reference, "CreateFileSystem",
-StorageCapacity)."""
+"""The smallest SSD by type, for ONTAP for each pair of file servers ("CreateFileSystem", StorageCapacity)."""
 LEAST_PAIR_MB_S: Final = 1_536
-"""The smallest throughput of a pair of ONTAP SINGLE_AZ_2, the only type with several pairs. Their number is not read.
-"""
+"""The smallest throughput of a pair of ONTAP SINGLE_AZ_2. No other type has several pairs; how many is not read."""
 SHRINKS: Final = ("SINGLE_AZ_2", "MULTI_AZ_2")  # ONTAP's second generation: only its SSD can shrink
 LEAST_SHRINK: Final = 0.09
 MOST_IOPS_PER_GIB: Final = 50  # for ONTAP in all Regions, for OpenZFS in some. The others allow 1,000.
@@ -196,11 +186,10 @@ MOST_IOPS_PER_GIB: Final = 50  # for ONTAP in all Regions, for OpenZFS in some. 
 
 def least_gib(file_system: FsxFileSystem) -> int:
     """Return the smallest SSD with the file system's throughput, in GiB. Its type must be in `LEAST_GIB`."""
-    least = LEAST_GIB[file_system.file_system_type]
-    if file_system.file_system_type == "ONTAP" and file_system.deployment_type == "SINGLE_AZ_2":
-        return least * max(1, (file_system.throughput_mb_s or 0) // LEAST_PAIR_MB_S)
-    server = file_server(file_system)
-    return max(least, server.least_gib) if server else least
+    kind, server = (file_system.file_system_type, file_system.deployment_type), file_server(file_system)
+    in_pairs = kind == ("ONTAP", "SINGLE_AZ_2")
+    pairs = max(1, (file_system.throughput_mb_s or 0) // LEAST_PAIR_MB_S) if in_pairs else 1
+    return max(LEAST_GIB[kind[0]] * pairs, server.least_gib if server else 0)
 
 
 def with_least_ssd(file_system: FsxFileSystem, *, stored_bytes: float, iops: int) -> FsxFileSystem:

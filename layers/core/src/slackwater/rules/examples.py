@@ -110,19 +110,12 @@ class Cases:
         What `differs` are `records` (all others of the fleet), `limits`, `unreadable` and `unpublished`, as in `Case`.
         All other names are fields of the resource.
         """
-        given: dict[str, Any] = {"records": self.records}
+        given: dict[str, Any] = {"title": title, "expect": expect, "says": says, "records": self.records}
         given |= {name: differs.pop(name) for name in ("records", "unreadable", "unpublished") if name in differs}
         limits = {**self.limits, **differs.pop("limits", {})}
         points = self._points(self.metrics) | self._points(metrics or {})
-        return Case(
-            title=title,
-            resource=replace(self.resource, **differs),
-            metrics={key: values for key, values in points.items() if values is not None},
-            limits=limits,
-            expect=expect,
-            says=says,
-            **given,
-        )
+        published = {key: values for key, values in points.items() if values is not None}
+        return Case(resource=replace(self.resource, **differs), metrics=published, limits=limits, **given)
 
     def _points(self, metrics: Metrics) -> dict[tuple[Metric, int], Points | None]:
         found: dict[tuple[Metric, int], Points | None] = {}
@@ -164,28 +157,23 @@ def without_io(bare: Cases) -> tuple[Case, ...]:
 def instance_type(
     name: str,
     *,
-    vcpus: int = 2,
-    network_gbps: tuple[float, float] | None = None,
-    ebs_mbps: tuple[float, float] | None = None,
-    ebs_iops: tuple[int, int] | None = None,
+    network_gbps: tuple[float | None, float | None] = (None, None),
+    ebs_mbps: tuple[float | None, float | None] = (None, None),
+    ebs_iops: tuple[int | None, int | None] = (None, None),
     **fields: Any,
 ) -> InstanceType:
     """A Nitro instance type. Pairs are the baseline and the burst; None is what EC2 does not publish."""
-    network, mbps, iops = network_gbps or (None, None), ebs_mbps or (None, None), ebs_iops or (None, None)
-    made = InstanceType(
+    usual: dict[str, Any] = {"vcpus": 2, "hypervisor": "nitro", "network_cards": 1, "source": "an example"}
+    return InstanceType(
         id=name,
-        vcpus=vcpus,
-        hypervisor="nitro",
-        network_baseline_gbps=network[0],
-        network_peak_gbps=network[1],
-        network_cards=1,
-        ebs_baseline_mbps=mbps[0],
-        ebs_maximum_mbps=mbps[1],
-        ebs_baseline_iops=iops[0],
-        ebs_maximum_iops=iops[1],
-        source="an example",
+        network_baseline_gbps=network_gbps[0],
+        network_peak_gbps=network_gbps[1],
+        ebs_baseline_mbps=ebs_mbps[0],
+        ebs_maximum_mbps=ebs_mbps[1],
+        ebs_baseline_iops=ebs_iops[0],
+        ebs_maximum_iops=ebs_iops[1],
+        **usual | fields,
     )
-    return replace(made, **fields)
 
 
 def ebs_types(*rows: tuple[str, tuple[float, float], tuple[int, int]]) -> tuple[InstanceType, ...]:

@@ -15,24 +15,36 @@ from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, difference
 from slackwater.model.resources import FsxFileSystem
 from slackwater.model.units import DAY_S, GIB, MINUTE_S
-from slackwater.model.verdicts import Evidence, Fine, JointChange, Line, Unknown
+from slackwater.model.verdicts import Advice, Evidence, Fine, JointChange, Line, Unknown
 from slackwater.performance import fsx
 from slackwater.rules.series import LONGEST_HOLE_S, MOST_MISSING, Reader, gaps
 
 DAY_MINUTES: Final = DAY_S // MINUTE_S
+SURE_DAYS: Final = 30  # fewer recorded days never have high confidence: a monthly job needs this long to show
+READS, WRITES, METADATA = (
+    Metric("AWS/FSx", f"{name}Operations", "Sum", "operations") for name in ("DataRead", "DataWrite", "Metadata")
+)
+READ, WRITTEN = (Metric("AWS/FSx", f"Data{way}Bytes", "Sum", "bytes") for way in ("Read", "Write"))
+NETWORK, CPU, DISK_IOPS, SERVER_DISK_IOPS, SERVER_DISK_THROUGHPUT = (
+    Metric("AWS/FSx", f"{name}Utilization", "Maximum", "percent")
+    for name in ("NetworkThroughput", "CPU", "DiskIops", "FileServerDiskIops", "FileServerDiskThroughput")
+)
 USED: Final = Metric("AWS/FSx", "UsedStorageCapacity", "Maximum", "bytes")
 FREE: Final = Metric("AWS/FSx", "FreeStorageCapacity", "Minimum", "bytes")
 ON_SSD: Final = Metric("AWS/FSx", "StorageUsed", "Maximum", "bytes")
 IN_POOL: Final = Metric("AWS/FSx", "StorageUsed", "Average", "bytes")
 """What ONTAP's capacity pool holds. It fills slowly, so the average of a day is exact enough."""
-_TIERS: Final = (
-    (ON_SSD, "SSD"),
-    (replace(ON_SSD, stat="SampleCount"), "SSD"),
-    (IN_POOL, "StandardCapacityPool"),
-)
+_TIERS: Final = {"Maximum": "SSD", "SampleCount": "SSD", "Average": "StandardCapacityPool"}
+"""Where StorageUsed is read, by its statistic."""
 daily = Reader(
-    "FileSystemId", {(one.name, one.stat): (("StorageTier", tier), ("DataType", "All")) for one, tier in _TIERS}
+    "FileSystemId",
+    {("StorageUsed", stat): (("StorageTier", tier), ("DataType", "All")) for stat, tier in _TIERS.items()},
 ).daily
+
+
+def samples(metric: Metric) -> Metric:
+    """How often a metric was recorded."""
+    return replace(metric, stat="SampleCount", unit="points")
 
 
 class UtilizationLimits(Limits):
@@ -64,18 +76,18 @@ def utilization(
     recorded = window
     for metric, series in zip(metrics, found, strict=True):
         days = seen.finished(series, file_system.created_at)
-        if unknown := hole(metric, days, limits.least_days):
+        if unknown := hole(metric.name, days, limits.least_days):
             return unknown
         recorded = min(recorded, len(days) - gaps(days, limits.least_days).before)
     return Utilization(found, recorded, recorded == window)
 
 
-def hole(metric: Metric, days: Series, least_days: int) -> Unknown | None:
-    """The verdict if a whole day is missing among the newest `least_days`, or after the first point."""
+def hole(name: str, days: Series, least_days: int) -> Unknown | None:
+    """The verdict if a whole day of a metric is missing among the newest `least_days`, or after the first point."""
     holes, before = gaps(days, least_days)
     if not len(days):
         return Unknown("CloudWatch has not recorded a whole day yet")
-    return Unknown(f"{metric.name} has no point on {holes} of {len(days) - before} days") if holes else None
+    return Unknown(f"{name} has no point on {holes} of {len(days) - before} days") if holes else None
 
 
 def lost_minutes(recorded: Series, samples: Series) -> float | Unknown:
@@ -118,13 +130,19 @@ NAMES: Final[Mapping[str, str]] = {
 def deployment(file_system: FsxFileSystem) -> Evidence:
     """Evidence: the type and the deployment type."""
     kind = file_system.file_system_type
-    return Evidence(label="Deployment", value=f"{NAMES.get(kind, kind)}, {file_system.deployment_type}", unit="words")
+    return Evidence("Deployment", f"{NAMES.get(kind, kind)}, {file_system.deployment_type}", "words")
+
+
+def describe(file_system: FsxFileSystem) -> str:
+    """`FSx for OpenZFS, 1,024 GiB and 320 MB/s`. Clean-up recognizes ONTAP by the name at the start."""
+    kind = file_system.file_system_type
+    storage = f"{file_system.storage_gib:,} GiB" if file_system.storage_gib else "Intelligent-Tiering"
+    throughput = f" and {file_system.throughput_mb_s:,} MB/s" if file_system.throughput_mb_s else ""
+    return f"{NAMES.get(kind, kind)}, {storage}{throughput}"
 
 
 SPACE: Final[Mapping[str, Metric]] = {"OPENZFS": USED, "ONTAP": ON_SSD, "WINDOWS": FREE}
 """The metric of the SSD space, by type. Snapshots count as used. Lustre publishes its space only for each disk."""
-SPACE_SAMPLES: Final = {kind: replace(metric, stat="SampleCount", unit="points") for kind, metric in SPACE.items()}
-"""How often it was recorded."""
 
 
 def used_bytes(file_system: FsxFileSystem, space: Series) -> Series:
@@ -168,21 +186,23 @@ def update_storage(file_system: FsxFileSystem, to: FsxFileSystem) -> str:
     return f"{command} --ontap-configuration 'DiskIopsConfiguration={{{iops}}}'"
 
 
-def change_interval(file_system: FsxFileSystem, otherwise: str) -> str:
-    """The caveat about how far two changes lie apart; `otherwise` is that of types other than ONTAP.
+ONTAP_INTERVAL: Final = (
+    "FSx for ONTAP needs at least 6 hours between any two changes of SSD storage, IOPS or throughput, in a single"
+    " Availability Zone too."
+)
+"""Source: FSx for ONTAP User Guide, "File system storage capacity and IOPS"."""
 
-    Source: FSx for ONTAP User Guide, "File system storage capacity and IOPS".
-    """
-    if file_system.file_system_type != "ONTAP":
-        return otherwise
-    return (
-        "FSx for ONTAP needs at least 6 hours between any two changes of SSD storage, IOPS or throughput, in a single"
-        " Availability Zone too."
+
+def set_throughput(file_system: FsxFileSystem, mb_s: int, *, action: str, summary: str, risk: str) -> Advice:
+    """The advice to set a throughput capacity. `risk` follows on what the change does to clients."""
+    # Of the types that `update` knows, only OpenZFS in a single zone can lack a standby.
+    kind, without_standby = file_system.deployment_type, {"SINGLE_AZ_1", "SINGLE_AZ_2"}
+    is_alone = file_system.file_system_type == "OPENZFS" and kind in without_standby
+    return Advice(
+        action=action,
+        summary=summary,
+        changes=saved(file_system, replace(file_system, throughput_mb_s=mb_s)),
+        risk=f"{'It is down for minutes' if is_alone else 'It fails over'} while it changes. {risk}",
+        reversible=True,
+        command=update(file_system, f"ThroughputCapacity={mb_s}"),
     )
-
-
-def interruption(file_system: FsxFileSystem) -> str:
-    """What a change of the throughput capacity does to clients. Only OpenZFS in a single zone can lack a standby."""
-    if file_system.file_system_type == "OPENZFS" and file_system.deployment_type in ("SINGLE_AZ_1", "SINGLE_AZ_2"):
-        return "It is down for minutes while it changes."
-    return "It fails over while it changes."
