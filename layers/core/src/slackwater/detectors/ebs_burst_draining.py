@@ -14,8 +14,8 @@ Without credits a volume falls from its burst to its baseline: a 100 GiB gp2 fro
 - Without credits a volume does what its baseline allows, not what the work wants. The proposal has all of its burst.
 
 ## What to do
-Change gp2 to gp3. It has 3,000 IOPS without credits and mostly costs less, and EBS changes it online. For st1 and sc1
-compare gp3 with a larger or faster disk volume, or use larger I/O: small I/O costs a credit of 1 MiB each.
+Change gp2 to gp3 online: it has 3,000 IOPS without credits and mostly costs less. For st1 and sc1 compare gp3 with a
+larger or faster disk volume, or use larger I/O: small I/O costs a credit of 1 MiB each.
 """
 
 from collections import Counter, deque

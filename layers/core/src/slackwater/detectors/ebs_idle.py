@@ -2,22 +2,21 @@
 
 ## What it finds
 A data volume on a running instance with less than one operation a day on average over the last 35 days, so a monthly
-job shows. CloudWatch must have recorded each of the last 14 days, and every day since the last start of the instance.
-If a day has fewer points than the fullest one, the answer is unknown. The confidence is high only if every day was
-recorded and there was not one operation.
+job shows. CloudWatch must have recorded each of the last 14 days, and all of each day since the last start of the
+instance. The confidence is high only if it recorded all of the window and there was not one operation.
 
 ## Why it matters
 AWS bills the size, the provisioned IOPS and the throughput of a volume, used or not.
 
 ## When it is wrong
 - A job that runs less often than once a month does not show. A few writes may be a job.
-- A start of the instance reads and writes a little. That can hide an idle volume for five weeks.
-- Unused swap space, a spare of a RAID and an emergency journal do nothing until they are needed. Tag them `keep`.
+- A start of the instance reads and writes a little, which can hide an idle volume for five weeks.
+- Unused swap space, a spare of a RAID and an emergency journal wait until they are needed. Tag them `keep`.
 - Programs may read a volume from memory, and may not start again without it.
-- On a Xen instance CloudWatch may publish nothing instead of zeros. The answer is unknown then.
+- On Xen, CloudWatch may publish nothing instead of zeros. The answer is unknown then.
 
 ## What to do
-Ask the owner. Unmount the volume, detach it, and wait a week. If nobody misses it, take a snapshot and delete it. If a
+Ask the owner. Unmount and detach the volume, and wait a week. If nobody misses it, take a snapshot and delete it. If a
 template creates the volume, change the template first.
 """
 

@@ -2,9 +2,8 @@
 
 ## What it finds
 A running instance with volumes of provisioned performance (gp3 above 3,000 IOPS or 125 MiB/s, io1 and io2 IOPS) above
-its own EBS maximum. IOPS and throughput count separately. For one volume above the maximum the configuration is enough.
-Several volumes that only together exceed it are flagged if their busiest minutes of 35 days show that each of them
-needs less.
+its own EBS maximum, in IOPS or in throughput. For one volume above the maximum the configuration is enough. Several
+volumes must exceed it together, and their busiest minutes of 35 days must show that each needs less.
 
 ## Why it matters
 A volume is only as fast as its instance. An m5.large reaches 566 MiB/s for half an hour a day, and 77 MiB/s otherwise.
@@ -12,12 +11,12 @@ AWS bills 1,000 MiB/s for a gp3 volume of 1,000 MiB/s on it.
 
 ## When it is wrong
 - You are about to enlarge the instance or to move the volume.
-- Several volumes keep their busiest minute of 35 days. A rarer job may want more.
+- A job that is rarer than once in 35 days may want more than the busiest minute that several volumes keep.
 - EC2 publishes the limits of the default bandwidth weighting only. With another one, a quarter more counts.
 
 ## What to do
-Lower the settings to what the instance reaches. EBS does this online, and nothing gets slower. If you want that speed,
-use a larger instance of the family. ebs-surplus-iops and ebs-surplus-throughput check later whether less is enough.
+Lower the settings online to what the instance reaches: nothing gets slower. If you want that speed, use a larger
+instance of the family. ebs-surplus-iops and ebs-surplus-throughput check later whether less is enough.
 """
 
 from collections.abc import Mapping, Sequence

@@ -8,8 +8,7 @@ volumes count too. The answer is unknown if EC2 does not return since when an in
 A stop ends the bill of the instance. AWS still bills the size, the provisioned IOPS and the throughput of its volumes.
 
 ## When it is wrong
-- Someone stopped the instance on purpose: a machine for the yearly close, a cold standby, a license server. Tag its
-  volumes `keep`.
+- Someone stopped it on purpose: a yearly close, a cold standby, a license server. Tag its volumes `keep`.
 - A hibernated instance keeps its memory on its root volume. Start it once before you create its image.
 
 ## What to do

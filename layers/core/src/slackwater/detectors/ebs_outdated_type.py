@@ -2,8 +2,8 @@
 
 ## What it finds
 An attached gp2 or io1 volume that costs less as gp3 with the IOPS and MiB/s of its busiest minute in 35 days and 20 %
-more, but not more than it can do now. EBS counts an operation above 256 KiB once per 256 KiB, so the proposal has room
-for both ways to count.
+more, but not more than it can do now. The proposal has room for both ways to count a large operation: once, or once per
+256 KiB.
 
 A magnetic volume (`standard`) is reported if gp3 costs less with its I/O requests, or as slow if it had 200 IOPS or
 90 MiB/s, the most that the type can do, on several days.
@@ -12,15 +12,15 @@ A magnetic volume (`standard`) is reported if gp3 costs less with its I/O reques
 gp3 costs a fifth less per GiB than gp2, and its performance does not depend on the size. AWS bills every IOPS of io1.
 
 ## When it is wrong
-- The metrics show what the volume did, not what it wanted. A volume that ran out of credits, lacks BurstBalance on a
-  day with I/O, or raised an exceeded check gets all that its burst has.
+- Metrics show what the volume did, not what it wanted. One that ran out of credits, lacks BurstBalance on a day with
+  I/O, or raised an exceeded check gets all that its burst has.
 - A quarterly job needs more than 35 days. Set `window_days` to up to 60.
 - io1 delivers its IOPS 99.9 % of the time, and gp3 99 %.
-- A magnetic volume may reach its limit below 200 IOPS. The type has 40 to 200, and EC2 does not return how many.
+- A magnetic volume has a limit of 40 to 200 IOPS, and EC2 does not return which.
 
 ## What to do
-Change the type. EBS does this online, root volumes too. Always name IOPS and throughput: AWS documents two different
-defaults. A volume with Multi-Attach cannot change its type.
+Change the type online, root volumes too, but not with Multi-Attach. Always name IOPS and throughput: AWS documents two
+different defaults.
 """
 
 from collections.abc import Sequence

@@ -3,23 +3,22 @@
 ## What it finds
 An attached gp3 volume with more than the 3,000 included IOPS, or an io1 or io2 volume, that used less than 40 % of its
 IOPS in the busiest minute of the last 35 days. The *peak* counts, reads and writes together: a percentile would miss a
-nightly batch. For io1 and io2 the bytes in units of 256 KiB count too.
-
-CloudWatch must have recorded the last 14 days, and its exceeded checks must not have been raised.
+nightly batch. For io1 and io2 the bytes in units of 256 KiB count too. CloudWatch must have recorded the last 14 days,
+and its exceeded checks must not have been raised.
 
 ## Why it matters
-AWS bills provisioned IOPS, used or not. On io1 and io2 they cost more than the storage. People buy them for a migration
-or a load test, and do not lower them again.
+AWS bills provisioned IOPS, used or not. On io1 and io2 they cost more than the storage. After a migration or a load
+test, nobody lowers them again.
 
 ## When it is wrong
 - A quarterly job needs more than 35 days. Set `window_days` to up to 60.
-- One-minute sums hide shorter bursts. The exceeded checks report seconds at the current limit, not between it and the
-  proposal. Multi-Attach volumes have no such checks.
-- On Xen instances CloudWatch has no one-minute peaks. Five-minute sums replace them, and the confidence is low.
+- One-minute sums hide shorter bursts. The exceeded checks report seconds at the current limit, not at the proposal.
+  Multi-Attach volumes have no such checks.
+- On Xen, five-minute sums replace one-minute peaks, and the confidence is low.
 
 ## What to do
-Lower the IOPS to the proposal. EBS does this online. Throughput depends on IOPS: the proposal keeps what the used
-throughput requires. If an io2 volume needs neither its durability nor its steady latency, gp3 may cost less.
+Lower the IOPS online to the proposal, which keeps what the used throughput requires. If an io2 volume needs neither its
+durability nor its steady latency, gp3 may cost less.
 """
 
 from dataclasses import replace

@@ -2,14 +2,14 @@
 
 ## What it finds
 A data volume with a file system that was less than 40 % full on each of the last 35 days, as the CloudWatch agent on
-its instance reports (`disk_used_percent`). The agent must have reported each of the last 14 days.
+its instance reports (`disk_used_percent`). The agent must have reported each of the last 14 days. A file system that
+fills up gets room for half a year.
 
 The agent names the volume of a file system if it appends `VolumeId`. Without that, the volume must be the only data
-volume of its instance, on a device that names its disk. A file system that fills up gets room for half a year.
+volume of its instance, on a device that names its disk.
 
 ## Why it matters
-AWS bills the size of a volume, however empty it is. EFS One Zone bills what is stored, and costs about as much as a
-volume of twice that size.
+AWS bills the size of a volume, however empty it is. EFS One Zone bills what is stored, at about twice the price.
 
 ## When it is wrong
 - Someone keeps the space for a restore or a migration. Tag the volume `keep`.

@@ -3,22 +3,19 @@
 ## What it finds
 An attached gp3 volume with more than the included 125 MiB/s that used less than 40 % of its throughput in the busiest
 minute of the last 35 days. The *peak* counts, reads and writes together: a percentile would miss a nightly batch.
-
 CloudWatch must have recorded the last 14 days, and its exceeded check must not have been raised.
 
 ## Why it matters
-AWS bills throughput per MiB/s a month, used or not. People buy it for a restore or a migration, or their instance never
-reaches it.
+AWS bills throughput per MiB/s a month, used or not. People buy it for a migration, or their instance never reaches it.
 
 ## When it is wrong
 - A quarterly batch needs more than 35 days. Set `window_days` to up to 60.
-- One-minute sums hide shorter bursts. The exceeded check reports seconds at the current limit, not between it and the
-  proposal.
-- On Xen instances CloudWatch has no one-minute peaks. Five-minute sums replace them, and the confidence is low.
+- One-minute sums hide shorter bursts. The exceeded check reports seconds at the current limit, not at the proposal.
+- On Xen, five-minute sums replace one-minute peaks, and the confidence is low.
 
 ## What to do
-Lower the throughput to the proposal. EBS does this online, up to four times in 24 hours, and you can raise it again.
-If you bought IOPS above 3,000 only for the throughput, lower them afterwards.
+Lower the throughput online to the proposal. You can raise it again, up to four times in 24 hours. If you bought IOPS
+above 3,000 only for the throughput, lower them afterwards.
 """
 
 from dataclasses import replace

@@ -2,25 +2,21 @@
 
 ## What it finds
 A volume in state `available` that has been on no instance for at least a week. CloudTrail's last `DetachVolume` or
-`AttachVolume` shows that, and the last day of its metric `VolumeIdleTime`, which EBS publishes only on a running
-instance. The later one counts.
-
-A volume that someone attaches again and again, as for a weekly copy, is flagged only once this pause is clearly longer
-than the longest one in 90 days.
+`AttachVolume` shows that, or the last day of its metric `VolumeIdleTime`, which EBS publishes only on a running
+instance. The later one counts. A volume that someone attaches again and again, as for a weekly copy, is flagged only
+once this pause is clearly longer than the longest one in 90 days.
 
 ## Why it matters
 AWS bills the size, the provisioned IOPS and the throughput of a volume whether or not an instance has it.
 
 ## When it is wrong
-- A volume may wait on purpose: for a rare restore test, as a backup, or between two uses of a Kubernetes claim. Tag it
-  `keep`.
+- A volume may wait on purpose: for a restore test, as a backup, or for its Kubernetes claim. Tag it `keep`.
 - If neither source has the volume, the time is unknown and the confidence is low.
 - If only CloudWatch has it, a stopped instance may have had it until yesterday. The confidence is medium.
 
 ## What to do
-Ask the owner. Take a snapshot, wait until it is complete, and delete the volume. Slackwater deletes only if a
-`DetachVolume` is the last that is known of the volume, `deletable_days` have passed, no program manages it, and it was
-not in rotation before.
+Ask the owner. Take a snapshot, wait until it is complete, and delete the volume. Slackwater deletes only after a
+`DetachVolume` and `deletable_days`, if no program manages the volume and it was not in rotation before.
 """
 
 from datetime import datetime, timedelta

@@ -1,11 +1,11 @@
 """EC2 instances whose EBS limit slows down their volumes.
 
 ## What it finds
-A running Nitro instance whose volumes together ask for more throughput or IOPS than its type allows. Two metrics show
-it. The exceeded check is 1 in each minute at the limit: for more than 45 minutes of a day, or in 5 % of the minutes of
-at least three hours. The burst balance (EBSByteBalance% or EBSIOBalance%) is stuck: six five-minute points of a day are
-below 10 % and do not rise. The balance confirms the check, or decides alone if there are no checks. If both agree on
-three days, one such hour a day is enough.
+A running Nitro instance whose volumes together ask for more throughput or IOPS than its type allows. The exceeded check
+is 1 in each minute at the limit: for more than 45 minutes of a day, or in 5 % of the minutes of at least three hours.
+The burst balance (EBSByteBalance% or EBSIOBalance%) is stuck: six five-minute points of a day are below 10 % and do not
+rise. It confirms the check, or decides alone if there are no checks. If both agree on three days, one such hour a day
+is enough.
 
 ## Why it matters
 A volume is only as fast as its instance. Most smaller types hold their maximum for half an hour a day, then fall to a
@@ -17,8 +17,8 @@ baseline that may be a fifteenth of it. A faster volume changes nothing.
 - Points before the last start do not count: the instance may have had another type. Xen has neither metric.
 
 ## What to do
-If the slow hours hurt, take the smallest size of the family whose baseline carries the load, or move volumes to another
-instance. Some types can shift bandwidth from the network to EBS. Otherwise start the work earlier, or spread it.
+If the slow hours hurt, take the smallest size of the family whose baseline carries the load, move volumes to another
+instance, or shift bandwidth from the network to EBS. Otherwise start the work earlier, or spread it.
 """
 
 from collections import Counter, defaultdict

@@ -2,12 +2,12 @@
 
 ## What it finds
 A running instance whose CPU stayed below 5 %, even in its busiest minutes, and whose network moved less than 5 MB a day
-in both directions together. This is AWS Compute Optimizer's rule. CloudWatch must have recorded each of the last 14
-days, and the three weeks before count too if they were recorded, so that a monthly job shows.
+in and out together, as in AWS Compute Optimizer. CloudWatch must have recorded each of the last 14 days. The three
+weeks before count too if they were recorded, so that a monthly job shows.
 
 ## Why it matters
-AWS bills a running instance per hour, whatever it does. Test machines, trials and leftovers of a migration run for
-years because nobody knows whether someone needs them.
+AWS bills a running instance per hour, whatever it does. Trials and leftovers of a migration run for years because
+nobody knows whether someone needs them.
 
 ## When it is wrong
 - Some instances wait on purpose: a bastion host, a license server, a standby. Tag them `keep`.
@@ -16,8 +16,8 @@ years because nobody knows whether someone needs them.
 
 ## What to do
 Ask the owner and stop the instance. It can start again, and AWS bills its volumes meanwhile. If nobody misses it for a
-month, create an image and terminate it. If an Auto Scaling group or another program runs it, change it there. A stop
-erases local disks, and an image does not contain them.
+month, create an image and terminate it. If another program runs it, change it there. A stop erases local disks, and an
+image does not contain them.
 """
 
 import re

@@ -6,15 +6,15 @@ An instance of a type that bursts (its peak is above its baseline). In one direc
 - Plateau: the traffic stuck to the baseline for an hour in all, in pieces of at least half an hour: flat, with a mean
   of 94 to 103 % of it, and all at the same rate.
 - Budget: within half an hour after a burst, the credits were used up. The bytes above the baseline are what credits for
-  5 to 60 minutes at the peak carry, or all the credits that came back since the plateau before were used.
+  5 to 60 minutes at the peak carry, or all the credits that came back since the plateau before.
 - Afterwards, nothing exceeds the baseline by more than the credits that came back meanwhile.
 
-If only the budget is missing, the result is unknown. If the CloudWatch agent publishes the ENA counters
-(ethtool_bw_*_allowance_exceeded), they decide. Without them the confidence is at most medium.
+If only the budget is missing, the result is unknown. The ENA counters of the CloudWatch agent
+(ethtool_bw_*_allowance_exceeded) decide instead. Without them the confidence is at most medium.
 
 ## Why it matters
-AWS has no metric for network credits. A t3.micro proxy moves 350 MB/s and then 8, while its CPU credits are full and
-its disks idle ("Your network I/O credits are zero!", 2023-12-06).
+AWS has no metric for network credits. A t3.micro proxy moves 350 MB/s and then 8, while CPU credits are full and disks
+idle ("Your network I/O credits are zero!", 2023-12-06).
 
 ## When it is wrong
 - A rate limit in the application, at the peer or of a single flow (5 Gbps) may happen to equal the baseline.
@@ -22,7 +22,7 @@ its disks idle ("Your network I/O credits are zero!", 2023-12-06).
 
 ## What to do
 A nightly transfer that ends in time needs no change. If the slow hours hurt, take the smallest type whose baseline
-carries the load. Or let the traffic bypass the instance through a VPC endpoint.
+carries the load, or let the traffic bypass the instance through a VPC endpoint.
 """
 
 from collections.abc import Sequence
