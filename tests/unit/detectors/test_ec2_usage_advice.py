@@ -246,7 +246,7 @@ def test_standard_mode_has_a_price_only_where_it_gets_the_work_done() -> None:
     assert unknown.changes is None
     assert saves.command == (
         "aws ec2 modify-instance-credit-specification --region ap-northeast-1"
-        " --instance-credit-specification InstanceId=i-0eeeeeeeeeeeeeeee,CpuCredits=standard"
+        " --instance-credit-specification InstanceId=i-0bbbbbbbbbbbbbbbb,CpuCredits=standard"
     )
 
 
