@@ -54,7 +54,7 @@ def priced(detector_id: str, verdict: Flagged, table: dict[PriceItem, str]) -> F
 def test_an_idle_instance_is_stopped_and_nothing_more_is_done_by_a_command() -> None:
     stop, terminate = flagged(IDLE, "five weeks of next to nothing").advice
 
-    assert stop.command == "aws ec2 stop-instances --region ap-northeast-1 --instance-ids i-0ffffffffffffffff"
+    assert stop.command == "aws ec2 stop-instances --region ap-northeast-1 --instance-ids i-0bbbbbbbbbbbbbbbb"
     assert terminate.command is None
     assert "instance store" in stop.risk
     assert "AWS bills its EBS volumes (100 GiB) meanwhile" in stop.summary

@@ -86,6 +86,12 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
     stopped, _ = _partial(samples, operations, seen, operations.start)
 
     known_days, done = len(finished) - finished.missing, sum(operations.present)
+    recorded = f"{known_days} of {len(finished)} days"
+    caveats = advice.caveats(
+        (f"A job of so few operations looks the same. Find out what made these {done:,.0f}.", done),
+        (f"CloudWatch recorded only {recorded}. A monthly job may be missing.", finished.missing),
+        (f"Before its instance last started, CloudWatch recorded only a part of {stopped} days.", stopped),
+    )
     attached_to = ", ".join(f"{one.instance_id} as {one.device or 'unknown device'}" for one in volume.attachments)
     return Flagged(
         summary=(
@@ -101,7 +107,7 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
         ),
         advice=(ebs.snapshot_and_delete(volume, STEPS, may_delete=False), ebs.keep_as_snapshot(volume)),
         gist=(volume.volume_type, volume.size_gib, *(attachment.instance_id for attachment in volume.attachments)),
-        caveats=(*advice.protection(volume), *ebs.managed_instances(running), *_uncertain(done, finished, stopped)),
+        caveats=(*advice.protection(volume), *ebs.managed_instances(running), *caveats),
     )
 
 
@@ -115,16 +121,6 @@ def _partial(samples: Series, operations: Series, seen: Seen, since: datetime) -
     """The finished days with operations since then that have fewer points than the fullest, and how many there are."""
     counts, known = (seen.finished(one, since) for one in (samples, operations))
     return whole_days(known, counts).missing - known.missing, len(known) - known.missing
-
-
-def _uncertain(done: float, finished: Series, stopped: int) -> tuple[str, ...]:
-    """The reasons for medium confidence."""
-    days = f"{len(finished) - finished.missing} of {len(finished)} days"
-    return advice.caveats(
-        (f"A job of so few operations looks the same. Find out what made these {done:,.0f}.", done),
-        (f"CloudWatch recorded only {days}. A monthly job may be missing.", finished.missing),
-        (f"Before its instance last started, CloudWatch recorded only a part of {stopped} days.", stopped),
-    )
 
 
 HOST = examples.instance(tags={"Name": "reports"})
@@ -162,7 +158,6 @@ DETECTOR = Detector(
         idle("twenty reads when someone listed its devices", Flagged, "20 op", metrics={READ: days(0.0, {15: 20.0})}),
         idle("thirty writes on one day", Flagged, "30 operations in 35 days", metrics=wrote(15, 30.0)),
         idle("its instance was stopped for a week", Flagged, "one operation in 28", records=(RESTARTED,), metrics=OFF),
-        idle("written every night", Fine, "it is written", metrics={WRITTEN: 900.0}),
         idle("read, and never written", Fine, "read or written", metrics={READ: 3_000.0}),
         idle("a copy on the first Monday, almost five weeks ago", Fine, "it is written", metrics=wrote(33, 40_000.0)),
         idle("in use since this morning", Fine, "it is written", metrics=wrote(0, 500.0)),

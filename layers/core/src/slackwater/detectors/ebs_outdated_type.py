@@ -322,6 +322,5 @@ DETECTOR = Detector(
         *examples.without_io(bare),
         bare("gp3", Fine, "current type", volume_type="gp3", iops=3_000, throughput_mib_s=125),
         io1("io2", Fine, "current type", volume_type="io2"),
-        bare("st1", Fine, "current type", volume_type="st1", iops=None),
     ),
 )

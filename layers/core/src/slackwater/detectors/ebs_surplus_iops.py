@@ -31,7 +31,7 @@ from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import FIVE_MINUTES_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import ebs as formulas
-from slackwater.rules import ebs, ebs_peaks, examples
+from slackwater.rules import advice, ebs, ebs_peaks, examples
 from slackwater.rules.ebs_peaks import IOPS_EXCEEDED, READS, THROUGHPUT_EXCEEDED, WRITES, Look, SurplusLimits
 from slackwater.rules.examples import ON_NITRO, ON_XEN, Cases, Metrics, days, in_turns, peaks
 
@@ -102,6 +102,14 @@ def _flag(iops: int, target: int, look: Look, moved: float, *, checked: bool) ->
     )
     # EBS cannot modify an io1 volume with Multi-Attach (Amazon EBS User Guide, "Requirements when modifying volumes").
     fixed = volume.multi_attach and type_ == "io1"
+    caveats = advice.caveats(
+        ("EBS cannot modify an io1 volume with Multi-Attach. Create an io2 volume from a snapshot instead.", fixed),
+        (
+            "CloudWatch has no exceeded checks for Multi-Attach volumes and does not show seconds at the limit.",
+            volume.multi_attach and not fixed,
+        ),
+        (ebs.BOTH, throughput and throughput > formulas.GP3_INCLUDED_MIB_S),
+    )
     return Flagged(
         summary=(
             f"{iops:,} IOPS provisioned ({type_}), at most {look.most:,.0f} used in the busiest {look.span}:"
@@ -116,18 +124,8 @@ def _flag(iops: int, target: int, look: Look, moved: float, *, checked: bool) ->
         ),
         advice=(replace(lower, command=None, setting=None) if fixed else lower,),
         gist=(type_, iops, size_class(target)),
-        caveats=(*look.lowering_caveats, *_caveats(volume, fixed=fixed)),
+        caveats=(*look.lowering_caveats, *caveats),
     )
-
-
-def _caveats(volume: Volume, *, fixed: bool) -> tuple[str, ...]:
-    if fixed:
-        return ("EBS cannot modify an io1 volume with Multi-Attach. Create an io2 volume from a snapshot instead.",)
-    if volume.multi_attach:
-        return ("CloudWatch has no exceeded checks for Multi-Attach volumes and does not show seconds at the limit.",)
-    if volume.volume_type == "gp3" and (volume.throughput_mib_s or 0) > formulas.GP3_INCLUDED_MIB_S:
-        return (ebs.BOTH,)
-    return ()
 
 
 def by_minute(reads: float, writes: float, kib: float = 0) -> Metrics:

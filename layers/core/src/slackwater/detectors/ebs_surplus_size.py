@@ -316,7 +316,6 @@ DETECTOR = Detector(
         empty("a single copy twelve days ago", Flagged, "300.0 GiB (30 %) used in 35 days: 420 GiB are", metrics=COPY),
         empty("it fills up on one day of every week", Fine, "fills up", metrics={USED: WEEKLY}),
         empty("it fills up: a tenth a month", Fine, "fills up", metrics={USED: STEADY}),
-        empty("half of it is used", Fine, "50 % full", metrics={USED: 50.0}),
         empty("a day without the agent", Unknown, "1 of the last 14 days", metrics={USED: days(10.0, {7: None})}),
         empty("a day without the agent four weeks ago", Unknown, "1 of the 35 days since 2026-10-12", metrics=LOST),
         empty("attached ten days ago", Fine, "less than 14 whole days ago", attachments=(TEN_DAYS_AGO,)),

@@ -271,9 +271,7 @@ def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], *, con
 
 
 WINDOW = 14
-PROXY = examples.instance(
-    id="i-0cccccccccccccccc", tags={"Name": "s3-proxy"}, instance_type="t3.micro", launched_at=days_ago(100)
-)
+PROXY = examples.instance(tags={"Name": "s3-proxy"}, instance_type="t3.micro", launched_at=days_ago(100))
 ENS5 = (("InstanceId", PROXY.id), ("driver", "ena"), ("interface", "ens5"))
 COUNTERS = tuple(
     AgentMetric(id=way.shaped, namespace="CWAgent", name=way.shaped, instance_id=PROXY.id, dimensions=ENS5)

@@ -30,8 +30,7 @@ PLATEAU_RATIOS: Final = (0.90, 1.05)
 
 def can_burst(instance_type: InstanceType) -> bool:
     """Whether the peak is above the baseline. For dozens of types, the text "Up to" contradicts these numbers."""
-    baseline, peak = instance_type.network_baseline_gbps, instance_type.network_peak_gbps
-    return baseline is not None and peak is not None and peak > baseline
+    return is_published(instance_type) and peak(instance_type) > baseline(instance_type)
 
 
 def transfer_s(size_bytes: float, baseline_bytes_per_s: float, burst_bytes_per_s: float, burst_s: float) -> float:

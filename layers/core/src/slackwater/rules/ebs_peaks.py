@@ -262,13 +262,8 @@ class Look:
 
     @property
     def lowering_caveats(self) -> tuple[str, ...]:
-        """What the measure does not show, for advice to lower a setting."""
+        """What the measure does not show. Only Xen and `holes` matter to advice that lowers nothing."""
         return ("Five-minute averages hide shorter bursts." if self.xen else SECONDS, *self.holes)
-
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """The same, for other advice."""
-        return self.lowering_caveats if self.xen else self.holes
 
     def evidence(self, scale: float, *lines: Line) -> Evidence:
         """The busiest minute of each day, on a chart up to `scale` with these levels."""
@@ -354,10 +349,7 @@ class Look:
 
     def _rate(self, part: Part, series: Series, times: int = 1) -> Series:
         """A part per second, so many times."""
-        per_s = FIVE_MINUTES_S if self.xen else MINUTE_S
-        return Series(
-            series.start_s, series.period_s, array("d", [v * times / per_s / part.per for v in series.values])
-        )
+        return series.over((FIVE_MINUTES_S if self.xen else MINUTE_S) * part.per / times)
 
 
 def below(look: Look, ceiling: float, needs: tuple[Need, ...], *periods_s: int) -> Look | Fine | Unknown:
