@@ -51,9 +51,7 @@ class IdleLimits(Limits):
 
     window_days: int = limit(35, unit="days", ge=14, le=450, why="covers a monthly job; CloudWatch keeps 455 days")
     least_days: int = limit(14, unit="days", ge=7, le=450, why="two weekly rhythms without a missing day")
-    operations_per_day: float = limit(
-        1, unit="operations per day", gt=0, le=100, why="as in AWS Compute Optimizer; fewer are idle"
-    )
+    operations_per_day: float = limit(1, unit="operations per day", gt=0, le=100, why="as in AWS Compute Optimizer")
 
 
 def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:

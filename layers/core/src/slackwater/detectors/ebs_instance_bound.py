@@ -62,10 +62,6 @@ class Kind:
         value = min(ceil(to), self.of(volume))
         return replace(volume, iops=value) if self is IOPS else replace(volume, throughput_mib_s=value)
 
-    def reached(self, allowance: Allowance) -> float:
-        """How much of it an instance can reach."""
-        return allowance.iops if self is IOPS else allowance.mib_s
-
     def least(self, volume: Volume, most: Allowance) -> int:
         """What a volume keeps: what is included, and the IOPS that its reachable throughput requires."""
         if self is THROUGHPUT:
@@ -151,14 +147,14 @@ def _is_provisioned(volume: Volume) -> bool:
 
 def _are_beyond(volumes: Sequence[Volume], kind: Kind, most: Allowance, limits: BoundLimits) -> bool:
     """Whether volumes together have far more than the instance reaches."""
-    return sum(map(kind.of, volumes)) > kind.reached(most) * (1 + limits.beyond_percent / 100)
+    return sum(map(kind.of, volumes)) > most.of(kind.measure.unit) * (1 + limits.beyond_percent / 100)
 
 
 def _lowered_alone(volume: Volume, most: Allowance, limits: BoundLimits) -> Volume:
     """One volume, with no more than the instance reaches while all others rest."""
     for kind in KINDS:
         if _are_beyond([volume], kind, most, limits):
-            volume = kind.lowered(volume, max(kind.least(volume, most), kind.reached(most)))
+            volume = kind.lowered(volume, max(kind.least(volume, most), most.of(kind.measure.unit)))
     return volume
 
 
@@ -173,9 +169,9 @@ def _shared(volumes: list[Volume], kind: Kind, most: Allowance, looks: Looks, li
         needs = min(has[one.id], formulas.with_headroom(looks[kind, one.id].most, limits.headroom_percent))
         busy, keeps[one.id] = busy + needs, max(needs, min(has[one.id], kind.least(one, most)))
     above = sum(has.values()) - sum(keeps.values())
-    if busy > kind.reached(most) or not above:
+    if busy > most.of(kind.measure.unit) or not above:
         return volumes
-    share = max(0.0, (kind.reached(most) - sum(keeps.values())) / above)
+    share = max(0.0, (most.of(kind.measure.unit) - sum(keeps.values())) / above)
     to = {id_: int(keep + (has[id_] - keep) * share) for id_, keep in keeps.items() if keep}
     return [kind.lowered(one, to[one.id]) if one.id in to else one for one in volumes]
 
@@ -196,7 +192,7 @@ def _flag(host: Host, pairs: Sequence[Pair], most: Mapping[str, Allowance], seen
         where = lowered[0].name if len(lowered) == 1 else f"{len(lowered)} volumes"
         sentences.append(
             f"{sum(map(kind.of, lowered)):,} {kind.measure.unit} provisioned on {where}, but {host.type_.id} reaches"
-            f" at most {min(kind.reached(most[one.id]) for one in lowered):,.0f}: {saved[kind]:,} are never"
+            f" at most {min(most[one.id].of(kind.measure.unit) for one in lowered):,.0f}: {saved[kind]:,} are never"
             f" usable{' at once' if looks else ''}"
         )
     busiest = ", ".join(f"{look.most:,.0f} {kind.measure.unit} of {volume}" for (kind, volume), look in looks.items())
@@ -222,7 +218,7 @@ def _chart(kind: Kind, volumes: Sequence[Volume], looks: Looks, host: Host) -> E
     billed = [one for one in volumes if (kind, one.id) in looks]
     together = ebs_peaks.added([looks[kind, one.id].by_day for one in billed])
     limits = formulas.instance_limits(host.type_, "gp3") or formulas.UNBOUND
-    levels = (kind.reached(host.weighted(one)) for one in (limits.baseline, limits.burst))
+    levels = (host.weighted(one).of(kind.measure.unit) for one in (limits.baseline, limits.burst))
     lines = (Line("Provisioned", sum(map(kind.of, billed))), *baseline_and_burst(*levels))
     label, value = "Sum of their busiest minutes, per day", round(max(together.present, default=0), 1)
     return Evidence(label, value, kind.measure.unit, together, lines=lines)

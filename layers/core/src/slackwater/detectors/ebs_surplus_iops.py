@@ -179,7 +179,6 @@ DETECTOR = Detector(
         bare("4,000 IOPS, which 1,000 MiB/s require", Fine, "requires its IOPS", iops=4_000, throughput_mib_s=1_000),
         gp3("6,000 IOPS, of which 1,000 MiB/s require 4,000", Flagged, "4,000 are", iops=6_000, throughput_mib_s=1_000),
         io1("64,000 IOPS, of which 700 MiB/s require 53,760", Flagged, "53,760", metrics=AT_700),
-        gp3("a day without reads", Unknown, "1 of the last 14 days", metrics={READS.peak: days(READING, {7: None})}),
         gp3("an older day without writes", Unknown, "1 of the 35 days", metrics=LOST_NIGHT),
         bare("no metrics at all", Unknown, "14 of the last 14 days"),
         io2("operations of 256 KiB, counted once", Flagged, "at most 6,000 used", metrics=by_minute(3_000, 0, 256)),

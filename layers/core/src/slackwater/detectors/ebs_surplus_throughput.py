@@ -75,7 +75,7 @@ RESTARTED = (replace(HOST, launched_at=days_ago(21)), M5)
 FAST = examples.volume(HOST, iops=4_000, throughput_mib_s=1_000)
 HOUR_OLD, FOUR_DAYS_OLD, OLD = (replace(FAST.attachments[0], attached_at=days_ago(age)) for age in (1 / 24, 4, 21))
 READ, WRITTEN = 40.0 * MIB * MINUTE_S, 20.0 * MIB * MINUTE_S
-LOST, LOST_NIGHT = {READ_BYTES.peak: days(READ, {7: None})}, {WRITTEN_BYTES.peak: days(WRITTEN, {27: None})}
+LOST_NIGHT = {WRITTEN_BYTES.peak: days(WRITTEN, {27: None})}
 ONCE, STOPPED_WEEK = (
     {WRITTEN_BYTES.peak: days(WRITTEN, {27: 35 * WRITTEN})},
     {READ_BYTES.peak: days(READ, {range(22, 27): None})},
@@ -111,7 +111,6 @@ DETECTOR = Detector(
         gp3("the exceeded check raised once", Fine, "exceed", metrics=RAISED),
         gp3("reads by day and writes by night, each below the line", Flagged, "300.0 used", metrics=BY_TURNS),
         gp3("reads and writes in the same minute, above the line", Fine, "together", metrics=AT_ONCE),
-        gp3("a day without metrics", Unknown, "no point on 1 of the last 14 days", metrics=LOST),
         gp3("a busy night four weeks ago, without a point", Unknown, "1 of the 35 days since", metrics=LOST_NIGHT),
         gp3("its instance was stopped for five days", Flagged, "of 30 days", records=RESTARTED, metrics=STOPPED_WEEK),
         gp3("attached three weeks ago", Flagged, "minute of 20 days", attachments=(OLD,)),

@@ -45,9 +45,7 @@ class UnattachedLimits(Limits):
     unattached_days: int = limit(7, unit="days", ge=1, le=90, why="a volume may be on its way to another instance")
     deletable_days: int = limit(32, unit="days", ge=7, why="AWS Compute Optimizer: unattached after 32 days")
     rotation_days: int = limit(14, unit="days", ge=1, le=90, why="a volume attached for weeks is in no rotation")
-    pause_percent: float = limit(
-        150, unit="percent", ge=100, le=1_000, why="of the longest pause before; first Mondays are 28 or 35 days apart"
-    )
+    pause_percent: float = limit(150, unit="percent", ge=100, le=1_000, why="first Mondays are 28 or 35 days apart")
 
 
 class Left(NamedTuple):
@@ -88,6 +86,14 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
     may_delete = by_event and days >= limits.deletable_days and not advice.is_protected(volume) and not pause_days
     unknown = f"for an unknown time (created {volume.created_at:%Y-%m-%d})"
     since = f"for {days} days" if by_event else "now" if known else unknown
+    unknown_date = "The detach date is unknown. Do not delete the volume for this reason alone."
+    stopped = "It may have been on a stopped instance until later, even yesterday. No event shows when it left."
+    again = f"It was attached again and again before, with pauses of up to {pause_days} days. Is that over?"
+    caveats = advice.caveats((unknown_date, not known), (stopped, left.source == "metric"), (again, pause_days))
+    chart = []
+    if attached_days:  # from the first known day on
+        hours = idle_time.since(attached_days[0].timestamp()).over(HOUR_S)
+        chart = [Evidence("Idle on a running instance, per day", round(hours.present[-1], 1), "hours", hours)]
     running = "running " if left.source == "metric" else ""
     return Flagged(
         summary=f"{ebs.billed_words(volume)} on no instance {since}: {left.how}",
@@ -99,12 +105,12 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
             Evidence("Last instance", left.instance_id or "unknown", "words"),
             Evidence("Size", volume.size_gib, "GiB"),
             Evidence("Created", f"{volume.created_at:%Y-%m-%d}", "date"),
-            *_chart(idle_time, attached_days),
+            *chart,
         ),
         advice=(ebs.snapshot_and_delete(volume, STEPS, may_delete=may_delete), ebs.keep_as_snapshot(volume)),
         # A volume that was in use in between is another finding. An unknown time moves with the window.
         gist=(volume.volume_type, volume.size_gib, volume.managed_by or "", f"{left.at:%Y-%m-%d}" if known else ""),
-        caveats=(*advice.protection(volume), *_caveats(left, pause_days)),
+        caveats=(*advice.protection(volume), *caveats),
     )
 
 
@@ -142,22 +148,6 @@ def _longest_wait(pause_days: int, limits: UnattachedLimits) -> timedelta:
     """How long this pause may be. A skipped attachment, or one that the calendar moves, does not end a rotation."""
     longest = pause_days + 1  # counted in days with a point, it may have been nearly a day longer
     return timedelta(days=max(longest * limits.pause_percent / 100, longest + limits.unattached_days))
-
-
-def _chart(idle_time: Series, attached_days: list[datetime]) -> tuple[Evidence, ...]:
-    """The days on which it was on a running instance, from the first known one."""
-    if not attached_days:
-        return ()
-    hours = idle_time.since(attached_days[0].timestamp()).over(HOUR_S)
-    return (Evidence("Idle on a running instance, per day", round(hours.present[-1], 1), "hours", hours),)
-
-
-def _caveats(left: Left, pause_days: int | None) -> tuple[str, ...]:
-    unknown = "The detach date is unknown. Do not delete the volume for this reason alone."
-    stopped = "It may have been on a stopped instance until later, even yesterday. No event shows when it left."
-    again = f"It was attached again and again before, with pauses of up to {pause_days} days. Is that over?"
-    found = ((unknown, left.confidence == "low"), (stopped, left.source == "metric"), (again, pause_days))
-    return advice.caveats(*found)
 
 
 OLD = examples.volume(id="vol-0123456789abcdef0", tags={"Name": "old-database"}, created_at=days_ago(400))

@@ -34,7 +34,6 @@ from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import ebs as formulas
-from slackwater.performance.ebs import Allowance
 from slackwater.rules import ec2, examples
 from slackwater.rules.examples import Cases, Points, a_day, days_ago
 from slackwater.rules.series import baseline_and_burst, grouped
@@ -51,10 +50,6 @@ class Measure(NamedTuple):
     check: Metric
     balance: Metric
     used: tuple[Metric, Metric]
-
-    def of(self, allowance: Allowance) -> float:
-        """What an allowance has of it, in its unit."""
-        return allowance.iops if self is IOPS else allowance.mib_s
 
 
 def _measure(name: str, unit: str, per: float, balance: str, *used: str) -> Measure:
@@ -245,7 +240,7 @@ def _peak(measure: Measure, rate: Series, kind: InstanceType, *, drawn: bool) ->
         return peak
     series = grouped(rate.over(measure.per), HOUR_S, lambda hour: round(max(hour), 2))
     allowed = formulas.instance_limits(kind, "gp3")
-    levels = allowed and baseline_and_burst(measure.of(allowed.baseline), measure.of(allowed.burst))
+    levels = allowed and baseline_and_burst(*(one.of(measure.unit) for one in (allowed.baseline, allowed.burst)))
     return replace(peak, series=series, lines=levels or ())
 
 
@@ -273,7 +268,7 @@ def _advice(load: Load, slow: Sequence[Measure], seen: Seen, limits: EbsThrottle
     if allowed := formulas.instance_limits(kind, "gp3"):
         reached = {THROUGHPUT: allowed.baseline.bytes_per_s, IOPS: allowed.baseline.iops}
         peak |= {one: max(peak[one], reached[one] * (1 + limits.headroom_percent / 100)) for one in slow}
-    needed = Allowance(peak[THROUGHPUT], peak[IOPS])
+    needed = formulas.Allowance(peak[THROUGHPUT], peak[IOPS])
     what = f"{needed.mib_s:,.0f} MiB/s and {needed.iops:,.0f} IOPS"
     larger = ec2.larger(instance, needed, seen, when="If the slow hours hurt", what=what)
     weighs = instance.bandwidth_weighting != "ebs-1" and ec2.MAY_WEIGHT.match(kind.family)
@@ -326,14 +321,12 @@ BACK_AGAIN: Final = NO_CHECKS | LOW_DAY | {BALANCE: RISING}
 FORTY: Final = {THROUGHPUT.check: [0.4, 0.25, *[0.0] * 22] * 8}
 STUCK: Final = FORTY | {BALANCE: [50.0, *[0.0] * 8, *(20.0 + i / 4 for i in range(279))] * 8}
 AT_ONCE: Final = FORTY | {BALANCE: [50.0, 20.0, *(2.0 + i / 3 for i in range(286))] * 8}
-CARRIED = "carries all its volumes"
-LARGER = replace(SERVER, instance_type="m6i.2xlarge")
-SLOWER = (*TYPES, replace(DATA, iops=3_000, throughput_mib_s=125))
+SLOWER = {"instance_type": "m6i.2xlarge", "records": (*TYPES, replace(DATA, iops=3_000, throughput_mib_s=125))}
 
 quiet = Cases(SERVER, QUIET, records=(DATA, *TYPES), period_s=HOUR_S, days=8)
 batch = replace(quiet, metrics={**QUIET, **MOVED, THROUGHPUT.check: SIX_HOURS})
 small = replace(quiet, metrics={**QUIET, **MOVED, IOPS.check: FOUR_HOURS})
-bare, larger = Cases(SERVER, records=(DATA, *TYPES)), Cases(LARGER, records=SLOWER)
+bare = Cases(SERVER, records=(DATA, *TYPES))
 
 DETECTOR = Detector(
     title="EC2 instance at its own EBS limit",
@@ -354,7 +347,7 @@ DETECTOR = Detector(
         batch("40 minutes every day, and the burst comes back at once", Fine, "39 min", metrics=AT_ONCE),
         quiet("a nightly batch within its half hour, across an hour's end", Fine, "at most 27", metrics=NIGHTLY),
         batch("the burst is nearly used up every night, and comes back; no checks", Fine, metrics=BACK_AGAIN),
-        larger("a volume that is slower than the instance: settled by the configuration", Fine, CARRIED),
+        bare("a volume that is slower than the instance: settled by the configuration", Fine, "all its", **SLOWER),
         quiet("never at its limit", Fine, "no hour"),
         quiet("a minute now and then", Fine, metrics={THROUGHPUT.check: 1 / 60}),
         batch("slow until it was given a larger type yesterday", Fine, launched_at=days_ago(9 / 24), metrics=EMPTY),

@@ -30,7 +30,7 @@ from slackwater.model.money import Change, difference, ec2_hour, hours
 from slackwater.model.resources import Instance, Volume
 from slackwater.model.verdicts import Advice, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import ebs as formulas
-from slackwater.rules import ebs, ec2, examples
+from slackwater.rules import advice, ebs, ec2, examples
 from slackwater.rules.ebs_peaks import added
 from slackwater.rules.ec2_network import DIRECTIONS
 from slackwater.rules.examples import Cases, days, days_ago
@@ -75,6 +75,10 @@ def judge(instance: Instance, seen: Seen, limits: IdleLimits) -> Verdict:
         return Unknown(f"CPU or network metrics have no point on {missing} of {limits.least_days} days")
     complete = whole >= limits.window_days and not any(one.missing for one in recorded)
     confidence: Confidence = "low" if ACCELERATED.match(instance.instance_type) else "high" if complete else "medium"
+    accelerated = f"{instance.instance_type} has an accelerator, and CPU and network do not show its work."
+    price = "Priced for Linux On-Demand. Windows costs more, and AWS bills a Reserved Instance or Savings Plan anyway."
+    if instance.lifecycle:
+        price = f"It is {instance.lifecycle}, so its price is unknown, and you may not be able to stop it."
     volumes, below = seen.fleet.volumes_of(instance.id), (Line("Idle below", limits.cpu_percent),)
     return Flagged(
         summary=f"{instance.instance_type}: at most {percent:.1f} % CPU and {busiest_mb:.1f} MB a day for {whole} days",
@@ -88,20 +92,12 @@ def judge(instance: Instance, seen: Seen, limits: IdleLimits) -> Verdict:
         ),
         advice=(_stop(instance, volumes, sure=confidence != "low"), _terminate(instance, volumes)),
         gist=(instance.instance_type, instance.managed_by or ""),
-        caveats=_caveats(instance),
+        caveats=advice.caveats((accelerated, confidence == "low"), (price, True)),
     )
 
 
 def _gib(volumes: Sequence[Volume]) -> int:
     return sum(volume.size_gib for volume in volumes)
-
-
-def _caveats(instance: Instance) -> tuple[str, ...]:
-    price = "Priced for Linux On-Demand. Windows costs more, and AWS bills a Reserved Instance or Savings Plan anyway."
-    if instance.lifecycle:
-        price = f"It is {instance.lifecycle}, so its price is unknown, and you may not be able to stop it."
-    accelerated = f"{instance.instance_type} has an accelerator, and CPU and network do not show its work."
-    return (*((accelerated,) if ACCELERATED.match(instance.instance_type) else ()), price)
 
 
 def _stop(instance: Instance, volumes: Sequence[Volume], *, sure: bool) -> Advice:

@@ -51,9 +51,7 @@ class ThrottledLimits(Limits):
 
     window_days: int = limit(14, unit="days", ge=2, le=60, why="two weekly rhythms; five-minute points last 63 days")
     plateau_minutes: int = limit(30, unit="minutes", ge=15, le=1440, why="shorter ones do no harm and may be chance")
-    plateau_spread_percent: float = limit(
-        2, unit="percent", gt=0, le=20, why="of the mean; natural traffic varies more"
-    )
+    plateau_spread_percent: float = limit(2, unit="percent", gt=0, le=20, why="of the mean; real traffic varies more")
     after_burst_minutes: int = limit(30, unit="minutes", ge=5, le=240, why="the burst causes the plateau after it")
     screen_percent: float = limit(25, unit="percent", gt=0, le=27, why="of an hour at baseline; a plateau leaves more")
 
@@ -356,7 +354,5 @@ DETECTOR = Detector(
         bare("a type without burst", Fine, "no burst", instance_type="m6i.8xlarge"),
         pinned("hardly any traffic: settled by the hour", Fine, "no hour", metrics=always(1 / 300)),
         bare("no metrics", Unknown, "no point"),
-        bare("a type that EC2 says nothing about", Unknown, "m1.small", instance_type="m1.small"),
-        bare("stopped", Fine, "stopped", state="stopped"),
     ),
 )

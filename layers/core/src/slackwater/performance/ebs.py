@@ -85,6 +85,10 @@ class Allowance:
         """The throughput in MiB/s."""
         return self.bytes_per_s / MIB
 
+    def of(self, unit: str) -> float:
+        """Return the limit in `IOPS` or in `MiB/s`."""
+        return self.iops if unit == "IOPS" else self.mib_s
+
     def rate(self, operation_bytes: float) -> float:
         """Return the bytes a second with operations of this size."""
         return min(self.bytes_per_s, self.iops * operation_bytes)

@@ -43,12 +43,8 @@ LOST, LATE = 1 / 200, 3
 class PeakLimits(Limits):
     """How far back the busiest minute counts, and what is kept above it."""
 
-    window_days: int = limit(
-        35, unit="days", ge=7, le=60, why="longer than a month, for a monthly job; five-minute points are kept 63 days"
-    )
-    least_days: int = limit(
-        14, unit="days", ge=7, le=60, why="two weekly rhythms; with fewer than the window the confidence is medium"
-    )
+    window_days: int = limit(35, unit="days", ge=7, le=60, why="covers a monthly job; five-minute points last 63 days")
+    least_days: int = limit(14, unit="days", ge=7, le=60, why="two weekly rhythms; below the window, medium confidence")
     headroom_percent: float = limit(20, unit="percent", ge=0, le=400, why="kept above the busiest minute")
 
 
