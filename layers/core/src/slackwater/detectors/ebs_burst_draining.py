@@ -61,8 +61,7 @@ class BurstLimits(Limits):
 class Shortage(NamedTuple):
     """Credits are gone often, gone now, or gone soon: `hours` is how long they were gone, or until they will be.
 
-    `uncertainty` is why they may last longer. `ahead` is what is left by the hour, from the newest known one until the
-    end.
+    `uncertainty` is why they may last longer. `ahead` is what is left by the hour, from the newest known one on.
     """
 
     kind: Literal["often", "now", "soon"]
@@ -250,10 +249,8 @@ def _disk(volume: Volume, size_gib: int, what: str) -> Advice:
     to = replace(volume, volume_type="st1", size_gib=size_gib, iops=None, throughput_mib_s=None)
     summary = f"st1 of {size_gib:,} GiB, {what}."
     if size_gib > volume.size_gib:
-        risk = "You cannot shrink a volume again."
-        return ebs.modify(volume, to, "grow-st1", summary, risk)
-    risk = "It has burst credits too, but more of them."
-    return ebs.modify(volume, to, "move-to-st1", summary, risk)
+        return ebs.modify(volume, to, "grow-st1", summary, "You cannot shrink a volume again.")
+    return ebs.modify(volume, to, "move-to-st1", summary, "It has burst credits too, but more of them.")
 
 
 FULL: Final = [100.0] * A_DAY

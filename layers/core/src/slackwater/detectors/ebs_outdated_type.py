@@ -2,8 +2,7 @@
 
 ## What it finds
 An attached gp2 or io1 volume that costs less as gp3 with the IOPS and MiB/s of its busiest minute in 35 days and 20 %
-more, but not more than it can do now. The proposal has room for both ways to count a large operation: once, or once per
-256 KiB.
+more, but not more than it can do now. A large operation may count once, or once per 256 KiB: both ways fit.
 
 A magnetic volume (`standard`) is reported if gp3 costs less with its I/O requests, or as slow if it had 200 IOPS or
 90 MiB/s, the most that the type can do, on several days.
@@ -19,8 +18,7 @@ gp3 costs a fifth less per GiB than gp2, and its performance does not depend on 
 - A magnetic volume has a limit of 40 to 200 IOPS, and EC2 does not return which.
 
 ## What to do
-Change the type online, root volumes too, but not with Multi-Attach. Always name IOPS and throughput: AWS documents two
-different defaults.
+Change the type online, root volumes too, but not with Multi-Attach. Always name IOPS and throughput.
 """
 
 from collections.abc import Sequence
@@ -254,7 +252,6 @@ CALM = {READ_BYTES.peak: READ, WRITTEN_BYTES.peak: WRITTEN, ebs_peaks.THROUGHPUT
 AT_128 = peaks(read_mib_s=128, written_mib_s=0)
 DAY, NIGHT, RAISED = range(6), range(144, 150), days(0.0, {0: 1.0})
 ONCE, LOST_NIGHT = {READ_BYTES.peak: days(READ, {27: 6.2 * READ})}, {WRITTEN_BYTES.peak: days(WRITTEN, {27: None})}
-
 WITHIN_AN_HOUR = in_turns(range(3), range(6, 9), read_mib_s=100, written_mib_s=100)
 FREE = {**operations(60, 30, range(288)), READS.total: 30_000.0, WRITES.total: 0.0}
 BILLED = {**FREE, READS.total: 60 * 86_400.0, WRITES.total: 30 * 86_400.0}

@@ -7,13 +7,12 @@ nightly batch. For io1 and io2 the bytes in units of 256 KiB count too. CloudWat
 and its exceeded checks must not have been raised.
 
 ## Why it matters
-AWS bills provisioned IOPS, used or not. On io1 and io2 they cost more than the storage. After a migration or a load
-test, nobody lowers them again.
+AWS bills provisioned IOPS, used or not. On io1 and io2 they cost more than the storage. After a test they stay high.
 
 ## When it is wrong
 - A quarterly job needs more than 35 days. Set `window_days` to up to 60.
-- One-minute sums hide shorter bursts. The exceeded checks report seconds at the current limit, not at the proposal.
-  Multi-Attach volumes have no such checks.
+- One-minute sums hide shorter bursts. The exceeded checks report only those at the current limit, and Multi-Attach
+  volumes have none.
 - On Xen, five-minute sums replace one-minute peaks, and the confidence is low.
 
 ## What to do

@@ -51,8 +51,7 @@ class UnattachedLimits(Limits):
 class Left(NamedTuple):
     """When a volume left its last instance, and how that is known.
 
-    With low confidence, `at` is the oldest possible time. The `source` "metric" shows only that an instance no longer
-    ran. It is None if the time is unknown.
+    With low confidence, `at` is the oldest possible time, and `source` is None. A metric shows only a running instance.
     """
 
     at: datetime

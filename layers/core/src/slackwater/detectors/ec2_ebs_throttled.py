@@ -4,12 +4,11 @@
 A running Nitro instance whose volumes together ask for more throughput or IOPS than its type allows. The exceeded check
 is 1 in each minute at the limit: for more than 45 minutes of a day, or in 5 % of the minutes of at least three hours.
 The burst balance (EBSByteBalance% or EBSIOBalance%) is stuck: six five-minute points of a day are below 10 % and do not
-rise. It confirms the check, or decides alone if there are no checks. If both agree on three days, one such hour a day
-is enough.
+rise. It confirms the check, or decides alone if there is none. If both agree on three days, one such hour is enough.
 
 ## Why it matters
-A volume is only as fast as its instance. Most smaller types hold their maximum for half an hour a day, then fall to a
-baseline that may be a fifteenth of it. A faster volume changes nothing.
+Most smaller types hold their maximum for half an hour a day, then fall to a baseline that may be a fifteenth of it. A
+faster volume changes nothing.
 
 ## When it is wrong
 - A batch that is slower and still ends in time needs no change.
@@ -202,6 +201,11 @@ def _stuck_points(balance: Series, limits: EbsThrottledLimits) -> Counter[int]:
 def _flag(load: Load, throttled: Sequence[Slow], seen: Seen, limits: EbsThrottledLimits) -> Flagged:
     kind, rates = load.kind, load.rates
     worst, slow = max(throttled, key=lambda one: sum(one.minutes)), [one.measure for one in throttled]
+    doubt = "The metrics show what came through. The volumes may have asked for more."
+    if (weighting := load.instance.bandwidth_weighting) != "default":
+        doubt = f"Its bandwidth weighting is {weighting}, so its real limit differs a little."
+    if not any(one.checks.present for one in throttled):
+        doubt = "CloudWatch has no exceeded checks for it. The finding rests on its balance alone."
     confirmed, names = any(one.confirmed for one in throttled), " and ".join(one.name for one in slow)
     return Flagged(
         summary=(
@@ -217,7 +221,7 @@ def _flag(load: Load, throttled: Sequence[Slow], seen: Seen, limits: EbsThrottle
         ),
         advice=_advice(load, slow, seen, limits),
         gist=(kind.id, names, confirmed),
-        caveats=(_doubt(load.instance, throttled), "A batch that still ends in time needs no change."),
+        caveats=(doubt, "A batch that still ends in time needs no change."),
     )
 
 
@@ -251,14 +255,6 @@ def _carried(kind: InstanceType) -> tuple[Evidence, ...]:
     steady, burst = (f"{one.mib_s:,.0f} MiB/s and {one.iops:,.0f} IOPS" for one in (allowed.baseline, allowed.burst))
     more = f", {burst} for half an hour a day" if allowed.burst != allowed.baseline else ""
     return (Evidence("EBS limit of the instance", steady + more, "words"),)
-
-
-def _doubt(instance: Instance, throttled: Sequence[Slow]) -> str:
-    if not any(one.checks.present for one in throttled):
-        return "CloudWatch has no exceeded checks for it. The finding rests on its balance alone."
-    if instance.bandwidth_weighting != "default":
-        return f"Its bandwidth weighting is {instance.bandwidth_weighting}, so its real limit differs a little."
-    return "The metrics show what came through. The volumes may have asked for more."
 
 
 def _advice(load: Load, slow: Sequence[Measure], seen: Seen, limits: EbsThrottledLimits) -> tuple[Advice, ...]:

@@ -6,8 +6,7 @@ in and out together, as in AWS Compute Optimizer. CloudWatch must have recorded 
 weeks before count too if they were recorded, so that a monthly job shows.
 
 ## Why it matters
-AWS bills a running instance per hour, whatever it does. Trials and leftovers of a migration run for years because
-nobody knows whether someone needs them.
+AWS bills a running instance per hour. Trials run for years because nobody knows whether someone needs them.
 
 ## When it is wrong
 - Some instances wait on purpose: a bastion host, a license server, a standby. Tag them `keep`.
@@ -16,8 +15,7 @@ nobody knows whether someone needs them.
 
 ## What to do
 Ask the owner and stop the instance. It can start again, and AWS bills its volumes meanwhile. If nobody misses it for a
-month, create an image and terminate it. If another program runs it, change it there. A stop erases local disks, and an
-image does not contain them.
+month, create an image and terminate it. If another program runs it, change it there. Neither keeps local disks.
 """
 
 import re
@@ -88,16 +86,12 @@ def judge(instance: Instance, seen: Seen, limits: IdleLimits) -> Verdict:
             Evidence("Network on the busiest day", round(busiest_mb, 2), "MB"),
             Evidence("Days without use", whole, "days"),
             Evidence("Running since", f"{instance.launched_at:%Y-%m-%d}", "date"),
-            Evidence("Attached volumes", f"{len(volumes)} ({_gib(volumes):,} GiB)", "words"),
+            Evidence("Attached volumes", f"{len(volumes)} ({sum(one.size_gib for one in volumes):,} GiB)", "words"),
         ),
         advice=(_stop(instance, volumes, sure=confidence != "low"), _terminate(instance, volumes)),
         gist=(instance.instance_type, instance.managed_by or ""),
         caveats=advice.caveats((accelerated, confidence == "low"), (price, True)),
     )
-
-
-def _gib(volumes: Sequence[Volume]) -> int:
-    return sum(volume.size_gib for volume in volumes)
 
 
 def _stop(instance: Instance, volumes: Sequence[Volume], *, sure: bool) -> Advice:
@@ -112,7 +106,7 @@ def _stop(instance: Instance, volumes: Sequence[Volume], *, sure: bool) -> Advic
     else:
         how = "stop it. It can start again as it was."
     if volumes and not instance.managed_by:
-        how += f" AWS bills its EBS volumes ({_gib(volumes):,} GiB) meanwhile."
+        how += f" AWS bills its EBS volumes ({sum(one.size_gib for one in volumes):,} GiB) meanwhile."
     by_hand = instance.managed_by or instance.lifecycle or unread or local_disks or not sure
     stop = f"aws ec2 stop-instances --region {instance.target.region} --instance-ids {instance.id}"
     return Advice(

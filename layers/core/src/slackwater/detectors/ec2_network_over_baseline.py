@@ -22,7 +22,7 @@ through a VPC endpoint, or spread it over more hours. The CloudWatch agent's ENA
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import ceil, isnan
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Series
@@ -33,8 +33,6 @@ from slackwater.performance import network
 from slackwater.rules import ec2_network, examples
 from slackwater.rules.ec2_network import IN, OUT, Direction, Traffic
 from slackwater.rules.examples import Cases, Metrics, a_day, and_hourly, days_ago
-
-FULL_DAY: Final = 0.8  # traffic that takes more of a day leaves no room for a retry
 
 
 class OverBaselineLimits(Limits):
@@ -151,7 +149,7 @@ def _slower(way: Over, kind: InstanceType) -> Iterator[Advice]:
     baseline, a_day = network.baseline(kind), DAY_S // way.traffic.period_s
     days = (way.traffic.values[i : i + a_day] for i in range(0, len(way.traffic), a_day))
     needed_s = max(sum(value for value in day if not isnan(value)) for day in days) / baseline
-    if needed_s <= DAY_S * FULL_DAY:
+    if needed_s <= 0.8 * DAY_S:  # more leaves no room for a retry
         yield Advice(
             action="let-it-take-longer",
             summary=(

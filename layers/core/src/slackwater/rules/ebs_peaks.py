@@ -3,7 +3,7 @@
 On Nitro, CloudWatch has the busiest minute of each day. The sum of those of reads and of writes is never too low, but
 they may be hours apart. The busiest minute of every five minutes settles that. On Xen there are no maxima, and bytes
 have no point while there are none (Amazon EBS User Guide, "Amazon CloudWatch metrics for Amazon EBS"). Sums of five
-minutes replace them. Operations always have a point, so they show that CloudWatch was recording.
+minutes replace them, and operations, which always have a point, show that CloudWatch was recording.
 
 EBS counts an operation once per 256 KiB, and CloudWatch may count it once. EBS counts at least as many as there are
 operations, at least as many as there are 256 KiB, and at most the sum of both.
@@ -31,8 +31,7 @@ IOPS_EXCEEDED: Final = Metric("AWS/EBS", "VolumeIOPSExceededCheck", "Maximum", "
 THROUGHPUT_EXCEEDED: Final = Metric("AWS/EBS", "VolumeThroughputExceededCheck", "Maximum", "0 or 1")
 
 CLOSER_S: Final = (HOUR_S, FIVE_MINUTES_S)  # by which periods to look closer, after the day
-RECENT_DAYS: Final = 3
-"""How many days by five minutes often show already that a ceiling was reached. All have twelve times the points."""
+RECENT_DAYS: Final = 3  # by five minutes often show already that a ceiling was reached, with a twelfth of the points
 
 SECONDS: Final = "One-minute averages hide shorter bursts above the proposed limit."
 

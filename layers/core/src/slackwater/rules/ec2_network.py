@@ -1,7 +1,6 @@
 """EC2 network: what instances that burst send and receive, and the options if their baseline is too low.
 
-Most instances stay far below their baseline. So the hours are read first, and five minutes only if the hours leave it
-open.
+Most instances stay far below their baseline. So five minutes are read only if the hours leave it open.
 """
 
 from collections.abc import Mapping, Sequence
