@@ -159,7 +159,6 @@ DETECTOR = Detector(
         idle("read, and never written", Fine, "read or written", metrics={READ: 3_000.0}),
         idle("a copy on the first Monday, almost five weeks ago", Fine, "it is written", metrics=wrote(33, 40_000.0)),
         idle("in use since this morning", Fine, "it is written", metrics=wrote(0, 500.0)),
-        idle("a day without metrics", Unknown, "no point on 1 of the last 14 days", metrics=wrote(7, None)),
         idle("a day without metrics four weeks ago", Unknown, "1 of the 35 days since", metrics=wrote(28, None)),
         idle("an hour without metrics last week", Unknown, "a part of 1 of 35 days", metrics=AN_HOUR_LOST),
         idle("restarted today, an hour lost", Flagged, "operation in 35", records=(TODAY,), metrics=AN_HOUR_LOST),
