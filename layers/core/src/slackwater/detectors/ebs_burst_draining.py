@@ -6,8 +6,7 @@ has been gone for nine hours, or will be gone within 24 hours. The projection us
 before, or a fall of half a day without a break (with low confidence).
 
 ## Why it matters
-Without credits a volume falls from its burst to its baseline: a 100 GiB gp2 from 3,000 IOPS to 300, a 1 TiB st1 from
-250 MiB/s to 40. Nothing fails, but everything waits.
+Without credits it falls to its baseline: a 100 GiB gp2 from 3,000 IOPS to 300, a 1 TiB st1 from 250 MiB/s to 40.
 
 ## When it is wrong
 - Work that ends earlier than the projection leaves credits. Without eight days of points a weekly rhythm does not show.

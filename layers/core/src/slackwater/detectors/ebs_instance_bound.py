@@ -6,8 +6,7 @@ its own EBS maximum, in IOPS or in throughput. For one volume above the maximum 
 volumes must exceed it together, and their busiest minutes of 35 days must show that each needs less.
 
 ## Why it matters
-A volume is only as fast as its instance. An m5.large reaches 566 MiB/s for half an hour a day, and 77 MiB/s otherwise.
-AWS bills 1,000 MiB/s for a gp3 volume of 1,000 MiB/s on it.
+An m5.large reaches 566 MiB/s for half an hour a day, and 77 MiB/s otherwise. AWS bills 1,000 for a gp3 volume of 1,000.
 
 ## When it is wrong
 - You are about to enlarge the instance or to move the volume.

@@ -13,8 +13,7 @@ A stop ends the bill of the instance. AWS still bills the size, the provisioned 
 
 ## What to do
 Ask the owner. If only the data matters, take a snapshot, detach the volume by hand and delete it. If you may need the
-instance, create an image, which contains all of its volumes, and terminate the instance. AWS bills the image's
-snapshots. No command here detaches, deletes or terminates anything.
+instance, create an image of all its volumes and terminate it. No command here detaches, deletes or terminates anything.
 """
 
 from collections.abc import Sequence

@@ -92,7 +92,7 @@ class Use(NamedTuple):
     """How full a volume is: by day (with and without today) and at most, in percent, and by how much that rises.
 
     `rise` is between the medians of the first and the last week: no single day decides. `later` is that of the next
-    `growth_days` at the same pace. `growth` is at most twice that at the pace of the newest three days in a week.
+    `growth_days` at the same pace. `growth` is at most twice that at the pace of the last week.
     """
 
     fullest: Series

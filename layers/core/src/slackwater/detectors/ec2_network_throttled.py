@@ -9,8 +9,8 @@ An instance of a type that bursts (its peak is above its baseline). In one direc
   5 to 60 minutes at the peak carry, or all the credits that came back since the plateau before.
 - Afterwards, nothing exceeds the baseline by more than the credits that came back meanwhile.
 
-If only the budget is missing, the result is unknown. The ENA counters of the CloudWatch agent
-(ethtool_bw_*_allowance_exceeded) decide instead. Without them the confidence is at most medium.
+If only the budget is missing, the result is unknown. If the CloudWatch agent publishes the ENA counters
+(ethtool_bw_*_allowance_exceeded), they decide. Without them the confidence is at most medium.
 
 ## Why it matters
 AWS has no metric for network credits. A t3.micro proxy moves 350 MB/s and then 8, while CPU credits are full and disks
