@@ -107,7 +107,7 @@ def _flag(iops: int, target: int, look: Look, moved: float, *, checked: bool) ->
             "CloudWatch has no exceeded checks for Multi-Attach volumes and does not show seconds at the limit.",
             volume.multi_attach and not fixed,
         ),
-        (ebs.BOTH, throughput and throughput > formulas.GP3_INCLUDED_MIB_S),
+        (ebs.BOTH, throughput and throughput > formulas.GP3_INCLUDED_MIB_S and not volume.multi_attach),
     )
     return Flagged(
         summary=(
