@@ -194,7 +194,7 @@ def test_another_type_is_set_while_the_instance_is_stopped() -> None:
         "modify-instance-attribute",
         "start-instances",
     ]
-    assert all("--region ap-northeast-1" in part and "i-0ccc" in part for part in (way.command or "").split(" && "))
+    assert all("--region ap-northeast-1" in part and "i-0bbb" in part for part in (way.command or "").split(" && "))
     assert "--instance-type Value=m6i.2xlarge" in (way.command or "")
     assert "downtime" in way.risk
 

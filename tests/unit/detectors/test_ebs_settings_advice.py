@@ -234,7 +234,7 @@ def test_a_bucket_that_was_not_watched_may_have_been_empty(lost: list[int]) -> N
     values: list[float | None] = [90.0] * 36
     for days_ago in lost:
         values[-1 - days_ago] = None
-    verdict = flagged(TYPE, GP2, metrics=metrics(TYPE, GP2, {(ebs_outdated_type.BALANCE, DAY_S): values}))
+    verdict = flagged(TYPE, GP2, metrics=metrics(TYPE, GP2, {(ebs_change.BALANCE, DAY_S): values}))
 
     assert "may have run out of credits" in verdict.summary
     assert command(verdict).endswith("--throughput 250")
@@ -244,9 +244,7 @@ def test_a_bucket_that_was_not_watched_may_have_been_empty(lost: list[int]) -> N
 def test_a_bucket_is_not_doubted_for_days_before_the_instance_started() -> None:
     values: list[float | None] = [90.0] * 10 + [None] + [90.0] * 25
     restarted = records(TYPE, GP2, launched_at=CASE_NOW - timedelta(days=20))
-    verdict = flagged(
-        TYPE, GP2, records=restarted, metrics=metrics(TYPE, GP2, {(ebs_outdated_type.BALANCE, DAY_S): values})
-    )
+    verdict = flagged(TYPE, GP2, records=restarted, metrics=metrics(TYPE, GP2, {(ebs_change.BALANCE, DAY_S): values}))
 
     assert "credits" not in verdict.summary
     assert verdict.confidence == "medium"
@@ -468,7 +466,7 @@ def test_gp3_is_priced_with_all_that_it_does_not_include_and_beside_it_as_fast_a
 
 @pytest.mark.parametrize(("percent", "throughput"), [(1.0, 125), (0.9, 250)])
 def test_a_bucket_that_was_empty_gives_all_that_it_had(percent: float, throughput: int) -> None:
-    balance: Metrics = {(ebs_outdated_type.BALANCE, DAY_S): [80.0] * 20 + [percent] + [80.0] * 15}
+    balance: Metrics = {(ebs_change.BALANCE, DAY_S): [80.0] * 20 + [percent] + [80.0] * 15}
 
     assert command(flagged(TYPE, GP2, metrics=metrics(TYPE, GP2, balance))).endswith(f"--throughput {throughput}")
 

@@ -54,7 +54,7 @@ def priced(detector_id: str, verdict: Flagged, table: dict[PriceItem, str]) -> F
 def test_an_idle_instance_is_stopped_and_nothing_more_is_done_by_a_command() -> None:
     stop, terminate = flagged(IDLE, "five weeks of next to nothing").advice
 
-    assert stop.command == "aws ec2 stop-instances --region ap-northeast-1 --instance-ids i-0ffffffffffffffff"
+    assert stop.command == "aws ec2 stop-instances --region ap-northeast-1 --instance-ids i-0bbbbbbbbbbbbbbbb"
     assert terminate.command is None
     assert "instance store" in stop.risk
     assert "AWS bills its EBS volumes (100 GiB) meanwhile" in stop.summary
@@ -246,7 +246,7 @@ def test_standard_mode_has_a_price_only_where_it_gets_the_work_done() -> None:
     assert unknown.changes is None
     assert saves.command == (
         "aws ec2 modify-instance-credit-specification --region ap-northeast-1"
-        " --instance-credit-specification InstanceId=i-0eeeeeeeeeeeeeeee,CpuCredits=standard"
+        " --instance-credit-specification InstanceId=i-0bbbbbbbbbbbbbbbb,CpuCredits=standard"
     )
 
 
@@ -278,7 +278,6 @@ def test_a_surcharge_is_a_habit_from_the_third_week_on(weeks: int, expected: typ
         ("charged every day since it was made 20 days ago", "medium"),
         ("charged on each of the only 14 days that have a point", "medium"),
         ("charged on each of the last 14 days, and never before", "medium"),
-        ("charged every day, with ten days of four weeks ago missing", "medium"),
     ],
 )
 def test_confidence_in_a_surcharge_needs_five_whole_weeks_and_a_known_load(title: str, confidence: str) -> None:

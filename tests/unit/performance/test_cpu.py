@@ -38,4 +38,4 @@ def test_what_is_not_published_is_unknown_and_not_nothing(instance_type: str) ->
 
 
 def test_another_size_saves_at_most_what_it_earns_more_each_day() -> None:
-    assert cpu.saved_by_earning([0, 100, 1_000], more_per_hour=12) == 0 + 100 + 288
+    assert cpu.saved_by_earning([0, 100, 1_000], more_per_hour=12) == [0, 100, 288]

@@ -6,16 +6,15 @@ has been gone for nine hours, or will be gone within 24 hours. The projection us
 before, or a fall of half a day without a break (with low confidence).
 
 ## Why it matters
-Without credits a volume falls from its burst to its baseline: a 100 GiB gp2 from 3,000 IOPS to 300, a 1 TiB st1 from
-250 MiB/s to 40. Nothing fails, but everything waits.
+Without credits it falls to its baseline: a 100 GiB gp2 from 3,000 IOPS to 300, a 1 TiB st1 from 250 MiB/s to 40.
 
 ## When it is wrong
 - Work that ends earlier than the projection leaves credits. Without eight days of points a weekly rhythm does not show.
 - Without credits a volume does what its baseline allows, not what the work wants. The proposal has all of its burst.
 
 ## What to do
-Change gp2 to gp3. It has 3,000 IOPS without credits and mostly costs less, and EBS changes it online. For st1 and sc1
-compare gp3 with a larger or faster disk volume, or use larger I/O: small I/O costs a credit of 1 MiB each.
+Change gp2 to gp3 online: it has 3,000 IOPS without credits and mostly costs less. For st1 and sc1 compare gp3 with a
+larger or faster disk volume, or use larger I/O: small I/O costs a credit of 1 MiB each.
 """
 
 from collections import Counter, deque
@@ -61,8 +60,7 @@ class BurstLimits(Limits):
 class Shortage(NamedTuple):
     """Credits are gone often, gone now, or gone soon: `hours` is how long they were gone, or until they will be.
 
-    `uncertainty` is why they may last longer. `ahead` is what is left by the hour, from the newest known one until the
-    end.
+    `uncertainty` is why they may last longer. `ahead` is what is left by the hour, from the newest known one on.
     """
 
     kind: Literal["often", "now", "soon"]
@@ -162,7 +160,8 @@ def _draining(least: Series, limits: BurstLimits) -> Shortage | None:
     until = next((hour for hour, level in enumerate(days[-1], 1) if level <= fall), None)
     if any(map(isnan, falls)) or fall < limits.fall_percent or until is None or _is_weekly(values, end, limits):
         return None
-    uncertainty = "The balance of a week ago is unknown: it may be a rhythm." if isnan(_week_ago(values, end)) else ""
+    unknown = end <= A_WEEK or isnan(values[end - 1 - A_WEEK])
+    uncertainty = "The balance of a week ago is unknown: it may be a rhythm." if unknown else ""
     return _soon(until, uncertainty, [level - fall for level in days[-1][:until]])
 
 
@@ -182,13 +181,9 @@ def _falling(least: Series, limits: BurstLimits) -> Shortage | None:
     return _soon(until, f"It has fallen for {end - start} hours, and may stop.", ahead)
 
 
-def _week_ago(values: Sequence[float], end: int) -> float:
-    return values[end - 1 - A_WEEK] if end > A_WEEK else nan
-
-
 def _is_weekly(values: Sequence[float], end: int, limits: BurstLimits) -> bool:
     """Whether it was as low a week ago, and came back. False if that is unknown."""
-    return _week_ago(values, end) <= values[end - 1] + limits.fall_percent
+    return end > A_WEEK and values[end - 1 - A_WEEK] <= values[end - 1] + limits.fall_percent
 
 
 def _flag(volume: Volume, least: Series, shortage: Shortage, look: ebs_peaks.Look, limits: BurstLimits) -> Flagged:
@@ -196,7 +191,11 @@ def _flag(volume: Volume, least: Series, shortage: Shortage, look: ebs_peaks.Loo
     without, with_credits = (_words(volume, allowance) for allowance in (has.baseline, has.burst))
     soon, unknown = shortage.kind == "soon", look.unknown
     levels, label = baseline_and_burst(has.baseline.mib_s, has.burst.mib_s), "Burst balance, each hour's least"
+    late = len(list(takewhile(isnan, reversed(least.values))))  # the projection begins where the series ends
+    ahead = [max(left, 0.0) for left in shortage.ahead[late:]] or [0.0]
+    forecast = Series.of(least.end_s, HOUR_S, ahead) if shortage.ahead else None
     confidence: Confidence = "low" if shortage.uncertainty else "medium" if soon or unknown else "high"
+    after = () if unknown else look.lowering_caveats if look.xen else look.holes
     unseen = f"Its throughput is unknown ({unknown.reason}). The proposal has all of its burst." if unknown else ""
     return Flagged(
         summary=f"{shortage.headline}: {'then ' if soon else ''}{without} instead of {with_credits}",
@@ -204,27 +203,19 @@ def _flag(volume: Volume, least: Series, shortage: Shortage, look: ebs_peaks.Loo
         severity="high" if shortage.hours >= A_DAY and not soon else "medium",
         confidence=confidence,
         evidence=(
-            Evidence(label, round(min(least.present), 1), "percent", least, 100, forecast=_forecast(least, shortage)),
+            Evidence(label, round(min(least.present), 1), "percent", least, 100, forecast=forecast),
             Evidence("Limit without and with credits", f"{without}, {with_credits}", "words"),
             *(() if unknown else (look.evidence(has.burst.mib_s, *levels),)),
         ),
         advice=_options(volume, has, look.most if soon and not unknown else None, limits),
         gist=(volume.volume_type, size_class(volume.size_gib), shortage.kind),
-        caveats=(*filter(None, (shortage.uncertainty, unseen)), *(() if unknown else look.caveats)),
+        caveats=(*filter(None, (shortage.uncertainty, unseen)), *after),
         cheapest_first=True,
     )
 
 
 def _words(volume: Volume, allowance: formulas.Allowance) -> str:
     return f"{allowance.iops:,.0f} IOPS" if volume.volume_type == "gp2" else f"{allowance.mib_s:,.0f} MiB/s"
-
-
-def _forecast(least: Series, shortage: Shortage) -> Series | None:
-    """The projection, from where the series ends: its newest points may be late."""
-    if not shortage.ahead:
-        return None
-    late = len(list(takewhile(isnan, reversed(least.values))))
-    return Series.of(least.end_s, HOUR_S, [max(left, 0.0) for left in shortage.ahead[late:]] or [0.0])
 
 
 def _options(
@@ -257,10 +248,8 @@ def _disk(volume: Volume, size_gib: int, what: str) -> Advice:
     to = replace(volume, volume_type="st1", size_gib=size_gib, iops=None, throughput_mib_s=None)
     summary = f"st1 of {size_gib:,} GiB, {what}."
     if size_gib > volume.size_gib:
-        risk = "You cannot shrink a volume again."
-        return ebs.modify(volume, to, "grow-st1", summary, risk)
-    risk = "It has burst credits too, but more of them."
-    return ebs.modify(volume, to, "move-to-st1", summary, risk)
+        return ebs.modify(volume, to, "grow-st1", summary, "You cannot shrink a volume again.")
+    return ebs.modify(volume, to, "move-to-st1", summary, "It has burst credits too, but more of them.")
 
 
 FULL: Final = [100.0] * A_DAY
@@ -291,7 +280,6 @@ def by_five_minutes(*runs: tuple[float | None, int]) -> Metrics:
 GP2 = examples.volume(examples.instance(), volume_type="gp2", size_gib=100, iops=300, throughput_mib_s=None)
 HOUR_OLD, FOUR_DAYS = (replace(GP2.attachments[0], attached_at=days_ago(age)) for age in (1 / 24, 4))
 UNSEEN: Final[list[float | None]] = [None] * A_DAY
-PARTS = balance(*[[None] * 6 + [100.0] * 18] * 8)
 NIGHTLY, DOWN = [dip(0, 2)] * 7, (down(100, 70), down(70, 40), down(40, 10))
 SCANS, DRAINING = balance(*[dip(0.2, 5)] * 4), balance(*DOWN)
 LATE = {
@@ -331,7 +319,6 @@ DETECTOR = Detector(
         gp2("a little less every day", Flagged, "about 8 more hours", metrics=DRAINING),
         young("a little less every day since it was attached four days ago", Flagged, "8 more", metrics=DRAINING),
         gp2("on a Xen instance", Flagged, records=ON_XEN, metrics=balance(*NIGHTLY)),
-        gp2("a nightly batch that takes three tenths of them", Fine, "last", metrics=balance(*[dip(70, 3)] * 8)),
         gp2("a nightly batch that takes four tenths of them", Fine, "come back", metrics=balance(*[dip(60, 3)] * 8)),
         gp2("a nightly batch whose last ten minutes have none", Fine, "in 7 hours on 7 of 7", metrics=ENDS_EMPTY),
         gp2("gone for six hours once a week", Fine, "in 6 hours on 1 of 7", metrics=balance(dip(0, 6), *[FULL] * 6)),
@@ -339,7 +326,6 @@ DETECTOR = Detector(
         gp2("a batch that has just begun", Fine, metrics=balance([100.0] * 22 + [60.0, 20.0])),
         gp2("two days without I/O and metrics", Fine, "come back", metrics=IDLE_DAYS),
         gp2("two days without metrics", Unknown, "in 48 hours", metrics=DARK_DAYS),
-        gp2("six hours of every day without metrics", Unknown, "in 48 hours", metrics=PARTS),
         gp2("no metrics", Unknown, "no point"),
         gp2("a gp2 of 1,000 GiB, whose baseline is its burst", Fine, "needs no credits", size_gib=1_000, iops=3_000),
         gp2("gp3", Fine, "no burst credits", volume_type="gp3", iops=3_000, throughput_mib_s=125),

@@ -2,22 +2,20 @@
 
 ## What it finds
 A running instance with volumes of provisioned performance (gp3 above 3,000 IOPS or 125 MiB/s, io1 and io2 IOPS) above
-its own EBS maximum. IOPS and throughput count separately. For one volume above the maximum the configuration is enough.
-Several volumes that only together exceed it are flagged if their busiest minutes of 35 days show that each of them
-needs less.
+its own EBS maximum, in IOPS or in throughput. For one volume above the maximum the configuration is enough. Several
+volumes must exceed it together, and their busiest minutes of 35 days must show that each needs less.
 
 ## Why it matters
-A volume is only as fast as its instance. An m5.large reaches 566 MiB/s for half an hour a day, and 77 MiB/s otherwise.
-AWS bills 1,000 MiB/s for a gp3 volume of 1,000 MiB/s on it.
+An m5.large reaches 566 MiB/s for half an hour a day, and 77 MiB/s otherwise. AWS bills 1,000 for a gp3 volume of 1,000.
 
 ## When it is wrong
 - You are about to enlarge the instance or to move the volume.
-- Several volumes keep their busiest minute of 35 days. A rarer job may want more.
+- A job that is rarer than once in 35 days may want more than the busiest minute that several volumes keep.
 - EC2 publishes the limits of the default bandwidth weighting only. With another one, a quarter more counts.
 
 ## What to do
-Lower the settings to what the instance reaches. EBS does this online, and nothing gets slower. If you want that speed,
-use a larger instance of the family. ebs-surplus-iops and ebs-surplus-throughput check later whether less is enough.
+Lower the settings online to what the instance reaches: nothing gets slower. If you want that speed, use a larger
+instance of the family. ebs-surplus-iops and ebs-surplus-throughput check later whether less is enough.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,10 +60,6 @@ class Kind:
         """The same volume with at most so much of it."""
         value = min(ceil(to), self.of(volume))
         return replace(volume, iops=value) if self is IOPS else replace(volume, throughput_mib_s=value)
-
-    def reached(self, allowance: Allowance) -> float:
-        """How much of it an instance can reach."""
-        return allowance.iops if self is IOPS else allowance.mib_s
 
     def least(self, volume: Volume, most: Allowance) -> int:
         """What a volume keeps: what is included, and the IOPS that its reachable throughput requires."""
@@ -152,14 +146,14 @@ def _is_provisioned(volume: Volume) -> bool:
 
 def _are_beyond(volumes: Sequence[Volume], kind: Kind, most: Allowance, limits: BoundLimits) -> bool:
     """Whether volumes together have far more than the instance reaches."""
-    return sum(map(kind.of, volumes)) > kind.reached(most) * (1 + limits.beyond_percent / 100)
+    return sum(map(kind.of, volumes)) > most.of(kind.measure.unit) * (1 + limits.beyond_percent / 100)
 
 
 def _lowered_alone(volume: Volume, most: Allowance, limits: BoundLimits) -> Volume:
     """One volume, with no more than the instance reaches while all others rest."""
     for kind in KINDS:
         if _are_beyond([volume], kind, most, limits):
-            volume = kind.lowered(volume, max(kind.least(volume, most), kind.reached(most)))
+            volume = kind.lowered(volume, max(kind.least(volume, most), most.of(kind.measure.unit)))
     return volume
 
 
@@ -174,9 +168,9 @@ def _shared(volumes: list[Volume], kind: Kind, most: Allowance, looks: Looks, li
         needs = min(has[one.id], formulas.with_headroom(looks[kind, one.id].most, limits.headroom_percent))
         busy, keeps[one.id] = busy + needs, max(needs, min(has[one.id], kind.least(one, most)))
     above = sum(has.values()) - sum(keeps.values())
-    if busy > kind.reached(most) or not above:
+    if busy > most.of(kind.measure.unit) or not above:
         return volumes
-    share = max(0.0, (kind.reached(most) - sum(keeps.values())) / above)
+    share = max(0.0, (most.of(kind.measure.unit) - sum(keeps.values())) / above)
     to = {id_: int(keep + (has[id_] - keep) * share) for id_, keep in keeps.items() if keep}
     return [kind.lowered(one, to[one.id]) if one.id in to else one for one in volumes]
 
@@ -197,7 +191,7 @@ def _flag(host: Host, pairs: Sequence[Pair], most: Mapping[str, Allowance], seen
         where = lowered[0].name if len(lowered) == 1 else f"{len(lowered)} volumes"
         sentences.append(
             f"{sum(map(kind.of, lowered)):,} {kind.measure.unit} provisioned on {where}, but {host.type_.id} reaches"
-            f" at most {min(kind.reached(most[one.id]) for one in lowered):,.0f}: {saved[kind]:,} are never"
+            f" at most {min(most[one.id].of(kind.measure.unit) for one in lowered):,.0f}: {saved[kind]:,} are never"
             f" usable{' at once' if looks else ''}"
         )
     busiest = ", ".join(f"{look.most:,.0f} {kind.measure.unit} of {volume}" for (kind, volume), look in looks.items())
@@ -223,7 +217,7 @@ def _chart(kind: Kind, volumes: Sequence[Volume], looks: Looks, host: Host) -> E
     billed = [one for one in volumes if (kind, one.id) in looks]
     together = ebs_peaks.added([looks[kind, one.id].by_day for one in billed])
     limits = formulas.instance_limits(host.type_, "gp3") or formulas.UNBOUND
-    levels = (kind.reached(host.weighted(one)) for one in (limits.baseline, limits.burst))
+    levels = (host.weighted(one).of(kind.measure.unit) for one in (limits.baseline, limits.burst))
     lines = (Line("Provisioned", sum(map(kind.of, billed))), *baseline_and_burst(*levels))
     label, value = "Sum of their busiest minutes, per day", round(max(together.present, default=0), 1)
     return Evidence(label, value, kind.measure.unit, together, lines=lines)

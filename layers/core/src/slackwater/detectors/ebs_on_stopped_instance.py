@@ -8,14 +8,12 @@ volumes count too. The answer is unknown if EC2 does not return since when an in
 A stop ends the bill of the instance. AWS still bills the size, the provisioned IOPS and the throughput of its volumes.
 
 ## When it is wrong
-- Someone stopped the instance on purpose: a machine for the yearly close, a cold standby, a license server. Tag its
-  volumes `keep`.
+- Someone stopped it on purpose: a yearly close, a cold standby, a license server. Tag its volumes `keep`.
 - A hibernated instance keeps its memory on its root volume. Start it once before you create its image.
 
 ## What to do
 Ask the owner. If only the data matters, take a snapshot, detach the volume by hand and delete it. If you may need the
-instance, create an image, which contains all of its volumes, and terminate the instance. AWS bills the image's
-snapshots. No command here detaches, deletes or terminates anything.
+instance, create an image of all its volumes and terminate it. No command here detaches, deletes or terminates anything.
 """
 
 from collections.abc import Sequence

@@ -2,8 +2,7 @@
 
 ## What it finds
 An attached gp2 or io1 volume that costs less as gp3 with the IOPS and MiB/s of its busiest minute in 35 days and 20 %
-more, but not more than it can do now. EBS counts an operation above 256 KiB once per 256 KiB, so the proposal has room
-for both ways to count.
+more, but not more than it can do now. A large operation may count once, or once per 256 KiB: both ways fit.
 
 A magnetic volume (`standard`) is reported if gp3 costs less with its I/O requests, or as slow if it had 200 IOPS or
 90 MiB/s, the most that the type can do, on several days.
@@ -12,15 +11,14 @@ A magnetic volume (`standard`) is reported if gp3 costs less with its I/O reques
 gp3 costs a fifth less per GiB than gp2, and its performance does not depend on the size. AWS bills every IOPS of io1.
 
 ## When it is wrong
-- The metrics show what the volume did, not what it wanted. A volume that ran out of credits, lacks BurstBalance on a
-  day with I/O, or raised an exceeded check gets all that its burst has.
+- Metrics show what the volume did, not what it wanted. One that ran out of credits, lacks BurstBalance on a day with
+  I/O, or raised an exceeded check gets all that its burst has.
 - A quarterly job needs more than 35 days. Set `window_days` to up to 60.
 - io1 delivers its IOPS 99.9 % of the time, and gp3 99 %.
-- A magnetic volume may reach its limit below 200 IOPS. The type has 40 to 200, and EC2 does not return how many.
+- A magnetic volume has a limit of 40 to 200 IOPS, and EC2 does not return which.
 
 ## What to do
-Change the type. EBS does this online, root volumes too. Always name IOPS and throughput: AWS documents two different
-defaults. A volume with Multi-Attach cannot change its type.
+Change the type online, root volumes too, but not with Multi-Attach. Always name IOPS and throughput.
 """
 
 from collections.abc import Sequence
@@ -34,9 +32,7 @@ from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import FIVE_MINUTES_S, HOUR_S, HOURS_PER_MONTH, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import ebs as formulas
-from slackwater.performance.ebs import Allowance
 from slackwater.rules import ebs, ebs_peaks, examples
-from slackwater.rules.ebs import BALANCE
 from slackwater.rules.ebs_peaks import BYTES, READ_BYTES, READS, WRITES, WRITTEN_BYTES, Look
 from slackwater.rules.examples import ON_NITRO, ON_XEN, Cases, Metrics, days, days_ago, in_turns, peaks
 
@@ -47,9 +43,7 @@ AT_LIMIT: Final = 0.95  # of the most that the type can do: a magnetic volume is
 class OutdatedTypeLimits(ebs_peaks.PeakLimits):
     """What the new type keeps, and when a magnetic volume is slow."""
 
-    limited_days: int = limit(
-        3, unit="days", ge=1, le=60, why="on which a magnetic volume was at its limit; fewer are a start or a copy"
-    )
+    limited_days: int = limit(3, unit="days", ge=1, le=60, why="magnetic at its limit; fewer are a start or a copy")
 
 
 def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
@@ -67,7 +61,7 @@ def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
         return _magnetic(look, limits)
 
     now = formulas.volume_limits(type_, volume.size_gib, volume.iops if type_ == "io1" else None)
-    had = Allowance(now.burst.rate(now.largest_operation_bytes), now.burst.iops)
+    had = formulas.Allowance(now.burst.rate(now.largest_operation_bytes), now.burst.iops)
     needs_iops = had.iops > formulas.GP3_INCLUDED_IOPS  # every gp3 volume has the included ones
     looks = [look, replace(look, measure=ebs_peaks.CONSUMED)] if needs_iops else [look]
     _read(looks)
@@ -78,7 +72,7 @@ def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
         for look, included, most in zip(looks, free, (had.mib_s, had.iops), strict=False)
     ]
     checks = ebs_peaks.checks(look, *(ebs_peaks.THROUGHPUT_EXCEEDED, ebs_peaks.IOPS_EXCEEDED)[: len(looks)])
-    balance = ebs.daily(volume, limits.window_days, BALANCE) if now.credits else []
+    balance = ebs.daily(volume, limits.window_days, ebs.BALANCE) if now.credits else []
     _read(looks, *checks, *balance)
     credits_left = [look.while_active(series) for series in seen.read(*balance)]
     limited = _limited(look, checks, credits_left)
@@ -90,7 +84,7 @@ def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
     return _flag(looks, had, limited, checked=checked)
 
 
-def _is_open(looks: Sequence[Look], had: Allowance) -> bool:
+def _is_open(looks: Sequence[Look], had: formulas.Allowance) -> bool:
     """Whether gp3 costs less than gp2 in the best case within what is known, but not in the worst."""
     volume = looks[0].volume
     worst, best = (_setting(looks, had, most=most) for most in (True, False))
@@ -98,7 +92,7 @@ def _is_open(looks: Sequence[Look], had: Allowance) -> bool:
     return volume.volume_type == "gp2" and cheaper == [False, True]
 
 
-def _setting(looks: Sequence[Look], had: Allowance, *, most: bool = True) -> formulas.Gp3 | None:
+def _setting(looks: Sequence[Look], had: formulas.Allowance, *, most: bool = True) -> formulas.Gp3 | None:
     """What the busiest minute needs with headroom, at most what the volume had."""
     volume, percent = looks[0].volume, looks[0].limits.headroom_percent
     peaks = [formulas.with_headroom(look.most if most else look.least, percent) for look in looks]
@@ -125,7 +119,7 @@ def _limited(look: Look, checks: Sequence[Need], credits_left: Sequence[Series])
     return ""
 
 
-def _flag(looks: Sequence[Look], had: Allowance, limited: str, *, checked: bool) -> Verdict:
+def _flag(looks: Sequence[Look], had: formulas.Allowance, limited: str, *, checked: bool) -> Verdict:
     moved, volume = looks[0], looks[0].volume
     type_, days = volume.volume_type, min(look.days for look in looks)
     whole = formulas.gp3_for(volume.size_gib, had.iops, had.mib_s)
@@ -139,7 +133,8 @@ def _flag(looks: Sequence[Look], had: Allowance, limited: str, *, checked: bool)
         options.append(_to_gp3(volume, whole, "move-to-gp3-as-fast", why))
     if type_ == "io1" and (volume.iops or 0) > formulas.IO2_TIER_IOPS[0]:
         why = "io2 with the same IOPS. It costs less above 32,000 IOPS, and is more durable and steadier."
-        options.append(_to_io2(volume, why, "None for the data."))
+        io2 = replace(volume, volume_type="io2")
+        options.append(ebs.modify(volume, io2, "move-to-io2", why, "None for the data."))
     did = limited or f"moved at most {moved.most:,.1f} MiB/s"
     return Flagged(
         summary=(
@@ -172,10 +167,6 @@ def _to_gp3(volume: Volume, to: formulas.Gp3, action: str, why: str) -> Advice:
     return ebs.modify(volume, ebs.gp3(volume, to.iops, to.mib_s), action, summary, risk)
 
 
-def _to_io2(volume: Volume, summary: str, risk: str) -> Advice:
-    return ebs.modify(volume, replace(volume, volume_type="io2"), "move-to-io2", summary, risk)
-
-
 def _shared(volume: Volume) -> Verdict:
     """io1 on several instances: gp3 is impossible, and io2 costs the same up to 32,000 IOPS."""
     iops, same = volume.iops or 0, formulas.IO2_TIER_IOPS[0]
@@ -185,7 +176,7 @@ def _shared(volume: Volume) -> Verdict:
         "EBS cannot change the type of a volume with Multi-Attach. Take a snapshot while nothing writes, create an io2"
         " volume with Multi-Attach and the same IOPS from it, and attach that instead. It costs less above 32,000 IOPS."
     )
-    by_hand = replace(_to_io2(volume, steps, ""), risk="The cluster is stopped meanwhile.", command=None, setting=None)
+    by_hand = ebs.modify(volume, replace(volume, volume_type="io2"), "move-to-io2", steps, "")
     return Flagged(
         summary=f"{iops:,} IOPS on an io1 volume with Multi-Attach: io2 costs less",
         confidence="high",
@@ -194,7 +185,7 @@ def _shared(volume: Volume) -> Verdict:
             Evidence("Provisioned IOPS", iops, "IOPS"),
             Evidence("Instances", len(volume.attachments), "count"),
         ),
-        advice=(by_hand,),
+        advice=(replace(by_hand, risk="The cluster is stopped meanwhile.", command=None, setting=None),),
         gist=("io1", iops),
     )
 
@@ -202,25 +193,24 @@ def _shared(volume: Volume) -> Verdict:
 def _magnetic(look: Look, limits: OutdatedTypeLimits) -> Verdict:
     """gp3 is many times faster and costs more per GiB: flag a volume that was at its limit."""
     most = formulas.most_of(look.volume)
-    tops = {ebs_peaks.OPERATIONS: most.iops, BYTES: most.mib_s}
-    looks = [replace(look, measure=measure) for measure in tops]
+    looks = [replace(look, measure=measure) for measure in (ebs_peaks.OPERATIONS, BYTES)]
     _read(looks)
     # Read and write peaks may be hours apart.
-    looks = [one.by(FIVE_MINUTES_S) if one.most >= tops[one.measure] * AT_LIMIT else one for one in looks]
+    looks = [one.by(FIVE_MINUTES_S) if one.most >= most.of(one.measure.unit) * AT_LIMIT else one for one in looks]
     needs = ebs.daily(look.volume, limits.window_days, READS.total, WRITES.total)
     _read(looks, *needs)
     by_day = [look.seen.finished(series, series.start) for series in look.seen.read(*needs)]
     # A missing day counts as one without requests: then gp3 saves the least.
     millions = sum(sum(series.present) for series in by_day) / len(by_day[0]) / 24 * HOURS_PER_MONTH / 1e6
     for one in looks:
-        top = tops[one.measure]
+        top = most.of(one.measure.unit)
         if (limited := one.days_at(top * AT_LIMIT)) >= limits.limited_days:
             slow = f"Magnetic (standard), at its limit of {top:,.0f} {one.measure.unit} on {limited} of {one.days} days"
             return replace(_flag_magnetic(one, top, millions, slow), kind="performance", severity="low")
     if millions < formulas.MAGNETIC_MILLIONS_PER_GIB * look.volume.size_gib:
         return Fine(f"gp3 costs more than {millions:,.1f} million I/O requests a month")
     paid = f"{look.volume.size_gib:,} GiB magnetic (standard) with {millions:,.0f} million billed I/O requests a month"
-    return _flag_magnetic(looks[0], tops[ebs_peaks.OPERATIONS], millions, paid)
+    return _flag_magnetic(looks[0], most.iops, millions, paid)
 
 
 def _flag_magnetic(look: Look, top: float, millions: float, summary: str) -> Flagged:
@@ -258,19 +248,17 @@ def operations(reads: float, writes: float, points: range, write_points: range |
 GP2 = examples.volume(examples.instance(), volume_type="gp2", iops=1_500, throughput_mib_s=None)
 FOUR_DAYS_AGO = replace(GP2.attachments[0], attached_at=days_ago(4))
 READ, WRITTEN = 40.0 * MIB * MINUTE_S, 20.0 * MIB * MINUTE_S
-CALM = {READ_BYTES.peak: READ, WRITTEN_BYTES.peak: WRITTEN, ebs_peaks.THROUGHPUT_EXCEEDED: 0.0, BALANCE: 90.0}
-LOST_NIGHT, ONE_DAY = {WRITTEN_BYTES.peak: days(WRITTEN, {27: None})}, {BALANCE: days(None, {range(2): 90.0})}
+CALM = {READ_BYTES.peak: READ, WRITTEN_BYTES.peak: WRITTEN, ebs_peaks.THROUGHPUT_EXCEEDED: 0.0, ebs.BALANCE: 90.0}
 AT_128 = peaks(read_mib_s=128, written_mib_s=0)
 DAY, NIGHT, RAISED = range(6), range(144, 150), days(0.0, {0: 1.0})
-ONCE, LOST = {READ_BYTES.peak: days(READ, {27: 6.2 * READ})}, {READ_BYTES.peak: days(READ, {7: None})}
-
+ONCE, LOST_NIGHT = {READ_BYTES.peak: days(READ, {27: 6.2 * READ})}, {WRITTEN_BYTES.peak: days(WRITTEN, {27: None})}
 WITHIN_AN_HOUR = in_turns(range(3), range(6, 9), read_mib_s=100, written_mib_s=100)
 FREE = {**operations(60, 30, range(288)), READS.total: 30_000.0, WRITES.total: 0.0}
 BILLED = {**FREE, READS.total: 60 * 86_400.0, WRITES.total: 30 * 86_400.0}
 SILENT = {
     READ_BYTES.peak: days(READ, {range(3, 9): 0.0}),
     WRITTEN_BYTES.peak: days(WRITTEN, {range(3, 9): 0.0}),
-    BALANCE: days(90.0, {range(3, 9): None}),
+    ebs.BALANCE: days(90.0, {range(3, 9): None}),
 }
 MOVED_TOO_FAST = {ebs_peaks.THROUGHPUT_EXCEEDED: RAISED}
 EXCEEDED = {**reading(40, 1_000), ebs_peaks.IOPS_EXCEEDED: RAISED}
@@ -281,7 +269,7 @@ large = Cases(replace(GP2, size_gib=3_000, iops=9_000), records=ON_NITRO)
 io1 = Cases(replace(GP2, volume_type="io1", iops=10_000), records=ON_NITRO)
 shared = Cases(replace(GP2, volume_type="io1", iops=10_000, multi_attach=True), records=ON_NITRO)
 magnetic = Cases(replace(GP2, volume_type="standard", size_gib=200, iops=None), records=ON_NITRO)
-xen = Cases(GP2, {**examples.READING_ON_XEN, BALANCE: 100.0}, records=ON_XEN)
+xen = Cases(GP2, {**examples.READING_ON_XEN, ebs.BALANCE: 100.0}, records=ON_XEN)
 bare = Cases(GP2, records=ON_NITRO)
 
 DETECTOR = Detector(
@@ -299,8 +287,8 @@ DETECTOR = Detector(
         gp2("gp2 that reads by day and writes by night", Flagged, "100.0 MiB/s in 35 days", metrics=BY_TURNS),
         small("200 GiB gp2, reads and writes in turns within an hour", Flagged, "125 MiB/s", metrics=WITHIN_AN_HOUR),
         gp2("gp2 without I/O and BurstBalance for six days", Flagged, "and 125 MiB/s is", metrics=SILENT),
-        gp2("gp2 that ran out of credits", Flagged, "and 250 MiB/s is", metrics={BALANCE: days(90.0, {15: 0.0})}),
-        gp2("gp2 without BurstBalance", Flagged, "may have run out of credits", metrics={BALANCE: None}),
+        gp2("gp2 that ran out of credits", Flagged, "and 250 MiB/s is", metrics={ebs.BALANCE: days(90.0, {15: 0.0})}),
+        gp2("gp2 without BurstBalance", Flagged, "(BurstBalance has missing days)", metrics={ebs.BALANCE: None}),
         gp2("gp2 whose throughput exceeded check raised once", Flagged, "250", metrics=MOVED_TOO_FAST),
         gp2("100 GiB gp2 at its 128 MiB/s", Flagged, "IOPS and 128 MiB/s", size_gib=100, iops=300, metrics=AT_128),
         large("3,000 GiB gp2 that uses 5,000 of 9,000 IOPS", Flagged, "6,192 IOPS and 125", metrics=reading(40, 5_000)),
@@ -309,7 +297,6 @@ DETECTOR = Detector(
         io1("io1 at its limit", Flagged, "gp3 with 10,000 IOPS and 125 MiB/s", metrics=reading(80, 9_900)),
         shared("io1 on several instances", Fine, "gp3 has no Multi-Attach"),
         shared("io1 on several instances, with 40,000 IOPS", Flagged, "io2 costs less", iops=40_000, size_gib=1_000),
-        gp2("gp2 with BurstBalance on one day only", Flagged, "(BurstBalance has missing days) in 35", metrics=ONE_DAY),
         gp2("a busy night four weeks ago, without a point", Unknown, "on 1 of the 35 days since", metrics=LOST_NIGHT),
         magnetic("magnetic, and at its limit every night", Flagged, "200 IOPS on 35", metrics=operations(120, 80, DAY)),
         magnetic("magnetic, reads by day and writes by night", Fine, "I/O", metrics=operations(120, 120, DAY, NIGHT)),
@@ -317,11 +304,9 @@ DETECTOR = Detector(
         magnetic("magnetic, and a million I/O requests a month", Fine, "gp3 costs more", metrics=FREE),
         magnetic("magnetic, and no metrics", Unknown, "14 of the last 14 days"),
         xen("on a Xen instance, by five-minute means", Flagged, "at most 30.0 MiB/s"),
-        gp2("a day without metrics", Unknown, "1 of the last 14 days", metrics=LOST),
         gp2("attached four days ago", Unknown, "less than 14 whole days ago", attachments=(FOUR_DAYS_AGO,)),
         *examples.without_io(bare),
         bare("gp3", Fine, "current type", volume_type="gp3", iops=3_000, throughput_mib_s=125),
         io1("io2", Fine, "current type", volume_type="io2"),
-        bare("st1", Fine, "current type", volume_type="st1", iops=None),
     ),
 )

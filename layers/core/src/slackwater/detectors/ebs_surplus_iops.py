@@ -3,23 +3,21 @@
 ## What it finds
 An attached gp3 volume with more than the 3,000 included IOPS, or an io1 or io2 volume, that used less than 40 % of its
 IOPS in the busiest minute of the last 35 days. The *peak* counts, reads and writes together: a percentile would miss a
-nightly batch. For io1 and io2 the bytes in units of 256 KiB count too.
-
-CloudWatch must have recorded the last 14 days, and its exceeded checks must not have been raised.
+nightly batch. For io1 and io2 the bytes in units of 256 KiB count too. CloudWatch must have recorded the last 14 days,
+and its exceeded checks must not have been raised.
 
 ## Why it matters
-AWS bills provisioned IOPS, used or not. On io1 and io2 they cost more than the storage. People buy them for a migration
-or a load test, and do not lower them again.
+AWS bills provisioned IOPS, used or not. On io1 and io2 they cost more than the storage. After a test they stay high.
 
 ## When it is wrong
 - A quarterly job needs more than 35 days. Set `window_days` to up to 60.
-- One-minute sums hide shorter bursts. The exceeded checks report seconds at the current limit, not between it and the
-  proposal. Multi-Attach volumes have no such checks.
-- On Xen instances CloudWatch has no one-minute peaks. Five-minute sums replace them, and the confidence is low.
+- One-minute sums hide shorter bursts. The exceeded checks report only those at the current limit, and Multi-Attach
+  volumes have none.
+- On Xen, five-minute sums replace one-minute peaks, and the confidence is low.
 
 ## What to do
-Lower the IOPS to the proposal. EBS does this online. Throughput depends on IOPS: the proposal keeps what the used
-throughput requires. If an io2 volume needs neither its durability nor its steady latency, gp3 may cost less.
+Lower the IOPS online to the proposal, which keeps what the used throughput requires. If an io2 volume needs neither its
+durability nor its steady latency, gp3 may cost less.
 """
 
 from dataclasses import replace
@@ -32,7 +30,7 @@ from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import FIVE_MINUTES_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import ebs as formulas
-from slackwater.rules import ebs, ebs_peaks, examples
+from slackwater.rules import advice, ebs, ebs_peaks, examples
 from slackwater.rules.ebs_peaks import IOPS_EXCEEDED, READS, THROUGHPUT_EXCEEDED, WRITES, Look, SurplusLimits
 from slackwater.rules.examples import ON_NITRO, ON_XEN, Cases, Metrics, days, in_turns, peaks
 
@@ -103,6 +101,14 @@ def _flag(iops: int, target: int, look: Look, moved: float, *, checked: bool) ->
     )
     # EBS cannot modify an io1 volume with Multi-Attach (Amazon EBS User Guide, "Requirements when modifying volumes").
     fixed = volume.multi_attach and type_ == "io1"
+    caveats = advice.caveats(
+        ("EBS cannot modify an io1 volume with Multi-Attach. Create an io2 volume from a snapshot instead.", fixed),
+        (
+            "CloudWatch has no exceeded checks for Multi-Attach volumes and does not show seconds at the limit.",
+            volume.multi_attach and not fixed,
+        ),
+        (ebs.BOTH, throughput and throughput > formulas.GP3_INCLUDED_MIB_S and not volume.multi_attach),
+    )
     return Flagged(
         summary=(
             f"{iops:,} IOPS provisioned ({type_}), at most {look.most:,.0f} used in the busiest {look.span}:"
@@ -117,18 +123,8 @@ def _flag(iops: int, target: int, look: Look, moved: float, *, checked: bool) ->
         ),
         advice=(replace(lower, command=None, setting=None) if fixed else lower,),
         gist=(type_, iops, size_class(target)),
-        caveats=(*look.lowering_caveats, *_caveats(volume, fixed=fixed)),
+        caveats=(*look.lowering_caveats, *caveats),
     )
-
-
-def _caveats(volume: Volume, *, fixed: bool) -> tuple[str, ...]:
-    if fixed:
-        return ("EBS cannot modify an io1 volume with Multi-Attach. Create an io2 volume from a snapshot instead.",)
-    if volume.multi_attach:
-        return ("CloudWatch has no exceeded checks for Multi-Attach volumes and does not show seconds at the limit.",)
-    if volume.volume_type == "gp3" and (volume.throughput_mib_s or 0) > formulas.GP3_INCLUDED_MIB_S:
-        return (ebs.BOTH,)
-    return ()
 
 
 def by_minute(reads: float, writes: float, kib: float = 0) -> Metrics:
@@ -182,7 +178,6 @@ DETECTOR = Detector(
         bare("4,000 IOPS, which 1,000 MiB/s require", Fine, "requires its IOPS", iops=4_000, throughput_mib_s=1_000),
         gp3("6,000 IOPS, of which 1,000 MiB/s require 4,000", Flagged, "4,000 are", iops=6_000, throughput_mib_s=1_000),
         io1("64,000 IOPS, of which 700 MiB/s require 53,760", Flagged, "53,760", metrics=AT_700),
-        gp3("a day without reads", Unknown, "1 of the last 14 days", metrics={READS.peak: days(READING, {7: None})}),
         gp3("an older day without writes", Unknown, "1 of the 35 days", metrics=LOST_NIGHT),
         bare("no metrics at all", Unknown, "14 of the last 14 days"),
         io2("operations of 256 KiB, counted once", Flagged, "at most 6,000 used", metrics=by_minute(3_000, 0, 256)),

@@ -2,14 +2,12 @@
 
 ## What it finds
 A data volume with a file system that was less than 40 % full on each of the last 35 days, as the CloudWatch agent on
-its instance reports (`disk_used_percent`). The agent must have reported each of the last 14 days.
-
-The agent names the volume of a file system if it appends `VolumeId`. Without that, the volume must be the only data
-volume of its instance, on a device that names its disk. A file system that fills up gets room for half a year.
+its instance reports (`disk_used_percent`). The agent must have reported each of the last 14 days, and must append
+`VolumeId`, or the volume must be the only data volume of its instance, on a device that names its disk. A file system
+that fills up gets room for half a year.
 
 ## Why it matters
-AWS bills the size of a volume, however empty it is. EFS One Zone bills what is stored, and costs about as much as a
-volume of twice that size.
+AWS bills the size of a volume, however empty it is. EFS One Zone bills what is stored, at about twice the price.
 
 ## When it is wrong
 - Someone keeps the space for a restore or a migration. Tag the volume `keep`.
@@ -48,7 +46,6 @@ ELSEWHERE: Final = NETWORKED | {"devtmpfs", "efivarfs", "iso9660", "overlay", "r
 """File systems on no disk, or on a read-only one: memory, network, stacked, packed. Others may span several disks."""
 DISK: Final = re.compile(r"(?P<disk>nvme\d+n\d+|(?:xv|s|h)d[a-z]+)(?:p?\d+)?")
 """A device that names its disk, and the partition: `nvme0n1p1`, `xvdf`. `dm-0`, `mapper/data` and `md0` do not."""
-USUAL_ROOT_DISKS: Final = frozenset({"nvme0n1", "xvda", "sda"})
 WEEK: Final = 7
 
 
@@ -94,9 +91,8 @@ def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
 class Use(NamedTuple):
     """How full a volume is: by day (with and without today) and at most, in percent, and by how much that rises.
 
-    `rise` is between the medians of the first and the last week: no single day decides. `later` is the rise of the next
-    `growth_days` if it goes on as in the window. `growth` is at most twice what the newest three days since the same
-    weekdays a week before add up to.
+    `rise` is between the medians of the first and the last week: no single day decides. `later` is that of the next
+    `growth_days` at the same pace. `growth` is at most twice that at the pace of the last week.
     """
 
     fullest: Series
@@ -176,7 +172,7 @@ def _disks(volume: Volume, fleet: Fleet) -> Sequence[DiskMetric] | Fine | Unknow
 def _on_data_disks(disks: Sequence[DiskMetric]) -> list[DiskMetric] | Fine:
     """The file systems on disks that the instance does not boot from. Fine if one may be on any disk."""
     system = [_disk_name(disk) for disk in disks if _is_system(disk)]
-    root = {name for name in system if name} or USUAL_ROOT_DISKS
+    root = {name for name in system if name} or {"nvme0n1", "xvda", "sda"}
     data = []
     for disk in disks:
         type_, where = dict(disk.dimensions).get("fstype", "").lower(), disk.path or "a path without a name"
@@ -316,7 +312,6 @@ DETECTOR = Detector(
         empty("a single copy twelve days ago", Flagged, "300.0 GiB (30 %) used in 35 days: 420 GiB are", metrics=COPY),
         empty("it fills up on one day of every week", Fine, "fills up", metrics={USED: WEEKLY}),
         empty("it fills up: a tenth a month", Fine, "fills up", metrics={USED: STEADY}),
-        empty("half of it is used", Fine, "50 % full", metrics={USED: 50.0}),
         empty("a day without the agent", Unknown, "1 of the last 14 days", metrics={USED: days(10.0, {7: None})}),
         empty("a day without the agent four weeks ago", Unknown, "1 of the 35 days since 2026-10-12", metrics=LOST),
         empty("attached ten days ago", Fine, "less than 14 whole days ago", attachments=(TEN_DAYS_AGO,)),

@@ -2,25 +2,21 @@
 
 ## What it finds
 A volume in state `available` that has been on no instance for at least a week. CloudTrail's last `DetachVolume` or
-`AttachVolume` shows that, and the last day of its metric `VolumeIdleTime`, which EBS publishes only on a running
-instance. The later one counts.
-
-A volume that someone attaches again and again, as for a weekly copy, is flagged only once this pause is clearly longer
-than the longest one in 90 days.
+`AttachVolume` shows that, or the last day of its metric `VolumeIdleTime`, which EBS publishes only on a running
+instance. The later one counts. A volume that someone attaches again and again, as for a weekly copy, is flagged only
+once this pause is clearly longer than the longest one in 90 days.
 
 ## Why it matters
 AWS bills the size, the provisioned IOPS and the throughput of a volume whether or not an instance has it.
 
 ## When it is wrong
-- A volume may wait on purpose: for a rare restore test, as a backup, or between two uses of a Kubernetes claim. Tag it
-  `keep`.
+- A volume may wait on purpose: for a restore test, as a backup, or for its Kubernetes claim. Tag it `keep`.
 - If neither source has the volume, the time is unknown and the confidence is low.
 - If only CloudWatch has it, a stopped instance may have had it until yesterday. The confidence is medium.
 
 ## What to do
-Ask the owner. Take a snapshot, wait until it is complete, and delete the volume. Slackwater deletes only if a
-`DetachVolume` is the last that is known of the volume, `deletable_days` have passed, no program manages it, and it was
-not in rotation before.
+Ask the owner. Take a snapshot, wait until it is complete, and delete the volume. Slackwater deletes only after a
+`DetachVolume` and `deletable_days`, if no program manages the volume and it was not in rotation before.
 """
 
 from datetime import datetime, timedelta
@@ -49,16 +45,13 @@ class UnattachedLimits(Limits):
     unattached_days: int = limit(7, unit="days", ge=1, le=90, why="a volume may be on its way to another instance")
     deletable_days: int = limit(32, unit="days", ge=7, why="AWS Compute Optimizer: unattached after 32 days")
     rotation_days: int = limit(14, unit="days", ge=1, le=90, why="a volume attached for weeks is in no rotation")
-    pause_percent: float = limit(
-        150, unit="percent", ge=100, le=1_000, why="of the longest pause before; first Mondays are 28 or 35 days apart"
-    )
+    pause_percent: float = limit(150, unit="percent", ge=100, le=1_000, why="first Mondays are 28 or 35 days apart")
 
 
 class Left(NamedTuple):
     """When a volume left its last instance, and how that is known.
 
-    With low confidence, `at` is the oldest possible time. The `source` "metric" shows only that an instance no longer
-    ran. It is None if the time is unknown.
+    With low confidence, `at` is the oldest possible time, and `source` is None. A metric shows only a running instance.
     """
 
     at: datetime
@@ -92,6 +85,14 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
     may_delete = by_event and days >= limits.deletable_days and not advice.is_protected(volume) and not pause_days
     unknown = f"for an unknown time (created {volume.created_at:%Y-%m-%d})"
     since = f"for {days} days" if by_event else "now" if known else unknown
+    unknown_date = "The detach date is unknown. Do not delete the volume for this reason alone."
+    stopped = "It may have been on a stopped instance until later, even yesterday. No event shows when it left."
+    again = f"It was attached again and again before, with pauses of up to {pause_days} days. Is that over?"
+    caveats = advice.caveats((unknown_date, not known), (stopped, left.source == "metric"), (again, pause_days))
+    chart = []
+    if attached_days:  # from the first known day on
+        hours = idle_time.since(attached_days[0].timestamp()).over(HOUR_S)
+        chart = [Evidence("Idle on a running instance, per day", round(hours.present[-1], 1), "hours", hours)]
     running = "running " if left.source == "metric" else ""
     return Flagged(
         summary=f"{ebs.billed_words(volume)} on no instance {since}: {left.how}",
@@ -103,12 +104,12 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
             Evidence("Last instance", left.instance_id or "unknown", "words"),
             Evidence("Size", volume.size_gib, "GiB"),
             Evidence("Created", f"{volume.created_at:%Y-%m-%d}", "date"),
-            *_chart(idle_time, attached_days),
+            *chart,
         ),
         advice=(ebs.snapshot_and_delete(volume, STEPS, may_delete=may_delete), ebs.keep_as_snapshot(volume)),
         # A volume that was in use in between is another finding. An unknown time moves with the window.
         gist=(volume.volume_type, volume.size_gib, volume.managed_by or "", f"{left.at:%Y-%m-%d}" if known else ""),
-        caveats=(*advice.protection(volume), *_caveats(left, pause_days)),
+        caveats=(*advice.protection(volume), *caveats),
     )
 
 
@@ -146,22 +147,6 @@ def _longest_wait(pause_days: int, limits: UnattachedLimits) -> timedelta:
     """How long this pause may be. A skipped attachment, or one that the calendar moves, does not end a rotation."""
     longest = pause_days + 1  # counted in days with a point, it may have been nearly a day longer
     return timedelta(days=max(longest * limits.pause_percent / 100, longest + limits.unattached_days))
-
-
-def _chart(idle_time: Series, attached_days: list[datetime]) -> tuple[Evidence, ...]:
-    """The days on which it was on a running instance, from the first known one."""
-    if not attached_days:
-        return ()
-    hours = idle_time.since(attached_days[0].timestamp()).over(HOUR_S)
-    return (Evidence("Idle on a running instance, per day", round(hours.present[-1], 1), "hours", hours),)
-
-
-def _caveats(left: Left, pause_days: int | None) -> tuple[str, ...]:
-    unknown = "The detach date is unknown. Do not delete the volume for this reason alone."
-    stopped = "It may have been on a stopped instance until later, even yesterday. No event shows when it left."
-    again = f"It was attached again and again before, with pauses of up to {pause_days} days. Is that over?"
-    found = ((unknown, left.confidence == "low"), (stopped, left.source == "metric"), (again, pause_days))
-    return advice.caveats(*found)
 
 
 OLD = examples.volume(id="vol-0123456789abcdef0", tags={"Name": "old-database"}, created_at=days_ago(400))

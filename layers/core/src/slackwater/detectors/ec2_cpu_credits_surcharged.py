@@ -2,29 +2,26 @@
 
 ## What it finds
 A running T instance in unlimited mode that AWS charged for surplus CPU credits last week and in at least three of the
-last five weeks, for 20 vCPU-hours a month or more. If fewer weeks have points, each of them must have a charge, and 14
-days must have points. A charge on each of the last 14 days is enough too.
+last five weeks, or on each of the last 14 days, for 20 vCPU-hours a month or more. If fewer weeks have points, each of
+them must have a charge, and 14 days must have points.
 
 ## Why it matters
-T3, T3a and T4g are unlimited by default. AWS charges what they use beyond their baseline by the vCPU-hour, on a line of
-the bill that names no instance. From an average of about 45 % (t3.large against m6i.large), a type with a fixed
-processor costs less.
+T3, T3a and T4g are unlimited by default. AWS bills what they use beyond their baseline by the vCPU-hour, on a line that
+names no instance. From an average of about 45 % (t3.large against m6i.large), a fixed processor costs less.
 
 ## When it is wrong
 - A load that is about to end needs no other type.
 - An instance that a schedule stops every evening is not flagged. Charges before the last start are left out.
-- Prices are for Linux On-Demand. Surplus credits of Windows cost more, and Reserved Instances and Savings Plans change
-  the sum.
+- Windows, Reserved Instances and Savings Plans have other prices than Linux On-Demand.
 
 ## What to do
 First check that the load is intended: a process that loops costs the same. Then take the option that saves most: the
-general type with a fixed processor, the next size whose baseline carries the average load, or `standard` mode if the
-work may take longer.
+general type with a fixed processor, a larger size, or `standard` mode if the work may wait.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import fmean
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from slackwater.model.detector import Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Series
@@ -34,13 +31,11 @@ from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import cpu, network
 from slackwater.rules import ec2, examples
-from slackwater.rules.examples import Cases, Metrics, days, days_ago
+from slackwater.rules.examples import Cases, days, days_ago
 
 CHARGED = Metric("AWS/EC2", "CPUSurplusCreditsCharged", "Sum", "credits")
 BALANCE = Metric("AWS/EC2", "CPUCreditBalance", "Minimum", "credits")
 CPU = Metric("AWS/EC2", "CPUUtilization", "Average", "percent")
-
-A_WEEK: Final = 7
 
 
 class SurchargedLimits(Limits):
@@ -54,24 +49,17 @@ class SurchargedLimits(Limits):
 
 
 class Surcharge(NamedTuple):
-    """What AWS charged by day, and the CPU utilization by day, which may be unknown. `earned` is by the hour."""
+    """What AWS charged by day, and the credits that the instance uses (None if unknown) and earns an hour."""
 
     instance: Instance
     kind: InstanceType
     days: Series
-    percents: Series
-    mean: float | None
+    used: float | None
     earned: float
 
-    @property
-    def used(self) -> float | None:
-        """Credits by the hour. None if they are unknown."""
-        return None if self.mean is None else cpu.used_per_hour(self.mean, self.kind.vcpus)
-
-    def change(self, credits_: float) -> Change:
-        """Credits of these days as money a month."""
-        monthly = cpu.vcpu_hours_per_month(credits_, len(self.days.present))
-        return Change(ec2_cpu_credits(self.kind.family), amount(monthly))
+    def monthly(self, credits_by_day: Sequence[float]) -> Change:
+        """These credits by day as a change of the monthly bill."""
+        return Change(ec2_cpu_credits(self.kind.family), amount(cpu.vcpu_hours_per_month(credits_by_day)))
 
 
 def judge(instance: Instance, seen: Seen, limits: SurchargedLimits) -> Verdict:
@@ -100,43 +88,41 @@ def judge(instance: Instance, seen: Seen, limits: SurchargedLimits) -> Verdict:
         missing = f"{newest.missing} of {limits.least_days} days"
         return Unknown(f"CPUSurplusCreditsCharged has no point on {missing}") if newest.missing else Fine(reason)
 
-    (used,) = seen.read(*ec2.daily(instance, limits.window_days, CPU))
-    percents = used.between(whole.start_s, whole.end_s)
-    mean = fmean(percents.present) if percents.present else None
-    return _flag(Surcharge(instance, kind, whole, percents, mean, cpu.earned_per_hour(kind.id)), seen, limits)
+    (percents,) = seen.read(*ec2.daily(instance, limits.window_days, CPU))
+    percents = percents.between(whole.start_s, whole.end_s)
+    used = cpu.used_per_hour(fmean(percents.present), kind.vcpus) if percents.present else None
+    return _flag(Surcharge(instance, kind, whole, used, cpu.earned_per_hour(kind.id)), percents, seen, limits)
 
 
 def _why_fine(whole: Series, limits: SurchargedLimits) -> str:
     """Why the charges are not regular. Empty if they are."""
-    recorded, charged = len(whole.present), sum(whole.present)
+    recorded = len(whole.present)
     if len(whole) < limits.least_days:
         return f"it has run for {len(whole)} whole days"
-    if not charged:
-        return "AWS charged no surplus credits"
-    ends = range(whole.end_s, whole.start_s + A_WEEK * DAY_S - 1, -A_WEEK * DAY_S)  # of whole weeks, the last one first
-    weeks = [whole.between(end_s - A_WEEK * DAY_S, end_s).present for end_s in ends]
+    ends = range(whole.end_s, whole.start_s + 7 * DAY_S - 1, -7 * DAY_S)  # of whole weeks, the last one first
+    weeks = [whole.between(end_s - 7 * DAY_S, end_s).present for end_s in ends]
     if not sum(weeks[0]):
-        return "AWS charged no surplus credits last week"
-    known = [week for week in weeks if week]
-    often = sum(sum(week) > 0 for week in known)
-    throughout = often == len(known) and recorded >= limits.least_days
+        return f"AWS charged no surplus credits{' last week' if sum(whole.present) else ''}"
+    known = [sum(week) > 0 for week in weeks if week]
+    often, throughout = sum(known), all(known) and recorded >= limits.least_days
     if often < limits.charged_weeks and not throughout:
         return f"AWS charged surplus credits in {often} of {len(known)} weeks, and {recorded} days have points"
-    if (vcpu_hours := cpu.vcpu_hours_per_month(charged, recorded)) < limits.least_vcpu_hours:
+    if (vcpu_hours := cpu.vcpu_hours_per_month(whole.present)) < limits.least_vcpu_hours:
         return f"AWS charges {vcpu_hours:.1f} vCPU-hours a month"
     return ""
 
 
-def _flag(surcharge: Surcharge, seen: Seen, limits: SurchargedLimits) -> Flagged:
-    kind, mean, recorded = surcharge.kind, surcharge.mean, len(surcharge.days.present)
-    monthly = cpu.vcpu_hours_per_month(sum(surcharge.days.present), recorded)
+def _flag(surcharge: Surcharge, percents: Series, seen: Seen, limits: SurchargedLimits) -> Flagged:
+    kind, recorded = surcharge.kind, len(surcharge.days.present)
+    monthly = cpu.vcpu_hours_per_month(surcharge.days.present)
     in_all = sum(surcharge.days.present) / cpu.CREDITS_PER_VCPU_HOUR
     baseline = cpu.baseline_percent(surcharge.earned, kind.vcpus)
-    used = "" if mean is None else f": its CPU averages {mean:.0f} %, and the baseline of {kind.id} is {baseline:g} %"
-    levels = Line("Baseline", round(baseline, 2)), Line("Fits", round(baseline * limits.fits_percent / 100, 2))
-    load = Evidence("Mean CPU", "unknown", "words")
-    if mean is not None:
-        load = Evidence("Mean CPU", round(mean, 1), "percent", surcharge.percents, lines=levels)
+    used, load = "", Evidence("Mean CPU", "unknown", "words")
+    if percents.present:
+        mean = fmean(percents.present)
+        used = f": its CPU averages {mean:.0f} %, and the baseline of {kind.id} is {baseline:g} %"
+        levels = Line("Baseline", round(baseline, 2)), Line("Fits", round(baseline * limits.fits_percent / 100, 2))
+        load = Evidence("Mean CPU", round(mean, 1), "percent", percents, lines=levels)
     price = "Priced for Linux On-Demand. Windows costs more. Reserved Instances and Savings Plans change the sum."
     if lifecycle := surcharge.instance.lifecycle:
         price = f"It is {lifecycle}, so the price of its hours is unknown. AWS advises standard mode for Spot."
@@ -144,7 +130,7 @@ def _flag(surcharge: Surcharge, seen: Seen, limits: SurchargedLimits) -> Flagged
     by_day = surcharge.days.over(cpu.CREDITS_PER_VCPU_HOUR)
     return Flagged(
         summary=f"{monthly:,.0f} vCPU-hours a month of surplus CPU credits ({in_all:,.0f} in {recorded} days){used}",
-        confidence="high" if recorded >= limits.window_days and mean is not None else "medium",
+        confidence="high" if recorded >= limits.window_days and percents.present else "medium",
         evidence=(
             Evidence("Surplus credits charged, per day", round(in_all, 1), "vCPU-hours", by_day),
             Evidence("Days with points", recorded, "days"),
@@ -160,36 +146,32 @@ def _flag(surcharge: Surcharge, seen: Seen, limits: SurchargedLimits) -> Flagged
 
 def _other_types(surcharge: Surcharge, seen: Seen) -> Iterator[Advice]:
     """The general type with as many vCPUs, and the smallest of the family whose baseline carries the mean load."""
-    this, types, earned = surcharge.kind, seen.fleet.all(InstanceType), surcharge.earned
+    instance, this, charged, used, earned = surcharge
+    types, found = seen.fleet.all(InstanceType), list[tuple[str, str, Sequence[float]]]()
     general = network.general_family(this.id)
     if enough := [(one.vcpus, one.id) for one in types if one.family == general and one.vcpus >= this.vcpus]:
         _, fixed = min(enough)
         summary = f"Change it to {fixed}: as many vCPUs, no less memory, and no surcharge at any load."
-        yield _change_type(surcharge, fixed, summary, sum(surcharge.days.present))
+        found.append((fixed, summary, charged.present))
     sizes = [one.id for one in types if one.family == this.family and one.id in cpu.EARNED_PER_HOUR]
-    family, used = [(cpu.earned_per_hour(id_), id_) for id_ in sizes], surcharge.used
+    family = [(cpu.earned_per_hour(id_), id_) for id_ in sizes]
     if used is not None and (more := [one for one in family if one[0] > earned and one[0] >= used]):
         earns, larger = min(more)
-        saved = cpu.saved_by_earning(surcharge.days.present, earns - earned)
         now = f"It earns {earns:g} CPU credits an hour instead of {earned:g}, so its baseline carries the mean load."
-        yield _change_type(surcharge, larger, f"Change it to {larger}. {now}", saved)
-
-
-def _change_type(surcharge: Surcharge, to: str, summary: str, saved_credits: float) -> Advice:
-    hour = ec2_hour(surcharge.kind.id)
-    changes = (surcharge.change(saved_credits), Change(hour, hours()), Change(ec2_hour(to), -hours()))
-    return ec2.change_type(surcharge.instance, to, summary, changes)
+        found.append((larger, f"Change it to {larger}. {now}", cpu.saved_by_earning(charged.present, earns - earned)))
+    for to, summary, saved in found:
+        prices = Change(ec2_hour(this.id), hours()), Change(ec2_hour(to), -hours())
+        yield ec2.change_type(instance, to, summary, (surcharge.monthly(saved), *prices))
 
 
 def _standard(surcharge: Surcharge, baseline: float, limits: SurchargedLimits) -> Advice:
     """Standard mode. Its saving is known only if the work fits into the credits."""
-    instance, used, earned = surcharge.instance, surcharge.used, surcharge.earned
+    instance, _, charged, used, earned = surcharge
     owner, fits = instance.managed_by, used is not None and used <= earned * limits.fits_percent / 100
-    if fits:
-        then = "The work fits into the earned credits, but takes longer."
-    elif used is None:
+    then = "The work fits into the earned credits, but takes longer."
+    if used is None:
         then = f"The load is unknown. Above the {earned:g} credits an hour that the instance earns, it falls behind."
-    else:
+    elif not fits:
         then = f"The instance uses {used:.0f} credits an hour and earns {earned:g}, so it may never catch up."
     there = f" Change it in {owner}, which manages it." if owner else ""
     command = (
@@ -199,35 +181,25 @@ def _standard(surcharge: Surcharge, baseline: float, limits: SurchargedLimits) -
     return Advice(
         action="standard-credits",
         summary=f"Set standard mode, which has no surcharge, if the work may be slower. {then}{there}",
-        changes=(surcharge.change(sum(surcharge.days.present)),) if fits else None,
+        changes=(surcharge.monthly(charged.present),) if fits else None,
         risk=f"It falls to its baseline of {baseline:g} % when its credits are gone. AWS charges at once what it owes.",
         reversible=True,
         command=None if owner else command,
     )
 
 
-RENDERER = examples.instance(
-    id="i-0eeeeeeeeeeeeeeee", tags={"Name": "renderer"}, instance_type="t3.large", launched_at=days_ago(200)
-)
-TYPES = (
-    *(examples.instance_type(name) for name in ("t3.medium", "t3.large", "m6i.large")),
-    *(examples.instance_type(name, vcpus=4) for name in ("t3.xlarge", "m6i.xlarge")),
-    examples.instance_type("t3.2xlarge", vcpus=8),
-)
+VCPUS = {"t3.medium": 2, "t3.large": 2, "m6i.large": 2, "t3.xlarge": 4, "m6i.xlarge": 4, "t3.2xlarge": 8}
+TYPES = tuple(examples.instance_type(name, vcpus=vcpus) for name, vcpus in VCPUS.items())
 # 864 credits a day are 60 % of two vCPUs, of which 30 % are earned.
-MONTHLY = "438 vCPU-hours a month of surplus CPU credits"
-IN_14_DAYS, IN_35_DAYS = f"{MONTHLY} (202 in 14 days)", f"{MONTHLY} (504 in 35 days): its CPU averages 60 %, and the"
-SUNDAYS, A_FEW = ([*[credits_, *[0.0] * 6] * 5, 0.0] for credits_ in (1500.0, 150.0))
-ON_SUNDAYS: Metrics = {CHARGED: SUNDAYS, CPU: 20.0}
-LAST_14, LOST_DAYS = {CHARGED: days(0.0, {range(1, 15): 864.0})}, {CHARGED: days(864.0, {range(21, 31): None})}
+IN_35_DAYS = "(504 in 35 days): its CPU averages 60 %, and the baseline of t3.large is 30 %"
+ON_SUNDAYS, A_FEW = ({CHARGED: [*[credits_, *[0.0] * 6] * 5, 0.0], CPU: 20.0} for credits_ in (1500.0, 150.0))
 WEEKEND, UNTIL_NOW = ({CHARGED: days(0.0, {some: 1900.0})} for some in (range(6, 10), range(1, 5)))
 FIXED, RESTARTED = ({CHARGED: days(864.0, {range(since): 0.0})} for since in (11, 17))
-ONLY_14, ONLY_A_WEEK = {CHARGED: days(None, {range(15): 864.0})}, {CHARGED: days(None, {range(8): 1500.0})}
-DARK = {CHARGED: days(0.0, {range(1, 6): None})}
+LAST_14, ONLY_14 = ({CHARGED: days(rest, {range(1, 15): 864.0})} for rest in (0.0, None))
+DARK, ONLY_A_WEEK = {CHARGED: days(0.0, {range(1, 6): None})}, {CHARGED: days(None, {range(8): 1500.0})}
+STANDARD = {CHARGED: None, BALANCE: 500.0}
 
-charged = Cases(RENDERER, {CHARGED: 864.0, CPU: 60.0}, records=TYPES)
-bare = Cases(RENDERER, records=TYPES)
-
+charged = Cases(examples.instance(instance_type="t3.large"), {CHARGED: 864.0, CPU: 60.0}, records=TYPES)
 
 DETECTOR = Detector(
     title="EC2 T instance charged for surplus CPU credits",
@@ -237,26 +209,24 @@ DETECTOR = Detector(
     reads=(InstanceType,),
     judge=judge,
     cases=(
-        charged("a t3.large whose CPU averages 60 %", Flagged, f"{IN_35_DAYS} baseline of t3.large is 30 %"),
+        charged("a t3.large whose CPU averages 60 %", Flagged, IN_35_DAYS),
         charged("a day a week far above its baseline, and little on the others", Flagged, "20 %", metrics=ON_SUNDAYS),
         charged("charged every day since it was made 20 days ago", Flagged, "274 in 19 days", launched_at=days_ago(20)),
-        charged("charged on each of the only 14 days that have a point", Flagged, IN_14_DAYS, metrics=ONLY_14),
-        charged("charged on each of the last 14 days, and never before", Flagged, IN_14_DAYS, metrics=LAST_14),
-        charged("charged every day, with ten days of four weeks ago missing", Flagged, "in 25 days", metrics=LOST_DAYS),
-        charged("its mean CPU is unknown", Flagged, "(504 in 35 days)", metrics={CPU: None}),
-        charged("never charged: it pays back what it borrows", Fine, "no surplus credits", metrics={CHARGED: 0.0}),
+        charged("charged on each of the only 14 days that have a point", Flagged, "(202 in 14 days)", metrics=ONLY_14),
+        charged("charged on each of the last 14 days, and never before", Flagged, "(202 in 14 days)", metrics=LAST_14),
+        charged("its mean CPU is unknown", Flagged, "438 vCPU-hours a month of", metrics={CPU: None}),
         charged("a runaway process over a weekend", Fine, "in 2 of 5 weeks", metrics=WEEKEND),
         charged("charged last week, and no points before", Unknown, "point on 7 of 14 days", metrics=ONLY_A_WEEK),
         charged("a runaway process until yesterday", Fine, "in 1 of 5 weeks", metrics=UNTIL_NOW),
         charged("charged every day, and fixed ten days ago", Fine, "last week", metrics=FIXED),
-        charged("a few credits every week", Fine, "10.9 vCPU-hours a month", metrics={CHARGED: A_FEW}),
-        bare("made three days ago: a launch starts without credits", Fine, "less than 14", launched_at=days_ago(3)),
+        charged("a few credits every week", Fine, "10.9 vCPU-hours a month", metrics=A_FEW),
+        charged("made three days ago: a launch starts without credits", Fine, "less than 14", launched_at=days_ago(3)),
         charged("charged until it was started again", Fine, "no surplus", launched_at=days_ago(16), metrics=RESTARTED),
-        bare("in standard mode: surplus is not published", Fine, "standard mode", metrics={BALANCE: 500.0}),
-        bare("no metrics", Unknown, "CPUSurplusCreditsCharged and CPUCreditBalance"),
+        charged("in standard mode: surplus is not published", Fine, "standard mode", metrics=STANDARD),
+        charged("no metrics", Unknown, "CPUSurplusCreditsCharged and CPUCreditBalance", metrics={CHARGED: None}),
         charged("five of the last days without a point", Unknown, "point on 5 of 14 days", metrics=DARK),
-        bare("a type without CPU credits", Fine, "no CPU credits", instance_type="m6i.large"),
-        bare("a type that EC2 says nothing about", Unknown, "t9.large", instance_type="t9.large"),
-        bare("stopped", Fine, "stopped", state="stopped"),
+        charged("a type without CPU credits", Fine, "no CPU credits", instance_type="m6i.large"),
+        charged("a type that EC2 says nothing about", Unknown, "t9.large", instance_type="t9.large"),
+        charged("stopped", Fine, "stopped", state="stopped"),
     ),
 )

@@ -2,30 +2,27 @@
 
 ## What it finds
 An instance of a type that bursts (its peak is above its baseline). The traffic in one direction stayed above the
-baseline for half an hour without a break, on at least five of the last 14 days. In and out count separately, because
-each has its own allowance and its own credits. If the credits are already used up, `ec2-network-throttled` reports the
-instance instead.
+baseline for half an hour without a break, on at least five of the last 14 days. Each direction has its own allowance
+and credits. Once the credits are used up, `ec2-network-throttled` reports the instance instead.
 
 ## Why it matters
-Traffic above the baseline uses network credits, and no metric shows how many are left. A job that grows, or a second
-job, ends in hours at the baseline: 8 MB/s on a t3.micro ("Your network I/O credits are zero!", 2023-12-06).
+Traffic above the baseline uses network credits, and no metric shows how many are left. When they are gone, a t3.micro
+falls to 8 MB/s for hours ("Your network I/O credits are zero!", 2023-12-06).
 
 ## When it is wrong
-- A load that does not grow and has always fitted into its credits needs no change. The evidence shows how many minutes
-  of burst the deepest draw was worth.
+- A load that does not grow and has always fitted into its credits needs no change. The evidence has its deepest draw.
 - CloudWatch hides peaks shorter than five minutes. Points before the last start are left out.
 - If hours without points could hide the days that are missing from the five, the answer is unknown.
 
 ## What to do
-Before the credits are gone, take the smallest type whose baseline carries the load. Or let the traffic bypass the
-instance through a VPC endpoint, or spread the transfer over more hours. The CloudWatch agent's ENA counters rise once
-the credits are gone.
+Before the credits are gone, take the smallest type whose baseline carries the load, let the traffic bypass the instance
+through a VPC endpoint, or spread it over more hours. The CloudWatch agent's ENA counters rise once they are gone.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import ceil, isnan
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Series
@@ -36,8 +33,6 @@ from slackwater.performance import network
 from slackwater.rules import ec2_network, examples
 from slackwater.rules.ec2_network import IN, OUT, Direction, Traffic
 from slackwater.rules.examples import Cases, Metrics, a_day, and_hourly, days_ago
-
-FULL_DAY: Final = 0.8  # traffic that takes more of a day leaves no room for a retry
 
 
 class OverBaselineLimits(Limits):
@@ -154,7 +149,7 @@ def _slower(way: Over, kind: InstanceType) -> Iterator[Advice]:
     baseline, a_day = network.baseline(kind), DAY_S // way.traffic.period_s
     days = (way.traffic.values[i : i + a_day] for i in range(0, len(way.traffic), a_day))
     needed_s = max(sum(value for value in day if not isnan(value)) for day in days) / baseline
-    if needed_s <= DAY_S * FULL_DAY:
+    if needed_s <= 0.8 * DAY_S:  # more leaves no room for a retry
         yield Advice(
             action="let-it-take-longer",
             summary=(

@@ -6,15 +6,15 @@ An instance of a type that bursts (its peak is above its baseline). In one direc
 - Plateau: the traffic stuck to the baseline for an hour in all, in pieces of at least half an hour: flat, with a mean
   of 94 to 103 % of it, and all at the same rate.
 - Budget: within half an hour after a burst, the credits were used up. The bytes above the baseline are what credits for
-  5 to 60 minutes at the peak carry, or all the credits that came back since the plateau before were used.
+  5 to 60 minutes at the peak carry, or all the credits that came back since the plateau before.
 - Afterwards, nothing exceeds the baseline by more than the credits that came back meanwhile.
 
 If only the budget is missing, the result is unknown. If the CloudWatch agent publishes the ENA counters
 (ethtool_bw_*_allowance_exceeded), they decide. Without them the confidence is at most medium.
 
 ## Why it matters
-AWS has no metric for network credits. A t3.micro proxy moves 350 MB/s and then 8, while its CPU credits are full and
-its disks idle ("Your network I/O credits are zero!", 2023-12-06).
+AWS has no metric for network credits. A t3.micro proxy moves 350 MB/s and then 8, while CPU credits are full and disks
+idle ("Your network I/O credits are zero!", 2023-12-06).
 
 ## When it is wrong
 - A rate limit in the application, at the peer or of a single flow (5 Gbps) may happen to equal the baseline.
@@ -22,7 +22,7 @@ its disks idle ("Your network I/O credits are zero!", 2023-12-06).
 
 ## What to do
 A nightly transfer that ends in time needs no change. If the slow hours hurt, take the smallest type whose baseline
-carries the load. Or let the traffic bypass the instance through a VPC endpoint.
+carries the load, or let the traffic bypass the instance through a VPC endpoint.
 """
 
 from collections.abc import Sequence
@@ -51,9 +51,7 @@ class ThrottledLimits(Limits):
 
     window_days: int = limit(14, unit="days", ge=2, le=60, why="two weekly rhythms; five-minute points last 63 days")
     plateau_minutes: int = limit(30, unit="minutes", ge=15, le=1440, why="shorter ones do no harm and may be chance")
-    plateau_spread_percent: float = limit(
-        2, unit="percent", gt=0, le=20, why="of the mean; natural traffic varies more"
-    )
+    plateau_spread_percent: float = limit(2, unit="percent", gt=0, le=20, why="of the mean; real traffic varies more")
     after_burst_minutes: int = limit(30, unit="minutes", ge=5, le=240, why="the burst causes the plateau after it")
     screen_percent: float = limit(25, unit="percent", gt=0, le=27, why="of an hour at baseline; a plateau leaves more")
 
@@ -271,9 +269,7 @@ def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], *, con
 
 
 WINDOW = 14
-PROXY = examples.instance(
-    id="i-0cccccccccccccccc", tags={"Name": "s3-proxy"}, instance_type="t3.micro", launched_at=days_ago(100)
-)
+PROXY = examples.instance(tags={"Name": "s3-proxy"}, instance_type="t3.micro", launched_at=days_ago(100))
 ENS5 = (("InstanceId", PROXY.id), ("driver", "ena"), ("interface", "ens5"))
 COUNTERS = tuple(
     AgentMetric(id=way.shaped, namespace="CWAgent", name=way.shaped, instance_id=PROXY.id, dimensions=ENS5)
@@ -358,7 +354,5 @@ DETECTOR = Detector(
         bare("a type without burst", Fine, "no burst", instance_type="m6i.8xlarge"),
         pinned("hardly any traffic: settled by the hour", Fine, "no hour", metrics=always(1 / 300)),
         bare("no metrics", Unknown, "no point"),
-        bare("a type that EC2 says nothing about", Unknown, "m1.small", instance_type="m1.small"),
-        bare("stopped", Fine, "stopped", state="stopped"),
     ),
 )

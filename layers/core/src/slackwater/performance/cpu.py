@@ -4,7 +4,7 @@ A credit is one vCPU at 100% for a minute. An instance earns credits all the tim
 `unlimited` mode it can also borrow those of one day; AWS charges what it uses beyond that by the vCPU-hour.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from slackwater.model.units import DAYS_PER_MONTH
@@ -44,15 +44,14 @@ def baseline_percent(earned: float, vcpus: int) -> float:
     return earned / vcpus / CREDITS_PER_VCPU_HOUR * 100
 
 
-def vcpu_hours_per_month(charged: float, days: int) -> float:
-    """Convert credits that were charged in so many days to vCPU-hours a month."""
-    return charged / CREDITS_PER_VCPU_HOUR / days * DAYS_PER_MONTH
+def vcpu_hours_per_month(credits_by_day: Sequence[float]) -> float:
+    """Convert the credits of some days to vCPU-hours a month."""
+    return sum(credits_by_day) / CREDITS_PER_VCPU_HOUR / len(credits_by_day) * DAYS_PER_MONTH
 
 
-def saved_by_earning(charged_by_day: Iterable[float], more_per_hour: float) -> float:
+def saved_by_earning(charged_by_day: Iterable[float], more_per_hour: float) -> list[float]:
     """Return how many of the credits charged each day a size that earns `more_per_hour` more would save.
 
-    On each day, that is at most a day's additional earnings. The size may also save more credits, which is left out; so
-    the result is never too large.
+    That is at most a day's additional earnings. It may be more, because an instance also saves credits of other days.
     """
-    return sum(min(charged, 24 * more_per_hour) for charged in charged_by_day)
+    return [min(charged, 24 * more_per_hour) for charged in charged_by_day]

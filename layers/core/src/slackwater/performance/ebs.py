@@ -85,6 +85,10 @@ class Allowance:
         """The throughput in MiB/s."""
         return self.bytes_per_s / MIB
 
+    def of(self, unit: str) -> float:
+        """Return the limit in `IOPS` or in `MiB/s`."""
+        return self.iops if unit == "IOPS" else self.mib_s
+
     def rate(self, operation_bytes: float) -> float:
         """Return the bytes a second with operations of this size."""
         return min(self.bytes_per_s, self.iops * operation_bytes)
@@ -151,8 +155,7 @@ def volume_limits(
 ) -> VolumeLimits:
     """Return the limits of a volume. Its throughput is that of the type, unless `bytes_per_s` is given.
 
-    `iops` are the provisioned ones; None is the fewest possible. For gp2, st1 and sc1 they are an upper limit, because
-    the size decides.
+    `iops` are the provisioned ones; None is the fewest possible. For gp2, st1 and sc1 they are only an upper limit.
     """
     kind = VOLUME_TYPES[volume_type]
     bucket = 0
@@ -312,8 +315,7 @@ def gp3_for(size_gib: int, iops: float, mib_s: float) -> Gp3 | None:
 def costs_less_than_gp2(size_gib: int, to: Gp3) -> bool:
     """Return whether gp3 with these settings costs less than gp2 of the same size.
 
-    With the prices of us-east-1 and Tokyo of September 2026: a GiB of gp2 costs a quarter more than one of gp3, and one
-    of gp3 as much as 2 MiB/s or 16 IOPS.
+    Prices of us-east-1 and Tokyo, September 2026: gp2 costs a quarter more; a GiB of gp3 is 2 MiB/s or 16 IOPS.
     """
     return size_gib / 4 > (to.mib_s - GP3_INCLUDED_MIB_S) / 2 + (to.iops - GP3_INCLUDED_IOPS) / 16
 

@@ -30,8 +30,7 @@ PLATEAU_RATIOS: Final = (0.90, 1.05)
 
 def can_burst(instance_type: InstanceType) -> bool:
     """Whether the peak is above the baseline. For dozens of types, the text "Up to" contradicts these numbers."""
-    baseline, peak = instance_type.network_baseline_gbps, instance_type.network_peak_gbps
-    return baseline is not None and peak is not None and peak > baseline
+    return is_published(instance_type) and peak(instance_type) > baseline(instance_type)
 
 
 def transfer_s(size_bytes: float, baseline_bytes_per_s: float, burst_bytes_per_s: float, burst_s: float) -> float:
@@ -62,8 +61,7 @@ def drawn_s(sums: Series, baseline_bytes_per_s: float, peak_bytes_per_s: float) 
     """Return the largest number of credits that were used up, as seconds of a burst at the peak.
 
     `sums` are bytes per period in one direction. Assumes a full bucket at the start, which fills at the baseline less
-    what is used. A missing point counts as idle. Compare the result with `BURST_MINUTES`, because AWS publishes no
-    sizes of buckets.
+    what is used. A missing point counts as idle. Compare it with `BURST_MINUTES`: AWS publishes no sizes of buckets.
     """
     net = ((0.0 if isnan(value) else value) - baseline_bytes_per_s * sums.period_s for value in sums.values)
     gone = accumulate(net, lambda gone, used: max(0.0, gone + used), initial=0.0)

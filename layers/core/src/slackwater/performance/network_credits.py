@@ -95,8 +95,7 @@ def plateaus(
     """Return the plateaus at the baseline that a bucket of credits explains; none if most contradict it.
 
     `sums` are bytes per period in one direction. In a missing point, credits may have come back or not. The rate of the
-    plateaus replaces the published baseline, because the metrics leave out headers. The bucket is `full_at_start` of
-    the series if an instance started then.
+    plateaus replaces the published baseline, because metrics leave out headers. A new instance is `full_at_start`.
     """
     rates = [value / sums.period_s / baseline_bytes_per_s for value in sums.values]
     flat = [flat for run in runs_within(rates, *PLATEAU_RATIOS) if (flat := _flat(rates, run, shape))]
@@ -139,8 +138,7 @@ def most_near_baseline(
 ) -> int:
     """Return the most five-minute points that runs near the baseline can have, by their hours. 0 if no run is possible.
 
-    `by_hour` are bytes in one direction. An hour without a point has no traffic. There may be so many points `before`
-    the first hour, and `after` the last one.
+    `by_hour` are bytes in one direction; a missing hour has none. So many points may come `before` and `after` them.
     """
     an_hour, least = HOUR_S // FIVE_MINUTES_S, PLATEAU_RATIOS[0] * baseline_bytes_per_s * FIVE_MINUTES_S
     hours = (0 if isnan(value) else min(an_hour, int(value / least + 1e-6)) for value in by_hour.values)

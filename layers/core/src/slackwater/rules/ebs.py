@@ -48,13 +48,12 @@ def running(volume: Volume, seen: Seen) -> Sequence[Instance] | Fine | Unknown:
     """The running instances that have the volume, or the verdict if there is none."""
     if not volume.attachments:
         return Fine("it is not attached")
-    found = [(one.instance_id, seen.fleet.get(Instance, one.instance_id)) for one in volume.attachments]
-    if lost := next((id_ for id_, instance in found if instance is None), None):
+    found = {one.instance_id: seen.fleet.get(Instance, one.instance_id) for one in volume.attachments}
+    if lost := next((id_ for id_, instance in found.items() if instance is None), None):
         return Unknown(f"its instance {lost} is not in the inventory")
-    instances = [instance for _, instance in found if instance]
-    if there := [instance for instance in instances if instance.state == "running"]:
-        return there
-    return Fine(f"its instance is {instances[0].state}: there is no I/O to judge")
+    instances = [instance for instance in found.values() if instance]
+    there = [instance for instance in instances if instance.state == "running"]
+    return there or Fine(f"its instance is {instances[0].state}: there is no I/O to judge")
 
 
 def carrier(volume: Volume, seen: Seen) -> InstanceType | Fine | Unknown:

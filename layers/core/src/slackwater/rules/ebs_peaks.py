@@ -3,7 +3,7 @@
 On Nitro, CloudWatch has the busiest minute of each day. The sum of those of reads and of writes is never too low, but
 they may be hours apart. The busiest minute of every five minutes settles that. On Xen there are no maxima, and bytes
 have no point while there are none (Amazon EBS User Guide, "Amazon CloudWatch metrics for Amazon EBS"). Sums of five
-minutes replace them. Operations always have a point, so they show that CloudWatch was recording.
+minutes replace them, and operations, which always have a point, show that CloudWatch was recording.
 
 EBS counts an operation once per 256 KiB, and CloudWatch may count it once. EBS counts at least as many as there are
 operations, at least as many as there are 256 KiB, and at most the sum of both.
@@ -31,8 +31,7 @@ IOPS_EXCEEDED: Final = Metric("AWS/EBS", "VolumeIOPSExceededCheck", "Maximum", "
 THROUGHPUT_EXCEEDED: Final = Metric("AWS/EBS", "VolumeThroughputExceededCheck", "Maximum", "0 or 1")
 
 CLOSER_S: Final = (HOUR_S, FIVE_MINUTES_S)  # by which periods to look closer, after the day
-RECENT_DAYS: Final = 3
-"""How many days by five minutes often show already that a ceiling was reached. All have twelve times the points."""
+RECENT_DAYS: Final = 3  # by five minutes often show already that a ceiling was reached, with a twelfth of the points
 
 SECONDS: Final = "One-minute averages hide shorter bursts above the proposed limit."
 
@@ -43,12 +42,8 @@ LOST, LATE = 1 / 200, 3
 class PeakLimits(Limits):
     """How far back the busiest minute counts, and what is kept above it."""
 
-    window_days: int = limit(
-        35, unit="days", ge=7, le=60, why="longer than a month, for a monthly job; five-minute points are kept 63 days"
-    )
-    least_days: int = limit(
-        14, unit="days", ge=7, le=60, why="two weekly rhythms; with fewer than the window the confidence is medium"
-    )
+    window_days: int = limit(35, unit="days", ge=7, le=60, why="covers a monthly job; five-minute points last 63 days")
+    least_days: int = limit(14, unit="days", ge=7, le=60, why="two weekly rhythms; below the window, medium confidence")
     headroom_percent: float = limit(20, unit="percent", ge=0, le=400, why="kept above the busiest minute")
 
 
@@ -262,13 +257,8 @@ class Look:
 
     @property
     def lowering_caveats(self) -> tuple[str, ...]:
-        """What the measure does not show, for advice to lower a setting."""
+        """What the measure does not show. Only Xen and `holes` matter to advice that lowers nothing."""
         return ("Five-minute averages hide shorter bursts." if self.xen else SECONDS, *self.holes)
-
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """The same, for other advice."""
-        return self.lowering_caveats if self.xen else self.holes
 
     def evidence(self, scale: float, *lines: Line) -> Evidence:
         """The busiest minute of each day, on a chart up to `scale` with these levels."""
@@ -354,10 +344,7 @@ class Look:
 
     def _rate(self, part: Part, series: Series, times: int = 1) -> Series:
         """A part per second, so many times."""
-        per_s = FIVE_MINUTES_S if self.xen else MINUTE_S
-        return Series(
-            series.start_s, series.period_s, array("d", [v * times / per_s / part.per for v in series.values])
-        )
+        return series.over((FIVE_MINUTES_S if self.xen else MINUTE_S) * part.per / times)
 
 
 def below(look: Look, ceiling: float, needs: tuple[Need, ...], *periods_s: int) -> Look | Fine | Unknown:

@@ -9,7 +9,6 @@ from slackwater.model.money import Change, ec2_hour, hours
 from slackwater.model.resources import Instance, InstanceType
 from slackwater.model.verdicts import Advice
 from slackwater.performance import ebs
-from slackwater.performance.ebs import Allowance
 from slackwater.rules.series import Reader
 
 _READER: Final = Reader("InstanceId")
@@ -80,7 +79,7 @@ def local_data(instance: Instance) -> str:
     return " You lose the data on its local disks (instance store)." if has_local_disks(instance) else ""
 
 
-def larger(instance: Instance, needed: Allowance, seen: Seen, *, when: str, what: str) -> Advice | None:
+def larger(instance: Instance, needed: ebs.Allowance, seen: Seen, *, when: str, what: str) -> Advice | None:
     """Recommend the smallest size of the family whose EBS baseline carries a load. None if it has that, or none does.
 
     `when` opens the sentence ("If the slow hours hurt"), and `what` is the load in words.

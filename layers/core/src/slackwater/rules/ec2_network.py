@@ -1,7 +1,6 @@
 """EC2 network: what instances that burst send and receive, and the options if their baseline is too low.
 
-Most instances stay far below their baseline. So the hours are read first, and five minutes only if the hours leave it
-open.
+Most instances stay far below their baseline. So five minutes are read only if the hours leave it open.
 """
 
 from collections.abc import Mapping, Sequence
@@ -116,24 +115,17 @@ def options(instance: Instance, traffic: Series, needed_bytes_per_s: float, when
     )
 
 
-ENDPOINTS: Final = {
-    "interface-endpoint": (
-        (
-            "If the traffic goes to an AWS service, create an interface endpoint in one zone, so that it bypasses the"
-            " instance (priced with {:,.0f} GiB a month, as now)."
-        ),
-        "AWS bills the endpoint per hour, zone and GiB. Clients must resolve its name.",
-    ),
-    "gateway-endpoint": (
-        "If it goes to S3 from clients inside the VPC, create a gateway endpoint. It is free, and they need no proxy.",
-        "It does not help on-premises clients: only clients inside its VPC reach a gateway endpoint.",
-    ),
-}
-"""The summary and the risk of each endpoint."""
-
-
 def _advice(instance: Instance, monthly_gib: float, when: str, way: Alternative) -> Advice:
-    if way.id not in ENDPOINTS:
+    if way.id == "interface-endpoint":
+        summary = (
+            "If the traffic goes to an AWS service, create an interface endpoint in one zone, so that it bypasses the"
+            f" instance (priced with {monthly_gib:,.0f} GiB a month, as now)."
+        )
+        risk = "AWS bills the endpoint per hour, zone and GiB. Clients must resolve its name."
+    elif way.id == "gateway-endpoint":
+        to_s3 = "If it goes to S3 from clients inside the VPC, create a gateway endpoint."
+        summary = f"{to_s3} It is free, and they need no proxy."
+        risk = "It does not help on-premises clients: only clients inside its VPC reach a gateway endpoint."
+    else:
         return ec2.change_type(instance, way.id, f"{when}: {way.summary}.", way.changes)
-    summary, risk = ENDPOINTS[way.id]
-    return Advice(action=way.id, summary=summary.format(monthly_gib), changes=way.changes, risk=risk, reversible=True)
+    return Advice(action=way.id, summary=summary, changes=way.changes, risk=risk, reversible=True)
