@@ -2,8 +2,8 @@
 
 ## What it finds
 A file system of any type, at least a week old, that had no read, write or client for 36 days, or since it was created.
-ONTAP and Windows below 32 MB/s do not publish their clients: there, the metadata operations must be zero. FSx publishes
-zeros while nothing happens, so a missing day makes the answer unknown.
+ONTAP and Windows below 32 MB/s publish no clients, so metadata operations must be zero. FSx publishes zeros while
+nothing happens, so a missing day makes the answer unknown.
 
 ## Why it matters
 AWS bills the provisioned storage, throughput and IOPS, whether a client comes or not.
@@ -15,8 +15,8 @@ AWS bills the provisioned storage, throughput and IOPS, whether a client comes o
 - On ONTAP and small Windows file systems, a mounted client that does nothing is not visible: medium confidence.
 
 ## What to do
-Ask the owner. Then back up the file system, wait until the backup is available, and delete it in the order that its
-type requires. Or keep the data on the smallest file server.
+Ask the owner. Then back it up, wait until the backup is available, and delete it in the order that its type requires.
+Or keep the data on the smallest file server.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -211,7 +211,6 @@ DETECTOR = Detector(
         windows("scratch Lustre, a month of zeros", Flagged, "Lustre, 1,024 GiB, and no client", **LUSTRE),
         openzfs("metadata operations without a client", Flagged, metrics={METADATA: 12.0}),
         openzfs("quiet since it was created two weeks ago", Flagged, "13 days", created_at=days_ago(14)),
-        openzfs("recorded for a month, and not before", Flagged, "31 days", metrics={READS: [0.0] * 32}),
         unread("no metric at all", Unknown, "no point on 30 of 30 days"),
         openzfs("a day without a point", Unknown, "1 of 36 days", metrics={WRITES: days(0.0, {16: None})}),
         openzfs("two hours of a day are missing", Flagged, metrics={fsx.samples(CLIENTS): LOST_HOURS[2]}),
