@@ -46,16 +46,7 @@ from slackwater.performance.efs import EfsMode
 from slackwater.rules import efs, efs_throughput, examples
 from slackwater.rules.advice import by_program
 from slackwater.rules.efs import METERED
-from slackwater.rules.efs_throughput import (
-    BALANCE,
-    LEAST_PERMITTED,
-    LOOK_BACK_DAYS,
-    MOVED,
-    Demand,
-    Month,
-    Window,
-    change_to,
-)
+from slackwater.rules.efs_throughput import BALANCE, LEAST_PERMITTED, LOOK_BACK_DAYS, MOVED, Demand, Month, Window
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
 from slackwater.rules.series import grouped
 
@@ -122,8 +113,9 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
         return Fine(FREE)
     answer = window.demand(permitted, by_hour)
     if free or isinstance(answer, Unknown) or not _is_calm(answer, limits):
-        month = [] if free else efs_throughput.month_needs(file_system, *(() if elastic else (BALANCE,)))
-        metered, *_ = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, window.back, METERED), *month)
+        month = () if free else MOVED if elastic else (*MOVED, BALANCE)
+        five_minutes = efs.needs(file_system, FIVE_MINUTES_S, window.back, METERED)
+        metered, *_ = seen.read(*five_minutes, *efs.daily(file_system, LOOK_BACK_DAYS, *month))
         answer = window.demand(permitted, metered)
     demand = unless_decided(answer)
     if not elastic and (at_limit_s := _at_limit_s(demand, limits, ceiling, paid=paid > 0)) is not None:
@@ -193,7 +185,7 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
     if not bursting and amount is None and not to_elastic:
         return Fine(suits)
 
-    *_, last = seen.read(*efs_throughput.month_needs(file_system, *(() if elastic else (BALANCE,))))
+    *_, last = seen.read(*efs.daily(file_system, LOOK_BACK_DAYS, *(MOVED if elastic else (*MOVED, BALANCE))))
     moved = unless_decided(efs_throughput.month(file_system, seen, limits.window_days))
     bill, slow = moved.elastic(most=False) if elastic else (), demand.too_slow(moved, limits.times, amount)
     minute = min(ceiling, demand.peak * FIVE_MINUTES_S / MINUTE_S)  # if one minute moved all that the five did
@@ -236,7 +228,7 @@ def _to_bursting(
     burst, full = formulas.metered_ceiling("bursting", file_system), formulas.full_credits_bytes(standard)
     left = formulas.credits_left(file_system, (demand.by_day, demand.metered), limits.times)
     begins = f"the present credits, {100 * held[-1] / full:.0f} % of all" if held else "an unknown number of credits"
-    advised = change_to(
+    advised = efs_throughput.change_to(
         file_system,
         efs_throughput.BURSTING,
         f"Change to bursting, up to {binary_rate_words(burst)} metered. With {limits.headroom_percent:g} % more load,"

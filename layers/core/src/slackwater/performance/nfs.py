@@ -172,9 +172,7 @@ def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: f
     return Passage(seconds, best_s, bound_by, files * rate.operations / seconds, files / seconds)
 
 
-ONE_CEILING: Final = 0.6
-"""A run of writes has one ceiling if this share of its points is near it. The others are its start, its end and noise.
-"""
+ONE_CEILING: Final = 0.6  # a run has one if this share of its points is near it: others are noise, or its ends
 TWO_CEILINGS: Final = 0.8  # the same for two ceilings, which prove less than one
 
 
