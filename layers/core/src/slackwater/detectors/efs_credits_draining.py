@@ -83,16 +83,9 @@ class Course(NamedTuple):
         falls = [before - after for before, after in pairs if not isnan(before - after)]
         return sum(falls) / len(falls) if len(falls) >= mean_of / 2 else None
 
-    @property
-    def fell_daily(self) -> bool:
-        """Whether each of the last days ended with less than it began with: more than one job did that."""
-        falls = [self.lost(DAY, ago=day * DAY, mean_of=LATE) for day in range(DAILY)]
-        return all(fall is not None and fall > 0 for fall in falls)
-
-    @property
-    def days_that_took(self) -> int:
-        """How many of the last seven days ended with clearly less than they began with."""
-        return sum((self.lost(DAY, ago=day * DAY, mean_of=LATE) or 0) >= LOSES for day in range(7))
+    def by_day(self, days: int) -> list[float]:
+        """How much less each of the last days ended with than it began with; 0 if that is unknown."""
+        return [self.lost(DAY, ago=day * DAY, mean_of=LATE) or 0.0 for day in range(days)]
 
     def ahead(self, rhythm: int) -> Iterator[float]:
         """What will be left, for a week by the hour, if the last `rhythm` hours repeat. Nothing if they took little."""
@@ -202,13 +195,14 @@ def _going(shares: Sequence[float], limits: DrainingLimits) -> Going | Fine | Un
     if hours is None or hours > horizon:
         return Fine(f"its credits last, if the last {name} repeats")
     before = course.lost(WEEK, ago=WEEK + DAY) if rhythm == WEEK else None
-    if course.fell_daily or (before is not None and before >= LOSES):
+    fell_daily = min(course.by_day(DAILY)) > 0  # more than one job did that
+    if fell_daily or (before is not None and before >= LOSES):
         return Going(course, hours, rhythm, repeated=rhythm == WEEK)
     if rhythm == DAY:
         return Unknown("it drains, and is known for too short a time to say whether that continues")
     if before is not None:
         return Fine("what drained it is over, and did not happen the week before")
-    if course.days_that_took >= DAILY:
+    if sum(fall >= LOSES for fall in course.by_day(7)) >= DAILY:
         return Going(course, hours, WEEK, repeated=False)
     return Unknown("it drained within the last week, and whether it did the week before is unknown")
 
