@@ -24,8 +24,6 @@ An empty file system costs nothing: it is counted, not listed.
 Ask the owner. Then back up and delete the file system, or move its data to a colder storage class.
 """
 
-from typing import Final
-
 from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Series
 from slackwater.model.money import size_class
@@ -34,16 +32,11 @@ from slackwater.model.resources import EfsFileSystem, EfsReplication
 from slackwater.model.units import DAY_S, GIB, KIB, MIB
 from slackwater.model.verdicts import Fine, Flagged, Verdict
 from slackwater.rules import efs, examples
-from slackwater.rules.advice import protection
+from slackwater.rules.advice import caveats, protection
 from slackwater.rules.examples import Cases, days, days_ago
 
-NEEDED = (efs.CLIENTS, efs.METERED, efs.STORED, efs.SAMPLES)
-OPTIONAL: Final = tuple(metric.optionally() for metric in NEEDED)
-CLIENTS, METERED, STORED, SAMPLES = OPTIONAL
-
-MOVING: Final = (
-    "EFS does not report when the last mount target was deleted. The file system may be moving to another VPC, or AWS"
-    " Transfer Family may use it."
+CLIENTS, METERED, STORED, SAMPLES = OPTIONAL = tuple(
+    metric.optionally() for metric in (efs.CLIENTS, efs.METERED, efs.STORED, efs.SAMPLES)
 )
 
 
@@ -70,13 +63,17 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
     doubt = _doubt(metered, efs.recorded(file_system, seen, stored, samples))
     if not doubt and seen.could_not_read(*needs):
         doubt = "CloudWatch did not return all of its metrics"
+    moving = (
+        "EFS does not report when the last mount target was deleted. The file system may be moving to another VPC, or"
+        " AWS Transfer Family may use it."
+    )
     return Flagged(
         summary=f"{efs.describe(file_system)} that nothing can mount: it has no mount target",
         confidence="medium",
         evidence=(*efs.facts(file_system), efs.sum_of("Metered I/O per day", metered, "bytes")),
         advice=efs.removal(file_system, sure=not doubt),
         gist=(size_class(file_system.total_bytes),),
-        caveats=(MOVING, *([f"{doubt}. Slackwater does not delete it."] if doubt else []), *protection(file_system)),
+        caveats=(moving, *caveats((f"{doubt}. Slackwater does not delete it.", doubt)), *protection(file_system)),
     )
 
 
@@ -89,11 +86,8 @@ def _doubt(metered: Series, recorded: Series) -> str | None:
     return None
 
 
-UNUSED = examples.efs(
-    created_at=days_ago(400), availability_zone=None, stored_bytes={"Standard": 48 * GIB}, mount_targets=0
-)
+UNUSED = examples.efs(availability_zone=None, stored_bytes={"Standard": 48 * GIB}, mount_targets=0)
 orphan = Cases(UNUSED, {STORED: 48.0 * GIB, SAMPLES: 96.0, CLIENTS: 0.0, METERED: 0.0})
-unpublished = Cases(UNUSED, {STORED: 48.0 * GIB, SAMPLES: 96.0})
 bare = Cases(UNUSED)
 THIS_WEEK = {CLIENTS: days(0.0, {3: 90.0}), METERED: days(0.0, {3: 90.0 * MIB})}
 A_LOST_DAY, IN_PART = {STORED: days(48.0 * GIB, {30: None})}, {SAMPLES: days(96.0, {9: 80.0})}
@@ -109,7 +103,7 @@ DETECTOR = Detector(
     outranks=("efs-abandoned", "efs-idle", *efs.SAVERS),
     cases=(
         orphan("no mount target", Flagged, "48.0 GiB (Regional) that nothing can mount"),
-        unpublished("CloudWatch was recording, and published no zeros", Flagged),
+        orphan("CloudWatch was recording, and published no zeros", Flagged, metrics={CLIENTS: None, METERED: None}),
         bare("no metric at all: nothing deletes it", Flagged),
         orphan("a day that CloudWatch did not record: nothing deletes it", Flagged, metrics=A_LOST_DAY),
         orphan("a day recorded in part: nothing deletes it", Flagged, "nothing can mount", metrics=IN_PART),

@@ -82,14 +82,10 @@ class SerialSmallWritesLimits(Limits):
 class Writes(NamedTuple):
     """By five minutes: writes a second and, by the hour, their average size and the hour's place. NaN if missing."""
 
-    series: Series
+    start_s: int
+    per_s: Sequence[float]
     mean_bytes: Sequence[float]
     hours: Sequence[int]
-
-    @property
-    def per_s(self) -> Sequence[float]:
-        """Writes a second."""
-        return self.series.values
 
 
 class Use(NamedTuple):
@@ -183,7 +179,7 @@ def _writes(by_hour: Series, size: Series, count: Series) -> Writes:
         for i in range(before + 1, after if after - before <= BRIDGED + 1 else 0):
             share = (i - before) / (after - before)
             per_s[i] = per_s[before] * (1 - share) + per_s[after] * share
-    return Writes(Series.of(count.start_s, FIVE_MINUTES_S, per_s), [means[hour] for hour in hours], hours)
+    return Writes(count.start_s, per_s, [means[hour] for hour in hours], hours)
 
 
 def _rested(per_s: Sequence[float], i: int, rest: float) -> bool:
@@ -255,8 +251,8 @@ def _flag(fs: EfsFileSystem, writes: Writes, waits: Waits, rate: float, *, alway
     writers = nfs.waiting_writers(rate, one_zone=one_zone)
     hours, longest_s = len(points) * FIVE_MINUTES_S / HOUR_S, waits.longest * FIVE_MINUTES_S
     line = Line("One writer that waits for each answer", round(rate / writers, 1))
-    first_s = writes.series.start_s + points[0] * FIVE_MINUTES_S
-    chart = writes.series.between(first_s - DAY_S / 2, first_s + DAY_S / 2)
+    first_s = writes.start_s + points[0] * FIVE_MINUTES_S
+    around = Series.of(writes.start_s, FIVE_MINUTES_S, writes.per_s).between(first_s - DAY_S / 2, first_s + DAY_S / 2)
     lasts = "all the time" if always else f"for up to {duration_words(longest_s)} in a row"
     io_used = Evidence("Most of the I/O limit used", round(waits.most.io, 1), "percent")
     inputs = {  # only the ratio of the speeds is used
@@ -273,7 +269,7 @@ def _flag(fs: EfsFileSystem, writes: Writes, waits: Waits, rate: float, *, alway
         severity="medium" if hours >= DAY_S / HOUR_S else "low",
         confidence="low" if always else "medium",
         evidence=(
-            Evidence("Writes by five minutes", round(rate), "writes/s", chart, lines=(line,)),
+            Evidence("Writes by five minutes", round(rate), "writes/s", around, lines=(line,)),
             Evidence("Average size of a write", round(kib, 1), "KiB"),
             Evidence("Time at this rate", round(hours, 1), "hours"),
             Evidence("Longest time in a row", round(longest_s / HOUR_S, 1), "hours"),
