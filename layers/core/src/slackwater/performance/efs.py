@@ -359,17 +359,14 @@ def _credits(load: Load, standard_bytes: float, most: float) -> tuple[float | No
     baseline = baseline_bytes_per_s(standard_bytes)
     average = metered_bytes(load.write_bytes, load.read_bytes) / load.month_s
     last_s = seconds_to_empty(full_credits_bytes(standard_bytes), min(average, most), standard_bytes)
-    if last_s is not None and last_s < load.month_s:
-        runs_dry = (
-            f"the month's average is {binary_rate_words(average)} metered and its baseline"
-            f" {binary_rate_words(baseline)}, so its credits are gone after {duration_words(last_s)}"
-        )
-        return last_s, runs_dry, None
-    note = None if last_s is None else f"Burst credits last for {duration_words(last_s)}"
-    if last_s is None and not load.moved_bytes and load.peak_bytes_per_s > baseline:
-        size = size_words(baseline * load.month_s)
+    if last_s is None:
+        size, is_open = size_words(baseline * load.month_s), not load.moved_bytes and load.peak_bytes_per_s > baseline
         note = f"Burst credits last while no more than {size} are written a month, or three times as much is read"
-    return last_s, None, note
+        return None, None, note if is_open else None
+    if last_s >= load.month_s:
+        return last_s, None, f"Burst credits last for {duration_words(last_s)}"
+    rates = f"{binary_rate_words(average)} metered and its baseline {binary_rate_words(baseline)}"
+    return last_s, f"the month's average is {rates}, so its credits are gone after {duration_words(last_s)}", None
 
 
 def bursts(file_system: EfsFileSystem) -> bool:
