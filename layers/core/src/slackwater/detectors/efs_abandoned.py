@@ -7,20 +7,19 @@ systems belong to a job: the policy names the tag that they have. Without it thi
 ```toml [detectors.efs-abandoned] tag = "Job"          # or "Job=encode", if other jobs keep theirs ```
 
 CloudWatch must have been recording: it publishes `StorageBytes` every 15 minutes for each file system, used or not. If
-three of its points are missing in a row, the answer is unknown. So it is if more than three five-minute points of
-`ClientConnections` are missing in a row.
+three of its points are missing in a row, or more than three five-minute points of `ClientConnections`, the answer is
+unknown.
 
 ## Why it matters
-A job that creates a file system, works, and deletes it leaves it behind if its Spot Instance is interrupted ("Can
-Amazon EFS replace EBS?", 2025-02-19). AWS does not report that, and `efs-idle` needs more than a month.
+A job leaves its file system behind if its Spot Instance is interrupted ("Can Amazon EFS replace EBS?", 2025-02-19).
+AWS does not report that, and `efs-idle` needs more than a month.
 
 ## When it is wrong
 - A job that waits for longer than `quiet_hours` without mounting its file system looks the same: for a Spot Instance,
   or for a person. A mounted client is connected, whatever it does.
 - A client of the last 15 minutes may not be published yet. Look again before you delete anything.
 - Bytes that move without a client come from a backup or a lifecycle transition. They lower the confidence.
-- If CloudWatch published no connections at all, any byte makes the answer unknown, because a job is connected while it
-  writes. Without a byte the confidence is lower.
+- If CloudWatch published no connections at all, the confidence is lower. If a byte moved too, the answer is unknown.
 
 `efs-orphaned` reports a file system without a mount target.
 

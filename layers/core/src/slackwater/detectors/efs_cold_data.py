@@ -283,10 +283,7 @@ TWO_HOURS, FIVE_HOURS = five_minutes(0.2, *range(6_000, 6_024)), five_minutes(0.
 
 little = Cases(FILES, moving(1, 0.5), records=(NO_POLICY,))
 bare = Cases(FILES, records=(NO_POLICY,))
-paid = Cases(
-    examples.efs(throughput_mode="provisioned", provisioned_mib_s=64.0, availability_zone=None, stored_bytes=SIX_TIB),
-    records=(NO_POLICY,),
-)
+PAID = {"throughput_mode": "provisioned", "provisioned_mib_s": 64.0, "stored_bytes": SIX_TIB}
 
 DETECTOR = Detector(
     title="EFS file system that keeps cold data in Standard",
@@ -318,7 +315,7 @@ DETECTOR = Detector(
         bare("6 TiB, never fast", Flagged, metrics=five_minutes(0.2), stored_bytes=SIX_TIB),
         bare("6 TiB, and two hours without a point", Flagged, metrics=TWO_HOURS, stored_bytes=SIX_TIB),
         bare("6 TiB, and five hours without a point", Unknown, "for 5 h", metrics=FIVE_HOURS, stored_bytes=SIX_TIB),
-        paid("less provisioned than its size earns, and needed", Fine, "bursts faster", metrics=five_minutes(60)),
+        bare("less provisioned than its size earns, and needed", Fine, "faster", metrics=five_minutes(60), **PAID),
         little("its need of throughput is unknown", Unknown, "MeteredIOBytes has no point", metrics=DARK_DAYS),
         little("Elastic: no credits to lose", Flagged, throughput_mode="elastic", metrics=moving(1, 0.5, 5)),
         little("its policy is not among what was read", Unknown, "not read", records=()),

@@ -4,17 +4,16 @@
 A file system that is at least a week old, has no mount target, and had no client for a week. A file system in a
 replication is not judged: a replica has no mount target until it is needed.
 
-Slackwater deletes it only if CloudWatch recorded the last 36 days (or its whole life if that is shorter) and no byte
-moved in that time. `StorageBytes` shows that CloudWatch was recording.
+Slackwater deletes it only if CloudWatch recorded `StorageBytes` for the last 36 days (or its whole life if that is
+shorter) and no byte moved in that time.
 
 ## Why it matters
 Without a mount target no instance, container or function can reach the data, and AWS bills it as before. A program that
-creates a file system for each job deletes the mount target, waits, and deletes the file system. If it stops in between,
-the file system stays ("Can Amazon EFS replace EBS?", 2025-02-19). `efs-abandoned` and `efs-idle` are then suppressed.
+stops between deleting the mount target of its job and the file system leaves the file system ("Can Amazon EFS replace
+EBS?", 2025-02-19). `efs-abandoned` and `efs-idle` are then suppressed.
 
 ## When it is wrong
-- EFS does not report when the last mount target was deleted. A file system that moves to another VPC has none
-  meanwhile.
+- EFS does not report when the last mount target was deleted. A file system that moves to another VPC has none then.
 - AWS Backup and AWS Transfer Family need no mount target. Bytes that moved are theirs, or those of an earlier client.
 - Someone may keep the data on purpose. Tag it `keep`. For these reasons the confidence is medium.
 
@@ -114,7 +113,6 @@ DETECTOR = Detector(
         bare("eight days old", Flagged, created_at=days_ago(8)),
         bare("one mount target", Fine, "its mount targets: 1", mount_targets=1),
         bare("six days old", Fine, "younger than 7 days", created_at=days_ago(6)),
-        bare("being created", Fine, "creating", state="creating"),
         *examples.exempt_efs(bare),
     ),
 )

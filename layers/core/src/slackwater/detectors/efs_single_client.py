@@ -6,21 +6,20 @@ A file system with all data in Standard that never had more than one client in t
 proposed volume fits the stored data, and the bytes and operations of the busiest five minutes.
 
 ## Why it matters
-EFS costs more because clients in all zones share it and it has no fixed size. EBS bills the allocated size, EFS the
-used one: One Zone costs about as much as an EBS volume of twice the used size ("Can Amazon EFS replace EBS?",
-2025-02-19), and Regional about four times as much. Small files also take a volume a fraction of the time ("The speed of
-EFS at small capacity", 2021-07-26).
+EBS bills the allocated size, EFS the used one: One Zone costs about as much as a volume of twice the used size, and
+Regional about four times as much ("Can Amazon EFS replace EBS?", 2025-02-19). Small files also take a volume a fraction
+of the time ("The speed of EFS at small capacity", 2021-07-26).
 
 ## When it is wrong
 - It may not always be the same client. Instances that take turns, Lambda and Fargate cannot use a volume.
-- Two mounts on one host count as two clients, and such a host is not found. Two clients for two minutes, and none for
+- Two mounts on one host count as two clients, so such a host is not found. Two clients for two minutes, and none for
   the next three, look like one. A standby that mounts only at a failover is not seen.
 - Five-minute averages hide shorter peaks, and the I/O of metadata on a volume is unknown.
 - EBS has no colder class, so file systems with data in one are left out. So are those of a replication.
 
 ## What to do
-If one instance uses it for good, create a gp3 volume in the zone of that instance, copy the data, and mount it. You
-lose access from other instances and zones, and automatic growth. A volume does not survive its zone: take snapshots.
+If one instance uses it for good, create a gp3 volume in the zone of that instance, copy the data, and mount it. Other
+instances and zones lose access, and you grow the volume. It does not survive its zone: take snapshots.
 """
 
 from dataclasses import replace
@@ -195,28 +194,24 @@ def _volume(file_system: EfsFileSystem, to: tuple[int, ebs.Gp3], work: Work, way
 POINTS = 36 * 288
 
 
-def connected(points: Points, mib_s: float = 4, kib: float = 64) -> dict[tuple[Metric, int], Points]:
-    """36 days of connection-minutes by five minutes, with reads of `mib_s` in operations of `kib`.
+def connected(points: Points, mib_s: float = 4, kib: float = 64, hours: int = 24) -> dict[tuple[Metric, int], Points]:
+    """36 days of connection-minutes by five minutes, with reads of `mib_s` in operations of `kib` for `hours` a day.
 
     The day that is not over has 108 points.
     """
     minutes = [0.0 if value is None else value for value in points]
     ends = [len(minutes) - 108 - 288 * n for n in range(36)]
     days = [sum(minutes[max(0, end - 288) : end]) for end in reversed(ends)]
+    busy, quiet = 12 * hours, [None] * (288 - 12 * hours)
     per_s = {READ: mib_s * MIB, WRITTEN: 0.5 * MIB, READS: mib_s * MIB / KIB / kib, WRITES: 8.0}
     return {
         (CLIENTS, DAY_S): [*days, sum(minutes[-108:])],
         (CLIENTS, FIVE_MINUTES_S): points,
-        **{(metric, FIVE_MINUTES_S): [rate * FIVE_MINUTES_S] * POINTS for metric, rate in per_s.items()},
+        **{(metric, FIVE_MINUTES_S): ([rate * FIVE_MINUTES_S] * busy + quiet) * 36 for metric, rate in per_s.items()},
     }
 
 
 ALWAYS = connected([5.0] * POINTS)
-NOW_AND_THEN = {
-    key: values if key[0] is CLIENTS else [value if point % 288 < 12 else None for point, value in enumerate(values)]
-    for key, values in connected([5.0] * POINTS, 40).items()
-}
-"""Reads and writes for the first hour of each 24. The rest of the day has no points."""
 NO_OPERATIONS = {(READS, FIVE_MINUTES_S): None, (WRITES, FIVE_MINUTES_S): None}
 TOO_FAST = connected([5.0] * POINTS, mib_s=400, kib=4)
 HALF_DAYS = connected(([5.0] * 144 + [0.0] * 144) * 36)
@@ -228,7 +223,6 @@ SIX_HOURS = {(CLIENTS, FIVE_MINUTES_S): [5.0] * 9000 + [None] * 96 + [5.0] * 127
 A_LOST_DAY = {(CLIENTS, DAY_S): [1440.0] * 30 + [None] + [1440.0] * 6}
 
 WIKI = examples.efs(created_at=days_ago(250), stored_bytes={"Standard": 80 * GIB})
-COLD = {"Standard": 80 * GIB, "IA": 4 * KIB}
 
 alone = Cases(WIKI, ALWAYS)
 regional = Cases(replace(WIKI, availability_zone=None, mount_targets=3), ALWAYS)
@@ -244,7 +238,7 @@ DETECTOR = Detector(
     cases=(
         alone("one client, always", Flagged, "connected 100% of 30 days: a gp3 volume of 120 GiB is enough"),
         regional("one client, which restarts every week", Flagged, "EFS Regional", metrics=REBOOTS),
-        alone("one client, which reads for an hour a day", Flagged, metrics=NOW_AND_THEN),
+        alone("one client, which reads for an hour a day", Flagged, metrics=connected([5.0] * POINTS, 40, hours=1)),
         alone("one client, and operations that are not published", Flagged, metrics=NO_OPERATIONS),
         alone("one client that does more than a volume can", Fine, "no gp3 volume is as fast", metrics=TOO_FAST),
         alone("two clients", Fine, "more than one", metrics=connected([10.0] * POINTS)),
@@ -252,12 +246,11 @@ DETECTOR = Detector(
         alone("two clients for half of every hour, and none for the other", Fine, "at once", metrics=HALF_HOURS),
         alone("a second client five weeks ago", Fine, "two clients", metrics=WEEKS_AGO),
         alone("one client, by day only", Fine, "no client was connected all the time", metrics=HALF_DAYS),
-        alone("nobody", Fine, "no client was connected", metrics=connected([0.0] * POINTS)),
         alone("scattered points are missing", Flagged, metrics=connected(([5.0] * 199 + [None]) * 51 + [5.0] * 168)),
         alone("six hours without points", Unknown, "96 of 8640 periods", metrics=SIX_HOURS),
         alone("a day without a point", Unknown, "1 of 30 days", metrics=A_LOST_DAY),
         bare("no metrics", Unknown, "30 of 30 days"),
-        bare("data in Infrequent Access", Fine, "colder class", stored_bytes=COLD),
+        bare("data in Infrequent Access", Fine, "colder class", stored_bytes={"Standard": 80 * GIB, "IA": 4 * KIB}),
         bare("no mount target", Fine, "nothing can mount", mount_targets=0),
         alone("two weeks old", Fine, "younger than 30 days", created_at=days_ago(14)),
         alone("too large for a volume", Fine, "no gp3 volume is as large", stored_bytes={"Standard": 60_000 * GIB}),
