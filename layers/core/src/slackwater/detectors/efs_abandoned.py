@@ -7,20 +7,19 @@ systems belong to a job: the policy names the tag that they have. Without it thi
 ```toml [detectors.efs-abandoned] tag = "Job"          # or "Job=encode", if other jobs keep theirs ```
 
 CloudWatch must have been recording: it publishes `StorageBytes` every 15 minutes for each file system, used or not. If
-three of its points are missing in a row, the answer is unknown. So it is if more than three five-minute points of
-`ClientConnections` are missing in a row.
+three of its points are missing in a row, or more than three five-minute points of `ClientConnections`, the answer is
+unknown.
 
 ## Why it matters
-A job that creates a file system, works, and deletes it leaves it behind if its Spot Instance is interrupted ("Can
-Amazon EFS replace EBS?", 2025-02-19). AWS does not report that, and `efs-idle` needs more than a month.
+A job leaves its file system behind if its Spot Instance is interrupted ("Can Amazon EFS replace EBS?", 2025-02-19).
+AWS does not report that, and `efs-idle` needs more than a month.
 
 ## When it is wrong
 - A job that waits for longer than `quiet_hours` without mounting its file system looks the same: for a Spot Instance,
   or for a person. A mounted client is connected, whatever it does.
 - A client of the last 15 minutes may not be published yet. Look again before you delete anything.
 - Bytes that move without a client come from a backup or a lifecycle transition. They lower the confidence.
-- If CloudWatch published no connections at all, any byte makes the answer unknown, because a job is connected while it
-  writes. Without a byte the confidence is lower.
+- If CloudWatch published no connections at all, the confidence is lower. If a byte moved too, the answer is unknown.
 
 `efs-orphaned` reports a file system without a mount target.
 
@@ -28,14 +27,13 @@ Amazon EFS replace EBS?", 2025-02-19). AWS does not report that, and `efs-idle` 
 Check that the job is over, and keep its results. Then back up, delete the mount targets, and delete the file system.
 """
 
-from collections.abc import Mapping
 from typing import Final
 
 from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Series
 from slackwater.model.money import size_class
 from slackwater.model.resources import EfsFileSystem, EfsReplication
-from slackwater.model.units import FIVE_MINUTES_S, GIB, MIB, MINUTE_S
+from slackwater.model.units import FIVE_MINUTES_S, GIB, MIB
 from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.rules import advice, efs, examples
 from slackwater.rules.efs import CLIENTS, METERED, STORED
@@ -69,29 +67,30 @@ class AbandonedLimits(Limits):
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> Verdict:
     """Flag a job's file system that had no client for hours while CloudWatch was recording."""
-    unless_decided(_exempt(file_system, seen, limits))
+    tag = unless_decided(_tag(file_system, seen, limits))
     (connections,) = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.quiet_hours / 24, CLIENTS))
     clients = seen.finished(connections, file_system.created_at)
     if minutes := sum(clients.present):
         return Fine(f"clients were connected for {minutes:,.0f} minutes in {limits.quiet_hours} hours")
     if clients.present and (gap := longest_gap(clients)) > MOST_MISSING[CLIENTS]:
-        return Unknown(f"ClientConnections has zeros, but no point for {_minutes(gap)} minutes: a client may have come")
+        return Unknown(f"ClientConnections has zeros, but no point for {5 * gap} minutes: a client may have come")
     stored, metered = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.quiet_hours / 24, STORED, METERED))
     if (gap := longest_gap(seen.finished(stored, file_system.created_at))) > MOST_MISSING[STORED]:
-        return Unknown(f"StorageBytes has no point for {_minutes(gap)} minutes: CloudWatch was not recording")
+        return Unknown(f"StorageBytes has no point for {5 * gap} minutes: CloudWatch was not recording")
     moved_bytes = sum(metered.present)
     if moved_bytes and not clients.present:
         return Unknown("data moved, but ClientConnections was not published: the client is unknown")
-    return _flag(file_system, limits, clients, moved_bytes)
+    return _flag(file_system, tag, limits.quiet_hours, clients, moved_bytes)
 
 
-def _exempt(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> Fine | Unknown | None:
-    """The verdict that needs no metrics."""
+def _tag(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> str | Fine | Unknown:
+    """Its tag of a job, as `Job=encode`. The verdict if that needs no metrics. A limit `Job` allows any value."""
     if limits.tag is None:
         return Fine("the policy names no tag of the file systems that jobs create: detectors.efs-abandoned.tag")
     if file_system.tags is None:
         return Unknown(f"its tags could not be read, so whether it has {limits.tag} is unknown")
-    if not _has(file_system.tags, limits.tag):
+    key, equals, value = limits.tag.partition("=")
+    if key not in file_system.tags or (equals and file_system.tags[key] != value):
         return Fine(f"it is not a job's: it has no tag {limits.tag}")
     hours = max(limits.minimum_age_hours, limits.quiet_hours)
     if seen.is_younger(file_system.created_at, hours=hours):
@@ -99,37 +98,24 @@ def _exempt(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> 
     unless_decided(efs.exempt(file_system, seen))
     if EfsReplication in seen.fleet.unreadable:
         return Unknown(f"replications could not be read: {seen.fleet.unreadable[EfsReplication]}")
-    return None
+    return f"{key}={file_system.tags[key]}"
 
 
-def _has(tags: Mapping[str, str], tag: str) -> bool:
-    """Whether it has the tag: `Job` is a key with any value, `Job=encode` a key with this one."""
-    key, equals, value = tag.partition("=")
-    return key in tags and (not equals or tags[key] == value)
-
-
-def _minutes(points: int) -> int:
-    return points * FIVE_MINUTES_S // MINUTE_S
-
-
-def _flag(file_system: EfsFileSystem, limits: AbandonedLimits, clients: Series, moved_bytes: float) -> Flagged:
-    waits = f"A job that waits for longer than {limits.quiet_hours} hours looks the same. Check that it is over."
+def _flag(file_system: EfsFileSystem, tag: str, quiet_hours: int, clients: Series, moved_bytes: float) -> Flagged:
+    waits = f"A job that waits for longer than {quiet_hours} hours looks the same. Check that it is over."
     moved = f"{moved_bytes / MIB:,.1f} MiB moved without a client, probably by AWS Backup or a lifecycle transition."
     silent = "CloudWatch published nothing instead of zeros, although it was recording."
     doubts = advice.caveats((moved, moved_bytes), (silent, not clients.present))
-    sure = not doubts
-    key = str(limits.tag).partition("=")[0]
-    tag = f"{key}={(file_system.tags or {}).get(key, '')}"
     return Flagged(
-        summary=f"{efs.describe(file_system)} of a job ({tag}), and no client in {limits.quiet_hours} hours",
-        confidence="high" if sure else "medium",
+        summary=f"{efs.describe(file_system)} of a job ({tag}), and no client in {quiet_hours} hours",
+        confidence="medium" if doubts else "high",
         evidence=(
-            Evidence("Hours without a client", limits.quiet_hours, "hours"),
+            Evidence("Hours without a client", quiet_hours, "hours"),
             Evidence("Created for a job", tag, "words"),
             efs.sum_of("Clients connected, by five minutes", clients, "connection-minutes"),
             *efs.facts(file_system),
         ),
-        advice=efs.removal(file_system, sure=sure),
+        advice=efs.removal(file_system, sure=not doubts),
         gist=(tag, file_system.mount_targets > 0, size_class(file_system.total_bytes)),
         caveats=(waits, *doubts, *advice.protection(file_system)),
     )
@@ -144,7 +130,6 @@ TWENTY_MINUTES = {CLIENTS: [0.0] * 28 + [None] * 4 + [0.0] * 40}
 AN_HOUR_LOST = {STORED: [*EVERY_15_MINUTES[:24], *[None] * 12, *EVERY_15_MINUTES[:36]], CLIENTS: None, METERED: None}
 
 job = Cases(LEFT_BEHIND, SILENT, limits={"tag": "Job"}, period_s=FIVE_MINUTES_S)
-untagged = Cases(LEFT_BEHIND, SILENT, period_s=FIVE_MINUTES_S)
 
 DETECTOR = Detector(
     title="EFS file system of a job that is over",
@@ -160,7 +145,7 @@ DETECTOR = Detector(
         job("six hours without points, while CloudWatch was recording", Flagged, metrics=NO_ZEROS),
         job("the last points are late", Flagged, metrics=LATE),
         job("only AWS Backup reads it", Flagged, metrics={METERED: [0.0] * 70 + [5.0 * MIB, 9.0 * MIB]}),
-        untagged("no tag is named", Fine, "the policy names no tag"),
+        job("no tag is named", Fine, "the policy names no tag", limits={"tag": None}),
         job("another job's", Fine, "no tag Job=report", limits={"tag": "Job=report"}),
         job("not a job's", Fine, "not a job's", tags={"Name": "home"}),
         job("tags could not be read", Unknown, "tags could not be read", tags=None),

@@ -43,8 +43,6 @@ from slackwater.rules.efs import METERED, READ, SAMPLES, STORED, WRITTEN
 from slackwater.rules.efs_throughput import without_holes
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
 
-MOSTLY_COLD: Final = 0.5
-
 CHARGED: Final[Mapping[EfsStorageClass, tuple[PriceItem, PriceItem]]] = {
     "IA": (money.EFS_IA_READ, money.EFS_IA_TIERING),
     "Archive": (money.EFS_ARCHIVE_READ, money.EFS_ARCHIVE_TIERING),
@@ -93,7 +91,10 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Ver
     metered, holes = seen.read(*needs), list[str]()
     for series in metered:
         holes += unless_decided(_needs_its_throughput(file_system, seen, series, limits, touched))
-    slower = "".join(f" {_baseline_words(file_system.standard_bytes, series)}" for series in metered)
+    baselines = (formulas.baseline_bytes_per_s(size) for size in (file_system.standard_bytes, 0))
+    falls = "Its baseline falls from {} to as little as {}.".format(*map(binary_rate_words, baselines))
+    averages = (sum(one.present) / one.period_s / max(1, len(one.present)) for one in metered)
+    slower = "".join(f" {falls} It used {binary_rate_words(average)} on average." for average in averages)
     return _flag(file_system, lifecycle, touched, slower, holes)
 
 
@@ -188,7 +189,7 @@ def _flag(
     )
     monthly_read_gib = read_gib / touched.days * DAYS_PER_MONTH
     sure = touched.sure and not touched.total_bytes and not holes
-    few = cold_bytes / standard < MOSTLY_COLD  # whole files, and not single bytes, then decide how much moves
+    few = cold_bytes < standard / 2  # whole files, and not single bytes, then decide how much moves
     return Flagged(
         summary=(
             f"At least {cold} of {all_} GiB in Standard were neither read nor written in {touched.days} days, and no"
@@ -206,12 +207,6 @@ def _flag(
         gist=(size_class(standard), size_class(cold_bytes)),
         caveats=(saving, efs.one_way_caveat("efs-cold-data"), *holes),
     )
-
-
-def _baseline_words(standard_bytes: float, metered: Series) -> str:
-    now, least = (binary_rate_words(formulas.baseline_bytes_per_s(size)) for size in (standard_bytes, 0))
-    used = binary_rate_words(sum(metered.present) / metered.period_s / max(1, len(metered.present)))
-    return f"Its baseline falls from {now} to as little as {least}. It used {used} on average."
 
 
 def _changes(file_system: EfsFileSystem, to: EfsStorageClass, cold: int, read_gib: float) -> tuple[Change, ...]:
@@ -262,11 +257,6 @@ def _advice(
         )
 
 
-def in_standard(gib: int) -> dict[str, int]:
-    """Data in Standard alone."""
-    return {"Standard": gib * GIB, "IA": 0, "Archive": 0}
-
-
 def moving(read_gib: float, written_gib: float, metered_mib_s: float = 0.01) -> Metrics:
     """The same every day."""
     return {READ: read_gib * GIB, WRITTEN: written_gib * GIB, METERED: metered_mib_s * MIB * DAY_S}
@@ -278,18 +268,11 @@ def five_minutes(mib_s: float, *lost: int) -> Metrics:
     return {**moving(20, 10), METERED: None, (METERED, FIVE_MINUTES_S): points}
 
 
-FILES = examples.efs(
-    id="fs-0d4e5f60718293a4b",
-    tags={"Name": "photo-library"},
-    created_at=days_ago(400),
-    availability_zone=None,
-    stored_bytes=in_standard(800),
-    mount_targets=3,
-)
+FILES = examples.efs(availability_zone=None, stored_bytes={"Standard": 800 * GIB})
 NO_POLICY = EfsLifecycle(id=FILES.id, transition_to_ia=None, transition_to_archive=None, transition_to_primary=None)
 MOVES = replace(NO_POLICY, transition_to_ia="AFTER_60_DAYS")
 BRINGS_BACK = replace(NO_POLICY, transition_to_primary="AFTER_1_ACCESS")
-SIX_TIB = in_standard(6 * TIB // GIB)
+SIX_TIB = {"Standard": 6 * TIB}
 ONE_NIGHT = {READ: days(0.0, {34: 800.0 * GIB})}
 DARK_DAYS = {METERED: days(MIB, {range(4, 7): None})}
 A_WEEK = [400.0 * MIB * FIVE_MINUTES_S] * 2 + [MIB] * 2014
@@ -300,10 +283,7 @@ TWO_HOURS, FIVE_HOURS = five_minutes(0.2, *range(6_000, 6_024)), five_minutes(0.
 
 little = Cases(FILES, moving(1, 0.5), records=(NO_POLICY,))
 bare = Cases(FILES, records=(NO_POLICY,))
-paid = Cases(
-    examples.efs(throughput_mode="provisioned", provisioned_mib_s=64.0, availability_zone=None, stored_bytes=SIX_TIB),
-    records=(replace(NO_POLICY, id=examples.efs().id),),
-)
+PAID = {"throughput_mode": "provisioned", "provisioned_mib_s": 64.0, "stored_bytes": SIX_TIB}
 
 DETECTOR = Detector(
     title="EFS file system that keeps cold data in Standard",
@@ -324,7 +304,7 @@ DETECTOR = Detector(
         little("written again every month", Fine, "reads and writes so much", metrics=moving(1, 20)),
         bare("its policy moves cold files already", Fine, "its lifecycle policy", records=(MOVES,)),
         little("a policy that only brings files back", Flagged, records=(BRINGS_BACK,)),
-        bare("99 GiB in Standard", Fine, "less than 100 GiB", stored_bytes=in_standard(99)),
+        bare("99 GiB in Standard", Fine, "less than 100 GiB", stored_bytes={"Standard": 99 * GIB}),
         little("three weeks old", Fine, "younger than 30 days", created_at=days_ago(21)),
         bare("being deleted", Fine, "deleting", state="deleting"),
         little("a replica", Fine, "destination of a replication", is_replica=True),
@@ -335,7 +315,7 @@ DETECTOR = Detector(
         bare("6 TiB, never fast", Flagged, metrics=five_minutes(0.2), stored_bytes=SIX_TIB),
         bare("6 TiB, and two hours without a point", Flagged, metrics=TWO_HOURS, stored_bytes=SIX_TIB),
         bare("6 TiB, and five hours without a point", Unknown, "for 5 h", metrics=FIVE_HOURS, stored_bytes=SIX_TIB),
-        paid("less provisioned than its size earns, and needed", Fine, "bursts faster", metrics=five_minutes(60)),
+        bare("less provisioned than its size earns, and needed", Fine, "faster", metrics=five_minutes(60), **PAID),
         little("its need of throughput is unknown", Unknown, "MeteredIOBytes has no point", metrics=DARK_DAYS),
         little("Elastic: no credits to lose", Flagged, throughput_mode="elastic", metrics=moving(1, 0.5, 5)),
         little("its policy is not among what was read", Unknown, "not read", records=()),

@@ -5,13 +5,12 @@
 - One that was without credits on 3 or more of the last 7 days, even if it refilled in between.
 - A risk: one whose credits will be gone within 7 days if the last week repeats.
 
-The *rhythm* counts: a batch that drains by night, or from Monday to Friday, and is refilled in time is fine. So is a
-job that drains for an hour. With less than a day of points the answer is unknown.
+A batch that drains by night, or from Monday to Friday, and is refilled in time is fine. So is a job that drains for an
+hour. With less than a day of points the answer is unknown.
 
 ## Why it matters
-Without credits a small file system has 1 MiB/s, and opening a file takes seconds. No AWS message says why. A new file
-system starts with 2.1 TiB of credits, so it is fast for weeks and then slow ("Can Amazon EFS replace EBS?",
-2025-02-19).
+Without credits a small file system has 1 MiB/s, and opening a file takes seconds. No AWS message says why. It starts
+with 2.1 TiB of credits, so it is fast for weeks and then slow ("Can Amazon EFS replace EBS?", 2025-02-19).
 
 ## When it is wrong
 - A load that began within the last three days may end, and one that ended after several days still counts for a day.
@@ -24,9 +23,8 @@ system starts with 2.1 TiB of credits, so it is fast for weeks and then slow ("C
 
 ## What to do
 Change online to Elastic, or to Provisioned in steps. Jobs that need a fast file system for hours may create one each,
-with its own credits, and delete it afterwards. Two other ideas do not help:
-- Dummy data raises the baseline, but 1 MiB/s takes 20 GiB in Standard, and you write them at the rate that is too slow.
-- One Zone has the same credits and the same baseline.
+with its own credits, and delete it afterwards. Dummy data raises the baseline, but 1 MiB/s takes 20 GiB in Standard,
+and you write them at the rate that is too slow. One Zone has the same credits and the same baseline.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -83,16 +81,9 @@ class Course(NamedTuple):
         falls = [before - after for before, after in pairs if not isnan(before - after)]
         return sum(falls) / len(falls) if len(falls) >= mean_of / 2 else None
 
-    @property
-    def fell_daily(self) -> bool:
-        """Whether each of the last days ended with less than it began with: more than one job did that."""
-        falls = [self.lost(DAY, ago=day * DAY, mean_of=LATE) for day in range(DAILY)]
-        return all(fall is not None and fall > 0 for fall in falls)
-
-    @property
-    def days_that_took(self) -> int:
-        """How many of the last seven days ended with clearly less than they began with."""
-        return sum((self.lost(DAY, ago=day * DAY, mean_of=LATE) or 0) >= LOSES for day in range(7))
+    def by_day(self, days: int) -> list[float]:
+        """How much less each of the last days ended with than it began with; 0 if that is unknown."""
+        return [self.lost(DAY, ago=day * DAY, mean_of=LATE) or 0.0 for day in range(days)]
 
     def ahead(self, rhythm: int) -> Iterator[float]:
         """What will be left, for a week by the hour, if the last `rhythm` hours repeat. Nothing if they took little."""
@@ -100,10 +91,6 @@ class Course(NamedTuple):
         for hour in range(WEEK if lost and lost >= LOSES else 0):
             rounds, phase = divmod(hour, rhythm)
             yield last[phase] - (lost or 0) * (rounds + 1)
-
-    def empty_after(self, rhythm: int) -> int | None:
-        """In how many hours nothing is left then; None for never."""
-        return next((hour for hour, left in enumerate(self.ahead(rhythm), 1) if left <= 0), None)
 
 
 class Going(NamedTuple):
@@ -196,19 +183,20 @@ def _going(shares: Sequence[float], limits: DrainingLimits) -> Going | Fine | Un
     lowest = min(share for share in shares if not isnan(share))
     if rhythm == WEEK and lowest > NEVER_EMPTY:
         return Fine(f"{100 * lowest:.0f} % of its credits were left at the lowest")
-    hours = course.empty_after(rhythm)
+    hours = next((hour for hour, left in enumerate(course.ahead(rhythm), 1) if left <= 0), None)
     if course.lost(rhythm) is None:
         return Unknown(f"BurstCreditBalance has too few points of the last day, or of a {name} before")
     if hours is None or hours > horizon:
         return Fine(f"its credits last, if the last {name} repeats")
     before = course.lost(WEEK, ago=WEEK + DAY) if rhythm == WEEK else None
-    if course.fell_daily or (before is not None and before >= LOSES):
+    fell_daily = min(course.by_day(DAILY)) > 0  # more than one job did that
+    if fell_daily or (before is not None and before >= LOSES):
         return Going(course, hours, rhythm, repeated=rhythm == WEEK)
     if rhythm == DAY:
         return Unknown("it drains, and is known for too short a time to say whether that continues")
     if before is not None:
         return Fine("what drained it is over, and did not happen the week before")
-    if course.days_that_took >= DAILY:
+    if sum(fall >= LOSES for fall in course.by_day(7)) >= DAILY:
         return Going(course, hours, WEEK, repeated=False)
     return Unknown("it drained within the last week, and whether it did the week before is unknown")
 
@@ -332,10 +320,8 @@ case = Cases(SHARE, period_s=HOUR_S)
 gone = Cases(SHARE, by_hour([12.0] * (15 * DAY), start=0.5), period_s=HOUR_S)
 WORKDAY, WEEKEND, NIGHT = [5.0] * 12 + [1.0] * 12, [0.2] * (2 * DAY), [0.5] * 20 + [8.0] * 3 + [0.5]
 LESS_BACK = [0.2] * DAY + [*(WORKDAY * 5), *WEEKEND] * 2 + WORKDAY
-ONE_WEEK = [5.0] * DAY + WEEKEND + [6.0] * (5 * DAY) + WEEKEND
 TEN_DAYS = "ten days old, drained from Monday to Friday, and seen at the end of the weekend"
 WITHIN_A_DAY = [0.5] * (5 * DAY) + [90.0] * 5 + [0.5] * (5 * DAY - 5)
-REFILLED = [*(([4.5] * 12 + [0.2] * 12) * 5), *WEEKEND] * 2 + [4.5] * 12
 IMPORT = [0.5] * (12 * DAY) + [90.0] * 5 + [0.5] * (4 * DAY - 5)
 FASTER, NO_LOWER = [3.0] * (13 * DAY) + [6.0] * (2 * DAY), ([0.9] * 20 + [7.0] * 4) * 15
 THREE_HOURS = [0.5] * (15 * DAY - 3) + [95.0] * 3
@@ -356,9 +342,8 @@ DETECTOR = Detector(
         share("faster of late: the two ways to the date differ", Flagged, "are gone between 2026-11-", FASTER),
         share("less comes back at each weekend than each week takes", Flagged, "If the last week", LESS_BACK, 0.25),
         share("five days old, and draining since it was created", Flagged, "If the last day", [5.0] * (5 * DAY)),
-        share(TEN_DAYS, Flagged, "If the last week repeats", ONE_WEEK),
+        share(TEN_DAYS, Flagged, "If the last week repeats", [5.0] * DAY + WEEKEND + [6.0] * (5 * DAY) + WEEKEND),
         share("ten days old, and filled within a day", Unknown, "whether it did the week before", WITHIN_A_DAY),
-        share("drained by day from Monday to Friday, and full again at the weekend", Fine, "at the lowest", REFILLED),
         share("a batch every night that is earned again by day", Fine, "left at the lowest", NIGHT * 15),
         share("low, and no lower than a week ago", Fine, "last, if the last week repeats", NO_LOWER, start=0.3),
         share("an import that is over", Fine, "what drained it is over", IMPORT),

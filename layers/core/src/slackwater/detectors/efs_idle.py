@@ -6,17 +6,16 @@ CloudWatch must have recorded the last 30 days: it publishes `StorageBytes` for 
 without that metric makes the answer unknown. If it is missing before that, only the confidence is lower.
 
 ## Why it matters
-EFS bills stored data until someone deletes it. Jobs that create a file system and delete it at their end leave it
-behind when their Spot Instance is interrupted ("Can Amazon EFS replace EBS?", 2025-02-19). AWS does not report that.
+EFS bills stored data until someone deletes it. A job that deletes its file system at its end leaves it behind when its
+Spot Instance is interrupted ("Can Amazon EFS replace EBS?", 2025-02-19). AWS does not report that.
 
 ## When it is wrong
 - Data that you keep on purpose and read once a year looks the same. Tag it `keep`.
 - A job that runs less often than every `look_back_days` is not visible. The confidence is high only after 36 days.
 - Bytes that move without a client come from AWS Backup, a replication, a lifecycle transition or AWS Transfer Family.
-  They are not use, but they lower the confidence. If CloudWatch published no connections at all, their origin is
-  unknown, and so is the answer.
-- CloudWatch may publish nothing instead of zeros while no client is connected. That counts as idle, with lower
-  confidence, if no byte moved.
+  They are not use, but they lower the confidence.
+- If CloudWatch published no connections at all, that counts as idle, with lower confidence. If a byte moved too, the
+  answer is unknown.
 
 ## What to do
 Ask the owner. Then back up the file system and delete its mount targets and the file system, or move its data to a
@@ -113,11 +112,6 @@ def _doubts(data_bytes: float, metered_bytes: float, *, zeros_are_real: bool, lo
 SILENT = {STORED: 32.0 * GIB, SAMPLES: 96.0, METERED: 0.0, CLIENTS: 0.0, READ: 0.0, WRITTEN: 0.0}
 
 
-def lost_day(days_ago: int) -> Metrics:
-    """A day that CloudWatch did not record."""
-    return {STORED: days(32.0 * GIB, {days_ago: None}), SAMPLES: days(96.0, {days_ago: None})}
-
-
 def used(days_ago: int, minutes: float | None = 90.0) -> Metrics:
     """Clients on one day."""
     return {CLIENTS: days(0.0, {days_ago: minutes})}
@@ -125,6 +119,7 @@ def used(days_ago: int, minutes: float | None = 90.0) -> Metrics:
 
 idle = Cases(examples.efs(), SILENT)
 unpublished = Cases(examples.efs(), {STORED: 32.0 * GIB, SAMPLES: 96.0})
+LOST_BEFORE, LOST_DAY = ({SAMPLES: days(96.0, {day: None})} for day in (33, 30))
 UNSEEN = "while connections are not published"
 
 DETECTOR = Detector(
@@ -138,14 +133,13 @@ DETECTOR = Detector(
     cases=(
         idle("a month of zeros", Flagged, "no client for 36 days"),
         unpublished("a month without points, while CloudWatch was recording", Flagged),
-        idle("an older day that CloudWatch did not record", Flagged, "32 days", metrics=lost_day(33)),
+        idle("an older day that CloudWatch did not record", Flagged, "32 days", metrics=LOST_BEFORE),
         idle("no metric at all", Unknown, "not recording", metrics=dict.fromkeys(SILENT)),
-        idle("a recent day that CloudWatch did not record", Unknown, "1 of 30 days", metrics=lost_day(30)),
+        idle("a recent day that CloudWatch did not record", Unknown, "1 of 30 days", metrics=LOST_DAY),
         idle("hours that CloudWatch did not record", Unknown, "1 of 30", metrics={SAMPLES: days(96.0, {9: 80.0})}),
         idle("a day with one point less", Flagged, "36 days", metrics={SAMPLES: days(96.0, {9: 95.0})}),
         idle("a job that runs once a month", Fine, "clients were connected", metrics=used(18)),
-        idle("a job on the first Monday, due again today", Fine, "in 36 days", metrics=used(35)),
-        idle("a job on the first Monday that starts after midnight", Fine, metrics=used(36)),
+        idle("a job on the first Monday that starts after midnight", Fine, "in 36 days", metrics=used(36)),
         idle("a client this morning", Fine, metrics=used(0)),
         idle("read by a backup every night", Flagged, metrics={READ: 5.0 * MIB, METERED: 2.0 * MIB}),
         idle("read whole by a backup every night", Flagged, "36 days", metrics={READ: 3.0 * GIB, METERED: 1.0 * GIB}),

@@ -4,17 +4,16 @@
 A file system that is at least a week old, has no mount target, and had no client for a week. A file system in a
 replication is not judged: a replica has no mount target until it is needed.
 
-Slackwater deletes it only if CloudWatch recorded the last 36 days (or its whole life if that is shorter) and no byte
-moved in that time. `StorageBytes` shows that CloudWatch was recording.
+Slackwater deletes it only if CloudWatch recorded `StorageBytes` for the last 36 days (or its whole life if that is
+shorter) and no byte moved in that time.
 
 ## Why it matters
 Without a mount target no instance, container or function can reach the data, and AWS bills it as before. A program that
-creates a file system for each job deletes the mount target, waits, and deletes the file system. If it stops in between,
-the file system stays ("Can Amazon EFS replace EBS?", 2025-02-19). `efs-abandoned` and `efs-idle` are then suppressed.
+stops between deleting the mount target of its job and the file system leaves the file system ("Can Amazon EFS replace
+EBS?", 2025-02-19). `efs-abandoned` and `efs-idle` are then suppressed.
 
 ## When it is wrong
-- EFS does not report when the last mount target was deleted. A file system that moves to another VPC has none
-  meanwhile.
+- EFS does not report when the last mount target was deleted. A file system that moves to another VPC has none then.
 - AWS Backup and AWS Transfer Family need no mount target. Bytes that moved are theirs, or those of an earlier client.
 - Someone may keep the data on purpose. Tag it `keep`. For these reasons the confidence is medium.
 
@@ -24,8 +23,6 @@ An empty file system costs nothing: it is counted, not listed.
 Ask the owner. Then back up and delete the file system, or move its data to a colder storage class.
 """
 
-from typing import Final
-
 from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Series
 from slackwater.model.money import size_class
@@ -34,16 +31,11 @@ from slackwater.model.resources import EfsFileSystem, EfsReplication
 from slackwater.model.units import DAY_S, GIB, KIB, MIB
 from slackwater.model.verdicts import Fine, Flagged, Verdict
 from slackwater.rules import efs, examples
-from slackwater.rules.advice import protection
+from slackwater.rules.advice import caveats, protection
 from slackwater.rules.examples import Cases, days, days_ago
 
-NEEDED = (efs.CLIENTS, efs.METERED, efs.STORED, efs.SAMPLES)
-OPTIONAL: Final = tuple(metric.optionally() for metric in NEEDED)
-CLIENTS, METERED, STORED, SAMPLES = OPTIONAL
-
-MOVING: Final = (
-    "EFS does not report when the last mount target was deleted. The file system may be moving to another VPC, or AWS"
-    " Transfer Family may use it."
+CLIENTS, METERED, STORED, SAMPLES = OPTIONAL = tuple(
+    metric.optionally() for metric in (efs.CLIENTS, efs.METERED, efs.STORED, efs.SAMPLES)
 )
 
 
@@ -69,13 +61,17 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
         return Fine(f"clients were connected for {connected}, so it had a mount target")
     unread = "CloudWatch did not return all of its metrics" if seen.could_not_read(*needs) else None
     doubt = _doubt(metered, efs.recorded(file_system, seen, stored, samples)) or unread
+    moving = (
+        "EFS does not report when the last mount target was deleted. The file system may be moving to another VPC, or"
+        " AWS Transfer Family may use it."
+    )
     return Flagged(
         summary=f"{efs.describe(file_system)} that nothing can mount: it has no mount target",
         confidence="medium",
         evidence=(*efs.facts(file_system), efs.sum_of("Metered I/O per day", metered, "bytes")),
         advice=efs.removal(file_system, sure=not doubt),
         gist=(size_class(file_system.total_bytes),),
-        caveats=(MOVING, *([f"{doubt}. Slackwater does not delete it."] if doubt else []), *protection(file_system)),
+        caveats=(moving, *caveats((f"{doubt}. Slackwater does not delete it.", doubt)), *protection(file_system)),
     )
 
 
@@ -88,11 +84,8 @@ def _doubt(metered: Series, recorded: Series) -> str | None:
     return None
 
 
-UNUSED = examples.efs(
-    created_at=days_ago(400), availability_zone=None, stored_bytes={"Standard": 48 * GIB}, mount_targets=0
-)
+UNUSED = examples.efs(availability_zone=None, stored_bytes={"Standard": 48 * GIB}, mount_targets=0)
 orphan = Cases(UNUSED, {STORED: 48.0 * GIB, SAMPLES: 96.0, CLIENTS: 0.0, METERED: 0.0})
-unpublished = Cases(UNUSED, {STORED: 48.0 * GIB, SAMPLES: 96.0})
 bare = Cases(UNUSED)
 THIS_WEEK = {CLIENTS: days(0.0, {3: 90.0}), METERED: days(0.0, {3: 90.0 * MIB})}
 A_LOST_DAY, IN_PART = {STORED: days(48.0 * GIB, {30: None})}, {SAMPLES: days(96.0, {9: 80.0})}
@@ -108,7 +101,7 @@ DETECTOR = Detector(
     outranks=("efs-abandoned", "efs-idle", *efs.SAVERS),
     cases=(
         orphan("no mount target", Flagged, "48.0 GiB (Regional) that nothing can mount"),
-        unpublished("CloudWatch was recording, and published no zeros", Flagged),
+        orphan("CloudWatch was recording, and published no zeros", Flagged, metrics={CLIENTS: None, METERED: None}),
         bare("no metric at all: nothing deletes it", Flagged),
         orphan("a day that CloudWatch did not record: nothing deletes it", Flagged, metrics=A_LOST_DAY),
         orphan("a day recorded in part: nothing deletes it", Flagged, "nothing can mount", metrics=IN_PART),
@@ -119,7 +112,6 @@ DETECTOR = Detector(
         bare("eight days old", Flagged, created_at=days_ago(8)),
         bare("one mount target", Fine, "its mount targets: 1", mount_targets=1),
         bare("six days old", Fine, "younger than 7 days", created_at=days_ago(6)),
-        bare("being created", Fine, "creating", state="creating"),
         *examples.exempt_efs(bare),
     ),
 )

@@ -1,10 +1,10 @@
 """EFS file systems whose writers wait for every small write.
 
 ## What it finds
-In the last 14 days, half an hour or more with at least 50 small writes a second (64 KiB or less on average) at a rate
-that hardly varied, far from the limits on throughput and operations. Either a job reached that rate within minutes and
-never exceeded it for more than ten, or the rate never varies at all. At least half a writer must wait on average: the
-operations a second, times the documented 2.7 ms of an answer (Little's law).
+In the last 14 days, half an hour or more with 50 small writes a second or more (64 KiB or less on average) at one rate,
+far from the limits on throughput and operations. Either a job reached it within minutes and never exceeded it for more
+than ten, or it never varies. At least half a writer must wait on average: the operations a second, times the documented
+2.7 ms of an answer (Little's law).
 
 ## Why it matters
 EFS answers a write when more than one zone has stored it. A writer that waits each time makes a few hundred writes a
@@ -82,29 +82,19 @@ class SerialSmallWritesLimits(Limits):
 class Writes(NamedTuple):
     """By five minutes: writes a second and, by the hour, their average size and the hour's place. NaN if missing."""
 
-    series: Series
+    start_s: int
+    per_s: Sequence[float]
     mean_bytes: Sequence[float]
     hours: Sequence[int]
 
-    @property
-    def per_s(self) -> Sequence[float]:
-        """Writes a second."""
-        return self.series.values
-
-
-class Use(NamedTuple):
-    """Percent of the permitted throughput, and of the limit on operations (0 without one). NaN if unknown."""
-
-    permitted: float
-    io: float
-
 
 class Waits(NamedTuple):
-    """Points of small writes at one rate, how many of them in a row at most, and the most that they used."""
+    """Points of small writes at one rate, how many of them in a row at most, and the most percent that they used."""
 
     points: Sequence[int]
     longest: int
-    most: Use
+    permitted: float
+    io: float
 
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimits) -> Verdict:
@@ -116,7 +106,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
     by_hour, written = seen.read(*efs.needs(file_system, HOUR_S, limits.window_days, WRITES, efs.WRITTEN))
     if not by_hour.present:
         return Unknown(f"DataWriteIOBytes has no point in {limits.window_days} days")
-    if not (_is_busy(by_hour, limits) and _is_busy(_of_small(by_hour, written, limits), limits)):
+    if not _is_busy(by_hour, written, limits):
         return Fine(NO_RUN)
 
     (counts,) = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, WRITES))
@@ -144,33 +134,26 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
 
 
 def _far_from_limits(
-    runs: Sequence[Sequence[int]], use: Mapping[int, Use], limits: SerialSmallWritesLimits
+    runs: Sequence[Sequence[int]], use: Mapping[int, tuple[float, float]], limits: SerialSmallWritesLimits
 ) -> Waits | Fine | Unknown:
     """The points of runs that are far from every limit, or why there are too few."""
-    far = {i for i, one in use.items() if one.permitted < limits.permitted_percent and one.io < limits.io_percent}
+    far = {i for i, (used, io) in use.items() if used < limits.permitted_percent and io < limits.io_percent}
     if waits := [run for run in runs if len(far.intersection(run)) >= limits.flat_points]:
         points = [i for run in waits for i in run if i in far]
-        return Waits(points, max(map(len, waits)), Use(*map(max, zip(*(use[i] for i in points), strict=True))))
+        return Waits(points, max(map(len, waits)), *map(max, zip(*(use[i] for i in points), strict=True)))
     if any(sum(isnan(sum(use[i])) for i in run) >= limits.flat_points for run in runs):
         return Unknown("PermittedThroughput, MeteredIOBytes or PercentIOLimit has no point during these writes")
     return Fine("throughput or operations may have been the limit")
 
 
-def _is_busy(by_hour: Series, limits: SerialSmallWritesLimits) -> bool:
-    """Whether the hours that a run may touch have enough writes for it."""
-    hours = ceil(limits.flat_minutes * MINUTE_S / HOUR_S) + 1
-    values = [0.0 if isnan(value) else value for value in by_hour.values]
+def _is_busy(by_hour: Series, written: Series, limits: SerialSmallWritesLimits) -> bool:
+    """Whether the hours that a run may touch have enough writes for it, also in hours with small ones on average."""
+    hours, most_bytes = ceil(limits.flat_minutes * MINUTE_S / HOUR_S) + 1, limits.small_write_kib * KIB
     least = limits.busy_writes_per_s * limits.flat_points * FIVE_MINUTES_S
-    return any(sum(values[i : i + hours]) >= least for i in range(len(values)))
-
-
-def _of_small(by_hour: Series, written: Series, limits: SerialSmallWritesLimits) -> Series:
-    """The writes of hours in which they are small on average. The newest hour stands for the present one too."""
-    most = limits.small_write_kib * KIB
-    small = [count if size <= most * count else 0.0 for count, size in zip(by_hour.values, written.values, strict=True)]
-    if small[-1]:
-        small[-1] = inf
-    return Series.of(by_hour.start_s, HOUR_S, small)
+    counts = [0.0 if isnan(count) else count for count in by_hour.values]
+    small = [count if size <= most_bytes * count else 0.0 for count, size in zip(counts, written.values, strict=True)]
+    small[-1] = inf if small[-1] else 0.0  # the newest hour stands for the present one too
+    return all(any(sum(some[i : i + hours]) >= least for i in range(len(some))) for some in (counts, small))
 
 
 def _writes(by_hour: Series, size: Series, count: Series) -> Writes:
@@ -183,7 +166,7 @@ def _writes(by_hour: Series, size: Series, count: Series) -> Writes:
         for i in range(before + 1, after if after - before <= BRIDGED + 1 else 0):
             share = (i - before) / (after - before)
             per_s[i] = per_s[before] * (1 - share) + per_s[after] * share
-    return Writes(Series.of(count.start_s, FIVE_MINUTES_S, per_s), [means[hour] for hour in hours], hours)
+    return Writes(count.start_s, per_s, [means[hour] for hour in hours], hours)
 
 
 def _rested(per_s: Sequence[float], i: int, rest: float) -> bool:
@@ -241,12 +224,12 @@ def _never_varies(writes: Writes, limits: SerialSmallWritesLimits) -> Sequence[i
     return () if faster or slower > SCATTERED * len(hours) else usual
 
 
-def _use(writes: Writes, i: int, written: Series, permitted: Series, metered: Series, *io_limit: Series) -> Use:
-    """The use at a point: its writes, and the other I/O of its hour, as if that was even."""
-    hour = writes.hours[i]
+def _use(writes: Writes, i: int, written: Series, allowed: Series, metered: Series, *io: Series) -> tuple[float, float]:
+    """Percent of the permitted throughput, and of the limit on operations (0 without one). NaN if unknown."""
+    hour = writes.hours[i]  # of which the other I/O is taken as even
     used = writes.per_s[i] * writes.mean_bytes[i] + max(metered.values[hour] - written.values[hour], 0) / HOUR_S
-    percent = 100 * used / permitted.values[hour] if permitted.values[hour] else inf
-    return Use(percent, sum(one.values[hour] for one in io_limit))
+    percent = 100 * used / allowed.values[hour] if allowed.values[hour] else inf
+    return percent, sum(one.values[hour] for one in io)
 
 
 def _flag(fs: EfsFileSystem, writes: Writes, waits: Waits, rate: float, *, always: bool) -> Flagged:
@@ -255,10 +238,10 @@ def _flag(fs: EfsFileSystem, writes: Writes, waits: Waits, rate: float, *, alway
     writers = nfs.waiting_writers(rate, one_zone=one_zone)
     hours, longest_s = len(points) * FIVE_MINUTES_S / HOUR_S, waits.longest * FIVE_MINUTES_S
     line = Line("One writer that waits for each answer", round(rate / writers, 1))
-    first_s = writes.series.start_s + points[0] * FIVE_MINUTES_S
-    chart = writes.series.between(first_s - DAY_S / 2, first_s + DAY_S / 2)
+    first_s = writes.start_s + points[0] * FIVE_MINUTES_S
+    around = Series.of(writes.start_s, FIVE_MINUTES_S, writes.per_s).between(first_s - DAY_S / 2, first_s + DAY_S / 2)
     lasts = "all the time" if always else f"for up to {duration_words(longest_s)} in a row"
-    io_used = Evidence("Most of the I/O limit used", round(waits.most.io, 1), "percent")
+    io_used = Evidence("Most of the I/O limit used", round(waits.io, 1), "percent")
     inputs = {  # only the ratio of the speeds is used
         "files": max(1, round(rate * longest_s)),
         "bytes": f"{kib * rate * longest_s:.0f}KiB",
@@ -268,16 +251,16 @@ def _flag(fs: EfsFileSystem, writes: Writes, waits: Waits, rate: float, *, alway
     return Flagged(
         summary=(
             f"{rate:,.0f} writes a second of {kib:,.0f} KiB {lasts}, at a rate that hardly varies and at most"
-            f" {waits.most.permitted:.1f}% of the permitted throughput: each write seems to wait for the one before"
+            f" {waits.permitted:.1f}% of the permitted throughput: each write seems to wait for the one before"
         ),
         severity="medium" if hours >= DAY_S / HOUR_S else "low",
         confidence="low" if always else "medium",
         evidence=(
-            Evidence("Writes by five minutes", round(rate), "writes/s", chart, lines=(line,)),
+            Evidence("Writes by five minutes", round(rate), "writes/s", around, lines=(line,)),
             Evidence("Average size of a write", round(kib, 1), "KiB"),
             Evidence("Time at this rate", round(hours, 1), "hours"),
             Evidence("Longest time in a row", round(longest_s / HOUR_S, 1), "hours"),
-            Evidence("Most of the permitted throughput used, by the hour", round(waits.most.permitted, 1), "percent"),
+            Evidence("Most of the permitted throughput used, by the hour", round(waits.permitted, 1), "percent"),
             Evidence("Writers that wait in turn for each answer", round(writers, 1), "writers"),
             *([io_used] if fs.performance_mode == GENERAL_PURPOSE else []),
         ),

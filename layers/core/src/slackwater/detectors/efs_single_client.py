@@ -6,33 +6,31 @@ A file system with all data in Standard that never had more than one client in t
 proposed volume fits the stored data, and the bytes and operations of the busiest five minutes.
 
 ## Why it matters
-EFS costs more because clients in all zones share it and it has no fixed size. EBS bills the allocated size, EFS the
-used one: One Zone costs about as much as an EBS volume of twice the used size ("Can Amazon EFS replace EBS?",
-2025-02-19), and Regional about four times as much. Small files also take a volume a fraction of the time ("The speed of
-EFS at small capacity", 2021-07-26).
+EBS bills the allocated size, EFS the used one: One Zone costs about as much as a volume of twice the used size, and
+Regional about four times as much ("Can Amazon EFS replace EBS?", 2025-02-19). Small files also take a volume a fraction
+of the time ("The speed of EFS at small capacity", 2021-07-26).
 
 ## When it is wrong
 - It may not always be the same client. Instances that take turns, Lambda and Fargate cannot use a volume.
-- Two mounts on one host count as two clients, and such a host is not found. Two clients for two minutes, and none for
+- Two mounts on one host count as two clients, so such a host is not found. Two clients for two minutes, and none for
   the next three, look like one. A standby that mounts only at a failover is not seen.
 - Five-minute averages hide shorter peaks, and the I/O of metadata on a volume is unknown.
 - EBS has no colder class, so file systems with data in one are left out. So are those of a replication.
 
 ## What to do
-If one instance uses it for good, create a gp3 volume in the zone of that instance, copy the data, and mount it. You
-lose access from other instances and zones, and automatic growth. A volume does not survive its zone: take snapshots.
+If one instance uses it for good, create a gp3 volume in the zone of that instance, copy the data, and mount it. Other
+instances and zones lose access, and you grow the volume. It does not survive its zone: take snapshots.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from math import ceil, isnan
+from math import ceil
 from typing import Final, NamedTuple
 
 from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Series
-from slackwater.model.money import Change, difference, size_class
+from slackwater.model.money import difference, size_class
 from slackwater.model.resources import EfsFileSystem, EfsReplication
 from slackwater.model.units import DAY_S, DAYS_PER_MONTH, FIVE_MINUTES_S, GIB, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Remedy, Unknown, Verdict
@@ -66,14 +64,6 @@ class Work(NamedTuple):
     peak_iops: float | None
     monthly_read_bytes: float
     monthly_written_bytes: float
-
-
-class Setting(NamedTuple):
-    """A gp3 volume."""
-
-    gib: int
-    iops: int
-    mib_s: int
 
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) -> Verdict:
@@ -119,24 +109,19 @@ def _by_day(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) 
 
 def _work(read: Series, written: Series, reads: Series, writes: Series) -> Work:
     """EBS splits operations every 256 KiB: at most as many as EFS counts, and one more for each 256 KiB."""
-    moved, done = (added(both).values for both in ((read, written), (reads, writes)))
-    largest = ebs.VOLUME_TYPES["gp3"].operation_bytes
-    split = [size / largest + count for size, count in zip(moved, done, strict=True) if not isnan(count)]
+    moved, done = added((read, written)), added((reads, writes))
+    split = moved.over(ebs.VOLUME_TYPES["gp3"].operation_bytes).plus(done)
     months = len(read) * FIVE_MINUTES_S / DAY_S / DAYS_PER_MONTH  # a missing point counts as zero
     return Work(
-        peak_mib_s=_most_per_s(moved, MIB),
-        peak_iops=_most_per_s(split, 1),
+        peak_mib_s=max(moved.over(FIVE_MINUTES_S * MIB).present, default=None),
+        peak_iops=max(split.over(FIVE_MINUTES_S).present, default=None),
         monthly_read_bytes=sum(read.present) / months,
         monthly_written_bytes=sum(written.present) / months,
     )
 
 
-def _most_per_s(points: Sequence[float], per: float) -> float | None:
-    return max((point / FIVE_MINUTES_S / per for point in points if not isnan(point)), default=None)
-
-
-def _setting(file_system: EfsFileSystem, work: Work, limits: SingleClientLimits) -> Setting | Fine:
-    """The smallest gp3 volume with headroom for the data and for the busiest five minutes."""
+def _setting(file_system: EfsFileSystem, work: Work, limits: SingleClientLimits) -> tuple[int, ebs.Gp3] | Fine:
+    """The GiB and the settings of the smallest gp3 volume with headroom for the data and the busiest five minutes."""
     gp3, room = ebs.VOLUME_TYPES["gp3"], limits.headroom_percent
     gib, largest = max(1, ebs.with_headroom(file_system.total_bytes / GIB, room)), gp3.gib[1]
     if gib > largest:
@@ -147,18 +132,18 @@ def _setting(file_system: EfsFileSystem, work: Work, limits: SingleClientLimits)
         return Fine("no gp3 volume is as fast")
     if speed.iops > gp3.most_iops(gib):
         gib = ceil(speed.iops / (gp3.iops_per_gib or 1))
-    return Setting(gib, speed.iops, speed.mib_s)
+    return gib, speed
 
 
-def _flag(file_system: EfsFileSystem, often: str, share: Evidence, work: Work, setting: Setting) -> Flagged:
+def _flag(file_system: EfsFileSystem, often: str, share: Evidence, work: Work, to: tuple[int, ebs.Gp3]) -> Flagged:
     used_bytes, zone = file_system.total_bytes, file_system.availability_zone
     peaks = ((work.peak_mib_s, 1, "MiB/s"), (work.peak_iops, None, "operations/s"))
     used, efs_type = f"{used_bytes / GIB:.9f}GiB", "one-zone" if zone else "regional"
-    inputs = {"used": used, "allocated": f"{setting.gib}GiB", "efs": efs_type}
+    inputs = {"used": used, "allocated": f"{to[0]}GiB", "efs": efs_type}
     return Flagged(
         summary=(
             f"{used_bytes / GIB:,.1f} GiB on EFS {'One Zone' if zone else 'Regional'}, and never more than one client,"
-            f" {often}: a gp3 volume of {setting.gib:,} GiB is enough"
+            f" {often}: a gp3 volume of {to[0]:,} GiB is enough"
         ),
         confidence="low",
         evidence=(
@@ -174,12 +159,15 @@ def _flag(file_system: EfsFileSystem, often: str, share: Evidence, work: Work, s
             "It may not always be the same client. A Lambda function or a Fargate task cannot use a volume.",
             efs.one_way_caveat("efs-single-client"),
         ),
-        remedies=(Remedy(kind="efs-vs-ebs", inputs=inputs, advise=partial(_volume, file_system, setting, work)),),
+        remedies=(Remedy(kind="efs-vs-ebs", inputs=inputs, advise=partial(_volume, file_system, to, work)),),
     )
 
 
-def _volume(file_system: EfsFileSystem, setting: Setting, work: Work, way: Alternative) -> Advice:
-    gib, iops, mib_s = setting
+def _volume(file_system: EfsFileSystem, to: tuple[int, ebs.Gp3], work: Work, way: Alternative) -> Advice:
+    gib, (iops, mib_s) = to
+    provisioned = formulas.provisioned_units(file_system.provisioned_mib_s or 0, file_system.standard_bytes)
+    elastic = formulas.elastic_units(work.monthly_read_bytes, work.monthly_written_bytes)  # at least: without metadata
+    throughput = elastic if file_system.throughput_mode == "elastic" else (provisioned,)
     plain = ebs.units("gp3", gib, ebs.GP3_INCLUDED_IOPS, ebs.GP3_INCLUDED_MIB_S)
     faster = difference(plain, ebs.units("gp3", gib, iops, mib_s))
     unknown = {"bytes": work.peak_mib_s, "operations": work.peak_iops}
@@ -194,7 +182,7 @@ def _volume(file_system: EfsFileSystem, setting: Setting, work: Work, way: Alter
             " data, stop the writers, copy what changed, and mount the volume. Take snapshots of it. Delete the file"
             " system if nobody misses it for a month."
         ),
-        changes=way.changes and (*way.changes, *_throughput(file_system, work), *faster),
+        changes=way.changes and (*way.changes, *(unit for unit in throughput if unit.quantity), *faster),
         risk=(
             "Other instances cannot read it, and you cannot attach it in another zone. You must grow a full volume by"
             f" hand. The copy reads all data once. AWS bills both until you delete the file system.{unseen}"
@@ -203,41 +191,27 @@ def _volume(file_system: EfsFileSystem, setting: Setting, work: Work, way: Alter
     )
 
 
-def _throughput(file_system: EfsFileSystem, work: Work) -> tuple[Change, ...]:
-    """What EFS bills for throughput. For Elastic, a lower bound: data without metadata."""
-    units: tuple[Change, ...] = ()
-    if file_system.throughput_mode == "elastic":
-        units = formulas.elastic_units(work.monthly_read_bytes, work.monthly_written_bytes)
-    elif file_system.provisioned_mib_s:
-        units = (formulas.provisioned_units(file_system.provisioned_mib_s, file_system.standard_bytes),)
-    return tuple(unit for unit in units if unit.quantity)
-
-
 POINTS = 36 * 288
 
 
-def connected(points: Points, mib_s: float = 4, kib: float = 64) -> dict[tuple[Metric, int], Points]:
-    """36 days of connection-minutes by five minutes, with reads of `mib_s` in operations of `kib`.
+def connected(points: Points, mib_s: float = 4, kib: float = 64, hours: int = 24) -> dict[tuple[Metric, int], Points]:
+    """36 days of connection-minutes by five minutes, with reads of `mib_s` in operations of `kib` for `hours` a day.
 
     The day that is not over has 108 points.
     """
     minutes = [0.0 if value is None else value for value in points]
     ends = [len(minutes) - 108 - 288 * n for n in range(36)]
     days = [sum(minutes[max(0, end - 288) : end]) for end in reversed(ends)]
+    busy, quiet = 12 * hours, [None] * (288 - 12 * hours)
     per_s = {READ: mib_s * MIB, WRITTEN: 0.5 * MIB, READS: mib_s * MIB / KIB / kib, WRITES: 8.0}
     return {
         (CLIENTS, DAY_S): [*days, sum(minutes[-108:])],
         (CLIENTS, FIVE_MINUTES_S): points,
-        **{(metric, FIVE_MINUTES_S): [rate * FIVE_MINUTES_S] * POINTS for metric, rate in per_s.items()},
+        **{(metric, FIVE_MINUTES_S): ([rate * FIVE_MINUTES_S] * busy + quiet) * 36 for metric, rate in per_s.items()},
     }
 
 
 ALWAYS = connected([5.0] * POINTS)
-NOW_AND_THEN = {
-    key: values if key[0] is CLIENTS else [value if point % 288 < 12 else None for point, value in enumerate(values)]
-    for key, values in connected([5.0] * POINTS, 40).items()
-}
-"""Reads and writes for the first hour of each 24. The rest of the day has no points."""
 NO_OPERATIONS = {(READS, FIVE_MINUTES_S): None, (WRITES, FIVE_MINUTES_S): None}
 TOO_FAST = connected([5.0] * POINTS, mib_s=400, kib=4)
 HALF_DAYS = connected(([5.0] * 144 + [0.0] * 144) * 36)
@@ -248,14 +222,7 @@ WEEKS_AGO = connected([5.0] * 288 + [10.0] * 2 + [0.0] * 4 + [5.0] * (POINTS - 2
 SIX_HOURS = {(CLIENTS, FIVE_MINUTES_S): [5.0] * 9000 + [None] * 96 + [5.0] * 1272}
 A_LOST_DAY = {(CLIENTS, DAY_S): [1440.0] * 30 + [None] + [1440.0] * 6}
 
-WIKI = examples.efs(
-    id="fs-0e5f60718293a4b5c",
-    tags={"Name": "wiki-data"},
-    created_at=days_ago(250),
-    stored_bytes={"Standard": 80 * GIB, "IA": 0, "Archive": 0},
-)
-COLD = {"Standard": 80 * GIB, "IA": 4 * KIB, "Archive": 0}
-HUGE = {"Standard": 60_000 * GIB, "IA": 0, "Archive": 0}
+WIKI = examples.efs(created_at=days_ago(250), stored_bytes={"Standard": 80 * GIB})
 
 alone = Cases(WIKI, ALWAYS)
 regional = Cases(replace(WIKI, availability_zone=None, mount_targets=3), ALWAYS)
@@ -271,7 +238,7 @@ DETECTOR = Detector(
     cases=(
         alone("one client, always", Flagged, "connected 100% of 30 days: a gp3 volume of 120 GiB is enough"),
         regional("one client, which restarts every week", Flagged, "EFS Regional", metrics=REBOOTS),
-        alone("one client, which reads for an hour a day", Flagged, metrics=NOW_AND_THEN),
+        alone("one client, which reads for an hour a day", Flagged, metrics=connected([5.0] * POINTS, 40, hours=1)),
         alone("one client, and operations that are not published", Flagged, metrics=NO_OPERATIONS),
         alone("one client that does more than a volume can", Fine, "no gp3 volume is as fast", metrics=TOO_FAST),
         alone("two clients", Fine, "more than one", metrics=connected([10.0] * POINTS)),
@@ -279,15 +246,14 @@ DETECTOR = Detector(
         alone("two clients for half of every hour, and none for the other", Fine, "at once", metrics=HALF_HOURS),
         alone("a second client five weeks ago", Fine, "two clients", metrics=WEEKS_AGO),
         alone("one client, by day only", Fine, "no client was connected all the time", metrics=HALF_DAYS),
-        alone("nobody", Fine, "no client was connected", metrics=connected([0.0] * POINTS)),
         alone("scattered points are missing", Flagged, metrics=connected(([5.0] * 199 + [None]) * 51 + [5.0] * 168)),
         alone("six hours without points", Unknown, "96 of 8640 periods", metrics=SIX_HOURS),
         alone("a day without a point", Unknown, "1 of 30 days", metrics=A_LOST_DAY),
         bare("no metrics", Unknown, "30 of 30 days"),
-        bare("data in Infrequent Access", Fine, "colder class", stored_bytes=COLD),
+        bare("data in Infrequent Access", Fine, "colder class", stored_bytes={"Standard": 80 * GIB, "IA": 4 * KIB}),
         bare("no mount target", Fine, "nothing can mount", mount_targets=0),
         alone("two weeks old", Fine, "younger than 30 days", created_at=days_ago(14)),
-        alone("too large for a volume", Fine, "no gp3 volume is as large", stored_bytes=HUGE),
+        alone("too large for a volume", Fine, "no gp3 volume is as large", stored_bytes={"Standard": 60_000 * GIB}),
         *examples.exempt_efs(bare),
     ),
 )

@@ -25,7 +25,7 @@ from slackwater.model.detector import Detector, Limits, Seen, limit, unless_deci
 from slackwater.model.money import size_class
 from slackwater.model.resources import EfsFileSystem, EfsMountTarget, EfsReplication
 from slackwater.model.units import GIB
-from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import efs as formulas
 from slackwater.rules import efs, examples
 from slackwater.rules.examples import Cases, days_ago
@@ -58,18 +58,22 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleZoneUseLimits) -
 
 
 def _flag(file_system: EfsFileSystem, zone: str) -> Flagged:
-    stored_gib = file_system.total_bytes / GIB
     regional, one_zone = (formulas.limits("bursting", one_zone=one) for one in (False, True))
+    move, most = efs.to_one_zone(file_system, zone), one_zone.operations
+    if file_system.throughput_mode != "bursting" or file_system.performance_mode != "generalPurpose":
+        slower = f"at most {most.read:,.0f} reads or {most.write:,.0f} writes a second, and has no Max I/O mode."
+        move = replace(move, risk=f"{move.risk} It carries {slower}")
+    stored_gib = file_system.total_bytes / GIB
     return Flagged(
         summary=f"{stored_gib:,.1f} GiB in at least three zones, but the only mount target is in {zone}",
         confidence="low",
         evidence=(
             Evidence("Zone of its only mount target", zone, ""),
-            Evidence("Stored", round(stored_gib, 3), "GiB"),
+            efs.gib("Stored", file_system.total_bytes, digits=3),
             Evidence("Time of a write", regional.write_ms, "ms"),
             Evidence("Time of a write to One Zone", one_zone.write_ms, "ms"),
         ),
-        advice=(_to_one_zone(file_system, zone),),
+        advice=(move,),
         gist=(zone, size_class(file_system.total_bytes)),
         caveats=(
             "One mount target can serve clients in other zones. Ask where they are.",
@@ -78,28 +82,9 @@ def _flag(file_system: EfsFileSystem, zone: str) -> Flagged:
     )
 
 
-def _to_one_zone(file_system: EfsFileSystem, zone: str) -> Advice:
-    move = efs.to_one_zone(file_system, zone)
-    if file_system.throughput_mode == "bursting" and file_system.performance_mode == "generalPurpose":
-        return move
-    most = formulas.limits("bursting", one_zone=True).operations
-    slower = f"It carries at most {most.read:,.0f} reads or {most.write:,.0f} writes a second, and has no Max I/O mode."
-    return replace(move, risk=f"{move.risk} {slower}")
-
-
-CACHE = examples.efs(
-    id="fs-0c3d4e5f607182930",
-    tags={"Name": "render-cache"},
-    created_at=days_ago(180),
-    availability_zone=None,
-    stored_bytes={"Standard": 400 * GIB, "IA": 0, "Archive": 0},
-)
+CACHE = examples.efs(id="fs-0c3d4e5f607182930", availability_zone=None, stored_bytes={"Standard": 400 * GIB})
 ONLY = EfsMountTarget(
-    id="fsmt-0c3d4e5f607182930",
-    file_system_id=CACHE.id,
-    availability_zone="ap-northeast-1c",
-    subnet_id="subnet-0c3d4e5f607182930",
-    state="available",
+    id="fsmt-0", file_system_id=CACHE.id, availability_zone="ap-northeast-1c", subnet_id="subnet-0", state="available"
 )
 NO_ZONE = replace(ONLY, availability_zone=None)
 SECOND = replace(ONLY, id="fsmt-1", availability_zone="ap-northeast-1a")

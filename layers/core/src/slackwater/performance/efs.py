@@ -7,18 +7,12 @@ throughput.
 
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import Final, Literal, NamedTuple
 
+from slackwater.model import money
 from slackwater.model.metrics import Series
-from slackwater.model.money import (
-    EFS_ELASTIC_READ,
-    EFS_ELASTIC_WRITE,
-    EFS_PROVISIONED_THROUGHPUT,
-    Change,
-    amount,
-    efs_storage,
-)
+from slackwater.model.money import Change, amount, efs_storage
 from slackwater.model.quantities import binary_rate_words, duration_words, size_words
 from slackwater.model.resources import EfsFileSystem
 from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB, TIB
@@ -102,8 +96,7 @@ def lowest_credits(metered_bytes: Iterable[float], period_s: float, standard_byt
 
 def credits_left(file_system: EfsFileSystem, metered: Iterable[Series], times: float = 1) -> float:
     """Return the fewest credits left in bytes, from full, if `times` as much as in one of these series is metered."""
-    standard = file_system.standard_bytes
-    full = full_credits_bytes(standard)
+    standard, full = file_system.standard_bytes, full_credits_bytes(file_system.standard_bytes)
     return min(lowest_credits((used * times for used in one.values), one.period_s, standard, full) for one in metered)
 
 
@@ -196,7 +189,7 @@ def billed_bytes(operation_bytes: float) -> int:
 def elastic_units(read_bytes: float, write_bytes: float, operation_bytes: float | None = None) -> tuple[Change, ...]:
     """Return what Elastic throughput bills for data, in operations of this size; None means 32 KiB or more."""
     factor = billed_bytes(operation_bytes) / operation_bytes if operation_bytes else 1.0
-    moved = ((EFS_ELASTIC_READ, read_bytes), (EFS_ELASTIC_WRITE, write_bytes))
+    moved = ((money.EFS_ELASTIC_READ, read_bytes), (money.EFS_ELASTIC_WRITE, write_bytes))
     return tuple(Change(item, amount(size * factor / GIB)) for item, size in moved)
 
 
@@ -221,7 +214,7 @@ class Moved(NamedTuple):
 def provisioned_units(provisioned_mib_s: float, standard_bytes: float) -> Change:
     """Return the throughput that is billed for a month: what is provisioned above what the size includes."""
     paid = max(0.0, provisioned_mib_s - standard_bytes / GIB / INCLUDED_GIB_PER_MIB_S)
-    return Change(EFS_PROVISIONED_THROUGHPUT, amount(paid))
+    return Change(money.EFS_PROVISIONED_THROUGHPUT, amount(paid))
 
 
 def paid_mib_s(file_system: EfsFileSystem, provisioned_mib_s: float) -> float:
@@ -366,25 +359,20 @@ def _credits(load: Load, standard_bytes: float, most: float) -> tuple[float | No
     baseline = baseline_bytes_per_s(standard_bytes)
     average = metered_bytes(load.write_bytes, load.read_bytes) / load.month_s
     last_s = seconds_to_empty(full_credits_bytes(standard_bytes), min(average, most), standard_bytes)
-    if last_s is not None and last_s < load.month_s:
-        runs_dry = (
-            f"the month's average is {binary_rate_words(average)} metered and its baseline"
-            f" {binary_rate_words(baseline)}, so its credits are gone after {duration_words(last_s)}"
-        )
-        return last_s, runs_dry, None
-    note = None if last_s is None else f"Burst credits last for {duration_words(last_s)}"
-    if last_s is None and not load.moved_bytes and load.peak_bytes_per_s > baseline:
-        size = size_words(baseline * load.month_s)
+    if last_s is None:
+        size, is_open = size_words(baseline * load.month_s), not load.moved_bytes and load.peak_bytes_per_s > baseline
         note = f"Burst credits last while no more than {size} are written a month, or three times as much is read"
-    return last_s, None, note
+        return None, None, note if is_open else None
+    if last_s >= load.month_s:
+        return last_s, None, f"Burst credits last for {duration_words(last_s)}"
+    rates = f"{binary_rate_words(average)} metered and its baseline {binary_rate_words(baseline)}"
+    return last_s, f"the month's average is {rates}, so its credits are gone after {duration_words(last_s)}", None
 
 
 def bursts(file_system: EfsFileSystem) -> bool:
     """Whether it depends on credits: in bursting mode, or with less provisioned than its size earns."""
-    mode, mib_s = file_system.throughput_mode, file_system.provisioned_mib_s
-    return (
-        is_bursting(mib_s * MIB, file_system.standard_bytes) if mode == "provisioned" and mib_s else mode == "bursting"
-    )
+    earns_more = is_bursting((file_system.provisioned_mib_s or inf) * MIB, file_system.standard_bytes)
+    return file_system.throughput_mode == "bursting" or (file_system.throughput_mode == "provisioned" and earns_more)
 
 
 def metered_ceiling(mode: EfsMode, file_system: EfsFileSystem, provisioned_mib_s: float = 0) -> float:
@@ -409,6 +397,5 @@ def monthly_units(file_system: EfsFileSystem) -> tuple[Change, ...]:
         Change(efs_storage(storage_class, one_zone=one_zone, elastic=elastic), amount(size / GIB))
         for storage_class, size in file_system.stored_bytes.items()
     ]
-    if file_system.provisioned_mib_s:
-        units.append(provisioned_units(file_system.provisioned_mib_s, file_system.standard_bytes))
-    return tuple(unit for unit in units if unit.quantity > Decimal(0))
+    units.append(provisioned_units(file_system.provisioned_mib_s or 0, file_system.standard_bytes))
+    return tuple(unit for unit in units if unit.quantity)

@@ -103,22 +103,18 @@ def _gp3(measured_s: Mapping[int, int]) -> FileRate:
 
 def _efs_write(file_s: float, *, one_zone: bool) -> FileRate:
     limits = efs.limits("bursting", one_zone=one_zone)
-    operations, iops = file_s * 1000 / limits.write_ms, limits.operations.write
-    return FileRate(file_s=file_s, operations=operations, bytes_per_s=efs.BURST_BYTES_PER_S, iops=iops)
+    return FileRate(file_s, file_s * 1000 / limits.write_ms, efs.BURST_BYTES_PER_S, limits.operations.write)
 
 
 def _efs_read(measured_s: Mapping[int, int], *, one_zone: bool) -> FileRate:
     limits, file_s = efs.limits("bursting", one_zone=one_zone), measured_s[1] / REPORT_FILES
     operations, bytes_per_s = file_s * 1000 / limits.read_ms, efs.READ_DISCOUNT * efs.BURST_BYTES_PER_S
-    iops = limits.operations.read
-    return FileRate(file_s=file_s, operations=operations, bytes_per_s=bytes_per_s, iops=iops, measured_s=measured_s)
+    return FileRate(file_s, operations, bytes_per_s, limits.operations.read, measured_s)
 
 
 def _openzfs_write(operations_per_s: int) -> FileRate:
     bytes_per_s, file_s = OPENZFS_SERVER.write_mb_s * fsx.MB, OPENZFS_OPERATIONS / operations_per_s
-    return FileRate(
-        file_s=file_s, operations=OPENZFS_OPERATIONS, bytes_per_s=bytes_per_s, iops=OPENZFS_SERVER.disk_iops
-    )
+    return FileRate(file_s, OPENZFS_OPERATIONS, bytes_per_s, OPENZFS_SERVER.disk_iops)
 
 
 FILE_RATES: Final[Mapping[tuple[Storage, Operation], FileRate]] = {
@@ -172,9 +168,7 @@ def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: f
     return Passage(seconds, best_s, bound_by, files * rate.operations / seconds, files / seconds)
 
 
-ONE_CEILING: Final = 0.6
-"""A run of writes has one ceiling if this share of its points is near it. The others are its start, its end and noise.
-"""
+ONE_CEILING: Final = 0.6  # a run has one if this share of its points is near it: others are noise, or its ends
 TWO_CEILINGS: Final = 0.8  # the same for two ceilings, which prove less than one
 
 
@@ -186,10 +180,8 @@ def held_at_ceiling(writes: Sequence[float], least: float, width: float) -> list
     be, as a fraction of it.
     """
     busy = (i for i, count in enumerate(writes) if not count < least / 2)
-    held: list[int] = []
-    for _, group in groupby(enumerate(busy), key=lambda at: at[1] - at[0]):
-        held += _held(writes, [i for _, i in group if not isnan(writes[i])], width)
-    return held
+    runs = ([i for _, i in run] for _, run in groupby(enumerate(busy), key=lambda at: at[1] - at[0]))
+    return [at for run in runs for at in _held(writes, [i for i in run if not isnan(writes[i])], width)]
 
 
 def _held(writes: Sequence[float], run: Sequence[int], width: float) -> list[int]:

@@ -65,13 +65,8 @@ def exempt(file_system: EfsFileSystem, seen: Seen, minimum_age_days: float = 0) 
 def describe(file_system: EfsFileSystem) -> str:
     """What it holds and where: `30.1 GiB (One Zone in ap-northeast-1a)`."""
     zone = f"One Zone in {file_system.availability_zone}" if file_system.availability_zone else "Regional"
-    size = "No file" if is_empty(file_system) else f"{file_system.total_bytes / GIB:,.1f} GiB"
-    return f"{size} ({zone})"
-
-
-def is_empty(file_system: EfsFileSystem) -> bool:
-    """Whether it holds no file."""
-    return file_system.total_bytes <= EMPTY_BYTES
+    is_empty = file_system.total_bytes <= EMPTY_BYTES
+    return f"{'No file' if is_empty else f'{file_system.total_bytes / GIB:,.1f} GiB'} ({zone})"
 
 
 def facts(file_system: EfsFileSystem) -> tuple[Evidence, ...]:
@@ -99,20 +94,13 @@ def removal(file_system: EfsFileSystem, *, sure: bool) -> tuple[Advice, ...]:
     """Recommend to back it up and delete it, or to move its data from Standard to a colder class.
 
     `sure` says that nothing is left for a person to check. Slackwater deletes nothing that `advice.is_protected`.
+    The command only starts the backup: the AWS CLI cannot wait for it, and a deletion cannot be undone.
     """
-    delete = _back_up_and_delete(file_system, deletes=sure and not advice.is_protected(file_system))
-    if is_empty(file_system) or not file_system.stored_bytes.get("Standard"):
-        return (delete,)
-    return delete, _tier(file_system)
-
-
-def _back_up_and_delete(file_system: EfsFileSystem, *, deletes: bool) -> Advice:
-    """The command only starts the backup: the AWS CLI cannot wait for it, and a deletion cannot be undone."""
     target = file_system.target
     dependents = "access points and mount targets" if file_system.mount_targets else "access points"
     colder = file_system.stored_bytes.get("IA") or file_system.stored_bytes.get("Archive")
     more = ", which costs more than Infrequent Access or Archive" if colder else ""
-    return Advice(
+    delete = Advice(
         action="back-up-and-delete",
         summary=(
             f"Ask the owner. Create an AWS Backup recovery point that is kept for {KEPT_DAYS} days. When it is"
@@ -132,8 +120,10 @@ def _back_up_and_delete(file_system: EfsFileSystem, *, deletes: bool) -> Advice:
             f" arn:{target.partition}:iam::{target.account}:role/service-role/AWSBackupDefaultServiceRole --lifecycle"
             f" DeleteAfterDays={KEPT_DAYS}"
         ),
-        deletes=deletes,
+        deletes=sure and not advice.is_protected(file_system),
     )
+    can_tier = file_system.standard_bytes and file_system.total_bytes > EMPTY_BYTES
+    return (delete, _tier(file_system)) if can_tier else (delete,)
 
 
 def saved(file_system: EfsFileSystem, **changed: Any) -> tuple[Change, ...]:
@@ -143,7 +133,7 @@ def saved(file_system: EfsFileSystem, **changed: Any) -> tuple[Change, ...]:
 
 def _tier(file_system: EfsFileSystem) -> Advice:
     stored = file_system.stored_bytes
-    tiered = {**stored, "Standard": 0, "IA": stored.get("IA", 0) + stored.get("Standard", 0)}
+    tiered = {**stored, "Standard": 0, "IA": stored.get("IA", 0) + file_system.standard_bytes}
     return Advice(
         action="tier-to-infrequent-access",
         summary=(

@@ -10,7 +10,7 @@ from math import ceil, isnan
 from typing import Final, NamedTuple
 
 from slackwater.model.detector import Seen
-from slackwater.model.metrics import Metric, Need, Series
+from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, difference
 from slackwater.model.quantities import binary_rate_words, duration_words, size_words
 from slackwater.model.resources import EfsFileSystem
@@ -78,16 +78,12 @@ class Month(NamedTuple):
         )
 
 
-def month_needs(file_system: EfsFileSystem, *more: Metric) -> list[Need]:
-    """The daily metrics that `month` reads, and `more`."""
-    return efs.daily(file_system, LOOK_BACK_DAYS, *MOVED, *more)
-
-
 def month(
     file_system: EfsFileSystem, seen: Seen, demanded_days: int, mean_of_days: int = LOOK_BACK_DAYS
 ) -> Month | Unknown:
     """What moved in a month, by the average of the newest days; none of the newest `demanded_days` may be missing."""
-    finished = (seen.finished(one, file_system.created_at) for one in seen.read(*month_needs(file_system)))
+    daily = seen.read(*efs.daily(file_system, LOOK_BACK_DAYS, *MOVED))
+    finished = (seen.finished(one, file_system.created_at) for one in daily)
     series = [one.since(one.end_s - mean_of_days * DAY_S) for one in finished]
     for one, metric in zip(series[:-1], MOVED, strict=False):
         if missing := _missing(one, demanded_days):
@@ -250,18 +246,14 @@ BURSTING: Final = EfsThroughputSetting(mode="bursting")
 ELASTIC: Final = EfsThroughputSetting(mode="elastic")
 
 
-def provisioned(mib_s: int) -> EfsThroughputSetting:
-    """Provisioned mode with this amount."""
-    return EfsThroughputSetting(mode="provisioned", provisioned_mib_s=mib_s)
-
-
 def to_amount(
     file_system: EfsFileSystem, mib_s: int, peak: str, elastic_bill: tuple[Change, ...] = (), *, lower: bool = False
 ) -> Advice:
     """Recommend to provision for a peak. A person checks first whether shorter ones need more."""
     summary = f"{'Lower it to' if lower else 'Change to Provisioned with'} {mib_s:,} MiB/s: {peak}."
     risk = "AWS bills it by the hour, used or not. Shorter peaks above it wait. You can raise it at any time."
-    advised = change_to(file_system, provisioned(mib_s), summary, risk, (elastic_bill, ()))
+    setting = EfsThroughputSetting(mode="provisioned", provisioned_mib_s=mib_s)
+    advised = change_to(file_system, setting, summary, risk, (elastic_bill, ()))
     return replace(advised, action="lower-provisioned") if lower else advised
 
 
@@ -290,7 +282,7 @@ def more_throughput(
     wait = f" {WAIT}" if file_system.throughput_mode == "provisioned" else ""
     steps = change_to(
         file_system,
-        provisioned(step),
+        EfsThroughputSetting(mode="provisioned", provisioned_mib_s=step),
         f"Provision {step:,} MiB/s, {hour if reached else f'{times:g} times the limit'}. Raise it again while the"
         " metered throughput stays at the limit. The price is that of the first step.",
         "AWS bills it by the hour, used or not. If you raise it too far, you can lower it after 24 hours." + no_burst,
