@@ -4,25 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from . import backup
 from .account import Account
-from .backup import (
-    POINTS,
-    START_SECONDS,
-    TYPE,
-    absent,
-    expire,
-    given_tags,
-    guarded,
-    identifier,
-    invalid,
-    listed,
-    missing,
-    point_of,
-    role_of,
-    system_arn,
-    vault_arn,
-    vault_of,
-)
 from .ec2_query import hexadecimal, key_arn
 from .kms import usable
 from .partitions import arn
@@ -73,7 +56,7 @@ class Job:
 def _job(call: Call, shelf: str, job_id: str) -> Job:
     job: Job | None = call.account.shelf(shelf).get(job_id)
     if job is None or job.region != call.region:
-        raise absent(f"{shelf.partition('-')[0].capitalize()} job {job_id} does not exist.")
+        raise backup.absent(f"{shelf.partition('-')[0].capitalize()} job {job_id} does not exist.")
     return job
 
 
@@ -84,7 +67,7 @@ def _described(call: Call, job: Job) -> Json:
         "RecoveryPointArn": job.point,
         "CreationDate": float(job.created),
         "IamRoleArn": job.role,
-        "ResourceType": TYPE,
+        "ResourceType": backup.TYPE,
         "IsParent": False,
     }
     if job.done is not None:
@@ -103,24 +86,24 @@ def _changed(account: Account, shelf: str, job_id: str, **parts: Any) -> None:
 
 def start_backup_job(call: Call) -> Reply:
     """Back up an EFS file system."""
-    vault, role = vault_of(call), role_of(call)
-    missing(call, "ResourceArn")
+    vault, role = backup.vault_of(call), backup.role_of(call)
+    backup.missing(call, "ResourceArn")
     if not 60 <= int(call.input.get("StartWindowMinutes", 480)) <= 52_560_000:
-        raise invalid("StartWindowMinutes has to be 60 at least.")
+        raise backup.invalid("StartWindowMinutes has to be 60 at least.")
     days = call.input.get("Lifecycle", {}).get("DeleteAfterDays")
     if days is not None and not 1 <= int(days) <= 36_500:
-        raise invalid("DeleteAfterDays has to be between 1 and 36,500.")
-    tags = given_tags(call.input.get("RecoveryPointTags", {}))
+        raise backup.invalid("DeleteAfterDays has to be between 1 and 36,500.")
+    tags = backup.given_tags(call.input.get("RecoveryPointTags", {}))
 
     def make() -> str:
         system = _source(call, str(call.input["ResourceArn"]))
         job = Job(
-            id=identifier(call.account),
+            id=backup.identifier(call.account),
             region=call.region,
             of=system.id,
             vault=vault,
             role=role,
-            point=arn("backup", call.region, call.account.id, f"recovery-point:{identifier(call.account)}"),
+            point=arn("backup", call.region, call.account.id, f"recovery-point:{backup.identifier(call.account)}"),
             created=call.account.now,
             state="CREATED",
             days=int(days) if days is not None else None,
@@ -136,11 +119,11 @@ def start_backup_job(call: Call) -> Reply:
 
 
 def _source(call: Call, named: str) -> ElasticFileSystem:
-    if not named.startswith(system_arn(call, "").partition(call.region)[0]):
-        raise invalid(f"The simulator backs up EFS file systems only, not {named}.")
+    if not named.startswith(backup.system_arn(call, "").partition(call.region)[0]):
+        raise backup.invalid(f"The simulator backs up EFS file systems only, not {named}.")
     system = call.find(ElasticFileSystem, named.rpartition("/")[2])
-    if system is None or system_arn(call, system.id) != named:
-        raise absent(f"Resource {named} does not exist.")
+    if system is None or backup.system_arn(call, system.id) != named:
+        raise backup.absent(f"Resource {named} does not exist.")
     if system.phase != "available":
         raise AwsError("InvalidRequestException", f"{named} is {system.phase}.")
     return system
@@ -151,7 +134,7 @@ def _begin(account: Account, system: ElasticFileSystem, job: Job, tags: Mapping[
     account.put_backup(
         Backup(
             id=job.point,
-            kind=POINTS,
+            kind=backup.POINTS,
             of=system.id,
             region=job.region,
             made=job.created,
@@ -162,7 +145,7 @@ def _begin(account: Account, system: ElasticFileSystem, job: Job, tags: Mapping[
         )
     )
     account.keep(BACKUPS, job.id, job)
-    account.after(START_SECONDS, lambda: _run_backup(account, job.id))
+    account.after(backup.START_SECONDS, lambda: _run_backup(account, job.id))
     account.after(BACKUP_SECONDS, lambda: _finish_backup(account, job.id))
 
 
@@ -171,7 +154,7 @@ def _run_backup(account: Account, job_id: str) -> None:
     if job.state == "CREATED":
         _changed(account, BACKUPS, job_id, state="RUNNING")
         if account.backups_show and isinstance(account.find(job.of), ElasticFileSystem):
-            account.work(job.of, "backup", BACKUP_SECONDS - START_SECONDS)
+            account.work(job.of, "backup", BACKUP_SECONDS - backup.START_SECONDS)
 
 
 def _finish_backup(account: Account, job_id: str) -> None:
@@ -186,12 +169,13 @@ def _finish_backup(account: Account, job_id: str) -> None:
     earlier = [
         each.bytes
         for each in account.backups()
-        if each.kind == POINTS and each.of == job.of and each.state == "COMPLETED" and each.detail["vault"] == job.vault
+        if (each.kind, each.of, each.state) == (backup.POINTS, job.of, "COMPLETED")
+        and each.detail["vault"] == job.vault
     ]
     account.put_backup(replace(point, state="COMPLETED", bytes=whole, detail={**point.detail, "done": account.now}))
     moved = max(0, whole - earlier[-1]) if earlier else whole
     _changed(account, BACKUPS, job_id, state="COMPLETED", done=account.now, size=moved)
-    expire(account, job.point)
+    backup.expire(account, job.point)
 
 
 def fail_backup_job(account: Account, job_id: str, why: str = "The backup failed.") -> None:
@@ -209,15 +193,16 @@ def describe_backup_job(call: Call) -> Reply:
 def list_backup_jobs(call: Call) -> Reply:
     """Jobs of the Region, the newest first."""
     jobs: list[Job] = [*call.account.shelf(BACKUPS).values()]
-    return listed(call, "BackupJobs", (_backup(call, job) for job in reversed(jobs) if job.region == call.region))
+    found = (_backup(call, job) for job in reversed(jobs) if job.region == call.region)
+    return backup.listed(call, "BackupJobs", found)
 
 
 def _backup(call: Call, job: Job) -> Json:
     answer = _described(call, job) | {
         "BackupJobId": job.id,
         "BackupVaultName": job.vault,
-        "BackupVaultArn": vault_arn(call, job.vault),
-        "ResourceArn": system_arn(call, job.of),
+        "BackupVaultArn": backup.vault_arn(call, job.vault),
+        "ResourceArn": backup.system_arn(call, job.of),
         "State": job.state,
         "PercentDone": "100.0" if job.state == "COMPLETED" else "0.0",
     }
@@ -233,16 +218,16 @@ def _backup(call: Call, job: Job) -> Json:
 
 def start_restore_job(call: Call) -> Reply:
     """Restore a recovery point to a new file system, which holds the data in a directory below its root."""
-    missing(call, "RecoveryPointArn", "Metadata")
-    role, metadata = role_of(call), _metadata(call)
+    backup.missing(call, "RecoveryPointArn", "Metadata")
+    role, metadata = backup.role_of(call), _metadata(call)
 
     def make() -> str:
-        account, point = call.account, point_of(call, call.input["RecoveryPointArn"])
-        guarded(point.detail["vault"], "backup:StartRestoreJob")
+        account, point = call.account, backup.point_of(call, call.input["RecoveryPointArn"])
+        backup.guarded(point.detail["vault"], "backup:StartRestoreJob")
         if point.state != "COMPLETED":
             raise AwsError("InvalidRequestException", f"{point.id} is {point.state}.")
         job = Job(
-            id=identifier(account),
+            id=backup.identifier(account),
             region=call.region,
             point=point.id,
             of=point.of,
@@ -250,12 +235,12 @@ def start_restore_job(call: Call) -> Reply:
             created=account.now,
             state="PENDING",
         )
-        tags = {SOURCE: system_arn(call, point.of)}
+        tags = {SOURCE: backup.system_arn(call, point.of)}
         if call.input.get("CopySourceTagsToRestoredResource"):
             tags |= point.tags
         fresh = _fresh(call, metadata, tags)
         account.keep(RESTORES, job.id, job)
-        account.after(START_SECONDS, lambda: _run_restore(account, job.id, fresh))
+        account.after(backup.START_SECONDS, lambda: _run_restore(account, job.id, fresh))
         account.after(RESTORE_SECONDS, lambda: _finish_restore(account, job.id, point))
         return job.id
 
@@ -266,24 +251,24 @@ def start_restore_job(call: Call) -> Reply:
 
 def _metadata(call: Call) -> dict[str, str]:
     given: Json = call.input["Metadata"]
-    if call.input.get("ResourceType") not in (None, TYPE):
-        raise invalid(f"ResourceType has to be {TYPE}.")
+    if call.input.get("ResourceType") not in (None, backup.TYPE):
+        raise backup.invalid(f"ResourceType has to be {backup.TYPE}.")
     if unknown := sorted(set(given) - _METADATA):
-        raise invalid(f"Unknown restore metadata: {', '.join(unknown)}.")
+        raise backup.invalid(f"Unknown restore metadata: {', '.join(unknown)}.")
     if given.get("newFileSystem", "").lower() != "true":
-        raise invalid("The simulator restores to new file systems only: newFileSystem has to be true.")
+        raise backup.invalid("The simulator restores to new file systems only: newFileSystem has to be true.")
     for needed in ("CreationToken", "Encrypted"):
         if not given.get(needed):
-            raise invalid(f"Restore metadata need {needed}.")
+            raise backup.invalid(f"Restore metadata need {needed}.")
     if "KmsKeyId" in given and given["Encrypted"].lower() != "true":
-        raise invalid("With KmsKeyId, Encrypted has to be true.")
+        raise backup.invalid("With KmsKeyId, Encrypted has to be true.")
     single = given.get("singleAzFilesystem", "").lower() == "true"
     performance, zone = given.get("PerformanceMode", "generalPurpose"), given.get("availabilityZoneName", "")
     if performance not in ("generalPurpose", "maxIO") or (single and performance == "maxIO"):
-        raise invalid(f"PerformanceMode cannot be {performance}.")
+        raise backup.invalid(f"PerformanceMode cannot be {performance}.")
     if single != bool(zone) or not (zone or call.region).startswith(call.region):
         needs = "singleAzFilesystem and the availabilityZoneName of a zone of this Region"
-        raise invalid(f"A One Zone file system needs {needs}.")
+        raise backup.invalid(f"A One Zone file system needs {needs}.")
     return given
 
 
@@ -347,13 +332,13 @@ def describe_restore_job(call: Call) -> Reply:
     job = _job(call, RESTORES, call.input["RestoreJobId"])
     answer = _described(call, job) | {
         "RestoreJobId": job.id,
-        "SourceResourceArn": system_arn(call, job.of),
+        "SourceResourceArn": backup.system_arn(call, job.of),
         "Status": job.state,
         "PercentDone": "100.00%" if job.state == "COMPLETED" else "0.00%",
     }
     if job.state == "COMPLETED":
         system = call.find(ElasticFileSystem, job.into)
-        answer |= {"CreatedResourceArn": system_arn(call, job.into), "BackupSizeInBytes": 0}
+        answer |= {"CreatedResourceArn": backup.system_arn(call, job.into), "BackupSizeInBytes": 0}
         if system:
             answer["BackupSizeInBytes"] = system.standard_bytes
     return json_reply(call, answer)
