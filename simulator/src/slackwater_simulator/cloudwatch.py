@@ -1,4 +1,4 @@
-"""CloudWatch: GetMetricData, GetMetricStatistics and ListMetrics, as JSON 1.0; the first as the query protocol too.
+"""CloudWatch: GetMetricData and ListMetrics, as JSON 1.0; the first as the query protocol too.
 
 Buckets lie on the clock's grid (a day starts at UTC midnight) and are returned when they start within [StartTime,
 EndTime). StartTime is first rounded down as the API reference says, by its age. What happens while the clock moves on
@@ -13,13 +13,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from .faults import Faults
 from .resources import instant, rfc3339
 from .series import DAY, HOUR, Floats, Ints, statistic
 from .telemetry import Dimensions
-from .wire import AwsError, Call, Json, Operation, Reply, json_reply, page_of, page_offset, token, xml_reply
+from .wire import AwsError, Call, Json, Reply, json_reply, page_of, page_offset, token, xml_reply
 
-QUERIES, POINTS, STATISTICS_POINTS, METRICS_PAGE = 500, 100_800, 1_440, 500
+QUERIES, POINTS, METRICS_PAGE = 500, 100_800, 500
 _STATISTICS = ("Sum", "Average", "Minimum", "Maximum", "SampleCount")
 _PERCENTILE = re.compile(r"p(\d{1,2}(\.\d{1,10})?|100)")
 _ID = re.compile(r"[a-z][a-zA-Z0-9_]{0,254}")
@@ -168,43 +167,38 @@ def _queries(call: Call) -> list[Query]:
     return queries
 
 
-def operations(faults: Faults) -> dict[str, Operation]:
-    """GetMetricData, which has faults of its own."""
-
-    def get_metric_data(call: Call) -> Reply:
-        """As many points a page as there may be."""
-        queries = _queries(call)
-        window = _window(call)
-        plan = faults.take("partial", call)
-        broken = {query.id for query in queries[plan["every"] - 1 :: plan["every"]]} if plan else set()
-        first, skip = divmod(page_offset(call), _ROW)
-        budget = min(int(call.input.get("MaxDatapoints", POINTS)), POINTS)
-        newest_first = call.input.get("ScanBy", "TimestampDescending") != "TimestampAscending"
-        results: list[Result] = []
-        following = None
-        for number in range(first, len(queries)):
-            query = queries[number]
-            if query.id in broken:
-                results.append(Result(query, *_NOTHING, "InternalError"))
-                continue
-            starts, values = _values(call, query, window)
-            if newest_first:
-                starts, values = starts[::-1], values[::-1]
-            if skip:
-                starts, values = starts[skip:], values[skip:]
-            if len(starts) > budget:
-                results.append(Result(query, starts[:budget], values[:budget], "PartialData"))
-                following = number * _ROW + skip + budget
-                budget = 0
-                break
-            results.append(Result(query, starts, values))
-            budget, skip = budget - len(starts), 0
-        if not call.input.get("NextToken"):
-            call.account.usage.metrics_requested += len(queries)
-        call.account.usage.datapoints += sum(len(result.starts) for result in results)
-        return _data_reply(call, results, following)
-
-    return {"getmetricdata": get_metric_data}
+def get_metric_data(call: Call) -> Reply:
+    """As many points a page as there may be."""
+    queries = _queries(call)
+    window = _window(call)
+    plan = call.simulator.faults.take("partial", call)
+    broken = {query.id for query in queries[plan["every"] - 1 :: plan["every"]]} if plan else set()
+    first, skip = divmod(page_offset(call), _ROW)
+    budget = min(int(call.input.get("MaxDatapoints", POINTS)), POINTS)
+    newest_first = call.input.get("ScanBy", "TimestampDescending") != "TimestampAscending"
+    results: list[Result] = []
+    following = None
+    for number in range(first, len(queries)):
+        query = queries[number]
+        if query.id in broken:
+            results.append(Result(query, *_NOTHING, "InternalError"))
+            continue
+        starts, values = _values(call, query, window)
+        if newest_first:
+            starts, values = starts[::-1], values[::-1]
+        if skip:
+            starts, values = starts[skip:], values[skip:]
+        if len(starts) > budget:
+            results.append(Result(query, starts[:budget], values[:budget], "PartialData"))
+            following = number * _ROW + skip + budget
+            budget = 0
+            break
+        results.append(Result(query, starts, values))
+        budget, skip = budget - len(starts), 0
+    if not call.input.get("NextToken"):
+        call.account.usage.metrics_requested += len(queries)
+    call.account.usage.datapoints += sum(len(result.starts) for result in results)
+    return _data_reply(call, results, following)
 
 
 def _data_reply(call: Call, results: list[Result], following: int | None) -> Reply:
@@ -259,30 +253,6 @@ def _numbers(values: Floats) -> str:
     if (whole == values).all():
         return str(whole.tolist()).replace(", ", ".0,").replace("]", ".0]")
     return json.dumps(np.round(values, 6).tolist())
-
-
-def get_metric_statistics(call: Call) -> Reply:
-    """One metric, up to 1,440 points, in no particular order."""
-    window = _window(call)
-    period = _period(call.input.get("Period"))
-    if (wanted := -(-(window.end - window.start) // period)) > STATISTICS_POINTS:
-        why = f"You have requested up to {wanted:,} datapoints, which exceeds the limit of {STATISTICS_POINTS:,}."
-        raise AwsError("InvalidParameterCombination", why)
-    if not (names := call.input.get("Statistics")) or call.input.get("ExtendedStatistics"):
-        raise AwsError("InvalidParameterCombination", "The simulator needs Statistics, and knows no extended ones.")
-    metric = str(call.input["MetricName"])
-    about = {"Metric": call.input, "Period": period, "Unit": call.input.get("Unit")}
-    queries = [_query({"Id": "q", "MetricStat": {**about, "Stat": name}}) for name in names]
-    columns = [_values(call, query, window) for query in queries]
-    starts = columns[0][0].tolist()
-    order = np.random.default_rng(len(starts)).permutation(len(starts)).tolist()
-    call.account.usage.metrics_requested += 1
-    call.account.usage.datapoints += len(starts)
-    tables = {name: values.tolist() for name, (_, values) in zip(names, columns, strict=True)}
-    points = [
-        {"Timestamp": starts[row], "Unit": unit(metric)} | {name: tables[name][row] for name in names} for row in order
-    ]
-    return json_reply(call, {"Label": metric, "Datapoints": points})
 
 
 type Listed = tuple[str, str, Dimensions]

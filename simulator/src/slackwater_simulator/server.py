@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from http.client import responses
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import Any, Self, cast
 from urllib.parse import parse_qs, urlsplit
 
@@ -48,21 +48,19 @@ from .wire import REQUEST_ID, REST, AwsError, Call, Json, Operation, Reply, as_j
 
 _SERVICES = {"monitoring": "cloudwatch"}
 _SCOPE = re.compile(r"Credential=([^/\s,]+)/\d{8}/([^/\s,]+)/([^/\s,]+)/aws4_request")
-_MODULES: dict[str, tuple[ModuleType, ...]] = {
-    "backup": (backup, backup_jobs),
-    "cloudtrail": (cloudtrail,),
-    "cloudwatch": (cloudwatch,),
-    "compute-optimizer": (compute_optimizer,),
-    "ec2": (ec2_query, ec2_instances, ec2_snapshots, ec2_volumes),
-    "elasticfilesystem": (efs, writes_efs),
-    "fsx": (fsx, writes_fsx),
-    "kms": (kms,),
-    "pricing": (pricing,),
-    "sts": (sts,),
-}
 _OPERATIONS = {
-    service: {name: each for module in modules for name, each in operations(module).items()}
-    for service, modules in _MODULES.items()
+    "backup": operations(backup, backup_jobs),
+    "cloudtrail": operations(cloudtrail),
+    "cloudwatch": operations(cloudwatch),
+    "compute-optimizer": operations(compute_optimizer),
+    "ec2": operations(ec2_query, ec2_instances, ec2_snapshots, ec2_volumes),
+    "elasticfilesystem": operations(efs, writes_efs),
+    "fsx": operations(fsx, writes_fsx),
+    "iam": operations(iam),
+    "kms": operations(kms),
+    "organizations": operations(organizations),
+    "pricing": operations(pricing),
+    "sts": operations(sts),
 }
 _TOLD = ("id", "kind", "of", "region", "made", "state", "tags", "bytes", "contents")
 """Of a backup; the rest is its service's own."""
@@ -144,18 +142,12 @@ class Simulator:
     ) -> None:
         self.fleet = fleet
         self.clock = clock or Clock()
+        self.organization = organization
         self.accounts = Accounts((fleet, *others), organization, self.clock)
         self.faults = Faults(latency_ms)
         self._before: dict[str, list[Callable[[], object]]] = {}
         self._calls: Counter[str] = Counter()
         self._lock = threading.Lock()
-        self._operations: dict[str, dict[str, Operation]] = {
-            **_OPERATIONS,
-            "cloudwatch": _OPERATIONS["cloudwatch"] | cloudwatch.operations(self.faults),
-            "iam": iam.operations(self.faults.denies),
-            "organizations": organizations.operations(organization),
-            "sts": _OPERATIONS["sts"] | {"assumerole": sts.assume_role(self.accounts.get)},
-        }
         self._server = _Server(("127.0.0.1", port), self)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 
@@ -187,7 +179,7 @@ class Simulator:
 
     @property
     def metrics_requested(self) -> int:
-        """Metrics asked for by GetMetricData and GetMetricStatistics."""
+        """Metrics asked for by GetMetricData."""
         return sum(account.usage.metrics_requested for account in self.accounts)
 
     @property
@@ -277,7 +269,7 @@ class Simulator:
         if call.region not in (call.account.fleet.enabled or REGIONS[partition(call.account.fleet.regions[0])]):
             code = "AuthFailure" if call.service == "ec2" else "UnrecognizedClientException"
             raise AwsError(code, "AWS was not able to validate the provided access credentials", 401)
-        operation = self._operations.get(call.service, {}).get(call.operation.lower())
+        operation = _OPERATIONS.get(call.service, {}).get(call.operation.lower())
         if operation is None:
             raise AwsError("UnknownOperationException", f"The simulator has no {call.action}", 400)
         return operation
@@ -298,7 +290,7 @@ class Simulator:
             protocol, asked = "query", parse_qs(request.body.decode() or query, keep_blank_values=True)
             given = _nested({name: values[0] for name, values in asked.items()})
             operation = given.pop("Action", "Unknown")
-        return Call(service, operation, region, account, given, protocol)
+        return Call(service, operation, region, account, given, protocol, self)
 
     def _own(self, request: Request) -> Reply:
         """The simulator's own endpoints."""

@@ -10,23 +10,22 @@ from functools import cache
 from html import escape
 from inspect import isfunction
 from types import ModuleType
-from typing import Any, Final, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
 from urllib.parse import parse_qs, unquote
 
 from .account import Account
 from .resources import Backup
 
+if TYPE_CHECKING:
+    from .server import Simulator
+
 type Json = dict[str, Any]
 REQUEST_ID: Final = "7a62c49f-347e-4fc4-9331-6e8e00000000"
-_NAMESPACE_OF_CLOUDWATCH: Final = "http://monitoring.amazonaws.com/doc/2010-08-01/"
-_NAMESPACE_OF_EC2: Final = "http://ec2.amazonaws.com/doc/2016-11-15/"
-_NAMESPACE_OF_IAM: Final = "https://iam.amazonaws.com/doc/2010-05-08/"
-_NAMESPACE_OF_STS: Final = "https://sts.amazonaws.com/doc/2011-06-15/"
 _NAMESPACES: Final = {
-    "cloudwatch": _NAMESPACE_OF_CLOUDWATCH,
-    "ec2": _NAMESPACE_OF_EC2,
-    "iam": _NAMESPACE_OF_IAM,
-    "sts": _NAMESPACE_OF_STS,
+    "cloudwatch": "http://monitoring.amazonaws.com/doc/2010-08-01/",
+    "ec2": "http://ec2.amazonaws.com/doc/2016-11-15/",
+    "iam": "https://iam.amazonaws.com/doc/2010-05-08/",
+    "sts": "https://sts.amazonaws.com/doc/2011-06-15/",
 }
 REST: Final = {"backup": "backup", "elasticfilesystem": "efs"}
 """Services that speak rest-json, by the names that botocore has for them."""
@@ -50,6 +49,7 @@ class Call:
     account: Account
     input: Json
     protocol: str
+    simulator: "Simulator"
 
     @property
     def action(self) -> str:
@@ -103,13 +103,14 @@ class AwsError(Exception):
         self.code, self.message, self.status, self.detail = code, message, status, detail
 
 
-def operations(module: ModuleType) -> dict[str, Operation]:
-    """A service's operations: a module's public functions that turn a call into a reply, by their lower-case names.
+def operations(*modules: ModuleType) -> dict[str, Operation]:
+    """A service's operations: its modules' public functions that turn a call into a reply, by their lower-case names.
 
     A generic function is a helper. Python 3.12 does not resolve its type parameters as type hints.
     """
     return {
         name.replace("_", ""): each
+        for module in modules
         for name, each in vars(module).items()
         if isfunction(each) and name[0] != "_" and not each.__type_params__
         if each.__module__ == module.__name__ and get_type_hints(each) == {"call": Call, "return": Reply}
