@@ -112,22 +112,6 @@ def _unlocked(call: Call, vault: str) -> None:
         raise AwsError("InvalidRequestException", why)
 
 
-def describe_backup_vault(call: Call) -> Reply:
-    """A vault."""
-    vault = vault_of(call)
-    answer = {
-        "BackupVaultName": vault,
-        "BackupVaultArn": vault_arn(call, vault),
-        "VaultType": "BACKUP_VAULT",
-        "VaultState": "AVAILABLE",
-        "EncryptionKeyArn": key_arn(call.region, call.account.id),
-        "CreationDate": float(call.account.fleet.now - 400 * DAY),
-        "NumberOfRecoveryPoints": sum(each.detail["vault"] == vault for each in call.backups(POINTS)),
-        "Locked": bool(call.account.shelf("locked-vaults").get(vault)),
-    }
-    return json_reply(call, answer)
-
-
 def list_backup_vaults(call: Call) -> Reply:
     """Every vault of the Region."""
     return listed(

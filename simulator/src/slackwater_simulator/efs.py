@@ -5,8 +5,8 @@ from .partitions import arn
 from .resources import AccessPoint, ElasticFileSystem, MountTarget, Replication
 from .wire import AwsError, Call, Json, Reply, json_reply, page_of, page_offset, page_size, tag_list, token
 
-DELETING, POLICIES = "efs-replications-going", "efs-policies"
-"""Shelves: the state of replications that were asked to go, by source; file-system policies."""
+POLICIES = "efs-policies"
+"""A shelf: file-system policies."""
 PAGE = 100
 """File systems a page, fixed (EFS API reference, DescribeFileSystems)."""
 
@@ -55,11 +55,6 @@ def creation_token(system: ElasticFileSystem) -> str:
 def replications(call: Call, system_id: str) -> list[Replication]:
     """Those that a file system takes part in."""
     return [each for each in call.account.fleet.replications if system_id in (each.source_id, each.destination_id)]
-
-
-def not_replicated(system: ElasticFileSystem) -> AwsError:
-    """A file system takes part in no replication."""
-    return AwsError("ReplicationNotFound", f"Replication configuration not found for file system '{system.id}'.", 404)
 
 
 def _arn(account: str, region: str, system: str) -> str:
@@ -188,13 +183,14 @@ def describe_replication_configurations(call: Call) -> Reply:
         if call.region in (each.source_region, each.destination_region)
     ]
     if wanted is not None and not found:
-        raise not_replicated(find(call))
+        why = f"Replication configuration not found for file system '{find(call).id}'."
+        raise AwsError("ReplicationNotFound", why, 404)
     account = call.account.id
 
     def described(each: Replication) -> Json:
         source = _arn(account, each.source_region, each.source_id)
         destination = {
-            "Status": call.account.shelf(DELETING).get(each.source_id, "ENABLED"),
+            "Status": "ENABLED",
             "FileSystemId": each.destination_id,
             "Region": each.destination_region,
             "LastReplicatedTimestamp": float(call.account.fleet.now - 600),

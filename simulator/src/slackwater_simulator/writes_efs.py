@@ -12,7 +12,7 @@ from .resources import AccessPoint, ElasticFileSystem, MountTarget, Tags
 from .series import DAY
 from .wire import AwsError, Call, Reply, json_reply
 
-REMOVAL_S, TARGET_REMOVAL_S, REPLICATION_REMOVAL_S, POINT_REMOVAL_S = 30, 90, 60, 5
+REMOVAL_S, TARGET_REMOVAL_S, POINT_REMOVAL_S = 30, 90, 5
 CREATION_S, TARGET_CREATION_S, POINT_CREATION_S, UPDATE_S = 5, 90, 5, 30
 TAGS, POINTS, GROUPS = 50, 10_000, 5
 """Most tags on one resource, access points of one file system, security groups of one mount target."""
@@ -328,12 +328,6 @@ def put_file_system_policy(call: Call) -> Reply:
     return json_reply(call, {"FileSystemId": system.id, "Policy": policy})
 
 
-def delete_file_system_policy(call: Call) -> Reply:
-    """What has none is fine."""
-    call.account.forget(efs.POLICIES, _usable(call).id)
-    return _empty()
-
-
 def put_lifecycle_configuration(call: Call) -> Reply:
     """All transitions at once: those that are not named are gone."""
     system, policies = _usable(call), call.input.get("LifecyclePolicies")
@@ -361,24 +355,3 @@ def put_backup_policy(call: Call) -> Reply:
         raise AwsError("ValidationException", "Status is ENABLED or DISABLED.", 400)
     call.account.put(replace(system, backup=status == "ENABLED"))
     return json_reply(call, {"BackupPolicy": {"Status": status}})
-
-
-def delete_replication_configuration(call: Call) -> Reply:
-    """Deleting, then gone: asked of the source. Its destination may be written to from then on."""
-    account, system = call.account, efs.find(call, "SourceFileSystemId")
-    found = [each for each in account.fleet.replications if each.source_id == system.id]
-    if not found:
-        raise efs.not_replicated(system)
-    account.keep(efs.DELETING, system.id, "DELETING")
-
-    def gone() -> None:
-        left = [each for each in account.fleet.replications if each not in found]
-        account.change(fleet=replace(account.fleet, replications=left))
-        account.forget(efs.DELETING, system.id)
-        for each in found:
-            replica = account.find(each.destination_id)
-            if isinstance(replica, ElasticFileSystem):
-                account.put(replace(replica, replica=False))
-
-    account.after(REPLICATION_REMOVAL_S, gone)
-    return _empty(204)
