@@ -137,3 +137,18 @@ def test_percentiles_lie_between_minimum_and_maximum(metrics, planted):
     )
     assert len(low) == len(middle) == len(high)
     assert all(least <= half <= most for least, half, most in zip(low, middle, high, strict=True))
+
+
+def test_get_metric_statistics_stops_at_1_440_points(metrics, planted):
+    dimensions = [{"Name": "FileSystemId", "Value": planted("web-content").resource_id}]
+    asked = {
+        "Namespace": "AWS/EFS",
+        "MetricName": "MeteredIOBytes",
+        "Dimensions": dimensions,
+        "EndTime": metrics.now,
+        "Statistics": ["Sum"],
+    }
+    answer = metrics.client.get_metric_statistics(StartTime=metrics.now - timedelta(days=1), Period=60, **asked)
+    assert len(answer["Datapoints"]) == 1_440
+    with pytest.raises(ClientError, match="InvalidParameterCombination"):
+        metrics.client.get_metric_statistics(StartTime=metrics.now - timedelta(days=2), Period=60, **asked)

@@ -1,4 +1,4 @@
-"""CloudWatch: GetMetricData and ListMetrics, as JSON 1.0; the first as the query protocol too.
+"""CloudWatch: GetMetricData, GetMetricStatistics and ListMetrics, as JSON 1.0; the first as the query protocol too.
 
 Buckets lie on the clock's grid (a day starts at UTC midnight) and are returned when they start within [StartTime,
 EndTime). StartTime is first rounded down as the API reference says, by its age. What happens while the clock moves on
@@ -18,7 +18,7 @@ from .series import DAY, HOUR, Floats, Ints, statistic
 from .telemetry import Dimensions
 from .wire import AwsError, Call, Json, Reply, json_reply, page_of, page_offset, token, xml_reply
 
-QUERIES, POINTS, METRICS_PAGE = 500, 100_800, 500
+QUERIES, POINTS, STATISTICS_POINTS, METRICS_PAGE = 500, 100_800, 1_440, 500
 _STATISTICS = ("Sum", "Average", "Minimum", "Maximum", "SampleCount")
 _PERCENTILE = re.compile(r"p(\d{1,2}(\.\d{1,10})?|100)")
 _ID = re.compile(r"[a-z][a-zA-Z0-9_]{0,254}")
@@ -72,8 +72,6 @@ def _moment(value: object) -> float:
 
 def _window(call: Call) -> Window:
     now, fleet_now = call.account.now, call.account.fleet.now
-    if "StartTime" not in call.input or "EndTime" not in call.input:
-        raise _invalid("The parameters StartTime and EndTime are required.")
     start, end = _moment(call.input["StartTime"]), _moment(call.input["EndTime"])
     if start >= end:
         raise _invalid("The parameter StartTime must be less than the parameter EndTime.")
@@ -156,9 +154,7 @@ def _values(call: Call, query: Query, window: Window) -> tuple[Ints, Floats]:
 
 
 def _queries(call: Call) -> list[Query]:
-    entries = call.input.get("MetricDataQueries") or []
-    if not entries:
-        raise _invalid("The parameter MetricDataQueries is required.")
+    entries = call.input["MetricDataQueries"]
     if len(entries) > QUERIES:
         raise _invalid(f"The collection MetricDataQueries must not have a size greater than {QUERIES}.")
     queries = [_query(entry) for entry in entries if str(entry.get("ReturnData", True)).lower() == "true"]
@@ -253,6 +249,30 @@ def _numbers(values: Floats) -> str:
     if (whole == values).all():
         return str(whole.tolist()).replace(", ", ".0,").replace("]", ".0]")
     return json.dumps(np.round(values, 6).tolist())
+
+
+def get_metric_statistics(call: Call) -> Reply:
+    """One metric, up to 1,440 points, in no particular order."""
+    window = _window(call)
+    period = _period(call.input.get("Period"))
+    if (wanted := -(-(window.end - window.start) // period)) > STATISTICS_POINTS:
+        why = f"You have requested up to {wanted:,} datapoints, which exceeds the limit of {STATISTICS_POINTS:,}."
+        raise AwsError("InvalidParameterCombination", why)
+    if not (names := call.input.get("Statistics")) or call.input.get("ExtendedStatistics"):
+        raise AwsError("InvalidParameterCombination", "The simulator needs Statistics, and knows no extended ones.")
+    metric = str(call.input["MetricName"])
+    about = {"Metric": call.input, "Period": period, "Unit": call.input.get("Unit")}
+    queries = [_query({"Id": "q", "MetricStat": {**about, "Stat": name}}) for name in names]
+    columns = [_values(call, query, window) for query in queries]
+    starts = columns[0][0].tolist()
+    order = np.random.default_rng(len(starts)).permutation(len(starts)).tolist()
+    call.account.usage.metrics_requested += 1
+    call.account.usage.datapoints += len(starts)
+    tables = {name: values.tolist() for name, (_, values) in zip(names, columns, strict=True)}
+    points = [
+        {"Timestamp": starts[row], "Unit": unit(metric)} | {name: tables[name][row] for name in names} for row in order
+    ]
+    return json_reply(call, {"Label": metric, "Datapoints": points})
 
 
 type Listed = tuple[str, str, Dimensions]

@@ -179,7 +179,7 @@ class Simulator:
 
     @property
     def metrics_requested(self) -> int:
-        """Metrics asked for by GetMetricData."""
+        """Metrics asked for by GetMetricData and GetMetricStatistics."""
         return sum(account.usage.metrics_requested for account in self.accounts)
 
     @property
