@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from . import ec2_query as ec2
 from .resources import GIB, Backup, rfc3339
-from .wire import AwsError, Call, Json, Reply, text, xml_reply
+from .wire import AwsError, Call, Json, Reply, xml_reply
 
 SECONDS = 300
 """From its request until it is completed."""
@@ -13,9 +13,6 @@ _FILTERS: dict[str, Callable[[Backup], str]] = {
     "snapshot-id": lambda snapshot: snapshot.id,
     "volume-id": lambda snapshot: snapshot.of,
     "status": lambda snapshot: snapshot.state,
-    "description": lambda snapshot: str(snapshot.detail["description"]),
-    "encrypted": lambda snapshot: text(snapshot.detail["encrypted"]),
-    "volume-size": lambda snapshot: str(snapshot.bytes // GIB),
 }
 _FULL = 0.6
 """How much of a volume was ever written to: a snapshot's own size, which is not its volume's."""

@@ -9,7 +9,7 @@ from .kms import usable
 from .partitions import arn
 from .resources import GIB, Attachment, Volume, rfc3339
 from .series import DAY
-from .wire import AwsError, Call, Json, Reply, text, xml_reply
+from .wire import AwsError, Call, Json, Reply, xml_reply
 
 REMOVAL_S, CREATION_S = 5, 5
 MODIFYING_S, MODIFICATION_S = 60, 1_800
@@ -48,11 +48,7 @@ class Modification:
 _FILTERS: dict[str, Callable[[Volume], str | list[str]]] = {
     "volume-id": lambda volume: volume.id,
     "status": lambda volume: volume.state,
-    "volume-type": lambda volume: volume.type,
-    "availability-zone": lambda volume: volume.az,
     "attachment.instance-id": lambda volume: [each.instance_id for each in volume.attachments],
-    "attachment.status": lambda volume: ["attached" for _ in volume.attachments],
-    "encrypted": lambda volume: text(volume.encrypted),
 }
 
 
@@ -265,8 +261,6 @@ def _changed(call: Call, volume: Volume) -> Volume:
 _MODIFICATION_FILTERS: dict[str, Callable[[Modification], str]] = {
     "volume-id": lambda modification: modification.before.id,
     "modification-state": lambda modification: modification.state,
-    "target-volume-type": lambda modification: modification.after.type,
-    "original-volume-type": lambda modification: modification.before.type,
 }
 
 
@@ -300,9 +294,6 @@ def _modification(call: Call, modification: Modification) -> Json:
         "startTime": rfc3339(modification.began, ".000"),
         "endTime": rfc3339(modification.ended, ".000") if modification.ended is not None else None,
     }
-
-
-# ----------------------------------------------------------------------------------------------------------------------
 
 
 def _number(call: Call, name: str) -> int | None:

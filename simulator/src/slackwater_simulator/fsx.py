@@ -293,8 +293,6 @@ def describe_s3_access_point_attachments(call: Call) -> Reply:
     """Nobody here attached an S3 access point."""
     nothing: list[object] = []
     _filtered(call, nothing, dict.fromkeys(("file-system-id", "volume-id", "type"), id))
-    if names := call.input.get("Names"):
-        raise AwsError("S3AccessPointAttachmentNotFound", f"{names} do not exist")
     return json_reply(call, {"S3AccessPointAttachments": nothing})
 
 

@@ -1,18 +1,11 @@
 """KMS over JSON 1.1: what state a key is in. Every key of the account is enabled until somebody changes that."""
 
 import re
-from typing import Final
 
 from .account import Account
 from .partitions import arn
 from .wire import AwsError, Call, Reply, json_reply
 
-STATES: Final = frozenset(
-    {
-        *("Creating", "Disabled", "Enabled", "PendingDeletion", "PendingImport", "PendingReplicaDeletion"),
-        *("Unavailable", "Updating"),
-    }
-)
 _ARN = re.compile(r"arn:aws[a-z-]*:kms:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):key/(?P<id>.+)")
 
 

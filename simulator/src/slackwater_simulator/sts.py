@@ -19,11 +19,9 @@ def get_caller_identity(call: Call) -> Reply:
 
 def assume_role(call: Call) -> Reply:
     """Temporary keys whose access key id names the role's account."""
-    arn = str(call.input.get("RoleArn", ""))
+    arn = str(call.input["RoleArn"])
     partition, number, name = match.groups() if (match := _ROLE.fullmatch(arn)) else ("aws", "", "")
-    session = call.input.get("RoleSessionName")
-    if not arn or not session:
-        raise AwsError("ValidationError", "RoleArn and RoleSessionName must not be null", 400)
+    session = call.input["RoleSessionName"]
     owner = call.simulator.accounts.get(number)
     role = next((role for role in owner.fleet.roles if role.name == name), None) if owner else None
     if role is None or not _opens(role, call):
