@@ -11,7 +11,7 @@ from .ec2_query import key_arn
 from .partitions import arn, global_arn
 from .resources import Backup, ElasticFileSystem, instant
 from .series import DAY
-from .wire import AwsError, Call, Json, Reply, json_reply, page_of, page_size
+from .wire import AwsError, Call, Json, Reply, json_reply, known, page_of, page_size
 
 START_SECONDS: Final = 60
 """From a job's creation until it runs."""
@@ -72,8 +72,6 @@ def listed(call: Call, name: str, found: Iterable[Json]) -> Reply:
     for key, wanted in call.input.items():
         if key == "ByCreatedAfter":
             shown = [each for each in shown if each["CreationDate"] > instant(wanted)]
-        elif key == "ByCreatedBefore":
-            shown = [each for each in shown if each["CreationDate"] < instant(wanted)]
         elif key in ("ByBackupVaultName", "ByResourceArn", "ByResourceType", "ByState"):
             shown = [each for each in shown if each[key.removeprefix("By")] == wanted]
         elif key.startswith("By"):
@@ -114,11 +112,8 @@ def _unlocked(call: Call, vault: str) -> None:
 
 def list_backup_vaults(call: Call) -> Reply:
     """Every vault of the Region."""
-    return listed(
-        call,
-        "BackupVaultList",
-        ({"BackupVaultName": vault, "BackupVaultArn": vault_arn(call, vault)} for vault in VAULTS),
-    )
+    found = ({"BackupVaultName": vault, "BackupVaultArn": vault_arn(call, vault)} for vault in VAULTS)
+    return listed(call, "BackupVaultList", found)
 
 
 # --- Recovery points --------------------------------------------------------------------------------------------------
@@ -150,7 +145,7 @@ def describe_recovery_point(call: Call) -> Reply:
 
 
 def _point(call: Call, point: Backup) -> Json:
-    detail = point.detail
+    detail, days = point.detail, point.detail["days"]
     answer: Json = {
         "RecoveryPointArn": point.id,
         "BackupVaultName": detail["vault"],
@@ -165,13 +160,12 @@ def _point(call: Call, point: Backup) -> Json:
         "IsParent": False,
         "StorageClass": "WARM",
         "VaultType": "BACKUP_VAULT",
+        "CompletionDate": float(detail["done"]) if detail["done"] else None,
+        "BackupSizeInBytes": point.bytes if detail["done"] else None,
+        "Lifecycle": {"DeleteAfterDays": days} if days else None,
+        "CalculatedLifecycle": {"DeleteAt": float(point.made + days * DAY)} if days else None,
     }
-    if detail["done"] is not None:
-        answer |= {"CompletionDate": float(detail["done"]), "BackupSizeInBytes": point.bytes}
-    if detail["days"] is not None:
-        answer["Lifecycle"] = {"DeleteAfterDays": detail["days"]}
-        answer["CalculatedLifecycle"] = {"DeleteAt": float(point.made + detail["days"] * DAY)}
-    return answer
+    return known(answer)
 
 
 def list_recovery_points_by_backup_vault(call: Call) -> Reply:
@@ -183,15 +177,12 @@ def list_recovery_points_by_backup_vault(call: Call) -> Reply:
 
 def list_recovery_points_by_resource(call: Call) -> Reply:
     """Recovery points of one file system, which need not be there any more."""
-    kept = (
-        *("RecoveryPointArn", "CreationDate", "Status", "EncryptionKeyArn"),
-        *("BackupVaultName", "IsParent", "VaultType"),
-    )
+    about = ("RecoveryPointArn", "CreationDate", "Status", "EncryptionKeyArn")
+    kept = (*about, "BackupVaultName", "IsParent", "VaultType")
 
     def shown(point: Backup) -> Json:
         whole = _point(call, point)
-        size = {"BackupSizeBytes": whole["BackupSizeInBytes"]} if "BackupSizeInBytes" in whole else {}
-        return {name: whole[name] for name in kept} | size
+        return known({name: whole[name] for name in kept} | {"BackupSizeBytes": whole.get("BackupSizeInBytes")})
 
     found = (each for each in call.backups(POINTS) if system_arn(call, each.of) == call.input["ResourceArn"])
     return listed(call, "RecoveryPoints", map(shown, found))
@@ -201,18 +192,17 @@ def get_recovery_point_restore_metadata(call: Call) -> Reply:
     """How the file system was, in the words of a restore."""
     point = point_of(call, call.input["RecoveryPointArn"], vault_of(call))
     system: ElasticFileSystem = point.detail["system"]
-    metadata = {
+    metadata: Json = {
         "file-system-id": system.id,
         "Encrypted": str(system.encrypted).lower(),
         "PerformanceMode": system.performance,
         "newFileSystem": "false",
+        "KmsKeyId": (system.kms_key or key_arn(call.region, call.account.id)) if system.encrypted else None,
+        "singleAzFilesystem": "true" if system.one_zone else None,
+        "availabilityZoneName": system.one_zone,
     }
-    if system.encrypted:
-        metadata["KmsKeyId"] = system.kms_key or key_arn(call.region, call.account.id)
-    if system.one_zone:
-        metadata |= {"singleAzFilesystem": "true", "availabilityZoneName": system.one_zone}
     about = {"BackupVaultArn": vault_arn(call, point.detail["vault"]), "RecoveryPointArn": point.id}
-    return json_reply(call, about | {"RestoreMetadata": metadata, "ResourceType": TYPE})
+    return json_reply(call, about | {"RestoreMetadata": known(metadata), "ResourceType": TYPE})
 
 
 def delete_recovery_point(call: Call) -> Reply:

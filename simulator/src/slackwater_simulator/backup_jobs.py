@@ -10,7 +10,7 @@ from .ec2_query import hexadecimal, key_arn
 from .kms import usable
 from .partitions import arn
 from .resources import Backup, ElasticFileSystem, rfc3339
-from .wire import AwsError, Call, Json, Reply, json_reply, once
+from .wire import AwsError, Call, Json, Reply, json_reply, known, once
 
 BACKUP_SECONDS: Final = 1_200
 RESTORE_SECONDS: Final = 1_500
@@ -62,19 +62,16 @@ def _job(call: Call, shelf: str, job_id: str) -> Job:
 
 def _described(call: Call, job: Job) -> Json:
     """What both types of jobs say of themselves."""
-    answer: Json = {
+    return {
         "AccountId": call.account.id,
         "RecoveryPointArn": job.point,
         "CreationDate": float(job.created),
         "IamRoleArn": job.role,
         "ResourceType": backup.TYPE,
         "IsParent": False,
+        "CompletionDate": None if job.done is None else float(job.done),
+        "StatusMessage": job.message or None,
     }
-    if job.done is not None:
-        answer["CompletionDate"] = float(job.done)
-    if job.message:
-        answer["StatusMessage"] = job.message
-    return answer
 
 
 def _changed(account: Account, shelf: str, job_id: str, **parts: Any) -> None:
@@ -205,12 +202,11 @@ def _backup(call: Call, job: Job) -> Json:
         "ResourceArn": backup.system_arn(call, job.of),
         "State": job.state,
         "PercentDone": "100.0" if job.state == "COMPLETED" else "0.0",
+        "RecoveryPointLifecycle": {"DeleteAfterDays": job.days} if job.days else None,
+        "BackupSizeInBytes": job.size,
+        "BytesTransferred": job.size,
     }
-    if job.days is not None:
-        answer["RecoveryPointLifecycle"] = {"DeleteAfterDays": job.days}
-    if job.size is not None:
-        answer |= {"BackupSizeInBytes": job.size, "BytesTransferred": job.size}
-    return answer
+    return known(answer)
 
 
 # --- Restores ---------------------------------------------------------------------------------------------------------
@@ -330,15 +326,13 @@ def fail_restore_job(account: Account, job_id: str, why: str = "The restore fail
 def describe_restore_job(call: Call) -> Reply:
     """A restore job as it is now; what it created shows when it is done."""
     job = _job(call, RESTORES, call.input["RestoreJobId"])
+    complete, system = job.state == "COMPLETED", call.find(ElasticFileSystem, job.into)
     answer = _described(call, job) | {
         "RestoreJobId": job.id,
         "SourceResourceArn": backup.system_arn(call, job.of),
         "Status": job.state,
-        "PercentDone": "100.00%" if job.state == "COMPLETED" else "0.00%",
+        "PercentDone": "100.00%" if complete else "0.00%",
+        "CreatedResourceArn": backup.system_arn(call, job.into) if complete else None,
+        "BackupSizeInBytes": (system.standard_bytes if system else 0) if complete else None,
     }
-    if job.state == "COMPLETED":
-        system = call.find(ElasticFileSystem, job.into)
-        answer |= {"CreatedResourceArn": backup.system_arn(call, job.into), "BackupSizeInBytes": 0}
-        if system:
-            answer["BackupSizeInBytes"] = system.standard_bytes
-    return json_reply(call, answer)
+    return json_reply(call, known(answer))

@@ -3,7 +3,7 @@
 from .ec2_query import hexadecimal, key_arn, zone_id
 from .partitions import arn
 from .resources import AccessPoint, ElasticFileSystem, MountTarget, Replication
-from .wire import AwsError, Call, Json, Reply, json_reply, page_of, page_offset, page_size, tag_list, token
+from .wire import AwsError, Call, Json, Reply, json_reply, known, page_of, page_offset, page_size, tag_list, token
 
 POLICIES = "efs-policies"
 """A shelf: file-system policies."""
@@ -98,16 +98,13 @@ def system_json(call: Call, system: ElasticFileSystem) -> Json:
         "ThroughputMode": system.mode,
         "Tags": tag_list(system.tags),
         "FileSystemProtection": {"ReplicationOverwriteProtection": protection(system)},
+        "KmsKeyId": (system.kms_key or key_arn(system.region, account)) if system.encrypted else None,
+        "Name": system.tags.get("Name"),
+        "ProvisionedThroughputInMibps": system.provisioned_mibps if system.mode == "provisioned" else None,
+        "AvailabilityZoneName": system.one_zone,
+        "AvailabilityZoneId": zone_id(system.one_zone) if system.one_zone else None,
     }
-    if system.encrypted:
-        answer["KmsKeyId"] = system.kms_key or key_arn(system.region, account)
-    if "Name" in system.tags:
-        answer["Name"] = system.tags["Name"]
-    if system.mode == "provisioned":
-        answer["ProvisionedThroughputInMibps"] = system.provisioned_mibps
-    if system.one_zone:
-        answer |= {"AvailabilityZoneName": system.one_zone, "AvailabilityZoneId": zone_id(system.one_zone)}
-    return answer
+    return known(answer)
 
 
 def protection(system: ElasticFileSystem) -> str:
@@ -233,12 +230,10 @@ def point_json(call: Call, system: ElasticFileSystem, point: AccessPoint) -> Jso
         "OwnerId": call.account.id,
         "RootDirectory": dict(point.root),
         "Tags": tag_list(point.tags),
+        "Name": point.tags.get("Name"),
+        "PosixUser": point.user,
     }
-    if "Name" in point.tags:
-        answer["Name"] = point.tags["Name"]
-    if point.user is not None:
-        answer["PosixUser"] = dict(point.user)
-    return answer
+    return known(answer)
 
 
 def describe_backup_policy(call: Call) -> Reply:

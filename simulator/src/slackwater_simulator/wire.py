@@ -130,6 +130,11 @@ def json_reply(call: Call, answer: object, status: int = 200) -> Reply:
     return Reply(answer if isinstance(answer, bytes) else as_json(answer), _CONTENT_TYPES[call.protocol], status)
 
 
+def known(answer: Json) -> Json:
+    """Members that have a value; a service leaves out the others."""
+    return {name: value for name, value in answer.items() if value is not None}
+
+
 def tag_list(tags: Mapping[str, str]) -> list[Json]:
     """Tags as most services write them."""
     return [{"Key": key, "Value": value} for key, value in tags.items()]
