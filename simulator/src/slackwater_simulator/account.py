@@ -398,8 +398,6 @@ class Account:
         """Every snapshot, recovery point and FSx backup."""
         return list(self._state.backups.values())
 
-    # ------------------------------------------------------------------------------------------------------------------
-
     def _take(self, state: State) -> None:
         self.telemetry = self._telemetry(state)
         self._state = state

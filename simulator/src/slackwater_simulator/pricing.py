@@ -4,7 +4,7 @@ from base64 import b32encode
 from functools import cache
 from hashlib import blake2b
 
-from .prices import Row, location, rows
+from .prices import LOCATIONS, Row, rows
 from .wire import AwsError, Call, Json, Reply, as_json, json_reply, page_of, page_size
 
 PAGE = 100
@@ -32,7 +32,7 @@ def _attributes(row: Row) -> dict[str, str]:
     return {
         "servicecode": row.service,
         "servicename": _NAMES[row.service],
-        "location": location(row.region),
+        "location": LOCATIONS[row.region],
         "locationType": "AWS Region",
         "regionCode": row.region,
         "usagetype": row.usage,
@@ -90,9 +90,8 @@ def get_products(call: Call) -> Reply:
         for attributes, record in _catalogue()
         if attributes["servicecode"] == service and all(_passes(attributes, entry) for entry in filters)
     ]
-    return json_reply(
-        call, {"FormatVersion": "aws_v1", **page_of(call, "PriceList", found, str, page_size(call, PAGE))}
-    )
+    page = page_of(call, "PriceList", found, str, page_size(call, PAGE))
+    return json_reply(call, {"FormatVersion": "aws_v1", **page})
 
 
 def _passes(attributes: dict[str, str], entry: Json) -> bool:

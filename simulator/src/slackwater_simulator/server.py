@@ -120,10 +120,9 @@ class Accounts:
 
     def get(self, number: str) -> Account | None:
         """An account, or None where there is no such one."""
-        if number in self._made or self._organization is None:
-            return self._made.get(number)
         with self._lock:
-            if number not in self._made and (fleet := self._organization.fleet_of(number)):
+            org = self._organization
+            if number not in self._made and org and (fleet := org.fleet_of(number)):
                 self._made[number] = Account(fleet, self._clock)
             return self._made.get(number)
 
