@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from http.client import responses
-from types import TracebackType
 from typing import Any, Self, cast
 from urllib.parse import parse_qs, urlsplit
 
@@ -209,9 +208,7 @@ class Simulator:
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def answer(self, request: Request) -> Reply | None:
@@ -394,8 +391,6 @@ class _Connection(socketserver.StreamRequestHandler):
         while (line := self.rfile.readline()) not in (b"\r\n", b"\n", b""):
             name, _, value = line.decode("latin-1").partition(":")
             headers[name.strip().lower()] = value.strip()
-        if headers.get("expect", "").lower() == "100-continue":
-            self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         return Request(method, target, headers, self.rfile.read(int(headers.get("content-length", 0))))
 
     def _write(self, reply: Reply) -> None:
