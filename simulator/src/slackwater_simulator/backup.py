@@ -225,8 +225,6 @@ def update_recovery_point_lifecycle(call: Call) -> Reply:
     point = point_of(call, call.input["RecoveryPointArn"], vault)
     _unlocked(call, vault)
     days = int(call.input.get("Lifecycle", {}).get("DeleteAfterDays", -1))
-    if days != -1 and not 1 <= days <= 36_500:
-        raise invalid("DeleteAfterDays has to be between 1 and 36,500, or -1.")
     changed = replace(point, detail={**point.detail, "days": None if days == -1 else days})
     call.account.put_backup(changed)
     call.account.after(0, lambda: expire(call.account, point.id))

@@ -247,8 +247,6 @@ def start_restore_job(call: Call) -> Reply:
 
 def _metadata(call: Call) -> dict[str, str]:
     given: Json = call.input["Metadata"]
-    if call.input.get("ResourceType") not in (None, backup.TYPE):
-        raise backup.invalid(f"ResourceType has to be {backup.TYPE}.")
     if unknown := sorted(set(given) - _METADATA):
         raise backup.invalid(f"Unknown restore metadata: {', '.join(unknown)}.")
     if given.get("newFileSystem", "").lower() != "true":

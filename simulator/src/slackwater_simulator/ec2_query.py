@@ -123,9 +123,6 @@ def done(call: Call) -> Reply:
     return xml_reply(call, {"return": True})
 
 
-# --- Regions ----------------------------------------------------------------------------------------------------------
-
-
 def describe_regions(call: Call) -> Reply:
     """Enabled Regions."""
     names = filtered(call, call.account.fleet.enabled or REGIONS[partition(call.region)], {"region-name": str})
@@ -135,9 +132,6 @@ def describe_regions(call: Call) -> Reply:
 def _region(name: str) -> Json:
     endpoint = f"ec2.{name}.{suffix(name)}"
     return {"regionName": name, "regionEndpoint": endpoint, "optInStatus": "opt-in-not-required"}
-
-
-# --- Tags -------------------------------------------------------------------------------------------------------------
 
 
 def tag_set(tags: Tags) -> list[Json] | None:
@@ -183,12 +177,10 @@ def create_tags(call: Call) -> Reply:
 
 
 def delete_tags(call: Call) -> Reply:
-    """By key, and by value where one is given; all of them where no tag is named. What carries none is fine."""
-    named = call.input.get("Tag")
+    """By key, and by value where one is given. What carries none is fine."""
+    named = call.input["Tag"]
 
     def edit(tags: Tags) -> Tags:
-        if named is None:
-            return {}
         gone = {tag["Key"] for tag in named if tags.get(tag["Key"]) == tag.get("Value", tags.get(tag["Key"]))}
         return {key: value for key, value in tags.items() if key not in gone}
 

@@ -43,8 +43,6 @@ class Modification:
     ended: int | None = None
 
 
-# --- Describing -------------------------------------------------------------------------------------------------------
-
 _FILTERS: dict[str, Callable[[Volume], str | list[str]]] = {
     "volume-id": lambda volume: volume.id,
     "status": lambda volume: volume.state,
@@ -139,9 +137,7 @@ def create_volume(call: Call) -> Reply:
 
 def _made(call: Call) -> tuple[Volume, str]:
     """A volume as asked for, and what it holds."""
-    account, zone = call.account, str(call.input.get("AvailabilityZone", ""))
-    if not zone:
-        raise AwsError("MissingParameter", "The request must contain the parameter AvailabilityZone")
+    account, zone = call.account, str(call.input["AvailabilityZone"])
     if zone[:-1] != call.region or zone[-1] not in "abcd":
         raise AwsError("InvalidZone.NotFound", f"The zone '{zone}' does not exist.")
     snapshot, contents = None, ""
@@ -180,8 +176,6 @@ def _made(call: Call) -> tuple[Volume, str]:
 
 
 def _check(volume: Volume) -> None:
-    if volume.type not in _SIZES:
-        raise ec2.invalid(f"Invalid value '{volume.type}' for VolumeType.")
     least, most = _SIZES[volume.type]
     if not least <= volume.size_gib <= most:
         raise ec2.invalid(f"Volume of {volume.size_gib}GiB is not valid for {volume.type}: {least}-{most}GiB.")

@@ -24,19 +24,15 @@ def describe_key(call: Call) -> Reply:
     if found["account"] != call.account.id:
         raise AwsError("AccessDeniedException", f"The caller is not authorized to perform: kms:DescribeKey on {key}")
     state = call.account.key_state(key)
-    return json_reply(
-        call,
-        {
-            "KeyMetadata": {
-                "AWSAccountId": found["account"],
-                "KeyId": found["id"],
-                "Arn": key,
-                "CreationDate": float(call.account.fleet.now - 400 * 86_400),
-                "Enabled": state == "Enabled",
-                "KeyState": state,
-                "KeyUsage": "ENCRYPT_DECRYPT",
-                "KeyManager": "CUSTOMER",
-                "Origin": "AWS_KMS",
-            }
-        },
-    )
+    metadata = {
+        "AWSAccountId": found["account"],
+        "KeyId": found["id"],
+        "Arn": key,
+        "CreationDate": float(call.account.fleet.now - 400 * 86_400),
+        "Enabled": state == "Enabled",
+        "KeyState": state,
+        "KeyUsage": "ENCRYPT_DECRYPT",
+        "KeyManager": "CUSTOMER",
+        "Origin": "AWS_KMS",
+    }
+    return json_reply(call, {"KeyMetadata": metadata})

@@ -301,9 +301,6 @@ def token(offset: int) -> str:
     return base64.urlsafe_b64encode(f"page:{offset}".encode()).decode()
 
 
-# --- Requests that name themselves by a token -------------------------------------------------------------------------
-
-
 def once(call: Call, token: str, code: str, there: Callable[[str], bool], make: Callable[[], str]) -> str:
     """The id of what `make` makes, or of what it made when this token was given before, if that is still there.
 
