@@ -23,11 +23,11 @@ TYPE: Final = "EFS"
 POINTS: Final = "recovery-point"
 
 
-def missing(call: Call, *names: str) -> None:
-    """Refuse a call that leaves out what it needs."""
-    for name in names:
-        if not call.input.get(name):
-            raise AwsError("MissingParameterValueException", f"{name} is needed.")
+def needed(call: Call, name: str) -> str:
+    """A member that a call must have."""
+    if not call.input.get(name):
+        raise AwsError("MissingParameterValueException", f"{name} is needed.")
+    return str(call.input[name])
 
 
 def invalid(why: str) -> AwsError:
@@ -47,8 +47,7 @@ def identifier(account: Account) -> str:
 
 def role_of(call: Call) -> str:
     """The role that AWS Backup is to take on."""
-    missing(call, "IamRoleArn")
-    role = str(call.input["IamRoleArn"])
+    role = needed(call, "IamRoleArn")
     if not re.fullmatch(rf"{global_arn('iam', call.region, call.account.id, 'role/.+')}", role):
         raise invalid(f"Invalid role: {role}")
     return role
@@ -89,8 +88,7 @@ def vault_arn(call: Call, vault: str) -> str:
 
 def vault_of(call: Call) -> str:
     """The vault that a call names."""
-    missing(call, "BackupVaultName")
-    vault = str(call.input["BackupVaultName"])
+    vault = needed(call, "BackupVaultName")
     if vault not in VAULTS:
         raise absent(f"Backup vault {vault} does not exist.")
     return vault

@@ -84,7 +84,6 @@ def _changed(account: Account, shelf: str, job_id: str, **parts: Any) -> None:
 def start_backup_job(call: Call) -> Reply:
     """Back up an EFS file system."""
     vault, role = backup.vault_of(call), backup.role_of(call)
-    backup.missing(call, "ResourceArn")
     if not 60 <= int(call.input.get("StartWindowMinutes", 480)) <= 52_560_000:
         raise backup.invalid("StartWindowMinutes has to be 60 at least.")
     days = call.input.get("Lifecycle", {}).get("DeleteAfterDays")
@@ -214,7 +213,6 @@ def _backup(call: Call, job: Job) -> Json:
 
 def start_restore_job(call: Call) -> Reply:
     """Restore a recovery point to a new file system, which holds the data in a directory below its root."""
-    backup.missing(call, "RecoveryPointArn", "Metadata")
     role, metadata = backup.role_of(call), _metadata(call)
 
     def make() -> str:
