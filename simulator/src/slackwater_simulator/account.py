@@ -7,7 +7,7 @@ from beginning to end. It needs no lock, and what was rendered of a state is kep
 import copy
 import heapq
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -63,14 +63,6 @@ class Late:
     events: float = 0.0
 
 
-@dataclass(slots=True)
-class Usage:
-    """What was served."""
-
-    metrics_requested: int = 0
-    datapoints: int = 0
-
-
 class Account:
     """An account as it is now, or (`shown`) as it was: what is shown of it does not change."""
 
@@ -79,7 +71,7 @@ class Account:
 
     def __init__(self, fleet: Fleet, clock: Clock | None = None) -> None:
         self.clock = clock or Clock()
-        self.usage = Usage()
+        self.usage: Counter[str] = Counter()
         self.late = Late()
         self.backups_show = True
         self.lock = threading.RLock()
@@ -266,12 +258,6 @@ class Account:
                         system.with_points(changed if each.id == resource_id else each for each in system.points)
                     )
             raise KeyError(resource_id)
-
-    def operate(self, resource_id: str, principal: str) -> None:
-        """Let an AWS service manage a volume or an instance, as EC2 says it then."""
-        with self.lock:
-            resource: Any = self._there(resource_id, object)
-            self.put(replace(resource, operator=principal))
 
     def use(self, resource_id: str) -> None:
         """Let I/O, and clients where there are such metrics, appear from two hours before the fleet's present on."""

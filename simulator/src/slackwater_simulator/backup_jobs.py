@@ -9,7 +9,7 @@ from .account import Account
 from .ec2_query import hexadecimal, key_arn
 from .kms import usable
 from .partitions import arn
-from .resources import Backup, ElasticFileSystem, rfc3339
+from .resources import Backup, ElasticFileSystem
 from .wire import AwsError, Call, Json, Reply, json_reply, known, once
 
 BACKUP_SECONDS: Final = 1_200
@@ -304,13 +304,7 @@ def _finish_restore(account: Account, job_id: str, point: Backup) -> None:
         return
     account.put(replace(system, standard_bytes=point.bytes))
     account.fill(system.id, point.contents)
-    account.keep("restored-under", system.id, f"/aws-backup-restore_{rfc3339(account.now, '.000').replace(':', '-')}")
     _changed(account, RESTORES, job_id, state="COMPLETED", done=account.now)
-
-
-def restored_under(account: Account, system_id: str) -> str:
-    """The directory in which a restored file system holds what it held; empty where that is its root."""
-    return str(account.shelf("restored-under").get(system_id, ""))
 
 
 def fail_restore_job(account: Account, job_id: str, why: str = "The restore failed.") -> None:

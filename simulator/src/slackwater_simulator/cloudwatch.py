@@ -192,8 +192,8 @@ def get_metric_data(call: Call) -> Reply:
         results.append(Result(query, starts, values))
         budget, skip = budget - len(starts), 0
     if not call.input.get("NextToken"):
-        call.account.usage.metrics_requested += len(queries)
-    call.account.usage.datapoints += sum(len(result.starts) for result in results)
+        call.account.usage["metrics_requested"] += len(queries)
+    call.account.usage["datapoints"] += sum(len(result.starts) for result in results)
     return _data_reply(call, results, following)
 
 
@@ -266,8 +266,8 @@ def get_metric_statistics(call: Call) -> Reply:
     columns = [_values(call, query, window) for query in queries]
     starts = columns[0][0].tolist()
     order = np.random.default_rng(len(starts)).permutation(len(starts)).tolist()
-    call.account.usage.metrics_requested += 1
-    call.account.usage.datapoints += len(starts)
+    call.account.usage["metrics_requested"] += 1
+    call.account.usage["datapoints"] += len(starts)
     tables = {name: values.tolist() for name, (_, values) in zip(names, columns, strict=True)}
     points = [
         {"Timestamp": starts[row], "Unit": unit(metric)} | {name: tables[name][row] for name in names} for row in order

@@ -133,7 +133,7 @@ def target_json(call: Call, system: ElasticFileSystem, target: MountTarget) -> J
         "OwnerId": call.account.id,
         "MountTargetId": target.id,
         "FileSystemId": system.id,
-        "SubnetId": subnet_of(call, target),
+        "SubnetId": target.subnet or subnet(call, target.az),
         "LifeCycleState": target.phase,
         "IpAddress": target.address or f"10.0.{int(digits[:2], 16)}.{int(digits[2:4], 16)}",
         "NetworkInterfaceId": f"eni-{digits}",
@@ -146,11 +146,6 @@ def target_json(call: Call, system: ElasticFileSystem, target: MountTarget) -> J
 def subnet(call: Call, az: str) -> str:
     """The subnet that every zone has."""
     return f"subnet-{hexadecimal(call.account.id + az)}"
-
-
-def subnet_of(call: Call, target: MountTarget) -> str:
-    """The subnet of a mount target."""
-    return target.subnet or subnet(call, target.az)
 
 
 def security_group(call: Call) -> str:

@@ -178,19 +178,19 @@ class Simulator:
     @property
     def metrics_requested(self) -> int:
         """Metrics asked for by GetMetricData and GetMetricStatistics."""
-        return sum(account.usage.metrics_requested for account in self.accounts)
+        return sum(account.usage["metrics_requested"] for account in self.accounts)
 
     @property
     def datapoints(self) -> int:
         """Data points served."""
-        return sum(account.usage.datapoints for account in self.accounts)
+        return sum(account.usage["datapoints"] for account in self.accounts)
 
     def reset(self) -> None:
         """Forget what was counted, every fault, and what was to run before calls. What was changed stays."""
         with self._lock:
             self._calls.clear()
         for account in self.accounts:
-            account.usage.metrics_requested = account.usage.datapoints = 0
+            account.usage.clear()
         self._before.clear()
         self.faults.clear()
 
@@ -325,8 +325,7 @@ class Simulator:
     def _shown(self, account: Account, name: str, given: Json) -> Json | None:
         match name:
             case "calls":
-                names = ("calls", "metrics_requested", "datapoints")
-                return {name: getattr(self, name) for name in names}
+                return {each: getattr(self, each) for each in ("calls", "metrics_requested", "datapoints")}
             case "truth":
                 return truth(self.fleet)
             case "clock":

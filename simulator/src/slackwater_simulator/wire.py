@@ -36,6 +36,7 @@ _CONTENT_TYPES: Final = {
     "query": "text/xml",
     "ec2": "text/xml;charset=UTF-8",
 }
+_XML: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _READING: Final = ("Describe", "Get", "List", "Lookup", "Simulate", "Assume")
 
 
@@ -198,15 +199,12 @@ def _element(name: str, value: object, member: str) -> str:
 
 def xml_reply(call: Call, answer: object) -> Reply:
     """An answer of the query protocol, or of EC2's."""
-    start = f'<{call.operation}Response xmlns="{_NAMESPACES[call.service]}">'
-    end = f"</{call.operation}Response>"
+    start, end = f'<{call.operation}Response xmlns="{_NAMESPACES[call.service]}">', f"</{call.operation}Response>"
     if call.service == "ec2":
-        declared = '<?xml version="1.0" encoding="UTF-8"?>\n'
-        document = f"{declared}{start}<requestId>{REQUEST_ID}</requestId>{xml(answer)}{end}"
+        document = f"{_XML}{start}<requestId>{REQUEST_ID}</requestId>{xml(answer)}{end}"
         return Reply(document.encode(), _CONTENT_TYPES["ec2"])
-    result = f"<{call.operation}Result>{xml(answer, 'member')}</{call.operation}Result>"
-    document = f"{start}{result}<ResponseMetadata><RequestId>{REQUEST_ID}</RequestId></ResponseMetadata>{end}"
-    return Reply(document.encode(), _CONTENT_TYPES["query"])
+    result = {f"{call.operation}Result": answer, "ResponseMetadata": {"RequestId": REQUEST_ID}}
+    return Reply(f"{start}{xml(result, 'member')}{end}".encode(), _CONTENT_TYPES["query"])
 
 
 def failure(call: Call | None, error: AwsError) -> Reply:
@@ -222,7 +220,7 @@ def failure(call: Call | None, error: AwsError) -> Reply:
         body = xml({"Response": {"Errors": {"Error": said}, "RequestID": REQUEST_ID}})
     else:
         body = xml({"ErrorResponse": {"Error": {"Type": "Sender"} | said, "RequestId": REQUEST_ID}})
-    return Reply(('<?xml version="1.0" encoding="UTF-8"?>\n' + body).encode(), _CONTENT_TYPES["ec2"], error.status)
+    return Reply(f"{_XML}{body}".encode(), _CONTENT_TYPES["ec2"], error.status)
 
 
 # --- Pages ------------------------------------------------------------------------------------------------------------
