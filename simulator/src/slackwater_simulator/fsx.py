@@ -160,16 +160,11 @@ def _configuration(system: FsxFileSystem, subnets: list[str]) -> Json:
     return kept | {"PerUnitStorageThroughput": system.throughput, "MountName": "fsx", "DataCompressionType": "NONE"}
 
 
-_VOLUME_FILTERS: Final[Mapping[str, Callable[[FsxVolume], str | None]]] = {
-    "file-system-id": lambda each: each.file_system_id,
-    "storage-virtual-machine-id": lambda each: each.svm_id,
-}
-
-
 def describe_volumes(call: Call) -> Reply:
-    """Volumes, by id, file system or storage virtual machine."""
+    """Volumes, by id or file system."""
+    filters: Mapping[str, Callable[[FsxVolume], str]] = {"file-system-id": lambda each: each.file_system_id}
     found = _wanted(call, "VolumeIds", call.all(FsxVolume), "VolumeNotFound")
-    return _paged(call, "Volumes", _filtered(call, found, _VOLUME_FILTERS), volume)
+    return _paged(call, "Volumes", _filtered(call, found, filters), volume)
 
 
 def volume(call: Call, item: FsxVolume) -> Json:
