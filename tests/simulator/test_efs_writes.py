@@ -318,7 +318,7 @@ def test_protection_is_switched(efs, clients, simulator):
 # --- Policies and replication -----------------------------------------------------------------------------------------
 
 
-def test_a_file_system_policy_is_put_and_deleted(efs):
+def test_a_file_system_policy_is_put(efs):
     policy = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": "*", "Action": "*"}]})
     _refused("PolicyNotFound", 404, efs.describe_file_system_policy, FileSystemId="fs-bare")
     _refused("InvalidPolicyException", 400, efs.put_file_system_policy, FileSystemId="fs-bare", Policy="{}")
