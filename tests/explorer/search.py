@@ -293,7 +293,8 @@ class Explorer:
             self.world.oracle.found.clear()
         now = self.world.save()
         same = replace(now, account=was.account, facts=was.facts, drawn=was.drawn) == was
-        return not (same and account._state is was.account.state and len(account._due) == len(was.account.due))
+        due = len(account._due) == len(was.account["_due"])
+        return not (same and due and account._state is was.account["_state"])
 
     def _event(self, name: str, happens: Any) -> Callable[[Point | None], Any]:
         def at(point: Point | None) -> Any:

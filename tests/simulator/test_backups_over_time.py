@@ -104,7 +104,6 @@ def test_what_a_vault_lock_protects_is_neither_changed_nor_deleted(simulator, cl
         == "InvalidRequestException"
     )
     assert refusal(backup.delete_recovery_point, **named) == "InvalidRequestException"
-    assert backup.describe_backup_vault(BackupVaultName="Default")["Locked"]
 
 
 def test_every_vault_is_listed(simulator, clients):

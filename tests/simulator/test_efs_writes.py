@@ -318,14 +318,12 @@ def test_protection_is_switched(efs, clients, simulator):
 # --- Policies and replication -----------------------------------------------------------------------------------------
 
 
-def test_a_file_system_policy_is_put_and_deleted(efs):
+def test_a_file_system_policy_is_put(efs):
     policy = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": "*", "Action": "*"}]})
     _refused("PolicyNotFound", 404, efs.describe_file_system_policy, FileSystemId="fs-bare")
     _refused("InvalidPolicyException", 400, efs.put_file_system_policy, FileSystemId="fs-bare", Policy="{}")
     efs.put_file_system_policy(FileSystemId="fs-bare", Policy=policy)
     assert efs.describe_file_system_policy(FileSystemId="fs-bare")["Policy"] == policy
-    efs.delete_file_system_policy(FileSystemId="fs-bare")
-    _refused("PolicyNotFound", 404, efs.describe_file_system_policy, FileSystemId="fs-bare")
 
 
 def test_lifecycle_is_put_as_a_whole(efs):
@@ -349,16 +347,11 @@ def test_the_backup_policy_is_switched(efs):
     assert efs.describe_backup_policy(FileSystemId="fs-bare")["BackupPolicy"]["Status"] == "ENABLED"
 
 
-def test_a_replication_is_deleted_and_its_copy_becomes_independent(efs, simulator, clients):
+def test_what_takes_part_in_a_replication_is_not_deleted(efs, simulator, clients):
     far = clients(simulator, "efs", "us-east-1")
-    _refused("ReplicationNotFound", 404, efs.delete_replication_configuration, SourceFileSystemId="fs-bare")
-    efs.delete_replication_configuration(SourceFileSystemId="fs-source")
-    (going,) = efs.describe_replication_configurations(FileSystemId="fs-source")["Replications"]
-    assert going["Destinations"][0]["Status"] == "DELETING"
+    _refused("ReplicationNotFound", 404, efs.describe_replication_configurations, FileSystemId="fs-bare")
+    (found,) = efs.describe_replication_configurations(FileSystemId="fs-source")["Replications"]
+    assert found["Destinations"][0]["Status"] == "ENABLED"
+    assert far.describe_replication_configurations()["Replications"] == [found]
     _refused("FileSystemInUse", 409, efs.delete_file_system, FileSystemId="fs-source")
-    simulator.advance(60)
-    _refused("ReplicationNotFound", 404, efs.describe_replication_configurations, FileSystemId="fs-source")
-    assert far.describe_replication_configurations()["Replications"] == []
-    assert _system(far, "fs-copy")["FileSystemProtection"] == {"ReplicationOverwriteProtection": "ENABLED"}
-    efs.delete_file_system(FileSystemId="fs-source")
-    far.delete_file_system(FileSystemId="fs-copy")
+    _refused("FileSystemInUse", 409, far.delete_file_system, FileSystemId="fs-copy")

@@ -46,7 +46,7 @@ def test_arns_are_of_the_partition_of_their_region() -> None:
 def test_an_account_has_the_regions_of_its_partition_alone() -> None:
     with Simulator(Fleet(now=NOW, regions=("cn-north-1",))) as sim:
         ec2 = client(sim, "ec2", "cn-north-1")
-        named = {one["RegionName"]: one["Endpoint"] for one in ec2.describe_regions(AllRegions=True)["Regions"]}
+        named = {one["RegionName"]: one["Endpoint"] for one in ec2.describe_regions()["Regions"]}
         assert named == {region: f"ec2.{region}.amazonaws.com.cn" for region in ("cn-north-1", "cn-northwest-1")}
         assert (
             client(sim, "sts", "cn-north-1").get_caller_identity()["Arn"]

@@ -11,7 +11,7 @@ from .ec2_query import key_arn
 from .partitions import arn, global_arn
 from .resources import Backup, ElasticFileSystem, instant
 from .series import DAY
-from .wire import AwsError, Call, Json, Reply, json_reply, page_of, page_size
+from .wire import AwsError, Call, Json, Reply, json_reply, known, page_of, page_size
 
 START_SECONDS: Final = 60
 """From a job's creation until it runs."""
@@ -23,11 +23,11 @@ TYPE: Final = "EFS"
 POINTS: Final = "recovery-point"
 
 
-def missing(call: Call, *names: str) -> None:
-    """Refuse a call that leaves out what it needs."""
-    for name in names:
-        if not call.input.get(name):
-            raise AwsError("MissingParameterValueException", f"{name} is needed.")
+def needed(call: Call, name: str) -> str:
+    """A member that a call must have."""
+    if not call.input.get(name):
+        raise AwsError("MissingParameterValueException", f"{name} is needed.")
+    return str(call.input[name])
 
 
 def invalid(why: str) -> AwsError:
@@ -47,8 +47,7 @@ def identifier(account: Account) -> str:
 
 def role_of(call: Call) -> str:
     """The role that AWS Backup is to take on."""
-    missing(call, "IamRoleArn")
-    role = str(call.input["IamRoleArn"])
+    role = needed(call, "IamRoleArn")
     if not re.fullmatch(rf"{global_arn('iam', call.region, call.account.id, 'role/.+')}", role):
         raise invalid(f"Invalid role: {role}")
     return role
@@ -72,8 +71,6 @@ def listed(call: Call, name: str, found: Iterable[Json]) -> Reply:
     for key, wanted in call.input.items():
         if key == "ByCreatedAfter":
             shown = [each for each in shown if each["CreationDate"] > instant(wanted)]
-        elif key == "ByCreatedBefore":
-            shown = [each for each in shown if each["CreationDate"] < instant(wanted)]
         elif key in ("ByBackupVaultName", "ByResourceArn", "ByResourceType", "ByState"):
             shown = [each for each in shown if each[key.removeprefix("By")] == wanted]
         elif key.startswith("By"):
@@ -91,8 +88,7 @@ def vault_arn(call: Call, vault: str) -> str:
 
 def vault_of(call: Call) -> str:
     """The vault that a call names."""
-    missing(call, "BackupVaultName")
-    vault = str(call.input["BackupVaultName"])
+    vault = needed(call, "BackupVaultName")
     if vault not in VAULTS:
         raise absent(f"Backup vault {vault} does not exist.")
     return vault
@@ -112,29 +108,10 @@ def _unlocked(call: Call, vault: str) -> None:
         raise AwsError("InvalidRequestException", why)
 
 
-def describe_backup_vault(call: Call) -> Reply:
-    """A vault."""
-    vault = vault_of(call)
-    answer = {
-        "BackupVaultName": vault,
-        "BackupVaultArn": vault_arn(call, vault),
-        "VaultType": "BACKUP_VAULT",
-        "VaultState": "AVAILABLE",
-        "EncryptionKeyArn": key_arn(call.region, call.account.id),
-        "CreationDate": float(call.account.fleet.now - 400 * DAY),
-        "NumberOfRecoveryPoints": sum(each.detail["vault"] == vault for each in call.backups(POINTS)),
-        "Locked": bool(call.account.shelf("locked-vaults").get(vault)),
-    }
-    return json_reply(call, answer)
-
-
 def list_backup_vaults(call: Call) -> Reply:
     """Every vault of the Region."""
-    return listed(
-        call,
-        "BackupVaultList",
-        ({"BackupVaultName": vault, "BackupVaultArn": vault_arn(call, vault)} for vault in VAULTS),
-    )
+    found = ({"BackupVaultName": vault, "BackupVaultArn": vault_arn(call, vault)} for vault in VAULTS)
+    return listed(call, "BackupVaultList", found)
 
 
 # --- Recovery points --------------------------------------------------------------------------------------------------
@@ -166,7 +143,7 @@ def describe_recovery_point(call: Call) -> Reply:
 
 
 def _point(call: Call, point: Backup) -> Json:
-    detail = point.detail
+    detail, days = point.detail, point.detail["days"]
     answer: Json = {
         "RecoveryPointArn": point.id,
         "BackupVaultName": detail["vault"],
@@ -181,13 +158,12 @@ def _point(call: Call, point: Backup) -> Json:
         "IsParent": False,
         "StorageClass": "WARM",
         "VaultType": "BACKUP_VAULT",
+        "CompletionDate": float(detail["done"]) if detail["done"] else None,
+        "BackupSizeInBytes": point.bytes if detail["done"] else None,
+        "Lifecycle": {"DeleteAfterDays": days} if days else None,
+        "CalculatedLifecycle": {"DeleteAt": float(point.made + days * DAY)} if days else None,
     }
-    if detail["done"] is not None:
-        answer |= {"CompletionDate": float(detail["done"]), "BackupSizeInBytes": point.bytes}
-    if detail["days"] is not None:
-        answer["Lifecycle"] = {"DeleteAfterDays": detail["days"]}
-        answer["CalculatedLifecycle"] = {"DeleteAt": float(point.made + detail["days"] * DAY)}
-    return answer
+    return known(answer)
 
 
 def list_recovery_points_by_backup_vault(call: Call) -> Reply:
@@ -199,15 +175,12 @@ def list_recovery_points_by_backup_vault(call: Call) -> Reply:
 
 def list_recovery_points_by_resource(call: Call) -> Reply:
     """Recovery points of one file system, which need not be there any more."""
-    kept = (
-        *("RecoveryPointArn", "CreationDate", "Status", "EncryptionKeyArn"),
-        *("BackupVaultName", "IsParent", "VaultType"),
-    )
+    about = ("RecoveryPointArn", "CreationDate", "Status", "EncryptionKeyArn")
+    kept = (*about, "BackupVaultName", "IsParent", "VaultType")
 
     def shown(point: Backup) -> Json:
         whole = _point(call, point)
-        size = {"BackupSizeBytes": whole["BackupSizeInBytes"]} if "BackupSizeInBytes" in whole else {}
-        return {name: whole[name] for name in kept} | size
+        return known({name: whole[name] for name in kept} | {"BackupSizeBytes": whole.get("BackupSizeInBytes")})
 
     found = (each for each in call.backups(POINTS) if system_arn(call, each.of) == call.input["ResourceArn"])
     return listed(call, "RecoveryPoints", map(shown, found))
@@ -217,18 +190,17 @@ def get_recovery_point_restore_metadata(call: Call) -> Reply:
     """How the file system was, in the words of a restore."""
     point = point_of(call, call.input["RecoveryPointArn"], vault_of(call))
     system: ElasticFileSystem = point.detail["system"]
-    metadata = {
+    metadata: Json = {
         "file-system-id": system.id,
         "Encrypted": str(system.encrypted).lower(),
         "PerformanceMode": system.performance,
         "newFileSystem": "false",
+        "KmsKeyId": (system.kms_key or key_arn(call.region, call.account.id)) if system.encrypted else None,
+        "singleAzFilesystem": "true" if system.one_zone else None,
+        "availabilityZoneName": system.one_zone,
     }
-    if system.encrypted:
-        metadata["KmsKeyId"] = system.kms_key or key_arn(call.region, call.account.id)
-    if system.one_zone:
-        metadata |= {"singleAzFilesystem": "true", "availabilityZoneName": system.one_zone}
     about = {"BackupVaultArn": vault_arn(call, point.detail["vault"]), "RecoveryPointArn": point.id}
-    return json_reply(call, about | {"RestoreMetadata": metadata, "ResourceType": TYPE})
+    return json_reply(call, about | {"RestoreMetadata": known(metadata), "ResourceType": TYPE})
 
 
 def delete_recovery_point(call: Call) -> Reply:
@@ -251,8 +223,6 @@ def update_recovery_point_lifecycle(call: Call) -> Reply:
     point = point_of(call, call.input["RecoveryPointArn"], vault)
     _unlocked(call, vault)
     days = int(call.input.get("Lifecycle", {}).get("DeleteAfterDays", -1))
-    if days != -1 and not 1 <= days <= 36_500:
-        raise invalid("DeleteAfterDays has to be between 1 and 36,500, or -1.")
     changed = replace(point, detail={**point.detail, "days": None if days == -1 else days})
     call.account.put_backup(changed)
     call.account.after(0, lambda: expire(call.account, point.id))

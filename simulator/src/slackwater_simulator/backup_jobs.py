@@ -4,30 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from . import backup
 from .account import Account
-from .backup import (
-    POINTS,
-    START_SECONDS,
-    TYPE,
-    absent,
-    expire,
-    given_tags,
-    guarded,
-    identifier,
-    invalid,
-    listed,
-    missing,
-    point_of,
-    role_of,
-    system_arn,
-    vault_arn,
-    vault_of,
-)
 from .ec2_query import hexadecimal, key_arn
 from .kms import usable
 from .partitions import arn
-from .resources import Backup, ElasticFileSystem, rfc3339
-from .wire import AwsError, Call, Json, Reply, json_reply, once
+from .resources import Backup, ElasticFileSystem
+from .wire import AwsError, Call, Json, Reply, json_reply, known, once
 
 BACKUP_SECONDS: Final = 1_200
 RESTORE_SECONDS: Final = 1_500
@@ -73,25 +56,22 @@ class Job:
 def _job(call: Call, shelf: str, job_id: str) -> Job:
     job: Job | None = call.account.shelf(shelf).get(job_id)
     if job is None or job.region != call.region:
-        raise absent(f"{shelf.partition('-')[0].capitalize()} job {job_id} does not exist.")
+        raise backup.absent(f"{shelf.partition('-')[0].capitalize()} job {job_id} does not exist.")
     return job
 
 
 def _described(call: Call, job: Job) -> Json:
     """What both types of jobs say of themselves."""
-    answer: Json = {
+    return {
         "AccountId": call.account.id,
         "RecoveryPointArn": job.point,
         "CreationDate": float(job.created),
         "IamRoleArn": job.role,
-        "ResourceType": TYPE,
+        "ResourceType": backup.TYPE,
         "IsParent": False,
+        "CompletionDate": None if job.done is None else float(job.done),
+        "StatusMessage": job.message or None,
     }
-    if job.done is not None:
-        answer["CompletionDate"] = float(job.done)
-    if job.message:
-        answer["StatusMessage"] = job.message
-    return answer
 
 
 def _changed(account: Account, shelf: str, job_id: str, **parts: Any) -> None:
@@ -103,24 +83,23 @@ def _changed(account: Account, shelf: str, job_id: str, **parts: Any) -> None:
 
 def start_backup_job(call: Call) -> Reply:
     """Back up an EFS file system."""
-    vault, role = vault_of(call), role_of(call)
-    missing(call, "ResourceArn")
+    vault, role = backup.vault_of(call), backup.role_of(call)
     if not 60 <= int(call.input.get("StartWindowMinutes", 480)) <= 52_560_000:
-        raise invalid("StartWindowMinutes has to be 60 at least.")
+        raise backup.invalid("StartWindowMinutes has to be 60 at least.")
     days = call.input.get("Lifecycle", {}).get("DeleteAfterDays")
     if days is not None and not 1 <= int(days) <= 36_500:
-        raise invalid("DeleteAfterDays has to be between 1 and 36,500.")
-    tags = given_tags(call.input.get("RecoveryPointTags", {}))
+        raise backup.invalid("DeleteAfterDays has to be between 1 and 36,500.")
+    tags = backup.given_tags(call.input.get("RecoveryPointTags", {}))
 
     def make() -> str:
         system = _source(call, str(call.input["ResourceArn"]))
         job = Job(
-            id=identifier(call.account),
+            id=backup.identifier(call.account),
             region=call.region,
             of=system.id,
             vault=vault,
             role=role,
-            point=arn("backup", call.region, call.account.id, f"recovery-point:{identifier(call.account)}"),
+            point=arn("backup", call.region, call.account.id, f"recovery-point:{backup.identifier(call.account)}"),
             created=call.account.now,
             state="CREATED",
             days=int(days) if days is not None else None,
@@ -136,11 +115,11 @@ def start_backup_job(call: Call) -> Reply:
 
 
 def _source(call: Call, named: str) -> ElasticFileSystem:
-    if not named.startswith(system_arn(call, "").partition(call.region)[0]):
-        raise invalid(f"The simulator backs up EFS file systems only, not {named}.")
+    if not named.startswith(backup.system_arn(call, "").partition(call.region)[0]):
+        raise backup.invalid(f"The simulator backs up EFS file systems only, not {named}.")
     system = call.find(ElasticFileSystem, named.rpartition("/")[2])
-    if system is None or system_arn(call, system.id) != named:
-        raise absent(f"Resource {named} does not exist.")
+    if system is None or backup.system_arn(call, system.id) != named:
+        raise backup.absent(f"Resource {named} does not exist.")
     if system.phase != "available":
         raise AwsError("InvalidRequestException", f"{named} is {system.phase}.")
     return system
@@ -151,7 +130,7 @@ def _begin(account: Account, system: ElasticFileSystem, job: Job, tags: Mapping[
     account.put_backup(
         Backup(
             id=job.point,
-            kind=POINTS,
+            kind=backup.POINTS,
             of=system.id,
             region=job.region,
             made=job.created,
@@ -162,7 +141,7 @@ def _begin(account: Account, system: ElasticFileSystem, job: Job, tags: Mapping[
         )
     )
     account.keep(BACKUPS, job.id, job)
-    account.after(START_SECONDS, lambda: _run_backup(account, job.id))
+    account.after(backup.START_SECONDS, lambda: _run_backup(account, job.id))
     account.after(BACKUP_SECONDS, lambda: _finish_backup(account, job.id))
 
 
@@ -171,7 +150,7 @@ def _run_backup(account: Account, job_id: str) -> None:
     if job.state == "CREATED":
         _changed(account, BACKUPS, job_id, state="RUNNING")
         if account.backups_show and isinstance(account.find(job.of), ElasticFileSystem):
-            account.work(job.of, "backup", BACKUP_SECONDS - START_SECONDS)
+            account.work(job.of, "backup", BACKUP_SECONDS - backup.START_SECONDS)
 
 
 def _finish_backup(account: Account, job_id: str) -> None:
@@ -186,12 +165,13 @@ def _finish_backup(account: Account, job_id: str) -> None:
     earlier = [
         each.bytes
         for each in account.backups()
-        if each.kind == POINTS and each.of == job.of and each.state == "COMPLETED" and each.detail["vault"] == job.vault
+        if (each.kind, each.of, each.state) == (backup.POINTS, job.of, "COMPLETED")
+        and each.detail["vault"] == job.vault
     ]
     account.put_backup(replace(point, state="COMPLETED", bytes=whole, detail={**point.detail, "done": account.now}))
     moved = max(0, whole - earlier[-1]) if earlier else whole
     _changed(account, BACKUPS, job_id, state="COMPLETED", done=account.now, size=moved)
-    expire(account, job.point)
+    backup.expire(account, job.point)
 
 
 def fail_backup_job(account: Account, job_id: str, why: str = "The backup failed.") -> None:
@@ -209,23 +189,23 @@ def describe_backup_job(call: Call) -> Reply:
 def list_backup_jobs(call: Call) -> Reply:
     """Jobs of the Region, the newest first."""
     jobs: list[Job] = [*call.account.shelf(BACKUPS).values()]
-    return listed(call, "BackupJobs", (_backup(call, job) for job in reversed(jobs) if job.region == call.region))
+    found = (_backup(call, job) for job in reversed(jobs) if job.region == call.region)
+    return backup.listed(call, "BackupJobs", found)
 
 
 def _backup(call: Call, job: Job) -> Json:
     answer = _described(call, job) | {
         "BackupJobId": job.id,
         "BackupVaultName": job.vault,
-        "BackupVaultArn": vault_arn(call, job.vault),
-        "ResourceArn": system_arn(call, job.of),
+        "BackupVaultArn": backup.vault_arn(call, job.vault),
+        "ResourceArn": backup.system_arn(call, job.of),
         "State": job.state,
         "PercentDone": "100.0" if job.state == "COMPLETED" else "0.0",
+        "RecoveryPointLifecycle": {"DeleteAfterDays": job.days} if job.days else None,
+        "BackupSizeInBytes": job.size,
+        "BytesTransferred": job.size,
     }
-    if job.days is not None:
-        answer["RecoveryPointLifecycle"] = {"DeleteAfterDays": job.days}
-    if job.size is not None:
-        answer |= {"BackupSizeInBytes": job.size, "BytesTransferred": job.size}
-    return answer
+    return known(answer)
 
 
 # --- Restores ---------------------------------------------------------------------------------------------------------
@@ -233,16 +213,15 @@ def _backup(call: Call, job: Job) -> Json:
 
 def start_restore_job(call: Call) -> Reply:
     """Restore a recovery point to a new file system, which holds the data in a directory below its root."""
-    missing(call, "RecoveryPointArn", "Metadata")
-    role, metadata = role_of(call), _metadata(call)
+    role, metadata = backup.role_of(call), _metadata(call)
 
     def make() -> str:
-        account, point = call.account, point_of(call, call.input["RecoveryPointArn"])
-        guarded(point.detail["vault"], "backup:StartRestoreJob")
+        account, point = call.account, backup.point_of(call, call.input["RecoveryPointArn"])
+        backup.guarded(point.detail["vault"], "backup:StartRestoreJob")
         if point.state != "COMPLETED":
             raise AwsError("InvalidRequestException", f"{point.id} is {point.state}.")
         job = Job(
-            id=identifier(account),
+            id=backup.identifier(account),
             region=call.region,
             point=point.id,
             of=point.of,
@@ -250,12 +229,12 @@ def start_restore_job(call: Call) -> Reply:
             created=account.now,
             state="PENDING",
         )
-        tags = {SOURCE: system_arn(call, point.of)}
+        tags = {SOURCE: backup.system_arn(call, point.of)}
         if call.input.get("CopySourceTagsToRestoredResource"):
             tags |= point.tags
         fresh = _fresh(call, metadata, tags)
         account.keep(RESTORES, job.id, job)
-        account.after(START_SECONDS, lambda: _run_restore(account, job.id, fresh))
+        account.after(backup.START_SECONDS, lambda: _run_restore(account, job.id, fresh))
         account.after(RESTORE_SECONDS, lambda: _finish_restore(account, job.id, point))
         return job.id
 
@@ -266,24 +245,22 @@ def start_restore_job(call: Call) -> Reply:
 
 def _metadata(call: Call) -> dict[str, str]:
     given: Json = call.input["Metadata"]
-    if call.input.get("ResourceType") not in (None, TYPE):
-        raise invalid(f"ResourceType has to be {TYPE}.")
     if unknown := sorted(set(given) - _METADATA):
-        raise invalid(f"Unknown restore metadata: {', '.join(unknown)}.")
+        raise backup.invalid(f"Unknown restore metadata: {', '.join(unknown)}.")
     if given.get("newFileSystem", "").lower() != "true":
-        raise invalid("The simulator restores to new file systems only: newFileSystem has to be true.")
+        raise backup.invalid("The simulator restores to new file systems only: newFileSystem has to be true.")
     for needed in ("CreationToken", "Encrypted"):
         if not given.get(needed):
-            raise invalid(f"Restore metadata need {needed}.")
+            raise backup.invalid(f"Restore metadata need {needed}.")
     if "KmsKeyId" in given and given["Encrypted"].lower() != "true":
-        raise invalid("With KmsKeyId, Encrypted has to be true.")
+        raise backup.invalid("With KmsKeyId, Encrypted has to be true.")
     single = given.get("singleAzFilesystem", "").lower() == "true"
     performance, zone = given.get("PerformanceMode", "generalPurpose"), given.get("availabilityZoneName", "")
     if performance not in ("generalPurpose", "maxIO") or (single and performance == "maxIO"):
-        raise invalid(f"PerformanceMode cannot be {performance}.")
+        raise backup.invalid(f"PerformanceMode cannot be {performance}.")
     if single != bool(zone) or not (zone or call.region).startswith(call.region):
         needs = "singleAzFilesystem and the availabilityZoneName of a zone of this Region"
-        raise invalid(f"A One Zone file system needs {needs}.")
+        raise backup.invalid(f"A One Zone file system needs {needs}.")
     return given
 
 
@@ -327,13 +304,7 @@ def _finish_restore(account: Account, job_id: str, point: Backup) -> None:
         return
     account.put(replace(system, standard_bytes=point.bytes))
     account.fill(system.id, point.contents)
-    account.keep("restored-under", system.id, f"/aws-backup-restore_{rfc3339(account.now, '.000').replace(':', '-')}")
     _changed(account, RESTORES, job_id, state="COMPLETED", done=account.now)
-
-
-def restored_under(account: Account, system_id: str) -> str:
-    """The directory in which a restored file system holds what it held; empty where that is its root."""
-    return str(account.shelf("restored-under").get(system_id, ""))
 
 
 def fail_restore_job(account: Account, job_id: str, why: str = "The restore failed.") -> None:
@@ -345,15 +316,13 @@ def fail_restore_job(account: Account, job_id: str, why: str = "The restore fail
 def describe_restore_job(call: Call) -> Reply:
     """A restore job as it is now; what it created shows when it is done."""
     job = _job(call, RESTORES, call.input["RestoreJobId"])
+    complete, system = job.state == "COMPLETED", call.find(ElasticFileSystem, job.into)
     answer = _described(call, job) | {
         "RestoreJobId": job.id,
-        "SourceResourceArn": system_arn(call, job.of),
+        "SourceResourceArn": backup.system_arn(call, job.of),
         "Status": job.state,
-        "PercentDone": "100.00%" if job.state == "COMPLETED" else "0.00%",
+        "PercentDone": "100.00%" if complete else "0.00%",
+        "CreatedResourceArn": backup.system_arn(call, job.into) if complete else None,
+        "BackupSizeInBytes": (system.standard_bytes if system else 0) if complete else None,
     }
-    if job.state == "COMPLETED":
-        system = call.find(ElasticFileSystem, job.into)
-        answer |= {"CreatedResourceArn": system_arn(call, job.into), "BackupSizeInBytes": 0}
-        if system:
-            answer["BackupSizeInBytes"] = system.standard_bytes
-    return json_reply(call, answer)
+    return json_reply(call, known(answer))

@@ -39,8 +39,6 @@ _FSX = {
     "DataWriteOperations": _OPERATIONS,
     "MetadataOperations": 60.0,
 }
-
-
 _IN_USE: dict[type, tuple[Callable[[Any, str], Track | None], dict[str, float]]] = {
     Volume: (ebs_track, _VOLUME),
     ElasticFileSystem: (efs_track, _EFS),

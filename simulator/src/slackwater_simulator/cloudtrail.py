@@ -15,12 +15,7 @@ _SOURCE = "ec2.amazonaws.com"
 def lookup_events(call: Call) -> Reply:
     """Events newest first, by at most one attribute."""
     now = call.account.now
-    attributes = call.input.get("LookupAttributes") or []
-    if len(attributes) > 1:
-        raise AwsError("InvalidLookupAttributesException", "You can specify only one lookup attribute.")
     start, end = float(call.input.get("StartTime", 0)), float(call.input.get("EndTime", now))
-    if start > end:
-        raise AwsError("InvalidTimeRangeException", "Start time must be before end time.")
     found = [
         event
         for event in call.account.fleet.events
@@ -28,25 +23,17 @@ def lookup_events(call: Call) -> Reply:
         and max(start, now - KEPT) <= event.at <= end
         and event.at <= max(call.account.fleet.now, now - call.account.late.events)
     ]
-    for attribute in attributes:
-        found = [event for event in found if _has(event, attribute["AttributeKey"], attribute["AttributeValue"])]
+    for attribute in call.input.get("LookupAttributes", ()):
+        found = [event for event in found if attribute["AttributeValue"] in _names(event, attribute["AttributeKey"])]
     found.sort(key=lambda event: -event.at)
     return json_reply(call, page_of(call, "Events", found, lambda event: _event(call, event), page_size(call, PAGE)))
 
 
-def _has(event: TrailEvent, key: str, value: str) -> bool:
-    match key:
-        case "EventName":
-            return event.name == value
-        case "ResourceName":
-            return any(name == value for _, name in event.resources)
-        case "ResourceType":
-            return any(kind == value for kind, _ in event.resources)
-        case "EventSource":
-            return value == _SOURCE
-        case "Username":
-            return event.user == value
-    raise AwsError("InvalidLookupAttributesException", f"The simulator cannot look up {key}.")
+def _names(event: TrailEvent, attribute: str) -> list[str]:
+    """What an event has of an attribute by which it can be looked up."""
+    if attribute not in ("EventName", "ResourceName"):
+        raise AwsError("InvalidLookupAttributesException", f"The simulator cannot look up {attribute}.")
+    return [event.name] if attribute == "EventName" else [name for _, name in event.resources]
 
 
 def _event(call: Call, event: TrailEvent) -> Json:

@@ -13,11 +13,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from .faults import Faults
 from .resources import instant, rfc3339
 from .series import DAY, HOUR, Floats, Ints, statistic
 from .telemetry import Dimensions
-from .wire import AwsError, Call, Json, Operation, Reply, json_reply, page_of, page_offset, token, xml_reply
+from .wire import AwsError, Call, Json, Reply, json_reply, page_of, page_offset, token, xml_reply
 
 QUERIES, POINTS, STATISTICS_POINTS, METRICS_PAGE = 500, 100_800, 1_440, 500
 _STATISTICS = ("Sum", "Average", "Minimum", "Maximum", "SampleCount")
@@ -73,8 +72,6 @@ def _moment(value: object) -> float:
 
 def _window(call: Call) -> Window:
     now, fleet_now = call.account.now, call.account.fleet.now
-    if "StartTime" not in call.input or "EndTime" not in call.input:
-        raise _invalid("The parameters StartTime and EndTime are required.")
     start, end = _moment(call.input["StartTime"]), _moment(call.input["EndTime"])
     if start >= end:
         raise _invalid("The parameter StartTime must be less than the parameter EndTime.")
@@ -157,9 +154,7 @@ def _values(call: Call, query: Query, window: Window) -> tuple[Ints, Floats]:
 
 
 def _queries(call: Call) -> list[Query]:
-    entries = call.input.get("MetricDataQueries") or []
-    if not entries:
-        raise _invalid("The parameter MetricDataQueries is required.")
+    entries = call.input["MetricDataQueries"]
     if len(entries) > QUERIES:
         raise _invalid(f"The collection MetricDataQueries must not have a size greater than {QUERIES}.")
     queries = [_query(entry) for entry in entries if str(entry.get("ReturnData", True)).lower() == "true"]
@@ -168,43 +163,38 @@ def _queries(call: Call) -> list[Query]:
     return queries
 
 
-def operations(faults: Faults) -> dict[str, Operation]:
-    """GetMetricData, which has faults of its own."""
-
-    def get_metric_data(call: Call) -> Reply:
-        """As many points a page as there may be."""
-        queries = _queries(call)
-        window = _window(call)
-        plan = faults.take("partial", call)
-        broken = {query.id for query in queries[plan["every"] - 1 :: plan["every"]]} if plan else set()
-        first, skip = divmod(page_offset(call), _ROW)
-        budget = min(int(call.input.get("MaxDatapoints", POINTS)), POINTS)
-        newest_first = call.input.get("ScanBy", "TimestampDescending") != "TimestampAscending"
-        results: list[Result] = []
-        following = None
-        for number in range(first, len(queries)):
-            query = queries[number]
-            if query.id in broken:
-                results.append(Result(query, *_NOTHING, "InternalError"))
-                continue
-            starts, values = _values(call, query, window)
-            if newest_first:
-                starts, values = starts[::-1], values[::-1]
-            if skip:
-                starts, values = starts[skip:], values[skip:]
-            if len(starts) > budget:
-                results.append(Result(query, starts[:budget], values[:budget], "PartialData"))
-                following = number * _ROW + skip + budget
-                budget = 0
-                break
-            results.append(Result(query, starts, values))
-            budget, skip = budget - len(starts), 0
-        if not call.input.get("NextToken"):
-            call.account.usage.metrics_requested += len(queries)
-        call.account.usage.datapoints += sum(len(result.starts) for result in results)
-        return _data_reply(call, results, following)
-
-    return {"getmetricdata": get_metric_data}
+def get_metric_data(call: Call) -> Reply:
+    """As many points a page as there may be."""
+    queries = _queries(call)
+    window = _window(call)
+    plan = call.simulator.faults.take("partial", call)
+    broken = {query.id for query in queries[plan["every"] - 1 :: plan["every"]]} if plan else set()
+    first, skip = divmod(page_offset(call), _ROW)
+    budget = min(int(call.input.get("MaxDatapoints", POINTS)), POINTS)
+    newest_first = call.input.get("ScanBy", "TimestampDescending") != "TimestampAscending"
+    results: list[Result] = []
+    following = None
+    for number in range(first, len(queries)):
+        query = queries[number]
+        if query.id in broken:
+            results.append(Result(query, *_NOTHING, "InternalError"))
+            continue
+        starts, values = _values(call, query, window)
+        if newest_first:
+            starts, values = starts[::-1], values[::-1]
+        if skip:
+            starts, values = starts[skip:], values[skip:]
+        if len(starts) > budget:
+            results.append(Result(query, starts[:budget], values[:budget], "PartialData"))
+            following = number * _ROW + skip + budget
+            budget = 0
+            break
+        results.append(Result(query, starts, values))
+        budget, skip = budget - len(starts), 0
+    if not call.input.get("NextToken"):
+        call.account.usage["metrics_requested"] += len(queries)
+    call.account.usage["datapoints"] += sum(len(result.starts) for result in results)
+    return _data_reply(call, results, following)
 
 
 def _data_reply(call: Call, results: list[Result], following: int | None) -> Reply:
@@ -276,8 +266,8 @@ def get_metric_statistics(call: Call) -> Reply:
     columns = [_values(call, query, window) for query in queries]
     starts = columns[0][0].tolist()
     order = np.random.default_rng(len(starts)).permutation(len(starts)).tolist()
-    call.account.usage.metrics_requested += 1
-    call.account.usage.datapoints += len(starts)
+    call.account.usage["metrics_requested"] += 1
+    call.account.usage["datapoints"] += len(starts)
     tables = {name: values.tolist() for name, (_, values) in zip(names, columns, strict=True)}
     points = [
         {"Timestamp": starts[row], "Unit": unit(metric)} | {name: tables[name][row] for name in names} for row in order

@@ -1,13 +1,13 @@
 """EC2's instances, their types, and the network interfaces that file systems made for themselves."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 from . import efs, fsx
-from .ec2_query import asked_for, filtered, hexadecimal, invalid, not_together, operator, owned, paged, tag_set, zone_id
+from .ec2_query import asked_for, filtered, hexadecimal, invalid, operator, owned, paged, tag_set, zone_id
 from .instance_types import TYPES, InstanceType
 from .partitions import global_arn
-from .resources import ElasticFileSystem, Fleet, FsxFileSystem, Instance, Volume, rfc3339
+from .resources import Fleet, FsxFileSystem, Instance, Volume, rfc3339
 from .wire import AwsError, Call, Json, Reply, Xml, text, xml, xml_reply
 
 _STATES = {"running": 16, "stopped": 80, "terminated": 48}
@@ -23,8 +23,6 @@ def _template(lines: str) -> str:
 _INSTANCE_FILTERS: dict[str, Callable[[Instance], str]] = {
     "instance-id": lambda instance: instance.id,
     "instance-state-name": lambda instance: instance.state,
-    "instance-type": lambda instance: instance.type,
-    "availability-zone": lambda instance: instance.az,
 }
 _INSTANCE = _template("""
     <instanceId>{id}</instanceId><imageId>ami-{image}</imageId>
@@ -161,26 +159,14 @@ def _device(volume: Volume) -> Json:
 
 # --- Instance types ---------------------------------------------------------------------------------------------------
 
-_TYPE_FILTERS: dict[str, Callable[[InstanceType], str]] = {
-    "instance-type": lambda kind: kind.name,
-    "hypervisor": lambda kind: kind.hypervisor,
-    "burstable-performance-supported": lambda kind: text(kind.cpu_credits),
-    "current-generation": lambda kind: text(kind.current),
-}
+_TYPE_FILTERS: dict[str, Callable[[InstanceType], str]] = {"instance-type": lambda kind: kind.name}
 
 
 def describe_instance_types(call: Call) -> Reply:
-    """The types of the table; all of them without names."""
-    names = call.input.get("InstanceType") or []
-    if len(names) > 100:
-        raise invalid("The maximum number of instance types that can be specified is 100")
-    if unknown := [name for name in names if name not in TYPES]:
-        missing = f"The following supplied instance types do not exist: [{', '.join(unknown)}]"
-        raise AwsError("InvalidInstanceType", missing)
-    if names and call.input.get("MaxResults"):
-        raise not_together("The parameter InstanceTypes cannot be used with the parameter maxResults")
-    found = [TYPES[name] for name in names or TYPES]
-    return paged(call, filtered(call, found, _TYPE_FILTERS), "instanceTypeSet", _type)
+    """The types of the table that pass the filters."""
+    if "InstanceType" in call.input:
+        raise invalid("The simulator finds instance types by filters only.")
+    return paged(call, filtered(call, list(TYPES.values()), _TYPE_FILTERS), "instanceTypeSet", _type)
 
 
 def _type(kind: InstanceType) -> Json:
@@ -230,50 +216,24 @@ def _type(kind: InstanceType) -> Json:
     }
 
 
-# --- Network interfaces of file systems -------------------------------------------------------------------------------
-
-
-class Interface(NamedTuple):
-    """A network interface of a file system."""
-
-    id: str
-    subnet: str
-    groups: tuple[str, ...]
-    description: str
-
-
-def _interfaces(call: Call) -> Iterator[Interface]:
-    default = (efs.security_group(call),)
-    for system in call.all(FsxFileSystem):
-        groups = tuple(system.detail.get("groups", ())) or default
-        for interface, subnet in fsx.interfaces_of(call.account.id, system).items():
-            yield Interface(interface, subnet, groups, f"Created by Amazon FSx for {system.id}")
-    for served in call.all(ElasticFileSystem):
-        for target in served.mount_targets:
-            groups, purpose = target.security_groups or default, f"EFS mount target for {served.id} ({target.id})"
-            yield Interface(f"eni-{hexadecimal(target.id)}", efs.subnet_of(call, target), groups, purpose)
-
-
 def describe_network_interfaces(call: Call) -> Reply:
-    """Network interfaces by their ids, or all of them."""
-    if call.input.get("Filter"):
-        raise invalid("The simulator filters no network interfaces")
-    found = {each.id: each for each in _interfaces(call)}
-    wanted = call.input.get("NetworkInterfaceId") or tuple(found)
-    for each in wanted:
-        if each not in found:
-            raise AwsError("InvalidNetworkInterfaceID.NotFound", f"The networkInterface ID '{each}' does not exist")
-    shown = [
-        {
-            "networkInterfaceId": each.id,
-            "subnetId": each.subnet,
-            "vpcId": f"vpc-{hexadecimal(call.account.id + call.region)}",
-            "description": each.description,
-            "ownerId": call.account.id,
+    """Network interfaces of FSx file systems, by their ids."""
+    account, default = call.account.id, (efs.security_group(call),)
+    found = {
+        interface: {
+            "networkInterfaceId": interface,
+            "subnetId": subnet,
+            "vpcId": f"vpc-{hexadecimal(account + call.region)}",
+            "description": f"Created by Amazon FSx for {system.id}",
+            "ownerId": account,
             "requesterManaged": True,
             "status": "in-use",
-            "groupSet": [{"groupId": group, "groupName": "default"} for group in each.groups],
+            "groupSet": [{"groupId": each, "groupName": "default"} for each in system.detail.get("groups") or default],
         }
-        for each in map(found.__getitem__, wanted)
-    ]
-    return xml_reply(call, {"networkInterfaceSet": shown})
+        for system in call.all(FsxFileSystem)
+        for interface, subnet in fsx.interfaces_of(account, system).items()
+    }
+    for each in call.input["NetworkInterfaceId"]:
+        if each not in found:
+            raise AwsError("InvalidNetworkInterfaceID.NotFound", f"The networkInterface ID '{each}' does not exist")
+    return xml_reply(call, {"networkInterfaceSet": [found[each] for each in call.input["NetworkInterfaceId"]]})

@@ -10,7 +10,6 @@ from .resources import Backup, Instance, Tags, Volume
 from .wire import AwsError, Call, Json, Reply, page_of, xml_reply
 
 ENABLED = REGIONS["aws"]
-_OPTIONAL = ["af-south-1", "ap-east-1", "ap-southeast-3", "eu-south-1", "me-central-1", "me-south-1"]
 _PAGES = {"volumeSet": (500, 1000), "instanceTypeSet": (100, 100), "volumeModificationSet": (500, 500)}
 """Pages when MaxResults is not given, and the largest; of other lists both are 1000."""
 _TAGS = 50
@@ -124,29 +123,15 @@ def done(call: Call) -> Reply:
     return xml_reply(call, {"return": True})
 
 
-# --- Regions ----------------------------------------------------------------------------------------------------------
-
-
 def describe_regions(call: Call) -> Reply:
-    """Enabled Regions; with AllRegions the opt-in ones too."""
-    there = partition(call.region)
-    optional = _OPTIONAL if there == "aws" else []
-    regions = dict.fromkeys(call.account.fleet.enabled or REGIONS[there], "opt-in-not-required")
-    if call.input.get("AllRegions") == "true":
-        regions |= dict.fromkeys(optional, "not-opted-in")
-    if names := call.input.get("RegionName"):
-        if unknown := [name for name in names if name not in {*REGIONS[there], *optional}]:
-            raise invalid(f"Invalid region name: {unknown[0]}")
-        regions = {name: status for name, status in regions.items() if name in names}
-    known = {"opt-in-status": lambda region: region[1], "region-name": lambda region: region[0]}
-    found = [
-        {"regionName": name, "regionEndpoint": f"ec2.{name}.{suffix(name)}", "optInStatus": status}
-        for name, status in filtered(call, list(regions.items()), known)
-    ]
-    return xml_reply(call, {"regionInfo": found})
+    """Enabled Regions."""
+    names = filtered(call, call.account.fleet.enabled or REGIONS[partition(call.region)], {"region-name": str})
+    return xml_reply(call, {"regionInfo": [_region(name) for name in names]})
 
 
-# --- Tags -------------------------------------------------------------------------------------------------------------
+def _region(name: str) -> Json:
+    endpoint = f"ec2.{name}.{suffix(name)}"
+    return {"regionName": name, "regionEndpoint": endpoint, "optInStatus": "opt-in-not-required"}
 
 
 def tag_set(tags: Tags) -> list[Json] | None:
@@ -188,18 +173,14 @@ def _counted(tags: dict[str, str]) -> dict[str, str]:
 def create_tags(call: Call) -> Reply:
     """All of them on all, or nothing at all."""
     new = _checked(_tags(call.input))
-    if not new:
-        raise AwsError("MissingParameter", "The request must contain the parameter Tag")
     return _retag(call, lambda tags: _counted({**tags, **new}))
 
 
 def delete_tags(call: Call) -> Reply:
-    """By key, and by value where one is given; all of them where no tag is named. What carries none is fine."""
-    named = call.input.get("Tag")
+    """By key, and by value where one is given. What carries none is fine."""
+    named = call.input["Tag"]
 
     def edit(tags: Tags) -> Tags:
-        if named is None:
-            return {}
         gone = {tag["Key"] for tag in named if tags.get(tag["Key"]) == tag.get("Value", tags.get(tag["Key"]))}
         return {key: value for key, value in tags.items() if key not in gone}
 
@@ -207,9 +188,7 @@ def delete_tags(call: Call) -> Reply:
 
 
 def _retag(call: Call, edit: Callable[[Tags], Tags]) -> Reply:
-    ids = call.input.get("ResourceId")
-    if not ids:
-        raise AwsError("MissingParameter", "The request must contain the parameter resourceIdSet")
+    ids = call.input["ResourceId"]
     for item_id in ids:
         edit(_taggable(call, item_id).tags)
     for item_id in ids:

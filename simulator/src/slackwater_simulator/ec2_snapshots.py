@@ -3,20 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from .ec2_query import (
-    asked_for,
-    done,
-    filtered,
-    given_tags,
-    hexadecimal,
-    key_arn,
-    paged,
-    tag_set,
-    the_snapshot,
-    volume_of,
-)
+from . import ec2_query as ec2
 from .resources import GIB, Backup, rfc3339
-from .wire import AwsError, Call, Json, Reply, text, xml_reply
+from .wire import AwsError, Call, Json, Reply, xml_reply
 
 SECONDS = 300
 """From its request until it is completed."""
@@ -24,9 +13,6 @@ _FILTERS: dict[str, Callable[[Backup], str]] = {
     "snapshot-id": lambda snapshot: snapshot.id,
     "volume-id": lambda snapshot: snapshot.of,
     "status": lambda snapshot: snapshot.state,
-    "description": lambda snapshot: str(snapshot.detail["description"]),
-    "encrypted": lambda snapshot: text(snapshot.detail["encrypted"]),
-    "volume-size": lambda snapshot: str(snapshot.bytes // GIB),
 }
 _FULL = 0.6
 """How much of a volume was ever written to: a snapshot's own size, which is not its volume's."""
@@ -35,23 +21,23 @@ _FULL = 0.6
 def create_snapshot(call: Call) -> Reply:
     """Pending, then completed."""
     account = call.account
-    volume = volume_of(call)
+    volume = ec2.volume_of(call)
     if volume.phase:
         raise AwsError("IncorrectState", f"The volume '{volume.id}' is '{volume.phase}'.")
     snapshot = Backup(
-        id=f"snap-{hexadecimal(f'{account.id}/{account.number()}')}",
+        id=f"snap-{ec2.hexadecimal(f'{account.id}/{account.number()}')}",
         kind="snapshot",
         of=volume.id,
         region=volume.region,
         made=account.now,
         state="pending",
-        tags=given_tags(call, "snapshot"),
+        tags=ec2.given_tags(call, "snapshot"),
         bytes=volume.size_gib * GIB,
         contents=account.contents(volume.id),
         detail={
             "description": str(call.input.get("Description", "")),
             "encrypted": volume.encrypted,
-            "kms_key": (volume.kms_key or key_arn(volume.region, account.id)) if volume.encrypted else None,
+            "kms_key": (volume.kms_key or ec2.key_arn(volume.region, account.id)) if volume.encrypted else None,
         },
     )
     account.put_backup(snapshot)
@@ -66,17 +52,17 @@ def create_snapshot(call: Call) -> Reply:
 
 def describe_snapshots(call: Call) -> Reply:
     """Snapshots of the account's own; other people's there are none."""
-    found = asked_for(call, "SnapshotId", call.backups("snapshot"), lambda each: the_snapshot(call, each))
+    found = ec2.asked_for(call, "SnapshotId", call.backups("snapshot"), lambda each: ec2.the_snapshot(call, each))
     if (owners := call.input.get("Owner")) and not {"self", call.account.id} & set(owners):
         found = []
-    found = filtered(call, found, _FILTERS | {"owner-id": lambda _: call.account.id})
-    return paged(call, found, "snapshotSet", lambda each: _snapshot(call, each), keep=False)
+    found = ec2.filtered(call, found, _FILTERS | {"owner-id": lambda _: call.account.id})
+    return ec2.paged(call, found, "snapshotSet", lambda each: _snapshot(call, each), keep=False)
 
 
 def delete_snapshot(call: Call) -> Reply:
     """Gone at once, pending or not."""
-    call.account.drop_backup(the_snapshot(call, str(call.input.get("SnapshotId", ""))).id)
-    return done(call)
+    call.account.drop_backup(ec2.the_snapshot(call, str(call.input.get("SnapshotId", ""))).id)
+    return ec2.done(call)
 
 
 def _snapshot(call: Call, snapshot: Backup) -> Json:
@@ -96,5 +82,5 @@ def _snapshot(call: Call, snapshot: Backup) -> Json:
         "fullSnapshotSizeInBytes": int(_FULL * snapshot.bytes) if complete else None,
         "completionTime": rfc3339(snapshot.made + SECONDS, ".456") if complete else None,
         "storageTier": "standard",
-        "tagSet": tag_set(snapshot.tags),
+        "tagSet": ec2.tag_set(snapshot.tags),
     }

@@ -3,29 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from . import ec2_query as ec2
 from .account import Account
-from .ec2_query import (
-    asked_for,
-    done,
-    filtered,
-    given_tags,
-    hexadecimal,
-    invalid,
-    key_arn,
-    not_together,
-    operator,
-    owned,
-    paged,
-    tag_set,
-    the_snapshot,
-    volume_of,
-    zone_id,
-)
 from .kms import usable
 from .partitions import arn
 from .resources import GIB, Attachment, Volume, rfc3339
 from .series import DAY
-from .wire import AwsError, Call, Json, Reply, text, xml_reply
+from .wire import AwsError, Call, Json, Reply, xml_reply
 
 REMOVAL_S, CREATION_S = 5, 5
 MODIFYING_S, MODIFICATION_S = 60, 1_800
@@ -59,24 +43,18 @@ class Modification:
     ended: int | None = None
 
 
-# --- Describing -------------------------------------------------------------------------------------------------------
-
 _FILTERS: dict[str, Callable[[Volume], str | list[str]]] = {
     "volume-id": lambda volume: volume.id,
     "status": lambda volume: volume.state,
-    "volume-type": lambda volume: volume.type,
-    "availability-zone": lambda volume: volume.az,
     "attachment.instance-id": lambda volume: [each.instance_id for each in volume.attachments],
-    "attachment.status": lambda volume: ["attached" for _ in volume.attachments],
-    "encrypted": lambda volume: text(volume.encrypted),
 }
 
 
 def describe_volumes(call: Call) -> Reply:
     """Volumes of the Region, newest style of fields."""
     everything, account = call.all(Volume), call.account.id
-    found = asked_for(call, "VolumeId", everything, lambda each: owned(call, each, Volume))
-    return paged(call, filtered(call, found, _FILTERS), "volumeSet", lambda volume: _volume(volume, account))
+    found = ec2.asked_for(call, "VolumeId", everything, lambda each: ec2.owned(call, each, Volume))
+    return ec2.paged(call, ec2.filtered(call, found, _FILTERS), "volumeSet", lambda volume: _volume(volume, account))
 
 
 def _volume(volume: Volume, account: str) -> Json:
@@ -86,18 +64,18 @@ def _volume(volume: Volume, account: str) -> Json:
         "volumeArn": arn("ec2", volume.region, account, f"volume/{volume.id}"),
         "snapshotId": volume.snapshot_id,
         "availabilityZone": volume.az,
-        "availabilityZoneId": zone_id(volume.az),
+        "availabilityZoneId": ec2.zone_id(volume.az),
         "status": volume.state,
         "createTime": rfc3339(volume.created, ".123"),
         "attachmentSet": [_attachment(volume, each) for each in volume.attachments],
-        "tagSet": tag_set(volume.tags),
+        "tagSet": ec2.tag_set(volume.tags),
         "volumeType": volume.type,
         "iops": volume.iops_limit,
         "encrypted": volume.encrypted,
-        "kmsKeyId": (volume.kms_key or key_arn(volume.region, account)) if volume.encrypted else None,
+        "kmsKeyId": (volume.kms_key or ec2.key_arn(volume.region, account)) if volume.encrypted else None,
         "multiAttachEnabled": volume.multi_attach,
         "throughput": volume.throughput_limit,
-        "operator": operator(volume.operator),
+        "operator": ec2.operator(volume.operator),
     }
 
 
@@ -117,7 +95,7 @@ def _attachment(volume: Volume, attachment: Attachment) -> Json:
 
 def delete_volume(call: Call) -> Reply:
     """Deleting, then gone."""
-    account, volume = call.account, volume_of(call)
+    account, volume = call.account, ec2.volume_of(call)
     if volume.attachments:
         carrier = volume.attachments[0].instance_id
         raise AwsError("VolumeInUse", f"Volume {volume.id} is currently attached to {carrier}")
@@ -125,7 +103,7 @@ def delete_volume(call: Call) -> Reply:
         raise AwsError("IncorrectState", f"Volume {volume.id} is {volume.phase}.")
     account.put(replace(volume, phase="deleting"))
     account.after(REMOVAL_S, lambda: account.remove(volume.id))
-    return done(call)
+    return ec2.done(call)
 
 
 def create_volume(call: Call) -> Reply:
@@ -159,14 +137,12 @@ def create_volume(call: Call) -> Reply:
 
 def _made(call: Call) -> tuple[Volume, str]:
     """A volume as asked for, and what it holds."""
-    account, zone = call.account, str(call.input.get("AvailabilityZone", ""))
-    if not zone:
-        raise AwsError("MissingParameter", "The request must contain the parameter AvailabilityZone")
+    account, zone = call.account, str(call.input["AvailabilityZone"])
     if zone[:-1] != call.region or zone[-1] not in "abcd":
         raise AwsError("InvalidZone.NotFound", f"The zone '{zone}' does not exist.")
     snapshot, contents = None, ""
     if snapshot_id := call.input.get("SnapshotId"):
-        snapshot = the_snapshot(call, snapshot_id)
+        snapshot = ec2.the_snapshot(call, snapshot_id)
         if snapshot.state != "completed":
             raise AwsError("IncorrectState", f"Snapshot '{snapshot.id}' is '{snapshot.state}'.")
         contents = snapshot.contents
@@ -174,21 +150,21 @@ def _made(call: Call) -> tuple[Volume, str]:
         raise AwsError("MissingParameter", "The request must contain the parameter size or snapshotId")
     size_gib = int(call.input.get("Size") or (snapshot.bytes // GIB if snapshot else 0))
     if snapshot and size_gib < snapshot.bytes // GIB:
-        raise invalid(f"The volume cannot be smaller than snapshot '{snapshot.id}'.")
+        raise ec2.invalid(f"The volume cannot be smaller than snapshot '{snapshot.id}'.")
     encrypted = _true(call, "Encrypted") or bool(snapshot and snapshot.detail["encrypted"])
     kms_key = call.input.get("KmsKeyId")
     if kms_key and not encrypted:
         why = "The parameter KmsKeyId requires the parameter Encrypted to be set."
         raise AwsError("InvalidParameterDependency", why)
     volume = Volume(
-        id=f"vol-{hexadecimal(f'{account.id}/{account.number()}')}",
+        id=f"vol-{ec2.hexadecimal(f'{account.id}/{account.number()}')}",
         az=zone,
         created=account.now,
         size_gib=size_gib,
         type=str(call.input.get("VolumeType", "gp2")),
         iops=_number(call, "Iops"),
         throughput=_number(call, "Throughput"),
-        tags=given_tags(call, "volume"),
+        tags=ec2.given_tags(call, "volume"),
         encrypted=encrypted,
         kms_key=str(kms_key or (snapshot.detail["kms_key"] if snapshot else "") or ""),
         snapshot_id=snapshot.id if snapshot else "",
@@ -200,30 +176,28 @@ def _made(call: Call) -> tuple[Volume, str]:
 
 
 def _check(volume: Volume) -> None:
-    if volume.type not in _SIZES:
-        raise invalid(f"Invalid value '{volume.type}' for VolumeType.")
     least, most = _SIZES[volume.type]
     if not least <= volume.size_gib <= most:
-        raise invalid(f"Volume of {volume.size_gib}GiB is not valid for {volume.type}: {least}-{most}GiB.")
+        raise ec2.invalid(f"Volume of {volume.size_gib}GiB is not valid for {volume.type}: {least}-{most}GiB.")
     if volume.iops is None and volume.type in ("io1", "io2"):
         raise AwsError("MissingParameter", f"The parameter iops must be specified for {volume.type} volumes.")
     if volume.iops is not None:
         lowest, highest = _IOPS.get(volume.type, (0, 0))
         if not highest:
-            raise not_together(f"The parameter iops is not supported for {volume.type} volumes.")
+            raise ec2.not_together(f"The parameter iops is not supported for {volume.type} volumes.")
         if not lowest <= volume.iops <= highest:
-            raise invalid(f"Volume iops of {volume.iops} is not valid: {lowest}-{highest}.")
+            raise ec2.invalid(f"Volume iops of {volume.iops} is not valid: {lowest}-{highest}.")
     if volume.throughput is not None:
         _check_throughput(volume, volume.throughput)
     if volume.multi_attach and volume.type not in ("io1", "io2"):
-        raise not_together(f"Multi-Attach is not supported for {volume.type} volumes.")
+        raise ec2.not_together(f"Multi-Attach is not supported for {volume.type} volumes.")
 
 
 def _check_throughput(volume: Volume, mib_s: int) -> None:
     if volume.type != "gp3":
-        raise not_together(f"The parameter throughput is not supported for {volume.type} volumes.")
+        raise ec2.not_together(f"The parameter throughput is not supported for {volume.type} volumes.")
     if not _THROUGHPUT[0] <= mib_s <= min(_THROUGHPUT[1], (volume.iops or 3_000) // 4):
-        raise invalid(f"Throughput of {mib_s} MiB/s is not valid.")
+        raise ec2.invalid(f"Throughput of {mib_s} MiB/s is not valid.")
 
 
 # --- Changing ---------------------------------------------------------------------------------------------------------
@@ -231,7 +205,7 @@ def _check_throughput(volume: Volume, mib_s: int) -> None:
 
 def modify_volume(call: Call) -> Reply:
     """Modifying; then the new setting holds and it is optimizing; then completed, and only then may the next come."""
-    account, volume = call.account, volume_of(call)
+    account, volume = call.account, ec2.volume_of(call)
     if volume.phase:
         raise AwsError("IncorrectState", f"Volume {volume.id} is {volume.phase}.")
     earlier: tuple[Modification, ...] = account.shelf(_SHELF).get(volume.id, ())
@@ -269,7 +243,7 @@ def _changed(call: Call, volume: Volume) -> Volume:
         throughput = volume.throughput_limit or (250 if volume.type == "gp2" and volume.size_gib > 170 else 125)
     size_gib = _number(call, "Size") or volume.size_gib
     if size_gib < volume.size_gib:
-        raise invalid("New size cannot be smaller than existing size")
+        raise ec2.invalid("New size cannot be smaller than existing size")
     multi_attach = _true(call, "MultiAttachEnabled") if "MultiAttachEnabled" in call.input else volume.multi_attach
     changed = replace(
         volume, type=type_, iops=iops, throughput=throughput, size_gib=size_gib, multi_attach=multi_attach
@@ -281,8 +255,6 @@ def _changed(call: Call, volume: Volume) -> Volume:
 _MODIFICATION_FILTERS: dict[str, Callable[[Modification], str]] = {
     "volume-id": lambda modification: modification.before.id,
     "modification-state": lambda modification: modification.state,
-    "target-volume-type": lambda modification: modification.after.type,
-    "original-volume-type": lambda modification: modification.before.type,
 }
 
 
@@ -290,14 +262,14 @@ def describe_volumes_modifications(call: Call) -> Reply:
     """The newest change of each volume."""
     shelf, ids = call.account.shelf(_SHELF), call.input.get("VolumeId")
     for each in ids or ():
-        if owned(call, each, Volume).id not in shelf:
+        if ec2.owned(call, each, Volume).id not in shelf:
             code = "InvalidVolumeModification.NotFound"
             raise AwsError(code, f"Modification for volume '{each}' does not exist.")
     changes: list[Modification] = [
         each[-1] for key, each in shelf.items() if each[-1].before.region == call.region and (not ids or key in ids)
     ]
-    found = filtered(call, changes, _MODIFICATION_FILTERS)
-    return paged(call, found, "volumeModificationSet", lambda each: _modification(call, each), keep=False)
+    found = ec2.filtered(call, changes, _MODIFICATION_FILTERS)
+    return ec2.paged(call, found, "volumeModificationSet", lambda each: _modification(call, each), keep=False)
 
 
 def _modification(call: Call, modification: Modification) -> Json:
@@ -316,9 +288,6 @@ def _modification(call: Call, modification: Modification) -> Json:
         "startTime": rfc3339(modification.began, ".000"),
         "endTime": rfc3339(modification.ended, ".000") if modification.ended is not None else None,
     }
-
-
-# ----------------------------------------------------------------------------------------------------------------------
 
 
 def _number(call: Call, name: str) -> int | None:

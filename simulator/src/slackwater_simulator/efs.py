@@ -3,10 +3,10 @@
 from .ec2_query import hexadecimal, key_arn, zone_id
 from .partitions import arn
 from .resources import AccessPoint, ElasticFileSystem, MountTarget, Replication
-from .wire import AwsError, Call, Json, Reply, json_reply, page_of, page_offset, page_size, tag_list, token
+from .wire import AwsError, Call, Json, Reply, json_reply, known, page_of, page_offset, page_size, tag_list, token
 
-DELETING, POLICIES = "efs-replications-going", "efs-policies"
-"""Shelves: the state of replications that were asked to go, by source; file-system policies."""
+POLICIES = "efs-policies"
+"""A shelf: file-system policies."""
 PAGE = 100
 """File systems a page, fixed (EFS API reference, DescribeFileSystems)."""
 
@@ -57,11 +57,6 @@ def replications(call: Call, system_id: str) -> list[Replication]:
     return [each for each in call.account.fleet.replications if system_id in (each.source_id, each.destination_id)]
 
 
-def not_replicated(system: ElasticFileSystem) -> AwsError:
-    """A file system takes part in no replication."""
-    return AwsError("ReplicationNotFound", f"Replication configuration not found for file system '{system.id}'.", 404)
-
-
 def _arn(account: str, region: str, system: str) -> str:
     return arn("elasticfilesystem", region, account, f"file-system/{system}")
 
@@ -103,16 +98,13 @@ def system_json(call: Call, system: ElasticFileSystem) -> Json:
         "ThroughputMode": system.mode,
         "Tags": tag_list(system.tags),
         "FileSystemProtection": {"ReplicationOverwriteProtection": protection(system)},
+        "KmsKeyId": (system.kms_key or key_arn(system.region, account)) if system.encrypted else None,
+        "Name": system.tags.get("Name"),
+        "ProvisionedThroughputInMibps": system.provisioned_mibps if system.mode == "provisioned" else None,
+        "AvailabilityZoneName": system.one_zone,
+        "AvailabilityZoneId": zone_id(system.one_zone) if system.one_zone else None,
     }
-    if system.encrypted:
-        answer["KmsKeyId"] = system.kms_key or key_arn(system.region, account)
-    if "Name" in system.tags:
-        answer["Name"] = system.tags["Name"]
-    if system.mode == "provisioned":
-        answer["ProvisionedThroughputInMibps"] = system.provisioned_mibps
-    if system.one_zone:
-        answer |= {"AvailabilityZoneName": system.one_zone, "AvailabilityZoneId": zone_id(system.one_zone)}
-    return answer
+    return known(answer)
 
 
 def protection(system: ElasticFileSystem) -> str:
@@ -141,7 +133,7 @@ def target_json(call: Call, system: ElasticFileSystem, target: MountTarget) -> J
         "OwnerId": call.account.id,
         "MountTargetId": target.id,
         "FileSystemId": system.id,
-        "SubnetId": subnet_of(call, target),
+        "SubnetId": target.subnet or subnet(call, target.az),
         "LifeCycleState": target.phase,
         "IpAddress": target.address or f"10.0.{int(digits[:2], 16)}.{int(digits[2:4], 16)}",
         "NetworkInterfaceId": f"eni-{digits}",
@@ -154,11 +146,6 @@ def target_json(call: Call, system: ElasticFileSystem, target: MountTarget) -> J
 def subnet(call: Call, az: str) -> str:
     """The subnet that every zone has."""
     return f"subnet-{hexadecimal(call.account.id + az)}"
-
-
-def subnet_of(call: Call, target: MountTarget) -> str:
-    """The subnet of a mount target."""
-    return target.subnet or subnet(call, target.az)
 
 
 def security_group(call: Call) -> str:
@@ -188,13 +175,14 @@ def describe_replication_configurations(call: Call) -> Reply:
         if call.region in (each.source_region, each.destination_region)
     ]
     if wanted is not None and not found:
-        raise not_replicated(find(call))
+        why = f"Replication configuration not found for file system '{find(call).id}'."
+        raise AwsError("ReplicationNotFound", why, 404)
     account = call.account.id
 
     def described(each: Replication) -> Json:
         source = _arn(account, each.source_region, each.source_id)
         destination = {
-            "Status": call.account.shelf(DELETING).get(each.source_id, "ENABLED"),
+            "Status": "ENABLED",
             "FileSystemId": each.destination_id,
             "Region": each.destination_region,
             "LastReplicatedTimestamp": float(call.account.fleet.now - 600),
@@ -237,12 +225,10 @@ def point_json(call: Call, system: ElasticFileSystem, point: AccessPoint) -> Jso
         "OwnerId": call.account.id,
         "RootDirectory": dict(point.root),
         "Tags": tag_list(point.tags),
+        "Name": point.tags.get("Name"),
+        "PosixUser": point.user,
     }
-    if "Name" in point.tags:
-        answer["Name"] = point.tags["Name"]
-    if point.user is not None:
-        answer["PosixUser"] = dict(point.user)
-    return answer
+    return known(answer)
 
 
 def describe_backup_policy(call: Call) -> Reply:

@@ -11,24 +11,18 @@ from .malformed import WAYS
 from .partitions import arn, global_arn
 from .wire import AwsError, Call
 
-_THROTTLED = {
-    "ec2": ("RequestLimitExceeded", 503),
-    "elasticfilesystem": ("ThrottlingException", 429),
-    "sts": ("Throttling", 400),
-    "iam": ("Throttling", 400),
+_REFUSALS = {
+    "ec2": ("UnauthorizedOperation", 403, "RequestLimitExceeded", 503),
+    "elasticfilesystem": ("AccessDeniedException", 403, "ThrottlingException", 429),
+    "sts": ("AccessDenied", 403, "Throttling", 400),
+    "cloudwatch": ("AccessDenied", 403, "ThrottlingException", 400),
+    "iam": ("AccessDenied", 403, "Throttling", 400),
+    "backup": ("AccessDeniedException", 403, "ThrottlingException", 400),
 }
-_DENIED = {
-    "ec2": ("UnauthorizedOperation", 403),
-    "elasticfilesystem": ("AccessDeniedException", 403),
-    "sts": ("AccessDenied", 403),
-    "cloudwatch": ("AccessDenied", 403),
-    "iam": ("AccessDenied", 403),
-    "backup": ("AccessDeniedException", 403),
-}
+"""Codes and HTTP statuses by service: of a denied call, and of one too many."""
+_USUAL = ("AccessDeniedException", 400, "ThrottlingException", 400)
 _LIMITED = ("error", "drop", "truncate", "malformed", "paging", "slow", "partial", "lost-answer", "lagging")
 FOREVER = 1 << 40
-
-
 _GLOBAL = frozenset({"iam", "organizations", "pricing", "sts"})
 """Services that policies which close Regions leave open."""
 
@@ -213,16 +207,16 @@ class Faults:
 
     def check(self, call: Call) -> None:
         """Raise what stands in the way of a call."""
-        code, status = _DENIED.get(call.service, ("AccessDeniedException", 400))
+        denied, status, throttled, throttled_status = _REFUSALS.get(call.service, _USUAL)
         if not self._closed.isdisjoint((call.region, _names(call)[0])) and call.service not in _GLOBAL:
-            raise AwsError(code, _closed(call), status)
+            raise AwsError(denied, _closed(call), status)
         if not self._denied.isdisjoint(_names(call)):
             why = f"{_not_authorized(call)} because no identity-based policy allows the action"
-            raise AwsError(code, why, status)
+            raise AwsError(denied, why, status)
         with self._lock:
             passes = [bucket.take(self._clock()) for name in _names(call) if (bucket := self._buckets.get(name))]
         if not all(passes):
-            code, status = _THROTTLED.get(call.service, ("ThrottlingException", 400))
-            raise AwsError(code, "Request limit exceeded." if call.service == "ec2" else "Rate exceeded", status)
+            why = "Request limit exceeded." if call.service == "ec2" else "Rate exceeded"
+            raise AwsError(throttled, why, throttled_status)
         if failure := self.take("error", call):
             raise AwsError(failure["code"], "A simulated failure", failure["status"])

@@ -6,7 +6,7 @@ from typing import Any, Final
 from .ec2_query import hexadecimal, key_arn
 from .partitions import arn, partition, suffix
 from .resources import GIB, MIB, Backup, FsxFileSystem, FsxVolume, StorageVirtualMachine
-from .wire import AwsError, Call, Json, Reply, json_reply, page_of, page_size, tag_list
+from .wire import AwsError, Call, Json, Reply, json_reply, known, page_of, page_size, tag_list
 
 PAGE = 50
 """Items a page. FSx does not publish its own limit; callers must follow NextToken whatever it is."""
@@ -114,10 +114,9 @@ def file_system(call: Call, system: FsxFileSystem) -> Json:
         "ResourceARN": arn_of(account, system),
         "Tags": tag_list(system.tags),
         CONFIGURATIONS[system.kind]: configuration(call, system),
+        "AdministrativeActions": system.detail.get("actions"),
     }
-    if actions := system.detail.get("actions"):
-        answer["AdministrativeActions"] = list(actions)
-    return answer
+    return known(answer)
 
 
 def configuration(call: Call, system: FsxFileSystem) -> Json:
@@ -161,16 +160,11 @@ def _configuration(system: FsxFileSystem, subnets: list[str]) -> Json:
     return kept | {"PerUnitStorageThroughput": system.throughput, "MountName": "fsx", "DataCompressionType": "NONE"}
 
 
-_VOLUME_FILTERS: Final[Mapping[str, Callable[[FsxVolume], str | None]]] = {
-    "file-system-id": lambda each: each.file_system_id,
-    "storage-virtual-machine-id": lambda each: each.svm_id,
-}
-
-
 def describe_volumes(call: Call) -> Reply:
-    """Volumes, by id, file system or storage virtual machine."""
+    """Volumes, by id or file system."""
+    filters: Mapping[str, Callable[[FsxVolume], str]] = {"file-system-id": lambda each: each.file_system_id}
     found = _wanted(call, "VolumeIds", call.all(FsxVolume), "VolumeNotFound")
-    return _paged(call, "Volumes", _filtered(call, found, _VOLUME_FILTERS), volume)
+    return _paged(call, "Volumes", _filtered(call, found, filters), volume)
 
 
 def volume(call: Call, item: FsxVolume) -> Json:
@@ -189,11 +183,7 @@ def volume(call: Call, item: FsxVolume) -> Json:
     if item.kind == "ONTAP":
         usual = _ontap_volume(item)
         return answer | {"OntapConfiguration": usual | {key: value for key, value in given.items() if key in usual}}
-    exports = (
-        [{"ClientConfigurations": [{"Clients": each.clients, "Options": list(each.options)} for each in item.exports]}]
-        if item.exports
-        else []
-    )
+    clients = [{"Clients": each.clients, "Options": list(each.options)} for each in item.exports]
     settings: Json = {
         "VolumePath": item.path,
         "StorageCapacityReservationGiB": -1,
@@ -202,12 +192,11 @@ def volume(call: Call, item: FsxVolume) -> Json:
         "DataCompressionType": "NONE",
         "CopyTagsToSnapshots": False,
         "ReadOnly": False,
-        "NfsExports": exports,
+        "NfsExports": [{"ClientConfigurations": clients}] if clients else [],
         "UserAndGroupQuotas": [],
+        "ParentVolumeId": item.parent,
     }
-    if item.parent:
-        settings["ParentVolumeId"] = item.parent
-    return answer | {"OpenZFSConfiguration": settings}
+    return answer | {"OpenZFSConfiguration": known(settings)}
 
 
 def bytes_of(item: FsxVolume) -> int:
@@ -255,16 +244,9 @@ _BACKUP_FILTERS: Final[Mapping[str, Callable[[Backup], str]]] = {
 def backup(call: Call, item: Backup) -> Json:
     """A backup as FSx describes it; of its file system, what outlives it."""
     system: FsxFileSystem = item.detail["system"]
-    kept = (
-        "OwnerId",
-        "CreationTime",
-        "FileSystemId",
-        "FileSystemType",
-        "StorageCapacity",
-        "StorageType",
-        "ResourceARN",
-    )
-    described = file_system(call, system)
+    about = ("OwnerId", "CreationTime", "FileSystemId", "FileSystemType")
+    kept = (*about, "StorageCapacity", "StorageType", "ResourceARN", CONFIGURATIONS[system.kind])
+    described, source = file_system(call, system), item.detail.get("source")
     answer: Json = {
         "BackupId": item.id,
         "Lifecycle": item.state,
@@ -274,27 +256,22 @@ def backup(call: Call, item: Backup) -> Json:
         "KmsKeyId": described["KmsKeyId"],
         "ResourceARN": arn_of(call.account.id, item),
         "Tags": tag_list(item.tags),
-        "FileSystem": {key: described[key] for key in (*kept, CONFIGURATIONS[system.kind])},
+        "FileSystem": {key: described[key] for key in kept},
         "OwnerId": call.account.id,
         "ResourceType": "VOLUME" if item.detail["volume"] else "FILE_SYSTEM",
+        "Volume": volume(call, item.detail["volume"]) if item.detail["volume"] else None,
+        "SourceBackupId": source,
+        "SourceBackupRegion": item.region if source else None,
+        "SizeInBytes": item.bytes if item.state == "AVAILABLE" else None,
+        "FailureDetails": {"Message": item.detail.get("why")} if item.state == "FAILED" else None,
     }
-    if item.detail["volume"]:
-        answer["Volume"] = volume(call, item.detail["volume"])
-    if source := item.detail.get("source"):
-        answer |= {"SourceBackupId": source, "SourceBackupRegion": item.region}
-    if item.state == "AVAILABLE":
-        answer["SizeInBytes"] = item.bytes
-    if item.state == "FAILED":
-        answer["FailureDetails"] = {"Message": item.detail.get("why", "The backup failed.")}
-    return answer
+    return known(answer)
 
 
 def describe_s3_access_point_attachments(call: Call) -> Reply:
     """Nobody here attached an S3 access point."""
     nothing: list[object] = []
     _filtered(call, nothing, dict.fromkeys(("file-system-id", "volume-id", "type"), id))
-    if names := call.input.get("Names"):
-        raise AwsError("S3AccessPointAttachmentNotFound", f"{names} do not exist")
     return json_reply(call, {"S3AccessPointAttachments": nothing})
 
 

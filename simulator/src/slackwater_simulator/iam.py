@@ -4,40 +4,27 @@ import re
 from collections.abc import Callable, Sequence
 
 from .partitions import partition
-from .wire import AwsError, Call, Json, Operation, Reply, page_of, page_size, xml_reply
+from .wire import AwsError, Call, Json, Reply, page_of, page_size, xml_reply
 
 _SOURCE = re.compile(r"arn:(aws[a-z-]*):iam::(\d{12}):(user|group|role)/.+")
-_ACTION = re.compile(r"[\w-]+:[\w*]+")
 PREFIX = "iam-simulated:"
 """Of a denial that only the policy simulator knows: `iam-simulated:ec2:DeleteVolume`, or with ` on ARN` at its end."""
 PAGE = 100
 """Results a page, when MaxItems is not given."""
 
 
-def operations(denied: Callable[[str], bool]) -> dict[str, Operation]:
-    """IAM's operations; `denied` says whether there is a denial of this name."""
-
-    def simulate_principal_policy(call: Call) -> Reply:
-        """One result an action. With several resources it is an aggregate, and each has its own beneath it."""
-        source = _SOURCE.fullmatch(str(call.input.get("PolicySourceArn", "")))
-        if source is None or source[1] != partition(call.region):
-            raise AwsError("InvalidInput", "Invalid Entity Arn: a user's, a group's or a role's is needed.")
-        if source[2] != call.account.id:
-            raise AwsError("NoSuchEntity", f"The {source[3]} {source[0]} cannot be found.", 404)
-        actions: Sequence[str] = call.input.get("ActionNames") or ()
-        arns: Sequence[str] = call.input.get("ResourceArns") or ("*",)
-        if not actions or not all(_ACTION.fullmatch(action) for action in actions):
-            raise AwsError("ValidationError", "ActionNames has to name actions: service:Action.")
-        page = page_of(
-            call,
-            "EvaluationResults",
-            actions,
-            lambda action: _result(action, arns, denied),
-            page_size(call, 1000, PAGE),
-        )
-        return xml_reply(call, page | {"IsTruncated": "Marker" in page})
-
-    return {"simulateprincipalpolicy": simulate_principal_policy}
+def simulate_principal_policy(call: Call) -> Reply:
+    """One result an action. With several resources it is an aggregate, and each has its own beneath it."""
+    source = _SOURCE.fullmatch(str(call.input.get("PolicySourceArn", "")))
+    if source is None or source[1] != partition(call.region):
+        raise AwsError("InvalidInput", "Invalid Entity Arn: a user's, a group's or a role's is needed.")
+    if source[2] != call.account.id:
+        raise AwsError("NoSuchEntity", f"The {source[3]} {source[0]} cannot be found.", 404)
+    actions: Sequence[str] = call.input["ActionNames"]
+    arns: Sequence[str] = call.input.get("ResourceArns") or ("*",)
+    denied, size = call.simulator.faults.denies, page_size(call, 1000, PAGE)
+    page = page_of(call, "EvaluationResults", actions, lambda action: _result(action, arns, denied), size)
+    return xml_reply(call, page | {"IsTruncated": "Marker" in page})
 
 
 def _result(action: str, arns: Sequence[str], denied: Callable[[str], bool]) -> Json:

@@ -175,11 +175,6 @@ class InstanceType:
         return max(1, self.vcpus // self.threads_per_core)
 
     @property
-    def family(self) -> str:
-        """The part before the dot."""
-        return self.name.partition(".")[0]
-
-    @property
     def cpu_credits(self) -> bool:
         """Whether it is a burstable (T) type."""
         return self.name.startswith("t")

@@ -1,18 +1,11 @@
 """KMS over JSON 1.1: what state a key is in. Every key of the account is enabled until somebody changes that."""
 
 import re
-from typing import Final
 
 from .account import Account
 from .partitions import arn
 from .wire import AwsError, Call, Reply, json_reply
 
-STATES: Final = frozenset(
-    {
-        *("Creating", "Disabled", "Enabled", "PendingDeletion", "PendingImport", "PendingReplicaDeletion"),
-        *("Unavailable", "Updating"),
-    }
-)
 _ARN = re.compile(r"arn:aws[a-z-]*:kms:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):key/(?P<id>.+)")
 
 
@@ -31,19 +24,15 @@ def describe_key(call: Call) -> Reply:
     if found["account"] != call.account.id:
         raise AwsError("AccessDeniedException", f"The caller is not authorized to perform: kms:DescribeKey on {key}")
     state = call.account.key_state(key)
-    return json_reply(
-        call,
-        {
-            "KeyMetadata": {
-                "AWSAccountId": found["account"],
-                "KeyId": found["id"],
-                "Arn": key,
-                "CreationDate": float(call.account.fleet.now - 400 * 86_400),
-                "Enabled": state == "Enabled",
-                "KeyState": state,
-                "KeyUsage": "ENCRYPT_DECRYPT",
-                "KeyManager": "CUSTOMER",
-                "Origin": "AWS_KMS",
-            }
-        },
-    )
+    metadata = {
+        "AWSAccountId": found["account"],
+        "KeyId": found["id"],
+        "Arn": key,
+        "CreationDate": float(call.account.fleet.now - 400 * 86_400),
+        "Enabled": state == "Enabled",
+        "KeyState": state,
+        "KeyUsage": "ENCRYPT_DECRYPT",
+        "KeyManager": "CUSTOMER",
+        "Origin": "AWS_KMS",
+    }
+    return json_reply(call, {"KeyMetadata": metadata})

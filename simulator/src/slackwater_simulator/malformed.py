@@ -14,9 +14,6 @@ from xml.etree import ElementTree as ET
 
 from .wire import Json, Reply, as_json
 
-type Spot = tuple[Any, Any]
-"""A container of a JSON document, and the key or the index of something in it."""
-
 _TOKENS: Final = frozenset({"NextToken", "nextToken", "NextMarker", "Marker"})
 _LEFT_OUT: Final = _TOKENS | {
     *("Tags", "Name", "AvailabilityZoneName", "AvailabilityZoneId", "ProvisionedThroughputInMibps", "KmsKeyId"),
@@ -70,7 +67,7 @@ def _type(reply: Reply, chance: random.Random) -> Reply:
     answer = json.loads(reply.body)
     for container, key in _some(chance, list(_spots(answer))):
         container[key] = chance.choice(_OTHERS.get(type(container[key]).__name__, ("unexpected",)))
-    return _as_body(reply, answer)
+    return replace(reply, body=as_json(answer))
 
 
 def _missing(reply: Reply, chance: random.Random) -> Reply:
@@ -97,7 +94,7 @@ def _without(reply: Reply, chance: random.Random, do: Callable[[Json, str], obje
     ]
     for container, key in _some(chance, spots):
         do(container, key)
-    return _as_body(reply, answer)
+    return replace(reply, body=as_json(answer))
 
 
 type Way = Callable[[Reply, random.Random], Reply]
@@ -113,7 +110,7 @@ def _of_metrics(change: Callable[[list[Json], random.Random], object]) -> Way:
         answer = json.loads(reply.body)
         if results := answer.get("MetricDataResults"):
             change(results, chance)
-        return _as_body(reply, answer)
+        return replace(reply, body=as_json(answer))
 
     return changed
 
@@ -205,12 +202,8 @@ def _is_json(reply: Reply) -> bool:
     return "json" in reply.content_type
 
 
-def _as_body(reply: Reply, answer: object) -> Reply:
-    return replace(reply, body=as_json(answer))
-
-
-def _spots(node: Any) -> Iterator[Spot]:
-    """Everything in a document; of many numbers in a row some."""
+def _spots(node: Any) -> Iterator[tuple[Any, Any]]:
+    """Each container with each key or index in it, all through a document; of many numbers in a row some."""
     items = list(node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ())
     if len(items) > _MANY and not isinstance(items[0][1], dict | list):
         items = items[:: len(items) // _MANY]

@@ -7,7 +7,7 @@ from typing import Literal
 
 from .partitions import global_arn
 from .resources import Fleet, Tags
-from .wire import AwsError, Call, Json, Operation, Reply, json_reply, page_of, page_size, tag_list
+from .wire import AwsError, Call, Json, Reply, json_reply, page_of, page_size, tag_list
 
 type State = Literal["ACTIVE", "SUSPENDED", "PENDING_CLOSURE", "PENDING_ACTIVATION", "CLOSED"]
 
@@ -61,103 +61,85 @@ class Organization:
         return found
 
 
-def operations(organization: Organization | None) -> dict[str, Operation]:
-    """The operations on an organization; without one, that there is none."""
-
-    def guarded(answer: Callable[[Organization, Call], Json]) -> Operation:
-        def operation(call: Call) -> Reply:
-            if organization is None or call.account.id not in {organization.management, *organization.named}:
-                raise AwsError("AWSOrganizationsNotInUseException", "Your account is not a member of an organization.")
-            delegated = call.account.id in {organization.management, *organization.delegates}
-            if not delegated and call.operation != "DescribeOrganization":
-                raise AwsError("AccessDeniedException", "You don't have permissions to access this resource.")
-            return json_reply(call, answer(organization, call))
-
-        return operation
-
-    answers = (_describe_organization, _describe_account, _describe_organizational_unit, _list_roots, _list_parents)
-    lists = (_list_accounts, _list_accounts_for_parent, _list_organizational_units_for_parent, _list_tags_for_resource)
-    return {each.__name__.replace("_", ""): guarded(each) for each in (*answers, *lists)}
+def _organization(call: Call) -> Organization:
+    """The organization that a call asks about, if the caller may see it."""
+    org, caller = call.simulator.organization, call.account.id
+    if org is None or (caller != org.management and caller not in org.named):
+        raise AwsError("AWSOrganizationsNotInUseException", "Your account is not a member of an organization.")
+    if caller not in {org.management, *org.delegates}:
+        raise AwsError("AccessDeniedException", "You don't have permissions to access this resource.")
+    return org
 
 
-def _describe_organization(org: Organization, call: Call) -> Json:
-    about = {
-        "Id": org.id,
-        "Arn": _arn(org, call, f"organization/{org.id}"),
-        "FeatureSet": "ALL",
-        "MasterAccountArn": _arn(org, call, f"account/{org.id}/{org.management}"),
-        "MasterAccountId": org.management,
-        "MasterAccountEmail": f"aws+{org.management}@example.com",
-        "AvailablePolicyTypes": [],
-    }
-    return {"Organization": about}
+def _named[T: (Unit, Member)](call: Call, parameter: str, kind: type[T], code: str, what: str) -> T:
+    found = _organization(call).named.get(call.input[parameter])
+    if not isinstance(found, kind):
+        raise AwsError(code, f"You specified {what} that doesn't exist.")
+    return found
 
 
-def _describe_account(org: Organization, call: Call) -> Json:
-    member = org.named.get(call.input["AccountId"])
-    if not isinstance(member, Member):
-        raise AwsError("AccountNotFoundException", "You specified an account that doesn't exist.")
-    return {"Account": _account(org, call, member)}
+def describe_account(call: Call) -> Reply:
+    """An account of the organization."""
+    member = _named(call, "AccountId", Member, "AccountNotFoundException", "an account")
+    return json_reply(call, {"Account": _account(call, member)})
 
 
-def _describe_organizational_unit(org: Organization, call: Call) -> Json:
-    unit = org.named.get(call.input["OrganizationalUnitId"])
-    if not isinstance(unit, Unit):
-        why = "You specified an organizational unit that doesn't exist."
-        raise AwsError("OrganizationalUnitNotFoundException", why)
-    return {"OrganizationalUnit": _unit(org, call, unit)}
+def describe_organizational_unit(call: Call) -> Reply:
+    """A unit of the organization."""
+    code = "OrganizationalUnitNotFoundException"
+    unit = _named(call, "OrganizationalUnitId", Unit, code, "an organizational unit")
+    return json_reply(call, {"OrganizationalUnit": _unit(call, unit)})
 
 
-def _list_roots(org: Organization, call: Call) -> Json:
-    root = {"Id": org.root, "Arn": _arn(org, call, f"root/{org.id}/{org.root}"), "Name": "Root", "PolicyTypes": []}
-    return _page(call, "Roots", [org.root], lambda _: root)
+def list_roots(call: Call) -> Reply:
+    """The only root."""
+    org = _organization(call)
+    root = {"Id": org.root, "Arn": _arn(call, f"root/{org.id}/{org.root}"), "Name": "Root", "PolicyTypes": []}
+    return _page(call, "Roots", [root], dict)
 
 
-def _list_parents(org: Organization, call: Call) -> Json:
+def list_parents(call: Call) -> Reply:
+    """The unit or the root that holds an account or a unit."""
+    org = _organization(call)
     child = org.named.get(call.input["ChildId"])
     if child is None:
         raise AwsError("ChildNotFoundException", "You specified a child that doesn't exist.")
     kind = "ROOT" if child.parent == org.root else "ORGANIZATIONAL_UNIT"
-    return _page(call, "Parents", [child.parent], lambda parent: {"Id": parent, "Type": kind})
+    return _page(call, "Parents", [{"Id": child.parent, "Type": kind}], dict)
 
 
-def _list_accounts(org: Organization, call: Call) -> Json:
-    return _page(call, "Accounts", org.members, lambda member: _account(org, call, member))
+def list_accounts_for_parent(call: Call) -> Reply:
+    """Accounts right below a unit or the root."""
+    return _page(call, "Accounts", _children(call, Member), lambda member: _account(call, member))
 
 
-def _list_accounts_for_parent(org: Organization, call: Call) -> Json:
-    members = [each for each in _children(org, call) if isinstance(each, Member)]
-    return _page(call, "Accounts", members, lambda member: _account(org, call, member))
+def list_organizational_units_for_parent(call: Call) -> Reply:
+    """Units right below a unit or the root."""
+    return _page(call, "OrganizationalUnits", _children(call, Unit), lambda unit: _unit(call, unit))
 
 
-def _list_organizational_units_for_parent(org: Organization, call: Call) -> Json:
-    units = [each for each in _children(org, call) if isinstance(each, Unit)]
-    return _page(call, "OrganizationalUnits", units, lambda unit: _unit(org, call, unit))
-
-
-def _list_tags_for_resource(org: Organization, call: Call) -> Json:
-    member = org.named.get(call.input["ResourceId"])
-    if not isinstance(member, Member):
-        raise AwsError("TargetNotFoundException", "You specified a target that doesn't exist.")
+def list_tags_for_resource(call: Call) -> Reply:
+    """Tags of an account."""
+    member = _named(call, "ResourceId", Member, "TargetNotFoundException", "a target")
     return _page(call, "Tags", tag_list(member.tags), dict)
 
 
-def _children(org: Organization, call: Call) -> Sequence[Unit | Member]:
-    parent = call.input["ParentId"]
-    if parent not in org.children:
+def _children[T: (Unit, Member)](call: Call, kind: type[T]) -> list[T]:
+    children = _organization(call).children.get(call.input["ParentId"])
+    if children is None:
         raise AwsError("ParentNotFoundException", "You specified a parent that doesn't exist.")
-    return org.children[parent]
+    return [each for each in children if isinstance(each, kind)]
 
 
-def _page[T](call: Call, key: str, items: Sequence[T], render: Callable[[T], object]) -> Json:
-    return page_of(call, key, items, render, page_size(call, PAGE))
+def _page[T](call: Call, key: str, items: Sequence[T], render: Callable[[T], object]) -> Reply:
+    return json_reply(call, page_of(call, key, items, render, page_size(call, PAGE)))
 
 
-def _account(org: Organization, call: Call, member: Member) -> Json:
+def _account(call: Call, member: Member) -> Json:
     """Without Status, which AWS took away in September 2026."""
     return {
         "Id": member.id,
-        "Arn": _arn(org, call, f"account/{org.id}/{member.id}"),
+        "Arn": _arn(call, f"account/{_organization(call).id}/{member.id}"),
         "Email": f"aws+{member.id}@example.com",
         "Name": member.name,
         "State": member.state,
@@ -166,9 +148,9 @@ def _account(org: Organization, call: Call, member: Member) -> Json:
     }
 
 
-def _unit(org: Organization, call: Call, unit: Unit) -> Json:
-    return {"Id": unit.id, "Arn": _arn(org, call, f"ou/{org.id}/{unit.id}"), "Name": unit.name}
+def _unit(call: Call, unit: Unit) -> Json:
+    return {"Id": unit.id, "Arn": _arn(call, f"ou/{_organization(call).id}/{unit.id}"), "Name": unit.name}
 
 
-def _arn(org: Organization, call: Call, rest: str) -> str:
-    return global_arn("organizations", call.region, org.management, rest)
+def _arn(call: Call, rest: str) -> str:
+    return global_arn("organizations", call.region, _organization(call).management, rest)

@@ -22,15 +22,6 @@ REGIONS: Final = {
 }
 """Regions that every account of a partition has enabled."""
 
-_PREFIXES: Final = {
-    "cn-": "aws-cn",
-    "us-gov-": "aws-us-gov",
-    "us-iso-": "aws-iso",
-    "us-isob-": "aws-iso-b",
-    "eu-isoe-": "aws-iso-e",
-    "us-isof-": "aws-iso-f",
-    "eusc-": "aws-eusc",
-}
 _SUFFIXES: Final = {
     "aws-cn": "amazonaws.com.cn",
     "aws-iso": "c2s.ic.gov",
@@ -43,7 +34,7 @@ _SUFFIXES: Final = {
 
 def partition(region: str) -> str:
     """The partition that a Region is in."""
-    return next((name for prefix, name in _PREFIXES.items() if region.startswith(prefix)), "aws")
+    return next((name for name, regions in REGIONS.items() if region in regions), "aws")
 
 
 def suffix(region: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 US, TOKYO = "us-east-1", "ap-northeast-1"
-_LOCATION = {US: "US East (N. Virginia)", TOKYO: "Asia Pacific (Tokyo)"}
+LOCATIONS = {US: "US East (N. Virginia)", TOKYO: "Asia Pacific (Tokyo)"}
 _PREFIX = {US: "USE1-", TOKYO: "APN1-"}
 
 # A line with `=` opens a product family: service, family, operation. The others are its items: usage type without the
@@ -182,14 +182,6 @@ def rows() -> Iterator[Row]:
     for region in (US, TOKYO):
         yield from _from_table(region)
         yield from _instances(region)
-        usage, tiers = (
-            _PREFIX[region] + "VpcEndpoint-Bytes",
-            tuple((low, high, _usd(usd)) for low, high, usd in _ENDPOINT_GB),
-        )
-        attributes = {"endpointType": "PrivateLink"}
+        usage, attributes = _PREFIX[region] + "VpcEndpoint-Bytes", {"endpointType": "PrivateLink"}
+        tiers = tuple((low, high, _usd(usd)) for low, high, usd in _ENDPOINT_GB)
         yield Row("AmazonVPC", "VpcEndpoint", region, usage, "GB", tiers, attributes, "VpcEndpoint")
-
-
-def location(region: str) -> str:
-    """The Region's name on the price list."""
-    return _LOCATION[region]

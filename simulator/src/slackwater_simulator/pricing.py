@@ -4,7 +4,7 @@ from base64 import b32encode
 from functools import cache
 from hashlib import blake2b
 
-from .prices import Row, location, rows
+from .prices import LOCATIONS, Row, rows
 from .wire import AwsError, Call, Json, Reply, as_json, json_reply, page_of, page_size
 
 PAGE = 100
@@ -32,7 +32,7 @@ def _attributes(row: Row) -> dict[str, str]:
     return {
         "servicecode": row.service,
         "servicename": _NAMES[row.service],
-        "location": location(row.region),
+        "location": LOCATIONS[row.region],
         "locationType": "AWS Region",
         "regionCode": row.region,
         "usagetype": row.usage,
@@ -79,20 +79,14 @@ def get_products(call: Call) -> Reply:
     """Products whose attributes pass every filter."""
     if call.region not in _ENDPOINTS:
         raise AwsError("UnrecognizedClientException", f"The Price List API has no endpoint in {call.region}.", 400)
-    service = call.input.get("ServiceCode")
-    if service not in _NAMES:
-        raise AwsError("InvalidParameterException", f"Unknown service code: {service}")
-    filters = call.input.get("Filters") or []
-    if len(filters) > 50:
-        raise AwsError("InvalidParameterException", "At most 50 filters.")
+    service, filters = call.input["ServiceCode"], call.input.get("Filters") or []
     found = [
         record
         for attributes, record in _catalogue()
         if attributes["servicecode"] == service and all(_passes(attributes, entry) for entry in filters)
     ]
-    return json_reply(
-        call, {"FormatVersion": "aws_v1", **page_of(call, "PriceList", found, str, page_size(call, PAGE))}
-    )
+    page = page_of(call, "PriceList", found, str, page_size(call, PAGE))
+    return json_reply(call, {"FormatVersion": "aws_v1", **page})
 
 
 def _passes(attributes: dict[str, str], entry: Json) -> bool:

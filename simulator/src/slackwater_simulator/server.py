@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from http.client import responses
-from types import ModuleType, TracebackType
 from typing import Any, Self, cast
 from urllib.parse import parse_qs, urlsplit
 
@@ -48,21 +47,19 @@ from .wire import REQUEST_ID, REST, AwsError, Call, Json, Operation, Reply, as_j
 
 _SERVICES = {"monitoring": "cloudwatch"}
 _SCOPE = re.compile(r"Credential=([^/\s,]+)/\d{8}/([^/\s,]+)/([^/\s,]+)/aws4_request")
-_MODULES: dict[str, tuple[ModuleType, ...]] = {
-    "backup": (backup, backup_jobs),
-    "cloudtrail": (cloudtrail,),
-    "cloudwatch": (cloudwatch,),
-    "compute-optimizer": (compute_optimizer,),
-    "ec2": (ec2_query, ec2_instances, ec2_snapshots, ec2_volumes),
-    "elasticfilesystem": (efs, writes_efs),
-    "fsx": (fsx, writes_fsx),
-    "kms": (kms,),
-    "pricing": (pricing,),
-    "sts": (sts,),
-}
 _OPERATIONS = {
-    service: {name: each for module in modules for name, each in operations(module).items()}
-    for service, modules in _MODULES.items()
+    "backup": operations(backup, backup_jobs),
+    "cloudtrail": operations(cloudtrail),
+    "cloudwatch": operations(cloudwatch),
+    "compute-optimizer": operations(compute_optimizer),
+    "ec2": operations(ec2_query, ec2_instances, ec2_snapshots, ec2_volumes),
+    "elasticfilesystem": operations(efs, writes_efs),
+    "fsx": operations(fsx, writes_fsx),
+    "iam": operations(iam),
+    "kms": operations(kms),
+    "organizations": operations(organizations),
+    "pricing": operations(pricing),
+    "sts": operations(sts),
 }
 _TOLD = ("id", "kind", "of", "region", "made", "state", "tags", "bytes", "contents")
 """Of a backup; the rest is its service's own."""
@@ -122,10 +119,9 @@ class Accounts:
 
     def get(self, number: str) -> Account | None:
         """An account, or None where there is no such one."""
-        if number in self._made or self._organization is None:
-            return self._made.get(number)
         with self._lock:
-            if number not in self._made and (fleet := self._organization.fleet_of(number)):
+            org = self._organization
+            if number not in self._made and org and (fleet := org.fleet_of(number)):
                 self._made[number] = Account(fleet, self._clock)
             return self._made.get(number)
 
@@ -144,18 +140,12 @@ class Simulator:
     ) -> None:
         self.fleet = fleet
         self.clock = clock or Clock()
+        self.organization = organization
         self.accounts = Accounts((fleet, *others), organization, self.clock)
         self.faults = Faults(latency_ms)
         self._before: dict[str, list[Callable[[], object]]] = {}
         self._calls: Counter[str] = Counter()
         self._lock = threading.Lock()
-        self._operations: dict[str, dict[str, Operation]] = {
-            **_OPERATIONS,
-            "cloudwatch": _OPERATIONS["cloudwatch"] | cloudwatch.operations(self.faults),
-            "iam": iam.operations(self.faults.denies),
-            "organizations": organizations.operations(organization),
-            "sts": _OPERATIONS["sts"] | {"assumerole": sts.assume_role(self.accounts.get)},
-        }
         self._server = _Server(("127.0.0.1", port), self)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 
@@ -188,19 +178,19 @@ class Simulator:
     @property
     def metrics_requested(self) -> int:
         """Metrics asked for by GetMetricData and GetMetricStatistics."""
-        return sum(account.usage.metrics_requested for account in self.accounts)
+        return sum(account.usage["metrics_requested"] for account in self.accounts)
 
     @property
     def datapoints(self) -> int:
         """Data points served."""
-        return sum(account.usage.datapoints for account in self.accounts)
+        return sum(account.usage["datapoints"] for account in self.accounts)
 
     def reset(self) -> None:
         """Forget what was counted, every fault, and what was to run before calls. What was changed stays."""
         with self._lock:
             self._calls.clear()
         for account in self.accounts:
-            account.usage.metrics_requested = account.usage.datapoints = 0
+            account.usage.clear()
         self._before.clear()
         self.faults.clear()
 
@@ -218,9 +208,7 @@ class Simulator:
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def answer(self, request: Request) -> Reply | None:
@@ -277,7 +265,7 @@ class Simulator:
         if call.region not in (call.account.fleet.enabled or REGIONS[partition(call.account.fleet.regions[0])]):
             code = "AuthFailure" if call.service == "ec2" else "UnrecognizedClientException"
             raise AwsError(code, "AWS was not able to validate the provided access credentials", 401)
-        operation = self._operations.get(call.service, {}).get(call.operation.lower())
+        operation = _OPERATIONS.get(call.service, {}).get(call.operation.lower())
         if operation is None:
             raise AwsError("UnknownOperationException", f"The simulator has no {call.action}", 400)
         return operation
@@ -298,7 +286,7 @@ class Simulator:
             protocol, asked = "query", parse_qs(request.body.decode() or query, keep_blank_values=True)
             given = _nested({name: values[0] for name, values in asked.items()})
             operation = given.pop("Action", "Unknown")
-        return Call(service, operation, region, account, given, protocol)
+        return Call(service, operation, region, account, given, protocol, self)
 
     def _own(self, request: Request) -> Reply:
         """The simulator's own endpoints."""
@@ -337,8 +325,7 @@ class Simulator:
     def _shown(self, account: Account, name: str, given: Json) -> Json | None:
         match name:
             case "calls":
-                names = ("calls", "metrics_requested", "datapoints")
-                return {name: getattr(self, name) for name in names}
+                return {each: getattr(self, each) for each in ("calls", "metrics_requested", "datapoints")}
             case "truth":
                 return truth(self.fleet)
             case "clock":
@@ -403,8 +390,6 @@ class _Connection(socketserver.StreamRequestHandler):
         while (line := self.rfile.readline()) not in (b"\r\n", b"\n", b""):
             name, _, value = line.decode("latin-1").partition(":")
             headers[name.strip().lower()] = value.strip()
-        if headers.get("expect", "").lower() == "100-continue":
-            self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         return Request(method, target, headers, self.rfile.read(int(headers.get("content-length", 0))))
 
     def _write(self, reply: Reply) -> None:

@@ -1,12 +1,10 @@
 """STS: who am I, and becoming somebody else."""
 
 import re
-from collections.abc import Callable
 
-from .account import Account
 from .partitions import global_arn
 from .resources import Role, rfc3339
-from .wire import AwsError, Call, Operation, Reply, xml_reply
+from .wire import AwsError, Call, Reply, xml_reply
 
 KEY_PREFIX = "ASIASIM"
 _ROLE = re.compile(r"arn:(aws[a-z-]*):iam::(\d{12}):role/(.+)")
@@ -19,32 +17,26 @@ def get_caller_identity(call: Call) -> Reply:
     return xml_reply(call, {"Arn": arn, "UserId": "AIDASIMULATEDUSER0001", "Account": account})
 
 
-def assume_role(account_of: Callable[[str], Account | None]) -> Operation:
+def assume_role(call: Call) -> Reply:
     """Temporary keys whose access key id names the role's account."""
-
-    def operation(call: Call) -> Reply:
-        arn = str(call.input.get("RoleArn", ""))
-        partition, number, name = match.groups() if (match := _ROLE.fullmatch(arn)) else ("aws", "", "")
-        session = call.input.get("RoleSessionName")
-        if not arn or not session:
-            raise AwsError("ValidationError", "RoleArn and RoleSessionName must not be null", 400)
-        owner = account_of(number)
-        role = next((role for role in owner.fleet.roles if role.name == name), None) if owner else None
-        if role is None or not _opens(role, call):
-            who = global_arn("iam", call.region, call.account.id, "user/simulated")
-            why = f"User: {who} is not authorized to perform: sts:AssumeRole on resource: {arn}"
-            raise AwsError("AccessDenied", why, 403)
-        credentials = {
-            "AccessKeyId": KEY_PREFIX + number + "A",
-            "SecretAccessKey": "simulated/secret/key/that/opens/nothing",
-            "SessionToken": "simulated-session-token",
-            "Expiration": rfc3339(call.account.fleet.now + 40 * 365 * 86_400),
-        }
-        assumed = f"arn:{partition}:sts::{number}:assumed-role/{name}/{session}"
-        user = {"AssumedRoleId": f"AROASIMULATEDROLE0001:{session}", "Arn": assumed}
-        return xml_reply(call, {"Credentials": credentials, "AssumedRoleUser": user})
-
-    return operation
+    arn = str(call.input["RoleArn"])
+    partition, number, name = match.groups() if (match := _ROLE.fullmatch(arn)) else ("aws", "", "")
+    session = call.input["RoleSessionName"]
+    owner = call.simulator.accounts.get(number)
+    role = next((role for role in owner.fleet.roles if role.name == name), None) if owner else None
+    if role is None or not _opens(role, call):
+        who = global_arn("iam", call.region, call.account.id, "user/simulated")
+        why = f"User: {who} is not authorized to perform: sts:AssumeRole on resource: {arn}"
+        raise AwsError("AccessDenied", why, 403)
+    credentials = {
+        "AccessKeyId": KEY_PREFIX + number + "A",
+        "SecretAccessKey": "simulated/secret/key/that/opens/nothing",
+        "SessionToken": "simulated-session-token",
+        "Expiration": rfc3339(call.account.fleet.now + 40 * 365 * 86_400),
+    }
+    assumed = f"arn:{partition}:sts::{number}:assumed-role/{name}/{session}"
+    user = {"AssumedRoleId": f"AROASIMULATEDROLE0001:{session}", "Arn": assumed}
+    return xml_reply(call, {"Credentials": credentials, "AssumedRoleUser": user})
 
 
 def _opens(role: Role, call: Call) -> bool:

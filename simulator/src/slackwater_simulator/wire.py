@@ -10,23 +10,22 @@ from functools import cache
 from html import escape
 from inspect import isfunction
 from types import ModuleType
-from typing import Any, Final, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
 from urllib.parse import parse_qs, unquote
 
 from .account import Account
 from .resources import Backup
 
+if TYPE_CHECKING:
+    from .server import Simulator
+
 type Json = dict[str, Any]
 REQUEST_ID: Final = "7a62c49f-347e-4fc4-9331-6e8e00000000"
-_NAMESPACE_OF_CLOUDWATCH: Final = "http://monitoring.amazonaws.com/doc/2010-08-01/"
-_NAMESPACE_OF_EC2: Final = "http://ec2.amazonaws.com/doc/2016-11-15/"
-_NAMESPACE_OF_IAM: Final = "https://iam.amazonaws.com/doc/2010-05-08/"
-_NAMESPACE_OF_STS: Final = "https://sts.amazonaws.com/doc/2011-06-15/"
 _NAMESPACES: Final = {
-    "cloudwatch": _NAMESPACE_OF_CLOUDWATCH,
-    "ec2": _NAMESPACE_OF_EC2,
-    "iam": _NAMESPACE_OF_IAM,
-    "sts": _NAMESPACE_OF_STS,
+    "cloudwatch": "http://monitoring.amazonaws.com/doc/2010-08-01/",
+    "ec2": "http://ec2.amazonaws.com/doc/2016-11-15/",
+    "iam": "https://iam.amazonaws.com/doc/2010-05-08/",
+    "sts": "https://sts.amazonaws.com/doc/2011-06-15/",
 }
 REST: Final = {"backup": "backup", "elasticfilesystem": "efs"}
 """Services that speak rest-json, by the names that botocore has for them."""
@@ -37,6 +36,7 @@ _CONTENT_TYPES: Final = {
     "query": "text/xml",
     "ec2": "text/xml;charset=UTF-8",
 }
+_XML: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _READING: Final = ("Describe", "Get", "List", "Lookup", "Simulate", "Assume")
 
 
@@ -50,6 +50,7 @@ class Call:
     account: Account
     input: Json
     protocol: str
+    simulator: "Simulator"
 
     @property
     def action(self) -> str:
@@ -103,13 +104,14 @@ class AwsError(Exception):
         self.code, self.message, self.status, self.detail = code, message, status, detail
 
 
-def operations(module: ModuleType) -> dict[str, Operation]:
-    """A service's operations: a module's public functions that turn a call into a reply, by their lower-case names.
+def operations(*modules: ModuleType) -> dict[str, Operation]:
+    """A service's operations: its modules' public functions that turn a call into a reply, by their lower-case names.
 
     A generic function is a helper. Python 3.12 does not resolve its type parameters as type hints.
     """
     return {
         name.replace("_", ""): each
+        for module in modules
         for name, each in vars(module).items()
         if isfunction(each) and name[0] != "_" and not each.__type_params__
         if each.__module__ == module.__name__ and get_type_hints(each) == {"call": Call, "return": Reply}
@@ -127,6 +129,11 @@ def as_json(answer: object) -> bytes:
 def json_reply(call: Call, answer: object, status: int = 200) -> Reply:
     """A JSON answer in the caller's dialect."""
     return Reply(answer if isinstance(answer, bytes) else as_json(answer), _CONTENT_TYPES[call.protocol], status)
+
+
+def known(answer: Json) -> Json:
+    """Members that have a value; a service leaves out the others."""
+    return {name: value for name, value in answer.items() if value is not None}
 
 
 def tag_list(tags: Mapping[str, str]) -> list[Json]:
@@ -192,15 +199,12 @@ def _element(name: str, value: object, member: str) -> str:
 
 def xml_reply(call: Call, answer: object) -> Reply:
     """An answer of the query protocol, or of EC2's."""
-    start = f'<{call.operation}Response xmlns="{_NAMESPACES[call.service]}">'
-    end = f"</{call.operation}Response>"
+    start, end = f'<{call.operation}Response xmlns="{_NAMESPACES[call.service]}">', f"</{call.operation}Response>"
     if call.service == "ec2":
-        declared = '<?xml version="1.0" encoding="UTF-8"?>\n'
-        document = f"{declared}{start}<requestId>{REQUEST_ID}</requestId>{xml(answer)}{end}"
+        document = f"{_XML}{start}<requestId>{REQUEST_ID}</requestId>{xml(answer)}{end}"
         return Reply(document.encode(), _CONTENT_TYPES["ec2"])
-    result = f"<{call.operation}Result>{xml(answer, 'member')}</{call.operation}Result>"
-    document = f"{start}{result}<ResponseMetadata><RequestId>{REQUEST_ID}</RequestId></ResponseMetadata>{end}"
-    return Reply(document.encode(), _CONTENT_TYPES["query"])
+    result = {f"{call.operation}Result": answer, "ResponseMetadata": {"RequestId": REQUEST_ID}}
+    return Reply(f"{start}{xml(result, 'member')}{end}".encode(), _CONTENT_TYPES["query"])
 
 
 def failure(call: Call | None, error: AwsError) -> Reply:
@@ -216,7 +220,7 @@ def failure(call: Call | None, error: AwsError) -> Reply:
         body = xml({"Response": {"Errors": {"Error": said}, "RequestID": REQUEST_ID}})
     else:
         body = xml({"ErrorResponse": {"Error": {"Type": "Sender"} | said, "RequestId": REQUEST_ID}})
-    return Reply(('<?xml version="1.0" encoding="UTF-8"?>\n' + body).encode(), _CONTENT_TYPES["ec2"], error.status)
+    return Reply(f"{_XML}{body}".encode(), _CONTENT_TYPES["ec2"], error.status)
 
 
 # --- Pages ------------------------------------------------------------------------------------------------------------
@@ -293,9 +297,6 @@ def page_offset(call: Call) -> int:
 def token(offset: int) -> str:
     """A page token."""
     return base64.urlsafe_b64encode(f"page:{offset}".encode()).decode()
-
-
-# --- Requests that name themselves by a token -------------------------------------------------------------------------
 
 
 def once(call: Call, token: str, code: str, there: Callable[[str], bool], make: Callable[[], str]) -> str:

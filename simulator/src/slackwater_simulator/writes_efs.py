@@ -12,18 +12,11 @@ from .resources import AccessPoint, ElasticFileSystem, MountTarget, Tags
 from .series import DAY
 from .wire import AwsError, Call, Reply, json_reply
 
-REMOVAL_S, TARGET_REMOVAL_S, REPLICATION_REMOVAL_S, POINT_REMOVAL_S = 30, 90, 60, 5
+REMOVAL_S, TARGET_REMOVAL_S, POINT_REMOVAL_S = 30, 90, 5
 CREATION_S, TARGET_CREATION_S, POINT_CREATION_S, UPDATE_S = 5, 90, 5, 30
-TAGS, POINTS, GROUPS = 50, 10_000, 5
-"""Most tags on one resource, access points of one file system, security groups of one mount target."""
-MODES = ("bursting", "provisioned", "elastic")
-_LEAST_MIBPS, _MOST_MIBPS = 1.0, 3_414.0
-_TIMES = frozenset({"AFTER_1_DAY", *(f"AFTER_{days}_DAYS" for days in (7, 14, 30, 60, 90, 180, 270, 365))})
-_TRANSITIONS = {
-    "TransitionToIA": _TIMES,
-    "TransitionToArchive": _TIMES,
-    "TransitionToPrimaryStorageClass": frozenset({"AFTER_1_ACCESS"}),
-}
+GROUPS = 5
+"""The most security groups of one mount target."""
+_LEAST_MIBPS = 1.0
 _CHANGED = "efs-throughput-changed"
 """A shelf: when a file system's throughput was last set to an amount, epoch seconds."""
 
@@ -51,13 +44,6 @@ def _checked(tags: Tags) -> Tags:
     for key in tags:
         if not key or len(key) > 128 or key.lower().startswith("aws:"):
             raise _bad(f"'{key}' is not a valid tag key.")
-    return _counted(tags)
-
-
-def _counted(tags: Tags) -> Tags:
-    """AWS's own tags, which nobody may put on, do not count."""
-    if sum(not key.startswith("aws:") for key in tags) > TAGS:
-        raise _bad(f"A resource has at most {TAGS} tags.")
     return tags
 
 
@@ -65,21 +51,16 @@ def _tags(call: Call) -> Tags:
     return {str(each["Key"]): str(each["Value"]) for each in call.input.get("Tags") or ()}
 
 
-# --- Tags -------------------------------------------------------------------------------------------------------------
-
-
 def tag_resource(call: Call) -> Reply:
     """Of a file system or an access point."""
     new = _checked(_tags(call))
-    call.account.retag(efs.tagged(call).id, lambda tags: _counted({**tags, **new}))
+    call.account.retag(efs.tagged(call).id, lambda tags: {**tags, **new})
     return _empty()
 
 
 def untag_resource(call: Call) -> Reply:
     """By key; what carries none is fine."""
-    keys = call.input.get("TagKeys")
-    if not keys:
-        raise _bad("tagKeys is required.")
+    keys = call.input["TagKeys"]
     call.account.untag(efs.tagged(call).id, *([keys] if isinstance(keys, str) else keys))
     return _empty()
 
@@ -89,9 +70,7 @@ def untag_resource(call: Call) -> Reply:
 
 def create_file_system(call: Call) -> Reply:
     """Creating, then available; empty. Its creation token is nobody else's."""
-    account, creation_token = call.account, str(call.input.get("CreationToken", ""))
-    if not creation_token:
-        raise _bad("CreationToken is required.")
+    account, creation_token = call.account, str(call.input["CreationToken"])
     for each in call.all(ElasticFileSystem):
         if efs.creation_token(each) == creation_token:
             why = f"'{each.id}' exists with this creation token."
@@ -159,8 +138,6 @@ def _throughput(call: Call, present: ElasticFileSystem | None) -> tuple[Any, flo
     """The mode and amount asked for, or those it has."""
     mode = call.input.get("ThroughputMode", present.mode if present else "bursting")
     given = call.input.get("ProvisionedThroughputInMibps")
-    if mode not in MODES:
-        raise _bad(f"ThroughputMode is one of {', '.join(MODES)}.")
     if mode != "provisioned":
         if given is not None:
             raise _bad("ProvisionedThroughputInMibps goes with the mode provisioned.")
@@ -168,8 +145,6 @@ def _throughput(call: Call, present: ElasticFileSystem | None) -> tuple[Any, flo
     amount = float(given if given is not None else (present.provisioned_mibps or 0) if present else 0)
     if amount < _LEAST_MIBPS:
         raise _bad(f"ProvisionedThroughputInMibps must be at least {_LEAST_MIBPS}.")
-    if amount > _MOST_MIBPS:
-        raise AwsError("ThroughputLimitExceeded", f"At most {_MOST_MIBPS} MiB/s can be provisioned.", 400)
     return mode, amount
 
 
@@ -200,9 +175,7 @@ def update_file_system(call: Call) -> Reply:
 
 def update_file_system_protection(call: Call) -> Reply:
     """Whether a replication may overwrite it."""
-    system, wanted = _usable(call), call.input.get("ReplicationOverwriteProtection")
-    if wanted not in ("ENABLED", "DISABLED"):
-        raise _bad("ReplicationOverwriteProtection is ENABLED or DISABLED.")
+    system, wanted = _usable(call), call.input["ReplicationOverwriteProtection"]
     if efs.replications(call, system.id):
         raise AwsError("ReplicationAlreadyExists", f"File system '{system.id}' is part of a replication.", 409)
     changed = replace(system, protected=wanted == "ENABLED")
@@ -281,9 +254,7 @@ def _next[T: (MountTarget, AccessPoint)](
 def create_access_point(call: Call) -> Reply:
     """Creating, then available. Its client token is nobody else's: the error names the access point that has it."""
     account, system = call.account, _usable(call)
-    client_token = str(call.input.get("ClientToken", ""))
-    if not client_token:
-        raise _bad("ClientToken is required.")
+    client_token = str(call.input["ClientToken"])
     for _, each in efs.points(call):
         if each.token == client_token:
             why = f"'{each.id}' exists with this token."
@@ -296,8 +267,6 @@ def create_access_point(call: Call) -> Reply:
         tags=_checked(_tags(call)),
         phase="creating",
     )
-    if len(system.points) >= POINTS:
-        raise AwsError("AccessPointLimitExceeded", f"A file system has at most {POINTS} access points.", 403)
     account.put(system.with_points((*system.points, wanted)))
     account.after(POINT_CREATION_S, lambda: _part_becomes(call, system.id, wanted.id, "creating", "available"))
     return json_reply(call, efs.point_json(call, system, wanted))
@@ -310,9 +279,6 @@ def delete_access_point(call: Call) -> Reply:
         _part_becomes(call, system.id, point.id, point.phase, "deleting")
         call.account.after(POINT_REMOVAL_S, lambda: _part_becomes(call, system.id, point.id, "deleting", None))
     return _empty(204)
-
-
-# --- Policies ---------------------------------------------------------------------------------------------------------
 
 
 def put_file_system_policy(call: Call) -> Reply:
@@ -328,25 +294,14 @@ def put_file_system_policy(call: Call) -> Reply:
     return json_reply(call, {"FileSystemId": system.id, "Policy": policy})
 
 
-def delete_file_system_policy(call: Call) -> Reply:
-    """What has none is fine."""
-    call.account.forget(efs.POLICIES, _usable(call).id)
-    return _empty()
-
-
 def put_lifecycle_configuration(call: Call) -> Reply:
     """All transitions at once: those that are not named are gone."""
-    system, policies = _usable(call), call.input.get("LifecyclePolicies")
-    if policies is None:
-        raise _bad("LifecyclePolicies is required.")
+    system = _usable(call)
     found: dict[str, str] = {}
-    for policy in policies:
+    for policy in call.input["LifecyclePolicies"]:
         if len(policy) != 1:
             raise _bad("Each policy object holds a single transition.")
-        (name, value), *_ = policy.items()
-        if name in found or value not in _TRANSITIONS.get(name, ()):
-            raise _bad(f"{name}: {value} is not a valid transition here.")
-        found[name] = value
+        found |= policy
     if "TransitionToArchive" in found and system.mode != "elastic":
         raise _bad("Archive needs elastic throughput.")
     changed = replace(system, lifecycle=tuple(found.items()))
@@ -356,29 +311,6 @@ def put_lifecycle_configuration(call: Call) -> Reply:
 
 def put_backup_policy(call: Call) -> Reply:
     """Whether AWS Backup takes it every day."""
-    system, status = _usable(call), (call.input.get("BackupPolicy") or {}).get("Status")
-    if status not in ("ENABLED", "DISABLED"):
-        raise AwsError("ValidationException", "Status is ENABLED or DISABLED.", 400)
+    system, status = _usable(call), call.input["BackupPolicy"]["Status"]
     call.account.put(replace(system, backup=status == "ENABLED"))
     return json_reply(call, {"BackupPolicy": {"Status": status}})
-
-
-def delete_replication_configuration(call: Call) -> Reply:
-    """Deleting, then gone: asked of the source. Its destination may be written to from then on."""
-    account, system = call.account, efs.find(call, "SourceFileSystemId")
-    found = [each for each in account.fleet.replications if each.source_id == system.id]
-    if not found:
-        raise efs.not_replicated(system)
-    account.keep(efs.DELETING, system.id, "DELETING")
-
-    def gone() -> None:
-        left = [each for each in account.fleet.replications if each not in found]
-        account.change(fleet=replace(account.fleet, replications=left))
-        account.forget(efs.DELETING, system.id)
-        for each in found:
-            replica = account.find(each.destination_id)
-            if isinstance(replica, ElasticFileSystem):
-                account.put(replace(replica, replica=False))
-
-    account.after(REPLICATION_REMOVAL_S, gone)
-    return _empty(204)

@@ -63,9 +63,6 @@ def volumes_of(account: Account, system_id: str) -> list[FsxVolume]:
     return [volume for volume in account.fleet.fsx_volumes if volume.file_system_id == system_id]
 
 
-# --- Tags -------------------------------------------------------------------------------------------------------------
-
-
 def tag_resource(call: Call) -> Reply:
     """Add tags to anything that FSx knows by an ARN."""
     item, new = fsx.by_arn(call), given_tags(call.input["Tags"])
@@ -198,9 +195,6 @@ def delete_backup(call: Call) -> Reply:
         raise AwsError("BackupRestoring", f"{backup.id} is being restored.")
     call.account.drop_backup(backup.id)
     return json_reply(call, {"BackupId": backup.id, "Lifecycle": "DELETED"})
-
-
-# --- Deletions --------------------------------------------------------------------------------------------------------
 
 
 def delete_file_system(call: Call) -> Reply:

@@ -78,7 +78,7 @@ def taken_over(there: World, id_: str) -> None:
 
 
 def operated(there: World, id_: str) -> None:
-    there.account.operate(id_, "eks.amazonaws.com")
+    there.account.put(replace(there.account.find(id_), operator="eks.amazonaws.com"))
 
 
 def taken_over_as_the_policy_says(there: World, id_: str) -> None:
