@@ -144,7 +144,7 @@ def test_the_data_may_stay_on_the_smallest_file_server_where_there_is_a_smaller_
 def test_only_a_watched_month_without_clients_is_of_high_confidence() -> None:
     assert flagged(IDLE, ZEROS).confidence == "high"
     assert flagged(IDLE, ONTAP_ZEROS).confidence == "medium"
-    assert flagged(IDLE, "recorded for a month, and not before").confidence == "medium"
+    assert flagged(IDLE, "recorded for a month, from a noon on").confidence == "medium"
     assert flagged(IDLE, "quiet since it was created two weeks ago").confidence == "medium"
     probed = flagged(IDLE, "metadata operations without a client")
     assert probed.confidence == "medium"

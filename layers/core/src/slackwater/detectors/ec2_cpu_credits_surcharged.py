@@ -112,9 +112,9 @@ def _why_fine(whole: Series, limits: SurchargedLimits) -> str:
 
 
 def _flag(surcharge: Surcharge, percents: Series, seen: Seen, limits: SurchargedLimits) -> Flagged:
-    kind, recorded = surcharge.kind, len(surcharge.days.present)
+    kind, by_day = surcharge.kind, surcharge.days.over(cpu.CREDITS_PER_VCPU_HOUR)
+    recorded, in_all = len(by_day.present), sum(by_day.present)
     monthly = cpu.vcpu_hours_per_month(surcharge.days.present)
-    in_all = sum(surcharge.days.present) / cpu.CREDITS_PER_VCPU_HOUR
     baseline = cpu.baseline_percent(surcharge.earned, kind.vcpus)
     used, load = "", Evidence("Mean CPU", "unknown", "words")
     if percents.present:
@@ -126,7 +126,6 @@ def _flag(surcharge: Surcharge, percents: Series, seen: Seen, limits: Surcharged
     if lifecycle := surcharge.instance.lifecycle:
         price = f"It is {lifecycle}, so the price of its hours is unknown. AWS advises standard mode for Spot."
     xen = f"{kind.id} runs on Xen. Another family needs the ENA and NVMe drivers in its image first."
-    by_day = surcharge.days.over(cpu.CREDITS_PER_VCPU_HOUR)
     return Flagged(
         summary=f"{monthly:,.0f} vCPU-hours a month of surplus CPU credits ({in_all:,.0f} in {recorded} days){used}",
         confidence="high" if recorded >= limits.window_days and percents.present else "medium",

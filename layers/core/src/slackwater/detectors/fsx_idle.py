@@ -2,8 +2,8 @@
 
 ## What it finds
 A file system of any type, at least a week old, that had no read, write or client for 36 days, or since it was created.
-ONTAP and Windows below 32 MB/s publish no clients, so metadata operations must be zero. FSx publishes zeros while
-nothing happens, so a missing day makes the answer unknown.
+ONTAP and Windows below 32 MB/s publish no clients, so metadata operations must be zero (medium confidence). FSx
+publishes zeros while nothing happens, so a missing day makes the answer unknown.
 
 ## Why it matters
 AWS bills the provisioned storage, throughput and IOPS, whether a client comes or not.
@@ -12,7 +12,6 @@ AWS bills the provisioned storage, throughput and IOPS, whether a client comes o
 - Data that you keep on purpose and read once a year looks the same. Tag it `keep`.
 - Replication writes without a client. ONTAP with a replicated volume (DP or LS) and OpenZFS whose used space grows are
   never flagged. The replica of an OpenZFS source that does not change is not recognized, nor is a source.
-- On ONTAP and small Windows file systems, a mounted client that does nothing is not visible: medium confidence.
 
 ## What to do
 Ask the owner. Then back it up, wait until the backup is available, and delete it in the order that its type requires.

@@ -38,10 +38,10 @@ def play_with_queries(detector: AnyDetector, case: Case) -> tuple[Verdict, list[
 
 
 def words(verdict: Verdict) -> str:
-    """Return the text of a verdict, for comparisons and for the pages."""
+    """Return the reason, or the summary and the caveats, of a verdict: a case's `says` is a part of it."""
     match verdict:
         case Flagged():
-            return verdict.summary
+            return " ".join((verdict.summary, *verdict.caveats))
         case Fine() | Unknown():
             return verdict.reason
         case _:
