@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from slackwater_simulator.mechanisms import (
-    _all_buckets,
-    _each_bucket,
     bursting,
     cpu_credits,
     cpu_surplus,
@@ -24,16 +22,15 @@ MIB, GIB, TIB = 1 << 20, 1 << 30, 1 << 40
 
 
 def test_a_full_bucket_lasts_as_long_as_its_burst_at_the_peak():
-    demand = np.full((1, 120), 1e9)
-    passed = network_buckets(demand, np.array([8e6]), np.array([625e6]), np.array([600.0])).passed[0] / 60
+    passed = network_buckets(np.full(120, 1e9), 8e6, 625e6, 10).passed / 60
     assert passed[:10] == pytest.approx(625e6)
     assert passed[11:] == pytest.approx(8e6)
 
 
 def test_a_bucket_refills_at_its_baseline_and_no_further_than_full():
-    demand = np.zeros((1, 10_000))
-    demand[0, :20] = demand[0, -20:] = 1e9
-    passed = network_buckets(demand, np.array([8e6]), np.array([625e6]), np.array([600.0])).passed[0]
+    demand = np.zeros(10_000)
+    demand[:20] = demand[-20:] = 1e9
+    passed = network_buckets(demand, 8e6, 625e6, 10).passed
     assert passed[:20] == pytest.approx(passed[-20:])
 
 
@@ -139,12 +136,3 @@ def test_an_efs_file_system_earns_and_bursts_by_what_it_holds(gib, baseline, bur
     assert allowance.baseline / MIB == pytest.approx(baseline, rel=1e-4)
     assert allowance.burst / MIB == pytest.approx(burst)
     assert allowance.most / TIB == pytest.approx(held)
-
-
-def test_few_instances_are_stepped_as_many_are() -> None:
-    random = np.random.default_rng(3)
-    demand = random.gamma(0.5, 1e8, (3, 2_000))
-    baseline, peak = np.full(3, 8e6), np.full(3, 3.5e8)
-    few, many = (way(demand, baseline, peak, 600 * (peak - baseline), 60) for way in (_each_bucket, _all_buckets))
-    assert all(np.array_equal(one, other) for one, other in zip(few, many, strict=True))
-    assert few[1].any(), "something was held back"

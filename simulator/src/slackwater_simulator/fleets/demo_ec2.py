@@ -42,10 +42,9 @@ def background(build: Builder) -> None:
 def _through_buckets(build: Builder, name: str, kind: str, demand: Floats, minutes: float) -> tuple[Flow, Signal]:
     """Traffic as the network credits of an instance let it through, and the agent's cumulative counter."""
     facts = TYPES[kind]
-    baseline, peak = np.array([facts.baseline_bytes]), np.array([facts.peak_bytes])
-    shaped = network_buckets(demand[None, :], baseline, peak, np.array([minutes * 60.0]))
-    measured = shaped.passed[0] * np.clip(noise(build.shapes.random(name, "meter"), 0.006), 0.98, 1.02) * 0.995
-    return Flow(build.shapes.signal(np.round(measured))), build.shapes.signal(np.cumsum(shaped.held[0]))
+    passed, held = network_buckets(demand, facts.baseline_bytes, facts.peak_bytes, minutes)
+    measured = passed * np.clip(noise(build.shapes.random(name, "meter"), 0.006), 0.98, 1.02) * 0.995
+    return Flow(build.shapes.signal(np.round(measured))), build.shapes.signal(np.cumsum(held))
 
 
 def _transfers(

@@ -119,17 +119,13 @@ class _Mixed:
             self._instance("node", number, kind, unlimited=kind.startswith("t") and number % 4 == 0, **more)
 
     def _through(self, kinds: list[str], demand: Floats, minutes: Floats) -> list[tuple[Flow, Signal]]:
-        """Many instances through their token buckets at once; five-minute statistics and the held-back counters."""
-        baseline = np.array([TYPES[kind].baseline_bytes for kind in kinds])
-        peak = np.array([TYPES[kind].peak_bytes for kind in kinds])
-        shaped = network_buckets(demand, baseline, peak, minutes * 60)
+        """Instances through their token buckets; five-minute statistics and the held-back counters."""
         meter = np.clip(self.random.normal(0.995, 0.005, demand.shape), 0.98, 1.01)
-        passed = np.round(shaped.passed * meter)
-        signal = self.build.shapes.signal
-        return [
-            (Flow(signal(row).coarsened(300)), signal(np.cumsum(held)))
-            for row, held in zip(passed, shaped.held, strict=True)
-        ]
+        signal, through = self.build.shapes.signal, []
+        for kind, metered, wanted, burst in zip(kinds, meter, demand, minutes.tolist(), strict=True):
+            passed, held = network_buckets(wanted, TYPES[kind].baseline_bytes, TYPES[kind].peak_bytes, burst)
+            through.append((Flow(signal(np.round(passed * metered)).coarsened(300)), signal(np.cumsum(held))))
+        return through
 
     def _throttled(self, numbers: list[int]) -> None:
         kinds = [_THROTTLED[number % len(_THROTTLED)] for number in numbers]

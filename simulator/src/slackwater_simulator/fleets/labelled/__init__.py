@@ -63,8 +63,8 @@ def _draw(build: Builder, name: str, *kind: str) -> Draw:
 
 
 def _plant(build: Builder, detector: str, scenario: Scenario, count: int) -> None:
-    draws = [_draw(build, f"{detector}-{scenario.name}-{number:04}") for number in range(count)]
-    for resource in scenario.plant(draws):
+    for number in range(count):
+        resource = scenario.plant(_draw(build, f"{detector}-{scenario.name}-{number:04}"))
         build.plant(
             resource,
             scenario.story,

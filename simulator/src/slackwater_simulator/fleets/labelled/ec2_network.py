@@ -8,9 +8,8 @@ Not drawn, because the truth is in doubt:
   and a job of every second or third day, which may have run on five days of a fortnight or not.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import batched
 from typing import Any, Literal
 
 import numpy as np
@@ -22,9 +21,8 @@ from slackwater_simulator.series import DAY, MINUTE, Floats
 from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw
-from .scenario import Rows, Together
+from .scenario import One, Rows
 
-_AT_ONCE = 64
 BURSTING = tuple(name for name, kind in TYPES.items() if kind.peak_gbps >= 2 * kind.baseline_gbps)
 FLAT = tuple(name for name, kind in TYPES.items() if not kind.bursts)
 _OFFICE = ("t3.micro", "t3.small", "t3.medium", "t4g.small", "t3a.medium", "m5.large", "m6i.large", "c6i.large")
@@ -58,20 +56,9 @@ def _base(kind: str) -> float:
     return TYPES[kind].baseline_bytes
 
 
-def through_buckets(one: Callable[[Draw], Guest]) -> Together:
-    """Plant instances whose traffic goes through their credits: many at once, because time is stepped."""
-
-    def plant(draws: Sequence[Draw]) -> Iterator[Instance]:
-        for some in batched(draws, _AT_ONCE):
-            guests = [one(d) for d in some]
-            baseline = np.array([TYPES[guest.kind].baseline_bytes for guest in guests])
-            peak = np.array([TYPES[guest.kind].peak_bytes for guest in guests])
-            burst = np.array([guest.burst_minutes * MINUTE for guest in guests])
-            shaped = network_buckets(np.stack([guest.wants for guest in guests]), baseline, peak, burst)
-            for d, guest, passed, held in zip(some, guests, shaped.passed, shaped.held, strict=True):
-                yield _instance(d, guest, passed, held)
-
-    return Together(plant)
+def through_buckets(one: Callable[[Draw], Guest]) -> One:
+    """Return what plants an instance whose traffic goes through its credits."""
+    return lambda d: _instance(d, one(d))
 
 
 def _planted(rows: Mapping[str, Callable[[Draw], Guest]]) -> Rows:
@@ -79,7 +66,8 @@ def _planted(rows: Mapping[str, Callable[[Draw], Guest]]) -> Rows:
     return {row: through_buckets(one) for row, one in rows.items()}
 
 
-def _instance(d: Draw, guest: Guest, passed: Floats, held: Floats) -> Instance:
+def _instance(d: Draw, guest: Guest) -> Instance:
+    passed, held = network_buckets(guest.wants, _base(guest.kind), TYPES[guest.kind].peak_bytes, guest.burst_minutes)
     kind = guest.kind
     if guest.resized:
         started, kind = guest.resized

@@ -1,6 +1,6 @@
 """What a scenario is, and the tables in which the files of this package list theirs."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -11,15 +11,8 @@ from .draw import Draw
 
 type One = Callable[[Draw], Resource]
 """Plants a resource, with what belongs to it, and returns the one that is labelled."""
-type Rows = Mapping[str, One | Together]
+type Rows = Mapping[str, One]
 """What plants a scenario, by "name: story"."""
-
-
-@dataclass(frozen=True, slots=True)
-class Together:
-    """Plants many resources at once and returns the labelled ones, in order."""
-
-    plant: Callable[[Sequence[Draw]], Iterable[Resource]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +25,10 @@ class Scenario:
 
     name: str
     story: str
-    one: One | Together
+    plant: One
     issue: bool
     also: tuple[str, ...] = ()
     full: bool = True
-
-    def plant(self, draws: Sequence[Draw]) -> Iterable[Resource]:
-        """Plant a resource for each draw, in order."""
-        return self.one.plant(draws) if isinstance(self.one, Together) else [self.one(d) for d in draws]
 
 
 def listed(file: ModuleType) -> Iterator[tuple[str, tuple[Scenario, ...]]]:
