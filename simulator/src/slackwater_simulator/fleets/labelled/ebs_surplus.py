@@ -65,7 +65,7 @@ def _needed(use: Use, check: str) -> dict[str, One]:
         return use(d, values, d.uniform(0.6, 1.0), telemetry=exceeded)
 
     return {
-        **in_full(in_runs, nightly=(3, 60), weekly=(3, 240), monthly=(30, 600), first_weekday=(30, 600)),
+        **in_full(in_runs, (3, 60), (3, 240), (30, 600), (30, 600)),
         "by-day: Used by day.": lambda d: use(d, np.clip(d.working_days() * 1.3, 0, 1), d.uniform(0.7, 1.0)),
         "steady: Used always.": lambda d: use(d, np.clip(0.8 * d.wobble(), 0, 1), d.uniform(0.6, 1.0)),
         "seconds: Seconds at the limit, which minutes hide.": seconds,

@@ -52,12 +52,11 @@ def nightly_little(use: Use, little: Share) -> One:
 
 def in_runs(use: Use, much: Share) -> dict[str, One]:
     """Return negative controls that a job uses in full."""
-    return in_full(
-        lambda d, starts, minutes: use(d, d.runs(starts, minutes, 1.0, 0.01), much(d)),
-        nightly=(3, 120),
-        weekly=(3, 300),
-        monthly=(30, 600),
-    )
+
+    def one(d: Draw, starts: list[int], minutes: float) -> FsxFileSystem:
+        return use(d, d.runs(starts, minutes, 1.0, 0.01), much(d))
+
+    return in_full(one, (3, 120), (3, 300), (30, 600))
 
 
 def without_data(use: Use, little: Share) -> dict[str, One]:
