@@ -114,12 +114,6 @@ def _iops_by_turns(d: Draw) -> Volume:
     return _volume(d, telemetry=carriers.by_turns(d, iops * size / 1024, size), **kind)
 
 
-def _shared(d: Draw) -> Volume:
-    """On two instances, each of which does its part."""
-    kind = {"type": "io2", "iops": d.pick(*_IO2)}
-    return carriers.shared(d, _iops(d, d.demand(), d.spread(0.02, 0.15), kind, multi_attach=True))
-
-
 def _large(d: Draw) -> Volume:
     """Few operations of a MiB each, at most of the throughput that io2 has for its IOPS."""
     iops = d.pick(500, 1_000, 2_000, 3_000, 4_000)
@@ -141,7 +135,17 @@ EBS_SURPLUS_IOPS_ISSUES: Rows = {
     "by-turns: Reads by day, writes by night.": _iops_by_turns,
     "restarted: Its instance was stopped and started.": _restarted(_iops),
     **carriers.interrupted(_iops, _little),
-    "shared: Shared by two instances.": _shared,
+    # Each of them does its part.
+    "shared: Shared by two instances.": lambda d: carriers.shared(
+        d,
+        _iops(
+            d,
+            kind={"type": "io2", "iops": d.pick(*_IO2)},
+            values=d.demand(),
+            used=d.spread(0.02, 0.15),
+            multi_attach=True,
+        ),
+    ),
 }
 EBS_SURPLUS_IOPS_CONTROLS: Rows = {
     **_needed(_iops, "VolumeIOPSExceededCheck"),
@@ -295,11 +299,6 @@ def _root(d: Draw) -> Volume:
     return d.build.change(d.build.volumes[-1], disk=disk, size_gib=d.whole(60, 1_000))
 
 
-def _off(d: Draw) -> Volume:
-    host = _host(d.named("host"), days=120, **d.off())
-    return _with_disk(d, _disk(d, _nearly_empty(d)), host, used=host.intervals)
-
-
 EBS_SURPLUS_SIZE_ISSUES: Rows = {
     "nearly-empty: A third full at most, always.": lambda d: _used(d, _nearly_empty(d)),
     "only-one: The only data volume; the agent names none.": lambda d: _used(d, _nearly_empty(d), ""),
@@ -338,7 +337,12 @@ EBS_SURPLUS_SIZE_CONTROLS: Rows = {
         d, _disk(d, _nearly_empty(d)), created=d.ago(d.uniform(0.1, 13))
     ),
     "small: As small as a volume gets.": lambda d: _with_disk(d, _disk(d, _nearly_empty(d)), size=d.integer(1, 9)),
-    "instance-stopped: On an instance that was stopped of late.": _off,
+    "instance-stopped: On an instance that was stopped of late.": lambda d: _with_disk(
+        d,
+        on=(host := _host(d.named("host"), days=120, **d.off())),
+        disk=_disk(d, _nearly_empty(d)),
+        used=host.intervals,
+    ),
     "kept: Tagged keep.": lambda d: _with_disk(d, _disk(d, _nearly_empty(d)), tags={"keep": "true"}),
 }
 EBS_SURPLUS_SIZE_UNKNOWN: Rows = {

@@ -113,11 +113,6 @@ def _present(d: Draw) -> Volume:
     return _volume(d, "sc1", gib, activity=carriers.work(d, values, 9 * gib / 1024, 1_024))
 
 
-def _stopped(d: Draw) -> Volume:
-    host = carriers.stopped_host(d)
-    return _volume(d, "gp2", _gib(d), host, used=host.intervals)
-
-
 EBS_OUTDATED_TYPE_ISSUES: Rows = {
     "gp2: gp2, and less is used than gp3 includes.": lambda d: _gp2(d, d.demand(), _gib(d)),
     "gp2-large: gp2 with more IOPS than gp3 includes.": _large,
@@ -148,7 +143,9 @@ EBS_OUTDATED_TYPE_CONTROLS: Rows = {
     "seconds: The same for seconds, which minutes hide.": _seconds,
     "shared: io1 shared by two instances.": _shared,
     "present: gp3, io2, st1 and sc1.": _present,
-    "stopped: On an instance that was stopped of late.": _stopped,
+    "stopped: On an instance that was stopped of late.": lambda d: _volume(
+        d, on=(host := carriers.stopped_host(d)), type_="gp2", gib=_gib(d), used=host.intervals
+    ),
 }
 EBS_OUTDATED_TYPE_UNKNOWN: Rows = carriers.without_data(_gp2, _gib)
 

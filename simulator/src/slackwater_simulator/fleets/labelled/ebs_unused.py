@@ -71,12 +71,6 @@ def _stopped_between(d: Draw, stopped: int, started: int) -> Volume:
     return _volume(d, host, used=spans)
 
 
-def _stopped_for_days(d: Draw) -> Volume:
-    """It has been running again for more than two weeks."""
-    started = d.ago(d.uniform(16, 28))
-    return _stopped_between(d, int(started - d.uniform(1, 12) * DAY), started)
-
-
 def _shared(d: Draw, activity: Activity | None = None, iops: int = 100) -> Volume:
     """A Multi-Attach volume of two instances."""
     one, other = (_host(d.named(f"host-{letter}")) for letter in "ab")
@@ -142,7 +136,10 @@ EBS_IDLE_ISSUES: Rows = {
     "restarted: Its instance was stopped for minutes.": lambda d: _stopped_between(
         d, stopped := d.ago(d.uniform(0.5, 30)), stopped + int(d.uniform(3, 300)) * MINUTE
     ),
-    "stopped-for-days: Its instance was stopped for days.": _stopped_for_days,
+    # It has been running again for more than two weeks.
+    "stopped-for-days: Its instance was stopped for days.": lambda d: _stopped_between(
+        d, started=(started := d.ago(d.uniform(16, 28))), stopped=int(started - d.uniform(1, 12) * DAY)
+    ),
     "since-weeks: Attached weeks ago, and idle since.": lambda d: _volume(d, created=d.ago(d.uniform(17, 34))),
     "shared: Two instances share it, none uses it.": _shared,
 }
@@ -245,11 +242,6 @@ def _started_again(d: Draw) -> Volume:
     return _worked(d, host, used=spans)
 
 
-def _nobody_says(d: Draw) -> Volume:
-    host = _long(d)
-    return _worked(d, d.build.change(host, stopped=None, running=host.intervals))
-
-
 EBS_ON_STOPPED_INSTANCE_ISSUES: Rows = {
     "data: Its instance was stopped a month ago or longer.": lambda d: _worked(d, kind=d.pick(*_TYPES), on=_long(d)),
     "root: The root volume of such an instance.": _stopped_root,
@@ -273,7 +265,11 @@ EBS_ON_STOPPED_INSTANCE_CONTROLS: Rows = {
     ),
     "kept: Tagged keep.": lambda d: _worked(d, _long(d), tags={"keep": "true"}),
 }
-EBS_ON_STOPPED_INSTANCE_UNKNOWN: Rows = {"nobody-says: EC2 does not say since when.": _nobody_says}
+EBS_ON_STOPPED_INSTANCE_UNKNOWN: Rows = {
+    "nobody-says: EC2 does not say since when.": lambda d: _worked(
+        d, d.build.change(host := _long(d), stopped=None, running=host.intervals)
+    )
+}
 
 
 # --- ebs-unattached ---------------------------------------------------------------------------------------------------
@@ -397,11 +393,6 @@ def _holiday(d: Draw) -> Volume:
     return _in_rhythm(d, runs)
 
 
-def _restore_test(d: Draw) -> Volume:
-    hours = d.uniform(24, 96)
-    return _in_rhythm(d, [start for start in _monthly(d) if start + hours * HOUR < d.now], hours)
-
-
 def _given_up(d: Draw) -> Volume:
     """Weekly for months, and for a month or longer not any more; monthly, and for two months not any more."""
     if d.chance(0.5):
@@ -462,7 +453,9 @@ EBS_UNATTACHED_CONTROLS: Rows = {
     ),
     "holiday: Attached once a week, but for one.": _holiday,
     "monthly-rotation: Attached for hours once a month.": lambda d: _in_rhythm(d, _monthly(d)),
-    "restore-test: Attached for days once a month.": _restore_test,
+    "restore-test: Attached for days once a month.": lambda d: _in_rhythm(
+        d, hours=(hours := d.uniform(24, 96)), starts=[at for at in _monthly(d) if at + hours * HOUR < d.now]
+    ),
     "in-use: On a running instance.": lambda d: _in_use(d, days=d.uniform(0.1, 300)),
     "instance-stopped: On an instance that was stopped of late.": lambda d: _in_use(d, days=110, **d.off()),
 }

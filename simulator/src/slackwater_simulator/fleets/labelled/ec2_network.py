@@ -56,14 +56,13 @@ def _base(kind: str) -> float:
     return TYPES[kind].baseline_bytes
 
 
-def through_buckets(one: Callable[[Draw], Guest]) -> One:
-    """Return what plants an instance whose traffic goes through its credits."""
-    return lambda d: _instance(d, one(d))
-
-
 def _planted(rows: Mapping[str, Callable[[Draw], Guest]]) -> Rows:
     """Return scenarios of instances whose traffic goes through their credits."""
-    return {row: through_buckets(one) for row, one in rows.items()}
+
+    def planted(one: Callable[[Draw], Guest]) -> One:
+        return lambda d: _instance(d, one(d))
+
+    return {row: planted(one) for row, one in rows.items()}
 
 
 def _instance(d: Draw, guest: Guest) -> Instance:
@@ -196,12 +195,6 @@ def _single_flow(d: Draw) -> Guest:
     return Guest(kind=kind, wants=wants, burst_minutes=30, way=way(d))
 
 
-def _throttled_before(d: Draw) -> Guest:
-    """It was given a larger type within the window."""
-    started, kind = d.ago(d.uniform(1, 10)), d.pick(*_LARGER)
-    return _carried_since(d, _overdrawn(d, d.pick(*_SMALLER), agent=""), started, kind)
-
-
 def _cpu_bound(d: Draw) -> Guest:
     """In standard mode its CPU credits run out, and traffic that was above its baseline falls with the processor."""
     kind = d.pick(*_CREDITS_AN_HOUR)
@@ -221,7 +214,7 @@ def _without_burst(d: Draw, starts: Callable[[Draw], list[int]]) -> Guest:
     return Guest(kind=kind, wants=wants, burst_minutes=0, way=way(d))
 
 
-def _carried_since(d: Draw, made: Guest, started: int, kind: str) -> Guest:
+def _carried_since(d: Draw, started: int, kind: str, made: Guest) -> Guest:
     """The same instance, which was given a larger type at this moment."""
     return replace(made, resized=(started, kind), more=d.started(started, days=300, off_s=900))
 
@@ -247,7 +240,9 @@ EC2_NETWORK_THROTTLED_CONTROLS = _planted(
         ),
         "shaper: A shaper at the baseline, without bursts.": _shaper,
         "single-flow: One flow at 5 Gbps.": _single_flow,
-        "resized: Throttled, until it was made larger.": _throttled_before,
+        "resized: Throttled, until it was made larger.": lambda d: _carried_since(
+            d, d.ago(d.uniform(1, 10)), d.pick(*_LARGER), _overdrawn(d, d.pick(*_SMALLER), agent="")
+        ),
         "cpu-bound: Its CPU credits are gone.": _cpu_bound,
         "plain: Traffic below the baseline.": lambda d: guest(
             d, kind := d.pick(*BURSTING), d.working_days() * _base(kind) * d.spread(0.01, 0.8), 30
@@ -278,12 +273,6 @@ def _every_day(d: Draw, starts: list[int] | None = None, kind: str = "") -> Gues
     return guest(d, kind, wants, burst)
 
 
-def _since_a_restart(d: Draw) -> Guest:
-    """Stopped and started eight days ago or more, and above its baseline every day."""
-    made = _every_day(d)
-    return replace(made, more=d.started(d.ago(d.uniform(8, 13))))
-
-
 def _once(d: Draw) -> Guest:
     first = d.ago(d.uniform(4, 12))
     return _every_day(d, [first + day * DAY for day in range(d.integer(1, 4))])
@@ -308,12 +297,6 @@ def _both_ways(d: Draw) -> Guest:
     return Guest(kind=kind, wants=wants, burst_minutes=30)
 
 
-def _resized(d: Draw) -> Guest:
-    """It was given a larger type within the window."""
-    started, made = d.ago(d.uniform(1, 10)), _every_day(d, kind=d.pick(*_SMALLER))
-    return _carried_since(d, replace(made, way="both", agent=""), started, d.pick(*_LARGER))
-
-
 EC2_NETWORK_OVER_BASELINE_ISSUES = _planted(
     {
         "every-day: An hour or more above it, every day.": _every_day,
@@ -324,7 +307,9 @@ EC2_NETWORK_OVER_BASELINE_ISSUES = _planted(
         "working-days: Its users live on credits by day.": lambda d: guest(
             d, kind := d.pick(*_OFFICE), d.working_days() * _base(kind) * d.uniform(2.8, 3.4), d.uniform(40, 60)
         ),
-        "restarted: Above it since a restart.": _since_a_restart,
+        "restarted: Above it since a restart.": lambda d: replace(
+            _every_day(d), more=d.started(d.ago(d.uniform(8, 13)))
+        ),
     }
 )
 EC2_NETWORK_OVER_BASELINE_CONTROLS = _planted(
@@ -340,7 +325,12 @@ EC2_NETWORK_OVER_BASELINE_CONTROLS = _planted(
             30,
         ),
         "both-ways: In and out, each below it.": _both_ways,
-        "resized: Above it until it was made larger.": _resized,
+        "resized: Above it until it was made larger.": lambda d: _carried_since(
+            d,
+            d.ago(d.uniform(1, 10)),
+            made=replace(_every_day(d, kind=d.pick(*_SMALLER)), way="both", agent=""),
+            kind=d.pick(*_LARGER),
+        ),
         # Too young to say whether this is its usual load.
         "new: Started a few days ago.": lambda d: replace(_every_day(d), more={"days": d.uniform(0.5, 3.9)}),
         "no-burst: A type without burst.": lambda d: _without_burst(d, Draw.daily),

@@ -193,12 +193,6 @@ def _incident(d: Draw) -> Instance:
     return _beside(d, kind, d.runs([d.ago(d.uniform(hours / 24, 33))], hours * 60, d.uniform(85, 100)))
 
 
-def _launch(d: Draw) -> Instance:
-    """Launched two to five weeks ago, and busy for a day or two to set itself up."""
-    kind, days = d.pick(*_EARNED), d.uniform(16, 33)
-    return _beside(d, kind, d.runs([d.ago(days)], d.uniform(12, 40) * 60, d.uniform(85, 100)), days=days)
-
-
 def _fixed_since(d: Draw) -> Instance:
     """Nine to fourteen days ago."""
     kind = d.pick("t3.large", "t3.xlarge", "t3.2xlarge")
@@ -250,7 +244,13 @@ EC2_CPU_CREDITS_SURCHARGED_CONTROLS: Rows = {
     "pays-back: Borrows, and pays back.": _pays_back,
     "standard: Standard mode.": _standard,
     "incident: One runaway process, for days.": _incident,
-    "launch: Busy days after its launch.": _launch,
+    # Launched two to five weeks ago, and busy to set itself up.
+    "launch: Busy days after its launch.": lambda d: _beside(
+        d,
+        d.pick(*_EARNED),
+        days=(days := d.uniform(16, 33)),
+        load=d.runs([d.ago(days)], d.uniform(12, 40) * 60, d.uniform(85, 100)),
+    ),
     "new: Hot, and not two weeks old.": lambda d: _hot(d, days=d.uniform(1, 13.5)),
     "repaired: Hot until it was repaired.": _fixed_since,
     "resized: Hot until it was made larger.": _resized,

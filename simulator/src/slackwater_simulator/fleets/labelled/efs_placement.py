@@ -40,11 +40,6 @@ def _nightly(d: Draw, minutes: Range) -> Signal:
     return d.published(d.runs(d.daily(), d.uniform(*minutes), 0.8, 0.01) * d.wobble())
 
 
-def _large(d: Draw) -> ElasticFileSystem:
-    shape, size = d.shape("steady", "office"), d.gib(1.2 * 1_024, 8 * 1_024)
-    return _touched(d, shape, d.uniform(0.01, 0.2), 0.02, standard_bytes=size)
-
-
 def _all_at_once(d: Draw, starts: list[int], every: float) -> ElasticFileSystem:
     """Read from end to end by a job that runs so many times in 36 days."""
     shape = d.published(d.runs(starts, d.uniform(150, 600)))
@@ -94,7 +89,9 @@ EFS_COLD_DATA_ISSUES: Rows = {
     ),
     "untouched: Mounted, and nothing is read.": lambda d: _touched(d, d.never(), 0.0, 0.0),
     "only-back: A policy that only brings files back.": lambda d: _touched(d, d.shape(), 0.1, 0.02, lifecycle=_BACK),
-    "large: Terabytes that are hardly read.": _large,
+    "large: Terabytes that are hardly read.": lambda d: _touched(
+        d, d.shape("steady", "office"), standard_bytes=d.gib(1_228.8, 8_192), read=d.uniform(0.01, 0.2), written=0.02
+    ),
 }
 EFS_COLD_DATA_CONTROLS: Rows = {
     "tiered: A policy moves what is cold.": lambda d: _touched(
@@ -162,11 +159,6 @@ def _in_gaps(d: Draw) -> ElasticFileSystem:
     return _connected(d, np.where(minute >= 60 - together, 2.0, alone))
 
 
-def _swarm(d: Draw) -> ElasticFileSystem:
-    level = d.uniform(0.7, 1.2)
-    return _connected(d, d.random.poisson(level, MINUTES // 5).repeat(5).astype(float))
-
-
 def _source(d: Draw) -> ElasticFileSystem:
     source = _one(d)
     size, days = source.standard_bytes, d.uniform(45, 300)
@@ -195,7 +187,9 @@ EFS_SINGLE_CLIENT_CONTROLS: Rows = {
     ),
     "part-time: One client for a part of the day.": lambda d: _connected(d, d.runs(d.daily(), d.uniform(180, 1_150))),
     "in-gaps: Two clients for a part of every hour, and then none.": _in_gaps,
-    "swarm: Clients come and go, about one at a time.": _swarm,
+    "swarm: Clients come and go, about one at a time.": lambda d: _connected(
+        d, d.random.poisson(d.uniform(0.7, 1.2), MINUTES // 5).repeat(5).astype(float)
+    ),
     "cold: One client, and data in Infrequent Access.": lambda d: _one(d, ia_bytes=d.gib(0.1, 2_000)),
     "young: One client, and not a month old.": lambda d: _one(d, days=d.uniform(1, 29)),
     "replication-source: One client, and a replica elsewhere.": _source,

@@ -38,15 +38,16 @@ def _used(d: Draw, values: Floats, clients: int, **more: Any) -> ElasticFileSyst
     return _made(d, mode="bursting", activity=work, clients=connected, **more)
 
 
+def _left(d: Draw, days: float) -> dict[str, Any]:
+    """When a file system was in use, that its users left so many days ago or longer."""
+    created = d.ago(d.uniform(300, 900))
+    return {"created": created, "active": (created, d.ago(d.uniform(days, 250)))}
+
+
 def _killed(d: Draw) -> ElasticFileSystem:
     created = d.ago(d.uniform(38, 300))
     life: dict[str, Any] = {"active": (created, created + int(d.uniform(10, 240)) * MINUTE), "voice": d.voice()}
     return _used(d, d.wobble(), 1, created=created, **life)
-
-
-def _moved_away(d: Draw) -> ElasticFileSystem:
-    created, left = d.ago(d.uniform(300, 900)), d.ago(d.uniform(38, 250))
-    return _used(d, d.working_days(), 4, created=created, active=(created, left))
 
 
 def _walked(d: Draw, stored_gib: float, file_bytes: float) -> ElasticFileSystem:
@@ -78,7 +79,9 @@ def _by_whom(d: Draw) -> ElasticFileSystem:
 
 EFS_IDLE_ISSUES: Rows = {
     "killed-job: A job made it, worked for an hour, and was killed.": _killed,
-    "moved-away: Used for months, until its users moved.": _moved_away,
+    "moved-away: Used for months, until its users moved.": lambda d: _used(
+        d, **_left(d, 38), values=d.working_days(), clients=4
+    ),
     "never-used: Made, and never mounted.": lambda d: _made(
         d, voice=d.voice(0.3), days=d.spread(14, 400), standard_bytes=6 * KIB
     ),
@@ -136,11 +139,6 @@ def _work(d: Draw, clients: int) -> dict[str, Any]:
     return {"activity": work, "clients": Flow(d.always(), clients)}
 
 
-def _torn_down(d: Draw) -> ElasticFileSystem:
-    created, left = d.ago(d.uniform(300, 900)), d.ago(d.uniform(9, 250))
-    return _orphan(d, created=created, active=(created, left), **_work(d, 4))
-
-
 def _half_deleted(d: Draw) -> ElasticFileSystem:
     """A job deleted its mount target, and was killed before it deleted the file system."""
     created = d.ago(d.uniform(9, 300))
@@ -166,7 +164,7 @@ def _replicated_orphans(d: Draw) -> tuple[ElasticFileSystem, ElasticFileSystem]:
 
 
 EFS_ORPHANED_ISSUES: Rows = {
-    "torn-down: Its mount targets went with their subnets.": _torn_down,
+    "torn-down: Its mount targets went with their subnets.": lambda d: _orphan(d, **_left(d, 9), **_work(d, 4)),
     "half-deleted: A job's deletion ended half way.": _half_deleted,
     # Made by hand or by a script that broke off; there is no file in it.
     "never-mounted: Made, and never given a mount target.": lambda d: _orphan(
@@ -262,17 +260,6 @@ def _read_by_backup(d: Draw) -> ElasticFileSystem:
     return _of_job(d, days=d.uniform(1, 6), activity=activity, clients=nobody(d), backup=True)
 
 
-def _at_work(d: Draw) -> ElasticFileSystem:
-    created = _hours_ago(d, 0.5, 18)
-    return _of_job(d, created=created, **_step(d, _from(d, created), fastest=20))
-
-
-def _mounted(d: Draw) -> ElasticFileSystem:
-    """Its client computes."""
-    created, connected = _hours_ago(d, 8, 6 * 24), Flow(d.always(together=_POINT), d.integer(1, 4))
-    return _of_job(d, created=created, activity=Activity(shape=d.never(together=_POINT)), clients=connected)
-
-
 def _hourly(d: Draw) -> ElasticFileSystem:
     first, every = int(d.now - d.uniform(0.5, 3.5) * HOUR), d.uniform(1, 4)
     starts = [int(first - every * HOUR * number) for number in range(int(30 * 24 / every))]
@@ -321,8 +308,16 @@ EFS_ABANDONED_CONTROLS: Rows = {
     "mount-target-long-gone: Its job deleted the mount target weeks ago, and no more.": lambda d: _killed_after(
         d, d.uniform(9, 30) * 24, mount_targets=()
     ),
-    "at-work: Its job works.": _at_work,
-    "mounted: Mounted, and not read for hours.": _mounted,
+    "at-work: Its job works.": lambda d: _of_job(
+        d, created=(created := _hours_ago(d, 0.5, 18)), **_step(d, _from(d, created), fastest=20)
+    ),
+    # Its client computes.
+    "mounted: Mounted, and not read for hours.": lambda d: _of_job(
+        d,
+        created=_hours_ago(d, 8, 6 * 24),
+        clients=Flow(d.always(together=_POINT), d.integer(1, 4)),
+        activity=Activity(shape=d.never(together=_POINT)),
+    ),
     "waiting: Its job waits between two steps.": lambda d: _killed_after(d, d.spread(0.3, 4)),
     # It waited for a spot instance.
     "back: Its job waited for a day, and goes on.": lambda d: _of_job(
