@@ -98,6 +98,8 @@ class Builder:
             since, root = max(created, on.launched), device == "/dev/xvda"
             attachment = Attachment(instance_id=on.id, since=since, device=device, delete_on_termination=root)
             more["attachments"] = (attachment,)
+            if on.state == "stopped":
+                more.setdefault("used", on.intervals)
         tags = {"Name": name, **more.pop("tags", {})}
         volume = Volume(id=self.id("vol", name), az=az, created=created, size_gib=size_gib, tags=tags, **more)
         self.volumes.append(volume)
@@ -114,7 +116,7 @@ class Builder:
         shape = self.shapes.shape("trickle", len(self.instances))
         work = Activity(shape=shape, read=2.0 * MIB, write=6.0 * MIB, read_size=32768, write_size=16384)
         root: dict[str, Any] = {"activity": work, "tags": {"Owner": tags.get("Owner", "platform")}}
-        if instance.state == "stopped" or instance.running:
+        if instance.running:
             root["used"] = instance.intervals
         if instance.state != "terminated":
             self.volume(f"{name}-root", root_gib, on=instance, device="/dev/xvda", **root)

@@ -90,7 +90,7 @@ def quiet(build: Builder) -> None:
     # A workstation that rests between two films; `qa-windows` is the one that nobody starts again.
     grading = stopped_server(build, "grading-1", "m6i.2xlarge", tags("video"), 160, 12, top=70)
     stills = io(build, "office", 20, 10)
-    volume_on(build, grading, "grading-stills", 800, used=grading.intervals, activity=stills)
+    volume_on(build, grading, "grading-stills", 800, activity=stills)
 
     proxies = server(build, "proxies-1", "m6i.xlarge", "video", 250, (10, 3), (20, 4), cpu(build, top=55, variant=3))
     disk = Disk(path="/proxies", device="nvme1n1", used=Flow(shapes.shape("steady", 1), 9.0))

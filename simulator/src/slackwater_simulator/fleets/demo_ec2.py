@@ -35,7 +35,7 @@ def background(build: Builder) -> None:
             own: dict[str, Any] = {"on": instance, "type": type_, "activity": activity, "tags": tags("web")}
             build.volume(f"{name}-data", 100 + 40 * number, **own)
     old = stopped_server(build, "qa-windows", "m5.large", tags("web", "staging"), 300, 76)
-    volume_on(build, old, "qa-data", 120, used=old.intervals, activity=io(build, "office", 5, 5))
+    volume_on(build, old, "qa-data", 120, activity=io(build, "office", 5, 5))
     other_file_servers(build)
 
 

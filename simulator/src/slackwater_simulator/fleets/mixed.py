@@ -323,11 +323,9 @@ class _Mixed:
         match number % 5:
             case 0:
                 night = shapes.signal(shapes.blocks([(2 + number % 25, 16.0, 3.0, 1.0)]))
-                used = {
-                    "activity": Activity(shape=night, read=20.0 * MIB, write=5.0 * MIB),
-                    "clients": Flow(night, 2.0),
-                }
-                control("monthly", "Used one night a month.", "Use within thirty days.", **used)
+                work, clients = Activity(shape=night, read=20.0 * MIB, write=5.0 * MIB), Flow(night, 2.0)
+                why = "Use within thirty days."
+                control("monthly", "Used one night a month.", why, activity=work, clients=clients)
             case 1:
                 control("dark", "No metrics at all.", "No telemetry proves nothing.", voice="dark")
             case 2:

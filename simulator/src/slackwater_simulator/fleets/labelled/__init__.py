@@ -38,9 +38,8 @@ def labelled_fleet(seed: int, *, issues: int = 30, controls: int = 6, ordinary_o
     a minute of the 45 days before the demo's. What is planted is the same whatever the other numbers are.
     """
     season = np.random.default_rng([seed, 0])
-    build = Builder(
-        instant(NOW) // DAY * DAY - int(season.integers(_SEASON_DAYS * DAY // MINUTE)) * MINUTE, REGION, seed
-    )
+    now = instant(NOW) // DAY * DAY - int(season.integers(_SEASON_DAYS * DAY // MINUTE)) * MINUTE
+    build = Builder(now, REGION, seed)
     for detector, ones in scenarios().items():
         positive = [one for one in ones if one.issue]
         for place, one in enumerate(positive):

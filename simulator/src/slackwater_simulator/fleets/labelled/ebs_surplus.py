@@ -74,12 +74,7 @@ def _needed(use: Use, check: str) -> dict[str, One]:
 
 def _stopped(bought: Callable[[Draw], dict[str, Any]]) -> One:
     """Return what plants a volume of an instance that was stopped of late."""
-
-    def one(d: Draw) -> Volume:
-        host = carriers.stopped_host(d)
-        return _volume(d, host, used=host.intervals, **bought(d))
-
-    return one
+    return lambda d: _volume(d, carriers.stopped_host(d), **bought(d))
 
 
 def _kind(d: Draw) -> dict[str, Any]:
@@ -338,10 +333,7 @@ EBS_SURPLUS_SIZE_CONTROLS: Rows = {
     ),
     "small: As small as a volume gets.": lambda d: _with_disk(d, _disk(d, _nearly_empty(d)), size=d.integer(1, 9)),
     "instance-stopped: On an instance that was stopped of late.": lambda d: _with_disk(
-        d,
-        on=(host := _host(d.named("host"), days=120, **d.off())),
-        disk=_disk(d, _nearly_empty(d)),
-        used=host.intervals,
+        d, on=_host(d.named("host"), days=120, **d.off()), disk=_disk(d, _nearly_empty(d))
     ),
     "kept: Tagged keep.": lambda d: _with_disk(d, _disk(d, _nearly_empty(d)), tags={"keep": "true"}),
 }

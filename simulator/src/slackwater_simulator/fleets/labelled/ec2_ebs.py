@@ -128,7 +128,7 @@ def _unpublished(d: Draw, host: Instance) -> None:
 
 def _stopped(d: Draw) -> Instance:
     host = _bound_host(d, _T3, days=120, **d.off())
-    _volume(d, "data", host, throughput=1_000, iops=4_000, used=host.intervals)
+    _volume(d, "data", host, throughput=1_000, iops=4_000)
     return host
 
 

@@ -300,9 +300,7 @@ def _both_ways(d: Draw) -> Guest:
 EC2_NETWORK_OVER_BASELINE_ISSUES = _planted(
     {
         "every-day: An hour or more above it, every day.": _every_day,
-        "weekdays: The same on weekdays.": lambda d: _every_day(
-            d, [start for start in d.daily() if (start // DAY + 3) % 7 < 5]
-        ),
+        "weekdays: The same on weekdays.": lambda d: _every_day(d, [at for at in d.daily() if (at // DAY + 3) % 7 < 5]),
         # They want up to twice the baseline in their busy hours; the nights and weekends pay it back.
         "working-days: Its users live on credits by day.": lambda d: guest(
             d, kind := d.pick(*_OFFICE), d.working_days() * _base(kind) * d.uniform(2.8, 3.4), d.uniform(40, 60)

@@ -132,11 +132,12 @@ def _orphan(d: Draw, **more: Any) -> ElasticFileSystem:
     return _any(d, mount_targets=(), **more)
 
 
-def _work(d: Draw, clients: int) -> dict[str, Any]:
-    """A working day's reads and writes, and the clients that are there meanwhile."""
+def _work(d: Draw, *clients: int) -> dict[str, Any]:
+    """A working day's reads and writes, and so many clients at least, and fewer than so many, meanwhile."""
+    connected = d.integer(*clients)
     shape = d.published(d.working_days())
     work = d.work(shape, (0.05, 3), (0.02, 1), (100, 1_024), (100, 512), (1, 20), KIB)
-    return {"activity": work, "clients": Flow(d.always(), clients)}
+    return {"activity": work, "clients": Flow(d.always(), connected)}
 
 
 def _half_deleted(d: Draw) -> ElasticFileSystem:
@@ -164,7 +165,7 @@ def _replicated_orphans(d: Draw) -> tuple[ElasticFileSystem, ElasticFileSystem]:
 
 
 EFS_ORPHANED_ISSUES: Rows = {
-    "torn-down: Its mount targets went with their subnets.": lambda d: _orphan(d, **_left(d, 9), **_work(d, 4)),
+    "torn-down: Its mount targets went with their subnets.": lambda d: _orphan(d, **_left(d, 9), **_work(d, 4, 5)),
     "half-deleted: A job's deletion ended half way.": _half_deleted,
     # Made by hand or by a script that broke off; there is no file in it.
     "never-mounted: Made, and never given a mount target.": lambda d: _orphan(
@@ -180,9 +181,7 @@ EFS_ORPHANED_ISSUES: Rows = {
     "dark: No metric at all, and no mount target.": lambda d: _orphan(d, voice="dark"),
 }
 EFS_ORPHANED_CONTROLS: Rows = {
-    "in-use: Mounted and in use.": lambda d: _any(
-        d, **_work(d, d.integer(2, 9)), days=d.uniform(40, 700), mode="bursting"
-    ),
+    "in-use: Mounted and in use.": lambda d: _any(d, **_work(d, 2, 9), days=d.uniform(40, 700), mode="bursting"),
     # Its clients left; they could come back.
     "idle: Nobody uses it, but it can be mounted.": lambda d: _any(d, days=d.uniform(60, 700)),
     # Made by a stack or a script whose next step is its mount targets.

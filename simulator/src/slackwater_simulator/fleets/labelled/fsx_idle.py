@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from slackwater_simulator.fsx_metrics import WORK
 from slackwater_simulator.resources import GIB, FsxFileSystem, given
 from slackwater_simulator.series import Floats, Track
 from slackwater_simulator.shapes import MINUTES
@@ -29,10 +30,7 @@ _SMALLEST = {
     "LUSTRE": (("PERSISTENT_2", 250), ("SCRATCH_2", 200)),
 }
 _GIB = {"ONTAP": (1_024, 8_192), "WINDOWS": (32, 8_000), "LUSTRE": (1_200, 24_000)}
-_METRICS = (
-    *("DataReadBytes", "DataWriteBytes", "DataReadOperations", "DataWriteOperations", "MetadataOperations"),
-    "ClientConnections",
-)
+_METRICS = (*WORK, "ClientConnections")
 
 
 def _made(d: Draw, kinds: tuple[Kind, ...] = _KINDS, ontap_type: str = "RW", **more: Any) -> FsxFileSystem:
