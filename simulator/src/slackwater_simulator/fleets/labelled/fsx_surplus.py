@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from slackwater_simulator.resources import GIB, MIB, FsxFileSystem, given
-from slackwater_simulator.series import Floats, Track
+from slackwater_simulator.series import Floats
 from slackwater_simulator.shapes import DAY_MINUTES, MINUTES
 
-from .draw import Draw
+from .draw import Draw, Range
 from .scenario import One, Rows, in_full
 
 type Use = Callable[..., FsxFileSystem]
@@ -163,10 +163,13 @@ FSX_SURPLUS_THROUGHPUT_UNKNOWN: Rows = without_data(_server, _little)
 
 
 # --- fsx-oversized ----------------------------------------------------------------------------------------------------
-_ZFS = (("SINGLE_AZ_1", 64), ("MULTI_AZ_1", 160))
+_LEAST_SERVERS = {
+    "OPENZFS": (("SINGLE_AZ_1", 64), ("MULTI_AZ_1", 160)),
+    "ONTAP": (("SINGLE_AZ_1", 128), ("MULTI_AZ_1", 128)),
+    "WINDOWS": (("SINGLE_AZ_2", 32), ("MULTI_AZ_1", 64), ("SINGLE_AZ_1", 16)),
+}
 """Deployments on their smallest file server, about which there is nothing else to report."""
-_ONTAP = (("SINGLE_AZ_1", 128), ("MULTI_AZ_1", 128))
-_WINDOWS = (("SINGLE_AZ_2", 32), ("MULTI_AZ_1", 64), ("SINGLE_AZ_1", 16))
+_SPACE = {"OPENZFS": "UsedStorageCapacity", "ONTAP": "StorageUsed", "WINDOWS": "FreeStorageCapacity"}
 
 
 def _common(d: Draw, **more: Any) -> dict[str, Any]:
@@ -177,32 +180,28 @@ def _common(d: Draw, **more: Any) -> dict[str, Any]:
     return {**usual, **more}
 
 
-def _space(d: Draw, gib: int, share: Floats, metric: str) -> dict[str, Track]:
-    """A metric of the space over time, as CloudWatch gets it; `share` is what is used, of `gib`."""
-    left = 1 - share if metric == "FreeStorageCapacity" else share
-    return {metric: given(d.published(left), scale=gib * GIB, digits=0)}
+def _holding(d: Draw, kind: Any, share: Floats, gib: Range | int, **more: Any) -> FsxFileSystem:
+    """A file system of this size, of which this share is used over time, as CloudWatch gets it."""
+    deployment, throughput = d.pick(*_LEAST_SERVERS[kind])
+    size = gib if isinstance(gib, int) else d.whole(*gib)
+    space = given(d.published(1 - share if kind == "WINDOWS" else share), scale=size * GIB, digits=0)
+    settings: dict[str, Any] = {"storage_gib": size, "throughput": throughput, "telemetry": {_SPACE[kind]: space}}
+    settings |= _common(d, **more)
+    if kind == "OPENZFS":
+        return d.build.openzfs(d.name, deployment=deployment, **settings)
+    return d.build.server(d.name, kind, deployment, volumes=("home", "projects"), **settings)
 
 
-def _zfs(d: Draw, share: Floats, low: int = 400, high: int = 20_000, **more: Any) -> FsxFileSystem:
-    deployment, throughput = d.pick(*_ZFS)
-    gib = d.whole(low, high)
-    size: dict[str, Any] = {"storage_gib": gib, "throughput": throughput, "deployment": deployment}
-    space = _space(d, gib, share, "UsedStorageCapacity")
-    return d.build.openzfs(d.name, telemetry=space, **size, **_common(d, **more))
+def _zfs(d: Draw, share: Floats, gib: Range = (400, 20_000), **more: Any) -> FsxFileSystem:
+    return _holding(d, "OPENZFS", share, gib, **more)
 
 
 def _ontap(d: Draw, share: Floats, gib: int = 1_024, **more: Any) -> FsxFileSystem:
-    deployment, throughput = d.pick(*_ONTAP)
-    size: dict[str, Any] = {"storage_gib": gib, "throughput": throughput, "volumes": ("home", "projects")}
-    space = _space(d, gib, share, "StorageUsed")
-    return d.build.server(d.name, "ONTAP", deployment, telemetry=space, **size, **_common(d, **more))
+    return _holding(d, "ONTAP", share, gib, **more)
 
 
 def _windows(d: Draw, share: Floats) -> FsxFileSystem:
-    deployment, throughput = d.pick(*_WINDOWS)
-    size: dict[str, Any] = {"storage_gib": d.whole(400, 10_000), "throughput": throughput}
-    space = _space(d, size["storage_gib"], share, "FreeStorageCapacity")
-    return d.build.server(d.name, "WINDOWS", deployment, telemetry=space, **size, **_common(d))
+    return _holding(d, "WINDOWS", share, (400, 10_000))
 
 
 def _still(d: Draw, low: float, high: float) -> Floats:
@@ -279,7 +278,7 @@ FSX_OVERSIZED_CONTROLS: Rows = {
     "for-a-night: Filled for a night once a month.": lambda d: _filled_in_runs(d, d.monthly(), d.uniform(2, 20)),
     "weekly: Filled for hours once a week.": lambda d: _filled_in_runs(d, d.daily(7), d.uniform(2, 20)),
     "growing: It fills up, day by day.": _growing,
-    "smallest: OpenZFS about as small as it can be.": lambda d: _zfs(d, _empty(d), 64, 100),
+    "smallest: OpenZFS about as small as it can be.": lambda d: _zfs(d, _empty(d), (64, 100)),
     "lustre: Lustre, bought for its throughput.": _lustre,
     "young: Made within two weeks, and hardly filled.": lambda d: _zfs(d, _empty(d), days=d.uniform(0.1, 12)),
     "kept: Far too large, and its owner says why: tagged keep.": lambda d: _zfs(d, _empty(d), tags={"keep": "true"}),
