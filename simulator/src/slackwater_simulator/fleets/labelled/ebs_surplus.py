@@ -130,7 +130,6 @@ EBS_SURPLUS_IOPS_ISSUES: Rows = {
     "by-turns: Reads by day, writes by night.": _iops_by_turns,
     "restarted: Its instance was stopped and started.": _restarted(_iops),
     **carriers.interrupted(_iops, _little),
-    # Each of them does its part.
     "shared: Shared by two instances.": lambda d: carriers.shared(
         d,
         _iops(
@@ -251,7 +250,6 @@ def _one_copy(d: Draw) -> Volume:
 
 
 def _resized(d: Draw) -> Volume:
-    """Its instance was stopped for minutes to hours, to be resized."""
     host = _host(d.named("host"))
     stopped = d.ago(d.uniform(0.5, 30))
     started = stopped + int(d.uniform(3, 300)) * MINUTE
@@ -297,7 +295,6 @@ def _root(d: Draw) -> Volume:
 EBS_SURPLUS_SIZE_ISSUES: Rows = {
     "nearly-empty: A third full at most, always.": lambda d: _used(d, _nearly_empty(d)),
     "only-one: The only data volume; the agent names none.": lambda d: _used(d, _nearly_empty(d), ""),
-    # Every night or week files come and go.
     "temporary: Files come and go; a third full at most.": lambda d: _used(
         d, d.runs(d.daily(7 if d.chance(0.5) else 1), d.uniform(10, 300), d.uniform(15, 33), d.uniform(1, 12))
     ),

@@ -43,7 +43,6 @@ def _gib(d: Draw) -> int:
 
 
 def _large(d: Draw) -> Volume:
-    """IOPS beyond the 3,000 that gp3 includes, some of them used."""
     gib = d.whole(1_010, 6_000)
     size = d.spread(4, 16)
     iops = min(16_000, 3 * gib) * d.uniform(0.05, 0.9)
@@ -58,7 +57,6 @@ def _fast(d: Draw) -> Volume:
 
 
 def _io1(d: Draw) -> Volume:
-    """Any share of its IOPS."""
     gib = d.whole(50, 4_000)
     iops = int(min(20_000, 50 * gib, d.spread(500, 20_000)))
     used = iops * d.spread(0.05, 0.95)
@@ -93,7 +91,6 @@ def _needs_250(starts: Starts, minutes: Range) -> One:
 
 
 def _seconds(d: Draw) -> Volume:
-    """Seconds at 250 MiB/s."""
     values, check = carriers.bursts(d, "VolumeThroughputExceededCheck")
     activity = carriers.work(d, values, d.uniform(100, 250), 256)
     return _volume(d, "gp2", d.integer(175, 236), activity=activity, telemetry=check)
@@ -263,7 +260,6 @@ def _working_week(d: Draw) -> Volume:
 
 
 def _new(d: Draw) -> Volume:
-    """At work since it was attached."""
     size_gib, allowed = _st1(d)
     wanted = allowed.baseline * np.minimum(0.6 * d.noise(0.2), 0.95)
     return _on_credits(d, "st1", size_gib, wanted, created=d.ago(d.uniform(0.01, 3)))

@@ -85,7 +85,6 @@ def _shared(d: Draw, activity: Activity | None = None, iops: int = 100) -> Volum
 
 
 def _shared_by_one(d: Draw) -> Volume:
-    """The other instance stands by."""
     iops, shape = d.integer(1, 3) * 1_000, d.published(np.clip(0.8 * d.wobble(), 0, 1))
     rate = iops * d.uniform(0.7, 0.9) * 16 * KIB / 2
     return _shared(d, Activity(shape=shape, read=rate, write=rate, read_size=16 * KIB, write_size=16 * KIB), iops)
@@ -140,7 +139,6 @@ EBS_IDLE_ISSUES: Rows = {
     "restarted: Its instance was stopped for minutes.": lambda d: _stopped_between(
         d, stopped := d.ago(d.uniform(0.5, 30)), stopped + int(d.uniform(3, 300)) * MINUTE
     ),
-    # It has been running again for more than two weeks.
     "stopped-for-days: Its instance was stopped for days.": lambda d: _stopped_between(
         d, started=(started := d.ago(d.uniform(16, 28))), stopped=int(started - d.uniform(1, 12) * DAY)
     ),
@@ -383,7 +381,6 @@ def _rotated(d: Draw, starts: list[int], hours: float | None = None) -> Volume:
 
 
 def _holiday(d: Draw) -> Volume:
-    """A weekly copy that left out one of its last six weeks."""
     runs = _weekly(d)
     del runs[d.integer(6)]
     return _rotated(d, runs)
@@ -399,7 +396,6 @@ def _given_up(d: Draw) -> Volume:
 
 
 def _back_and_gone(d: Draw) -> Volume:
-    """On one instance for weeks, unattached for a while, on another for weeks, and unattached since."""
     left = d.ago(d.uniform(10, 30))
     back = int(left - d.uniform(16, 25) * DAY)
     before = int(back - d.uniform(5, 20) * DAY)

@@ -134,7 +134,6 @@ def _overdrawn(d: Draw, kind: str = "", **more: Any) -> Guest:
 
 
 def _throttled_since(d: Draw) -> Guest:
-    """Stopped and started last week, and throttled every day."""
     kind = _overdrawn(d, d.pick(*SMALL)).kind
     base, peak = _base(kind), TYPES[kind].peak_bytes
     rate, burst = min(base * 20, peak), d.spread(5, 20)
@@ -159,7 +158,6 @@ def _in_time(d: Draw) -> Guest:
 
 
 def _settles_below(d: Draw) -> Guest:
-    """A short burst, and then for hours a rate of the application's own, uneven and below the baseline."""
     kind = d.pick(*BURSTING)
     base = _base(kind)
     starts = d.daily(d.integer(1, 8))
@@ -215,7 +213,6 @@ def _without_burst(d: Draw, starts: Callable[[Draw], list[int]]) -> Guest:
 
 
 def _carried_since(d: Draw, started: int, kind: str, made: Guest) -> Guest:
-    """The same instance, which was given a larger type at this moment."""
     return replace(made, resized=(started, kind), more=d.started(started, days=300, off_s=900))
 
 
@@ -223,7 +220,6 @@ EC2_NETWORK_THROTTLED_ISSUES = _planted(
     {
         "overdrawn: Transfers outlast the credits.": _overdrawn,
         "counted: The same, and an agent counts it.": lambda d: _overdrawn(d, agent=d.pick("plain", "typed")),
-        # Working days whose busy hours want several times the baseline.
         "working-days: Its users want too much all day.": lambda d: guest(
             d, kind := d.pick(*SMALL), d.working_days() * _base(kind) * d.spread(6, 20), d.spread(5, 20)
         ),
@@ -315,7 +311,6 @@ EC2_NETWORK_OVER_BASELINE_CONTROLS = _planted(
         "weekly: A long transfer once a week.": lambda d: _every_day(d, d.daily(d.integer(5, 8))),
         "once: A migration of one to three days.": _once,
         "short: Short bursts, often.": _short,
-        # By day or at all times.
         "below: Much traffic below its baseline.": lambda d: guest(
             d,
             kind := d.pick(*BURSTING),
@@ -329,7 +324,6 @@ EC2_NETWORK_OVER_BASELINE_CONTROLS = _planted(
             made=replace(_every_day(d, kind=d.pick(*_SMALLER)), way="both", agent=""),
             kind=d.pick(*_LARGER),
         ),
-        # Too young to say whether this is its usual load.
         "new: Started a few days ago.": lambda d: replace(_every_day(d), more={"days": d.uniform(0.5, 3.9)}),
         "no-burst: A type without burst.": lambda d: _without_burst(d, Draw.daily),
     }

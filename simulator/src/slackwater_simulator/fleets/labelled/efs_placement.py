@@ -37,7 +37,6 @@ def _touched(d: Draw, shape: Signal, read: Rate, written: Rate, **more: Any) -> 
 
 
 def _nightly(d: Draw, minutes: Range) -> Signal:
-    """Draw a job of every night."""
     return d.published(d.runs(d.daily(), d.uniform(*minutes), 0.8, 0.01) * d.wobble())
 
 
@@ -137,7 +136,6 @@ def _connected(d: Draw, connected: Floats, **more: Any) -> ElasticFileSystem:
 
 
 def _one(d: Draw, **more: Any) -> ElasticFileSystem:
-    """A file system with one client."""
     return _connected(d, np.ones(MINUTES), **more)
 
 

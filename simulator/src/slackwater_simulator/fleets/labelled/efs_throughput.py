@@ -81,14 +81,12 @@ def _at_burst(d: Draw, gib: float, minutes: float, share: float, every: int = 1)
 
 
 def _well_used(d: Draw) -> ElasticFileSystem:
-    """Far above what its size earns."""
     gib = d.spread(5, 200)
     bought = max(3 * _baseline(gib), d.spread(20, 400))
     return _provisioned(d, gib, bought, np.clip(_flat(d, 0.85 * bought), 0, 0.92 * bought))
 
 
 def _by_day(d: Draw) -> ElasticFileSystem:
-    """More than its size earns."""
     gib = d.spread(5, 100)
     shape = d.working_days()
     shape = shape / float(np.quantile(shape, 0.999))
@@ -106,14 +104,12 @@ def _closing(d: Draw) -> ElasticFileSystem:
 
 
 def _elastic_spikes(d: Draw) -> ElasticFileSystem:
-    """What Elastic is for."""
     gib = d.spread(5, 1_000)
     rate = _burst(gib) * d.uniform(1.4, 4)
     return _elastic(d, gib, _batch(d, d.uniform(10, 20), rate, 0.0005 * rate))
 
 
 def _elastic_monthly(d: Draw) -> ElasticFileSystem:
-    """For an hour or more, at other times next to nothing."""
     gib = d.spread(5, 300)
     rate = _burst(gib) * d.uniform(1.4, 4)
     return _elastic(d, gib, d.runs(d.monthly(), d.uniform(60, 240), rate, 0.0005 * rate))
@@ -125,7 +121,6 @@ def _elastic_trickle(d: Draw) -> ElasticFileSystem:
 
 
 def _archive(d: Draw) -> ElasticFileSystem:
-    """It is calm."""
     gib = d.spread(30, 1_000)
     wanted = d.demand() * 0.3 * _baseline(gib)
     cold = (("TransitionToIA", "AFTER_30_DAYS"), ("TransitionToArchive", "AFTER_90_DAYS"))
@@ -134,7 +129,6 @@ def _archive(d: Draw) -> ElasticFileSystem:
 
 
 def _replica(d: Draw) -> ElasticFileSystem:
-    """As its source is."""
     gib = d.spread(5, 99)
     source = _well_used(d.named("source"))
     replica = _provisioned(d, gib, source.provisioned_mibps or 64, 0.5 * d.wobble(), replica=True)
@@ -145,18 +139,15 @@ EFS_THROUGHPUT_MISMATCH_ISSUES: Rows = {
     "hardly-used: A sixth of what is provisioned at most.": lambda d: _provisioned(
         d, gib := d.spread(5, 400), bought := _bought(d, gib), d.demand() * bought * d.spread(0.01, 0.17)
     ),
-    # It uses far more than its size earns.
     "bought-for-more: Steady at half of what is provisioned, or less.": lambda d: _provisioned(
         d, d.spread(5, 100), bought := d.spread(100, 512), _flat(d, bought * d.uniform(0.1, 0.5))
     ),
-    # Most of what is provisioned, more than a burst.
     "for-minutes: Provisioned for minutes a day.": lambda d: _batches(
         d, d.spread(5, 200), d.spread(200, 600), d.uniform(2, 8), d.uniform(0.65, 0.88), 0.002
     ),
     "elastic-calm: Elastic, where bursting would do.": lambda d: _elastic(
         d, gib := d.spread(30, 2_000), _calm(d, gib, 0.15)
     ),
-    # Several times what its size earns.
     "elastic-always: Elastic, and a steady load.": lambda d: _elastic(
         d, gib := d.spread(5, 300), _flat(d, max(10, _baseline(gib) * d.uniform(1.5, 10)))
     ),
@@ -168,7 +159,6 @@ EFS_THROUGHPUT_MISMATCH_ISSUES: Rows = {
         d.uniform(1.3, 4),
         0.05,
     ),
-    # Within the credits that its size earns.
     "at-its-burst: Hours a day at all that a burst is.": lambda d: _at_burst(
         d, gib := d.spread(400, 3_000), 60 * d.uniform(2, 20 * _baseline(gib) / _burst(gib)), d.uniform(1.3, 4)
     ),
@@ -327,7 +317,6 @@ def _weekly_loss(d: Draw) -> Load:
 
 
 def _all_spent(d: Draw) -> Load:
-    """For a day to weeks."""
     gib, since = d.spread(0.5, 400), d.uniform(4, 33)
     rate = _baseline(gib) * 1.2 + _takes(gib, since * d.uniform(0.3, 0.7))
     return gib, (0.3 * _baseline(gib) + _since(d, since) * rate) * _wobble(d)
@@ -380,7 +369,6 @@ def _once(d: Draw, starts: list[int], most_hours: float) -> Resource:
 
 
 def _new(d: Draw) -> ElasticFileSystem:
-    """Made within a day, and at work since."""
     age = d.uniform(0.05, 0.95)
     wanted = _since(d, age)[:MINUTES] * d.uniform(5, 20)
     return made(d, d.spread(1, 100), work(d, wanted), days=age)
@@ -406,7 +394,6 @@ EFS_CREDITS_DRAINING_CONTROLS: Rows = {
     "nightly-dip: A job takes by night what the day earns.": _drawn(_nightly_dip, _lasts(0.1)),
     "weekly-dip: Working days take what the weekend earns.": _drawn(_weekly_dip, _back_each_week),
     "import: An import took much of the credits, and is over.": lambda d: _once(d, [d.ago(d.uniform(3.5, 12))], 24),
-    # It began within the last three hours and a half.
     "running: A job has drained for up to three hours.": lambda d: _once(
         d, [int(d.now - (since := d.uniform(0.3, 3.5)) * HOUR)], since
     ),

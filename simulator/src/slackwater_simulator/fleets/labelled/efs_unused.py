@@ -24,7 +24,6 @@ from .shared_files import COLD, file_system, nobody, replicated, zeros
 
 
 def _made(d: Draw, **more: Any) -> ElasticFileSystem:
-    """A file system of any size, class and mode."""
     usual: dict[str, Any] = {"one_zone": d.zone(0.4), "standard_bytes": d.gib(0.5, 2_000), "lifecycle": COLD}
     usual |= {"ia_bytes": d.gib(1, 2_000) if d.chance(0.3) else 0, "mode": "elastic" if d.chance(0.4) else "bursting"}
     return file_system(d, more, days=d.uniform(60, 700), tags=d.tags(), **usual)
@@ -171,7 +170,6 @@ EFS_ORPHANED_ISSUES: Rows = {
     "never-mounted: Made, and never given a mount target.": lambda d: _orphan(
         d, standard_bytes=6 * KIB, ia_bytes=0, lifecycle=()
     ),
-    # Nobody ever mounted it.
     "promoted: A replica whose replication was deleted.": lambda d: _orphan(d, days=d.uniform(40, 600)),
     "paid-for: Throughput is provisioned for it.": lambda d: _orphan(
         d, mode="provisioned", provisioned_mibps=float(d.integer(16, 300))
@@ -182,7 +180,6 @@ EFS_ORPHANED_ISSUES: Rows = {
 }
 EFS_ORPHANED_CONTROLS: Rows = {
     "in-use: Mounted and in use.": lambda d: _any(d, **_work(d, 2, 9), days=d.uniform(40, 700), mode="bursting"),
-    # Its clients left; they could come back.
     "idle: Nobody uses it, but it can be mounted.": lambda d: _any(d, days=d.uniform(60, 700)),
     # Made by a stack or a script whose next step is its mount targets.
     "new: Made within five days; its mount targets are to come.": lambda d: _orphan(
@@ -240,7 +237,6 @@ def _empty(d: Draw, low: float, high: float) -> ElasticFileSystem:
 
 
 def _gappy_zeros(d: Draw) -> ElasticFileSystem:
-    """Zeros and StorageBytes, some points of which are lost or late."""
     telemetry = dict(zeros(d, together=_POINT))
     created, size = _hours_ago(d, 12, 6 * 24), d.gib(0.5, 90)
     stored = np.ones(CYCLE // _QUARTER)
@@ -266,7 +262,6 @@ def _hourly(d: Draw) -> ElasticFileSystem:
 
 
 def _no_jobs(d: Draw) -> ElasticFileSystem:
-    """Used for minutes every night, and by nobody for hours."""
     start = d.now - int(d.uniform(7, 20) * HOUR)
     work = _step(d, d.runs([start - day * DAY for day in range(30)], d.uniform(6, 60)))
     return _of_job(d, days=d.uniform(40, 300), tags=d.tags(), zones="ac", one_zone=None, **work)
@@ -310,7 +305,6 @@ EFS_ABANDONED_CONTROLS: Rows = {
     "at-work: Its job works.": lambda d: _of_job(
         d, created=(created := _hours_ago(d, 0.5, 18)), **_step(d, _from(d, created), fastest=20)
     ),
-    # Its client computes.
     "mounted: Mounted, and not read for hours.": lambda d: _of_job(
         d,
         created=_hours_ago(d, 8, 6 * 24),

@@ -250,7 +250,6 @@ def _daily(d: Draw, offered: float) -> Activity:
 
 
 def _neighbour(d: Draw) -> FsxVolume:
-    """All the time."""
     work = _daily(d, 1.5)
     busy = d.signal(np.clip(0.9 * d.noise(0.05), 0.7, 1.0))
     disks = {metric: given(busy, scale=99.0) for metric in _UTILIZATION[:2]}
