@@ -88,7 +88,8 @@ def quiet(build: Builder) -> None:
     build.volume("royalty-statements", 200, on=subtitles, **more)
 
     # A workstation that rests between two films; `qa-windows` is the one that nobody starts again.
-    grading = stopped_server(build, "grading-1", "m6i.2xlarge", tags("video"), 160, 12, top=70)
+    off: dict[str, Any] = {"state": "stopped", "stopped": build.ago(12), "tags": tags("video")}
+    grading = build.instance("grading-1", "m6i.2xlarge", days=160, cpu=cpu(build, top=70), **off)
     stills = io(build, "office", 20, 10)
     volume_on(build, grading, "grading-stills", 800, activity=stills)
 
@@ -98,14 +99,6 @@ def quiet(build: Builder) -> None:
     exported = shapes.signal(np.maximum(shapes.blocks([(19, 14.0, 9.0, 88.0)]), 11.0))
     disk, activity = Disk(path="/masters", device="nvme2n1", used=Flow(exported)), io(build, "office", 6, 6, variant=2)
     volume_on(build, proxies, "master-exports", 500, device="/dev/sdg", activity=activity, disk=disk)
-
-
-def stopped_server(
-    build: Builder, name: str, kind: str, own: dict[str, str], days: float, stopped_days: float, top: float = 45.0
-) -> Instance:
-    """A server of this age that was stopped so many days ago."""
-    off: dict[str, Any] = {"state": "stopped", "stopped": build.ago(stopped_days), "tags": own}
-    return build.instance(name, kind, days=days, cpu=cpu(build, top=top), **off)
 
 
 def _server(

@@ -12,7 +12,6 @@ from slackwater_simulator.series import FOREVER, MINUTE, Floats, Signal, Track
 from slackwater_simulator.shapes import DAY_MINUTES, MINUTES, noise
 
 from .builder import Builder
-from .demo_ebs import stopped_server
 from .demo_fsx import other_file_servers
 from .demo_parts import MB, cpu, io, server, tags, volume_on
 
@@ -34,7 +33,8 @@ def background(build: Builder) -> None:
             activity, type_ = io(build, "office", 15, 9, variant=number), "gp2" if number == 9 else "gp3"
             own: dict[str, Any] = {"on": instance, "type": type_, "activity": activity, "tags": tags("web")}
             build.volume(f"{name}-data", 100 + 40 * number, **own)
-    old = stopped_server(build, "qa-windows", "m5.large", tags("web", "staging"), 300, 76)
+    off: dict[str, Any] = {"state": "stopped", "stopped": build.ago(76), "tags": tags("web", "staging")}
+    old = build.instance("qa-windows", "m5.large", days=300, cpu=cpu(build), **off)
     volume_on(build, old, "qa-data", 120, activity=io(build, "office", 5, 5))
     other_file_servers(build)
 

@@ -166,9 +166,8 @@ EBS_INSTANCE_BOUND_UNKNOWN: Rows = {
 
 # --- ec2-ebs-throttled ------------------------------------------------------------------------------------------------
 _BURSTING = (
-    *("t3.micro", "t3.small", "t3.medium", "t3.large", "t3.xlarge", "t4g.small", "t4g.large", "t3a.medium"),
-    *("m5.large", "m5.xlarge", "c5.large", "m6i.large", "m6i.xlarge", "c6i.large", "m7g.large", "r6i.large"),
-    "m8g.large",
+    *("t3.micro", "t3.small", "t3.medium", "t3.large", "t3.xlarge", "t4g.small", "t4g.large", "t3a.medium", "m5.large"),
+    *("m5.xlarge", "c5.large", "m6i.large", "m6i.xlarge", "c6i.large", "m7g.large", "r6i.large", "m8g.large"),
 )
 _FLAT = ("m5.4xlarge", "c5.4xlarge", "r5.4xlarge")
 _A_VOLUME_MIB, _A_VOLUME_IOPS = 100.0, 2_400.0

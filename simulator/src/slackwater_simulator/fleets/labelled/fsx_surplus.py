@@ -32,17 +32,10 @@ def full(d: Draw) -> Floats:
     return d.full(d.demand())
 
 
-def _served(
-    d: Draw, server: dict[str, Any], peaks: Callable[[], dict[str, float]], more: dict[str, Any]
-) -> FsxFileSystem:
+def _served(d: Draw, peaks: Callable[[], dict[str, float]], server: dict[str, Any]) -> FsxFileSystem:
     """Plant an OpenZFS file system with some clients; `peaks` draws percent of its file server and of its disks."""
-    usual: dict[str, Any] = {
-        "clients": float(d.integer(2, 30)),
-        **peaks(),
-        "used": d.uniform(0.35, 0.75),
-        "tags": d.tags(),
-    }
-    return d.build.openzfs(d.name, **server, **usual, **more)
+    clients, busy = float(d.integer(2, 30)), peaks()
+    return d.build.openzfs(d.name, clients=clients, used=d.uniform(0.35, 0.75), tags=d.tags(), **busy, **server)
 
 
 def nightly_little(use: Use, little: Share) -> One:
@@ -73,8 +66,8 @@ def _disks(d: Draw, values: Floats, percent: float, **more: Any) -> FsxFileSyste
     more.setdefault("iops", int(3 * gib * d.uniform(2, 12)) + 500)
     more.setdefault("days", d.uniform(45, 400))
     work = d.work(d.published(values), (0.5, 30), (0.5, 30), size, size, (1, 300))
-    server = {"storage_gib": gib, "throughput": SMALLEST[deployment], "deployment": deployment, "activity": work}
-    return _served(d, server, lambda: {"server_peak": d.uniform(5, 60), "disk_iops_peak": percent}, more)
+    more |= {"storage_gib": gib, "throughput": SMALLEST[deployment], "deployment": deployment, "activity": work}
+    return _served(d, lambda: {"server_peak": d.uniform(5, 60), "disk_iops_peak": percent}, more)
 
 
 def _few_iops(d: Draw) -> float:
@@ -118,8 +111,8 @@ def _server(d: Draw, values: Floats, share: float, sizes: Sizes = _SIZES, **more
     more.setdefault("days", d.uniform(45, 400))
     gib, moved = d.whole(500, 20_000), share * mb_s * 1e6
     work = d.work(d.published(values), moved * (1 - written) / MIB, moved * written / MIB, size, size, (1, 300))
-    server = {"storage_gib": gib, "throughput": mb_s, "deployment": deployment, "activity": work}
-    return _served(d, server, lambda: {"server_peak": 100 * share, "disk_iops_peak": d.uniform(5, 60)}, more)
+    more |= {"storage_gib": gib, "throughput": mb_s, "deployment": deployment, "activity": work}
+    return _served(d, lambda: {"server_peak": 100 * share, "disk_iops_peak": d.uniform(5, 60)}, more)
 
 
 def _little(d: Draw) -> float:
