@@ -32,7 +32,7 @@ def full(d: Draw) -> Floats:
     return d.full(d.demand())
 
 
-def _served(d: Draw, peaks: Callable[[], dict[str, float]], server: dict[str, Any]) -> FsxFileSystem:
+def _served(d: Draw, peaks: Callable[[], dict[str, Any]], server: dict[str, Any]) -> FsxFileSystem:
     """Plant an OpenZFS file system with some clients; `peaks` draws percent of its file server and of its disks."""
     clients, busy = float(d.integer(2, 30)), peaks()
     return d.build.openzfs(d.name, clients=clients, used=d.uniform(0.35, 0.75), tags=d.tags(), **busy, **server)
