@@ -8,8 +8,7 @@ from slackwater_simulator.mechanisms import (
     cpu_credits,
     cpu_surplus,
     efs_allowance,
-    efs_bursting,
-    efs_provisioned,
+    efs_credits,
     instance_allowance,
     let_through,
     network_buckets,
@@ -35,7 +34,7 @@ def test_a_bucket_refills_at_its_baseline_and_no_further_than_full():
 
 
 def test_a_small_bursting_file_system_drains_in_six_hours_of_full_burst():
-    credit = efs_bursting(np.full(600, 100.0 * MIB), 10 * GIB)
+    credit = efs_credits(np.full(600, 100.0 * MIB), 10 * GIB)
     assert int(np.argmin(credit.balance > 0)) / 60 == pytest.approx(6.18, rel=0.01)
     assert credit.done[-1] / 60 == pytest.approx(MIB)
     assert credit.permitted[-1] == MIB
@@ -43,7 +42,7 @@ def test_a_small_bursting_file_system_drains_in_six_hours_of_full_burst():
 
 def test_credits_that_never_run_out_are_the_same_stepped_or_not():
     demand = np.random.default_rng(1).uniform(0, 20, 2_000) * MIB
-    quick = efs_bursting(demand, 100 * GIB)
+    quick = efs_credits(demand, 100 * GIB)
     slow = stepped(demand, 5_000.0 * 1024, 100.0 * MIB, 2_308_974_418_330.0)
     assert quick.balance == pytest.approx(slow.balance)
     assert quick.done == pytest.approx(slow.done)
@@ -95,8 +94,8 @@ def test_what_an_instance_let_through_shows_the_same_credits_as_what_was_wanted(
 
 def test_a_provisioned_file_system_does_what_is_provisioned_or_what_its_size_allows():
     demand = np.full(10, 200.0 * MIB)
-    assert efs_provisioned(demand, 64.0, 100 * GIB).done / 60 == pytest.approx(64 * MIB)
-    assert efs_provisioned(demand, 64.0, 2 * TIB).done / 60 == pytest.approx(200 * MIB)
+    assert efs_credits(demand, 100 * GIB, 64.0).done / 60 == pytest.approx(64 * MIB)
+    assert efs_credits(demand, 2 * TIB, 64.0).done / 60 == pytest.approx(200 * MIB)
 
 
 def test_one_writer_waiting_2_9_milliseconds_makes_345_writes_a_second():

@@ -9,12 +9,7 @@ from .series import FIVE, MINUTE, MINUTELY, Signal, Track, added, alive
 
 _EC2 = ("NetworkIn", "NetworkOut", "NetworkPacketsIn", "NetworkPacketsOut", "CPUUtilization")
 _CREDITS = ("CPUCreditBalance", "CPUSurplusCreditBalance", "CPUSurplusCreditsCharged", "CPUCreditUsage")
-_EBS_TOTALS = {
-    "EBSReadBytes": "VolumeReadBytes",
-    "EBSWriteBytes": "VolumeWriteBytes",
-    "EBSReadOps": "VolumeReadOps",
-    "EBSWriteOps": "VolumeWriteOps",
-}
+_EBS_TOTALS = {f"EBS{what}": f"Volume{what}" for what in ("ReadBytes", "WriteBytes", "ReadOps", "WriteOps")}
 _BALANCES = ("EBSIOBalance%", "EBSByteBalance%")
 _INSTANCE_CHECKS = ("InstanceEBSIOPSExceededCheck", "InstanceEBSThroughputExceededCheck")
 _BYTES, _OPERATIONS = ("VolumeReadBytes", "VolumeWriteBytes"), ("VolumeReadOps", "VolumeWriteOps")

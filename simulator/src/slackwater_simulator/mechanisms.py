@@ -31,25 +31,20 @@ def network_buckets(demand: Floats, baseline: float, peak: float, burst_minutes:
     return Shaped(passed, np.rint(np.where(held > 0.01 * baseline * MINUTE, held / 1500, 0.0)))
 
 
-def backlog(offered: Floats, capacity: Floats | float) -> Floats:
-    """Work done per step when what does not fit waits for the next step."""
-    limit = np.broadcast_to(capacity, offered.shape)
-    done = np.empty_like(offered)
-    waiting = 0.0
-    for now, (arrived, room) in enumerate(zip(offered.tolist(), limit.tolist(), strict=True)):
+def nfs_writes(offered: Floats, *, acknowledgement_s: float, writers: float, jitter: Floats) -> Floats:
+    """Writes a second when each of `writers` waits for its acknowledgement before it sends the next.
+
+    `offered` is writes/s wanted, per step; what does not fit waits. `jitter` multiplies the capacity. A sync export
+    acknowledges after stable storage, about 2.9 ms: 342 writes/s for one writer (report "Sharing WordPress content on
+    FSx for OpenZFS", 2025-03).
+    """
+    done, waiting = np.empty_like(offered), 0.0
+    capacity = writers / acknowledgement_s * jitter
+    for now, (arrived, room) in enumerate(zip(offered.tolist(), capacity.tolist(), strict=True)):
         waiting += arrived
         done[now] = min(waiting, room)
         waiting -= done[now]
     return done
-
-
-def nfs_writes(offered: Floats, *, acknowledgement_s: float, writers: float, jitter: Floats) -> Floats:
-    """Writes a second when each of `writers` waits for its acknowledgement before it sends the next.
-
-    `offered` is writes/s wanted, per step; `jitter` multiplies the capacity. A sync export acknowledges after stable
-    storage, about 2.9 ms: 342 writes/s for one writer (report "Sharing WordPress content on FSx for OpenZFS", 2025-03).
-    """
-    return backlog(offered, writers / acknowledgement_s * jitter)
 
 
 class Credits(NamedTuple):
@@ -84,21 +79,17 @@ def stepped(demand: Floats, baseline: float, burst: float, most: float) -> Credi
     return Credits(np.array(done), held, np.where(held > 0, burst, baseline))
 
 
-def efs_bursting(demand: Floats, standard_bytes: float) -> Credits:
-    """A bursting EFS file system that meets `demand` (metered bytes/s) as its credits allow."""
-    return bursting(demand, *efs_allowance(standard_bytes))
+def efs_credits(demand: Floats, standard_bytes: float, provisioned_mibps: float | None = None) -> Credits:
+    """An EFS file system that meets `demand` (metered bytes/s) as its credits allow, or what is provisioned.
 
-
-def efs_provisioned(demand: Floats, mibps: float, standard_bytes: float) -> Credits:
-    """A provisioned EFS file system: never more than what is provisioned, or than the size allows, where that is more.
-
-    Source: Amazon EFS performance, EFS user guide.
+    It never does more than what is provisioned, or than the size allows, where that is more. Source: Amazon EFS
+    performance, EFS user guide.
     """
-    if 50 * 1024 * standard_bytes / GIB > mibps * MIB:
-        return efs_bursting(demand, standard_bytes)
-    permitted = np.full_like(demand, mibps * MIB)
-    done = np.minimum(demand, permitted) * MINUTE
-    return Credits(done, np.full_like(demand, efs_allowance(standard_bytes).most), permitted)
+    allowance = efs_allowance(standard_bytes)
+    if provisioned_mibps is None or 50 * 1024 * standard_bytes / GIB > provisioned_mibps * MIB:
+        return bursting(demand, *allowance)
+    permitted = np.full_like(demand, provisioned_mibps * MIB)
+    return Credits(np.minimum(demand, permitted) * MINUTE, np.full_like(demand, allowance.most), permitted)
 
 
 class Allowance(NamedTuple):
