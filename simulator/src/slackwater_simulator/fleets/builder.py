@@ -71,10 +71,9 @@ class Builder:
 
     def plant(self, resource: Resource, story: str, *issues: str, control_of: str | None = None, **more: Any) -> None:
         """Label a resource with the detectors that should report it, or with the one that should not."""
-        what: dict[str, Any] = {"type": TYPES[type(resource)], "region": resource.region, "story": story, **more}
-        self.planted.append(
-            Planted(resource_id=resource.id, name=name_of(resource), issues=issues, control_of=control_of, **what)
-        )
+        of: dict[str, Any] = {"resource_id": resource.id, "type": TYPES[type(resource)], "name": name_of(resource)}
+        of |= {"region": resource.region, "story": story, "issues": issues, "control_of": control_of}
+        self.planted.append(Planted(**of, **more))
 
     def change[T: (Volume, Instance)](self, resource: T, **parts: Any) -> T:
         """Put a changed resource in the place of one that was collected."""

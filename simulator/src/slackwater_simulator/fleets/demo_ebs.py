@@ -128,13 +128,6 @@ def settings(build: Builder) -> None:
         volume_on(build, catalogue, name, size, device=f"/dev/sd{device}", activity=activity, **more)
 
 
-def limits(build: Builder) -> None:
-    """Where the instance, or a bucket of credits, is the limit, and look-alikes."""
-    _bound(build)
-    _credits(build)
-    _throttled(build)
-
-
 def _job(build: Builder, name: str, hour: float, hours: float) -> Floats:
     """Full speed from this hour (UTC) every day for so many hours, and next to nothing else."""
     values = build.shapes.blocks([(day, hour, hours, 0.97) for day in _EVERY_DAY], 0.01)
@@ -146,8 +139,8 @@ def _moved(build: Builder, values: Floats, read: float, write: float, size: floa
     return work(build.shapes.signal(values), read, write, read_size=size, write_size=size)
 
 
-def _bound(build: Builder) -> None:
-    """`ingest-worker` is another case of it."""
+def bound(build: Builder) -> None:
+    """Instances that are the limit, and look-alikes. `ingest-worker` is another case of it."""
     tickets = _server(build, "tickets-db", "t3.large", "platform")
     volume_on(build, tickets, "tickets-data", 500, iops=40_000, activity=io(build, "office", 4, 3, size=8 * KIB))
     trailers = _server(build, "trailers", "m6i.large", "video")
@@ -158,7 +151,8 @@ def _bound(build: Builder) -> None:
         volume_on(build, wiki, name, 60, device=f"/dev/sd{letter}", activity=io(build, "office", 1.5, 1))
 
 
-def _credits(build: Builder) -> None:
+def credits_spent(build: Builder) -> None:
+    """Volumes whose burst credits are the limit, and one whose are not."""
     builds = _server(build, "builds", "m6i.2xlarge", "platform", 260)
     cache = _moved(build, _job(build, "builds", 13.0, 4.0), 18, 9, 16 * KIB)
     volume_on(build, builds, "builds-cache", 120, type="gp2", activity=cache)
@@ -169,7 +163,8 @@ def _credits(build: Builder) -> None:
     volume_on(build, logs, "logs-today", 2_000, device="/dev/sdg", type="st1", activity=today)
 
 
-def _throttled(build: Builder) -> None:
+def throttled(build: Builder) -> None:
+    """An instance whose EBS burst is the limit, and one whose is not."""
     renders = _server(build, "subtitle-renders", "m6i.large", "video")
     carried = _carried(build, renders, 220 * MIB * _job(build, "renders", 12.5, 8.0)) / (220 * MIB)
     posters = _job(build, "posters", 15.0, 0.4)

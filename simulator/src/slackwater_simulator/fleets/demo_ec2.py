@@ -132,12 +132,6 @@ def _resized(build: Builder) -> None:
     server(build, "upload-gateway", "t3.medium", "web", 120, joined, joined, cpu(build), **life)
 
 
-def usage(build: Builder) -> None:
-    """Servers that nobody needs any more, T instances that pay for surplus CPU credits, and their look-alikes."""
-    _idle(build)
-    _surcharged(build)
-
-
 def _chores(build: Builder, name: str) -> Floats:
     """Percent of the CPU that an empty system takes: its timers, every hour."""
     values = 0.3 * noise(build.shapes.random(name, "cpu"), 0.2)
@@ -149,7 +143,8 @@ def _heartbeat(build: Builder, name: str, mb_a_day: float) -> Flow:
     return Flow(build.shapes.signal(mb_a_day * MB / DAY_MINUTES * noise(build.shapes.random(name, "network"), 0.5)))
 
 
-def _idle(build: Builder) -> None:
+def idle(build: Builder) -> None:
+    """Servers that nobody needs any more, and look-alikes."""
     busy = _chores(build, "audience-report")
     busy[build.shapes.minute(26, 2) : build.shapes.minute(26, 5)] = 74.0
     licence = tags("platform", keep="licence server")
@@ -164,7 +159,8 @@ def _idle(build: Builder) -> None:
         build.instance(name, kind, days=days, cpu=used, net_in=net_in, net_out=net_out, tags=own)
 
 
-def _surcharged(build: Builder) -> None:
+def surcharged(build: Builder) -> None:
+    """T instances that pay for surplus CPU credits, and look-alikes."""
     shapes = build.shapes
     sundays = shapes.blocks([(day, 0.0, 22.0, 92.0) for day in range(34) if day % 7 == 1], 1.5)
     looped = np.where(shapes.blocks([(19, 3.0, 50.0, 1.0)]) > 0, 98.0, 6.0)

@@ -121,13 +121,10 @@ class _Hard:
         else:
             metered = self._peak((provisioned or 100) * MIB)  # a read counts a third
             work = self._work(metered / (0.4 + 0.6 / 3), size)
-        place: dict[str, Any] = {
-            "zones": "a" if number % 10 == 3 else "acd",
-            "one_zone": "a" if number % 4 == 1 else None,
-        }
-        days, clients = self._between(5, 700), Flow(work.shape, self._between(1, 30))
+        zones, one_zone = "a" if number % 10 == 3 else "acd", "a" if number % 4 == 1 else None
         more: dict[str, Any] = {"mode": mode, "provisioned_mibps": provisioned, "standard_bytes": int(stored * GIB)}
-        self.build.file_system(f"share-{number:05}", days=days, activity=work, clients=clients, **place, **more)
+        more |= {"days": self._between(5, 700), "clients": Flow(work.shape, self._between(1, 30))}
+        self.build.file_system(f"share-{number:05}", zones=zones, one_zone=one_zone, activity=work, **more)
 
     def _server(self, number: int) -> None:
         """Two of three are OpenZFS, half of these with a sync export near 100 small writes a second."""
