@@ -66,7 +66,6 @@ class Builder:
         return int(self.now - days * DAY)
 
     def id(self, prefix: str, name: str) -> str:
-        """A stable id."""
         return f"{prefix}-{hexadecimal(f'{self.seed}/{self.region}/{prefix}/{name}')}"
 
     def plant(self, resource: Resource, story: str, *issues: str, control_of: str | None = None, **more: Any) -> None:
@@ -147,11 +146,9 @@ class Builder:
         self.events.append(TrailEvent(name=name, at=at, request=request, response=response, **own))
 
     def detached(self, volume_id: str, instance_id: str, at: int) -> None:
-        """A DetachVolume event."""
         self._moved("Detach", at, volume_id, instance_id, {"volumeId": volume_id, "force": False})
 
     def attached(self, volume_id: str, instance_id: str, at: int) -> None:
-        """An AttachVolume event."""
         request = {"volumeId": volume_id, "instanceId": instance_id, "device": "/dev/sdf"}
         self._moved("Attach", at, volume_id, instance_id, request)
 
@@ -168,7 +165,6 @@ class Builder:
         self.event("TerminateInstances", at, request, response, ("AWS::EC2::Instance", instance_id))
 
     def created(self, volume: Volume) -> None:
-        """A CreateVolume event."""
         size = str(volume.size_gib)
         request = {"size": size, "zone": volume.az, "volumeType": volume.type}
         response = {"volumeId": volume.id, "size": size, "status": "creating", "availabilityZone": volume.az}
@@ -218,13 +214,11 @@ class Builder:
         return svm
 
     def ontap(self, svm: StorageVirtualMachine, key: str, name: str, **more: Any) -> None:
-        """An ONTAP volume."""
         own: dict[str, Any] = {"file_system_id": svm.file_system_id, "region": self.region, "created": svm.created}
         own |= {"kind": "ONTAP", "path": f"/{name}", "svm_id": svm.id, **more}
         self.fsx_volumes.append(FsxVolume(id=self.id("fsvol", key), name=name, **own))
 
     def fsx_volume(self, system: FsxFileSystem, volume_id: str, name: str, **more: Any) -> FsxVolume:
-        """An OpenZFS volume."""
         own: dict[str, Any] = {"file_system_id": system.id, "region": self.region, "created": system.created, **more}
         self.fsx_volumes.append(volume := FsxVolume(id=volume_id, name=name, **own))
         return volume
@@ -236,6 +230,5 @@ class Builder:
         return self.fsx_volume(system, self.id("fsvol", system.tags["Name"] + name), name, **own, **more)
 
     def fleet(self, account: str, roles: Sequence[Role] = (), regions: tuple[str, ...] | None = None) -> Fleet:
-        """What was collected."""
         held: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)[3:]}
         return Fleet(now=self.now, account=account, regions=regions or (self.region,), roles=roles, **held)

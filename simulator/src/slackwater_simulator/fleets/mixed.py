@@ -318,8 +318,8 @@ class _Mixed:
             case 0:
                 night = shapes.signal(shapes.blocks([(2 + number % 25, 16.0, 3.0, 1.0)]))
                 work, clients = Activity(shape=night, read=20.0 * MIB, write=5.0 * MIB), Flow(night, 2.0)
-                why = "Use within thirty days."
-                control("monthly", "Used one night a month.", why, activity=work, clients=clients)
+                story, why = "Used one night a month.", "Use within thirty days."
+                control("monthly", story, why, activity=work, clients=clients)
             case 1:
                 control("dark", "No metrics at all.", "No telemetry proves nothing.", voice="dark")
             case 2:

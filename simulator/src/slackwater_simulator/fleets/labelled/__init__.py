@@ -6,6 +6,7 @@ A table of a detector's scenarios is named after it, such as `EFS_IDLE_ISSUES`; 
 import pkgutil
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 
@@ -62,14 +63,8 @@ def _draw(build: Builder, name: str, *kind: str) -> Draw:
 
 
 def _plant(build: Builder, detector: str, scenario: Scenario, count: int) -> None:
+    issues, control = ((detector,), None) if scenario.issue else ((), detector)
+    more: dict[str, Any] = {"control_of": control, "scenario": scenario.name, "full": scenario.full}
     for number in range(count):
         resource = scenario.plant(_draw(build, f"{detector}-{scenario.name}-{number:04}"))
-        build.plant(
-            resource,
-            scenario.story,
-            *((detector,) if scenario.issue else ()),
-            *scenario.also,
-            control_of=None if scenario.issue else detector,
-            scenario=scenario.name,
-            full=scenario.full,
-        )
+        build.plant(resource, scenario.story, *issues, *scenario.also, **more)

@@ -241,10 +241,9 @@ EC2_NETWORK_THROTTLED_ALSO = {"cpu-bound": ("ec2-network-over-baseline",)}
 # --- ec2-network-over-baseline ----------------------------------------------------------------------------------------
 def _within_credits(d: Draw, kind: str, burst_minutes: float, minutes: float) -> float:
     """A rate, bytes a second, that uses at most half of a full bucket, which fills again within the day."""
-    base, peak = _base(kind), TYPES[kind].peak_bytes
-    most = min(
-        0.5 * burst_minutes * (peak - base) / minutes, 0.7 * base * (1_440 - minutes) / minutes, 0.8 * (peak - base)
-    )
+    base, day = _base(kind), 1_440
+    spare = TYPES[kind].peak_bytes - base
+    most = min(0.5 * burst_minutes * spare / minutes, 0.7 * base * (day - minutes) / minutes, 0.8 * spare)
     return base + max(0.5 * base, min(most, base * d.spread(0.5, 20)))
 
 

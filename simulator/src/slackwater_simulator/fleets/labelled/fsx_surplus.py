@@ -95,11 +95,8 @@ FSX_SURPLUS_IOPS_UNKNOWN: Rows = without_data(_disks, _few_iops)
 # --- fsx-surplus-throughput -------------------------------------------------------------------------------------------
 type Sizes = dict[str, tuple[int, ...]]
 
-_SIZES: Sizes = {
-    "SINGLE_AZ_1": (128, 256, 512, 1_024, 2_048),
-    "SINGLE_AZ_2": (320, 640, 1_280, 2_560),
-    "MULTI_AZ_1": (320, 640, 1_280, 2_560),
-}
+_LARGER = (320, 640, 1_280, 2_560)
+_SIZES: Sizes = {"SINGLE_AZ_1": (128, 256, 512, 1_024, 2_048), "SINGLE_AZ_2": _LARGER, "MULTI_AZ_1": _LARGER}
 _LEAST: Sizes = {deployment: (size,) for deployment, size in SMALLEST.items()}
 _WITH_BURST: Sizes = {deployment: sizes[:3] for deployment, sizes in _SIZES.items()}
 

@@ -205,9 +205,7 @@ def _sync_served(d: Draw, activity: Activity, disk: tuple[float, float]) -> FsxV
     return _served(d, activity, _sync(d), disk=d.uniform(*disk))
 
 
-def _acknowledged(
-    d: Draw, starts: list[int], minutes: float, *, offered: float, size: float, writers: int = 1
-) -> Activity:
+def _in_turn(d: Draw, starts: list[int], minutes: float, *, offered: float, size: float, writers: int = 1) -> Activity:
     """So much more than one acknowledgement after the other allows, in runs. An acknowledgement takes 1.5 to 7 ms."""
     ack = d.spread(0.0015, 0.007)
     return _writing(d, _let_through(d, starts, minutes, ack, offered, writers), size)
@@ -233,7 +231,7 @@ def _small(d: Draw) -> float:
 def _drawn(d: Draw, offered: Range = (1.1, 3), writers: tuple[int, int] = (1, 2)) -> Activity:
     """One writer, or from so many to less than so many, who wait every day, every week, or once."""
     starts, minutes, more = _starts(d), d.uniform(75, 360), d.uniform(*offered)
-    return _acknowledged(d, starts, minutes, offered=more, size=_small(d), writers=d.integer(*writers))
+    return _in_turn(d, starts, minutes, offered=more, size=_small(d), writers=d.integer(*writers))
 
 
 def _fewer_writers(d: Draw) -> FsxVolume:
@@ -246,7 +244,7 @@ def _fewer_writers(d: Draw) -> FsxVolume:
 
 
 def _daily(d: Draw, offered: float) -> Activity:
-    return _acknowledged(d, d.daily(), d.uniform(75, 360), offered=offered, size=_small(d))
+    return _in_turn(d, d.daily(), d.uniform(75, 360), offered=offered, size=_small(d))
 
 
 def _neighbour(d: Draw) -> FsxVolume:
@@ -287,13 +285,13 @@ FSX_SYNC_EXPORT_CONTROLS: Rows = {
     ),
     "one-deployment: A few minutes of waiting, once.": lambda d: _sync_served(
         d,
-        _acknowledged(d, [d.ago(d.uniform(1, 12))], d.uniform(2, 10), offered=d.uniform(1.1, 1.8), size=_small(d)),
+        _in_turn(d, [d.ago(d.uniform(1, 12))], d.uniform(2, 10), offered=d.uniform(1.1, 1.8), size=_small(d)),
         (2, 30),
     ),
     "busy-disk: Its disks are the limit.": lambda d: _sync_served(d, _drawn(d), (80, 99.5)),
     "busy-neighbour: Another volume keeps the disks busy.": _neighbour,
     "large-writes: Large writes.": lambda d: _sync_served(
-        d, _acknowledged(d, _starts(d), d.uniform(75, 360), offered=1.2, size=d.spread(128, 1024) * KIB), (10, 45)
+        d, _in_turn(d, _starts(d), d.uniform(75, 360), offered=1.2, size=d.spread(128, 1024) * KIB), (10, 45)
     ),
     "async: Acknowledged at once.": _async,
     "read-only: Read, not written.": lambda d: _sync_served(
