@@ -9,10 +9,8 @@ from . import mechanisms
 from .resources import GIB, KIB, MIB, Activity, ElasticFileSystem
 from .series import FOREVER, MINUTE, MINUTELY, QUARTER, Signal, Track, alive
 
-_EFS_IO = (
-    *("MeteredIOBytes", "TotalIOBytes", "DataReadIOBytes", "DataWriteIOBytes", "MetadataIOBytes"),
-    *("MetadataReadIOBytes", "MetadataWriteIOBytes", "ClientConnections"),
-)
+WORK = ("MeteredIOBytes", "TotalIOBytes", "DataReadIOBytes", "DataWriteIOBytes", "MetadataIOBytes")
+_EFS_IO = (*WORK, "MetadataReadIOBytes", "MetadataWriteIOBytes", "ClientConnections")
 LIMITS = ("PercentIOLimit", "PermittedThroughput", "BurstCreditBalance")
 STORAGE_CLASSES = ("Total", "Standard", "IA", "IASizeOverhead", "Archive", "ArchiveSizeOverhead")
 _ELASTIC_WRITE = 5_000 * MIB

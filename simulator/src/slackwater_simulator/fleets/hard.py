@@ -106,10 +106,8 @@ class _Hard:
                 mib_s = int(self.random.choice((250, 500, 1_000)))
                 work = self._work(self._peak(_USED * mib_s) * MIB, 256 * KIB)
                 return {"type": "gp3", "throughput": mib_s, "iops": 4_000, "activity": work}
-            case _:
-                operations = self._peak(_USED * _GP3_IOPS)
-                work = self._work(operations * 16 * KIB, 16 * KIB)
-                return {"type": "io1", "iops": _GP3_IOPS, "activity": work}
+        work = self._work(self._peak(_USED * _GP3_IOPS) * 16 * KIB, 16 * KIB)
+        return {"type": "io1", "iops": _GP3_IOPS, "activity": work}
 
     def _files(self, number: int) -> None:
         """Every second one is near the limit of its throughput, or near 50 writes a second."""
