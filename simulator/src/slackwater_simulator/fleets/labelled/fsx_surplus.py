@@ -32,10 +32,10 @@ def full(d: Draw) -> Floats:
     return d.full(d.demand())
 
 
-def _served(d: Draw, peaks: Callable[[], dict[str, Any]], server: dict[str, Any]) -> FsxFileSystem:
-    """Plant an OpenZFS file system with some clients; `peaks` draws percent of its file server and of its disks."""
-    clients, busy = float(d.integer(2, 30)), peaks()
-    return d.build.openzfs(d.name, clients=clients, used=d.uniform(0.35, 0.75), tags=d.tags(), **busy, **server)
+def _served(d: Draw, other_peak: str, settings: dict[str, Any]) -> FsxFileSystem:
+    """Plant an OpenZFS file system with some clients, and draw how busy its file server or its disks are besides."""
+    settings |= {"clients": float(d.integer(2, 30)), other_peak: d.uniform(5, 60), "used": d.uniform(0.35, 0.75)}
+    return d.build.openzfs(d.name, tags=d.tags(), **settings)
 
 
 def nightly_little(use: Use, little: Share) -> One:
@@ -67,7 +67,7 @@ def _disks(d: Draw, values: Floats, percent: float, **more: Any) -> FsxFileSyste
     more.setdefault("days", d.uniform(45, 400))
     work = d.work(d.published(values), (0.5, 30), (0.5, 30), size, size, (1, 300))
     more |= {"storage_gib": gib, "throughput": SMALLEST[deployment], "deployment": deployment, "activity": work}
-    return _served(d, lambda: {"server_peak": d.uniform(5, 60), "disk_iops_peak": percent}, more)
+    return _served(d, "server_peak", {**more, "disk_iops_peak": percent})
 
 
 def _few_iops(d: Draw) -> float:
@@ -109,7 +109,7 @@ def _server(d: Draw, values: Floats, share: float, sizes: Sizes = _SIZES, **more
     gib, moved = d.whole(500, 20_000), share * mb_s * 1e6
     work = d.work(d.published(values), moved * (1 - written) / MIB, moved * written / MIB, size, size, (1, 300))
     more |= {"storage_gib": gib, "throughput": mb_s, "deployment": deployment, "activity": work}
-    return _served(d, lambda: {"server_peak": 100 * share, "disk_iops_peak": d.uniform(5, 60)}, more)
+    return _served(d, "disk_iops_peak", {**more, "server_peak": 100 * share})
 
 
 def _little(d: Draw) -> float:
