@@ -28,7 +28,7 @@ def planted(build):
         for one in scenarios()[detector]:
             names = (f"{detector}-{one.name}-{n}" for n in range(EACH))
             draws = [Draw(build.shapes.random(name), build, name) for name in names]
-            ids[detector, one.name] = [resource.id for resource in one.plant(draws)]
+            ids[detector, one.name] = [one.plant(d).id for d in draws]
     ids["ordinary"] = [ordinary.server(Draw(build.shapes.random(n), build, f"ordinary-{n}")).id for n in range(8)]
     return ids
 

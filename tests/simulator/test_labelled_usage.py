@@ -24,7 +24,7 @@ class Drawn:
         for one in scenarios()[detector]:
             names = [f"{detector}-{one.name}-{number}" for number in range(OF_EACH)]
             draws = [Draw(build.shapes.random(name), build, name) for name in names]
-            self.instances[one.name] = list(one.plant(draws))
+            self.instances[one.name] = [one.plant(d) for d in draws]
         self.fleet = build.fleet(ACCOUNT)
         self.telemetry = Telemetry(self.fleet)
 

@@ -4,14 +4,11 @@ import numpy as np
 import pytest
 
 from slackwater_simulator.mechanisms import (
-    _all_buckets,
-    _each_bucket,
     bursting,
     cpu_credits,
     cpu_surplus,
     efs_allowance,
-    efs_bursting,
-    efs_provisioned,
+    efs_credits,
     instance_allowance,
     let_through,
     network_buckets,
@@ -24,21 +21,20 @@ MIB, GIB, TIB = 1 << 20, 1 << 30, 1 << 40
 
 
 def test_a_full_bucket_lasts_as_long_as_its_burst_at_the_peak():
-    demand = np.full((1, 120), 1e9)
-    passed = network_buckets(demand, np.array([8e6]), np.array([625e6]), np.array([600.0])).passed[0] / 60
+    passed = network_buckets(np.full(120, 1e9), 8e6, 625e6, 10).passed / 60
     assert passed[:10] == pytest.approx(625e6)
     assert passed[11:] == pytest.approx(8e6)
 
 
 def test_a_bucket_refills_at_its_baseline_and_no_further_than_full():
-    demand = np.zeros((1, 10_000))
-    demand[0, :20] = demand[0, -20:] = 1e9
-    passed = network_buckets(demand, np.array([8e6]), np.array([625e6]), np.array([600.0])).passed[0]
+    demand = np.zeros(10_000)
+    demand[:20] = demand[-20:] = 1e9
+    passed = network_buckets(demand, 8e6, 625e6, 10).passed
     assert passed[:20] == pytest.approx(passed[-20:])
 
 
 def test_a_small_bursting_file_system_drains_in_six_hours_of_full_burst():
-    credit = efs_bursting(np.full(600, 100.0 * MIB), 10 * GIB)
+    credit = efs_credits(np.full(600, 100.0 * MIB), 10 * GIB)
     assert int(np.argmin(credit.balance > 0)) / 60 == pytest.approx(6.18, rel=0.01)
     assert credit.done[-1] / 60 == pytest.approx(MIB)
     assert credit.permitted[-1] == MIB
@@ -46,7 +42,7 @@ def test_a_small_bursting_file_system_drains_in_six_hours_of_full_burst():
 
 def test_credits_that_never_run_out_are_the_same_stepped_or_not():
     demand = np.random.default_rng(1).uniform(0, 20, 2_000) * MIB
-    quick = efs_bursting(demand, 100 * GIB)
+    quick = efs_credits(demand, 100 * GIB)
     slow = stepped(demand, 5_000.0 * 1024, 100.0 * MIB, 2_308_974_418_330.0)
     assert quick.balance == pytest.approx(slow.balance)
     assert quick.done == pytest.approx(slow.done)
@@ -98,8 +94,8 @@ def test_what_an_instance_let_through_shows_the_same_credits_as_what_was_wanted(
 
 def test_a_provisioned_file_system_does_what_is_provisioned_or_what_its_size_allows():
     demand = np.full(10, 200.0 * MIB)
-    assert efs_provisioned(demand, 64.0, 100 * GIB).done / 60 == pytest.approx(64 * MIB)
-    assert efs_provisioned(demand, 64.0, 2 * TIB).done / 60 == pytest.approx(200 * MIB)
+    assert efs_credits(demand, 100 * GIB, 64.0).done / 60 == pytest.approx(64 * MIB)
+    assert efs_credits(demand, 2 * TIB, 64.0).done / 60 == pytest.approx(200 * MIB)
 
 
 def test_one_writer_waiting_2_9_milliseconds_makes_345_writes_a_second():
@@ -139,12 +135,3 @@ def test_an_efs_file_system_earns_and_bursts_by_what_it_holds(gib, baseline, bur
     assert allowance.baseline / MIB == pytest.approx(baseline, rel=1e-4)
     assert allowance.burst / MIB == pytest.approx(burst)
     assert allowance.most / TIB == pytest.approx(held)
-
-
-def test_few_instances_are_stepped_as_many_are() -> None:
-    random = np.random.default_rng(3)
-    demand = random.gamma(0.5, 1e8, (3, 2_000))
-    baseline, peak = np.full(3, 8e6), np.full(3, 3.5e8)
-    few, many = (way(demand, baseline, peak, 600 * (peak - baseline), 60) for way in (_each_bucket, _all_buckets))
-    assert all(np.array_equal(one, other) for one, other in zip(few, many, strict=True))
-    assert few[1].any(), "something was held back"

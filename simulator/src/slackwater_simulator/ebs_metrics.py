@@ -21,9 +21,8 @@ _CREDIT_UNITS = {"gp2": "operations", "st1": "bytes", "sc1": "bytes"}
 
 def ebs_names(volume: Volume) -> tuple[str, ...]:
     """Metrics with the dimension VolumeId alone. Without a burst there is no balance on Nitro, and 100 % on Xen."""
-    balanced = mechanisms.volume_allowance(volume.type, volume.size_gib) or (
-        volume.type in _CREDIT_UNITS and not volume.nitro
-    )
+    bursts = mechanisms.volume_allowance(volume.type, volume.size_gib) is not None
+    balanced = bursts or (volume.type in _CREDIT_UNITS and not volume.nitro)
     return (*_EBS, "BurstBalance") if balanced else _EBS
 
 

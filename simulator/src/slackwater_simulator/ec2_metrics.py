@@ -9,12 +9,7 @@ from .series import FIVE, MINUTE, MINUTELY, Signal, Track, added, alive
 
 _EC2 = ("NetworkIn", "NetworkOut", "NetworkPacketsIn", "NetworkPacketsOut", "CPUUtilization")
 _CREDITS = ("CPUCreditBalance", "CPUSurplusCreditBalance", "CPUSurplusCreditsCharged", "CPUCreditUsage")
-_EBS_TOTALS = {
-    "EBSReadBytes": "VolumeReadBytes",
-    "EBSWriteBytes": "VolumeWriteBytes",
-    "EBSReadOps": "VolumeReadOps",
-    "EBSWriteOps": "VolumeWriteOps",
-}
+_EBS_TOTALS = {f"EBS{what}": f"Volume{what}" for what in ("ReadBytes", "WriteBytes", "ReadOps", "WriteOps")}
 _BALANCES = ("EBSIOBalance%", "EBSByteBalance%")
 _INSTANCE_CHECKS = ("InstanceEBSIOPSExceededCheck", "InstanceEBSThroughputExceededCheck")
 _BYTES, _OPERATIONS = ("VolumeReadBytes", "VolumeWriteBytes"), ("VolumeReadOps", "VolumeWriteOps")
@@ -83,26 +78,25 @@ def _ebs_limit(instance: Instance, metric: str, volumes: list[Volume]) -> Track:
     by_bytes = metric in ("EBSByteBalance%", "InstanceEBSThroughputExceededCheck")
     balance, limit = metric in _BALANCES, instance.kind.ebs
     work = _carried(volumes, _BYTES if by_bytes else _OPERATIONS)
+    quiet = alive(instance.intervals, FIVE if balance else MINUTELY, 100.0 if balance else 0.0)
     if work is None or limit is None:
-        return alive(instance.intervals, FIVE if balance else MINUTELY, 100.0 if balance else 0.0)
+        return quiet
     allowance = (
         mechanisms.instance_allowance(limit.baseline_mbps * 125_000, limit.maximum_mbps * 125_000)
         if by_bytes
         else mechanisms.instance_allowance(limit.baseline_iops, limit.maximum_iops)
     )
     wanted = work.stats.total / MINUTE
-    if wanted.max() <= allowance.baseline * _NEARLY:  # most instances: nothing to step through
-        return alive(instance.intervals, FIVE if balance else MINUTELY, 100.0 if balance else 0.0)
-    if balance and not allowance.most:
-        return alive(instance.intervals, FIVE, 100.0)
+    # Most instances: nothing to step through.
+    if wanted.max() <= allowance.baseline * _NEARLY or (balance and not allowance.most):
+        return quiet
     credit = mechanisms.bursting(wanted, *allowance)
     if balance:
         left = Signal.sampled(work.origin, MINUTE, 100 * credit.balance / allowance.most)
         return alive(instance.intervals, left.coarsened(300), 1.0, digits=4)
     over = wanted >= credit.permitted * _NEARLY
-    if not over.any():
-        return alive(instance.intervals, MINUTELY, 0.0)
-    return alive(instance.intervals, Signal.sampled(work.origin, MINUTE, over.astype(np.float64)), 1.0)
+    shown = Signal.sampled(work.origin, MINUTE, over.astype(np.float64))
+    return alive(instance.intervals, shown, 1.0) if over.any() else quiet
 
 
 def _cpu_credits(instance: Instance, metric: str, an_hour: float) -> Track:

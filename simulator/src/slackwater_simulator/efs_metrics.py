@@ -9,10 +9,8 @@ from . import mechanisms
 from .resources import GIB, KIB, MIB, Activity, ElasticFileSystem
 from .series import FOREVER, MINUTE, MINUTELY, QUARTER, Signal, Track, alive
 
-_EFS_IO = (
-    *("MeteredIOBytes", "TotalIOBytes", "DataReadIOBytes", "DataWriteIOBytes", "MetadataIOBytes"),
-    *("MetadataReadIOBytes", "MetadataWriteIOBytes", "ClientConnections"),
-)
+WORK = ("MeteredIOBytes", "TotalIOBytes", "DataReadIOBytes", "DataWriteIOBytes", "MetadataIOBytes")
+_EFS_IO = (*WORK, "MetadataReadIOBytes", "MetadataWriteIOBytes", "ClientConnections")
 LIMITS = ("PercentIOLimit", "PermittedThroughput", "BurstCreditBalance")
 STORAGE_CLASSES = ("Total", "Standard", "IA", "IASizeOverhead", "Archive", "ArchiveSizeOverhead")
 _ELASTIC_WRITE = 5_000 * MIB
@@ -37,11 +35,8 @@ def efs_track(system: ElasticFileSystem, metric: str) -> Track | None:
         return _efs_during(system, metric, system.activity, (system.created, FOREVER))
     begin, end = system.active
     silent = [(system.created, begin), (end, FOREVER)] if system.voice == "zeros" else []
-    tracks = [
-        _efs_during(system, metric, system.activity, (begin, end)),
-        *(_efs_during(system, metric, None, span) for span in silent),
-    ]
-    return tuple(series for track in tracks for series in track)
+    parts = [(system.activity, system.active), *((None, span) for span in silent)]
+    return tuple(series for activity, span in parts for series in _efs_during(system, metric, activity, span))
 
 
 def _efs_during(system: ElasticFileSystem, metric: str, activity: Activity | None, span: tuple[int, int]) -> Track:
@@ -54,9 +49,8 @@ def _efs_during(system: ElasticFileSystem, metric: str, activity: Activity | Non
         return alive(since, Signal.sampled(activity.shape.origin, MINUTE, values), 1.0)
     burst = max(100 * MIB, 100 * MIB * system.standard_bytes // (GIB * KIB))
     if metric == "PermittedThroughput":
-        level = {"elastic": _ELASTIC_WRITE, "provisioned": (system.provisioned_mibps or 0) * MIB, "bursting": burst}[
-            system.mode
-        ]
+        bought = (system.provisioned_mibps or 0) * MIB
+        level = {"elastic": _ELASTIC_WRITE, "provisioned": bought, "bursting": burst}[system.mode]
         return alive(since, MINUTELY, float(level))
     if metric == "BurstCreditBalance":
         return alive(since, MINUTELY, 2_308_974_418_330.0 * max(1.0, system.standard_bytes / (GIB * KIB)))
@@ -74,21 +68,17 @@ def _efs_metered(activity: Activity) -> float:
 
 def _efs_credits(activity: Activity, standard_bytes: int, provisioned_mibps: float | None) -> mechanisms.Credits:
     demand = activity.shape.stats.total * _efs_metered(activity)
-    if provisioned_mibps is None:
-        return mechanisms.efs_bursting(demand, standard_bytes)
-    return mechanisms.efs_provisioned(demand, provisioned_mibps, standard_bytes)
+    return mechanisms.efs_credits(demand, standard_bytes, provisioned_mibps)
 
 
 @lru_cache(maxsize=512)
 def _efs_delivered(activity: Activity, standard_bytes: int, provisioned_mibps: float | None) -> Activity:
     """The work that credits, or what is provisioned, let through: all of it, unless they bind."""
-    wanted = activity.shape.stats.total * (_efs_metered(activity) * MINUTE)
-    metered = _efs_credits(activity, standard_bytes, provisioned_mibps).done
-    if np.allclose(metered, wanted):
+    peak = _efs_metered(activity) * MINUTE
+    done = _efs_credits(activity, standard_bytes, provisioned_mibps).done
+    if np.allclose(done, activity.shape.stats.total * peak):
         return activity
-    return replace(
-        activity, shape=Signal.sampled(activity.shape.origin, MINUTE, metered / (_efs_metered(activity) * MINUTE))
-    )
+    return replace(activity, shape=Signal.sampled(activity.shape.origin, MINUTE, done / peak))
 
 
 def _efs_work(activity: Activity, metric: str, since: tuple[tuple[int, int], ...]) -> Track:
@@ -113,12 +103,8 @@ def efs_storage(system: ElasticFileSystem, storage_class: str) -> Track | None:
     """StorageBytes of one class, every fifteen minutes."""
     if system.voice == "dark":
         return system.telemetry.get("StorageBytes")
-    cold = system.ia_bytes + system.archive_bytes
-    size = {"Total": system.standard_bytes + cold, "Standard": system.standard_bytes, "IA": system.ia_bytes}
     if storage_class not in STORAGE_CLASSES:
         return None
-    return alive(
-        ((system.created, FOREVER),),
-        QUARTER,
-        float(size.get(storage_class, system.archive_bytes * (storage_class == "Archive"))),
-    )
+    standard, cold, archive = system.standard_bytes, system.ia_bytes, system.archive_bytes
+    sizes = {"Total": standard + cold + archive, "Standard": standard, "IA": cold, "Archive": archive}
+    return alive(((system.created, FOREVER),), QUARTER, float(sizes.get(storage_class, 0)))

@@ -1,6 +1,6 @@
 """How AWS holds work back: token buckets, credits, and writes that wait for an acknowledgement.
 
-Stepped through time at a minute or less, from published parameters; no closed formula decides what a metric shows.
+Stepped through time by the minute or coarser, from published parameters; no closed formula decides what a metric shows.
 """
 
 from typing import NamedTuple
@@ -11,78 +11,40 @@ from .series import MINUTE, Floats
 
 MIB, GIB, TIB = 1 << 20, 1 << 30, 1 << 40
 
-FEW_ROWS = 16
-"""Up to so many instances, a loop in Python over each one's steps is faster than numpy over all of them."""
-
 
 class Shaped(NamedTuple):
-    """Bytes a step that passed, and steps' pieces held back (what ENA counts as allowance exceeded)."""
+    """Bytes a minute that passed, and packets held back (what ENA counts as allowance exceeded)."""
 
     passed: Floats
     held: Floats
 
 
-def network_buckets(demand: Floats, baseline: Floats, peak: Floats, burst: Floats, *, step: int = MINUTE) -> Shaped:
-    """Network credits of many instances at once, one direction.
+def network_buckets(demand: Floats, baseline: float, peak: float, burst_minutes: float) -> Shaped:
+    """Network credits of an instance, one direction.
 
-    `demand` is bytes/s (instances × steps), `baseline` and `peak` bytes/s, `burst` seconds at the peak that a full
-    bucket allows. Buckets start full, fill at the baseline and never hold more. Source: Amazon EC2 instance network
-    bandwidth, EC2 user guide (bursts last 5 to 60 minutes; AWS publishes no credit size, hence the parameter).
+    `demand`, `baseline` and `peak` are bytes/s; a full bucket lasts for so many minutes at the peak. It starts full and
+    fills at the baseline. Source: Amazon EC2 instance network bandwidth, EC2 user guide (bursts last 5 to 60 minutes;
+    AWS publishes no credit size, hence the parameter).
     """
-    through = _each_bucket if len(demand) <= FEW_ROWS else _all_buckets
-    passed, held = through(demand, baseline, peak, burst * (peak - baseline), step)
-    return Shaped(passed * step, np.rint(np.where(held > 0.01 * baseline[:, None], held * step / 1500, 0.0)))
-
-
-def _all_buckets(demand: Floats, baseline: Floats, peak: Floats, room: Floats, step: int) -> tuple[Floats, Floats]:
-    """What passes and what is held back, bytes/s: every instance at once, a step at a time."""
-    tokens = room.copy()
-    passed = np.empty_like(demand)
-    held = np.zeros_like(demand)
-    columns = np.ascontiguousarray(demand.T)
-    for now, wanted in enumerate(columns):
-        rate = np.minimum(np.minimum(wanted, peak), baseline + tokens / step)
-        tokens = np.minimum(room, tokens + (baseline - rate) * step)
-        passed[:, now] = rate
-        held[:, now] = wanted - rate
-    return passed, held
-
-
-def _each_bucket(demand: Floats, baseline: Floats, peak: Floats, room: Floats, step: int) -> tuple[Floats, Floats]:
-    """Return what `_all_buckets` returns, computed for one instance after the other."""
-    passed = np.empty_like(demand)
-    for row, (wanted, base, most, full) in enumerate(
-        zip(demand.tolist(), baseline.tolist(), peak.tolist(), room.tolist(), strict=True)
-    ):
-        tokens = full
-        rates = []
-        for each in wanted:
-            rate = min(each, most, base + tokens / step)
-            tokens = min(full, tokens + (base - rate) * step)
-            rates.append(rate)
-        passed[row] = rates
-    return passed, demand - passed
-
-
-def backlog(offered: Floats, capacity: Floats | float) -> Floats:
-    """Work done per step when what does not fit waits for the next step."""
-    limit = np.broadcast_to(capacity, offered.shape)
-    done = np.empty_like(offered)
-    waiting = 0.0
-    for now, (arrived, room) in enumerate(zip(offered.tolist(), limit.tolist(), strict=True)):
-        waiting += arrived
-        done[now] = min(waiting, room)
-        waiting -= done[now]
-    return done
+    passed = bursting(demand, baseline, peak, burst_minutes * MINUTE * (peak - baseline)).done
+    held = demand * MINUTE - passed
+    return Shaped(passed, np.rint(np.where(held > 0.01 * baseline * MINUTE, held / 1500, 0.0)))
 
 
 def nfs_writes(offered: Floats, *, acknowledgement_s: float, writers: float, jitter: Floats) -> Floats:
     """Writes a second when each of `writers` waits for its acknowledgement before it sends the next.
 
-    `offered` is writes/s wanted, per step; `jitter` multiplies the capacity. A sync export acknowledges after stable
-    storage, about 2.9 ms: 342 writes/s for one writer (report "Sharing WordPress content on FSx for OpenZFS", 2025-03).
+    `offered` is writes/s wanted, per step; what does not fit waits. `jitter` multiplies the capacity. A sync export
+    acknowledges after stable storage, about 2.9 ms: 342 writes/s for one writer (report "Sharing WordPress content on
+    FSx for OpenZFS", 2025-03).
     """
-    return backlog(offered, writers / acknowledgement_s * jitter)
+    done, waiting = np.empty_like(offered), 0.0
+    capacity = writers / acknowledgement_s * jitter
+    for now, (arrived, room) in enumerate(zip(offered.tolist(), capacity.tolist(), strict=True)):
+        waiting += arrived
+        done[now] = min(waiting, room)
+        waiting -= done[now]
+    return done
 
 
 class Credits(NamedTuple):
@@ -93,45 +55,41 @@ class Credits(NamedTuple):
     permitted: Floats
 
 
-def bursting(demand: Floats, baseline: float, burst: float, most: float, *, step: int = MINUTE) -> Credits:
+def bursting(demand: Floats, baseline: float, burst: float, most: float) -> Credits:
     """Work that credits let through. `demand`, `baseline` and `burst` are a second; the balance starts at `most`."""
-    spent = np.cumsum((demand - baseline) * step)
+    spent = np.cumsum((demand - baseline) * MINUTE)
     owed = spent - np.minimum(np.minimum.accumulate(spent), 0.0)
     # The limits never bind: no need to step. What was held to the limits before owes all but a rounding error.
     if float(owed.max()) < most * (1 - 1e-9) and float(demand.max()) <= burst:
-        return Credits(demand * step, most - owed, np.full_like(demand, burst))
-    return stepped(demand, baseline, burst, most, step=step)
+        return Credits(demand * MINUTE, most - owed, np.full_like(demand, burst))
+    return stepped(demand, baseline, burst, most)
 
 
-def stepped(demand: Floats, baseline: float, burst: float, most: float, *, step: int = MINUTE) -> Credits:
+def stepped(demand: Floats, baseline: float, burst: float, most: float) -> Credits:
     """Credits minute by minute: without any, work is done at the baseline."""
     balance = most
     done, balances = [], []
     for wanted in np.minimum(demand, burst).tolist():
-        rate = min(wanted, baseline + balance / step)
-        left = balance + (baseline - rate) * step
+        rate = min(wanted, baseline + balance / MINUTE)
+        left = balance + (baseline - rate) * MINUTE
         balance = min(most, left) if left > most * 1e-12 else 0.0  # less is a rounding error, not a credit
-        done.append(rate * step)
+        done.append(rate * MINUTE)
         balances.append(balance)
     held = np.array(balances)
     return Credits(np.array(done), held, np.where(held > 0, burst, baseline))
 
 
-def efs_bursting(demand: Floats, standard_bytes: float, *, step: int = MINUTE) -> Credits:
-    """A bursting EFS file system that meets `demand` (metered bytes/s) as its credits allow."""
-    return bursting(demand, *efs_allowance(standard_bytes), step=step)
+def efs_credits(demand: Floats, standard_bytes: float, provisioned_mibps: float | None = None) -> Credits:
+    """An EFS file system that meets `demand` (metered bytes/s) as its credits allow, or what is provisioned.
 
-
-def efs_provisioned(demand: Floats, mibps: float, standard_bytes: float, *, step: int = MINUTE) -> Credits:
-    """A provisioned EFS file system: never more than what is provisioned, or than the size allows, where that is more.
-
-    Source: Amazon EFS performance, EFS user guide.
+    It never does more than what is provisioned, or than the size allows, where that is more. Source: Amazon EFS
+    performance, EFS user guide.
     """
-    if 50 * 1024 * standard_bytes / GIB > mibps * MIB:
-        return efs_bursting(demand, standard_bytes, step=step)
-    permitted = np.full_like(demand, mibps * MIB)
-    done = np.minimum(demand, permitted) * step
-    return Credits(done, np.full_like(demand, efs_allowance(standard_bytes).most), permitted)
+    allowance = efs_allowance(standard_bytes)
+    if provisioned_mibps is None or 50 * 1024 * standard_bytes / GIB > provisioned_mibps * MIB:
+        return bursting(demand, *allowance)
+    permitted = np.full_like(demand, provisioned_mibps * MIB)
+    return Credits(np.minimum(demand, permitted) * MINUTE, np.full_like(demand, allowance.most), permitted)
 
 
 class Allowance(NamedTuple):
@@ -180,9 +138,9 @@ def instance_allowance(baseline: float, maximum: float) -> Allowance:
     return Allowance(baseline, maximum, (maximum - baseline) * 1800)
 
 
-def let_through(wanted: Floats, baseline: float, maximum: float, *, step: int = MINUTE) -> Floats:
+def let_through(wanted: Floats, baseline: float, maximum: float) -> Floats:
     """Of what volumes want, a second, what their instance carries: its maximum while there are credits."""
-    return bursting(wanted, *instance_allowance(baseline, maximum), step=step).done / step
+    return bursting(wanted, *instance_allowance(baseline, maximum)).done / MINUTE
 
 
 class CpuWork(NamedTuple):

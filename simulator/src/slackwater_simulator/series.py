@@ -182,9 +182,8 @@ class Series:
         if self.op_size is not None:
             moved = total > 0
             size = np.where(moved, self.op_size, 0.0)
-            return Stats(
-                total, np.where(moved, np.maximum(np.rint(total / self.op_size), 1.0), stats.samples), size, size
-            )
+            count = np.where(moved, np.maximum(np.rint(total / self.op_size), 1.0), stats.samples)
+            return Stats(total, count, size, size)
         low = np.round(stats.low * self.scale + self.offset, self.digits)
         high = np.round(stats.high * self.scale + self.offset, self.digits)
         return Stats(total, stats.samples, low, high) if self.scale >= 0 else Stats(total, stats.samples, high, low)
@@ -223,14 +222,9 @@ def _merged(parts: Sequence[Points]) -> Points:
     columns = [np.concatenate([part.stats[column] for part in parts]) for column in range(4)]
     order = np.argsort(starts, kind="stable")
     unique, firsts = np.unique(starts[order], return_index=True)
-    total, count, low, high = (column[order] for column in columns)
-    merged = Stats(
-        np.add.reduceat(total, firsts),
-        np.add.reduceat(count, firsts),
-        np.minimum.reduceat(low, firsts),
-        np.maximum.reduceat(high, firsts),
-    )
-    return Points(unique, merged)
+    joins = (np.add, np.add, np.minimum, np.maximum)
+    merged = (join.reduceat(column[order], firsts) for join, column in zip(joins, columns, strict=True))
+    return Points(unique, Stats(*merged))
 
 
 def statistic(track: Track, name: str, start: int, end: int, period: int) -> tuple[Ints, Floats]:
@@ -238,18 +232,9 @@ def statistic(track: Track, name: str, start: int, end: int, period: int) -> tup
     if name[0] == "p":
         return _percentile(track, float(name[1:]), start, end, period)
     starts, (total, count, low, high) = track_points(track, start, end, period)
-    match name:
-        case "Sum":
-            return starts, total
-        case "Average":
-            return starts, total / np.maximum(count, 1e-300)
-        case "Minimum":
-            return starts, low
-        case "Maximum":
-            return starts, high
-        case "SampleCount":
-            return starts, count
-    raise KeyError(name)
+    mean = total / np.maximum(count, 1e-300)
+    values = {"Sum": total, "Average": mean, "Minimum": low, "Maximum": high, "SampleCount": count}
+    return starts, values[name]
 
 
 def _percentile(track: Track, rank: float, start: int, end: int, period: int) -> tuple[Ints, Floats]:

@@ -66,19 +66,13 @@ class Builder:
         return int(self.now - days * DAY)
 
     def id(self, prefix: str, name: str) -> str:
-        """A stable id."""
         return f"{prefix}-{hexadecimal(f'{self.seed}/{self.region}/{prefix}/{name}')}"
-
-    def zone(self, letter: str = "a") -> str:
-        """A zone of the Region."""
-        return self.region + letter
 
     def plant(self, resource: Resource, story: str, *issues: str, control_of: str | None = None, **more: Any) -> None:
         """Label a resource with the detectors that should report it, or with the one that should not."""
-        what: dict[str, Any] = {"type": TYPES[type(resource)], "region": resource.region, "story": story, **more}
-        self.planted.append(
-            Planted(resource_id=resource.id, name=name_of(resource), issues=issues, control_of=control_of, **what)
-        )
+        of: dict[str, Any] = {"resource_id": resource.id, "type": TYPES[type(resource)], "name": name_of(resource)}
+        of |= {"region": resource.region, "story": story, "issues": issues, "control_of": control_of}
+        self.planted.append(Planted(**of, **more))
 
     def change[T: (Volume, Instance)](self, resource: T, **parts: Any) -> T:
         """Put a changed resource in the place of one that was collected."""
@@ -92,12 +86,14 @@ class Builder:
     ) -> Volume:
         """A volume, attached to an instance when one is named."""
         created = more.pop("created", on.launched if on else self.ago(90))
-        az = more.pop("az", on.az if on else self.zone())
+        az = more.pop("az", on.az if on else f"{self.region}a")
         if on is not None:
             more.setdefault("nitro", on.kind.nitro)
             since, root = max(created, on.launched), device == "/dev/xvda"
             attachment = Attachment(instance_id=on.id, since=since, device=device, delete_on_termination=root)
             more["attachments"] = (attachment,)
+            if on.state == "stopped":
+                more.setdefault("used", on.intervals)
         tags = {"Name": name, **more.pop("tags", {})}
         volume = Volume(id=self.id("vol", name), az=az, created=created, size_gib=size_gib, tags=tags, **more)
         self.volumes.append(volume)
@@ -109,29 +105,28 @@ class Builder:
         """An instance and its root volume."""
         tags = {"Name": name, **more.pop("tags", {})}
         launched = more.pop("launched", self.ago(days))
-        instance = Instance(id=self.id("i", name), type=kind, az=self.zone(zone), launched=launched, tags=tags, **more)
+        instance = Instance(
+            id=self.id("i", name), type=kind, az=self.region + zone, launched=launched, tags=tags, **more
+        )
         self.instances.append(instance)
         shape = self.shapes.shape("trickle", len(self.instances))
         work = Activity(shape=shape, read=2.0 * MIB, write=6.0 * MIB, read_size=32768, write_size=16384)
         root: dict[str, Any] = {"activity": work, "tags": {"Owner": tags.get("Owner", "platform")}}
-        if instance.state == "stopped" or instance.running:
+        if instance.running:
             root["used"] = instance.intervals
         if instance.state != "terminated":
             self.volume(f"{name}-root", root_gib, on=instance, device="/dev/xvda", **root)
         return instance
 
-    def targets(self, name: str, zones: str) -> tuple[MountTarget, ...]:
-        """A mount target in each zone."""
-        return tuple(MountTarget(id=self.id("fsmt", name + letter), az=self.zone(letter)) for letter in zones)
-
     def file_system(
         self, name: str, *, zones: str = "acd", one_zone: str | None = None, days: float = 200, **more: Any
     ) -> ElasticFileSystem:
         """An EFS file system with mount targets."""
-        place = self.zone(one_zone) if one_zone else None
+        place = self.region + one_zone if one_zone else None
         tags = {"Name": name, **more.pop("tags", {})}
         created = more.pop("created", self.ago(days))
-        more.setdefault("mount_targets", self.targets(name, one_zone or zones))
+        targets = (MountTarget(id=self.id("fsmt", name + zone), az=self.region + zone) for zone in one_zone or zones)
+        more.setdefault("mount_targets", tuple(targets))
         own = self.id("fs", name)
         system = ElasticFileSystem(id=own, region=self.region, created=created, one_zone=place, tags=tags, **more)
         self.efs.append(system)
@@ -151,20 +146,16 @@ class Builder:
         self.events.append(TrailEvent(name=name, at=at, request=request, response=response, **own))
 
     def detached(self, volume_id: str, instance_id: str, at: int) -> None:
-        """A DetachVolume event."""
-        self._moved("DetachVolume", "detaching", volume_id, instance_id, at, {"volumeId": volume_id, "force": False})
+        self._moved("Detach", at, volume_id, instance_id, {"volumeId": volume_id, "force": False})
 
     def attached(self, volume_id: str, instance_id: str, at: int) -> None:
-        """An AttachVolume event."""
         request = {"volumeId": volume_id, "instanceId": instance_id, "device": "/dev/sdf"}
-        self._moved("AttachVolume", "attaching", volume_id, instance_id, at, request)
+        self._moved("Attach", at, volume_id, instance_id, request)
 
-    def _moved(
-        self, name: str, status: str, volume_id: str, instance_id: str, at: int, request: Mapping[str, object]
-    ) -> None:
-        of = {"volumeId": volume_id, "instanceId": instance_id, "device": "/dev/sdf", "status": status}
+    def _moved(self, verb: str, at: int, volume_id: str, instance_id: str, request: Mapping[str, object]) -> None:
+        of = {"volumeId": volume_id, "instanceId": instance_id, "device": "/dev/sdf", "status": f"{verb.lower()}ing"}
         both = ("AWS::EC2::Volume", volume_id), ("AWS::EC2::Instance", instance_id)
-        self.event(name, at, request, of, *both)
+        self.event(f"{verb}Volume", at, request, of, *both)
 
     def terminated(self, instance_id: str, at: int) -> None:
         """A TerminateInstances event; AWS names the instance in it, not the volumes that it leaves behind."""
@@ -174,18 +165,15 @@ class Builder:
         self.event("TerminateInstances", at, request, response, ("AWS::EC2::Instance", instance_id))
 
     def created(self, volume: Volume) -> None:
-        """A CreateVolume event."""
         size = str(volume.size_gib)
         request = {"size": size, "zone": volume.az, "volumeType": volume.type}
         response = {"volumeId": volume.id, "size": size, "status": "creating", "availabilityZone": volume.az}
         self.event("CreateVolume", volume.created, request, response, ("AWS::EC2::Volume", volume.id))
 
-    def openzfs(
-        self, name: str, *, storage_gib: int = 64, throughput: int = 160, days: float = 150, **more: Any
-    ) -> FsxFileSystem:
+    def openzfs(self, name: str, *, deployment: str = "MULTI_AZ_1", days: float = 150, **more: Any) -> FsxFileSystem:
         """An OpenZFS file system; its root volume keeps the default export and does no work of its own."""
-        settings: dict[str, Any] = {"storage_gib": storage_gib, "throughput": throughput, "days": days, **more}
-        system = self.served(f"zfs{name}", name, "OPENZFS", settings.pop("deployment", "MULTI_AZ_1"), **settings)
+        settings: dict[str, Any] = {"storage_gib": 64, "throughput": 160, **more}
+        system = self.served(f"zfs{name}", name, "OPENZFS", deployment, days=days, **settings)
         self.fsx_volume(system, system.root_volume_id, "fsx", exports=(Export("*", ("rw", "crossmnt")),))
         return system
 
@@ -226,13 +214,11 @@ class Builder:
         return svm
 
     def ontap(self, svm: StorageVirtualMachine, key: str, name: str, **more: Any) -> None:
-        """An ONTAP volume."""
         own: dict[str, Any] = {"file_system_id": svm.file_system_id, "region": self.region, "created": svm.created}
         own |= {"kind": "ONTAP", "path": f"/{name}", "svm_id": svm.id, **more}
         self.fsx_volumes.append(FsxVolume(id=self.id("fsvol", key), name=name, **own))
 
     def fsx_volume(self, system: FsxFileSystem, volume_id: str, name: str, **more: Any) -> FsxVolume:
-        """An OpenZFS volume."""
         own: dict[str, Any] = {"file_system_id": system.id, "region": self.region, "created": system.created, **more}
         self.fsx_volumes.append(volume := FsxVolume(id=volume_id, name=name, **own))
         return volume
@@ -244,6 +230,5 @@ class Builder:
         return self.fsx_volume(system, self.id("fsvol", system.tags["Name"] + name), name, **own, **more)
 
     def fleet(self, account: str, roles: Sequence[Role] = (), regions: tuple[str, ...] | None = None) -> Fleet:
-        """What was collected."""
         held: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)[3:]}
         return Fleet(now=self.now, account=account, regions=regions or (self.region,), roles=roles, **held)

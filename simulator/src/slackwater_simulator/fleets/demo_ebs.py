@@ -88,9 +88,10 @@ def quiet(build: Builder) -> None:
     build.volume("royalty-statements", 200, on=subtitles, **more)
 
     # A workstation that rests between two films; `qa-windows` is the one that nobody starts again.
-    grading = stopped_server(build, "grading-1", "m6i.2xlarge", tags("video"), 160, 12, top=70)
+    off: dict[str, Any] = {"state": "stopped", "stopped": build.ago(12), "tags": tags("video")}
+    grading = build.instance("grading-1", "m6i.2xlarge", days=160, cpu=cpu(build, top=70), **off)
     stills = io(build, "office", 20, 10)
-    volume_on(build, grading, "grading-stills", 800, used=grading.intervals, activity=stills)
+    volume_on(build, grading, "grading-stills", 800, activity=stills)
 
     proxies = server(build, "proxies-1", "m6i.xlarge", "video", 250, (10, 3), (20, 4), cpu(build, top=55, variant=3))
     disk = Disk(path="/proxies", device="nvme1n1", used=Flow(shapes.shape("steady", 1), 9.0))
@@ -98,14 +99,6 @@ def quiet(build: Builder) -> None:
     exported = shapes.signal(np.maximum(shapes.blocks([(19, 14.0, 9.0, 88.0)]), 11.0))
     disk, activity = Disk(path="/masters", device="nvme2n1", used=Flow(exported)), io(build, "office", 6, 6, variant=2)
     volume_on(build, proxies, "master-exports", 500, device="/dev/sdg", activity=activity, disk=disk)
-
-
-def stopped_server(
-    build: Builder, name: str, kind: str, own: dict[str, str], days: float, stopped_days: float, top: float = 45.0
-) -> Instance:
-    """A server of this age that was stopped so many days ago."""
-    off: dict[str, Any] = {"state": "stopped", "stopped": build.ago(stopped_days), "tags": own}
-    return build.instance(name, kind, days=days, cpu=cpu(build, top=top), **off)
 
 
 def _server(
@@ -135,13 +128,6 @@ def settings(build: Builder) -> None:
         volume_on(build, catalogue, name, size, device=f"/dev/sd{device}", activity=activity, **more)
 
 
-def limits(build: Builder) -> None:
-    """Where the instance, or a bucket of credits, is the limit, and look-alikes."""
-    _bound(build)
-    _credits(build)
-    _throttled(build)
-
-
 def _job(build: Builder, name: str, hour: float, hours: float) -> Floats:
     """Full speed from this hour (UTC) every day for so many hours, and next to nothing else."""
     values = build.shapes.blocks([(day, hour, hours, 0.97) for day in _EVERY_DAY], 0.01)
@@ -153,8 +139,8 @@ def _moved(build: Builder, values: Floats, read: float, write: float, size: floa
     return work(build.shapes.signal(values), read, write, read_size=size, write_size=size)
 
 
-def _bound(build: Builder) -> None:
-    """`ingest-worker` is another case of it."""
+def bound(build: Builder) -> None:
+    """Instances that are the limit, and look-alikes. `ingest-worker` is another case of it."""
     tickets = _server(build, "tickets-db", "t3.large", "platform")
     volume_on(build, tickets, "tickets-data", 500, iops=40_000, activity=io(build, "office", 4, 3, size=8 * KIB))
     trailers = _server(build, "trailers", "m6i.large", "video")
@@ -165,7 +151,8 @@ def _bound(build: Builder) -> None:
         volume_on(build, wiki, name, 60, device=f"/dev/sd{letter}", activity=io(build, "office", 1.5, 1))
 
 
-def _credits(build: Builder) -> None:
+def credits_spent(build: Builder) -> None:
+    """Volumes whose burst credits are the limit, and one whose are not."""
     builds = _server(build, "builds", "m6i.2xlarge", "platform", 260)
     cache = _moved(build, _job(build, "builds", 13.0, 4.0), 18, 9, 16 * KIB)
     volume_on(build, builds, "builds-cache", 120, type="gp2", activity=cache)
@@ -176,7 +163,8 @@ def _credits(build: Builder) -> None:
     volume_on(build, logs, "logs-today", 2_000, device="/dev/sdg", type="st1", activity=today)
 
 
-def _throttled(build: Builder) -> None:
+def throttled(build: Builder) -> None:
+    """An instance whose EBS burst is the limit, and one whose is not."""
     renders = _server(build, "subtitle-renders", "m6i.large", "video")
     carried = _carried(build, renders, 220 * MIB * _job(build, "renders", 12.5, 8.0)) / (220 * MIB)
     posters = _job(build, "posters", 15.0, 0.4)

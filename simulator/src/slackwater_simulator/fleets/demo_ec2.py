@@ -12,7 +12,6 @@ from slackwater_simulator.series import FOREVER, MINUTE, Floats, Signal, Track
 from slackwater_simulator.shapes import DAY_MINUTES, MINUTES, noise
 
 from .builder import Builder
-from .demo_ebs import stopped_server
 from .demo_fsx import other_file_servers
 from .demo_parts import MB, cpu, io, server, tags, volume_on
 
@@ -34,18 +33,18 @@ def background(build: Builder) -> None:
             activity, type_ = io(build, "office", 15, 9, variant=number), "gp2" if number == 9 else "gp3"
             own: dict[str, Any] = {"on": instance, "type": type_, "activity": activity, "tags": tags("web")}
             build.volume(f"{name}-data", 100 + 40 * number, **own)
-    old = stopped_server(build, "qa-windows", "m5.large", tags("web", "staging"), 300, 76)
-    volume_on(build, old, "qa-data", 120, used=old.intervals, activity=io(build, "office", 5, 5))
+    off: dict[str, Any] = {"state": "stopped", "stopped": build.ago(76), "tags": tags("web", "staging")}
+    old = build.instance("qa-windows", "m5.large", days=300, cpu=cpu(build), **off)
+    volume_on(build, old, "qa-data", 120, activity=io(build, "office", 5, 5))
     other_file_servers(build)
 
 
 def _through_buckets(build: Builder, name: str, kind: str, demand: Floats, minutes: float) -> tuple[Flow, Signal]:
     """Traffic as the network credits of an instance let it through, and the agent's cumulative counter."""
     facts = TYPES[kind]
-    baseline, peak = np.array([facts.baseline_bytes]), np.array([facts.peak_bytes])
-    shaped = network_buckets(demand[None, :], baseline, peak, np.array([minutes * 60.0]))
-    measured = shaped.passed[0] * np.clip(noise(build.shapes.random(name, "meter"), 0.006), 0.98, 1.02) * 0.995
-    return Flow(build.shapes.signal(np.round(measured))), build.shapes.signal(np.cumsum(shaped.held[0]))
+    passed, held = network_buckets(demand, facts.baseline_bytes, facts.peak_bytes, minutes)
+    measured = passed * np.clip(noise(build.shapes.random(name, "meter"), 0.006), 0.98, 1.02) * 0.995
+    return Flow(build.shapes.signal(np.round(measured))), build.shapes.signal(np.cumsum(held))
 
 
 def _transfers(
@@ -133,12 +132,6 @@ def _resized(build: Builder) -> None:
     server(build, "upload-gateway", "t3.medium", "web", 120, joined, joined, cpu(build), **life)
 
 
-def usage(build: Builder) -> None:
-    """Servers that nobody needs any more, T instances that pay for surplus CPU credits, and their look-alikes."""
-    _idle(build)
-    _surcharged(build)
-
-
 def _chores(build: Builder, name: str) -> Floats:
     """Percent of the CPU that an empty system takes: its timers, every hour."""
     values = 0.3 * noise(build.shapes.random(name, "cpu"), 0.2)
@@ -150,7 +143,8 @@ def _heartbeat(build: Builder, name: str, mb_a_day: float) -> Flow:
     return Flow(build.shapes.signal(mb_a_day * MB / DAY_MINUTES * noise(build.shapes.random(name, "network"), 0.5)))
 
 
-def _idle(build: Builder) -> None:
+def idle(build: Builder) -> None:
+    """Servers that nobody needs any more, and look-alikes."""
     busy = _chores(build, "audience-report")
     busy[build.shapes.minute(26, 2) : build.shapes.minute(26, 5)] = 74.0
     licence = tags("platform", keep="licence server")
@@ -165,7 +159,8 @@ def _idle(build: Builder) -> None:
         build.instance(name, kind, days=days, cpu=used, net_in=net_in, net_out=net_out, tags=own)
 
 
-def _surcharged(build: Builder) -> None:
+def surcharged(build: Builder) -> None:
+    """T instances that pay for surplus CPU credits, and look-alikes."""
     shapes = build.shapes
     sundays = shapes.blocks([(day, 0.0, 22.0, 92.0) for day in range(34) if day % 7 == 1], 1.5)
     looped = np.where(shapes.blocks([(19, 3.0, 50.0, 1.0)]) > 0, 98.0, 6.0)

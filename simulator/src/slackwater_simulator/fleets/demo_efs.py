@@ -136,10 +136,9 @@ def placement(build: Builder) -> None:
     minute = np.arange(MINUTES) % DAY_MINUTES
     second = shapes.signal(np.where((minute >= 17 * 60) & (minute < 17 * 60 + 25), 2.0, 1.0))
     _made(build, "build-cache", 48, tags("platform"), days=320, activity=office, clients=Flow(second))
-    _waiting_writers(build)
 
 
-def _waiting_writers(build: Builder) -> None:
+def waiting_writers(build: Builder) -> None:
     """An answer takes 2.7 ms, and one writer waits for each."""
     random = build.shapes.random("session-import")
     minute = np.arange(MINUTES) % DAY_MINUTES

@@ -81,7 +81,7 @@ def _bought(build: Builder) -> None:
 
 
 def servers(build: Builder) -> None:
-    """File servers that nobody uses, or that are far too large, and their look-alikes."""
+    """File servers that nobody uses, and look-alikes."""
     ours = Export(_OURS, _ASYNC)
     _served(build, "render-farm", "video", "frames", ours, storage_gib=1_024, throughput=320, days=410, used=0.62)
     sold: dict[str, Any] = {"storage_gib": 2_048, "throughput": 256, "days": 500, "volumes": ("projects", "sound")}
@@ -93,10 +93,10 @@ def servers(build: Builder) -> None:
     build.openzfs("month-end-books", activity=books, telemetry=clients, tags=tags("legal"))
     standby: dict[str, Any] = {"volumes": ("documents",), "ontap_type": "DP", "used": 0.4}
     build.server("erp-standby", "ONTAP", "SINGLE_AZ_1", tags=tags("platform"), **standby, **_LEAST_ONTAP)
-    _oversized(build)
 
 
-def _oversized(build: Builder) -> None:
+def oversized(build: Builder) -> None:
+    """File servers that are far too large, and look-alikes."""
     blog = io(build, "office", 6, 1, variant=3)
     small: dict[str, Any] = {"volumes": ("wordpress",), "clients": 3.0, "disk_iops_peak": 8.0, "used": 0.055}
     build.server("blog-content", "ONTAP", "MULTI_AZ_1", activity=blog, tags=tags("web"), **small, **_LEAST_ONTAP)

@@ -22,11 +22,9 @@ def cpu(build: Builder, kind: str = "office", top: float = 45.0, variant: int = 
     return Flow(build.shapes.shape(kind, variant), top)
 
 
-def io(
-    build: Builder, shape: str, read_mib: float, write_mib: float, *, variant: int = 0, size: float = 128 * KIB
-) -> Activity:
+def io(build: Builder, shape: str, read: float, write: float, *, variant: int = 0, size: float = 128 * KIB) -> Activity:
     """Reads and writes of a shape that many resources share, MiB/s at the peak."""
-    return work(build.shapes.shape(shape, variant), read_mib, write_mib, read_size=size, write_size=size)
+    return work(build.shapes.shape(shape, variant), read, write, read_size=size, write_size=size)
 
 
 def work(shape: Signal, read_mib: float, write_mib: float, **more: float) -> Activity:

@@ -106,10 +106,8 @@ class _Hard:
                 mib_s = int(self.random.choice((250, 500, 1_000)))
                 work = self._work(self._peak(_USED * mib_s) * MIB, 256 * KIB)
                 return {"type": "gp3", "throughput": mib_s, "iops": 4_000, "activity": work}
-            case _:
-                operations = self._peak(_USED * _GP3_IOPS)
-                work = self._work(operations * 16 * KIB, 16 * KIB)
-                return {"type": "io1", "iops": _GP3_IOPS, "activity": work}
+        work = self._work(self._peak(_USED * _GP3_IOPS) * 16 * KIB, 16 * KIB)
+        return {"type": "io1", "iops": _GP3_IOPS, "activity": work}
 
     def _files(self, number: int) -> None:
         """Every second one is near the limit of its throughput, or near 50 writes a second."""
@@ -121,13 +119,10 @@ class _Hard:
         else:
             metered = self._peak((provisioned or 100) * MIB)  # a read counts a third
             work = self._work(metered / (0.4 + 0.6 / 3), size)
-        place: dict[str, Any] = {
-            "zones": "a" if number % 10 == 3 else "acd",
-            "one_zone": "a" if number % 4 == 1 else None,
-        }
-        days, clients = self._between(5, 700), Flow(work.shape, self._between(1, 30))
+        zones, one_zone = "a" if number % 10 == 3 else "acd", "a" if number % 4 == 1 else None
         more: dict[str, Any] = {"mode": mode, "provisioned_mibps": provisioned, "standard_bytes": int(stored * GIB)}
-        self.build.file_system(f"share-{number:05}", days=days, activity=work, clients=clients, **place, **more)
+        more |= {"days": self._between(5, 700), "clients": Flow(work.shape, self._between(1, 30))}
+        self.build.file_system(f"share-{number:05}", zones=zones, one_zone=one_zone, activity=work, **more)
 
     def _server(self, number: int) -> None:
         """Two of three are OpenZFS, half of these with a sync export near 100 small writes a second."""

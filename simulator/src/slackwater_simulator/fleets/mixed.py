@@ -1,5 +1,6 @@
 """A large mixed account for measuring: mostly ordinary resources, about 3 % issues and 2 % negative controls a kind."""
 
+from collections.abc import Sequence
 from itertools import batched
 from typing import Any
 
@@ -101,14 +102,14 @@ class _Mixed:
     def _instances(self) -> None:
         issues, controls = round(self.instances * _ISSUES), round(self.instances * _CONTROLS)
         for numbers in batched(range(issues), _CHUNK):
-            self._throttled(list(numbers))
+            self._throttled(numbers)
         for number in range(0, controls, 5):
             self._shaped(number)
         for number in range(3, controls, 5):
             self._silent(number)
         for number in range(4, controls, 5):
             self._flat(number)
-        self._bursting_controls(list(range(1, controls, 5)), list(range(2, controls, 5)))
+        self._bursting_controls([*range(1, controls, 5), *range(2, controls, 5)])
         for number in range(self.instances - issues - controls):
             kind = _KINDS[int(self.random.integers(len(_KINDS)))]
             stopped = self.build.ago(self._between(3, 80)) if number % 40 == 7 else None
@@ -118,28 +119,22 @@ class _Mixed:
             more |= {"state": "stopped" if stopped else "running", "detailed": number % 10 == 3}
             self._instance("node", number, kind, unlimited=kind.startswith("t") and number % 4 == 0, **more)
 
-    def _through(self, kinds: list[str], demand: Floats, minutes: Floats) -> list[tuple[Flow, Signal]]:
-        """Many instances through their token buckets at once; five-minute statistics and the held-back counters."""
-        baseline = np.array([TYPES[kind].baseline_bytes for kind in kinds])
-        peak = np.array([TYPES[kind].peak_bytes for kind in kinds])
-        shaped = network_buckets(demand, baseline, peak, minutes * 60)
-        meter = np.clip(self.random.normal(0.995, 0.005, demand.shape), 0.98, 1.01)
-        passed = np.round(shaped.passed * meter)
+    def _through(self, kind: str, demand: Floats, minutes: float) -> tuple[Flow, Signal]:
+        """An instance through its token bucket; five-minute statistics and the held-back counter."""
         signal = self.build.shapes.signal
-        return [
-            (Flow(signal(row).coarsened(300)), signal(np.cumsum(held)))
-            for row, held in zip(passed, shaped.held, strict=True)
-        ]
+        passed, held = network_buckets(demand, TYPES[kind].baseline_bytes, TYPES[kind].peak_bytes, minutes)
+        meter = np.clip(self.random.normal(0.995, 0.005, MINUTES), 0.98, 1.01)
+        return Flow(signal(np.round(passed * meter)).coarsened(300)), signal(np.cumsum(held))
 
-    def _throttled(self, numbers: list[int]) -> None:
-        kinds = [_THROTTLED[number % len(_THROTTLED)] for number in numbers]
-        demand = np.empty((len(numbers), MINUTES))
-        for row, kind in zip(demand, kinds, strict=True):
+    def _throttled(self, numbers: Sequence[int]) -> None:
+        kinds, demands = [_THROTTLED[number % len(_THROTTLED)] for number in numbers], []
+        for kind in kinds:
             base = TYPES[kind].baseline_bytes
             rate, hour, hours = base * self._between(6, 12) + 100 * _MB, self._between(0, 14), self._between(4, 8)
             days = [(day, hour, hours, min(rate, 500 * _MB)) for day in range(int(self.random.integers(2)), 35, 2)]
-            row[:] = self.build.shapes.blocks(days, base * 0.02) * noise(self.random, 0.03)
-        flows = self._through(kinds, demand, self.random.uniform(5, 20, len(numbers)))
+            demands.append(self.build.shapes.blocks(days, base * 0.02) * noise(self.random, 0.03))
+        bursts = self.random.uniform(5, 20, len(numbers)).tolist()
+        flows = list(map(self._through, kinds, demands, bursts))
         for number, kind, (flow, held) in zip(numbers, kinds, flows, strict=True):
             agent = "typed" if number % 6 == 0 else "plain" if number % 6 == 3 else ""
             ways = ("in", "out") if agent else ()
@@ -159,27 +154,22 @@ class _Mixed:
         made = self._instance("shaped", number, kind, net_out=flow, net_in=Flow(steady, flow.scale * 0.1))
         self._control(made, "A shaper sends at the baseline, always.", "It never burst.")
 
-    def _bursting_controls(self, flows: list[int], crons: list[int]) -> None:
-        """One TCP flow at 5 Gbps, and short bursts that recover."""
-        kinds = ["m6i.4xlarge"] * len(flows) + ["t3.small"] * len(crons)
-        if not kinds:
-            return
-        demand = np.full((len(kinds), MINUTES), 1.0 * _MB)
-        for row, _ in zip(demand, flows, strict=False):
-            row[:] = self.build.shapes.blocks([(day, 3.0, 5.0, 625 * _MB) for day in range(35)], 2 * _MB)
-        for row, number in zip(demand[len(flows) :], crons, strict=True):
-            for minute in range(3):
-                row[minute + number % 50 :: 60] = 150 * _MB
-        demand *= np.clip(self.random.normal(1.0, 0.02, demand.shape), 0.9, 1.1)
-        passed = self._through(kinds, demand, np.full(len(kinds), 30.0))
-        for number, (flow, _) in zip(flows + crons, passed, strict=True):
-            single = number % 5 == 1
-            name, kind, back = ("loader", "m6i.4xlarge", 0.02) if single else ("cron", "t3.small", 0.2)
-            made = self._instance(name, number, kind, net_in=flow, net_out=Flow(flow.signal, back))
-            if single:
-                self._control(made, "One TCP flow at 5 Gbps.", "The plateau is a flow's limit, below the baseline.")
-            else:
-                self._control(made, "Three minutes of burst each hour.", "The credits come back in time.")
+    def _bursting_controls(self, numbers: Sequence[int]) -> None:
+        """One TCP flow at 5 Gbps (1, 6, 11 and so on), and short bursts that recover."""
+        steady = self.build.shapes.blocks([(day, 3.0, 5.0, 625 * _MB) for day in range(35)], 2 * _MB)
+        kinds, demands = ["m6i.4xlarge" if number % 5 == 1 else "t3.small" for number in numbers], []
+        for number in numbers:
+            bursts = np.where((np.arange(MINUTES) - number % 50) % 60 < 3, 150 * _MB, 1.0 * _MB)
+            uneven = np.clip(self.random.normal(1.0, 0.02, MINUTES), 0.9, 1.1)
+            demands.append((steady if number % 5 == 1 else bursts) * uneven)
+        flows = list(map(self._through, kinds, demands, [30.0] * len(kinds)))
+        for number, kind, (flow, _) in zip(numbers, kinds, flows, strict=True):
+            name, back, story, why = (
+                ("loader", 0.02, "One TCP flow at 5 Gbps.", "The plateau is a flow's limit, below the baseline.")
+                if number % 5 == 1
+                else ("cron", 0.2, "Three minutes of burst each hour.", "The credits come back in time.")
+            )
+            self._control(self._instance(name, number, kind, net_in=flow, net_out=Flow(flow.signal, back)), story, why)
 
     def _silent(self, number: int) -> None:
         values = 3 * _MB * 60 * noise(self.random, 0.2)
@@ -327,11 +317,9 @@ class _Mixed:
         match number % 5:
             case 0:
                 night = shapes.signal(shapes.blocks([(2 + number % 25, 16.0, 3.0, 1.0)]))
-                used = {
-                    "activity": Activity(shape=night, read=20.0 * MIB, write=5.0 * MIB),
-                    "clients": Flow(night, 2.0),
-                }
-                control("monthly", "Used one night a month.", "Use within thirty days.", **used)
+                work, clients = Activity(shape=night, read=20.0 * MIB, write=5.0 * MIB), Flow(night, 2.0)
+                story, why = "Used one night a month.", "Use within thirty days."
+                control("monthly", story, why, activity=work, clients=clients)
             case 1:
                 control("dark", "No metrics at all.", "No telemetry proves nothing.", voice="dark")
             case 2:

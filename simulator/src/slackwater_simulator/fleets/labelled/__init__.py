@@ -6,6 +6,7 @@ A table of a detector's scenarios is named after it, such as `EFS_IDLE_ISSUES`; 
 import pkgutil
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 
@@ -38,9 +39,8 @@ def labelled_fleet(seed: int, *, issues: int = 30, controls: int = 6, ordinary_o
     a minute of the 45 days before the demo's. What is planted is the same whatever the other numbers are.
     """
     season = np.random.default_rng([seed, 0])
-    build = Builder(
-        instant(NOW) // DAY * DAY - int(season.integers(_SEASON_DAYS * DAY // MINUTE)) * MINUTE, REGION, seed
-    )
+    now = instant(NOW) // DAY * DAY - int(season.integers(_SEASON_DAYS * DAY // MINUTE)) * MINUTE
+    build = Builder(now, REGION, seed)
     for detector, ones in scenarios().items():
         positive = [one for one in ones if one.issue]
         for place, one in enumerate(positive):
@@ -63,14 +63,8 @@ def _draw(build: Builder, name: str, *kind: str) -> Draw:
 
 
 def _plant(build: Builder, detector: str, scenario: Scenario, count: int) -> None:
-    draws = [_draw(build, f"{detector}-{scenario.name}-{number:04}") for number in range(count)]
-    for resource in scenario.plant(draws):
-        build.plant(
-            resource,
-            scenario.story,
-            *((detector,) if scenario.issue else ()),
-            *scenario.also,
-            control_of=None if scenario.issue else detector,
-            scenario=scenario.name,
-            full=scenario.full,
-        )
+    issues, control = ((detector,), None) if scenario.issue else ((), detector)
+    more: dict[str, Any] = {"control_of": control, "scenario": scenario.name, "full": scenario.full}
+    for number in range(count):
+        resource = scenario.plant(_draw(build, f"{detector}-{scenario.name}-{number:04}"))
+        build.plant(resource, scenario.story, *issues, *scenario.also, **more)

@@ -14,13 +14,10 @@ from slackwater_simulator.shapes import MINUTES
 from .draw import Draw
 from .scenario import One
 
-NITRO = tuple(
-    name
-    for name, kind in TYPES.items()
-    if kind.nitro and kind.ebs and kind.ebs.baseline_mbps == kind.ebs.maximum_mbps > 9_000
-)
+_EBS = {name: kind.ebs for name, kind in TYPES.items() if kind.nitro and kind.ebs}
+NITRO = tuple(name for name, ebs in _EBS.items() if ebs.baseline_mbps == ebs.maximum_mbps > 9_000)
 """They carry any one volume, always."""
-FAST = tuple(name for name, kind in TYPES.items() if kind.nitro and kind.ebs and kind.ebs.maximum_mbps > 4_000)
+FAST = tuple(name for name, ebs in _EBS.items() if ebs.maximum_mbps > 4_000)
 XEN = "c4.4xlarge"
 """2,000 Mbps and 16,000 operations a second."""
 

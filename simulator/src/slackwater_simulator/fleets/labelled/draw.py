@@ -110,6 +110,10 @@ class Draw:
         start = self.now // DAY * DAY + self.integer(DAY) - self.integer(every) * DAY
         return [start - day * DAY + self.integer(600) for day in range(0, _REACH, every)]
 
+    def weekly(self) -> list[int]:
+        """Draw the starts of a job that runs once a week."""
+        return self.daily(7)
+
     def monthly(self) -> list[int]:
         """Draw the starts of a job on the same day (1 to 28) of every month. 28 to 31 days lie between two."""
         day, second = self.integer(1, 29), self.integer(DAY)

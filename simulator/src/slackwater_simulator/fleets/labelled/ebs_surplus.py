@@ -65,7 +65,7 @@ def _needed(use: Use, check: str) -> dict[str, One]:
         return use(d, values, d.uniform(0.6, 1.0), telemetry=exceeded)
 
     return {
-        **in_full(in_runs, nightly=(3, 60), weekly=(3, 240), monthly=(30, 600), first_weekday=(30, 600)),
+        **in_full(in_runs, (3, 60), (3, 240), (30, 600), (30, 600)),
         "by-day: Used by day.": lambda d: use(d, np.clip(d.working_days() * 1.3, 0, 1), d.uniform(0.7, 1.0)),
         "steady: Used always.": lambda d: use(d, np.clip(0.8 * d.wobble(), 0, 1), d.uniform(0.6, 1.0)),
         "seconds: Seconds at the limit, which minutes hide.": seconds,
@@ -74,12 +74,7 @@ def _needed(use: Use, check: str) -> dict[str, One]:
 
 def _stopped(bought: Callable[[Draw], dict[str, Any]]) -> One:
     """Return what plants a volume of an instance that was stopped of late."""
-
-    def one(d: Draw) -> Volume:
-        host = carriers.stopped_host(d)
-        return _volume(d, host, used=host.intervals, **bought(d))
-
-    return one
+    return lambda d: _volume(d, carriers.stopped_host(d), **bought(d))
 
 
 def _kind(d: Draw) -> dict[str, Any]:
@@ -114,12 +109,6 @@ def _iops_by_turns(d: Draw) -> Volume:
     return _volume(d, telemetry=carriers.by_turns(d, iops * size / 1024, size), **kind)
 
 
-def _shared(d: Draw) -> Volume:
-    """On two instances, each of which does its part."""
-    kind = {"type": "io2", "iops": d.pick(*_IO2)}
-    return carriers.shared(d, _iops(d, d.demand(), d.spread(0.02, 0.15), kind, multi_attach=True))
-
-
 def _large(d: Draw) -> Volume:
     """Few operations of a MiB each, at most of the throughput that io2 has for its IOPS."""
     iops = d.pick(500, 1_000, 2_000, 3_000, 4_000)
@@ -141,7 +130,16 @@ EBS_SURPLUS_IOPS_ISSUES: Rows = {
     "by-turns: Reads by day, writes by night.": _iops_by_turns,
     "restarted: Its instance was stopped and started.": _restarted(_iops),
     **carriers.interrupted(_iops, _little),
-    "shared: Shared by two instances.": _shared,
+    "shared: Shared by two instances.": lambda d: carriers.shared(
+        d,
+        _iops(
+            d,
+            kind={"type": "io2", "iops": d.pick(*_IO2)},
+            values=d.demand(),
+            used=d.spread(0.02, 0.15),
+            multi_attach=True,
+        ),
+    ),
 }
 EBS_SURPLUS_IOPS_CONTROLS: Rows = {
     **_needed(_iops, "VolumeIOPSExceededCheck"),
@@ -252,7 +250,6 @@ def _one_copy(d: Draw) -> Volume:
 
 
 def _resized(d: Draw) -> Volume:
-    """Its instance was stopped for minutes to hours, to be resized."""
     host = _host(d.named("host"))
     stopped = d.ago(d.uniform(0.5, 30))
     started = stopped + int(d.uniform(3, 300)) * MINUTE
@@ -295,15 +292,9 @@ def _root(d: Draw) -> Volume:
     return d.build.change(d.build.volumes[-1], disk=disk, size_gib=d.whole(60, 1_000))
 
 
-def _off(d: Draw) -> Volume:
-    host = _host(d.named("host"), days=120, **d.off())
-    return _with_disk(d, _disk(d, _nearly_empty(d)), host, used=host.intervals)
-
-
 EBS_SURPLUS_SIZE_ISSUES: Rows = {
     "nearly-empty: A third full at most, always.": lambda d: _used(d, _nearly_empty(d)),
     "only-one: The only data volume; the agent names none.": lambda d: _used(d, _nearly_empty(d), ""),
-    # Every night or week files come and go.
     "temporary: Files come and go; a third full at most.": lambda d: _used(
         d, d.runs(d.daily(7 if d.chance(0.5) else 1), d.uniform(10, 300), d.uniform(15, 33), d.uniform(1, 12))
     ),
@@ -338,7 +329,9 @@ EBS_SURPLUS_SIZE_CONTROLS: Rows = {
         d, _disk(d, _nearly_empty(d)), created=d.ago(d.uniform(0.1, 13))
     ),
     "small: As small as a volume gets.": lambda d: _with_disk(d, _disk(d, _nearly_empty(d)), size=d.integer(1, 9)),
-    "instance-stopped: On an instance that was stopped of late.": _off,
+    "instance-stopped: On an instance that was stopped of late.": lambda d: _with_disk(
+        d, on=_host(d.named("host"), days=120, **d.off()), disk=_disk(d, _nearly_empty(d))
+    ),
     "kept: Tagged keep.": lambda d: _with_disk(d, _disk(d, _nearly_empty(d)), tags={"keep": "true"}),
 }
 EBS_SURPLUS_SIZE_UNKNOWN: Rows = {

@@ -18,8 +18,9 @@ from slackwater_simulator.series import DAY, HOUR, MINUTE, Floats
 from slackwater_simulator.shapes import DAY_MINUTES, MINUTES
 
 from . import carriers
-from .draw import Draw
-from .scenario import Rows
+from .carriers import XEN, restarted, stopped_host
+from .draw import Draw, Range
+from .scenario import One, Rows, Starts
 
 _MIB = 100
 """With headroom, no more than gp3 includes."""
@@ -42,7 +43,6 @@ def _gib(d: Draw) -> int:
 
 
 def _large(d: Draw) -> Volume:
-    """IOPS beyond the 3,000 that gp3 includes, some of them used."""
     gib = d.whole(1_010, 6_000)
     size = d.spread(4, 16)
     iops = min(16_000, 3 * gib) * d.uniform(0.05, 0.9)
@@ -57,7 +57,6 @@ def _fast(d: Draw) -> Volume:
 
 
 def _io1(d: Draw) -> Volume:
-    """Any share of its IOPS."""
     gib = d.whole(50, 4_000)
     iops = int(min(20_000, 50 * gib, d.spread(500, 20_000)))
     used = iops * d.spread(0.05, 0.95)
@@ -65,10 +64,11 @@ def _io1(d: Draw) -> Volume:
     return _volume(d, "io1", gib, iops=iops, activity=carriers.work(d, d.demand(), used * size / 1024, size))
 
 
-def _requests(d: Draw, iops: float, gib: int) -> Volume:
+def _requests(d: Draw, iops: Range, gib: Range) -> Volume:
+    wanted, size_gib = d.uniform(*iops), d.whole(*gib)
     values = d.working_days() if d.chance(0.5) else np.clip(0.6 * d.wobble(), 0, 1)
     size = d.spread(4, 64)
-    return _volume(d, "standard", gib, activity=carriers.work(d, values, iops * size / 1024, size))
+    return _volume(d, "standard", size_gib, activity=carriers.work(d, values, wanted * size / 1024, size))
 
 
 def _magnetic_slow(d: Draw) -> Volume:
@@ -79,15 +79,18 @@ def _magnetic_slow(d: Draw) -> Volume:
     return _volume(d, "standard", d.whole(10, 1_000), activity=activity)
 
 
-def _needs_250(d: Draw, starts: list[int], minutes: float) -> Volume:
-    """A gp2 volume of a size at which gp3 with as many MiB/s costs more; its credits last for the job."""
-    values = np.clip(d.runs(starts, minutes, 1.0, 0.05) * d.wobble(), 0, 1)
-    activity = carriers.work(d, values, d.uniform(215, 245), 256)
-    return _volume(d, "gp2", d.integer(175, 236), activity=activity)
+def _needs_250(starts: Starts, minutes: Range) -> One:
+    """Return what plants a gp2 volume of a size at which gp3 with as many MiB/s costs more; its credits last."""
+
+    def one(d: Draw) -> Volume:
+        values = np.clip(d.runs(starts(d), d.uniform(*minutes), 1.0, 0.05) * d.wobble(), 0, 1)
+        activity = carriers.work(d, values, d.uniform(215, 245), 256)
+        return _volume(d, "gp2", d.integer(175, 236), activity=activity)
+
+    return one
 
 
 def _seconds(d: Draw) -> Volume:
-    """Seconds at 250 MiB/s."""
     values, check = carriers.bursts(d, "VolumeThroughputExceededCheck")
     activity = carriers.work(d, values, d.uniform(100, 250), 256)
     return _volume(d, "gp2", d.integer(175, 236), activity=activity, telemetry=check)
@@ -113,11 +116,6 @@ def _present(d: Draw) -> Volume:
     return _volume(d, "sc1", gib, activity=carriers.work(d, values, 9 * gib / 1024, 1_024))
 
 
-def _stopped(d: Draw) -> Volume:
-    host = carriers.stopped_host(d)
-    return _volume(d, "gp2", _gib(d), host, used=host.intervals)
-
-
 EBS_OUTDATED_TYPE_ISSUES: Rows = {
     "gp2: gp2, and less is used than gp3 includes.": lambda d: _gp2(d, d.demand(), _gib(d)),
     "gp2-large: gp2 with more IOPS than gp3 includes.": _large,
@@ -125,30 +123,24 @@ EBS_OUTDATED_TYPE_ISSUES: Rows = {
     "io1: io1, and gp3 would carry it.": _io1,
     "magnetic-slow: Magnetic, and at its limit every night.": _magnetic_slow,
     # So many I/O requests that they cost more than gp3 does, and no minute at its limit.
-    "magnetic: Magnetic, with many I/O requests.": lambda d: _requests(d, d.uniform(60, 150), d.whole(10, 40)),
-    "on-xen: gp2 on a Xen instance.": lambda d: _gp2(
-        d, on=carriers.host(d, carriers.XEN), values=d.demand(), gib=_gib(d)
-    ),
-    "restarted: gp2 whose instance was stopped and started.": lambda d: carriers.restarted(
-        d, _gp2(d, d.demand(), _gib(d))
-    ),
+    "magnetic: Magnetic, with many I/O requests.": lambda d: _requests(d, (60, 150), (10, 40)),
+    "on-xen: gp2 on a Xen instance.": lambda d: _gp2(d, on=carriers.host(d, XEN), values=d.demand(), gib=_gib(d)),
+    "restarted: gp2 whose instance was stopped and started.": lambda d: restarted(d, _gp2(d, d.demand(), _gib(d))),
     **carriers.interrupted(_gp2, _gib),
 }
 EBS_OUTDATED_TYPE_CONTROLS: Rows = {
     # So few I/O requests, for its size, that gp3 costs more.
-    "magnetic-quiet: Magnetic, with few I/O requests a month.": lambda d: _requests(
-        d, d.uniform(1, 10), d.whole(250, 1_000)
-    ),
-    "nightly: gp2 of 200 GiB that needs 250 MiB/s every night.": lambda d: _needs_250(d, d.daily(), d.uniform(5, 60)),
-    "weekly: The same once a week.": lambda d: _needs_250(d, d.daily(7), d.uniform(5, 120)),
-    "monthly: The same once a month.": lambda d: _needs_250(d, d.monthly(), d.uniform(30, 120)),
-    "first-weekday: The same on the first Monday of the month, or so.": lambda d: _needs_250(
-        d, d.first_weekday(), d.uniform(30, 120)
-    ),
+    "magnetic-quiet: Magnetic, with few I/O requests a month.": lambda d: _requests(d, (1, 10), (250, 1_000)),
+    "nightly: gp2 of 200 GiB that needs 250 MiB/s every night.": _needs_250(Draw.daily, (5, 60)),
+    "weekly: The same once a week.": _needs_250(Draw.weekly, (5, 120)),
+    "monthly: The same once a month.": _needs_250(Draw.monthly, (30, 120)),
+    "first-weekday: The same on the first Monday of the month, or so.": _needs_250(Draw.first_weekday, (30, 120)),
     "seconds: The same for seconds, which minutes hide.": _seconds,
     "shared: io1 shared by two instances.": _shared,
     "present: gp3, io2, st1 and sc1.": _present,
-    "stopped: On an instance that was stopped of late.": _stopped,
+    "stopped: On an instance that was stopped of late.": lambda d: _volume(
+        d, on=stopped_host(d), type_="gp2", gib=_gib(d)
+    ),
 }
 EBS_OUTDATED_TYPE_UNKNOWN: Rows = carriers.without_data(_gp2, _gib)
 
@@ -268,7 +260,6 @@ def _working_week(d: Draw) -> Volume:
 
 
 def _new(d: Draw) -> Volume:
-    """At work since it was attached."""
     size_gib, allowed = _st1(d)
     wanted = allowed.baseline * np.minimum(0.6 * d.noise(0.2), 0.95)
     return _on_credits(d, "st1", size_gib, wanted, created=d.ago(d.uniform(0.01, 3)))
@@ -279,7 +270,7 @@ def _stopped_empty(d: Draw) -> Volume:
     stopped = d.ago(d.uniform(0.5, 20))
     host = carriers.host(d, _CARRIER, days=120, state="stopped", stopped=stopped)
     size_gib, allowed = _st1(d)
-    return _on_credits(d, "st1", size_gib, np.full(MINUTES, allowed.burst), host, used=((host.launched, stopped),))
+    return _on_credits(d, "st1", size_gib, np.full(MINUTES, allowed.burst), host)
 
 
 def _holes(d: Draw) -> Volume:

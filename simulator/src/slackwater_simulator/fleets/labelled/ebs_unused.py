@@ -13,7 +13,6 @@ Not drawn, because the truth is in doubt:
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,23 +70,21 @@ def _stopped_between(d: Draw, stopped: int, started: int) -> Volume:
     return _volume(d, host, used=spans)
 
 
-def _stopped_for_days(d: Draw) -> Volume:
-    """It has been running again for more than two weeks."""
-    started = d.ago(d.uniform(16, 28))
-    return _stopped_between(d, int(started - d.uniform(1, 12) * DAY), started)
+def _both(d: Draw, volume: Volume, one: Instance, other: Instance) -> Volume:
+    """The same, attached to two instances."""
+    since = max(one.launched, other.launched)
+    both = tuple(Attachment(instance_id=host.id, since=since) for host in (one, other))
+    until = max(end for host in (one, other) for _, end in host.intervals)
+    return d.build.change(volume, created=since, attachments=both, used=((since, until),))
 
 
 def _shared(d: Draw, activity: Activity | None = None, iops: int = 100) -> Volume:
     """A Multi-Attach volume of two instances."""
     one, other = (_host(d.named(f"host-{letter}")) for letter in "ab")
-    volume = _volume(d, one, type="io2", iops=iops, multi_attach=True, activity=activity, created=other.launched)
-    since = max(one.launched, other.launched)
-    both = tuple(replace(volume.attachments[0], instance_id=host.id, since=since) for host in (one, other))
-    return d.build.change(volume, attachments=both, created=since, used=((since, FOREVER),))
+    return _both(d, _volume(d, one, type="io2", iops=iops, multi_attach=True, activity=activity), one, other)
 
 
 def _shared_by_one(d: Draw) -> Volume:
-    """The other instance stands by."""
     iops, shape = d.integer(1, 3) * 1_000, d.published(np.clip(0.8 * d.wobble(), 0, 1))
     rate = iops * d.uniform(0.7, 0.9) * 16 * KIB / 2
     return _shared(d, Activity(shape=shape, read=rate, write=rate, read_size=16 * KIB, write_size=16 * KIB), iops)
@@ -142,7 +139,9 @@ EBS_IDLE_ISSUES: Rows = {
     "restarted: Its instance was stopped for minutes.": lambda d: _stopped_between(
         d, stopped := d.ago(d.uniform(0.5, 30)), stopped + int(d.uniform(3, 300)) * MINUTE
     ),
-    "stopped-for-days: Its instance was stopped for days.": _stopped_for_days,
+    "stopped-for-days: Its instance was stopped for days.": lambda d: _stopped_between(
+        d, started=(started := d.ago(d.uniform(16, 28))), stopped=int(started - d.uniform(1, 12) * DAY)
+    ),
     "since-weeks: Attached weeks ago, and idle since.": lambda d: _volume(d, created=d.ago(d.uniform(17, 34))),
     "shared: Two instances share it, none uses it.": _shared,
 }
@@ -157,7 +156,7 @@ EBS_IDLE_CONTROLS: Rows = {
     "back-today: In use since today.": _back_today,
     "new: Attached within two weeks.": lambda d: _volume(d, created=d.ago(d.uniform(0.02, 13))),
     "instance-stopped: On an instance that was stopped of late.": lambda d: _volume(
-        d, host := _host(d.named("host"), days=120, **d.off()), used=host.intervals
+        d, _host(d.named("host"), days=120, **d.off())
     ),
     "root: A root volume that nothing reads.": _root,
     "kept: Tagged keep.": lambda d: _volume(d, tags={"keep": "true"}),
@@ -212,14 +211,6 @@ def _stopped_root(d: Draw) -> Volume:
     return d.build.volumes[-1]
 
 
-def _both(d: Draw, volume: Volume, one: Instance, other: Instance) -> Volume:
-    """The same, shared by two instances."""
-    since = max(one.launched, other.launched)
-    both = tuple(Attachment(instance_id=host.id, since=since) for host in (one, other))
-    until = max(end for host in (one, other) for _, end in host.intervals)
-    return d.build.change(volume, created=since, attachments=both, used=((since, until),))
-
-
 def _shared_stopped(d: Draw) -> Volume:
     days = d.spread(33, 900)
     one, other = (_stopped(d.named(f"host-{letter}"), days + d.uniform(0, 3)) for letter in "ab")
@@ -245,11 +236,6 @@ def _started_again(d: Draw) -> Volume:
     return _worked(d, host, used=spans)
 
 
-def _nobody_says(d: Draw) -> Volume:
-    host = _long(d)
-    return _worked(d, d.build.change(host, stopped=None, running=host.intervals))
-
-
 EBS_ON_STOPPED_INSTANCE_ISSUES: Rows = {
     "data: Its instance was stopped a month ago or longer.": lambda d: _worked(d, kind=d.pick(*_TYPES), on=_long(d)),
     "root: The root volume of such an instance.": _stopped_root,
@@ -273,7 +259,11 @@ EBS_ON_STOPPED_INSTANCE_CONTROLS: Rows = {
     ),
     "kept: Tagged keep.": lambda d: _worked(d, _long(d), tags={"keep": "true"}),
 }
-EBS_ON_STOPPED_INSTANCE_UNKNOWN: Rows = {"nobody-says: EC2 does not say since when.": _nobody_says}
+EBS_ON_STOPPED_INSTANCE_UNKNOWN: Rows = {
+    "nobody-says: EC2 does not say since when.": lambda d: _worked(
+        d, d.build.change(host := _long(d), stopped=None, running=host.intervals)
+    )
+}
 
 
 # --- ebs-unattached ---------------------------------------------------------------------------------------------------
@@ -373,7 +363,7 @@ def _monthly(d: Draw) -> list[int]:
     return _moments(d, lambda date: date.tm_wday == weekday and date.tm_mday <= 7)
 
 
-def _in_rhythm(d: Draw, starts: list[int], hours: float | None = None) -> Volume:
+def _rotated(d: Draw, starts: list[int], hours: float | None = None) -> Volume:
     """Attached for hours, by a program, each time; then detached, or let go of by an instance that ends."""
     hours = hours or d.uniform(0.5, 12)
     spans = sorted((start, min(d.now - HOUR // 2, int(start + hours * HOUR))) for start in starts)
@@ -391,15 +381,9 @@ def _in_rhythm(d: Draw, starts: list[int], hours: float | None = None) -> Volume
 
 
 def _holiday(d: Draw) -> Volume:
-    """A weekly copy that left out one of its last six weeks."""
     runs = _weekly(d)
     del runs[d.integer(6)]
-    return _in_rhythm(d, runs)
-
-
-def _restore_test(d: Draw) -> Volume:
-    hours = d.uniform(24, 96)
-    return _in_rhythm(d, [start for start in _monthly(d) if start + hours * HOUR < d.now], hours)
+    return _rotated(d, runs)
 
 
 def _given_up(d: Draw) -> Volume:
@@ -408,11 +392,10 @@ def _given_up(d: Draw) -> Volume:
         starts, over = _weekly(d), d.ago(d.uniform(30, 85))
     else:
         starts, over = _monthly(d), d.ago(d.uniform(75, 89))
-    return _in_rhythm(d, [start for start in starts if start < over])
+    return _rotated(d, [start for start in starts if start < over])
 
 
 def _back_and_gone(d: Draw) -> Volume:
-    """On one instance for weeks, unattached for a while, on another for weeks, and unattached since."""
     left = d.ago(d.uniform(10, 30))
     back = int(left - d.uniform(16, 25) * DAY)
     before = int(back - d.uniform(5, 20) * DAY)
@@ -426,7 +409,7 @@ def _back_and_gone(d: Draw) -> Volume:
 def _in_use(d: Draw, **more: Any) -> Volume:
     kind = d.pick("t3.medium", "m6i.large", "m5.xlarge", "m7g.large", "m4.large")
     on = d.build.instance(f"{d.name}-host", kind, cpu=d.cpu(), **more)
-    return _left(d, type="gp3", on=on, **({"used": on.intervals} if on.stopped else {}))
+    return _left(d, type="gp3", on=on)
 
 
 EBS_UNATTACHED_ISSUES: Rows = {
@@ -456,13 +439,13 @@ EBS_UNATTACHED_CONTROLS: Rows = {
     "kept-until: Tagged keep-until, and the day is to come.": lambda d: _detached(
         d, tags={"keep-until": rfc3339(int(d.now + d.uniform(1, 300) * DAY))}, days=d.uniform(10, 300)
     ),
-    "weekly-rotation: Attached for hours once a week.": lambda d: _in_rhythm(d, _weekly(d)),
-    "by-turns: Attached every other week, in turn with another.": lambda d: _in_rhythm(
-        d, _weekly(d)[d.integer(2) :: 2]
-    ),
+    "weekly-rotation: Attached for hours once a week.": lambda d: _rotated(d, _weekly(d)),
+    "by-turns: Attached every other week, in turn with another.": lambda d: _rotated(d, _weekly(d)[d.integer(2) :: 2]),
     "holiday: Attached once a week, but for one.": _holiday,
-    "monthly-rotation: Attached for hours once a month.": lambda d: _in_rhythm(d, _monthly(d)),
-    "restore-test: Attached for days once a month.": _restore_test,
+    "monthly-rotation: Attached for hours once a month.": lambda d: _rotated(d, _monthly(d)),
+    "restore-test: Attached for days once a month.": lambda d: _rotated(
+        d, hours=(hours := d.uniform(24, 96)), starts=[at for at in _monthly(d) if at + hours * HOUR < d.now]
+    ),
     "in-use: On a running instance.": lambda d: _in_use(d, days=d.uniform(0.1, 300)),
     "instance-stopped: On an instance that was stopped of late.": lambda d: _in_use(d, days=110, **d.off()),
 }

@@ -103,7 +103,6 @@ def _carried(d: Draw, host: Instance) -> None:
 
 
 def _by_turns(d: Draw, host: Instance) -> None:
-    """Two volumes that are used in full, one by day and one by night."""
     bought = int(min(d.uniform(0.7, 0.95) * _most_mib(host), 750))
     if 2 * bought < 1.2 * _most_mib(host):
         bought = int(0.7 * _most_mib(host))
@@ -128,7 +127,7 @@ def _unpublished(d: Draw, host: Instance) -> None:
 
 def _stopped(d: Draw) -> Instance:
     host = _bound_host(d, _T3, days=120, **d.off())
-    _volume(d, "data", host, throughput=1_000, iops=4_000, used=host.intervals)
+    _volume(d, "data", host, throughput=1_000, iops=4_000)
     return host
 
 
@@ -144,7 +143,6 @@ def _carried_by_two(d: Draw) -> Instance:
 
 EBS_INSTANCE_BOUND_ISSUES: Rows = {
     "throughput: More MiB/s than the instance carries.": _on((*_T3, *_M5), _throughput),
-    # A thousand MiB/s, of which the instance carries a third, and next to nothing is used.
     "cannot-carry: Three times what it carries, unused.": _on(
         _T3, lambda d, host: _fast(d, "data", host, 1_000, _busy(d, d.spread(5, 60)))
     ),
@@ -155,7 +153,6 @@ EBS_INSTANCE_BOUND_ISSUES: Rows = {
 EBS_INSTANCE_BOUND_CONTROLS: Rows = {
     # On an instance that carries one or two of them.
     "included: What every gp3 has, several times.": _on((*_T3, "m4.large", "c4.large"), _included),
-    # Used for minutes a day.
     "carried: Above its baseline, below its maximum.": _on((*_M5, *_M6), _carried),
     "by-turns: Two volumes that take turns.": _on((*_M5, *_M6), _by_turns),
     "disks: Disks, which pay for their size.": _on(_T3, _disks),
@@ -163,16 +160,14 @@ EBS_INSTANCE_BOUND_CONTROLS: Rows = {
     "shared: A volume of two instances.": _carried_by_two,
 }
 EBS_INSTANCE_BOUND_UNKNOWN: Rows = {
-    # A T2, of which EC2 publishes no EBS limits.
     "unpublished: A type without published limits.": _on(("t2.small", "t2.medium", "t2.large"), _unpublished),
 }
 
 
 # --- ec2-ebs-throttled ------------------------------------------------------------------------------------------------
 _BURSTING = (
-    *("t3.micro", "t3.small", "t3.medium", "t3.large", "t3.xlarge", "t4g.small", "t4g.large", "t3a.medium"),
-    *("m5.large", "m5.xlarge", "c5.large", "m6i.large", "m6i.xlarge", "c6i.large", "m7g.large", "r6i.large"),
-    "m8g.large",
+    *("t3.micro", "t3.small", "t3.medium", "t3.large", "t3.xlarge", "t4g.small", "t4g.large", "t3a.medium", "m5.large"),
+    *("m5.xlarge", "c5.large", "m6i.large", "m6i.xlarge", "c6i.large", "m7g.large", "r6i.large", "m8g.large"),
 )
 _FLAT = ("m5.4xlarge", "c5.4xlarge", "r5.4xlarge")
 _A_VOLUME_MIB, _A_VOLUME_IOPS = 100.0, 2_400.0
@@ -285,7 +280,6 @@ def _volume_bound(d: Draw) -> Instance:
 
 
 def _resized(d: Draw) -> Instance:
-    """It was given a type that carries it all."""
     small, large = d.pick("m5.large", "c5.large", "m6i.large", "t3.large"), "m6i.8xlarge"
     limit = _bytes(small)
     rate = limit.between(d.uniform(0.1, 0.33))
@@ -339,7 +333,6 @@ EC2_EBS_THROTTLED_ISSUES: Rows = {
     "no-burst: A type without burst, at its limit for hours.": _wants(
         _FLAT, lambda d, limit: limit.batch(d, d.uniform(150, 600), limit.most * d.uniform(1.05, 1.3))
     ),
-    # Stopped and started this week, and throttled every day.
     "restarted: Throttled, restarted, throttled.": lambda d: _long_batch(d, 1, **d.started(d.ago(d.uniform(2, 6)))),
 }
 EC2_EBS_THROTTLED_CONTROLS: Rows = {

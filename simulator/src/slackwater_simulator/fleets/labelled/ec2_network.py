@@ -8,9 +8,7 @@ Not drawn, because the truth is in doubt:
   and a job of every second or third day, which may have run on five days of a fortnight or not.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import batched
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -22,9 +20,8 @@ from slackwater_simulator.series import DAY, MINUTE, Floats
 from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw
-from .scenario import Rows, Together
+from .scenario import Rows
 
-_AT_ONCE = 64
 BURSTING = tuple(name for name, kind in TYPES.items() if kind.peak_gbps >= 2 * kind.baseline_gbps)
 FLAT = tuple(name for name, kind in TYPES.items() if not kind.bursts)
 _OFFICE = ("t3.micro", "t3.small", "t3.medium", "t4g.small", "t3a.medium", "m5.large", "m6i.large", "c6i.large")
@@ -39,82 +36,62 @@ type Way = Literal["in", "out", "both"]
 type Agent = Literal["", "plain", "typed"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Guest:
-    """What an instance wants to move, bytes a second by the minute, and how it came to be."""
-
-    kind: str
-    wants: Floats
-    burst_minutes: float
-    way: Way = "both"
-    agent: Agent = ""
-    resized: tuple[int, str] | None = None
-    """When it was started as another type that carries it all."""
-    more: dict[str, Any] = field(default_factory=dict)
-
-
 def _base(kind: str) -> float:
     """Bytes a second that a type may move for good."""
     return TYPES[kind].baseline_bytes
 
 
-def through_buckets(one: Callable[[Draw], Guest]) -> Together:
-    """Plant instances whose traffic goes through their credits: many at once, because time is stepped."""
+def _instance(
+    d: Draw,
+    kind: str,
+    wants: Floats,
+    burst_minutes: float,
+    *,
+    way: Way = "both",
+    agent: Agent = "",
+    then: Callable[[], dict[str, Any]] = dict,
+    **more: Any,
+) -> Instance:
+    """Plant an instance that wants to move so many bytes a second by the minute, as its network credits allow.
 
-    def plant(draws: Sequence[Draw]) -> Iterator[Instance]:
-        for some in batched(draws, _AT_ONCE):
-            guests = [one(d) for d in some]
-            baseline = np.array([TYPES[guest.kind].baseline_bytes for guest in guests])
-            peak = np.array([TYPES[guest.kind].peak_bytes for guest in guests])
-            burst = np.array([guest.burst_minutes * MINUTE for guest in guests])
-            shaped = network_buckets(np.stack([guest.wants for guest in guests]), baseline, peak, burst)
-            for d, guest, passed, held in zip(some, guests, shaped.passed, shaped.held, strict=True):
-                yield _instance(d, guest, passed, held)
-
-    return Together(plant)
-
-
-def _planted(rows: Mapping[str, Callable[[Draw], Guest]]) -> Rows:
-    """Return scenarios of instances whose traffic goes through their credits."""
-    return {row: through_buckets(one) for row, one in rows.items()}
-
-
-def _instance(d: Draw, guest: Guest, passed: Floats, held: Floats) -> Instance:
-    kind = guest.kind
-    if guest.resized:
-        started, kind = guest.resized
-        carried = np.minimum(guest.wants, 0.9 * _base(kind)) * MINUTE
+    `then` draws more of its settings. One of them, `resized`, is when it was started as another type that carries all.
+    """
+    passed, held = network_buckets(wants, _base(kind), TYPES[kind].peak_bytes, burst_minutes)
+    more |= then()
+    if resized := more.pop("resized", None):
+        started, larger = resized
+        carried = np.minimum(wants, 0.9 * _base(larger)) * MINUTE
         passed = np.where(np.arange(MINUTES) * MINUTE + d.origin < started, passed, carried)
+        kind, more = larger, more | d.started(started, days=300, off_s=900)
     metered = np.round(passed * np.clip(d.random.normal(0.992, d.uniform(0.001, 0.008), MINUTES), 0.95, 1.02))
     flow = Flow(d.published(metered, together=5).coarsened(300))
     rest = Flow(flow.signal, d.spread(0.01, 0.3))
     counted = given(d.signal(np.cumsum(held)), digits=0)
-    telemetry = {f"ethtool_bw_{way}_allowance_exceeded": counted for way in ("in", "out")} if guest.agent else {}
-    guest.more.setdefault("days", d.uniform(40, 400))
-    into, out = (rest if guest.way == other else flow for other in ("out", "in"))
-    seen: dict[str, Any] = {"agent": guest.agent, "telemetry": guest.more.pop("telemetry", {}) | telemetry}
-    traffic: dict[str, Any] = {"net_in": into, "net_out": out, "cpu": d.cpu(), "tags": d.tags()}
-    return d.build.instance(d.name, kind, **traffic, **seen, **guest.more)
+    counters = {f"ethtool_bw_{way}_allowance_exceeded": counted for way in ("in", "out")} if agent else {}
+    more.setdefault("days", d.uniform(40, 400))
+    into, out = (rest if way == other else flow for other in ("out", "in"))
+    seen: dict[str, Any] = {"agent": agent, "telemetry": more.pop("telemetry", {}) | counters}
+    return d.build.instance(d.name, kind, net_in=into, net_out=out, cpu=d.cpu(), tags=d.tags(), **seen, **more)
 
 
-def way(d: Draw) -> Way:
+def _way(d: Draw) -> Way:
     """Draw a direction. A proxy moves every byte twice."""
     ways: tuple[Way, ...] = ("in", "out", "both")
     return d.pick(*ways)
 
 
-def agent(d: Draw) -> Agent:
+def _agent(d: Draw) -> Agent:
     """Draw a CloudWatch agent; half of the instances have none."""
     agents: tuple[Agent, ...] = ("", "", "plain", "typed")
     return d.pick(*agents)
 
 
-def guest(d: Draw, kind: str, wants: Floats, burst_minutes: float, **more: Any) -> Guest:
-    """Return a guest whose traffic goes one way or both, with or without an agent."""
-    return Guest(kind=kind, wants=wants, burst_minutes=burst_minutes, way=way(d), **{"agent": agent(d), **more})
+def _any_way(d: Draw, kind: str, wants: Floats, burst_minutes: float, **more: Any) -> Instance:
+    """Plant an instance whose traffic goes one way or both, with or without an agent."""
+    return _instance(d, kind, wants, burst_minutes, **{"way": _way(d), "agent": _agent(d), **more})
 
 
-def hours_dark(d: Draw, share: tuple[float, float], most_times: int, most: float = np.inf) -> Instance:
+def _gaps(d: Draw, share: tuple[float, float], most_times: int, most: float = np.inf) -> Instance:
     """Plant an instance that moves less than its baseline, and whose telemetry stops for hours, again and again."""
     kind = d.pick(*SMALL)
     values = _base(kind) * MINUTE * d.spread(*share) * np.minimum(d.wobble(), most)
@@ -131,8 +108,8 @@ def _starts(d: Draw) -> list[int]:
     return d.starts(1, 2, 7, since=1.5)
 
 
-def _overdrawn(d: Draw, kind: str = "", **more: Any) -> Guest:
-    """A transfer at 1.5 to 40 times the baseline that goes on for an hour to six after the credits are gone."""
+def _transfer(d: Draw, kind: str = "") -> tuple[str, Floats, float]:
+    """A transfer that goes on for hours without credits, at 1.5 to 40 times the baseline: type, demand and burst."""
     kind = kind or d.pick(*BURSTING)
     base, peak = _base(kind), TYPES[kind].peak_bytes
     rate = base * d.spread(1.5, min(40, peak / base))
@@ -143,20 +120,25 @@ def _overdrawn(d: Draw, kind: str = "", **more: Any) -> Guest:
     if minutes > 12 * 60:
         starts = [min(d.ago(1.2) - int(minutes) * MINUTE, d.ago(d.uniform(3, 11)))]
     wants = d.runs(starts, minutes, rate, base * d.uniform(0.001, 0.1)) * d.wobble()
-    return guest(d, kind, wants, burst, **more)
+    return kind, wants, burst
 
 
-def _throttled_since(d: Draw) -> Guest:
-    """Stopped and started last week, and throttled every day."""
-    kind = _overdrawn(d, d.pick(*SMALL)).kind
+def _overdrawn(d: Draw, kind: str = "", **more: Any) -> Instance:
+    return _any_way(d, *_transfer(d, kind), **more)
+
+
+def _throttled_since(d: Draw) -> Instance:
+    kind, _, _ = _transfer(d, d.pick(*SMALL))
+    _way(d)
+    _agent(d)  # Nobody uses what is drawn so far but the type. It stays, for it is part of the fleet.
     base, peak = _base(kind), TYPES[kind].peak_bytes
     rate, burst = min(base * 20, peak), d.spread(5, 20)
     minutes = burst * (peak - base) / (rate - base) + d.uniform(60, 240)
     wants = d.runs(d.daily(), min(minutes, 1_000), rate, base * 0.02) * d.wobble()
-    return Guest(kind=kind, wants=wants, burst_minutes=burst, more=d.started(d.ago(d.uniform(3, 8))))
+    return _instance(d, kind, wants, burst, **d.started(d.ago(d.uniform(3, 8))))
 
 
-def _in_time(d: Draw) -> Guest:
+def _in_time(d: Draw) -> Instance:
     """Bursts that end before half of the credits are gone, and leave time to earn them back."""
     kind = d.pick(*BURSTING)
     base, peak = _base(kind), TYPES[kind].peak_bytes
@@ -168,53 +150,46 @@ def _in_time(d: Draw) -> Guest:
     if every < 4:  # longer ones so often live on credits, which another detector reports
         minutes = min(minutes, 20)
     wants = d.runs(starts, max(minutes, 1), rate, base * d.uniform(0.001, 0.1)) * np.minimum(d.wobble(), 1.3)
-    return guest(d, kind, wants, burst)
+    return _any_way(d, kind, wants, burst)
 
 
-def _settles_below(d: Draw) -> Guest:
-    """A short burst, and then for hours a rate of the application's own, uneven and below the baseline."""
+def _settles_below(d: Draw) -> Instance:
     kind = d.pick(*BURSTING)
     base = _base(kind)
     starts = d.daily(d.integer(1, 8))
     head = d.runs(starts, d.uniform(2, 5), min(base * 3, TYPES[kind].peak_bytes))
     tail = d.runs(starts, d.uniform(60, 500), base * d.spread(0.1, 0.95), base * 0.01) * d.wobble()
-    return guest(d, kind, np.maximum(head, tail), 30)
+    return _any_way(d, kind, np.maximum(head, tail), 30)
 
 
-def _peer(d: Draw, share: float, **more: Any) -> Guest:
+def _peer(d: Draw, share: float, **more: Any) -> Instance:
     """A peer that grants a burst and then holds to a rate of its own, flat."""
     kind = d.pick(*SMALL)
     base = _base(kind)
     starts = d.daily(d.integer(1, 4))
     head = d.runs(starts, 6, base * 3)
     tail = d.runs(starts, d.uniform(60, 500), base * share, base * 0.01) * d.around(0.01)
-    return Guest(kind=kind, wants=np.maximum(head, tail), burst_minutes=60, way=way(d), **more)
+    return _instance(d, kind, np.maximum(head, tail), 60, way=_way(d), **more)
 
 
-def _shaper(d: Draw) -> Guest:
+def _shaper(d: Draw) -> Instance:
     """All day or in long runs, it never lets a burst through."""
     kind = d.pick(*BURSTING)
     flat = _base(kind) * d.uniform(0.9, 0.99) * d.around(0.005)
     on = d.runs(d.daily(), d.uniform(120, 1_300), 1.0, 0.02) if d.chance(0.5) else 1.0
-    return guest(d, kind, flat * on, 30)
+    return _any_way(d, kind, flat * on, 30)
 
 
-def _single_flow(d: Draw) -> Guest:
+def _single_flow(d: Draw) -> Instance:
     """The instance could carry more."""
     kind = d.pick(*(name for name, kind in TYPES.items() if kind.bursts and kind.baseline_gbps > 5.5))
     rate = min(625e6, _base(kind) * 0.9)
     starts = d.daily(d.integer(1, 8))
     wants = d.runs(starts, d.uniform(60, 500), rate, 2e6) * d.around(0.01)
-    return Guest(kind=kind, wants=wants, burst_minutes=30, way=way(d))
+    return _instance(d, kind, wants, 30, way=_way(d))
 
 
-def _throttled_before(d: Draw) -> Guest:
-    """It was given a larger type within the window."""
-    started, kind = d.ago(d.uniform(1, 10)), d.pick(*_LARGER)
-    return _carried_since(d, _overdrawn(d, d.pick(*_SMALLER), agent=""), started, kind)
-
-
-def _cpu_bound(d: Draw) -> Guest:
+def _cpu_bound(d: Draw) -> Instance:
     """In standard mode its CPU credits run out, and traffic that was above its baseline falls with the processor."""
     kind = d.pick(*_CREDITS_AN_HOUR)
     hour = _CREDITS_AN_HOUR[kind]
@@ -223,85 +198,70 @@ def _cpu_bound(d: Draw) -> Guest:
     pinned = hour / 60 / TYPES[kind].vcpus
     full = _base(kind) * d.uniform(0.55, 0.99) / pinned
     balance = given(d.signal(work.balance).coarsened(300))
-    return Guest(kind=kind, wants=work.used * full, burst_minutes=60, more={"telemetry": {"CPUCreditBalance": balance}})
+    return _instance(d, kind, work.used * full, 60, telemetry={"CPUCreditBalance": balance})
 
 
-def _without_burst(d: Draw, starts: Callable[[Draw], list[int]]) -> Guest:
+def _without_burst(d: Draw, starts: Callable[[Draw], list[int]]) -> Instance:
     """Peak equals baseline: it has no credits to live on, or to lose."""
     kind = d.pick(*FLAT)
     wants = d.runs(starts(d), d.uniform(60, 600), TYPES[kind].peak_bytes * 2, 1e6) * d.wobble()
-    return Guest(kind=kind, wants=wants, burst_minutes=0, way=way(d))
+    return _instance(d, kind, wants, 0, way=_way(d))
 
 
-def _carried_since(d: Draw, made: Guest, started: int, kind: str) -> Guest:
-    """The same instance, which was given a larger type at this moment."""
-    return replace(made, resized=(started, kind), more=d.started(started, days=300, off_s=900))
-
-
-EC2_NETWORK_THROTTLED_ISSUES = _planted(
-    {
-        "overdrawn: Transfers outlast the credits.": _overdrawn,
-        "counted: The same, and an agent counts it.": lambda d: _overdrawn(d, agent=d.pick("plain", "typed")),
-        # Working days whose busy hours want several times the baseline.
-        "working-days: Its users want too much all day.": lambda d: guest(
-            d, kind := d.pick(*SMALL), d.working_days() * _base(kind) * d.spread(6, 20), d.spread(5, 20)
-        ),
-        "restarted: Throttled, restarted, throttled.": _throttled_since,
-    }
-)
-EC2_NETWORK_THROTTLED_CONTROLS = _planted(
-    {
-        "in-time: Bursts that the credits carry.": _in_time,
-        "settles-below: A burst, then its own lower rate.": _settles_below,
-        "peer-elsewhere: A peer's limit below the baseline.": lambda d: _peer(d, d.spread(0.1, 0.85), agent=agent(d)),
-        "peer-at-baseline: A peer's limit; no packet held.": lambda d: _peer(
-            d, d.uniform(0.92, 0.99), agent=d.pick("plain", "typed")
-        ),
-        "shaper: A shaper at the baseline, without bursts.": _shaper,
-        "single-flow: One flow at 5 Gbps.": _single_flow,
-        "resized: Throttled, until it was made larger.": _throttled_before,
-        "cpu-bound: Its CPU credits are gone.": _cpu_bound,
-        "plain: Traffic below the baseline.": lambda d: guest(
-            d, kind := d.pick(*BURSTING), d.working_days() * _base(kind) * d.spread(0.01, 0.8), 30
-        ),
-        "no-burst: A type without burst, at its limit.": lambda d: _without_burst(d, _starts),
-    }
-)
-EC2_NETWORK_THROTTLED_UNKNOWN: Rows = {"holes: Hours without metrics.": lambda d: hours_dark(d, (0.05, 0.6), 30)}
+EC2_NETWORK_THROTTLED_ISSUES: Rows = {
+    "overdrawn: Transfers outlast the credits.": _overdrawn,
+    "counted: The same, and an agent counts it.": lambda d: _overdrawn(d, agent=d.pick("plain", "typed")),
+    "working-days: Its users want too much all day.": lambda d: _any_way(
+        d, kind := d.pick(*SMALL), d.working_days() * _base(kind) * d.spread(6, 20), d.spread(5, 20)
+    ),
+    "restarted: Throttled, restarted, throttled.": _throttled_since,
+}
+EC2_NETWORK_THROTTLED_CONTROLS: Rows = {
+    "in-time: Bursts that the credits carry.": _in_time,
+    "settles-below: A burst, then its own lower rate.": _settles_below,
+    "peer-elsewhere: A peer's limit below the baseline.": lambda d: _peer(d, d.spread(0.1, 0.85), agent=_agent(d)),
+    "peer-at-baseline: A peer's limit; no packet held.": lambda d: _peer(
+        d, d.uniform(0.92, 0.99), agent=d.pick("plain", "typed")
+    ),
+    "shaper: A shaper at the baseline, without bursts.": _shaper,
+    "single-flow: One flow at 5 Gbps.": _single_flow,
+    "resized: Throttled, until it was made larger.": lambda d: _overdrawn(
+        d, resized=(d.ago(d.uniform(1, 10)), d.pick(*_LARGER)), kind=d.pick(*_SMALLER), agent=""
+    ),
+    "cpu-bound: Its CPU credits are gone.": _cpu_bound,
+    "plain: Traffic below the baseline.": lambda d: _any_way(
+        d, kind := d.pick(*BURSTING), d.working_days() * _base(kind) * d.spread(0.01, 0.8), 30
+    ),
+    "no-burst: A type without burst, at its limit.": lambda d: _without_burst(d, _starts),
+}
+EC2_NETWORK_THROTTLED_UNKNOWN: Rows = {"holes: Hours without metrics.": lambda d: _gaps(d, (0.05, 0.6), 30)}
 EC2_NETWORK_THROTTLED_ALSO = {"cpu-bound": ("ec2-network-over-baseline",)}
 
 
 # --- ec2-network-over-baseline ----------------------------------------------------------------------------------------
 def _within_credits(d: Draw, kind: str, burst_minutes: float, minutes: float) -> float:
     """A rate, bytes a second, that uses at most half of a full bucket, which fills again within the day."""
-    base, peak = _base(kind), TYPES[kind].peak_bytes
-    most = min(
-        0.5 * burst_minutes * (peak - base) / minutes, 0.7 * base * (1_440 - minutes) / minutes, 0.8 * (peak - base)
-    )
+    base, day = _base(kind), 1_440
+    spare = TYPES[kind].peak_bytes - base
+    most = min(0.5 * burst_minutes * spare / minutes, 0.7 * base * (day - minutes) / minutes, 0.8 * spare)
     return base + max(0.5 * base, min(most, base * d.spread(0.5, 20)))
 
 
-def _every_day(d: Draw, starts: list[int] | None = None, kind: str = "") -> Guest:
+def _every_day(d: Draw, starts: list[int] | None = None, kind: str = "", **more: Any) -> Instance:
     """A transfer of 45 to 200 minutes every day, a few minutes late."""
     kind, burst, minutes = kind or d.pick(*SMALL), d.uniform(20, 60), d.uniform(45, 200)
     rate = _within_credits(d, kind, burst, minutes)
     rest = _base(kind) * d.uniform(0.001, 0.1)
     wants = d.runs(d.daily() if starts is None else starts, minutes, rate, rest) * d.wobble()
-    return guest(d, kind, wants, burst)
+    return _any_way(d, kind, wants, burst, **more)
 
 
-def _since_a_restart(d: Draw) -> Guest:
-    """Stopped and started eight days ago or more, and above its baseline every day."""
-    made = _every_day(d)
-    return replace(made, more=d.started(d.ago(d.uniform(8, 13))))
-
-
-def _once(d: Draw) -> Guest:
+def _once(d: Draw) -> Instance:
     first = d.ago(d.uniform(4, 12))
     return _every_day(d, [first + day * DAY for day in range(d.integer(1, 4))])
 
 
-def _short(d: Draw) -> Guest:
+def _short(d: Draw) -> Instance:
     """Bursts of 2 to 15 minutes, once a day to once an hour, at up to the peak."""
     kind, minutes = d.pick(*BURSTING), d.uniform(2, 15)
     base, peak = _base(kind), TYPES[kind].peak_bytes
@@ -309,55 +269,44 @@ def _short(d: Draw) -> Guest:
     most = base * (gap - minutes) / minutes * 0.8
     starts = [start + gap * 60 * turn for start in d.daily() for turn in range(1_440 // gap)]
     rate = base + max(0.5 * base, min(most, (peak - base) * d.uniform(0.1, 0.9)))
-    return guest(d, kind, d.runs(starts, minutes, rate, base * d.uniform(0.001, 0.1)) * d.wobble(), 60)
+    return _any_way(d, kind, d.runs(starts, minutes, rate, base * d.uniform(0.001, 0.1)) * d.wobble(), 60)
 
 
-def _both_ways(d: Draw) -> Guest:
+def _both_ways(d: Draw) -> Instance:
     """A proxy at six to nine tenths of its baseline for hours, in and out: together more than it."""
     kind, share = d.pick(*SMALL), d.uniform(0.6, 0.9)
     busy = d.runs(d.daily(), d.uniform(60, 1_200), share, 0.05)
     wants = _base(kind) * busy * d.around(0.02)
-    return Guest(kind=kind, wants=wants, burst_minutes=30)
+    return _instance(d, kind, wants, 30)
 
 
-def _resized(d: Draw) -> Guest:
-    """It was given a larger type within the window."""
-    started, made = d.ago(d.uniform(1, 10)), _every_day(d, kind=d.pick(*_SMALLER))
-    return _carried_since(d, replace(made, way="both", agent=""), started, d.pick(*_LARGER))
+def _resized(d: Draw) -> Instance:
+    started, kind = d.ago(d.uniform(1, 10)), d.pick(*_SMALLER)
+    return _every_day(d, kind=kind, way="both", agent="", then=lambda: {"resized": (started, d.pick(*_LARGER))})
 
 
-EC2_NETWORK_OVER_BASELINE_ISSUES = _planted(
-    {
-        "every-day: An hour or more above it, every day.": _every_day,
-        "weekdays: The same on weekdays.": lambda d: _every_day(
-            d, [start for start in d.daily() if (start // DAY + 3) % 7 < 5]
-        ),
-        # They want up to twice the baseline in their busy hours; the nights and weekends pay it back.
-        "working-days: Its users live on credits by day.": lambda d: guest(
-            d, kind := d.pick(*_OFFICE), d.working_days() * _base(kind) * d.uniform(2.8, 3.4), d.uniform(40, 60)
-        ),
-        "restarted: Above it since a restart.": _since_a_restart,
-    }
-)
-EC2_NETWORK_OVER_BASELINE_CONTROLS = _planted(
-    {
-        "weekly: A long transfer once a week.": lambda d: _every_day(d, d.daily(d.integer(5, 8))),
-        "once: A migration of one to three days.": _once,
-        "short: Short bursts, often.": _short,
-        # By day or at all times.
-        "below: Much traffic below its baseline.": lambda d: guest(
-            d,
-            kind := d.pick(*BURSTING),
-            np.minimum((d.working_days() if d.chance(0.5) else d.wobble()) * d.uniform(0.3, 0.8), 0.97) * _base(kind),
-            30,
-        ),
-        "both-ways: In and out, each below it.": _both_ways,
-        "resized: Above it until it was made larger.": _resized,
-        # Too young to say whether this is its usual load.
-        "new: Started a few days ago.": lambda d: replace(_every_day(d), more={"days": d.uniform(0.5, 3.9)}),
-        "no-burst: A type without burst.": lambda d: _without_burst(d, Draw.daily),
-    }
-)
-EC2_NETWORK_OVER_BASELINE_UNKNOWN: Rows = {
-    "holes: Hours without metrics.": lambda d: hours_dark(d, (0.3, 0.7), 60, 1.4)
+EC2_NETWORK_OVER_BASELINE_ISSUES: Rows = {
+    "every-day: An hour or more above it, every day.": _every_day,
+    "weekdays: The same on weekdays.": lambda d: _every_day(d, [at for at in d.daily() if (at // DAY + 3) % 7 < 5]),
+    # They want up to twice the baseline in their busy hours; the nights and weekends pay it back.
+    "working-days: Its users live on credits by day.": lambda d: _any_way(
+        d, kind := d.pick(*_OFFICE), d.working_days() * _base(kind) * d.uniform(2.8, 3.4), d.uniform(40, 60)
+    ),
+    "restarted: Above it since a restart.": lambda d: _every_day(d, then=lambda: d.started(d.ago(d.uniform(8, 13)))),
 }
+EC2_NETWORK_OVER_BASELINE_CONTROLS: Rows = {
+    "weekly: A long transfer once a week.": lambda d: _every_day(d, d.daily(d.integer(5, 8))),
+    "once: A migration of one to three days.": _once,
+    "short: Short bursts, often.": _short,
+    "below: Much traffic below its baseline.": lambda d: _any_way(
+        d,
+        kind := d.pick(*BURSTING),
+        np.minimum((d.working_days() if d.chance(0.5) else d.wobble()) * d.uniform(0.3, 0.8), 0.97) * _base(kind),
+        30,
+    ),
+    "both-ways: In and out, each below it.": _both_ways,
+    "resized: Above it until it was made larger.": _resized,
+    "new: Started a few days ago.": lambda d: _every_day(d, then=lambda: {"days": d.uniform(0.5, 3.9)}),
+    "no-burst: A type without burst.": lambda d: _without_burst(d, Draw.daily),
+}
+EC2_NETWORK_OVER_BASELINE_UNKNOWN: Rows = {"holes: Hours without metrics.": lambda d: _gaps(d, (0.3, 0.7), 60, 1.4)}

@@ -171,7 +171,6 @@ def _weekly_batch(d: Draw) -> Instance:
 
 
 def _pays_back(d: Draw) -> Instance:
-    """Bursts every day, within what it earns in a day."""
     kind = d.pick(*_EARNED)
     level = d.uniform(60, 99)
     minutes = min(1_440 * _baseline(kind) / level * d.uniform(0.2, 0.6), 24 * _EARNED[kind] / TYPES[kind].vcpus)
@@ -187,20 +186,12 @@ def _standard(d: Draw) -> Instance:
 
 
 def _incident(d: Draw) -> Instance:
-    """For one to three and a half days."""
     kind = d.pick(*_EARNED)
     hours = d.uniform(24, 84)
     return _beside(d, kind, d.runs([d.ago(d.uniform(hours / 24, 33))], hours * 60, d.uniform(85, 100)))
 
 
-def _launch(d: Draw) -> Instance:
-    """Launched two to five weeks ago, and busy for a day or two to set itself up."""
-    kind, days = d.pick(*_EARNED), d.uniform(16, 33)
-    return _beside(d, kind, d.runs([d.ago(days)], d.uniform(12, 40) * 60, d.uniform(85, 100)), days=days)
-
-
 def _fixed_since(d: Draw) -> Instance:
-    """Nine to fourteen days ago."""
     kind = d.pick("t3.large", "t3.xlarge", "t3.2xlarge")
     load = _hot_load(d, d.uniform(60, 92))
     since = (d.ago(d.uniform(9, 14)) - d.origin) // MINUTE
@@ -208,7 +199,6 @@ def _fixed_since(d: Draw) -> Instance:
 
 
 def _resized(d: Draw) -> Instance:
-    """Hot as a smaller T type, until it was started as a larger one that carries it."""
     kind, started = d.pick("t3.xlarge", "t3.2xlarge"), d.ago(d.uniform(15, 30))
     before = np.arange(MINUTES) * MINUTE + d.origin < started
     load = np.where(before, 95.0, _baseline(kind) * 0.5) * d.wobble()
@@ -218,7 +208,6 @@ def _resized(d: Draw) -> Instance:
 
 
 def _cheapest(d: Draw) -> Instance:
-    """Charged all the time, and every other type would cost more."""
     kind, low, high = d.pick(
         ("t3.micro", 25, 80), ("t3.small", 30, 75), ("t3.medium", 30, 70), ("t3.large", 34, 37), ("t3.xlarge", 43, 47)
     )
@@ -226,7 +215,6 @@ def _cheapest(d: Draw) -> Instance:
 
 
 def _few(d: Draw) -> Instance:
-    """A weekly batch that is a few credits too long."""
     kind = d.pick(*_EARNED)
     earned, level = _EARNED[kind], d.uniform(80, 99)
     hours = (48 * earned - 24 * earned * 0.1 + d.spread(10, 100)) / _an_hour(kind, level)
@@ -250,13 +238,17 @@ EC2_CPU_CREDITS_SURCHARGED_CONTROLS: Rows = {
     "pays-back: Borrows, and pays back.": _pays_back,
     "standard: Standard mode.": _standard,
     "incident: One runaway process, for days.": _incident,
-    "launch: Busy days after its launch.": _launch,
+    "launch: Busy days after its launch.": lambda d: _beside(
+        d,
+        d.pick(*_EARNED),
+        days=(days := d.uniform(16, 33)),
+        load=d.runs([d.ago(days)], d.uniform(12, 40) * 60, d.uniform(85, 100)),
+    ),
     "new: Hot, and not two weeks old.": lambda d: _hot(d, days=d.uniform(1, 13.5)),
     "repaired: Hot until it was repaired.": _fixed_since,
     "resized: Hot until it was made larger.": _resized,
     "cheapest: Charged, and the cheapest way to run it.": _cheapest,
     "few: A few credits a week.": _few,
-    # It is busy.
     "fixed: A fixed processor.": lambda d: _bursting(
         d, d.pick("m6i.large", "c6i.xlarge", "m7g.large"), d.uniform(60, 95) * d.wobble(), unlimited=False
     ),

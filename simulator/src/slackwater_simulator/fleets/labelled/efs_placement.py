@@ -18,7 +18,7 @@ from slackwater_simulator.resources import GIB, KIB, MIB, TIB, Activity, Elastic
 from slackwater_simulator.series import DAY, Floats, Signal, Track
 from slackwater_simulator.shapes import MINUTES
 
-from .draw import Draw, Range
+from .draw import Draw, Range, Rate
 from .scenario import Rows
 from .shared_files import COLD, daily_use, file_system, replicated
 
@@ -26,8 +26,9 @@ _WINDOW = 36 * DAY
 _BACK = (("TransitionToPrimaryStorageClass", "AFTER_1_ACCESS"),)
 
 
-def _touched(d: Draw, shape: Signal, read: float, written: float, **more: Any) -> ElasticFileSystem:
+def _touched(d: Draw, shape: Signal, read: Rate, written: Rate, **more: Any) -> ElasticFileSystem:
     """A file system that reads and writes these parts of what it stores in 36 days."""
+    read, written = (d.uniform(*part) if isinstance(part, tuple) else part for part in (read, written))
     stored = more.pop("standard_bytes", None) or d.gib(120, 900)
     per_s = stored / _WINDOW / max(1e-9, float(shape.stats.total.mean())) / MIB
     place = {"one_zone": d.zone(0.3), "days": d.uniform(45, 900), "standard_bytes": stored}
@@ -36,13 +37,7 @@ def _touched(d: Draw, shape: Signal, read: float, written: float, **more: Any) -
 
 
 def _nightly(d: Draw, minutes: Range) -> Signal:
-    """Draw a job of every night."""
     return d.published(d.runs(d.daily(), d.uniform(*minutes), 0.8, 0.01) * d.wobble())
-
-
-def _large(d: Draw) -> ElasticFileSystem:
-    shape, size = d.shape("steady", "office"), d.gib(1.2 * 1_024, 8 * 1_024)
-    return _touched(d, shape, d.uniform(0.01, 0.2), 0.02, standard_bytes=size)
 
 
 def _all_at_once(d: Draw, starts: list[int], every: float) -> ElasticFileSystem:
@@ -90,11 +85,13 @@ EFS_COLD_DATA_ISSUES: Rows = {
         d, read=d.uniform(0.01, 0.1), written=d.uniform(0.05, 0.28), shape=_nightly(d, (60, 300))
     ),
     "homes: Home directories: everybody works on a few files.": lambda d: _touched(
-        d, d.published(d.working_days()), d.uniform(0.05, 0.28), d.uniform(0.01, 0.1)
+        d, d.published(d.working_days()), (0.05, 0.28), (0.01, 0.1)
     ),
     "untouched: Mounted, and nothing is read.": lambda d: _touched(d, d.never(), 0.0, 0.0),
     "only-back: A policy that only brings files back.": lambda d: _touched(d, d.shape(), 0.1, 0.02, lifecycle=_BACK),
-    "large: Terabytes that are hardly read.": _large,
+    "large: Terabytes that are hardly read.": lambda d: _touched(
+        d, d.shape("steady", "office"), standard_bytes=d.gib(1_228.8, 8_192), read=d.uniform(0.01, 0.2), written=0.02
+    ),
 }
 EFS_COLD_DATA_CONTROLS: Rows = {
     "tiered: A policy moves what is cold.": lambda d: _touched(
@@ -105,11 +102,9 @@ EFS_COLD_DATA_CONTROLS: Rows = {
     ),
     "weekly: Read from end to end every week.": lambda d: _all_at_once(d, d.daily(7), 5),
     "busy: Reads far more than it stores.": lambda d: _touched(
-        d, d.shape("office" if d.chance(0.5) else "steady"), d.spread(1.5, 12), d.uniform(0.02, 0.5)
+        d, d.shape("office" if d.chance(0.5) else "steady"), d.spread(1.5, 12), (0.02, 0.5)
     ),
-    "rewritten: Written anew every month or faster.": lambda d: _touched(
-        d, _nightly(d, (120, 300)), 0.1, d.uniform(0.75, 3)
-    ),
+    "rewritten: Written anew every month or faster.": lambda d: _touched(d, _nightly(d, (120, 300)), 0.1, (0.75, 3)),
     "small: Cold, and below 100 GiB.": lambda d: _touched(
         d, standard_bytes=d.gib(10, 97), shape=d.shape(), read=0.05, written=0.01
     ),
@@ -141,17 +136,16 @@ def _connected(d: Draw, connected: Floats, **more: Any) -> ElasticFileSystem:
 
 
 def _one(d: Draw, **more: Any) -> ElasticFileSystem:
-    """A file system with one client."""
     return _connected(d, np.ones(MINUTES), **more)
 
 
-def _away(d: Draw, starts: list[int], minutes: float) -> ElasticFileSystem:
+def _away(d: Draw, starts: list[int], minutes: Range) -> ElasticFileSystem:
     """One client but for some minutes from each start."""
-    return _connected(d, 1.0 - d.runs(starts, minutes))
+    return _connected(d, 1.0 - d.runs(starts, d.uniform(*minutes)))
 
 
-def _more_at(d: Draw, starts: list[int], minutes: float) -> ElasticFileSystem:
-    return _connected(d, 1.0 + d.runs(starts, minutes, float(d.integer(1, 4))))
+def _more_at(d: Draw, starts: list[int], minutes: Range) -> ElasticFileSystem:
+    return _connected(d, 1.0 + d.runs(starts, d.uniform(*minutes), float(d.integer(1, 4))))
 
 
 def _in_gaps(d: Draw) -> ElasticFileSystem:
@@ -160,11 +154,6 @@ def _in_gaps(d: Draw) -> ElasticFileSystem:
     minute = (np.arange(MINUTES) + d.integer(60)) % 60
     alone = np.where(minute < 60 - 2 * together, 1.0, 0.0)
     return _connected(d, np.where(minute >= 60 - together, 2.0, alone))
-
-
-def _swarm(d: Draw) -> ElasticFileSystem:
-    level = d.uniform(0.7, 1.2)
-    return _connected(d, d.random.poisson(level, MINUTES // 5).repeat(5).astype(float))
 
 
 def _source(d: Draw) -> ElasticFileSystem:
@@ -176,26 +165,22 @@ def _source(d: Draw) -> ElasticFileSystem:
 
 EFS_SINGLE_CLIENT_ISSUES: Rows = {
     "always: One client, always.": _one,
-    "restarts: One client, which restarts now and then.": lambda d: _away(
-        d, d.daily(d.pick(1, 7, 10)), d.uniform(1, 15)
-    ),
-    "maintained: One client, away for an hour every night.": lambda d: _away(d, d.daily(), d.uniform(30, 90)),
+    "restarts: One client, which restarts now and then.": lambda d: _away(d, d.daily(d.pick(1, 7, 10)), (1, 15)),
+    "maintained: One client, away for an hour every night.": lambda d: _away(d, d.daily(), (30, 90)),
     "replaced: A group of one: each comes when the last is gone.": lambda d: _away(
-        d, [d.ago(day) for day in sorted(d.random.uniform(0.1, 34, d.integer(1, 8)).tolist())], d.uniform(3, 20)
+        d, [d.ago(day) for day in sorted(d.random.uniform(0.1, 34, d.integer(1, 8)).tolist())], (3, 20)
     ),
 }
 EFS_SINGLE_CLIENT_CONTROLS: Rows = {
     "several: Several clients.": lambda d: _connected(d, np.full(MINUTES, float(d.integer(2, 10)))),
-    "nightly-second: More clients for minutes every night.": lambda d: _more_at(d, d.daily(), d.uniform(6, 90)),
-    "monthly-second: More clients on one day of the month.": lambda d: _more_at(
-        d, d.once_a_month(), d.uniform(10, 300)
-    ),
-    "overlap: Replaced once, with both there for a while.": lambda d: _more_at(
-        d, [d.ago(d.uniform(0.1, 34))], d.uniform(6, 40)
-    ),
+    "nightly-second: More clients for minutes every night.": lambda d: _more_at(d, d.daily(), (6, 90)),
+    "monthly-second: More clients on one day of the month.": lambda d: _more_at(d, d.once_a_month(), (10, 300)),
+    "overlap: Replaced once, with both there for a while.": lambda d: _more_at(d, [d.ago(d.uniform(0.1, 34))], (6, 40)),
     "part-time: One client for a part of the day.": lambda d: _connected(d, d.runs(d.daily(), d.uniform(180, 1_150))),
     "in-gaps: Two clients for a part of every hour, and then none.": _in_gaps,
-    "swarm: Clients come and go, about one at a time.": _swarm,
+    "swarm: Clients come and go, about one at a time.": lambda d: _connected(
+        d, d.random.poisson(d.uniform(0.7, 1.2), MINUTES // 5).repeat(5).astype(float)
+    ),
     "cold: One client, and data in Infrequent Access.": lambda d: _one(d, ia_bytes=d.gib(0.1, 2_000)),
     "young: One client, and not a month old.": lambda d: _one(d, days=d.uniform(1, 29)),
     "replication-source: One client, and a replica elsewhere.": _source,

@@ -64,54 +64,34 @@ def _batch(d: Draw, minutes: float, rate: float, rest: float, every: int = 1) ->
     return np.asarray(d.runs(d.daily(every), minutes, rate, rest) * level)
 
 
-def _for_minutes(d: Draw) -> ElasticFileSystem:
-    """Most of what is provisioned, more than a burst."""
-    gib = d.spread(5, 200)
-    bought = d.spread(200, 600)
-    return _provisioned(d, gib, bought, _batch(d, d.uniform(2, 8), bought * d.uniform(0.65, 0.88), 0.002 * bought))
-
-
 def _calm(d: Draw, gib: float, least: float) -> Floats:
     """A load that its size earns twice over."""
     shape = d.demand()
     return shape * min(_baseline(gib) * d.uniform(least, 0.5) / float(shape.mean()), 0.6 * _burst(gib))
 
 
-def _at_its_amount(d: Draw) -> ElasticFileSystem:
-    """It wants more."""
-    gib = d.spread(5, 200)
-    bought = max(2 * _baseline(gib), d.spread(20, 256))
-    return _provisioned(d, gib, bought, _batch(d, d.uniform(150, 700), bought * d.uniform(1.3, 4), 0.05 * bought))
+def _batches(d: Draw, gib: float, bought: float, minutes: float, share: float, rest: float) -> ElasticFileSystem:
+    """A nightly job that wants this share of what is provisioned."""
+    return _provisioned(d, gib, bought, _batch(d, minutes, bought * share, rest * bought))
 
 
-def _at_its_burst(d: Draw) -> ElasticFileSystem:
-    """Within the credits that its size earns."""
-    gib = d.spread(400, 3_000)
-    hours = d.uniform(2, 20 * _baseline(gib) / _burst(gib))
-    return _bursting(d, gib, _batch(d, hours * 60, _burst(gib) * d.uniform(1.3, 4), 0.1 * _baseline(gib)))
+def _at_burst(d: Draw, gib: float, minutes: float, share: float, every: int = 1) -> ElasticFileSystem:
+    """A job that wants this share of what a burst is."""
+    return _bursting(d, gib, _batch(d, minutes, _burst(gib) * share, 0.1 * _baseline(gib), every))
 
 
 def _well_used(d: Draw) -> ElasticFileSystem:
-    """Far above what its size earns."""
     gib = d.spread(5, 200)
     bought = max(3 * _baseline(gib), d.spread(20, 400))
     return _provisioned(d, gib, bought, np.clip(_flat(d, 0.85 * bought), 0, 0.92 * bought))
 
 
 def _by_day(d: Draw) -> ElasticFileSystem:
-    """More than its size earns."""
     gib = d.spread(5, 100)
     shape = d.working_days()
     shape = shape / float(np.quantile(shape, 0.999))
     bought = max(1.3 * _baseline(gib) / float(shape.mean()), d.spread(40, 300))
     return _provisioned(d, gib, bought, np.clip(shape, 0, 1) * 0.92 * bought)
-
-
-def _nightly(d: Draw) -> ElasticFileSystem:
-    """More than a burst, and more than its size earns."""
-    gib = d.spread(5, 60)
-    bought, hours = d.spread(130, 512), d.uniform(2.5, 6)
-    return _provisioned(d, gib, bought, _batch(d, hours * 60, 0.92 * bought, 0.02 * bought))
 
 
 def _closing(d: Draw) -> ElasticFileSystem:
@@ -123,35 +103,13 @@ def _closing(d: Draw) -> ElasticFileSystem:
     return _provisioned(d, gib, bought, often * np.clip(d.wobble(), 0.9, 1.0))
 
 
-def _below_its_size(d: Draw) -> ElasticFileSystem:
-    """Nothing is paid for it, and it bursts."""
-    gib = d.spread(200, 3_000)
-    wanted = _calm(d, gib, 0.1)
-    return _provisioned(d, gib, max(1, _baseline(gib) * d.uniform(0.1, 0.9)), wanted)
-
-
-def _in_bursts(d: Draw) -> ElasticFileSystem:
-    """Within what it earns."""
-    gib = d.spread(30, 3_000)
-    hours = d.uniform(0.2, 0.7 * 24 * _baseline(gib) / _burst(gib))
-    return _bursting(d, gib, _batch(d, hours * 60, _burst(gib) * d.uniform(0.5, 0.85), 0.1 * _baseline(gib)))
-
-
-def _at_burst(d: Draw, least_gib: float, minutes: tuple[float, float], most: float, every: int) -> ElasticFileSystem:
-    gib = d.spread(least_gib, 3_000)
-    rate = d.uniform(*minutes), _burst(gib) * d.uniform(1.2, most)
-    return _bursting(d, gib, _batch(d, *rate, 0.1 * _baseline(gib), every))
-
-
 def _elastic_spikes(d: Draw) -> ElasticFileSystem:
-    """What Elastic is for."""
     gib = d.spread(5, 1_000)
     rate = _burst(gib) * d.uniform(1.4, 4)
     return _elastic(d, gib, _batch(d, d.uniform(10, 20), rate, 0.0005 * rate))
 
 
 def _elastic_monthly(d: Draw) -> ElasticFileSystem:
-    """For an hour or more, at other times next to nothing."""
     gib = d.spread(5, 300)
     rate = _burst(gib) * d.uniform(1.4, 4)
     return _elastic(d, gib, d.runs(d.monthly(), d.uniform(60, 240), rate, 0.0005 * rate))
@@ -163,7 +121,6 @@ def _elastic_trickle(d: Draw) -> ElasticFileSystem:
 
 
 def _archive(d: Draw) -> ElasticFileSystem:
-    """It is calm."""
     gib = d.spread(30, 1_000)
     wanted = d.demand() * 0.3 * _baseline(gib)
     cold = (("TransitionToIA", "AFTER_30_DAYS"), ("TransitionToArchive", "AFTER_90_DAYS"))
@@ -172,7 +129,6 @@ def _archive(d: Draw) -> ElasticFileSystem:
 
 
 def _replica(d: Draw) -> ElasticFileSystem:
-    """As its source is."""
     gib = d.spread(5, 99)
     source = _well_used(d.named("source"))
     replica = _provisioned(d, gib, source.provisioned_mibps or 64, 0.5 * d.wobble(), replica=True)
@@ -183,34 +139,58 @@ EFS_THROUGHPUT_MISMATCH_ISSUES: Rows = {
     "hardly-used: A sixth of what is provisioned at most.": lambda d: _provisioned(
         d, gib := d.spread(5, 400), bought := _bought(d, gib), d.demand() * bought * d.spread(0.01, 0.17)
     ),
-    # It uses far more than its size earns.
     "bought-for-more: Steady at half of what is provisioned, or less.": lambda d: _provisioned(
         d, d.spread(5, 100), bought := d.spread(100, 512), _flat(d, bought * d.uniform(0.1, 0.5))
     ),
-    "for-minutes: Provisioned for minutes a day.": _for_minutes,
+    "for-minutes: Provisioned for minutes a day.": lambda d: _batches(
+        d, d.spread(5, 200), d.spread(200, 600), d.uniform(2, 8), d.uniform(0.65, 0.88), 0.002
+    ),
     "elastic-calm: Elastic, where bursting would do.": lambda d: _elastic(
         d, gib := d.spread(30, 2_000), _calm(d, gib, 0.15)
     ),
-    # Several times what its size earns.
     "elastic-always: Elastic, and a steady load.": lambda d: _elastic(
         d, gib := d.spread(5, 300), _flat(d, max(10, _baseline(gib) * d.uniform(1.5, 10)))
     ),
-    "at-its-amount: Hours a day at all that is provisioned.": _at_its_amount,
-    "at-its-burst: Hours a day at all that a burst is.": _at_its_burst,
+    "at-its-amount: Hours a day at all that is provisioned.": lambda d: _batches(
+        d,
+        gib := d.spread(5, 200),
+        max(2 * _baseline(gib), d.spread(20, 256)),
+        d.uniform(150, 700),
+        d.uniform(1.3, 4),
+        0.05,
+    ),
+    "at-its-burst: Hours a day at all that a burst is.": lambda d: _at_burst(
+        d, gib := d.spread(400, 3_000), 60 * d.uniform(2, 20 * _baseline(gib) / _burst(gib)), d.uniform(1.3, 4)
+    ),
 }
 EFS_THROUGHPUT_MISMATCH_CONTROLS: Rows = {
     "well-used: Steady near what is provisioned.": _well_used,
     "by-day: Working days near what is provisioned.": _by_day,
-    "nightly: Hours a night near what is provisioned.": _nightly,
+    # More than a burst, and more than its size earns.
+    "nightly: Hours a night near what is provisioned.": lambda d: _batches(
+        d, d.spread(5, 60), d.spread(130, 512), 60 * d.uniform(2.5, 6), 0.92, 0.02
+    ),
     "closing: Near what is provisioned once a month.": _closing,
     # Nobody knows what it would do with more, or with less.
-    "briefly: At all that is provisioned for minutes a night.": lambda d: _provisioned(
-        d, gib := d.spread(5, 200), bought := _bought(d, gib), _batch(d, d.uniform(12, 30), bought * 1.3, 0.02 * bought)
+    "briefly: At all that is provisioned for minutes a night.": lambda d: _batches(
+        d, gib := d.spread(5, 200), _bought(d, gib), d.uniform(12, 30), 1.3, 0.02
     ),
-    "below-its-size: Less provisioned than its size earns, for nothing.": _below_its_size,
-    "in-bursts: Bursting, below its limits.": _in_bursts,
-    "short-bursts: At the limit of a burst for minutes a night.": lambda d: _at_burst(d, 150, (3, 28), 3, 1),
-    "weekly-burst: At the limit of a burst once a week.": lambda d: _at_burst(d, 300, (60, 300), 2, 7),
+    # Nothing is paid for it, and it bursts.
+    "below-its-size: Less provisioned than its size earns, for nothing.": lambda d: _provisioned(
+        d, gib := d.spread(200, 3_000), wanted=_calm(d, gib, 0.1), mibps=max(1, _baseline(gib) * d.uniform(0.1, 0.9))
+    ),
+    "in-bursts: Bursting, below its limits.": lambda d: _at_burst(
+        d,
+        gib := d.spread(30, 3_000),
+        60 * d.uniform(0.2, 0.7 * 24 * _baseline(gib) / _burst(gib)),
+        d.uniform(0.5, 0.85),
+    ),
+    "short-bursts: At the limit of a burst for minutes a night.": lambda d: _at_burst(
+        d, d.spread(150, 3_000), d.uniform(3, 28), d.uniform(1.2, 3)
+    ),
+    "weekly-burst: At the limit of a burst once a week.": lambda d: _at_burst(
+        d, d.spread(300, 3_000), d.uniform(60, 300), d.uniform(1.2, 2), every=7
+    ),
     "elastic-spikes: Elastic, faster than a burst for minutes a day.": _elastic_spikes,
     "elastic-monthly: Elastic, faster than a burst once a month.": _elastic_monthly,
     "elastic-trickle: Elastic, and next to nothing moves.": _elastic_trickle,
@@ -337,7 +317,6 @@ def _weekly_loss(d: Draw) -> Load:
 
 
 def _all_spent(d: Draw) -> Load:
-    """For a day to weeks."""
     gib, since = d.spread(0.5, 400), d.uniform(4, 33)
     rate = _baseline(gib) * 1.2 + _takes(gib, since * d.uniform(0.3, 0.7))
     return gib, (0.3 * _baseline(gib) + _since(d, since) * rate) * _wobble(d)
@@ -389,14 +368,7 @@ def _once(d: Draw, starts: list[int], most_hours: float) -> Resource:
     return _drawn(draw, _lasts(0.1))(d)
 
 
-def _running(d: Draw) -> Resource:
-    """A job that began within the last three hours and a half."""
-    since = d.uniform(0.3, 3.5)
-    return _once(d, [int(d.now - since * HOUR)], since)
-
-
 def _new(d: Draw) -> ElasticFileSystem:
-    """Made within a day, and at work since."""
     age = d.uniform(0.05, 0.95)
     wanted = _since(d, age)[:MINUTES] * d.uniform(5, 20)
     return made(d, d.spread(1, 100), work(d, wanted), days=age)
@@ -422,7 +394,9 @@ EFS_CREDITS_DRAINING_CONTROLS: Rows = {
     "nightly-dip: A job takes by night what the day earns.": _drawn(_nightly_dip, _lasts(0.1)),
     "weekly-dip: Working days take what the weekend earns.": _drawn(_weekly_dip, _back_each_week),
     "import: An import took much of the credits, and is over.": lambda d: _once(d, [d.ago(d.uniform(3.5, 12))], 24),
-    "running: A job has drained for up to three hours.": _running,
+    "running: A job has drained for up to three hours.": lambda d: _once(
+        d, [int(d.now - (since := d.uniform(0.3, 3.5)) * HOUR)], since
+    ),
     "closing: A closing takes much of the credits once a month.": lambda d: _once(d, d.monthly(), 24),
 }
 EFS_CREDITS_DRAINING_UNKNOWN: Rows = {

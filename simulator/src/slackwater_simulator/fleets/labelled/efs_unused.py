@@ -24,7 +24,6 @@ from .shared_files import COLD, file_system, nobody, replicated, zeros
 
 
 def _made(d: Draw, **more: Any) -> ElasticFileSystem:
-    """A file system of any size, class and mode."""
     usual: dict[str, Any] = {"one_zone": d.zone(0.4), "standard_bytes": d.gib(0.5, 2_000), "lifecycle": COLD}
     usual |= {"ia_bytes": d.gib(1, 2_000) if d.chance(0.3) else 0, "mode": "elastic" if d.chance(0.4) else "bursting"}
     return file_system(d, more, days=d.uniform(60, 700), tags=d.tags(), **usual)
@@ -38,15 +37,16 @@ def _used(d: Draw, values: Floats, clients: int, **more: Any) -> ElasticFileSyst
     return _made(d, mode="bursting", activity=work, clients=connected, **more)
 
 
+def _left(d: Draw, days: float) -> dict[str, Any]:
+    """When a file system was in use, that its users left so many days ago or longer."""
+    created = d.ago(d.uniform(300, 900))
+    return {"created": created, "active": (created, d.ago(d.uniform(days, 250)))}
+
+
 def _killed(d: Draw) -> ElasticFileSystem:
     created = d.ago(d.uniform(38, 300))
     life: dict[str, Any] = {"active": (created, created + int(d.uniform(10, 240)) * MINUTE), "voice": d.voice()}
     return _used(d, d.wobble(), 1, created=created, **life)
-
-
-def _moved_away(d: Draw) -> ElasticFileSystem:
-    created, left = d.ago(d.uniform(300, 900)), d.ago(d.uniform(38, 250))
-    return _used(d, d.working_days(), 4, created=created, active=(created, left))
 
 
 def _walked(d: Draw, stored_gib: float, file_bytes: float) -> ElasticFileSystem:
@@ -78,7 +78,9 @@ def _by_whom(d: Draw) -> ElasticFileSystem:
 
 EFS_IDLE_ISSUES: Rows = {
     "killed-job: A job made it, worked for an hour, and was killed.": _killed,
-    "moved-away: Used for months, until its users moved.": _moved_away,
+    "moved-away: Used for months, until its users moved.": lambda d: _used(
+        d, **_left(d, 38), values=d.working_days(), clients=4
+    ),
     "never-used: Made, and never mounted.": lambda d: _made(
         d, voice=d.voice(0.3), days=d.spread(14, 400), standard_bytes=6 * KIB
     ),
@@ -129,16 +131,12 @@ def _orphan(d: Draw, **more: Any) -> ElasticFileSystem:
     return _any(d, mount_targets=(), **more)
 
 
-def _work(d: Draw, clients: int) -> dict[str, Any]:
-    """A working day's reads and writes, and the clients that are there meanwhile."""
+def _work(d: Draw, *clients: int) -> dict[str, Any]:
+    """A working day's reads and writes, and so many clients at least, and fewer than so many, meanwhile."""
+    connected = d.integer(*clients)
     shape = d.published(d.working_days())
     work = d.work(shape, (0.05, 3), (0.02, 1), (100, 1_024), (100, 512), (1, 20), KIB)
-    return {"activity": work, "clients": Flow(d.always(), clients)}
-
-
-def _torn_down(d: Draw) -> ElasticFileSystem:
-    created, left = d.ago(d.uniform(300, 900)), d.ago(d.uniform(9, 250))
-    return _orphan(d, created=created, active=(created, left), **_work(d, 4))
+    return {"activity": work, "clients": Flow(d.always(), connected)}
 
 
 def _half_deleted(d: Draw) -> ElasticFileSystem:
@@ -166,13 +164,12 @@ def _replicated_orphans(d: Draw) -> tuple[ElasticFileSystem, ElasticFileSystem]:
 
 
 EFS_ORPHANED_ISSUES: Rows = {
-    "torn-down: Its mount targets went with their subnets.": _torn_down,
+    "torn-down: Its mount targets went with their subnets.": lambda d: _orphan(d, **_left(d, 9), **_work(d, 4, 5)),
     "half-deleted: A job's deletion ended half way.": _half_deleted,
     # Made by hand or by a script that broke off; there is no file in it.
     "never-mounted: Made, and never given a mount target.": lambda d: _orphan(
         d, standard_bytes=6 * KIB, ia_bytes=0, lifecycle=()
     ),
-    # Nobody ever mounted it.
     "promoted: A replica whose replication was deleted.": lambda d: _orphan(d, days=d.uniform(40, 600)),
     "paid-for: Throughput is provisioned for it.": lambda d: _orphan(
         d, mode="provisioned", provisioned_mibps=float(d.integer(16, 300))
@@ -182,10 +179,7 @@ EFS_ORPHANED_ISSUES: Rows = {
     "dark: No metric at all, and no mount target.": lambda d: _orphan(d, voice="dark"),
 }
 EFS_ORPHANED_CONTROLS: Rows = {
-    "in-use: Mounted and in use.": lambda d: _any(
-        d, **_work(d, d.integer(2, 9)), days=d.uniform(40, 700), mode="bursting"
-    ),
-    # Its clients left; they could come back.
+    "in-use: Mounted and in use.": lambda d: _any(d, **_work(d, 2, 9), days=d.uniform(40, 700), mode="bursting"),
     "idle: Nobody uses it, but it can be mounted.": lambda d: _any(d, days=d.uniform(60, 700)),
     # Made by a stack or a script whose next step is its mount targets.
     "new: Made within five days; its mount targets are to come.": lambda d: _orphan(
@@ -243,7 +237,6 @@ def _empty(d: Draw, low: float, high: float) -> ElasticFileSystem:
 
 
 def _gappy_zeros(d: Draw) -> ElasticFileSystem:
-    """Zeros and StorageBytes, some points of which are lost or late."""
     telemetry = dict(zeros(d, together=_POINT))
     created, size = _hours_ago(d, 12, 6 * 24), d.gib(0.5, 90)
     stored = np.ones(CYCLE // _QUARTER)
@@ -262,17 +255,6 @@ def _read_by_backup(d: Draw) -> ElasticFileSystem:
     return _of_job(d, days=d.uniform(1, 6), activity=activity, clients=nobody(d), backup=True)
 
 
-def _at_work(d: Draw) -> ElasticFileSystem:
-    created = _hours_ago(d, 0.5, 18)
-    return _of_job(d, created=created, **_step(d, _from(d, created), fastest=20))
-
-
-def _mounted(d: Draw) -> ElasticFileSystem:
-    """Its client computes."""
-    created, connected = _hours_ago(d, 8, 6 * 24), Flow(d.always(together=_POINT), d.integer(1, 4))
-    return _of_job(d, created=created, activity=Activity(shape=d.never(together=_POINT)), clients=connected)
-
-
 def _hourly(d: Draw) -> ElasticFileSystem:
     first, every = int(d.now - d.uniform(0.5, 3.5) * HOUR), d.uniform(1, 4)
     starts = [int(first - every * HOUR * number) for number in range(int(30 * 24 / every))]
@@ -280,7 +262,6 @@ def _hourly(d: Draw) -> ElasticFileSystem:
 
 
 def _no_jobs(d: Draw) -> ElasticFileSystem:
-    """Used for minutes every night, and by nobody for hours."""
     start = d.now - int(d.uniform(7, 20) * HOUR)
     work = _step(d, d.runs([start - day * DAY for day in range(30)], d.uniform(6, 60)))
     return _of_job(d, days=d.uniform(40, 300), tags=d.tags(), zones="ac", one_zone=None, **work)
@@ -321,8 +302,15 @@ EFS_ABANDONED_CONTROLS: Rows = {
     "mount-target-long-gone: Its job deleted the mount target weeks ago, and no more.": lambda d: _killed_after(
         d, d.uniform(9, 30) * 24, mount_targets=()
     ),
-    "at-work: Its job works.": _at_work,
-    "mounted: Mounted, and not read for hours.": _mounted,
+    "at-work: Its job works.": lambda d: _of_job(
+        d, created=(created := _hours_ago(d, 0.5, 18)), **_step(d, _from(d, created), fastest=20)
+    ),
+    "mounted: Mounted, and not read for hours.": lambda d: _of_job(
+        d,
+        created=_hours_ago(d, 8, 6 * 24),
+        clients=Flow(d.always(together=_POINT), d.integer(1, 4)),
+        activity=Activity(shape=d.never(together=_POINT)),
+    ),
     "waiting: Its job waits between two steps.": lambda d: _killed_after(d, d.spread(0.3, 4)),
     # It waited for a spot instance.
     "back: Its job waited for a day, and goes on.": lambda d: _of_job(

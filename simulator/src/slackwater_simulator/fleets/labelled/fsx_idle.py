@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from slackwater_simulator.fsx_metrics import WORK
 from slackwater_simulator.resources import GIB, FsxFileSystem, given
 from slackwater_simulator.series import Floats, Track
 from slackwater_simulator.shapes import MINUTES
@@ -29,10 +30,7 @@ _SMALLEST = {
     "LUSTRE": (("PERSISTENT_2", 250), ("SCRATCH_2", 200)),
 }
 _GIB = {"ONTAP": (1_024, 8_192), "WINDOWS": (32, 8_000), "LUSTRE": (1_200, 24_000)}
-_METRICS = (
-    *("DataReadBytes", "DataWriteBytes", "DataReadOperations", "DataWriteOperations", "MetadataOperations"),
-    "ClientConnections",
-)
+_METRICS = (*WORK, "ClientConnections")
 
 
 def _made(d: Draw, kinds: tuple[Kind, ...] = _KINDS, ontap_type: str = "RW", **more: Any) -> FsxFileSystem:
@@ -65,7 +63,6 @@ def _connected(d: Draw, values: Floats, clients: int) -> Track:
 
 
 def _moved_away(d: Draw) -> FsxFileSystem:
-    """Zeros since."""
     left = d.ago(d.uniform(38, 250))
     work = d.published(d.working_days())
     rates = {metric: d.spread(10, 1e4) for metric in _METRICS}
@@ -75,7 +72,6 @@ def _moved_away(d: Draw) -> FsxFileSystem:
 
 
 def _probed(d: Draw) -> FsxFileSystem:
-    """By something in FSx, now and then."""
     asked = d.runs(d.daily(), d.uniform(1, 10), 1.0)
     probes = given(d.published(asked), scale=d.spread(1, 20), digits=0)
     return _made(d, _WITH_CLIENTS, telemetry={"MetadataOperations": probes})
@@ -107,7 +103,6 @@ FSX_IDLE_CONTROLS: Rows = {
     "now-and-then: Somebody looks something up, every ten days or so.": lambda d: _used(
         d, d.runs(d.visits(), d.uniform(1, 30)), 1, write=d.chance(0.5)
     ),
-    # Every night or week: nobody wants to read it.
     "backup-target: Written by a backup, and never read.": lambda d: _used(
         d, d.runs(d.daily(d.pick(1, 7)), d.uniform(10, 200)), d.integer(1, 9), read=False
     ),

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from slackwater_simulator.resources import GIB, MIB, FsxFileSystem, given
-from slackwater_simulator.series import Floats, Track
+from slackwater_simulator.series import Floats
 from slackwater_simulator.shapes import DAY_MINUTES, MINUTES
 
-from .draw import Draw
+from .draw import Draw, Range
 from .scenario import One, Rows, in_full
 
 type Use = Callable[..., FsxFileSystem]
@@ -32,17 +32,10 @@ def full(d: Draw) -> Floats:
     return d.full(d.demand())
 
 
-def _served(
-    d: Draw, server: dict[str, Any], peaks: Callable[[], dict[str, float]], more: dict[str, Any]
-) -> FsxFileSystem:
-    """Plant an OpenZFS file system with some clients; `peaks` draws percent of its file server and of its disks."""
-    usual: dict[str, Any] = {
-        "clients": float(d.integer(2, 30)),
-        **peaks(),
-        "used": d.uniform(0.35, 0.75),
-        "tags": d.tags(),
-    }
-    return d.build.openzfs(d.name, **server, **usual, **more)
+def _served(d: Draw, other_peak: str, settings: dict[str, Any]) -> FsxFileSystem:
+    """Plant an OpenZFS file system with some clients, and draw how busy its file server or its disks are besides."""
+    settings |= {"clients": float(d.integer(2, 30)), other_peak: d.uniform(5, 60), "used": d.uniform(0.35, 0.75)}
+    return d.build.openzfs(d.name, tags=d.tags(), **settings)
 
 
 def nightly_little(use: Use, little: Share) -> One:
@@ -52,12 +45,11 @@ def nightly_little(use: Use, little: Share) -> One:
 
 def in_runs(use: Use, much: Share) -> dict[str, One]:
     """Return negative controls that a job uses in full."""
-    return in_full(
-        lambda d, starts, minutes: use(d, d.runs(starts, minutes, 1.0, 0.01), much(d)),
-        nightly=(3, 120),
-        weekly=(3, 300),
-        monthly=(30, 600),
-    )
+
+    def one(d: Draw, starts: list[int], minutes: float) -> FsxFileSystem:
+        return use(d, d.runs(starts, minutes, 1.0, 0.01), much(d))
+
+    return in_full(one, (3, 120), (3, 300), (30, 600))
 
 
 def without_data(use: Use, little: Share) -> dict[str, One]:
@@ -74,8 +66,8 @@ def _disks(d: Draw, values: Floats, percent: float, **more: Any) -> FsxFileSyste
     more.setdefault("iops", int(3 * gib * d.uniform(2, 12)) + 500)
     more.setdefault("days", d.uniform(45, 400))
     work = d.work(d.published(values), (0.5, 30), (0.5, 30), size, size, (1, 300))
-    server = {"storage_gib": gib, "throughput": SMALLEST[deployment], "deployment": deployment, "activity": work}
-    return _served(d, server, lambda: {"server_peak": d.uniform(5, 60), "disk_iops_peak": percent}, more)
+    more |= {"storage_gib": gib, "throughput": SMALLEST[deployment], "deployment": deployment, "activity": work}
+    return _served(d, "server_peak", {**more, "disk_iops_peak": percent})
 
 
 def _few_iops(d: Draw) -> float:
@@ -103,11 +95,8 @@ FSX_SURPLUS_IOPS_UNKNOWN: Rows = without_data(_disks, _few_iops)
 # --- fsx-surplus-throughput -------------------------------------------------------------------------------------------
 type Sizes = dict[str, tuple[int, ...]]
 
-_SIZES: Sizes = {
-    "SINGLE_AZ_1": (128, 256, 512, 1_024, 2_048),
-    "SINGLE_AZ_2": (320, 640, 1_280, 2_560),
-    "MULTI_AZ_1": (320, 640, 1_280, 2_560),
-}
+_LARGER = (320, 640, 1_280, 2_560)
+_SIZES: Sizes = {"SINGLE_AZ_1": (128, 256, 512, 1_024, 2_048), "SINGLE_AZ_2": _LARGER, "MULTI_AZ_1": _LARGER}
 _LEAST: Sizes = {deployment: (size,) for deployment, size in SMALLEST.items()}
 _WITH_BURST: Sizes = {deployment: sizes[:3] for deployment, sizes in _SIZES.items()}
 
@@ -119,8 +108,8 @@ def _server(d: Draw, values: Floats, share: float, sizes: Sizes = _SIZES, **more
     more.setdefault("days", d.uniform(45, 400))
     gib, moved = d.whole(500, 20_000), share * mb_s * 1e6
     work = d.work(d.published(values), moved * (1 - written) / MIB, moved * written / MIB, size, size, (1, 300))
-    server = {"storage_gib": gib, "throughput": mb_s, "deployment": deployment, "activity": work}
-    return _served(d, server, lambda: {"server_peak": 100 * share, "disk_iops_peak": d.uniform(5, 60)}, more)
+    more |= {"storage_gib": gib, "throughput": mb_s, "deployment": deployment, "activity": work}
+    return _served(d, "disk_iops_peak", {**more, "server_peak": 100 * share})
 
 
 def _little(d: Draw) -> float:
@@ -164,10 +153,13 @@ FSX_SURPLUS_THROUGHPUT_UNKNOWN: Rows = without_data(_server, _little)
 
 
 # --- fsx-oversized ----------------------------------------------------------------------------------------------------
-_ZFS = (("SINGLE_AZ_1", 64), ("MULTI_AZ_1", 160))
+_LEAST_SERVERS = {
+    "OPENZFS": (("SINGLE_AZ_1", 64), ("MULTI_AZ_1", 160)),
+    "ONTAP": (("SINGLE_AZ_1", 128), ("MULTI_AZ_1", 128)),
+    "WINDOWS": (("SINGLE_AZ_2", 32), ("MULTI_AZ_1", 64), ("SINGLE_AZ_1", 16)),
+}
 """Deployments on their smallest file server, about which there is nothing else to report."""
-_ONTAP = (("SINGLE_AZ_1", 128), ("MULTI_AZ_1", 128))
-_WINDOWS = (("SINGLE_AZ_2", 32), ("MULTI_AZ_1", 64), ("SINGLE_AZ_1", 16))
+_SPACE = {"OPENZFS": "UsedStorageCapacity", "ONTAP": "StorageUsed", "WINDOWS": "FreeStorageCapacity"}
 
 
 def _common(d: Draw, **more: Any) -> dict[str, Any]:
@@ -178,32 +170,28 @@ def _common(d: Draw, **more: Any) -> dict[str, Any]:
     return {**usual, **more}
 
 
-def _space(d: Draw, gib: int, share: Floats, metric: str) -> dict[str, Track]:
-    """A metric of the space over time, as CloudWatch gets it; `share` is what is used, of `gib`."""
-    left = 1 - share if metric == "FreeStorageCapacity" else share
-    return {metric: given(d.published(left), scale=gib * GIB, digits=0)}
+def _holding(d: Draw, kind: Any, share: Floats, gib: Range | int, **more: Any) -> FsxFileSystem:
+    """A file system of this size, of which this share is used over time, as CloudWatch gets it."""
+    deployment, throughput = d.pick(*_LEAST_SERVERS[kind])
+    size = gib if isinstance(gib, int) else d.whole(*gib)
+    space = given(d.published(1 - share if kind == "WINDOWS" else share), scale=size * GIB, digits=0)
+    settings: dict[str, Any] = {"storage_gib": size, "throughput": throughput, "telemetry": {_SPACE[kind]: space}}
+    settings |= _common(d, **more)
+    if kind == "OPENZFS":
+        return d.build.openzfs(d.name, deployment=deployment, **settings)
+    return d.build.server(d.name, kind, deployment, volumes=("home", "projects"), **settings)
 
 
-def _zfs(d: Draw, share: Floats, low: int = 400, high: int = 20_000, **more: Any) -> FsxFileSystem:
-    deployment, throughput = d.pick(*_ZFS)
-    gib = d.whole(low, high)
-    size: dict[str, Any] = {"storage_gib": gib, "throughput": throughput, "deployment": deployment}
-    space = _space(d, gib, share, "UsedStorageCapacity")
-    return d.build.openzfs(d.name, telemetry=space, **size, **_common(d, **more))
+def _zfs(d: Draw, share: Floats, gib: Range = (400, 20_000), **more: Any) -> FsxFileSystem:
+    return _holding(d, "OPENZFS", share, gib, **more)
 
 
 def _ontap(d: Draw, share: Floats, gib: int = 1_024, **more: Any) -> FsxFileSystem:
-    deployment, throughput = d.pick(*_ONTAP)
-    size: dict[str, Any] = {"storage_gib": gib, "throughput": throughput, "volumes": ("home", "projects")}
-    space = _space(d, gib, share, "StorageUsed")
-    return d.build.server(d.name, "ONTAP", deployment, telemetry=space, **size, **_common(d, **more))
+    return _holding(d, "ONTAP", share, gib, **more)
 
 
 def _windows(d: Draw, share: Floats) -> FsxFileSystem:
-    deployment, throughput = d.pick(*_WINDOWS)
-    size: dict[str, Any] = {"storage_gib": d.whole(400, 10_000), "throughput": throughput}
-    space = _space(d, size["storage_gib"], share, "FreeStorageCapacity")
-    return d.build.server(d.name, "WINDOWS", deployment, telemetry=space, **size, **_common(d))
+    return _holding(d, "WINDOWS", share, (400, 10_000))
 
 
 def _still(d: Draw, low: float, high: float) -> Floats:
@@ -280,7 +268,7 @@ FSX_OVERSIZED_CONTROLS: Rows = {
     "for-a-night: Filled for a night once a month.": lambda d: _filled_in_runs(d, d.monthly(), d.uniform(2, 20)),
     "weekly: Filled for hours once a week.": lambda d: _filled_in_runs(d, d.daily(7), d.uniform(2, 20)),
     "growing: It fills up, day by day.": _growing,
-    "smallest: OpenZFS about as small as it can be.": lambda d: _zfs(d, _empty(d), 64, 100),
+    "smallest: OpenZFS about as small as it can be.": lambda d: _zfs(d, _empty(d), (64, 100)),
     "lustre: Lustre, bought for its throughput.": _lustre,
     "young: Made within two weeks, and hardly filled.": lambda d: _zfs(d, _empty(d), days=d.uniform(0.1, 12)),
     "kept: Far too large, and its owner says why: tagged keep.": lambda d: _zfs(d, _empty(d), tags={"keep": "true"}),

@@ -1,25 +1,20 @@
 """What a scenario is, and the tables in which the files of this package list theirs."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 
 from slackwater_simulator.fleets.builder import Resource
 from slackwater_simulator.series import Floats
 
-from .draw import Draw
+from .draw import Draw, Range
 
 type One = Callable[[Draw], Resource]
 """Plants a resource, with what belongs to it, and returns the one that is labelled."""
-type Rows = Mapping[str, One | Together]
+type Rows = Mapping[str, One]
 """What plants a scenario, by "name: story"."""
-
-
-@dataclass(frozen=True, slots=True)
-class Together:
-    """Plants many resources at once and returns the labelled ones, in order."""
-
-    plant: Callable[[Sequence[Draw]], Iterable[Resource]]
+type Starts = Callable[[Draw], list[int]]
+"""Draws the starts of a job, such as `Draw.daily`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +27,10 @@ class Scenario:
 
     name: str
     story: str
-    one: One | Together
+    plant: One
     issue: bool
     also: tuple[str, ...] = ()
     full: bool = True
-
-    def plant(self, draws: Sequence[Draw]) -> Iterable[Resource]:
-        """Plant a resource for each draw, in order."""
-        return self.one.plant(draws) if isinstance(self.one, Together) else [self.one(d) for d in draws]
 
 
 def listed(file: ModuleType) -> Iterator[tuple[str, tuple[Scenario, ...]]]:
@@ -62,42 +53,35 @@ def _of(file: ModuleType, prefix: str) -> Iterator[Scenario]:
             yield Scenario(name, story, one, issue, also.get(name, ()), full)
 
 
-def in_full(
-    one: Callable[[Draw, list[int], float], Resource],
-    *,
-    nightly: tuple[float, float],
-    weekly: tuple[float, float],
-    monthly: tuple[float, float],
-    first_weekday: tuple[float, float] | None = None,
-) -> dict[str, One]:
-    """Return negative controls that a job uses in full, for so many minutes (at least, at most) each time."""
-    rows: dict[str, One] = {
-        "nightly: Used in full for minutes every night.": lambda d: one(d, d.daily(), d.uniform(*nightly)),
-        "weekly: Used in full once a week.": lambda d: one(d, d.daily(7), d.uniform(*weekly)),
-        "monthly: Used in full for half an hour or more once a month.": lambda d: one(
-            d, d.monthly(), d.uniform(*monthly)
-        ),
-    }
-    if minutes := first_weekday:
-        story = "first-weekday: The same on the first Monday of the month, or so."
-        rows[story] = lambda d: one(d, d.first_weekday(), d.uniform(*minutes))
-    return rows
+_IN_FULL: tuple[tuple[str, Starts], ...] = (
+    ("nightly: Used in full for minutes every night.", Draw.daily),
+    ("weekly: Used in full once a week.", Draw.weekly),
+    ("monthly: Used in full for half an hour or more once a month.", Draw.monthly),
+    ("first-weekday: The same on the first Monday of the month, or so.", Draw.first_weekday),
+)
+
+
+def in_full(one: Callable[[Draw, list[int], float], Resource], *minutes: Range) -> dict[str, One]:
+    """Return negative controls that a job uses in full, for so many minutes (at least, at most) each time.
+
+    `minutes` are those of a nightly, a weekly and a monthly job, and perhaps of one on a first weekday.
+    """
+
+    def job(starts: Starts, minutes: Range) -> One:
+        return lambda d: one(d, starts(d), d.uniform(*minutes))
+
+    return {row: job(starts, each) for (row, starts), each in zip(_IN_FULL, minutes, strict=False)}
 
 
 def quiet(use: Callable[[Draw, Floats, int], Resource]) -> dict[str, One]:
     """Return negative controls that a job with some clients uses for minutes or hours by night, week or month."""
 
-    def job(d: Draw, starts: list[int], least_minutes: float, most_minutes: float) -> Resource:
-        values = d.runs(starts, d.uniform(least_minutes, most_minutes))
-        return use(d, values * d.wobble(), d.integer(1, 9))
+    def job(starts: Starts, minutes: Range, unevenness: Callable[[Draw], Floats | float] = Draw.wobble) -> One:
+        return lambda d: use(d, d.runs(starts(d), d.uniform(*minutes)) * unevenness(d), d.integer(1, 9))
 
     return {
-        "monthly-by-date: Used for minutes on one day of the month.": lambda d: job(d, d.monthly(), 10, 300),
-        "monthly-by-weekday: Used on the first Monday, say, of the month.": lambda d: job(
-            d, d.first_weekday(), 10, 300
-        ),
-        "weekly: Used for minutes once a week.": lambda d: use(
-            d, d.runs(d.daily(7), d.uniform(2, 120)), d.integer(1, 9)
-        ),
-        "nightly: Used for minutes every night.": lambda d: job(d, d.daily(), 1, 15),
+        "monthly-by-date: Used for minutes on one day of the month.": job(Draw.monthly, (10, 300)),
+        "monthly-by-weekday: Used on the first Monday, say, of the month.": job(Draw.first_weekday, (10, 300)),
+        "weekly: Used for minutes once a week.": job(Draw.weekly, (2, 120), lambda _: 1.0),
+        "nightly: Used for minutes every night.": job(Draw.daily, (1, 15)),
     }

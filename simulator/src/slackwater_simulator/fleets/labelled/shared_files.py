@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from slackwater_simulator.efs_metrics import WORK
 from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileSystem, Flow, Telemetry, given
 from slackwater_simulator.series import Floats
 from slackwater_simulator.shapes import MINUTES
@@ -13,10 +14,7 @@ from .draw import Draw
 
 COLD = (("TransitionToIA", "AFTER_30_DAYS"),)
 _COLD_FROM_GIB = 100
-_METRICS = (
-    *("MeteredIOBytes", "TotalIOBytes", "DataReadIOBytes", "DataWriteIOBytes", "MetadataIOBytes"),
-    "ClientConnections",
-)
+_METRICS = (*WORK, "ClientConnections")
 
 
 def file_system(d: Draw, more: dict[str, Any], **usual: Any) -> ElasticFileSystem:

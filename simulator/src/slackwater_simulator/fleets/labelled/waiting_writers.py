@@ -17,7 +17,7 @@ from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileS
 from slackwater_simulator.series import MINUTE, Floats
 from slackwater_simulator.shapes import MINUTES
 
-from .draw import Draw
+from .draw import Draw, Range
 from .fsx_surplus import SMALLEST
 from .scenario import Rows
 from .shared_files import COLD, file_system
@@ -104,11 +104,6 @@ def _large(d: Draw) -> ElasticFileSystem:
     return _made(d, nfs_writes(wanted, acknowledgement_s=answer, writers=1, jitter=_jitter(d)), size)
 
 
-def _deployment(d: Draw) -> ElasticFileSystem:
-    starts = [d.ago(day + d.uniform(0, 0.9)) for day in d.random.choice(13, d.integer(1, 9), replace=False)]
-    return _waiting(d, starts, d.uniform(2, 10), d.integer(1, 4), offered=1.8)
-
-
 def _by_day(d: Draw) -> ElasticFileSystem:
     """Each of them writes when somebody does something."""
     shape = d.shape("office").stats.total
@@ -165,7 +160,13 @@ EFS_SERIAL_SMALL_WRITES_CONTROLS: Rows = {
         np.minimum(d.runs(_starts(d), d.uniform(75, 360), d.spread(5, 40), 0.5) * d.wobble(), 44),
         d.spread(1, 48) * KIB,
     ),
-    "deployments: Minutes of waiting, now and then.": _deployment,
+    "deployments: Minutes of waiting, now and then.": lambda d: _waiting(
+        d,
+        [d.ago(day + d.uniform(0, 0.9)) for day in d.random.choice(13, d.integer(1, 9), replace=False)],
+        d.uniform(2, 10),
+        d.integer(1, 4),
+        offered=1.8,
+    ),
     "by-day: Many clients, whose day rises and falls.": _by_day,
     "bursts: Somebody saves a lot, for minutes.": _bursts,
     "varied: A job whose rate goes with its work.": _varied,
@@ -204,9 +205,7 @@ def _sync_served(d: Draw, activity: Activity, disk: tuple[float, float]) -> FsxV
     return _served(d, activity, _sync(d), disk=d.uniform(*disk))
 
 
-def _acknowledged(
-    d: Draw, starts: list[int], minutes: float, *, offered: float, size: float, writers: int = 1
-) -> Activity:
+def _in_turn(d: Draw, starts: list[int], minutes: float, *, offered: float, size: float, writers: int = 1) -> Activity:
     """So much more than one acknowledgement after the other allows, in runs. An acknowledgement takes 1.5 to 7 ms."""
     ack = d.spread(0.0015, 0.007)
     return _writing(d, _let_through(d, starts, minutes, ack, offered, writers), size)
@@ -229,16 +228,10 @@ def _small(d: Draw) -> float:
     return d.spread(1, 40) * KIB
 
 
-def _drawn(d: Draw) -> Activity:
-    """A writer that waits every day, every week, or once."""
-    return _acknowledged(d, _starts(d), d.uniform(75, 360), offered=d.uniform(1.1, 3), size=_small(d))
-
-
-def _several_writers(d: Draw) -> FsxVolume:
-    starts, minutes, offered = _starts(d), d.uniform(75, 360), d.uniform(1.1, 2)
-    return _sync_served(
-        d, _acknowledged(d, starts, minutes, offered=offered, size=_small(d), writers=d.integer(2, 9)), (5, 45)
-    )
+def _drawn(d: Draw, offered: Range = (1.1, 3), writers: tuple[int, int] = (1, 2)) -> Activity:
+    """One writer, or from so many to less than so many, who wait every day, every week, or once."""
+    starts, minutes, more = _starts(d), d.uniform(75, 360), d.uniform(*offered)
+    return _in_turn(d, starts, minutes, offered=more, size=_small(d), writers=d.integer(*writers))
 
 
 def _fewer_writers(d: Draw) -> FsxVolume:
@@ -250,17 +243,11 @@ def _fewer_writers(d: Draw) -> FsxVolume:
     return _sync_served(d, _writing(d, done, _small(d)), (2, 40))
 
 
-def _one_of_several(d: Draw) -> FsxVolume:
-    work, readers, others = _drawn(d), Export("*", ("ro", "crossmnt", "async")), Export("10.9.0.0/16", _ASYNC)
-    return _served(d, work, readers, _sync(d), others, disk=d.uniform(2, 40))
-
-
 def _daily(d: Draw, offered: float) -> Activity:
-    return _acknowledged(d, d.daily(), d.uniform(75, 360), offered=offered, size=_small(d))
+    return _in_turn(d, d.daily(), d.uniform(75, 360), offered=offered, size=_small(d))
 
 
 def _neighbour(d: Draw) -> FsxVolume:
-    """All the time."""
     work = _daily(d, 1.5)
     busy = d.signal(np.clip(0.9 * d.noise(0.05), 0.7, 1.0))
     disks = {metric: given(busy, scale=99.0) for metric in _UTILIZATION[:2]}
@@ -283,9 +270,11 @@ def _paced(d: Draw) -> FsxVolume:
 
 FSX_SYNC_EXPORT_ISSUES: Rows = {
     "one-writer: One writer waits for each write.": lambda d: _sync_served(d, _drawn(d), (2, 40)),
-    "several-writers: Several writers wait.": _several_writers,
+    "several-writers: Several writers wait.": lambda d: _sync_served(d, _drawn(d, (1.1, 2), (2, 9)), (5, 45)),
     "fewer-writers: Several writers wait, then fewer.": _fewer_writers,
-    "one-of-several: Of three client entries one is sync.": _one_of_several,
+    "one-of-several: Of three client entries one is sync.": lambda d: _served(
+        d, _drawn(d), Export("*", ("ro", *_ASYNC[1:])), _sync(d), Export("10.9.0.0/16", _ASYNC), disk=d.uniform(2, 40)
+    ),
     "more-iops: IOPS were bought, in vain.": lambda d: _served(
         d, _daily(d, 2.0), _sync(d), disk=d.uniform(0.5, 5), iops=d.integer(5, 40) * 1_000
     ),
@@ -296,13 +285,13 @@ FSX_SYNC_EXPORT_CONTROLS: Rows = {
     ),
     "one-deployment: A few minutes of waiting, once.": lambda d: _sync_served(
         d,
-        _acknowledged(d, [d.ago(d.uniform(1, 12))], d.uniform(2, 10), offered=d.uniform(1.1, 1.8), size=_small(d)),
+        _in_turn(d, [d.ago(d.uniform(1, 12))], d.uniform(2, 10), offered=d.uniform(1.1, 1.8), size=_small(d)),
         (2, 30),
     ),
     "busy-disk: Its disks are the limit.": lambda d: _sync_served(d, _drawn(d), (80, 99.5)),
     "busy-neighbour: Another volume keeps the disks busy.": _neighbour,
     "large-writes: Large writes.": lambda d: _sync_served(
-        d, _acknowledged(d, _starts(d), d.uniform(75, 360), offered=1.2, size=d.spread(128, 1024) * KIB), (10, 45)
+        d, _in_turn(d, _starts(d), d.uniform(75, 360), offered=1.2, size=d.spread(128, 1024) * KIB), (10, 45)
     ),
     "async: Acknowledged at once.": _async,
     "read-only: Read, not written.": lambda d: _sync_served(
