@@ -130,7 +130,7 @@ def _flag(file_system: EfsFileSystem, limits: AbandonedLimits, clients: Series, 
             *efs.facts(file_system),
         ),
         advice=efs.removal(file_system, sure=sure),
-        gist=(tag, file_system.mount_targets > 0, size_class(file_system.total_bytes)),
+        fingerprint_inputs=(tag, file_system.mount_targets > 0, size_class(file_system.total_bytes)),
         caveats=(waits, *doubts, *advice.protection(file_system)),
     )
 

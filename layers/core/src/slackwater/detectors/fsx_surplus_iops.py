@@ -88,7 +88,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
                 joint=fsx.joint(file_system, setting),
             ),
         ),
-        gist=(iops, needed),
+        fingerprint_inputs=(iops, needed),
         caveats=(fsx.change_interval(file_system, INTERVAL),),
     )
 

@@ -120,7 +120,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
                 joint=fsx.joint(file_system, {"ThroughputCapacity": least}),
             ),
         ),
-        gist=(present, least),
+        fingerprint_inputs=(present, least),
         caveats=(fsx.change_interval(file_system, INTERVAL),),
     )
 
