@@ -93,8 +93,9 @@ def test_a_volume_that_was_used_in_between_is_another_case_and_an_older_one_is_n
         flagged("ebs-unattached", "detached three weeks ago", records=detached(days=days)) for days in (60, 20)
     )
 
-    assert first.gist != again.gist
-    assert flagged("ebs-unattached", "detached three weeks ago", records=detached(days=60)).gist == first.gist
+    assert first.fingerprint_inputs != again.fingerprint_inputs
+    same = flagged("ebs-unattached", "detached three weeks ago", records=detached(days=60))
+    assert same.fingerprint_inputs == first.fingerprint_inputs
 
 
 def test_the_export_list_is_sent_whole_and_keeps_crossmnt() -> None:
@@ -120,7 +121,7 @@ def test_a_sync_export_has_two_ways_out_that_cost_nothing_and_the_safe_one_comes
     assert clients.risk == "None for the data."
     assert fast.risk.startswith("Acknowledged writes are lost")
     assert any("Not for mission-critical data" in caveat for caveat in verdict.caveats)
-    assert verdict.gist == ("10.0.0.0/16",)
+    assert verdict.fingerprint_inputs == ("10.0.0.0/16",)
 
 
 def test_larger_writes_gain_less_from_async_as_throughput_binds_them() -> None:
@@ -200,11 +201,11 @@ def test_another_type_is_set_while_the_instance_is_stopped() -> None:
 
 
 def test_what_makes_a_person_look_again_at_a_throttled_instance_is_its_type_and_whether_it_is_confirmed() -> None:
-    assert flagged("ec2-network-throttled", "the ENA driver counted what it held back").gist == ("t3.micro", True)
-    assert flagged("ec2-network-throttled", "a t3.micro proxy at 350 MB/s, and then at 8 for nine hours").gist == (
-        "t3.micro",
-        False,
-    )
+    confirmed = flagged("ec2-network-throttled", "the ENA driver counted what it held back")
+    likely = flagged("ec2-network-throttled", "a t3.micro proxy at 350 MB/s, and then at 8 for nine hours")
+
+    assert confirmed.fingerprint_inputs == ("t3.micro", True)
+    assert likely.fingerprint_inputs == ("t3.micro", False)
 
 
 def test_confidence_in_idleness_needs_real_zeros_over_the_whole_window() -> None:

@@ -421,7 +421,7 @@ def test_a_run_over_midnight_counts_once_and_one_of_days_for_each() -> None:
 def test_words_in_fingerprints_never_change() -> None:
     both = "in and out alike: a proxy moves every byte twice"
 
-    assert [flagged(NETWORK, title).gist for title in (UPLOADS, both)] == [
+    assert [flagged(NETWORK, title).fingerprint_inputs for title in (UPLOADS, both)] == [
         ("m5.large", "out"),
         ("m5.large", "in and out"),
     ]

@@ -403,7 +403,7 @@ def test_without_credits_nothing_is_sized_and_the_bounded_bill_comes_first() -> 
     assert "rose fourteenfold" in elastic.risk
     assert not result.cheapest_first
     assert any("is the limit, not the demand" in caveat for caveat in result.caveats)
-    assert result.gist[0] == "gone"
+    assert result.fingerprint_inputs[0] == "gone"
 
 
 def test_what_was_reached_on_credits_is_where_the_steps_begin() -> None:
@@ -444,7 +444,7 @@ def test_what_will_be_gone_is_a_risk_with_a_date_got_in_two_ways() -> None:
     assert "gone around 2026-11-21" in result.summary
     assert str(words["Gone, by the balance a week before"]).startswith("in 5 d")
     assert str(words["Gone, by what is metered above the baseline"]).startswith("in 5 d")
-    assert result.gist == flagged(CREDITS, APART).gist
+    assert result.fingerprint_inputs == flagged(CREDITS, APART).fingerprint_inputs
 
 
 def test_two_ways_that_differ_make_a_range_and_less_confidence() -> None:
@@ -470,7 +470,7 @@ def test_known_usage_is_priced_in_both_modes_and_the_lower_cost_option_comes_fir
 
 
 def test_stored_fingerprints_keep_their_words() -> None:
-    words = [flagged(*one).gist[0] for one in ((MODE, AT_LIMIT), (CREDITS, GONE), (CREDITS, GOING))]
+    words = [flagged(*one).fingerprint_inputs[0] for one in ((MODE, AT_LIMIT), (CREDITS, GONE), (CREDITS, GOING))]
 
     assert words == ["at its limit", "gone", "going"]
 

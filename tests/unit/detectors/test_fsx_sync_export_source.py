@@ -93,7 +93,10 @@ def test_with_one_export_the_writes_of_the_file_system_are_those_of_the_volume()
 
     (found,), (same,) = scan.flagged, by_volume.flagged
     assert (found.verdict.summary, found.verdict.confidence) == (same.verdict.summary, same.verdict.confidence)
-    assert (found.verdict.gist, found.verdict.advice) == (same.verdict.gist, same.verdict.advice)
+    assert (found.verdict.fingerprint_inputs, found.verdict.advice) == (
+        same.verdict.fingerprint_inputs,
+        same.verdict.advice,
+    )
     assert [row.label for row in found.verdict.evidence][-1] == "Writes of"
     assert scan.asked == [WAITS.id, "", ""]
 

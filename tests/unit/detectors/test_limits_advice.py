@@ -410,7 +410,7 @@ def test_two_metrics_make_it_grave() -> None:
 
 
 def test_words_in_fingerprints_never_change() -> None:
-    assert [flagged(THROTTLED, title).gist for title in (BATCH, SMALL)] == [
+    assert [flagged(THROTTLED, title).fingerprint_inputs for title in (BATCH, SMALL)] == [
         ("m6i.large", "throughput", True),
         ("m6i.large", "IOPS", False),
     ]

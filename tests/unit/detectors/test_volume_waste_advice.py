@@ -285,7 +285,7 @@ def test_nobody_makes_an_image_of_one_of_two_instances(title: str) -> None:
 def test_started_and_stopped_again_is_another_case() -> None:
     again = host(*STOPPED, stopped_at=CASE_NOW - timedelta(days=40))
 
-    assert flagged(*STOPPED).gist != flagged(*STOPPED, records=(again,)).gist
+    assert flagged(*STOPPED).fingerprint_inputs != flagged(*STOPPED, records=(again,)).fingerprint_inputs
 
 
 # ebs-idle

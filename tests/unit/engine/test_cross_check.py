@@ -60,7 +60,9 @@ def flagged(resource: Resource, kind: FindingKind = "waste") -> FlaggedResource:
     declared = Detector(
         title="", kind=kind, resource=type(resource), limits=Limits, judge=lambda *_: Fine(""), cases=()
     )
-    verdict = Flagged(summary="s", confidence="high", evidence=(BEFORE,), advice=(), gist=("gp3",), caveats=("one",))
+    verdict = Flagged(
+        summary="s", confidence="high", evidence=(BEFORE,), advice=(), fingerprint_inputs=("gp3",), caveats=("one",)
+    )
     return FlaggedResource(Enabled("ebs-test", declared, Limits()), resource, verdict)
 
 

@@ -13,7 +13,7 @@ from slackwater.model.resources import Target, Volume
 from slackwater.model.verdicts import Flagged
 
 ANY = registry()["ebs-unattached"]
-VERDICT = Flagged(summary="so", confidence="high", evidence=(), advice=(), gist=("g",), caveats=("own",))
+VERDICT = Flagged(summary="so", confidence="high", evidence=(), advice=(), fingerprint_inputs=("g",), caveats=("own",))
 
 type Flag = Callable[..., FlaggedResource]
 

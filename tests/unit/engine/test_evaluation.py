@@ -33,7 +33,7 @@ VOLUME = Volume(
     availability_zone="us-east-1a", multi_attach=False,
 )  # fmt: skip
 READ = Metric("AWS/EBS", "VolumeReadOps", "Sum", "operations")
-FLAG = Flagged(summary="flagged", confidence="high", evidence=(), advice=(), gist=())
+FLAG = Flagged(summary="flagged", confidence="high", evidence=(), advice=(), fingerprint_inputs=())
 
 
 def enabled(judge: Callable[[Volume, Seen, Limits], Verdict], name: str = "ebs-test", **more: Any) -> Enabled:
@@ -102,7 +102,7 @@ def test_a_record_that_could_not_be_read_makes_those_unknown_that_need_it_and_no
 
     def judge(volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
         seen.fleet.get(Instance, volume.attachments[0].instance_id)
-        return Flagged(summary="", confidence="high", evidence=(), advice=(), gist=())
+        return Flagged(summary="", confidence="high", evidence=(), advice=(), fingerprint_inputs=())
 
     queue = EvaluationQueue(Fleet([*on.values()], broken=[broken]), [enabled(judge, reads=(Instance,))], CASE_NOW)
     drain(queue)

@@ -50,7 +50,7 @@ def test_pending_kinds_are_reported_as_well() -> None:
 
 def flagged(**changes: object) -> Flagged:
     advice = Advice(action="stop", summary="Stop it.", changes=None, risk="", reversible=True)
-    plain = Flagged(summary="x", confidence="high", evidence=(), advice=(advice,), gist=())
+    plain = Flagged(summary="x", confidence="high", evidence=(), advice=(advice,), fingerprint_inputs=())
     return replace(plain, **changes)  # type: ignore[arg-type]
 
 

@@ -40,7 +40,7 @@ def flagged(
     *advices: Advice, volume: Volume = VOLUME, kind: FindingKind = "waste", detector: str = "ebs-test", **more: object
 ) -> FlaggedResource:
     declared = Detector(title="", kind=kind, resource=Volume, limits=Limits, judge=lambda *_: Fine(""), cases=())
-    verdict = Flagged(summary="s", confidence="high", evidence=(), advice=advices, gist=("gp3",))
+    verdict = Flagged(summary="s", confidence="high", evidence=(), advice=advices, fingerprint_inputs=("gp3",))
     return FlaggedResource(Enabled(detector, declared, Limits()), volume, replace(verdict, **more))
 
 
@@ -97,7 +97,7 @@ def test_an_id_is_the_same_in_every_scan_and_differs_by_detector_and_region() ->
 
 def test_a_fingerprint_ignores_age_and_cents_and_sees_what_matters() -> None:
     assert finding(1).fingerprint == finding(2, summary="8 days").fingerprint
-    assert finding(1).fingerprint != finding(1, gist=("gp2",)).fingerprint
+    assert finding(1).fingerprint != finding(1, fingerprint_inputs=("gp2",)).fingerprint
     assert finding(1).fingerprint == finding(1, confidence="low").fingerprint
     assert (
         finding(1).fingerprint

@@ -84,7 +84,12 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> Judged:
         def verdict(volume: Volume, *_: object) -> Flagged:
             own = named if volume.id == "vol-1" else ()
             return Flagged(
-                summary="slow", confidence="high", evidence=(), advice=(advice("own"),), gist=(), remedies=own
+                summary="slow",
+                confidence="high",
+                evidence=(),
+                advice=(advice("own"),),
+                fingerprint_inputs=(),
+                remedies=own,
             )
 
         detector = Detector(title="", kind="performance", resource=Volume, limits=Limits, judge=verdict, cases=())

@@ -204,7 +204,7 @@ def scan_with(kind: FindingKind, advice: tuple[Advice, ...], world: World) -> Ta
         title="test", kind=kind, resource=Volume, limits=Limits, cases=(), reads=(Instance,),
         reads_if_allowed=(Instance,),
         judge=lambda *_: Flagged(
-            summary="found", severity="medium", confidence="high", evidence=(), advice=advice, gist=()
+            summary="found", severity="medium", confidence="high", evidence=(), advice=advice, fingerprint_inputs=()
         ),
     )  # fmt: skip
     audit = Audit(
@@ -265,7 +265,7 @@ def test_a_scan_says_what_it_asked_and_by_which_policy() -> None:
 
 
 def test_a_finding_suppressed_by_a_stronger_one_is_not_listed() -> None:
-    verdict = Flagged(summary="so", confidence="high", evidence=(), advice=(), gist=(), severity="low")
+    verdict = Flagged(summary="so", confidence="high", evidence=(), advice=(), fingerprint_inputs=(), severity="low")
     weak = Detector(title="", kind="performance", resource=Volume, limits=Limits, judge=lambda *_: verdict, cases=())
     both = {"ebs-loose": replace(weak, outranks=("ebs-slow",)), "ebs-slow": weak}
     world = World({HERE: [UNATTACHED]})
@@ -294,7 +294,9 @@ def _commands_that_collide(policy: Policy, kind_of_b: FindingKind) -> list[str |
             command=name,
             joint=JointChange("set", {name: 1}),
         )
-        return Flagged(summary="so", confidence="high", evidence=(), advice=(change,), gist=(), severity="low")
+        return Flagged(
+            summary="so", confidence="high", evidence=(), advice=(change,), fingerprint_inputs=(), severity="low"
+        )
 
     slow = Detector(
         title="", kind="performance", resource=Volume, limits=Limits, judge=lambda *_: judged("a"), cases=()

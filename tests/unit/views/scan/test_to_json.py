@@ -2,19 +2,25 @@
 
 import copy
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from slackwater.model.findings import PriceBasis
+from slackwater.model.findings import Gap, PriceBasis
 from slackwater.model.metrics import Series
 from slackwater.model.money import EBS_GP3_THROUGHPUT, Price
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, VolumeSetting
 from slackwater.model.verdicts import Evidence, Line
 from slackwater.views.scan import to_json as scan_json
+from slackwater.views.scan.document import (
+    EfsLifecycleSettingDocument,
+    EfsThroughputSettingDocument,
+    GapDocument,
+    VolumeSettingDocument,
+)
 
 
 @pytest.fixture
@@ -37,6 +43,19 @@ def full(make):
 def test_a_scan_fits_its_schema(full) -> None:
     Draft202012Validator.check_schema(scan_json.schema())
     Draft202012Validator(scan_json.schema()).validate(full)
+
+
+@pytest.mark.parametrize(
+    ("value", "its_document"),
+    [
+        (Gap, GapDocument),
+        (VolumeSetting, VolumeSettingDocument),
+        (EfsThroughputSetting, EfsThroughputSettingDocument),
+        (EfsLifecycleSetting, EfsLifecycleSettingDocument),
+    ],
+)
+def test_what_is_copied_whole_has_the_fields_of_its_document(value: type, its_document: type) -> None:
+    assert [(one.name, one.type) for one in fields(value)] == [*its_document.__annotations__.items()]
 
 
 def test_an_empty_scan_fits_its_schema_too(make) -> None:

@@ -208,7 +208,7 @@ def _flag(volume: Volume, least: Series, shortage: Shortage, look: ebs_peaks.Loo
             *(() if unknown else (look.evidence(has.burst.mib_s, *levels),)),
         ),
         advice=_options(volume, has, look.most if soon and not unknown else None, limits),
-        gist=(volume.volume_type, size_class(volume.size_gib), shortage.kind),
+        fingerprint_inputs=(volume.volume_type, size_class(volume.size_gib), shortage.kind),
         caveats=(*filter(None, (shortage.uncertainty, unseen)), *after),
         cheapest_first=True,
     )

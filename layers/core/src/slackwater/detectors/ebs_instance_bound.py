@@ -206,7 +206,11 @@ def _flag(host: Host, pairs: Sequence[Pair], most: Mapping[str, Allowance], seen
             *(_chart(kind, before, looks, host) for kind in KINDS if saved[kind] and any(kind is k for k, _ in looks)),
         ),
         advice=_options(host, before, changed, seen),
-        gist=(host.type_.id, *sorted(volume.id for volume in volumes), *(size_class(saved[kind]) for kind in KINDS)),
+        fingerprint_inputs=(
+            host.type_.id,
+            *sorted(volume.id for volume in volumes),
+            *(size_class(saved[kind]) for kind in KINDS),
+        ),
         caveats=(*([keeps] if looks else ()), *managed),
         covers=tuple(volume.id for volume in volumes),
     )

@@ -154,7 +154,7 @@ def _flag(looks: Sequence[Look], had: formulas.Allowance, limited: str, *, check
             *ebs.carried(moved.kind),
         ),
         advice=tuple(options),
-        gist=(type_, size_class(setting.iops), size_class(setting.mib_s)),
+        fingerprint_inputs=(type_, size_class(setting.iops), size_class(setting.mib_s)),
         caveats=tuple(dict.fromkeys(c for look in looks for c in look.lowering_caveats)) if setting != whole else (),
         cheapest_first=True,
     )
@@ -186,7 +186,7 @@ def _shared(volume: Volume) -> Verdict:
             Evidence("Instances", len(volume.attachments), "count"),
         ),
         advice=(replace(by_hand, risk="The cluster is stopped meanwhile.", command=None, setting=None),),
-        gist=("io1", iops),
+        fingerprint_inputs=("io1", iops),
     )
 
 
@@ -227,7 +227,7 @@ def _flag_magnetic(look: Look, top: float, millions: float, summary: str) -> Fla
         ),
         # EBS may not change it back to magnetic: a person decides.
         advice=(replace(change, changes=changes, setting=None),),
-        gist=("standard",),
+        fingerprint_inputs=("standard",),
         caveats=("The saving assumes as many I/O requests as in the window. AWS may bill large ones several times.",),
     )
 

@@ -122,7 +122,7 @@ def _flag(iops: int, target: int, look: Look, moved: float, *, checked: bool) ->
             *ebs.carried(look.kind),
         ),
         advice=(replace(lower, command=None, setting=None) if fixed else lower,),
-        gist=(type_, iops, size_class(target)),
+        fingerprint_inputs=(type_, iops, size_class(target)),
         caveats=(*look.lowering_caveats, *caveats),
     )
 

@@ -135,7 +135,7 @@ def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric]
             Evidence("Instance", volume.attachments[0].instance_id, "words"),
         ),
         advice=(_copy(volume, smaller), _efs(volume, used_gib)),
-        gist=(volume.size_gib, size_class(gib)),
+        fingerprint_inputs=(volume.size_gib, size_class(gib)),
         caveats=caveats(*found),
     )
 

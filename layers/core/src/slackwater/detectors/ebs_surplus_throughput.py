@@ -65,7 +65,7 @@ def judge(volume: Volume, seen: Seen, limits: SurplusLimits) -> Verdict:
             *ebs.carried(kind),
         ),
         advice=(ebs.modify(volume, ebs.gp3(volume, iops, target), "lower-throughput", summary, ebs.LOWERED),),
-        gist=(provisioned, size_class(target)),
+        fingerprint_inputs=(provisioned, size_class(target)),
         caveats=(*found.lowering_caveats, *((other,) if iops > formulas.GP3_INCLUDED_IOPS else ())),
     )
 

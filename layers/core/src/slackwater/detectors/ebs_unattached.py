@@ -108,7 +108,12 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
         ),
         advice=(ebs.snapshot_and_delete(volume, STEPS, may_delete=may_delete), ebs.keep_as_snapshot(volume)),
         # A volume that was in use in between is another finding. An unknown time moves with the window.
-        gist=(volume.volume_type, volume.size_gib, volume.managed_by or "", f"{left.at:%Y-%m-%d}" if known else ""),
+        fingerprint_inputs=(
+            volume.volume_type,
+            volume.size_gib,
+            volume.managed_by or "",
+            f"{left.at:%Y-%m-%d}" if known else "",
+        ),
         caveats=(*advice.protection(volume), *caveats),
     )
 

@@ -136,7 +136,7 @@ def _flag(surcharge: Surcharge, percents: Series, seen: Seen, limits: Surcharged
             Evidence(f"Baseline of {kind.id}", round(baseline, 1), "percent"),
         ),
         advice=(*_other_types(surcharge, seen), _standard(surcharge, baseline, limits)),
-        gist=(kind.id,),
+        fingerprint_inputs=(kind.id,),
         caveats=(price, xen) if kind.hypervisor == "xen" else (price,),
         cheapest_first=True,
     )

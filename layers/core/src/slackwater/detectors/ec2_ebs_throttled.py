@@ -220,7 +220,7 @@ def _flag(load: Load, throttled: Sequence[Slow], seen: Seen, limits: EbsThrottle
             *_carried(kind),
         ),
         advice=_advice(load, slow, seen, limits),
-        gist=(kind.id, names, confirmed),
+        fingerprint_inputs=(kind.id, names, confirmed),
         caveats=(doubt, "A batch that still ends in time needs no change."),
     )
 

@@ -89,7 +89,7 @@ def judge(instance: Instance, seen: Seen, limits: IdleLimits) -> Verdict:
             Evidence("Attached volumes", f"{len(volumes)} ({sum(one.size_gib for one in volumes):,} GiB)", "words"),
         ),
         advice=(_stop(instance, volumes, sure=confidence != "low"), _terminate(instance, volumes)),
-        gist=(instance.instance_type, instance.managed_by or ""),
+        fingerprint_inputs=(instance.instance_type, instance.managed_by or ""),
         caveats=advice.caveats((accelerated, confidence == "low"), (price, True)),
     )
 

@@ -135,7 +135,7 @@ def _flag(instance: Instance, kind: InstanceType, over: Sequence[Over], limits: 
             Evidence(draw, round(worst.drawn_s / MINUTE_S, 1), "minutes"),
         ),
         advice=tuple(_slower(worst, kind)),
-        gist=(kind.id, words),
+        fingerprint_inputs=(kind.id, words),
         caveats=(
             other if differs else "CloudWatch hides peaks shorter than five minutes, so it may need more than this.",
             "No metric shows how many credits are left. Bursting is best effort: a busy host may not grant it.",

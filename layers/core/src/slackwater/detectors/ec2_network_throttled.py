@@ -262,7 +262,7 @@ def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], *, con
             Evidence("Other causes", f"Not CPU credits or EBS, which has its own limit. {counted}", "words"),
         ),
         advice=(),
-        gist=(kind.id, confirmed),
+        fingerprint_inputs=(kind.id, confirmed),
         caveats=(more,) if confirmed else (same, differs if ambiguous else more),
         remedies=(ec2_network.options(instance, traffic, needed, "If the slow hours hurt"),),
     )

@@ -116,7 +116,7 @@ def _flag(file_system: EfsFileSystem, tag: str, quiet_hours: int, clients: Serie
             *efs.facts(file_system),
         ),
         advice=efs.removal(file_system, sure=not doubts),
-        gist=(tag, file_system.mount_targets > 0, size_class(file_system.total_bytes)),
+        fingerprint_inputs=(tag, file_system.mount_targets > 0, size_class(file_system.total_bytes)),
         caveats=(waits, *doubts, *advice.protection(file_system)),
     )
 

@@ -204,7 +204,7 @@ def _flag(
             Evidence("Days observed", touched.days, "days"),
         ),
         advice=tuple(_advice(file_system, lifecycle, cold_bytes, monthly_read_gib, slower=slower)),
-        gist=(size_class(standard), size_class(cold_bytes)),
+        fingerprint_inputs=(size_class(standard), size_class(cold_bytes)),
         caveats=(saving, efs.one_way_caveat("efs-cold-data"), *holes),
     )
 

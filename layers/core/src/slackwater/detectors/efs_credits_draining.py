@@ -234,7 +234,7 @@ def _flag_gone(state: State, *, gone: bool) -> Flagged:
         confidence="high" if confirmed else "medium",
         evidence=(*_evidence(state), at_baseline),
         advice=efs_throughput.more_throughput(state.file_system, state.baseline, 2, reached_bytes_per_s=reached),
-        gist=(GONE, size_class(state.baseline)),
+        fingerprint_inputs=(GONE, size_class(state.baseline)),
         caveats=("The metered throughput is the limit, not the demand. No mode or amount follows from it.",),
     )
 
@@ -266,7 +266,7 @@ def _flag_going(seen: Seen, state: State, going: Going, moved: Month | None) -> 
             Evidence("Gone, by what is metered above the baseline", rate, "words"),
         ),
         advice=_options(state, moved),
-        gist=(GOING, size_class(state.baseline)),
+        fingerprint_inputs=(GOING, size_class(state.baseline)),
         caveats=caveats(
             (f"Only one {rhythm} is known, and assumed to repeat.", not going.repeated),
             ("The two ways to the date differ by more than a quarter. Trust the earlier date.", not agree),

@@ -89,7 +89,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
             *efs.facts(file_system),
         ),
         advice=efs.removal(file_system, sure=sure),
-        gist=(file_system.mount_targets > 0, size_class(file_system.total_bytes)),
+        fingerprint_inputs=(file_system.mount_targets > 0, size_class(file_system.total_bytes)),
         caveats=(
             *_doubts(data_bytes, metered_bytes, zeros_are_real=zeros_are_real, lost_days=recorded.missing),
             *advice.protection(file_system),

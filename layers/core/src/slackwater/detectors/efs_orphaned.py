@@ -70,7 +70,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
         confidence="medium",
         evidence=(*efs.facts(file_system), efs.sum_of("Metered I/O per day", metered, "bytes")),
         advice=efs.removal(file_system, sure=not doubt),
-        gist=(size_class(file_system.total_bytes),),
+        fingerprint_inputs=(size_class(file_system.total_bytes),),
         caveats=(moving, *caveats((f"{doubt}. Slackwater does not delete it.", doubt)), *protection(file_system)),
     )
 

@@ -265,7 +265,7 @@ def _flag(fs: EfsFileSystem, writes: Writes, waits: Waits, rate: float, *, alway
             *([io_used] if fs.performance_mode == GENERAL_PURPOSE else []),
         ),
         advice=(),
-        gist=(one_zone, always),
+        fingerprint_inputs=(one_zone, always),
         caveats=("A program that chooses to send so many writes looks the same. Ask whether anyone waits for it.",),
         remedies=tuple(Remedy(kind="small-files", inputs=inputs, advise=partial(_advice, fs, o)) for o in OPTIONS),
     )

@@ -154,7 +154,7 @@ def _flag(file_system: EfsFileSystem, often: str, share: Evidence, work: Work, t
             Evidence("Mount targets", file_system.mount_targets, "count"),
         ),
         advice=(),
-        gist=(zone is not None, size_class(used_bytes)),
+        fingerprint_inputs=(zone is not None, size_class(used_bytes)),
         caveats=(
             "It may not always be the same client. A Lambda function or a Fargate task cannot use a volume.",
             efs.one_way_caveat("efs-single-client"),

@@ -74,7 +74,7 @@ def _flag(file_system: EfsFileSystem, zone: str) -> Flagged:
             Evidence("Time of a write to One Zone", one_zone.write_ms, "ms"),
         ),
         advice=(move,),
-        gist=(zone, size_class(file_system.total_bytes)),
+        fingerprint_inputs=(zone, size_class(file_system.total_bytes)),
         caveats=(
             "One mount target can serve clients in other zones. Ask where they are.",
             efs.one_way_caveat("efs-single-zone-use"),

@@ -274,7 +274,11 @@ def _flag_cost(demand: Demand, options: Mapping[formulas.EfsMode, Advice], moved
             *([Evidence("Average size of a read or write", round(mean_kib, 1), "KiB")] if operations else []),
         ),
         advice=tuple(options.values()),
-        gist=(file_system.throughput_mode, size_class(present or 0), *sorted(one.action for one in options.values())),
+        fingerprint_inputs=(
+            file_system.throughput_mode,
+            size_class(present or 0),
+            *sorted(one.action for one in options.values()),
+        ),
         cheapest_first=True,
     )
 
@@ -293,7 +297,7 @@ def _flag_limit(demand: Demand, window_days: int, ceiling: float, at_limit_s: li
             Evidence("Days at its limit for long", len(at_limit_s), "days"),
         ),
         advice=efs_throughput.more_throughput(demand.file_system, ceiling, 1.5),
-        gist=(AT_LIMIT, size_class(ceiling)),
+        fingerprint_inputs=(AT_LIMIT, size_class(ceiling)),
         caveats=("Ask first whether anyone waits. A batch that ends in time needs no change.",),
     )
 

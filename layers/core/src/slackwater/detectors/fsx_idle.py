@@ -103,7 +103,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
             *([] if kept_days is None else [Evidence("Automatic backups kept", kept_days, "days")]),
         ),
         advice=(_delete(file_system, volumes, sure=whole), *_smallest(file_system)),
-        gist=(file_system.storage_gib, file_system.throughput_mb_s or 0, file_system.iops or 0),
+        fingerprint_inputs=(file_system.storage_gib, file_system.throughput_mb_s or 0, file_system.iops or 0),
         caveats=(*doubts, *advice.protection(file_system)),
     )
 

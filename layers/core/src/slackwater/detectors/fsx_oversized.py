@@ -193,7 +193,7 @@ def _flag(
             *([Evidence("Throughput of clients at most", mb_s, "MB/s")] if traffic else []),
         ),
         advice=(_shrink(file_system, smaller),) if smaller else (),
-        gist=(provisioned, size_class(use.fullest + use.pooled)),
+        fingerprint_inputs=(provisioned, size_class(use.fullest + use.pooled)),
         caveats=advice.caveats(
             (lost, use.lost_minutes), (unknown, iops is None and file_system.iops), (TIERING, shrinks), (moved, moves)
         ),

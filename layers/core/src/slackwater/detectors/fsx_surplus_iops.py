@@ -87,7 +87,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
                 joint=fsx.joint(file_system, setting),
             ),
         ),
-        gist=(iops, needed),
+        fingerprint_inputs=(iops, needed),
         caveats=(fsx.ONTAP_INTERVAL if file_system.file_system_type == "ONTAP" else INTERVAL,),
     )
 

@@ -101,7 +101,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
             *([Evidence("Lowest burst credits", round(balance, 1), "percent")] if bursts else []),
         ),
         advice=(replace(lower, joint=fsx.joint(file_system, {"ThroughputCapacity": least})),),
-        gist=(present, least),
+        fingerprint_inputs=(present, least),
         caveats=(fsx.ONTAP_INTERVAL if file_system.file_system_type == "ONTAP" else INTERVAL,),
     )
 

@@ -226,7 +226,7 @@ def _flag(
             *([Evidence("Writes of", source, "words")] if others == () else [meant] if others else []),
         ),
         advice=(AT_THE_CLIENTS,),
-        gist=(*sorted(entries), *(one.id for one in candidates)),
+        fingerprint_inputs=(*sorted(entries), *(one.id for one in candidates)),
         covers=(volume.file_system_id,),
         caveats=(doubt if names else nfs.ASYNC_CAVEAT, "More IOPS or throughput do not help while the export is sync."),
         remedies=() if names else (async_export,),  # async on the wrong volume risks its data and speeds up nothing

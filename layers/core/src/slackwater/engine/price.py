@@ -56,7 +56,7 @@ def price(flagged: FlaggedResource, table: PriceTable, owner: str | None = None)
         recommendations=recommendations,
         price_basis=basis,
         caveats=(*verdict.caveats, *_without_price(recommendations[:1], table)),
-        fingerprint=_digest(finding_id, *map(str, verdict.gist)),
+        fingerprint=_digest(finding_id, *map(str, verdict.fingerprint_inputs)),
     )
 
 

@@ -105,7 +105,7 @@ def work(inputs: EfsCredits, known: Known) -> Answer[Credits]:
         read_gib=_gib(read),
         metered_gib=_gib(metered),
         footage_until_empty_hours=footage_h,
-        wall_until_empty_hours=_hours(wall_s),
+        wall_until_empty_hours=None if wall_s is None else wall_s / HOUR_S,
         daily_metered_gib=job and job.metered / GIB,
         daily_earned_gib=job and baseline * DAY_S / GIB,
         daily_earned_gib_at_worst=job and earned * DAY_S / GIB,
@@ -256,10 +256,6 @@ def _assumptions(inputs: EfsCredits, *, footage: bool) -> tuple[str, ...]:
 
 def _gib(size_bytes: float | None) -> float | None:
     return None if size_bytes is None else size_bytes / GIB
-
-
-def _hours(seconds: float | None) -> float | None:
-    return None if seconds is None else seconds / HOUR_S
 
 
 ESTIMATE = Estimate(

@@ -105,7 +105,7 @@ class Flagged:
     """The detector found an issue.
 
     Attributes:
-        gist: The fingerprint inputs: what makes a person look again when it changes. Ages and cents do not belong here.
+        fingerprint_inputs: What makes a person look again when it changes. Ages and cents do not belong here.
         severity: None if the savings decide it.
         remedies: Estimates to calculate. The engine adds their advice after the detector's own.
         covers: Ids of other resources whose issue this explains too: the engine suppresses there what the detector
@@ -118,7 +118,7 @@ class Flagged:
     confidence: Confidence
     evidence: tuple[Evidence, ...]
     advice: tuple[Advice, ...]
-    gist: tuple[str | int | bool, ...]
+    fingerprint_inputs: tuple[str | int | bool, ...]
     severity: Severity | None = None
     caveats: tuple[str, ...] = ()
     remedies: tuple[Remedy, ...] = ()

@@ -3,22 +3,18 @@ tracked.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from decimal import ROUND_DOWN, Decimal
 from itertools import chain
+from typing import Any, Final
 
-from slackwater.model.audits import Allowance, AuditOutcome, AuditRecord
+from pydantic import TypeAdapter
+
+from slackwater.model.audits import Allowance, AuditRecord
 from slackwater.model.listing import Page
-from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, Setting, VolumeSetting
-from slackwater.model.tracking import (
-    Decision,
-    FindingRecord,
-    LedgerEntry,
-    TargetReport,
-    TrackedFinding,
-    TrackedResource,
-)
+from slackwater.model.policy_version import DEFAULTS
+from slackwater.model.tracking import FindingRecord, LedgerEntry, TargetReport, TrackedFinding, TrackedResource
 from slackwater.views.api.document import (
     EVENT_SCHEMA,
     AllowanceDocument,
@@ -26,19 +22,53 @@ from slackwater.views.api.document import (
     AuditEvent,
     AuditPageDocument,
     ChangeDocument,
-    DecisionDocument,
     FindingDetailDocument,
     FindingEvent,
     FindingPageDocument,
-    IncompleteTargetDocument,
     LedgerEntryDocument,
     OutcomeDocument,
     SightingDocument,
     TrackedFindingDocument,
     TrackedResourceDocument,
 )
-from slackwater.views.scan.document import FindingDocument, ScanDocument, SettingDocument
+from slackwater.views.scan.document import FindingDocument, ScanDocument
 from slackwater.views.scan.to_json import rfc3339
+
+_RECORD: Final = TypeAdapter(FindingRecord)
+_RECORD_DOCUMENT: Final = TypeAdapter(SightingDocument)
+_RESOURCE: Final = TypeAdapter(TrackedResourceDocument)
+_FINDING: Final = TypeAdapter(TrackedFindingDocument)
+_CHANGE: Final = TypeAdapter(ChangeDocument)
+_LEDGER: Final = TypeAdapter(LedgerEntryDocument)
+_OUTCOME: Final = TypeAdapter(OutcomeDocument)
+_AUDIT: Final = TypeAdapter(AuditDocument)
+
+
+def filled[D](document: TypeAdapter[D], *values: Any, **others: object) -> D:
+    """Return a document with the fields of dataclasses that have the names of its keys.
+
+    Times become RFC 3339, amounts get whole cents, and tuples become lists, in nested dataclasses too.
+
+    Args:
+        document: The document's type. Fields that it does not have are left out.
+        values: The dataclasses. A later one wins where two have the same field.
+        others: Keys of the document that no field has as it should be. They win over fields.
+
+    Raises:
+        pydantic.ValidationError: A key is missing, or has a value of another type.
+    """
+    fields: dict[str, object] = {}
+    for value in values:
+        fields |= asdict(value, dict_factory=_plain)
+    return document.validate_python(fields | others)
+
+
+def _plain(fields: Iterable[tuple[str, object]]) -> dict[str, object]:
+    return {name: _text(value) if isinstance(value, datetime | Decimal) else value for name, value in fields}
+
+
+def _text(value: datetime | Decimal) -> str:
+    return rfc3339(value) if isinstance(value, datetime) else f"{value:.2f}"
 
 
 def report(document: ScanDocument) -> TargetReport:
@@ -74,63 +104,24 @@ def joined(parts: Sequence[TargetReport], *, whole: bool) -> TargetReport:
 
 def finding_record(finding: FindingDocument) -> FindingRecord:
     """A scan's finding without what only its scan document keeps."""
-    resource, savings = finding["resource"], finding["monthly_savings_usd"]
-    return FindingRecord(
-        id=finding["id"],
-        detector=finding["detector"],
-        kind=finding["kind"],
-        severity=finding["severity"],
-        confidence=finding["confidence"],
-        resource=TrackedResource(
-            arn=resource["arn"],
-            id=resource["id"],
-            type=resource["type"],
-            name=resource["name"],
-            account=resource["account"],
-            region=resource["region"],
-        ),
-        owner=finding["owner"],
-        summary=finding["summary"],
-        monthly_savings_usd=None if savings is None else Decimal(savings),
-        fingerprint=finding["fingerprint"],
-        deletes=any("deletes" in recommendation for recommendation in finding["recommendations"]),
-        setting=next((_setting(one["setting"]) for one in finding["recommendations"] if "setting" in one), None),
+    recommendations = finding["recommendations"]
+    return _RECORD.validate_python(
+        {
+            **finding,
+            "deletes": any("deletes" in recommendation for recommendation in recommendations),
+            "setting": next((one["setting"] for one in recommendations if "setting" in one), None),
+        }
     )
-
-
-def _setting(document: SettingDocument) -> Setting:
-    match document["kind"]:
-        case "volume":
-            return VolumeSetting(**document)
-        case "efs-throughput":
-            return EfsThroughputSetting(**document)
-        case "efs-lifecycle":
-            return EfsLifecycleSetting(**document)
 
 
 def tracked_resource(resource: TrackedResource) -> TrackedResourceDocument:
     """What a finding is about."""
-    return {
-        "arn": resource.arn,
-        "id": resource.id,
-        "type": resource.type,
-        "name": resource.name,
-        "account": resource.account,
-        "region": resource.region,
-    }
+    return filled(_RESOURCE, resource)
 
 
 def tracked_finding(finding: TrackedFinding) -> TrackedFindingDocument:
     """A finding and what became of it."""
-    return {
-        **_finding_record_json(finding.sighting),
-        "status": finding.status,
-        "decision": None if finding.decision is None else _decision(finding.decision),
-        "opened_at": rfc3339(finding.opened_at),
-        "last_seen_at": rfc3339(finding.last_seen_at),
-        "resolved_at": _time(finding.resolved_at),
-        "audit_id": finding.audit_id,
-    }
+    return filled(_FINDING, finding.sighting, finding)
 
 
 def finding_detail(
@@ -142,7 +133,7 @@ def finding_detail(
 
 def ledger_entry(entry: LedgerEntry) -> LedgerEntryDocument:
     """A change with what was seen then."""
-    return {**_change(entry), "evidence": _finding_record_json(entry.evidence)}
+    return filled(_LEDGER, entry)
 
 
 def finding_page(page: Page[TrackedFinding]) -> FindingPageDocument:
@@ -152,27 +143,24 @@ def finding_page(page: Page[TrackedFinding]) -> FindingPageDocument:
 
 def finding_event(entry: LedgerEntry) -> FindingEvent:
     """A change for whoever listens."""
-    return {"schema": EVENT_SCHEMA, "finding": _finding_record_json(entry.evidence), "change": _change(entry)}
+    return {
+        "schema": EVENT_SCHEMA,
+        "finding": filled(_RECORD_DOCUMENT, entry.evidence),
+        "change": filled(_CHANGE, entry),
+    }
 
 
 def audit(record: AuditRecord) -> AuditDocument:
     """An audit."""
-    policy = record.policy
-    return {
-        "id": record.id,
-        "state": record.state,
-        "started_at": rfc3339(record.started_at),
-        "finished_at": _time(record.finished_at),
-        "requested_by": record.request.requested_by,
-        "regions": list(record.request.regions),
-        "detectors": list(record.request.detectors),
-        "accounts": list(record.request.accounts),
-        "retry_of": record.request.retry_of,
-        "policy_version": policy.version if policy else None,
-        "policy_sha256": policy.sha256 if policy else None,
-        "outcome": None if record.outcome is None else _outcome(record.outcome),
-        "error": record.error,
-    }
+    policy, outcome = record.policy or DEFAULTS, record.outcome
+    return filled(
+        _AUDIT,
+        record.request,
+        record,
+        policy_version=policy.version,
+        policy_sha256=policy.sha256,
+        outcome=outcome and filled(_OUTCOME, outcome, estimated_usd=f"{outcome.estimated_usd.normalize():f}"),
+    )
 
 
 def audit_page(page: Page[AuditRecord], left: Allowance | None = None) -> AuditPageDocument:
@@ -202,74 +190,6 @@ def audit_event(record: AuditRecord) -> AuditEvent:
     return {"schema": EVENT_SCHEMA, "audit": audit(record)}
 
 
-def _finding_record_json(seen: FindingRecord) -> SightingDocument:
-    return {
-        "id": seen.id,
-        "detector": seen.detector,
-        "severity": seen.severity,
-        "kind": seen.kind,
-        "confidence": seen.confidence,
-        "resource": tracked_resource(seen.resource),
-        "owner": seen.owner,
-        "summary": seen.summary,
-        "monthly_savings_usd": usd(seen.monthly_savings_usd),
-        "fingerprint": seen.fingerprint,
-    }
-
-
-def _change(entry: LedgerEntry) -> ChangeDocument:
-    return {
-        "revision": entry.revision,
-        "happening": entry.happening,
-        "at": rfc3339(entry.at),
-        "who": entry.who,
-        "was": entry.was,
-        "now": entry.now,
-        "why": entry.why,
-        "audit_id": entry.audit_id,
-    }
-
-
-def _decision(decision: Decision) -> DecisionDocument:
-    return {
-        "status": decision.status,
-        "who": decision.who,
-        "why": decision.why,
-        "at": rfc3339(decision.at),
-        "until": _time(decision.until),
-    }
-
-
-def _outcome(outcome: AuditOutcome) -> OutcomeDocument:
-    return {
-        "targets": outcome.targets,
-        "incomplete_targets": outcome.incomplete_targets,
-        "incomplete": [
-            IncompleteTargetDocument(account=target.account, region=target.region, why=target.why)
-            for target in outcome.incomplete
-        ],
-        "gaps": outcome.gaps,
-        "findings": outcome.findings,
-        "monthly_savings_usd": _usd(outcome.monthly_savings_usd),
-        "unpriced": outcome.unpriced,
-        "opened": outcome.opened,
-        "changed": outcome.changed,
-        "resolved": outcome.resolved,
-        "api_calls": outcome.api_calls,
-        "metrics_requested": outcome.metrics_requested,
-        "estimated_usd": f"{outcome.estimated_usd.normalize():f}",
-        "incomplete_in_a_row": outcome.incomplete_in_a_row,
-    }
-
-
-def _time(at: datetime | None) -> str | None:
-    return None if at is None else rfc3339(at)
-
-
 def usd(amount: Decimal | None) -> str | None:
     """An amount in whole cents; None is unknown."""
-    return None if amount is None else _usd(amount)
-
-
-def _usd(amount: Decimal) -> str:
-    return f"{amount:.2f}"
+    return None if amount is None else _text(amount)

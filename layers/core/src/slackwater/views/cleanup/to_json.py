@@ -6,12 +6,15 @@ What the use cases know is handed over as it is; what takes an answer to work ou
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
+from typing import Final
+
+from pydantic import TypeAdapter
 
 from slackwater.model.candidates import Candidate
-from slackwater.model.cleanup import ActorNote, Backup, Cleanup, Observed, Restored
+from slackwater.model.cleanup import ActorNote, Cleanup, Observed, Restored
 from slackwater.model.settings import in_words
 from slackwater.model.tracking import LedgerEntry, Status
-from slackwater.views.api.to_json import ledger_entry, tracked_resource, usd
+from slackwater.views.api.to_json import filled, ledger_entry, tracked_resource, usd
 from slackwater.views.cleanup.document import (
     BackupDocument,
     CandidateDocument,
@@ -24,6 +27,9 @@ from slackwater.views.cleanup.document import (
     SaidDocument,
 )
 from slackwater.views.scan.to_json import rfc3339
+
+_BACKUP: Final = TypeAdapter(BackupDocument)
+_TAGGING: Final = TypeAdapter(MarkedDocument)
 
 
 def undo_command(finding_id: str) -> str:
@@ -76,12 +82,8 @@ def cleanup(one: Cleanup, *, realised_monthly_usd: Decimal | None, undoable: boo
         "started_at": rfc3339(one.started_at),
         "ended_at": _time(one.ended_at),
         "why": one.why,
-        "marked": None
-        if marked is None
-        else MarkedDocument(
-            at=rfc3339(marked.at), act_after=rfc3339(marked.act_after), warned_days=list(marked.warned_days)
-        ),
-        "backups": [_backup(backup) for backup in one.backups],
+        "marked": None if marked is None else filled(_TAGGING, marked),
+        "backups": [filled(_BACKUP, backup, of=backup.subject.id) for backup in one.backups],
         "removals": [
             RemovalDocument(kind=gone.part.kind, id=gone.part.id, asked_at=rfc3339(gone.asked_at))
             for gone in one.removals
@@ -113,18 +115,6 @@ def cleanup_detail(
 def actor_note(one: ActorNote | None) -> SaidDocument | None:
     """What a person said, if anybody did."""
     return None if one is None else {"who": one.who, "why": one.why, "at": rfc3339(one.at)}
-
-
-def _backup(one: Backup) -> BackupDocument:
-    return {
-        "id": one.id,
-        "of": one.subject.id,
-        "state": one.state,
-        "asked_at": rfc3339(one.asked_at),
-        "expires_at": rfc3339(one.expires_at),
-        "size_bytes": one.size_bytes,
-        "why": one.why,
-    }
 
 
 def _restored(one: Restored) -> RestoredDocument:

@@ -3,10 +3,11 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from slackwater.model.findings import (
     BELOW_MINIMUM,
@@ -22,7 +23,7 @@ from slackwater.model.findings import (
 from slackwater.model.metrics import Series
 from slackwater.model.rank import ranked, totals
 from slackwater.model.resources import Resource
-from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, Setting, VolumeSetting
+from slackwater.model.settings import Setting
 from slackwater.model.verdicts import Evidence
 from slackwater.views.scan.document import (
     SCHEMA,
@@ -75,10 +76,7 @@ def document(scan: Scan) -> ScanDocument:
             "targets": [_target(target) for target in scan.targets],
             "detectors": sorted(scan.detectors),
             "policy": {"version": scan.policy.version, "sha256": scan.policy.sha256},
-            "gaps": [
-                GapDocument(account=g.account, region=g.region, what=g.what, reason=g.reason, optional=g.optional)
-                for g in gaps
-            ],
+            "gaps": [cast("GapDocument", asdict(gap)) for gap in gaps],
             "resources": dict(sorted(resources.items())),
             "usage": _usage(scan.usage),
         },
@@ -197,23 +195,7 @@ def _recommendation(recommendation: Recommendation) -> RecommendationDocument:
 
 def setting(setting: Setting) -> SettingDocument:
     """What a setting is; its `kind` says of what."""
-    match setting:
-        case VolumeSetting():
-            return {
-                "kind": setting.kind,
-                "volume_type": setting.volume_type,
-                "iops": setting.iops,
-                "throughput_mib_s": setting.throughput_mib_s,
-            }
-        case EfsThroughputSetting():
-            return {"kind": setting.kind, "mode": setting.mode, "provisioned_mib_s": setting.provisioned_mib_s}
-        case EfsLifecycleSetting():
-            return {
-                "kind": setting.kind,
-                "transition_to_ia": setting.transition_to_ia,
-                "transition_to_archive": setting.transition_to_archive,
-                "transition_to_primary": setting.transition_to_primary,
-            }
+    return cast("SettingDocument", asdict(setting))
 
 
 def _unknown(unknown: UnknownVerdict) -> UnknownDocument:
