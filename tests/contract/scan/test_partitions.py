@@ -186,7 +186,7 @@ ALLOWED = (
     ("cli/src/slackwater_cli/commands/slack.py", re.compile(r"^PLACEHOLDER")),
     ("layers/core/src/slackwater/views/text/console.py", re.compile(r'^    "aws(?:-cn|-us-gov)?": "console\.')),
     ("cli/src/slackwater_cli/options.py", re.compile(r"looks like arn:aws:iam::123456789012:role/Name")),
-    ("simulator/src/slackwater_simulator/", re.compile(r'^_NAMESPACE|xmlns="http|_SOURCE = "|"userAgent"')),
+    ("simulator/src/slackwater_simulator/", re.compile(r'amazonaws\.com/doc/\d|xmlns="http|_SOURCE = "|"userAgent"')),
     ("simulator/src/slackwater_simulator/organizations.py", re.compile(r"arn:aws:organizations::\{org\.management\}")),
     ("simulator/src/slackwater_simulator/partitions.py", re.compile(r"suffix|_SUFFIXES|amazonaws\.com\"")),
     ("layers/core/src/slackwater/views/text/console.py", re.compile(r'^    "aws(-cn|-us-gov)?": "console\.')),

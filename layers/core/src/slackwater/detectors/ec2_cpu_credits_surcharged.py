@@ -189,7 +189,7 @@ def _standard(surcharge: Surcharge, baseline: float, limits: SurchargedLimits) -
 VCPUS = {"t3.medium": 2, "t3.large": 2, "m6i.large": 2, "t3.xlarge": 4, "m6i.xlarge": 4, "t3.2xlarge": 8}
 TYPES = tuple(examples.instance_type(name, vcpus=vcpus) for name, vcpus in VCPUS.items())
 # 864 credits a day are 60 % of two vCPUs, of which 30 % are earned.
-ON_SUNDAYS, A_FEW = ({CHARGED: [*[credits_, *[0.0] * 6] * 5, 0.0], CPU: 20.0} for credits_ in (1500.0, 150.0))
+ON_SUNDAYS, A_FEW = ({CHARGED: [*[credits_, *[0.0] * 6] * 5, 0.0], CPU: [20.0] * 36} for credits_ in (1500.0, 150.0))
 WEEKEND, UNTIL_NOW = ({CHARGED: days(0.0, {some: 1900.0})} for some in (range(6, 10), range(1, 5)))
 FIXED, RESTARTED = ({CHARGED: days(864.0, {range(since): 0.0})} for since in (11, 17))
 LAST_14, ONLY_14 = ({CHARGED: days(rest, {range(1, 15): 864.0})} for rest in (0.0, None))

@@ -20,7 +20,7 @@ month, create an image and terminate it. If another program runs it, change it t
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from slackwater.model.detector import Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric
@@ -142,7 +142,7 @@ TRIAL = examples.instance(tags={"Name": "codec-trial"}, instance_type="m6i.large
 ROOT = examples.volume(TRIAL, device="/dev/xvda", id="vol-0ffffffffffffffff", size_gib=100)
 
 idle = Cases(TRIAL, {CPU: 2.1, IN: 1.1 * MB, OUT: 0.9 * MB}, records=(ROOT,))
-USED_BEFORE = {"launched_at": days_ago(20), "metrics": {CPU: days(2.1, {range(25, 30): 70.0})}}
+USED_BEFORE: dict[str, Any] = {"launched_at": days_ago(20), "metrics": {CPU: days(2.1, {range(25, 30): 70.0})}}
 busy = "its CPU reached"
 
 DETECTOR = Detector(
