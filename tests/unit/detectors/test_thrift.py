@@ -25,7 +25,7 @@ COSTS = [
     ("ebs-outdated-type", "gp3", []),
     ("ebs-outdated-type", "io1 on several instances", []),
     ("ebs-outdated-type", "magnetic, and a million I/O requests a month", [DAY_S] * 6),
-    ("ebs-outdated-type", "magnetic, and at its limit every night", [DAY_S] * 6 + [FIVE_MINUTES_S] * 2),
+    ("ebs-outdated-type", "magnetic, and at its limit every night", [DAY_S] * 6 + [FIVE_MINUTES_S] * 3),
     ("ebs-outdated-type", "500 GiB gp2 at 60 MiB/s", [DAY_S] * 4),
     ("ebs-outdated-type", "io1 with 10,000 IOPS, of which 1,500 are used", [DAY_S] * 6),
     ("ebs-outdated-type", "gp2 that reads by day and writes by night", [DAY_S] * 4 + [HOUR_S] * 2),

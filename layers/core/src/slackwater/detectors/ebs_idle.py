@@ -104,11 +104,7 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
             Evidence("Size", volume.size_gib, "GiB"),
         ),
         advice=(ebs.snapshot_and_delete(volume, STEPS, may_delete=False), ebs.keep_as_snapshot(volume)),
-        fingerprint_inputs=(
-            volume.volume_type,
-            volume.size_gib,
-            *(attachment.instance_id for attachment in volume.attachments),
-        ),
+        fingerprint_inputs=(volume.volume_type, volume.size_gib, *(one.instance_id for one in volume.attachments)),
         caveats=(*advice.protection(volume), *ebs.managed_instances(running), *caveats),
     )
 

@@ -208,8 +208,8 @@ def _flag(host: Host, pairs: Sequence[Pair], most: Mapping[str, Allowance], seen
         advice=_options(host, before, changed, seen),
         fingerprint_inputs=(
             host.type_.id,
-            *sorted(volume.id for volume in volumes),
-            *(size_class(saved[kind]) for kind in KINDS),
+            *sorted(one.id for one in volumes),
+            *(size_class(saved[one]) for one in KINDS),
         ),
         caveats=(*([keeps] if looks else ()), *managed),
         covers=tuple(volume.id for volume in volumes),

@@ -86,12 +86,7 @@ def _flag(volume: Volume, instances: Sequence[Instance], since: datetime, seen: 
         ),
         advice=(*(data if is_data else ()), *((_image(volume, instances[0]),) if len(instances) == 1 else ())),
         # An instance that was started and stopped again is another finding.
-        fingerprint_inputs=(
-            volume.volume_type,
-            volume.size_gib,
-            *(instance.id for instance in instances),
-            f"{since:%Y-%m-%d}",
-        ),
+        fingerprint_inputs=(volume.volume_type, volume.size_gib, *(one.id for one in instances), f"{since:%Y-%m-%d}"),
         caveats=(*advice.protection(volume), *ebs.managed_instances(instances), *(() if is_data else (hibernated,))),
     )
 

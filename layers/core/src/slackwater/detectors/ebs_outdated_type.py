@@ -5,7 +5,7 @@ An attached gp2 or io1 volume that costs less as gp3 with the IOPS and MiB/s of 
 more, but not more than it can do now. A large operation may count once, or once per 256 KiB: both ways fit.
 
 A magnetic volume (`standard`) is reported if gp3 costs less with its I/O requests, or as slow if it had 200 IOPS or
-90 MiB/s, the most that the type can do, on several days.
+90 MiB/s, the most that the type can do, on several days while requests waited.
 
 ## Why it matters
 gp3 costs a fifth less per GiB than gp2, and its performance does not depend on the size. AWS bills every IOPS of io1.
@@ -196,15 +196,16 @@ def _magnetic(look: Look, limits: OutdatedTypeLimits) -> Verdict:
     looks = [replace(look, measure=measure) for measure in (ebs_peaks.OPERATIONS, BYTES)]
     _read(looks)
     # Read and write peaks may be hours apart.
-    looks = [one.by(FIVE_MINUTES_S) if one.most >= most.of(one.measure.unit) * AT_LIMIT else one for one in looks]
-    needs = ebs.daily(look.volume, limits.window_days, READS.total, WRITES.total)
-    _read(looks, *needs)
-    by_day = [look.seen.finished(series, series.start) for series in look.seen.read(*needs)]
+    near = [one.by(FIVE_MINUTES_S) for one in looks if one.most >= most.of(one.measure.unit) * AT_LIMIT]
+    sums = ebs.daily(look.volume, limits.window_days, READS.total, WRITES.total)
+    queue = ebs.needs(look.volume, FIVE_MINUTES_S, limits.window_days, ebs_peaks.QUEUE[look.xen]) if near else []
+    _read(near or looks, *sums, *queue)
+    by_day = [look.seen.finished(series, series.start) for series in look.seen.read(*sums)]
     # A missing day counts as one without requests: then gp3 saves the least.
     millions = sum(sum(series.present) for series in by_day) / len(by_day[0]) / 24 * HOURS_PER_MONTH / 1e6
-    for one in looks:
-        top = most.of(one.measure.unit)
-        if (limited := one.days_at(top * AT_LIMIT)) >= limits.limited_days:
+    for one in near:
+        top, (length,) = most.of(one.measure.unit), look.seen.read(*queue)
+        if (limited := one.days_at(top * AT_LIMIT, length)) >= limits.limited_days:
             slow = f"Magnetic (standard), at its limit of {top:,.0f} {one.measure.unit} on {limited} of {one.days} days"
             return replace(_flag_magnetic(one, top, millions, slow), kind="performance", severity="low")
     if millions < formulas.MAGNETIC_MILLIONS_PER_GIB * look.volume.size_gib:
@@ -253,6 +254,9 @@ AT_128 = peaks(read_mib_s=128, written_mib_s=0)
 DAY, NIGHT, RAISED = range(6), range(144, 150), days(0.0, {0: 1.0})
 ONCE, LOST_NIGHT = {READ_BYTES.peak: days(READ, {27: 6.2 * READ})}, {WRITTEN_BYTES.peak: days(WRITTEN, {27: None})}
 WITHIN_AN_HOUR = in_turns(range(3), range(6, 9), read_mib_s=100, written_mib_s=100)
+LONG_QUEUE, SHORT_QUEUE = ({(ebs_peaks.QUEUE[False], FIVE_MINUTES_S): [length] * 36 * 288} for length in (4.0, 0.3))
+AT_LIMIT_NIGHTLY = {**operations(120, 80, DAY), **LONG_QUEUE}
+IN_TURNS = {**operations(120, 120, DAY, NIGHT), **LONG_QUEUE}
 FREE = {**operations(60, 30, range(288)), READS.total: 30_000.0, WRITES.total: 0.0}
 BILLED = {**FREE, READS.total: 60 * 86_400.0, WRITES.total: 30 * 86_400.0}
 SILENT = {
@@ -298,8 +302,9 @@ DETECTOR = Detector(
         shared("io1 on several instances", Fine, "gp3 has no Multi-Attach"),
         shared("io1 on several instances, with 40,000 IOPS", Flagged, "io2 costs less", iops=40_000, size_gib=1_000),
         gp2("a busy night four weeks ago, without a point", Unknown, "on 1 of the 35 days since", metrics=LOST_NIGHT),
-        magnetic("magnetic, and at its limit every night", Flagged, "200 IOPS on 35", metrics=operations(120, 80, DAY)),
-        magnetic("magnetic, reads by day and writes by night", Fine, "I/O", metrics=operations(120, 120, DAY, NIGHT)),
+        magnetic("magnetic, and at its limit every night", Flagged, "200 IOPS on 35 of", metrics=AT_LIMIT_NIGHTLY),
+        magnetic("magnetic, and a program that chooses 200 IOPS", Fine, "I/O", metrics=AT_LIMIT_NIGHTLY | SHORT_QUEUE),
+        magnetic("magnetic, reads by day and writes by night", Fine, "I/O", metrics=IN_TURNS),
         magnetic("magnetic, and 237 million I/O requests a month", Flagged, "with 237 million", metrics=BILLED),
         magnetic("magnetic, and a million I/O requests a month", Fine, "gp3 costs more", metrics=FREE),
         magnetic("magnetic, and no metrics", Unknown, "14 of the last 14 days"),

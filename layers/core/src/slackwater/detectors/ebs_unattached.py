@@ -93,6 +93,7 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
     if attached_days:  # from the first known day on
         hours = idle_time.since(attached_days[0].timestamp()).over(HOUR_S)
         chart = [Evidence("Idle on a running instance, per day", round(hours.present[-1], 1), "hours", hours)]
+    left_on = f"{left.at:%Y-%m-%d}" if known else ""
     running = "running " if left.source == "metric" else ""
     return Flagged(
         summary=f"{ebs.billed_words(volume)} on no instance {since}: {left.how}",
@@ -108,12 +109,7 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
         ),
         advice=(ebs.snapshot_and_delete(volume, STEPS, may_delete=may_delete), ebs.keep_as_snapshot(volume)),
         # A volume that was in use in between is another finding. An unknown time moves with the window.
-        fingerprint_inputs=(
-            volume.volume_type,
-            volume.size_gib,
-            volume.managed_by or "",
-            f"{left.at:%Y-%m-%d}" if known else "",
-        ),
+        fingerprint_inputs=(volume.volume_type, volume.size_gib, volume.managed_by or "", left_on),
         caveats=(*advice.protection(volume), *caveats),
     )
 

@@ -257,7 +257,7 @@ def _flag_cost(demand: Demand, options: Mapping[formulas.EfsMode, Advice], moved
     levels = (("Provisioned", present), ("Proposed", proposed), ("Bursting at most", burst))
     names = {"bursting": "bursting", "provisioned": f"{amount} MiB/s provisioned", "elastic": "Elastic throughput"}
     window = len(demand.metered) * demand.metered.period_s // DAY_S
-    operations = read.operations + written.operations
+    actions, operations = sorted(one.action for one in options.values()), read.operations + written.operations
     mean_kib = (read.size_bytes + written.size_bytes) / operations / KIB if operations else 0
     return Flagged(
         summary=(
@@ -274,11 +274,7 @@ def _flag_cost(demand: Demand, options: Mapping[formulas.EfsMode, Advice], moved
             *([Evidence("Average size of a read or write", round(mean_kib, 1), "KiB")] if operations else []),
         ),
         advice=tuple(options.values()),
-        fingerprint_inputs=(
-            file_system.throughput_mode,
-            size_class(present or 0),
-            *sorted(one.action for one in options.values()),
-        ),
+        fingerprint_inputs=(file_system.throughput_mode, size_class(present or 0), *actions),
         cheapest_first=True,
     )
 

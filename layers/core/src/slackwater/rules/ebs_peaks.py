@@ -29,6 +29,9 @@ from slackwater.rules.series import bridged, greatest, grouped, hole_words
 
 IOPS_EXCEEDED: Final = Metric("AWS/EBS", "VolumeIOPSExceededCheck", "Maximum", "0 or 1")
 THROUGHPUT_EXCEEDED: Final = Metric("AWS/EBS", "VolumeThroughputExceededCheck", "Maximum", "0 or 1")
+QUEUED: Final = 0.95  # requests, within the error of the measurement
+# The longest queue of a minute, on Nitro; the mean of five minutes on Xen, which has no maxima.
+QUEUE: Final = [Metric("AWS/EBS", "VolumeQueueLength", statistic, "requests") for statistic in ("Maximum", "Average")]
 
 CLOSER_S: Final = (HOUR_S, FIVE_MINUTES_S)  # by which periods to look closer, after the day
 RECENT_DAYS: Final = 3  # by five minutes often show already that a ceiling was reached, with a twelfth of the points
@@ -159,9 +162,14 @@ class Look:
         """The most that its busiest minute had. On Xen, the mean of its busiest five minutes."""
         return max(self.together.present, default=0)
 
-    def days_at(self, rate: float) -> int:
-        """On how many days its busiest minute had at least this rate."""
-        return sum(value >= rate for value in grouped(self._at_least, DAY_S).present)
+    def days_at(self, rate: float, queue: Series) -> int:
+        """On how many days it had this rate, by five minutes, while it always had a request to work on.
+
+        A volume at its limit always has one (Little's law). A program that chooses the same rate lets it pause.
+        """
+        pairs = zip(self._at_least.values, queue.values, strict=True)
+        at_limit = [float(have >= rate and length >= QUEUED) for have, length in pairs]
+        return sum(day > 0 for day in grouped(Series.of(queue.start_s, FIVE_MINUTES_S, at_limit), DAY_S).present)
 
     def recently(self, rate: float) -> dict[Part, Need]:
         """What shows by five minutes whether it had this rate in the last days, if one of them may have had it."""
