@@ -1,8 +1,7 @@
-"""What Slackwater and Cloud Custodian answered to the same seven questions, resource by resource, beside the fleet's
-truth.
+"""Compares Slackwater's and Cloud Custodian's answers to the same seven questions with the fleet's ground truth.
 
-Every difference is explained by a rule that is checked on the fleet itself, or by what Slackwater said of that very
-resource. One that no rule explains is unexplained, and fails the benchmark.
+A rule that is checked on the fleet, or the reason that Slackwater gave for the resource, must explain each difference.
+A difference without an explanation fails the benchmark.
 """
 
 import json
@@ -21,14 +20,14 @@ from slackwater_simulator.truth import is_sync
 DAYS: Final = 14
 WINDOWS: Final = Windows(ebs_days=DAYS, files_days=DAYS)
 BUSY_HOUR: Final = 180_000
-"""Writes: 100 a second for half an hour."""
+"""The writes in an hour from which the hour is busy: 100 a second for half an hour."""
 
 type Rule = Callable[[World, str], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, its policy in custodian.yml, the field that names its resources there, and its detector."""
+    """A question: its Custodian policy, the id field in that policy's output, and Slackwater's detector."""
 
     title: str
     policy: str
@@ -49,14 +48,14 @@ QUESTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What one tool answered to a question: the ids it flagged, and what it said of ids that it did not."""
+    """One tool's answer to a question: the ids it flagged, and its reasons for ids that it did not flag."""
 
     flagged: frozenset[str]
     besides: Mapping[str, str] = field(default_factory=dict)
 
 
 class World:
-    """A fleet, looked at by id."""
+    """Looks up the resources of a fleet by id."""
 
     def __init__(self, fleet: Fleet) -> None:
         self.fleet, self.now = fleet, fleet.now
@@ -74,15 +73,15 @@ class World:
                 self.last_event[id_] = max(event.at, self.last_event.get(id_, 0))
 
     def runs(self, volume: Volume) -> bool:
-        """Whether an instance that has it runs."""
+        """Return whether the volume is attached to a running instance."""
         return any(self.instances[one.instance_id].state == "running" for one in volume.attachments)
 
     def is_gp2(self, id_: str) -> bool:
-        """Of a volume."""
+        """Return whether a volume has the type gp2."""
         return self.volumes[id_].type == "gp2"
 
     def busiest_hour(self, volume: FsxVolume) -> float:
-        """Its most writes in an hour."""
+        """Return the highest number of writes to the volume in one hour."""
         return float(self.truth.values(volume, "DataWriteOperations Sum", HOUR, DAYS).max(initial=0))
 
     def write_kib(self, volume: FsxVolume) -> float:
@@ -91,11 +90,11 @@ class World:
         return self.truth.total(volume, "DataWriteBytes Sum", HOUR, DAYS) / max(writes, 1) / KIB
 
     def busy_exports(self, system_id: str) -> list[FsxVolume]:
-        """Its volumes with a sync export and an hour of many writes."""
+        """Return the file system's volumes that have a sync export and at least one busy hour."""
         return [one for one in self.exports.get(system_id, ()) if is_sync(one) and self.busiest_hour(one) >= BUSY_HOUR]
 
     def clients_today(self, system_id: str) -> float:
-        """Minutes of connections since midnight."""
+        """Return the connection minutes of an EFS file system since midnight."""
         return float(self.truth.values(self.efs[system_id], "ClientConnections Sum", DAY, DAYS)[-1:].sum())
 
 
@@ -128,34 +127,32 @@ def _writes_much_at_once(world: World, id_: str) -> bool:
 
 
 ONLY_THEIRS: Final[Mapping[str, Sequence[tuple[str, Rule]]]] = {
-    "unattached-volumes": [
-        ("left its instance less than 7 days ago: Custodian knows only when it was made", _left_lately)
-    ],
+    "unattached-volumes": [("detached less than 7 days ago: Custodian sees only the creation date", _left_lately)],
     "idle-volumes": [
-        ("its instance is stopped, which is another question: a metric that is not there counts as 0", _stands_still),
+        ("its instance is stopped, another detector's case: Custodian counts a missing metric as 0", _stands_still),
         ("an instance starts from it", _is_root),
         ("attached for less than 15 days", _new_there),
     ],
     "gp2-volumes": [
-        ("on no running instance, which is another question", _stands_still),
+        ("not on a running instance, which another detector reports", _stands_still),
     ],
     "idle-efs": [
         ("the source of a replication", _replicates),
-        ("used today: Custodian was asked for whole days", lambda world, id_: world.clients_today(id_) > 0),
+        ("used today: the Custodian policy counts only whole days", lambda world, id_: world.clients_today(id_) > 0),
     ],
     "sync-exports": [
-        ("another volume of the file system is written: Custodian has no metrics of a volume", _written_elsewhere),
-        ("it writes much at a time: Custodian cannot divide one metric by another", _writes_much_at_once),
+        ("only other volumes have writes: Custodian has no metrics for single volumes", _written_elsewhere),
+        ("its writes are large: Custodian cannot divide one metric by another", _writes_much_at_once),
     ],
 }
-"""Why Slackwater did not flag what Custodian did, where it did not say so itself; the first that holds counts."""
+"""Rules for resources that only Custodian flagged and for which Slackwater gave no reason. The first match counts."""
 
 UNEXPLAINED: Final = "unexplained"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Both answers to a question: how many ids both flagged, and why only one of them did, with how many."""
+    """The result for a question: how many ids both tools flagged, and counts by reason for ids that only one did."""
 
     title: str
     both: int
@@ -163,13 +160,13 @@ class Row:
     only_theirs: Mapping[str, int]
     unexplained: tuple[str, ...]
     planted: tuple[int, int, int] | None
-    """Issues that were planted, and of those what Slackwater and Custodian found; None where none is planted."""
+    """Counts of planted issues: all, found by Slackwater, found by Custodian. None if there are none."""
     controls: tuple[int, int, int] | None
-    """Innocents that were planted to look like it, and of those what the two flagged."""
+    """Counts of negative controls: all, flagged by Slackwater, flagged by Custodian. None if there are none."""
 
 
 def ours(document: Mapping[str, Any], world: World) -> dict[str, Said]:
-    """A scan document's answers, by policy; exports by their file system, as Custodian flags those."""
+    """Return Slackwater's answers by policy. Exports have the ids of their file systems, as in Custodian's answers."""
     found = {question.detector: set[str]() for question in QUESTIONS}
     besides: dict[str, dict[str, str]] = {question.detector: {} for question in QUESTIONS}
     for one in document["findings"]:
@@ -188,29 +185,29 @@ def _id(told: Mapping[str, Any], world: World) -> str:
 
 
 def _without_numbers(reason: str) -> str:
-    """The same reason of another resource reads the same."""
+    """Replace the numbers in a reason, so that reasons of different resources can be counted together."""
     return re.sub(r"\d+", "n", reason)
 
 
 def theirs(folder: Path) -> dict[str, Said]:
-    """What Custodian wrote, a folder for each policy.
+    """Read Custodian's answers. The folder has one subfolder per policy.
 
     Raises:
-        FileNotFoundError: a policy did not run to its end.
+        FileNotFoundError: Custodian did not finish a policy.
     """
     told = {question: json.loads((folder / question.policy / "resources.json").read_text()) for question in QUESTIONS}
     return {question.policy: Said(frozenset(one[question.key] for one in told[question])) for question in QUESTIONS}
 
 
 def compared(world: World, ours: Mapping[str, Said], theirs: Mapping[str, Said]) -> list[Row]:
-    """Question by question; both by policy."""
+    """Compare the answers, one row per question. Both mappings are by policy."""
     return [_row(world, question, ours[question.policy], theirs[question.policy]) for question in QUESTIONS]
 
 
 def _row(world: World, question: Question, ours: Said, theirs: Said) -> Row:
     only_ours = dict.fromkeys(
         ours.flagged - theirs.flagged, UNEXPLAINED
-    )  # of none is known why Custodian should not see it
+    )  # there is no known reason why Custodian would miss one
     only_theirs = {
         id_: ours.besides.get(id_) or _why(world, id_, ONLY_THEIRS.get(question.policy, ()))
         for id_ in theirs.flagged - ours.flagged
@@ -238,15 +235,15 @@ def _found(truly: set[str], ours: Said, theirs: Said) -> tuple[int, int, int] | 
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Two Markdown tables: how many, and why not the same."""
+    """Return two Markdown tables: the counts, and the reasons for the differences."""
     lines = [
         (
-            "| Question | Both | Only Slackwater | Only Custodian | Issues: planted, found by each "
-            "| Negative controls: the same |"
+            "| Question | Both | Only Slackwater | Only Custodian | Issues: planted, found by Slackwater, by Custodian "
+            "| Negative controls: planted, flagged by Slackwater, by Custodian |"
         ),
         "|-|-|-|-|-|-|",
     ]
-    why = ["| Question | Flagged by | How many | Why not by the other |", "|-|-|-|-|"]
+    why = ["| Question | Flagged by | How many | Why the other tool did not flag it |", "|-|-|-|-|"]
     for row in rows:
         counts = row.both, sum(row.only_ours.values()), sum(row.only_theirs.values())
         cells = [f"{count:,}" for count in counts] + [_three(row.planted), _three(row.controls)]

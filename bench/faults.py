@@ -1,8 +1,8 @@
-"""The five faults in which Cloud Custodian goes wrong, played to it and to Slackwater: `make bench-faults`.
+"""Compare Cloud Custodian and Slackwater in five faults that Custodian handles wrongly: `make bench-faults`.
 
-Each tool meets its own copy of the same simulated account, and what is left in it is judged by the same measure.
-Custodian runs as a process, with default settings; Slackwater's scans too, and its clean-ups go through the state
-machine as it is deployed. Prints every play; `--write FILE` puts them between the file's marks.
+Each tool runs in its own copy of the same simulated account. The same checks judge what is left in the account.
+Custodian and Slackwater's scans run as processes with default settings. Slackwater's clean-ups run through the deployed
+state machine definition. Prints all results; `--write FILE` puts them between the file's markers.
 """
 
 import argparse
@@ -56,7 +56,7 @@ IDLE, BUSY, FILES, VOLUMES = 53, 147, 14, 7
 TWO_A_SECOND: Final = {"*": 2.0}
 NONE_AT_ALL: Final = dict.fromkeys(METRICS, 0.0)
 SPEED: Final = 60.0
-"""Simulated seconds a real one, so that what is deleted is gone while Custodian waits for it."""
+"""Simulated seconds per real second, so that deletions finish while Custodian waits for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Ran:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """A situation, and both tools in it."""
+    """A situation, and the result of each tool in it."""
 
     fault: int
     title: str
@@ -79,12 +79,12 @@ class Scene:
     ours: Play
 
 
-# -- What Custodian needs beside the simulated account
+# -- AWS APIs that Custodian calls and the simulator lacks
 
 
 @dataclass
 class Beside:
-    """What the simulated account lacks: tags of Resource Groups, the account's alias, and a queue with `messages`."""
+    """Fakes of the AWS APIs that the simulator lacks: tagging, account aliases, and an SQS queue with `messages`."""
 
     account: Account
     messages: list[str] = field(default_factory=list)
@@ -110,7 +110,7 @@ class Beside:
 
     @contextmanager
     def served(self) -> Iterator[str]:
-        """Its address on the loopback."""
+        """Serve the APIs on a local port, and yield the URL."""
         beside = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -124,7 +124,7 @@ class Beside:
                 self.wfile.write(answer.encode())
 
             def log_message(self, format: str, *args: Any) -> None:
-                """Nothing."""
+                """Log nothing."""
 
         with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -164,7 +164,7 @@ class Custodian:
 
 @contextmanager
 def custodian(fleet: Callable[[int], Fleet]) -> Iterator[Custodian]:
-    """Custodian in an account as of now: it goes by the machine's clock."""
+    """Run Custodian in an account whose time starts now, because Custodian uses the system clock."""
     with Simulator(fleet(int(time.time()) // 60 * 60), clock=Clock(SPEED)) as simulator:
         beside = Beside(simulator.account)
         with beside.served() as url:
@@ -181,11 +181,11 @@ def custodian(fleet: Callable[[int], Fleet]) -> Iterator[Custodian]:
             yield Custodian(simulator, beside, environment)
 
 
-# -- Custodian's plays
+# -- Custodian's runs
 
 
 def theirs_throttled(rate: Mapping[str, float]) -> Play:
-    """It asks which volumes are idle, with so many calls a second of each action."""
+    """Find idle volumes while AWS limits each action to its `rate`, in calls per second."""
     with custodian(lambda now: volumes(now, IDLE, BUSY)) as there:
         idle = idle_in(there.account.fleet)
         for action, per_second in rate.items():
@@ -209,7 +209,7 @@ def theirs_throttled(rate: Mapping[str, float]) -> Play:
 
 
 def theirs_denied() -> Play:
-    """It deletes idle file systems, and may not."""
+    """Delete idle file systems without the permission to do so."""
     with custodian(lambda now: file_systems(now, FILES)) as there:
         before = mounted(there.account)
         there.simulator.faults.deny(DELETE)
@@ -223,14 +223,14 @@ def theirs_denied() -> Play:
         asked="`custodian run delete-idle-files.yml`",
         before=files_words(before),
         after=f"{files_words(after)}; it tried to delete {tried} of them",
-        status=f"{ran.status}: {'AccessDeniedException' if 'AccessDeniedException' in ran.said else 'no word of it'}",
+        status=f"{ran.status}: {'AccessDeniedException' if 'AccessDeniedException' in ran.said else 'not reported'}",
         verdict=f"{lost} file systems are left unmounted and undeleted" if lost else "leaves nothing half done",
         right=not lost,
     )
 
 
 def theirs_marked() -> Play:
-    """It marks volumes, without saying for when; then it deletes what is marked, on the same day."""
+    """Tag volumes for deletion without a delay; then delete the tagged ones on the same day."""
     with custodian(lambda now: unattached(now, VOLUMES)) as there:
         before = volumes_left(there.account)
         marks = there.run("mark-volumes")
@@ -247,7 +247,7 @@ def theirs_marked() -> Play:
 
 
 def theirs_used() -> Play:
-    """It marks idle file systems for four days later; they are used; then it deletes what is marked."""
+    """Tag idle file systems for deletion in four days, use them, then delete the tagged ones."""
     with custodian(lambda now: file_systems(now, VOLUMES)) as there:
         marks = there.run("mark-idle-files")
         before = mounted(there.account)
@@ -274,17 +274,17 @@ def theirs_used() -> Play:
 
 
 def theirs_told() -> Play:
-    """It notifies Slack: as far as that is its own part."""
+    """Notify Slack, up to the point where Custodian hands over to c7n-mailer."""
     with custodian(lambda now: unattached(now, VOLUMES)) as there:
         ran = there.run("notify")
         queued = [json.loads(zlib.decompress(base64.b64decode(one))) for one in there.beside.messages]
     to = ", ".join(f"`{address}`" for one in queued for address in one["action"]["to"])
     return Play(
         asked="`custodian run notify.yml`",
-        before=f"{VOLUMES} volumes to tell of",
-        after=f"{len(queued)} message in the queue, for {to}; Slack was asked nothing",
+        before=f"{VOLUMES} volumes to report",
+        after=f"{len(queued)} message in the queue, for {to}; Slack received nothing",
         status=str(ran.status),
-        verdict="not run to its end: c7n-mailer sends it, and [its source says that it is lost](#what-was-not-run)",
+        verdict="not run to the end: c7n-mailer sends the message, and [its code loses the message](#what-was-not-run)",
         right=None,
     )
 
@@ -293,7 +293,7 @@ def theirs_told() -> Play:
 
 
 def scenes(home: Path, told: Callable[[str], None]) -> Iterator[Scene]:
-    """Every scene, in the order of the faults."""
+    """Yield every comparison, in the order of the faults."""
     for title, situation, rate in (
         (
             "Throttled to two calls a second",
@@ -321,18 +321,18 @@ def scenes(home: Path, told: Callable[[str], None]) -> Iterator[Scene]:
             True,
         ),
         (
-            "One denied permission, of which IAM's simulation knows nothing",
-            "The same, but the denial comes out only when AWS is asked to delete.",
+            "One denied permission that IAM's policy simulation misses",
+            "The same, but AWS denies only the call that deletes.",
             False,
         ),
     ):
         told(title)
         yield Scene(fault=2, title=title, situation=situation, theirs=theirs, ours=denied(FILES, foreseen=foreseen))
-    told("A mark without days")
+    told("A deletion tag without a delay")
     yield Scene(
         fault=3,
-        title="A mark without days",
-        situation=f"{VOLUMES} volumes that nothing is attached to are marked for deletion, and nobody says for when.",
+        title="A deletion tag without a delay",
+        situation=f"{VOLUMES} unattached volumes are tagged for deletion, without a delay.",
         theirs=theirs_marked(),
         ours=tagged_without_days(home, VOLUMES),
     )
@@ -341,7 +341,7 @@ def scenes(home: Path, told: Callable[[str], None]) -> Iterator[Scene]:
         fault=4,
         title="In use since the mark",
         situation=(
-            f"{VOLUMES} idle file systems are marked for deletion. Then clients work on them. Then the grace is over."
+            f"{VOLUMES} idle file systems are tagged for deletion. Then clients use them, and the grace period ends."
         ),
         theirs=theirs_used(),
         ours=used_since(VOLUMES),
@@ -365,7 +365,7 @@ def scenes(home: Path, told: Callable[[str], None]) -> Iterator[Scene]:
 
 
 def verdict(play: Play) -> str:
-    """`right: finds them all`."""
+    """Return the verdict in Markdown, such as `**right**: finds them all`."""
     if play.right is None:
         return play.verdict
     return f"**{'right' if play.right else 'wrong'}**: {play.verdict}"
@@ -388,15 +388,15 @@ ROWS: Final[Mapping[str, Callable[[Play], str]]] = {
     "Asked": lambda play: play.asked,
     "Before": lambda play: play.before,
     "After": lambda play: play.after,
-    "It ends with": lambda play: play.status,
+    "Exit status": lambda play: play.status,
     "Verdict": verdict,
 }
 
 
 def main() -> None:
-    """Play, print and write."""
+    """Run the comparisons, print them, and write them to a file."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", type=Path, help="a file with marks")
+    parser.add_argument("--write", type=Path, help="a file with markers")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         played = list(scenes(Path(home), lambda title: print(title, file=sys.stderr)))
@@ -405,7 +405,7 @@ def main() -> None:
     if options.write:
         write_between(options.write, BEGIN, END, text)
     if any(scene.ours.right is not True for scene in played):
-        raise SystemExit("Slackwater goes wrong")
+        raise SystemExit("Error: Slackwater handled a fault wrongly. See its column in the output.")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Puts what was measured between a page's marks."""
+"""Write benchmark results between two markers in a page."""
 
 from pathlib import Path
 
 
 def write_between(page: Path, begin: str, end: str, text: str) -> None:
-    """Write `text` between a page's marks, in the place of what is there.
+    """Replace the text between a page's two markers with `text`.
 
     Raises:
         SystemExit: a mark is missing; nothing is written.
@@ -12,5 +12,5 @@ def write_between(page: Path, begin: str, end: str, text: str) -> None:
     before, begun, rest = page.read_text("utf-8").partition(begin)
     _, ended, after = rest.partition(end)
     if not (begun and ended):
-        raise SystemExit(f"{page}: there is no {begin.strip()} with {end.strip()} after it")
+        raise SystemExit(f"{page}: found no {begin.strip()} followed by {end.strip()}. Add both markers.")
     page.write_text(f"{before}{begin}{text}{end}{after}", "utf-8")

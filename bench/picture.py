@@ -1,5 +1,6 @@
-"""A picture of what two tools cost by the size of the fleet: bars on a logarithmic scale, as SVG, on light and dark
-pages.
+"""Draws an SVG bar chart of what two tools cost for each fleet size, on a logarithmic scale.
+
+Its colours suit light and dark pages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,7 +9,7 @@ from math import ceil, floor, log10
 from typing import Final
 
 WIDTH, HEIGHT, GAP = 430, 250, 30
-"""Of a panel, and between two, in pixels."""
+"""The size of a panel, and the gap between two panels, in pixels."""
 LEFT, TOP, BOTTOM = 58, 34, 30
 STYLE: Final = """
   text { font: 12px system-ui, sans-serif; fill: #24292f }
@@ -32,16 +33,16 @@ STYLE: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One quantity: for each size of the fleet a bar of each tool, and perhaps a line that nobody can be below."""
+    """One quantity: for each fleet size, one bar per tool and optionally a line at the lowest possible value."""
 
     title: str
     bars: Mapping[str, Sequence[float]]
-    """By the size; as many numbers as tools."""
+    """By fleet size: one value per tool, in the order of the tools."""
     floor: Mapping[str, float] | None = None
 
 
 def picture(tools: Sequence[str], panels: Sequence[Panel], title: str) -> str:
-    """Two panels a row, under a key to the colours."""
+    """Return the chart as SVG text: a legend, and below it two panels per row."""
     rows = ceil(len(panels) / 2)
     width, height = 2 * WIDTH + GAP, 40 + rows * (HEIGHT + GAP)
     parts = [
@@ -64,7 +65,7 @@ def _key(tools: Sequence[str], with_floor: bool) -> list[str]:
         )
         x += 40 + 7 * len(tool)
     if with_floor:
-        parts.append(f'<path class="floor" d="M{x} 14h14"/><text x="{x + 20}" y="18">the least there could be</text>')
+        parts.append(f'<path class="floor" d="M{x} 14h14"/><text x="{x + 20}" y="18">minimum possible</text>')
     return parts
 
 

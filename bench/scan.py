@@ -1,7 +1,9 @@
-"""What a scan of a large account costs, on an easy and a hard fleet, beside the least it could: `make bench`.
+"""Measures what a scan of a large account costs, on an easy and a hard fleet, against the lowest possible cost.
 
-Every figure is of a whole `slackwater scan` process against the simulated account, which runs in a process of its own
-and delays each answer. Prints a Markdown table; `--write FILE` puts it between the file's bench marks.
+`make bench` runs this script.
+
+Each figure covers a whole `slackwater scan` process. The simulated account runs in a separate process and delays each
+answer. The script prints a Markdown table. `--write FILE` writes it between the bench markers of the file.
 """
 
 import argparse
@@ -38,14 +40,14 @@ def simulator(*options: str) -> Iterator[dict[str, Any]]:
 def scan(
     account: dict[str, Any], home: Path, policy: str = "", *flags: str
 ) -> tuple[dict[str, Any], float, float, float]:
-    """One scan as a process, by the policy of this text: its document, wall seconds, CPU seconds, and peak MiB."""
+    """Run a scan as a process. Return its document, wall seconds, CPU seconds, and peak MiB. `policy` is TOML text."""
     document = home / "scan.json"
     used = timed(command_of(account, home, document, policy, *flags), account, home)
     return json.loads(document.read_text()), *used
 
 
 def command_of(account: dict[str, Any], home: Path, document: Path, policy: str, *flags: str) -> list[str]:
-    """The command line of a scan by the policy of this text, if any."""
+    """Return the command line of a scan. Write `policy` to a file in `home` and use it, unless it is empty."""
     slackwater = Path(sys.executable).with_name("slackwater")
     command = [str(slackwater), "scan", "--now", account["now"], "--format", "json", "--output", str(document)]
     command += [*flags, *(flag for region in account["regions"] for flag in ("--region", region))]
@@ -56,12 +58,12 @@ def command_of(account: dict[str, Any], home: Path, document: Path, policy: str,
 
 
 def timed(command: list[str], account: dict[str, Any], home: Path) -> tuple[float, float, float]:
-    """Run a command against a simulated account, with nothing else of AWS in its environment: wall s, CPU s, peak MiB.
+    """Run a command against a simulated account, without other AWS settings. Return wall s, CPU s and peak MiB.
 
-    The kernel counts a parent's memory at the fork as its child's: stay small.
+    The kernel counts the parent's memory at the fork as the child's, so this process must use little memory.
 
     Raises:
-        SystemExit: it failed.
+        SystemExit: The command failed.
     """
     environment = {
         "PATH": os.environ["PATH"],
@@ -91,7 +93,7 @@ def forget(account: dict[str, Any], latency_ms: float | None = None) -> None:
 
 
 def counted(account: dict[str, Any]) -> dict[str, Any]:
-    """What the simulator was asked since: HTTP requests by action, and metrics."""
+    """Return the simulator's counts since its last reset: HTTP requests by action, and metrics."""
     with urllib.request.urlopen(f"{account['url']}/_simulator/calls") as answer:
         return dict(json.load(answer))
 
@@ -104,12 +106,12 @@ def _post(account: dict[str, Any], what: str, body: dict[str, Any]) -> None:
 
 
 def floor(resources: int, which: str = "all", fleet: str = "easy") -> int:
-    """The least number of calls, of the questions that `which` says (`floor.py`)."""
+    """Return the lowest possible number of calls for the questions in `which`, as `floor.py` computes it."""
     return sum(_floor(resources, which, fleet)["calls"].values())
 
 
 def _floor(resources: int, which: str, fleet: str) -> dict[str, Any]:
-    """In a process of its own: the kernel counts a parent's memory at the fork as its child's."""
+    """Run `floor.py` in its own process: the kernel would count its memory as that of each later scan process."""
     script = Path(__file__).with_name("floor.py")
     return dict(
         json.loads(subprocess.check_output([sys.executable, str(script), str(resources), which, FLEETS[fleet]]))
@@ -134,9 +136,9 @@ def row(fleet: str, resources: int, latency_ms: float) -> str:
 
 
 def by_detector(resources: int) -> str:
-    """What each detector asks for by itself, and its floor: a table.
+    """Return a table of what each detector requests when it runs alone, and the lowest possible number of points.
 
-    What several ask for is asked once where all are on.
+    When all detectors run, Slackwater requests data that several of them need only once.
     """
     read = {fleet: _each_alone(fleet, resources) for fleet in FLEETS}
     floors = {fleet: _floor(resources, "all", fleet)["questions"] for fleet in FLEETS}
@@ -153,7 +155,7 @@ def by_detector(resources: int) -> str:
 
 
 def _each_alone(fleet: str, resources: int) -> dict[str, tuple[int, int]]:
-    """Metrics and points by detector, and of all together."""
+    """Return the numbers of metrics and data points for each detector alone, and for all detectors together."""
     with (
         tempfile.TemporaryDirectory() as folder,
         simulator("--fleet", FLEETS[fleet], "--resources", str(resources)) as account,
@@ -177,8 +179,10 @@ def main() -> None:
     parser.add_argument("--resources", type=int, nargs="*", default=[5_000, 20_000])
     parser.add_argument("--fleet", choices=FLEETS, nargs="*", default=[*FLEETS])
     parser.add_argument("--latency-ms", type=float, nargs="*", default=[0, 50])
-    parser.add_argument("--by-detector", type=int, default=5_000, help="resources; 0 leaves that table out")
-    parser.add_argument("--write", type=Path, help="a file with bench marks")
+    parser.add_argument(
+        "--by-detector", type=int, default=5_000, help="resources for the table by detector; 0 omits it"
+    )
+    parser.add_argument("--write", type=Path, help="the file to update; it needs bench markers")
     options = parser.parse_args()
     table = (
         "| Fleet | Resources | Latency, ms"

@@ -1,9 +1,9 @@
-"""What the detectors get right and wrong on labelled fleets: `make score`.
+"""Score the detectors on labelled fleets: `make score`.
 
-Every fleet is a simulated account in a process of its own, drawn by a seed; every figure is of a whole
-`slackwater scan` process with all detectors on. Prints Markdown tables and each wrong resource; `--write FILE` puts the
-tables between the file's score marks. Exits with 1 when a target is missed. Limits are tuned on the seeds `tune`, and
-reported on `report`.
+Each fleet is a simulated account in its own process, generated from a seed. Each figure comes from a complete
+`slackwater scan` process with all detectors on. Prints Markdown tables and each misjudged resource. `--write FILE`
+puts the tables between the file's score markers. Exits with 1 if a target is missed. Tune detector limits on the `tune`
+seeds, and report the scores of the `report` seeds.
 """
 
 import argparse
@@ -27,7 +27,7 @@ POLICY: Final = """
 [detectors.efs-abandoned]
 tag = "Job"
 """
-"""What an operator has to say before the question is asked at all."""
+"""`efs-abandoned` runs only if the policy names the tag of jobs."""
 CAN_DELETE: Final = frozenset(
     {
         *("ebs-idle", "ebs-on-stopped-instance", "ebs-unattached"),
@@ -37,8 +37,8 @@ CAN_DELETE: Final = frozenset(
 )
 """Detectors whose advice can lead to a deletion: they may raise no false alarm at all."""
 ISSUES, EACH_CONTROL, INNOCENTS = 1_000, 200, 50_000
-"""How much a report must hold: issues of a detector, resources of each of its negative controls, and innocents of its
-kind where it can delete.
+"""The minimum sample sizes of a report: issues per detector, resources per negative control, and (for a detector that
+can lead to a deletion) negatives of its resource type.
 """
 PRECISION, RECALL, UNKNOWN = 0.98, 0.95, 0.02
 NO_SCENARIO = "not planted"
@@ -69,15 +69,15 @@ class Row:
 
 @dataclass
 class Score:
-    """What one detector said, counted over fleets."""
+    """The outcomes of one detector, counted over all fleets."""
 
     rows: dict[str, Row] = field(default_factory=dict)
     false_alarms: int = 0
     innocents: int = 0
-    """Resources of its kind that it should leave alone, planted or not."""
+    """Resources of the detector's type that it must not flag, planted or not."""
 
     def count(self, *said: Said, issue: bool | None = None, full: bool | None = None) -> int:
-        """Planted resources of which it said so."""
+        """Count the planted resources with one of these outcomes."""
         return sum(
             sum(row.said[one] for one in said)
             for row in self.rows.values()
@@ -91,30 +91,30 @@ class Score:
 
     @property
     def missed(self) -> int:
-        """Issues that it did not flag: silence and doubt alike."""
+        """Issues that it did not flag: silent or unknown."""
         return self.count("silent", "unknown", issue=True)
 
     @property
     def precision(self) -> float:
-        """Of what it flagged, the share that was an issue."""
+        """The share of flagged resources that are issues."""
         return self.found / max(1, self.found + self.false_alarms)
 
     @property
     def recall(self) -> float:
-        """Of the issues, the share that it flagged."""
+        """The share of issues that it flagged."""
         return self.found / max(1, self.found + self.missed)
 
     @property
     def unknown(self) -> float:
-        """Of its planted resources with full data, the share of which it said that it does not know."""
+        """The share of its planted resources with full data that it reports as unknown."""
         return self.count("unknown", full=True) / max(1, self.count("flagged", "silent", "unknown", full=True))
 
 
 def said_by(document: dict[str, Any]) -> dict[tuple[str, str], Said]:
-    """By detector and resource id.
+    """Return the outcome by detector and resource id.
 
-    What saves too little to list was flagged all the same; what a tag keeps, what would cost more, or what a stronger
-    finding suppresses, was not.
+    A finding below the minimum saving counts as flagged. A finding does not count if a tag or a stronger finding
+    suppresses it, or if its fix costs more.
     """
     flagged = document["findings"] + [one for one in document["unlisted"] if one["reason"] == TOO_LITTLE]
     return {(one["detector"], one["resource"]["id"]): "unknown" for one in document["unknown"]} | {
@@ -123,7 +123,7 @@ def said_by(document: dict[str, Any]) -> dict[tuple[str, str], Said]:
 
 
 def count(scores: dict[str, Score], seed: int, truth: dict[str, Any], document: dict[str, Any]) -> list[Wrong]:
-    """Add a fleet's scan to the scores. Every resource counts for every detector: it is silent, or it is wrong."""
+    """Add a fleet's scan to the scores, and return what was misjudged. Each detector is scored on every resource."""
     said = said_by(document)
     planted = {case["resource_id"]: case for case in truth["planted"]}
     home = {case["control_of"] or case["issues"][0]: case["type"] for case in truth["planted"]}
@@ -158,7 +158,7 @@ def count(scores: dict[str, Score], seed: int, truth: dict[str, Any], document: 
 
 
 def misses(scores: dict[str, Score], *, whole: bool) -> list[str]:
-    """The targets that were missed; with `whole`, also what there was too little of."""
+    """List the missed targets; with `whole`, also the samples that are too small."""
     found = []
     for detector, score in sorted(scores.items()):
         if not score.rows:
@@ -180,11 +180,11 @@ def misses(scores: dict[str, Score], *, whole: bool) -> list[str]:
 def _too_few(detector: str, score: Score) -> list[str]:
     few = []
     if (issues := score.found + score.missed) < ISSUES:
-        few.append(f"{issues:,} issues of {ISSUES:,}")
+        few.append(f"{issues:,} of {ISSUES:,} required issues")
     if detector in CAN_DELETE and score.innocents < INNOCENTS:
-        few.append(f"{score.innocents:,} innocents of {INNOCENTS:,}")
+        few.append(f"{score.innocents:,} of {INNOCENTS:,} required negatives")
     return few + [
-        f"{row.said.total()} of {name}, of {EACH_CONTROL}"
+        f"{row.said.total()} of {EACH_CONTROL} required resources of the control {name}"
         for name, row in score.rows.items()
         if not row.issue and row.said.total() < EACH_CONTROL
     ]
@@ -228,7 +228,7 @@ def _heads(*names: str) -> str:
 
 
 def fleet(seed: int, options: Sequence[str]) -> tuple[int, dict[str, Any], dict[str, Any]]:
-    """One seed's truth and scan."""
+    """Return the seed, its ground truth and its scan document."""
     drawn = ("--fleet", "labelled", "--seed", str(seed), *options)
     with tempfile.TemporaryDirectory() as folder, simulator(*drawn) as account:
         document, *_ = scan(account, Path(folder), POLICY)
@@ -269,10 +269,10 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--seeds", type=seeds_of, default=SEEDS["tune"], help="tune (1-10), report (101-135), or such as 1-3"
+        "--seeds", type=seeds_of, default=SEEDS["tune"], help="tune (1-10), report (101-135), or a range such as 1-3"
     )
     parser.add_argument("--fleet", default="", help="options of the labelled fleet, such as '--issues 5 --controls 1'")
-    parser.add_argument("--write", type=Path, help="a file with score marks")
+    parser.add_argument("--write", type=Path, help="a file with score markers")
     options = parser.parse_args()
     scores, wrong = measured(options.seeds, options.fleet.split())
     table = tables(scores, options.seeds)

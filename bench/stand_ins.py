@@ -1,8 +1,8 @@
-"""A bucket and a table for a measurement: enough of S3 and DynamoDB for an audit, counting what AWS would bill.
+"""Fake S3 and DynamoDB servers for benchmarks: they support one audit and count what AWS would bill.
 
-`python bench/stand_ins.py` serves them until its standard input closes; its first line says where. All is held in
-memory, and of a write's condition only this is checked, whether the item is there already: nobody else writes.
-`GET /_counts` tells what was asked so far, and `POST /_latency` takes the milliseconds by which each answer is delayed.
+`python bench/stand_ins.py` serves them until its standard input closes; its first output line has the URL. Data stays
+in memory. The only supported write condition is that the item must not exist yet, because there is no other writer.
+`GET /_counts` returns the request counts so far. `POST /_latency` sets the delay of each response in milliseconds.
 """
 
 import json
@@ -23,9 +23,9 @@ INDEXES: Final = {
     "by_saving": ("listing", "saving_key"),
     "by_age": ("listing", "age_key"),
 }
-"""The template's, with their keys."""
+"""The indexes of the CloudFormation template, with their partition and sort keys."""
 PROJECTED: Final = ("detector", "account", "region", "severity", "saving_cents")
-"""What the last two hold besides."""
+"""The non-key attributes that `by_saving` and `by_age` also contain."""
 
 WRITE_UNIT_BYTES, READ_UNIT_BYTES = 1_024, 4_096
 
@@ -36,7 +36,7 @@ def size_of(item: Mapping[str, Mapping[str, str]]) -> int:
 
 
 def write_units(item: Item, before: Item | None, *, in_transaction: bool = False) -> int:
-    """What storing an item in the place of another takes: of the table, twice in a transaction, and of its indexes."""
+    """Return the write units to replace `before` by `item`: of the table (twice in a transaction) and its indexes."""
     units = ceil(size_of(item) / WRITE_UNIT_BYTES) * (2 if in_transaction else 1)
     for name, keys in INDEXES.items():
         new, old = _entry(name, keys, item), _entry(name, keys, before or {})
@@ -48,12 +48,12 @@ def write_units(item: Item, before: Item | None, *, in_transaction: bool = False
 
 
 def read_units(sizes: Iterable[int], *, consistent: bool) -> float:
-    """What it takes to read items each by itself; half as much where they may be a moment old."""
+    """Return the read units to read each item separately; an eventually consistent read costs half."""
     return sum(ceil(max(size, 1) / READ_UNIT_BYTES) for size in sizes) * (1.0 if consistent else 0.5)
 
 
 def _entry(name: str, keys: tuple[str, str], item: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What an index holds of an item; None where it lacks a key."""
+    """Return the item's entry in an index; None if the item lacks one of the index keys."""
     if not all(key in item for key in keys):
         return None
     held = (*keys, "pk", "sk", *(() if name == "by_target" else PROJECTED))
@@ -61,19 +61,19 @@ def _entry(name: str, keys: tuple[str, str], item: Mapping[str, Any]) -> dict[st
 
 
 class Table:
-    """The items, and what became of them."""
+    """An in-memory DynamoDB table that counts the consumed units."""
 
     def __init__(self, count: Callable[[str, float], None]) -> None:
-        """`count` is told units."""
+        """`count` receives the kind of unit and the number consumed."""
         self._count = count
         self._items: dict[str, dict[str, Item]] = {}
         self._by_target: dict[str, dict[str, None]] = {}
         self._listed: dict[str, dict[str, None]] = {}
-        """Of audits and clean-ups, which a publisher lists; the lists of findings nobody asks for here."""
+        """Partition keys by `listing`. A publisher lists only audits and clean-ups; nothing here lists findings."""
         self._lock = threading.Lock()
 
     def answer(self, operation: str, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """The status and the body."""
+        """Return the HTTP status and the response body."""
         with self._lock:
             match operation:
                 case "PutItem":
@@ -114,9 +114,9 @@ class Table:
                 self._store(put["Item"], in_transaction=in_transaction)
             return 200, {}
         if not in_transaction:
-            return 400, {"__type": "ConditionalCheckFailedException", "message": "it is there"}
+            return 400, {"__type": "ConditionalCheckFailedException", "message": "item exists"}
         reasons = [{"Code": "ConditionalCheckFailed" if one else "None"} for one in refused]
-        return 400, {"__type": "TransactionCanceledException", "message": "it is there", "CancellationReasons": reasons}
+        return 400, {"__type": "TransactionCanceledException", "message": "item exists", "CancellationReasons": reasons}
 
     def _store(self, item: Item, *, in_transaction: bool) -> None:
         pk, sk = item["pk"]["S"], item["sk"]["S"]
@@ -152,13 +152,13 @@ class Table:
 
 
 class StandIns(ThreadingHTTPServer):
-    """Both behind one address: DynamoDB names its operation in a header, S3 does not."""
+    """Serve the fake bucket and table at one address. Only DynamoDB requests name their operation in a header."""
 
     daemon_threads = True
     request_queue_size = 128
 
     def __init__(self) -> None:
-        """On a free port of this machine."""
+        """Bind to a free local port."""
         super().__init__(("127.0.0.1", 0), _Handler)
         self.latency_s = 0.0
         self.texts: dict[str, bytes] = {}
@@ -167,12 +167,12 @@ class StandIns(ThreadingHTTPServer):
         self._counting = threading.Lock()
 
     def count(self, what: str, by: float = 1) -> None:
-        """Count something."""
+        """Add to a counter."""
         with self._counting:
             self._counts[what] += by  # type: ignore[assignment]
 
     def told(self) -> dict[str, float]:
-        """What was counted."""
+        """Return a copy of the counters."""
         with self._counting:
             return dict(self._counts)
 
@@ -184,7 +184,7 @@ class _Handler(BaseHTTPRequestHandler):
     wbufsize = -1
 
     def handle_expect_100(self) -> bool:
-        """At once: whoever asks waits for it."""
+        """Send the response at once, because the client waits for it."""
         going_on = super().handle_expect_100()
         self.wfile.flush()
         return going_on
@@ -201,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
         body, key = self._body(), self._key()
         self._asked("s3:PutObject")
         if self.headers.get("If-None-Match") and key in self.server.texts:
-            return self._send(412, b"<Error><Code>PreconditionFailed</Code><Message>it is there</Message></Error>")
+            return self._send(412, b"<Error><Code>PreconditionFailed</Code><Message>object exists</Message></Error>")
         self.server.texts[key] = body
         self.server.count("s3 bytes put", len(body))
         return self._send(200, b"", {"ETag": '"1"', "x-amz-version-id": "1"})

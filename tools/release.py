@@ -1,7 +1,7 @@
 """Build the release of the tagged commit: `python tools/release.py FOLDER`, run by `make release`.
 
 FOLDER gets the wheel, the bundle as a zip file, and SHA256SUMS. The wheel is built twice, from two fresh exports of the
-commit, and both must be equal byte by byte: what you install is what anyone builds from the tag.
+commit, and both must be equal byte by byte. Anyone who builds the tag gets the wheel that you install.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def git(*arguments: str) -> bytes:
 
 
 def problems(version: str, changelog: str, tags: list[str], changed: str) -> list[str]:
-    """Why a version cannot be released, each with what to do; empty if it can.
+    """Return the problems that prevent the release, each with its fix; an empty list if there are none.
 
     Args:
         version: the version to release.
@@ -62,7 +62,7 @@ def _is_dated(rest: str) -> bool:
 
 
 def build(commit: str, folder: Path) -> Path:
-    """Build the wheel from a fresh export of a commit, with the build backend of this environment; return its path."""
+    """Build the wheel from a fresh export of a commit, and return its path. Uses this environment's build backend."""
     with tempfile.TemporaryDirectory() as scratch:
         with tarfile.open(fileobj=io.BytesIO(git("archive", commit))) as archive:
             archive.extractall(scratch, filter="data")
@@ -101,7 +101,7 @@ def main() -> None:
     parser.add_argument(
         "--draft",
         action="store_true",
-        help="build HEAD whatever its tag, changelog and changes: to try, not to publish",
+        help="build HEAD without the release checks; do not publish the result",
     )
     asked = parser.parse_args()
     version = VERSION

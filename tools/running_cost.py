@@ -1,4 +1,4 @@
-"""Writes the page of what the deployed service costs a month: `python tools/running_cost.py docs/running-cost.md`."""
+"""Write the page about the deployed service's monthly cost: `python tools/running_cost.py docs/running-cost.md`."""
 
 import sys
 import tomllib
@@ -9,9 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Row:
-    """One thing that is paid for, with what is used of it in a month without audits, in one with them, and with Slack,
-    too.
-    """
+    """A billed item and the quantity used in a month without audits, with audits, and with audits and Slack."""
 
     what: str
     usd: Decimal
@@ -25,17 +23,17 @@ class Row:
 
     @property
     def idle_usd(self) -> Decimal:
-        """A month without audits."""
+        """The cost of a month without audits."""
         return self.idle * self.usd
 
     @property
     def busy_usd(self) -> Decimal:
-        """A month with them."""
+        """The cost of a month with audits."""
         return self.busy * self.usd
 
     @property
     def with_slack_usd(self) -> Decimal:
-        """A month in which Slack is told, too."""
+        """The cost of a month with audits and Slack messages."""
         return self.with_slack * self.usd
 
 
@@ -53,12 +51,12 @@ def rows() -> tuple[list[Row], str]:
 
 
 def amount(quantity: Decimal) -> str:
-    """A quantity, to three digits after the point; nothing for zero."""
+    """Format a quantity with up to three decimals; an empty string for zero."""
     return f"{quantity.quantize(Decimal('0.001')).normalize():f}" if quantity else ""
 
 
 def money(usd: Decimal) -> str:
-    """US dollars to a hundredth of a cent; nothing for zero."""
+    """Format US dollars with four decimals; an empty string for zero."""
     return "" if not usd else f"{usd:.4f}" if usd >= Decimal("0.0001") else "< 0.0001"
 
 
@@ -66,9 +64,9 @@ def table() -> str:
     """The table in Markdown."""
     found, as_of = rows()
     lines = [
-        f"In us-east-1, before free tiers, at prices of {as_of}. Prices with * were not seen on AWS's own page.",
+        f"In us-east-1, before free tiers, at prices of {as_of}. Prices with * come from sources other than AWS.",
         "",
-        "| | Price | Idle | USD | With audits | USD | And Slack | USD | Free each month |",
+        "| | Price | Idle | USD | With audits | USD | With Slack | USD | Free each month |",
         "|-|-|-:|-:|-:|-:|-:|-:|-|",
     ]
     for row in found:
@@ -91,13 +89,14 @@ def page() -> str:
     return f"""# What a month costs
 
 The deployed service, in USD. *Idle*: no audit. *With audits*: one a week, of 17 regions with 1,000 resources and 100
-findings, and 100 API calls. *And Slack*: the same with a digest, five posts a week and 100 presses or commands.
+findings, and 100 API calls. *With Slack*: the same, plus a weekly digest, five posts a week, and 100 button clicks or
+commands.
 
 {table()}
-- The free tier covers dashboard and alarms in an account without others. `Dashboard=false` removes the dashboard.
-- `HourlyDetectors` adds 3.30 USD for 11 metrics; 730 audits with all detectors would add 18 USD more.
-- `CleanupEnabled` adds nine alarms (0.90 USD), its backups, and a daily check of each resource that waits.
-- Only what CloudWatch bills for metrics grows with the account. Each audit reports it.
+- If the account has no other dashboards or alarms, the free tier covers these. `Dashboard=false` removes the dashboard.
+- `HourlyDetectors` adds 3.30 USD for 11 metrics. With all detectors, hourly audits would add another 18 USD.
+- `CleanupEnabled` adds nine alarms (0.90 USD), its backups, and a daily check of each resource that awaits clean-up.
+- Only the CloudWatch charge for metrics grows with the account. Each audit reports that charge.
 """
 
 

@@ -1,4 +1,4 @@
-"""The HTTP API: one function a route."""
+"""The HTTP API: one function per route."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     return API.resolve(event, context)
 
 
-@route(API.get, "/findings", "A page of them")
+@route(API.get, "/findings", "A page of findings")
 def list_findings(
     status: take.OfStatus = "open",
     detector: take.OfDetector = None,
@@ -122,7 +122,7 @@ def reopen_finding(id: take.Id, body: take.ReopenBody = take.JUST_REOPEN) -> Tra
 
 
 @route(
-    API.post, "/findings/<id>/approve", "The finding as it is now, and what came of its clean-up", 404, 409, 413, 415
+    API.post, "/findings/<id>/approve", "The finding as it is now, and the result for its clean-up", 404, 409, 413, 415
 )
 def approve_finding(id: take.Id, body: take.ApproveBody) -> ApprovedDocument:
     """Approve the clean-up of a finding, and begin it."""
@@ -132,30 +132,30 @@ def approve_finding(id: take.Id, body: take.ApproveBody) -> ApprovedDocument:
     return responses.approved(approved)
 
 
-@route(API.get, "/cleanups/plan", "What would be done, and why not", 404, 409)
+@route(API.get, "/cleanups/plan", "What a run would do now, and why it would skip the rest", 404, 409)
 def plan_cleanups(findings: take.Ids = None) -> PlanDocument:
     """Plan clean-ups: say what a run would do now."""
     return responses.plan(SERVING.cleanups.plan(findings.split(",") if findings else None, now=clock()))
 
 
-@route(API.post, "/cleanups", "What was begun, and what was not and why", 404, 409, 413, 415)
+@route(API.post, "/cleanups", "The clean-ups that started, and the reasons for those that did not", 404, 409, 413, 415)
 def run_cleanups(body: take.RunBody = take.ALL_THAT_MAY_BE) -> RunDocument:
-    """Run clean-ups: begin those that are named, or all that are approved or need no approval."""
+    """Run clean-ups: start the named ones, or all that are approved or need no approval."""
     who = take.caller(API.current_event)
     came = SERVING.cleanups.run(body.findings or None, who=who, now=clock())
     LOGGER.info("run", begun=[one.finding.id for one in came if one.state == "begun"], who=who)
     return responses.run(came)
 
 
-@route(API.get, "/cleanups", "A page of them")
+@route(API.get, "/cleanups", "A page of clean-ups")
 def list_cleanups(limit: take.Limit = PAGE, cursor: take.Cursor = None) -> CleanupPageDocument:
-    """List clean-ups, the newest first. The first page has the totals of all."""
+    """List clean-ups, the newest first. Only the first page has the totals of all clean-ups."""
     cleanups = SERVING.cleanups
     found, now = cleanups.listed(limit, cursor), clock()
     return responses.page(found, None if cursor else cleanups.totals(found, now), cleanups.control().stopped, now)
 
 
-@route(API.get, "/cleanups/backups", "All of them, the oldest first")
+@route(API.get, "/cleanups/backups", "All backups, the oldest first")
 def list_backups(region: take.OfRegion = None) -> BackupListDocument:
     """List every backup in the account that carries Slackwater's tags."""
     regions = [region] if region else []
@@ -165,14 +165,14 @@ def list_backups(region: take.OfRegion = None) -> BackupListDocument:
 @route(
     API.post,
     "/cleanups/backups/adopt",
-    "What it is adopted as: an undo of it restores from the backup",
+    "The record of the adopted backup; undo it to restore from the backup",
     404,
     409,
     413,
     415,
 )
 def adopt_backup(body: take.AdoptBody) -> CleanupDocument:
-    """Adopt a backup that is on no record here, to undo from it."""
+    """Adopt a backup that this deployment has not recorded, so that you can restore from it."""
     who, now = take.caller(API.current_event), clock()
     regions = known([body.region] if body.region else [], ["body", "region"])
     note = ActorNote(who=who, why=body.why, at=now)
@@ -188,7 +188,7 @@ def show_cleanup(id: take.Id) -> CleanupDetailDocument:
     return responses.story(SERVING.cleanups.shown(id, now=now), now)
 
 
-@route(API.post, "/cleanups/<id>/undo", "The clean-up as it is now; its undo is on its way", 404, 409, 413, 415)
+@route(API.post, "/cleanups/<id>/undo", "The clean-up as it is now; the undo has been requested", 404, 409, 413, 415)
 def undo_cleanup(id: take.Id, body: take.BecauseBody = take.WITHOUT_A_REASON) -> CleanupDocument:
     """Undo the clean-up of a finding: restore what it deleted, or change back what it changed."""
     who, now = take.caller(API.current_event), clock()
@@ -197,7 +197,7 @@ def undo_cleanup(id: take.Id, body: take.BecauseBody = take.WITHOUT_A_REASON) ->
     return responses.cleanup(undoing, now)
 
 
-@route(API.post, "/cleanups/<id>/stop", "The clean-up as it is now; its next step calls it off", 404, 409, 413, 415)
+@route(API.post, "/cleanups/<id>/stop", "The clean-up as it is now; its next step cancels it", 404, 409, 413, 415)
 def stop_cleanup(id: take.Id, body: take.BecauseBody = take.WITHOUT_A_REASON) -> CleanupDocument:
     """Stop the clean-up of a finding."""
     who, now = take.caller(API.current_event), clock()
@@ -206,40 +206,40 @@ def stop_cleanup(id: take.Id, body: take.BecauseBody = take.WITHOUT_A_REASON) ->
     return responses.cleanup(stopped, now)
 
 
-@route(API.post, "/cleanups/stop", "Who has stopped them", 409, 413, 415)
+@route(API.post, "/cleanups/stop", "Who stopped all clean-ups", 409, 413, 415)
 def stop_cleanups(body: take.BecauseBody = take.WITHOUT_A_REASON) -> SwitchDocument:
-    """Stop all clean-ups, and let none begin."""
+    """Stop all clean-ups, and prevent new ones from starting."""
     who = take.caller(API.current_event)
     stopped = SERVING.cleanups.stop_all(who=who, why=body.why, now=clock())
     LOGGER.info("stopped all", who=who)
     return responses.switch(stopped)
 
 
-@route(API.post, "/cleanups/go-on", "Nobody stops them now", 409, 413, 415)
+@route(API.post, "/cleanups/go-on", "Clean-ups may start again", 409, 413, 415)
 def let_cleanups_go_on() -> SwitchDocument:
-    """Let clean-ups begin again."""
+    """Resume clean-ups."""
     who = take.caller(API.current_event)
     before = SERVING.cleanups.resume(who=who)
-    LOGGER.info("let go on", who=who, stopped_by=before and before.who)
+    LOGGER.info("resumed", who=who, stopped_by=before and before.who)
     return responses.switch(None)
 
 
 @route(
     API.post,
     "/audits",
-    "It is on its way",
+    "The audit has started",
     409,
     413,
     415,
     status=202,
-    headers={"Location": "Where it can be looked at"},
+    headers={"Location": "The URL of the audit"},
 )
 def start_audit(
     body: take.StartBody = take.AS_THE_POLICY_SAYS, idempotency_key: take.IdempotencyKey = None
 ) -> Response[StartedDocument]:
     """Start an audit."""
     who = take.caller(API.current_event)
-    check_auditor(who, SERVING.policy)
+    check_auditor(who, SERVING.policy)  # a callable: the check handles an unreadable policy
     request = AuditRequest(
         requested_by=who,
         regions=tuple(body.regions),
@@ -254,9 +254,9 @@ def start_audit(
     return Response(HTTPStatus.ACCEPTED, take.JSON, StartedDocument(id=id_), {"Location": f"/audits/{id_}"})
 
 
-@route(API.get, "/audits", "A page of them")
+@route(API.get, "/audits", "A page of audits")
 def list_audits(limit: take.Limit = PAGE, cursor: take.Cursor = None) -> AuditPageDocument:
-    """List audits, the newest first. The first page has what may still be done."""
+    """List audits, the newest first. Only the first page has the remaining allowance."""
     page = SERVING.audits.listed(limit, cursor)
     return service_json.audit_page(page, None if cursor else SERVING.audits.allowance())
 
@@ -270,10 +270,10 @@ def show_audit(id: take.Id) -> AuditDetailDocument:
 @route(
     API.get,
     "/reports/latest",
-    "Where it is",
+    "A redirect to the report",
     404,
     status=302,
-    headers={"Location": "The report, for 15 minutes at most"},
+    headers={"Location": "The URL of the report, valid for at most 15 minutes"},
 )
 def show_latest_report() -> Response[ReportDocument]:
     """Show the report of the newest audit that has ended."""
@@ -283,7 +283,7 @@ def show_latest_report() -> Response[ReportDocument]:
 
 @estimate_routes(API)
 def estimate(kind: str, given: Mapping[str, Any]) -> EstimateDocument[dict[str, Any]]:
-    """The answer to a question about what need not exist, for inputs as they were sent."""
+    """Return an estimate for resources that need not exist yet. `given` is the request body as it was sent."""
     return estimate_json.document(SERVING.estimates().answer(kind, given))
 
 
@@ -294,14 +294,18 @@ def show_openapi() -> dict[str, Any]:
 
 
 def known(regions: list[str], where: Sequence[str]) -> list[str]:
-    """These regions, if there are such."""
+    """Return the regions.
+
+    Raises:
+        RequestValidationError: A region does not exist.
+    """
     if problem := unknown("region", regions, SERVING.known_regions(), LIST_REGIONS):
         raise take.invalid(where, *problem)
     return regions
 
 
 def decided(id: str, action: Action, why: str, until: datetime | None) -> TrackedFindingDocument:
-    """The finding once the caller's decision about it is stored."""
+    """Store the caller's decision about a finding, and return the finding."""
     who = take.caller(API.current_event)
     check_decider(who, SERVING.policy())
     finding = SERVING.findings.decided(id, action, ActorNote(who=who, why=why, at=clock()), until=until)

@@ -1,4 +1,4 @@
-"""What goes wrong on purpose looks as it does on AWS."""
+"""Tests that injected faults look like the errors of AWS."""
 
 import json
 import urllib.error
@@ -21,6 +21,7 @@ def simulator():
         yield running
 
 
+# action: (service, method, error code if denied, error code if throttled, HTTP status if throttled)
 CALLS = {
     "ec2:DescribeVolumes": ("ec2", "describe_volumes", "UnauthorizedOperation", "RequestLimitExceeded", 503),
     "elasticfilesystem:DescribeFileSystems": (

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: list[str]) -> int | None:
-    """Run the command. The version needs no command tree, which takes longer to build than to print it."""
+    """Run the command. `--version` skips the command tree, which is slow to build."""
     if arguments and arguments[0] in VERSION_OPTIONS:
         write(f"slackwater {VERSION}\n")
         return 0
@@ -64,7 +64,7 @@ def _command() -> Any:
 
 
 def _translated(error: Exception) -> Exception:
-    """The error in our words, if it is botocore's."""
+    """Convert an error of botocore to one of Slackwater's. Return any other error unchanged."""
     if "botocore.exceptions" not in sys.modules:
         return error
     from botocore.exceptions import BotoCoreError, ClientError

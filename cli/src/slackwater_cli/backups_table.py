@@ -1,4 +1,4 @@
-"""Backups for people at a terminal."""
+"""Draw the list of backups on a terminal."""
 
 from rich.console import Console
 from rich.table import Table
@@ -15,7 +15,7 @@ WHOSE = {"own": "this installation", "other": "another installation", "older": "
 
 
 def draw_backups(found: BackupListDocument, console: Console) -> None:
-    """A line each, the oldest first, under what they cost."""
+    """Draw the total cost, then one line for each backup, oldest first."""
     backups = found["backups"]
     for gap in found["gaps"]:
         console.print(Text(one_line(f"Not listed: {gap}"), "bold red"))
@@ -30,15 +30,15 @@ def draw_backups(found: BackupListDocument, console: Console) -> None:
     draw_grid(console, _grid(backups))
     console.print()
     console.print(
-        "`slackwater cleanup undo FINDING` restores from one; `slackwater cleanup adopt BACKUP` is for one without a "
-        "finding."
+        "`slackwater cleanup undo FINDING` restores a backup. For a backup without a finding, use "
+        "`slackwater cleanup adopt BACKUP`."
     )
 
 
 def _grid(backups: list[ListedBackupDocument]) -> Table:
     right = ("GiB", "USD a month")
     grid = grid_of(
-        "Backup", "Of", "Created (UTC)", "Expires (UTC)", "GiB", "USD a month", "Made by", "Finding", right=right
+        "Backup", "Resource", "Created (UTC)", "Expires (UTC)", "GiB", "USD a month", "Made by", "Finding", right=right
     )
     for one in backups:
         size = one["size_bytes"]
@@ -46,7 +46,7 @@ def _grid(backups: list[ListedBackupDocument]) -> Table:
             Text(one_line(one["id"] or "")),
             Text(one_line(f"{one['of'].rpartition('/')[2]} in {one['region']}")),
             minute(one["created_at"]),
-            minute(one["expires_at"]) if one["expires_at"] else "does not say",
+            minute(one["expires_at"]) if one["expires_at"] else "unknown",
             "unknown" if size is None else f"{size / GIB:,.1f}",
             one["monthly_usd"] or "unknown",
             WHOSE[one["whose"]],

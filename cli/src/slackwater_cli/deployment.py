@@ -1,4 +1,4 @@
-"""The deployed service that a command speaks to: found by its stack, asked with the user's own credentials."""
+"""Finds the deployed service by its CloudFormation stack. Commands call it with the user's own credentials."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What was deployed, a session at home where it is, and the stack's outputs."""
+    """The service's settings, an AWS session in its home region, and the stack's outputs."""
 
     deployed: Deployed
     session: AwsSession
@@ -29,7 +29,7 @@ def deployment(stack: str, stack_region: str | None, profile: str | None) -> Dep
     """The service that this stack deployed.
 
     Raises:
-        UsageError: no region, no such stack there, or not one of ours.
+        UsageError: No region is set, the stack does not exist in it, or it is not a Slackwater stack.
         AwsError: the stack cannot be read.
     """
     from slackwater.aws.client.meter import CallMeter
@@ -41,7 +41,7 @@ def deployment(stack: str, stack_region: str | None, profile: str | None) -> Dep
     session = AwsSession(profile, meter=CallMeter(), home=stack_region, patience=AT_A_TERMINAL)
     region = default_region(session) if stack_region is None else stack_region
     if region is None:
-        raise UsageError("No region: name the stack's with --stack-region, or set AWS_REGION")
+        raise UsageError("No region: set the stack's region with --stack-region or AWS_REGION")
     origin = "AWS_REGION or the profile" if stack_region is None else "--stack-region"
     refuse_unknown(origin, [region], known_regions(session))
     with waiting_for("AWS credentials"):
@@ -50,8 +50,10 @@ def deployment(stack: str, stack_region: str | None, profile: str | None) -> Dep
         with waiting_for(f"AWS CloudFormation in {region}{endpoint_hint()}"):
             outputs, status = stack_outputs(session, stack, region)
     except StackError as error:
-        raise UsageError(f"{error}: name it with --stack, and its region with --stack-region; or deploy it") from error
+        raise UsageError(
+            f"{error}. Set its name with --stack and its region with --stack-region, or deploy it"
+        ) from error
     try:
         return Deployment(Deployed.of_stack(outputs), session, outputs)
     except NotDeployedError as error:
-        raise UsageError(f"--stack {stack}: {error}: it is {status}, or not one of Slackwater's") from error
+        raise UsageError(f"--stack {stack}: {error}. The stack is {status}, or it is not a Slackwater stack") from error

@@ -6,7 +6,7 @@ from slackwater.ports.errors import AwsError
 
 
 class ExitStatus(IntEnum):
-    """What the shell is told."""
+    """The exit status of a command."""
 
     COMPLETE = 0
     FAIL_ON_MET = 1
@@ -20,7 +20,7 @@ class ExitStatus(IntEnum):
 
 
 class UsageError(Exception):
-    """Options that do not go together; the message says which do."""
+    """An option is invalid, or options conflict. The message says how to fix it."""
 
 
 class OutputClosedError(Exception):
@@ -43,7 +43,7 @@ def status_of(error: Exception) -> ExitStatus:
 
 
 def _status_of_use_case(error: Exception) -> ExitStatus:
-    """The exit status for an error of a use case. A typing mistake must not wait for the imports."""
+    """Return the exit status for a use-case error. The imports are local so that usage errors appear without delay."""
     from slackwater.app.audit.request import AuditRequestError
     from slackwater.app.estimates.estimates import EstimateError
     from slackwater.app.findings.findings import BadDecisionError, ConflictError, NotAllowedError, NotFoundError

@@ -1,4 +1,4 @@
-"""Lists as columns, none of which is ever cut."""
+"""Prints lists as tables whose cells are never truncated."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,11 +8,11 @@ from rich.padding import Padding
 from rich.table import Table
 
 ANY: Final = 10_000
-"""Columns: more than any list needs."""
+"""A width, in characters, that no list reaches."""
 
 
 def grid_of(*names: str, right: Sequence[str] = ()) -> Table:
-    """A grid with these heads; `right` are flush right."""
+    """Return an empty table with these column headings. Columns named in `right` are right-aligned."""
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
     for name in names:
         grid.add_column(name, justify="right" if name in right else "left", no_wrap=True)
@@ -20,11 +20,11 @@ def grid_of(*names: str, right: Sequence[str] = ()) -> Table:
 
 
 def draw_grid(console: Console, *grids: Table, indent: int = 0) -> None:
-    """The first of them that fits. If none does, the last one: its lines are longer than the terminal's."""
+    """Print the first table that fits the terminal. If none fits, print the last one, wider than the terminal."""
     options = console.options.update(width=ANY)
     widths = [indent + console.measure(grid, options=options).maximum for grid in grids]
     grid, width = next(
-        (fit for fit in zip(grids, widths, strict=True) if fit[1] <= console.width), (grids[-1], widths[-1])
+        (pair for pair in zip(grids, widths, strict=True) if pair[1] <= console.width), (grids[-1], widths[-1])
     )
     terminal, console.width = console.width, max(console.width, width)
     console.print(Padding(grid, (0, 0, 0, indent)))

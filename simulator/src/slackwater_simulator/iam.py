@@ -1,4 +1,4 @@
-"""IAM over the query protocol: what a role might do. Everything, but for what a fault denies."""
+"""Simulates IAM's SimulatePrincipalPolicy. It allows every action, unless a fault denies it."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -8,16 +8,19 @@ from .wire import AwsError, Call, Json, Reply, page_of, page_size, xml_reply
 
 _SOURCE = re.compile(r"arn:(aws[a-z-]*):iam::(\d{12}):(user|group|role)/.+")
 PREFIX = "iam-simulated:"
-"""Of a denial that only the policy simulator knows: `iam-simulated:ec2:DeleteVolume`, or with ` on ARN` at its end."""
+"""Starts a fault that denies an action in the policy simulator only, such as `iam-simulated:ec2:DeleteVolume`.
+
+The fault can end with ` on ARN`.
+"""
 PAGE = 100
 """Results a page, when MaxItems is not given."""
 
 
 def simulate_principal_policy(call: Call) -> Reply:
-    """One result an action. With several resources it is an aggregate, and each has its own beneath it."""
+    """Return one result per action. With several resources, it combines their results, which it also contains."""
     source = _SOURCE.fullmatch(str(call.input.get("PolicySourceArn", "")))
     if source is None or source[1] != partition(call.region):
-        raise AwsError("InvalidInput", "Invalid Entity Arn: a user's, a group's or a role's is needed.")
+        raise AwsError("InvalidInput", "Invalid Entity Arn: use the ARN of a user, a group or a role.")
     if source[2] != call.account.id:
         raise AwsError("NoSuchEntity", f"The {source[3]} {source[0]} cannot be found.", 404)
     actions: Sequence[str] = call.input["ActionNames"]

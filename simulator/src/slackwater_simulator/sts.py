@@ -1,4 +1,4 @@
-"""STS: who am I, and becoming somebody else."""
+"""Simulates STS: GetCallerIdentity and AssumeRole."""
 
 import re
 
@@ -40,7 +40,7 @@ def assume_role(call: Call) -> Reply:
 
 
 def _opens(role: Role, call: Call) -> bool:
-    """Whether a role lets the caller in."""
+    """Return whether the role trusts the caller's account and the external id matches."""
     if role.trusts and call.account.id not in role.trusts:
         return False
     return role.external_id is None or call.input.get("ExternalId") == role.external_id

@@ -104,13 +104,13 @@ def test_what_both_flag_needs_no_reason(bench, world):
 @pytest.mark.parametrize(
     ("policy", "name", "why"),
     [
-        ("unattached-volumes", "fresh", "left its instance less than 7 days ago"),
+        ("unattached-volumes", "fresh", "detached less than 7 days ago"),
         ("idle-volumes", "at-rest", "its instance is stopped"),
         ("idle-volumes", "new", "attached for less than 15 days"),
-        ("gp2-volumes", "at-rest", "on no running instance"),
+        ("gp2-volumes", "at-rest", "not on a running instance"),
         ("idle-efs", "source", "the source of a replication"),
-        ("sync-exports", "other", "another volume of the file system is written"),
-        ("sync-exports", "large", "it writes much at a time"),
+        ("sync-exports", "other", "only other volumes have writes"),
+        ("sync-exports", "large", "its writes are large"),
     ],
 )
 def test_a_rule_explains_what_only_custodian_flags(bench, world, policy, name, why):

@@ -229,10 +229,10 @@ def test_an_empty_result_is_reported(run, service) -> None:
         (["--account", "1234567890123"], "an account has twelve digits"),
         (["--account", "١٢٣٤٥٦٧٨٩٠١٢"], "an account has twelve digits"),
         (["--region", ""], "--region: no region ''"),
-        (["--min-saving", ""], "--min-saving '': not an amount"),
+        (["--min-saving", ""], "--min-saving '': must be an amount"),
         (["--account", "12345"], "--account '12345': an account has twelve digits"),
-        (["--min-saving", "-1"], "--min-saving '-1': not an amount"),
-        (["--min-saving", "nan"], "--min-saving 'nan': not an amount"),
+        (["--min-saving", "-1"], "--min-saving '-1': must be an amount"),
+        (["--min-saving", "nan"], "--min-saving 'nan': must be an amount"),
         (
             ["--status", "closed"],
             "--status 'closed': there are open, snoozed, dismissed, approved, cleaning, resolved, failed\n",
@@ -355,7 +355,7 @@ def test_an_approval_is_listed_and_taken_back_before_anything_else_is_decided(ru
         assert "the finding a is approved; reopen it first" in refused.err
     reopened = run("findings", "reopen", "a", "--why", "not yet")
     assert (reopened.status, reopened.out) == (0, "a: open\n")
-    assert reopened.err == "It was approved until 2036-12-01T00:00:00Z\n"
+    assert reopened.err == "Before: approved until 2036-12-01T00:00:00Z\n"
     assert sorted(listed()) == ["a", "b"]
     ledger = json.loads(run("findings", "show", "a", "--format", "json").out)["ledger"]
     assert [(entry["happening"], entry["was"], entry["now"]) for entry in ledger[1:]] == [
@@ -366,11 +366,11 @@ def test_an_approval_is_listed_and_taken_back_before_anything_else_is_decided(ru
 def test_a_decision_says_what_it_replaces(run, store) -> None:
     store(tracked("a"))
 
-    assert run("findings", "reopen", "a").err == "It was open already.\n"
+    assert run("findings", "reopen", "a").err == "The finding is already open.\n"
     assert run("findings", "dismiss", "a", "--why", "it is a spare").err == ""
-    assert run("findings", "dismiss", "a", "--why", "it is a spare").err == "It was dismissed already.\n"
-    assert run("findings", "snooze", "a", "--until", LATER).err == "It was dismissed for good: it is a spare\n"
-    assert run("findings", "reopen", "a").err == f"It was snoozed until {LATER}\n"
+    assert run("findings", "dismiss", "a", "--why", "it is a spare").err == "The finding is already dismissed.\n"
+    assert run("findings", "snooze", "a", "--until", LATER).err == "Before: dismissed for good: it is a spare\n"
+    assert run("findings", "reopen", "a").err == f"Before: snoozed until {LATER}\n"
 
 
 @pytest.mark.parametrize(

@@ -146,8 +146,8 @@ def test_a_stack_of_another_name_is_found_by_it(push, run, service) -> None:
 
     assert (done.status, done.out) == (2, "")
     assert done.err == (
-        "Error: There is no stack 'slackwater' in eu-west-1: name it with --stack, and its region with --stack-region; "
-        "or deploy it\n"
+        "Error: There is no stack 'slackwater' in eu-west-1. Set its name with --stack and its region with"
+        " --stack-region, or deploy it\n"
     )
 
 
@@ -156,8 +156,8 @@ def test_the_stacks_region_comes_from_its_option_or_the_environment(
 ) -> None:
     service.outputs.clear()
 
-    assert "in us-east-2:" in run("policy", "pull", "--stack-region", "us-east-2").err
-    assert "in eu-west-1:" in run("policy", "pull").err
+    assert "in us-east-2." in run("policy", "pull", "--stack-region", "us-east-2").err
+    assert "in eu-west-1." in run("policy", "pull").err
     assert (
         "--stack-region: no region 'eu-wset-1'; did you mean eu-west-1?"
         in run("policy", "pull", "--stack-region", "eu-wset-1").err
@@ -177,7 +177,7 @@ def test_a_stack_that_is_not_finished_or_not_slackwaters_is_reported(status: str
     done = run("policy", "pull")
 
     assert (done.status, done.out) == (2, "")
-    assert f"no output 'BucketName': it is {status}, or not one of Slackwater's" in done.err
+    assert f"no output 'BucketName'. The stack is {status}, or it is not a Slackwater stack" in done.err
 
 
 @pytest.mark.parametrize("how_many", [0, 2])

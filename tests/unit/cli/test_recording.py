@@ -104,6 +104,6 @@ def test_show_lists_every_string_that_remains(run) -> None:
     done = run("recording", "show", str(RECORDED))
 
     assert done.status == 0
-    assert done.out.splitlines()[0].endswith("points of metrics.")
+    assert done.out.splitlines()[0].endswith("metric data points.")
     assert "  gp3\n" in done.out
     assert "Placeholders (" in done.out

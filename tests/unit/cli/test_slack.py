@@ -270,7 +270,7 @@ def test_an_endpoint_that_does_not_accept_signed_requests_is_reported(
 def test_slack_that_is_busy_or_out_of_reach_is_reported(run, deployed, slack) -> None:
     deployed()
     slack.faults = [Fault("busy", retry_after_s=7)]
-    assert "asked to come again in 7 s" in run("slack", "test").out
+    assert "Slack is throttling: retry in 7 s" in run("slack", "test").out
     slack.faults = [Fault("reset")]
     done = run("slack", "test")
     assert (done.status, states(done)["bot token"]) == (3, "BAD")

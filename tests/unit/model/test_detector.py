@@ -1,4 +1,4 @@
-"""What a judgement sees."""
+"""Tests of `Seen`, the data that a detector uses."""
 
 from datetime import timedelta
 

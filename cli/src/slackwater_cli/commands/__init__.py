@@ -1,6 +1,6 @@
 """The commands, one file each.
 
-A command module declares its options, and imports what it needs when it runs. So the help and a typing mistake do not
+A command module declares its options, and imports what it needs when it runs. So `--help` and mistyped commands do not
 wait for the AWS SDK. `bench/start.py` measures it.
 """
 
@@ -27,7 +27,7 @@ from slackwater_cli.quiet import add_quiet
 
 
 class Root(TyperGroup):
-    """The command. Its flags are False without a value: to read None as a flag, Typer imports pydantic."""
+    """The root command. Its flags default to False, because Typer imports pydantic if the default is None."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The options, with Typer's own for help and completion."""

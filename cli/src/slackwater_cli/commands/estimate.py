@@ -7,7 +7,7 @@ from typer.core import TyperGroup
 
 
 class Kinds(TyperGroup):
-    """The estimates. A command is made when someone asks for it."""
+    """A group with one command for each estimate. Builds a command when it is first used."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         """Every kind, for the shell completion."""
@@ -31,7 +31,7 @@ class Kinds(TyperGroup):
         return command(cmd_name, estimates()[cmd_name])
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        """Every kind with its title, which is never cut."""
+        """List every estimate with its full title."""
         from slackwater.engine.registry import estimates
 
         with formatter.section("Commands"):

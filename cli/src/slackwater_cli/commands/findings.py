@@ -40,11 +40,13 @@ if TYPE_CHECKING:
 ACCOUNT: Final = re.compile("[0-9]{12}")
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The finding's id, as the list shows it.")]
-WhyOption = Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it is kept for good.")]
+WhyOption = Annotated[str, typer.Option("--why", metavar="TEXT", help="The reason. It is stored permanently.")]
 UntilOption = Annotated[
     str | None,
     typer.Option(
-        "--until", metavar="TIME", help="Until the end of this day, 2026-12-01, or a time, 2026-12-01T09:00:00Z; UTC."
+        "--until",
+        metavar="TIME",
+        help="When it expires, in UTC: the end of a day (2026-12-01) or a time (2026-12-01T09:00:00Z).",
     ),
 ]
 
@@ -57,31 +59,37 @@ app = typer.Typer(
 def list_(
     status: Annotated[
         Status,
-        typer.Option(parser=one_of("--status", STATUSES), metavar="|".join(STATUSES), help="Findings of this status."),
+        typer.Option(
+            parser=one_of("--status", STATUSES), metavar="|".join(STATUSES), help="Only findings with this status."
+        ),
     ] = "open",
-    detector: Annotated[str | None, typer.Option(metavar="ID", help="Of this detector.")] = None,
-    account: Annotated[str | None, typer.Option(metavar="A", help="In this account.")] = None,
-    region: Annotated[str | None, typer.Option(metavar="R", help="In this region.")] = None,
+    detector: Annotated[str | None, typer.Option(metavar="ID", help="Only findings of this detector.")] = None,
+    account: Annotated[str | None, typer.Option(metavar="A", help="Only findings in this account.")] = None,
+    region: Annotated[str | None, typer.Option(metavar="R", help="Only findings in this region.")] = None,
     severity: Annotated[
         Severity | None,
-        typer.Option(parser=one_of("--severity", Severity), metavar="|".join(Severity), help="Of this severity."),
+        typer.Option(
+            parser=one_of("--severity", Severity), metavar="|".join(Severity), help="Only findings of this severity."
+        ),
     ] = None,
-    min_saving: Annotated[str | None, typer.Option(metavar="USD", help="Saving at least so much a month.")] = None,
+    min_saving: Annotated[
+        str | None, typer.Option(metavar="USD", help="Only findings that save at least this much a month.")
+    ] = None,
     sort: Annotated[
         FindingOrder,
         typer.Option(
             parser=one_of("--sort", FINDING_ORDERS),
             metavar="ORDER",
-            help=f"{', '.join(FINDING_ORDERS)}; a minus is the greatest, or the newest, first.",
+            help=f"{', '.join(FINDING_ORDERS)}; a leading minus sorts the largest or newest first.",
         ),
     ] = "-monthly_savings_usd",
-    limit: Annotated[int, typer.Option(metavar="N", min=0, help="Show so many; 0 shows all.")] = PAGE,
+    limit: Annotated[int, typer.Option(metavar="N", min=0, help="Show at most N; 0 shows all.")] = PAGE,
     format: FormatOption = Output.TABLE,
     stack: StackOption = STACK,
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """List the open findings, the largest saving first, or others."""
+    """List findings, by default the open ones."""
     from slackwater.engine.registry import registry
     from slackwater.views.api import to_json as service_json
     from slackwater.views.scan.to_json import dump
@@ -104,7 +112,7 @@ def list_(
     if region is not None:
         check_named_regions(there.session, [region])
     findings = _findings(there)
-    found = first(limit, lambda size, at: findings.listed(replace(query, limit=size, cursor=at)))
+    found = first(limit, lambda size, cursor: findings.listed(replace(query, limit=size, cursor=cursor)))
     shown, more = [service_json.tracked_finding(finding) for finding in found.items], found.cursor is not None
     if format is Output.JSON:
         write(dump({"findings": shown, "more": more}))
@@ -135,7 +143,7 @@ def show(
 def snooze(
     id: IdArgument,
     days: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help=f"For so many days, {LONGEST_SNOOZE.days} at most.")
+        int | None, typer.Option(metavar="N", min=1, help=f"For N days, at most {LONGEST_SNOOZE.days}.")
     ] = None,
     until: UntilOption = None,
     why: WhyOption = "",
@@ -143,7 +151,7 @@ def snooze(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Put a finding aside for a while. Then it opens again, if it is still there."""
+    """Snooze a finding. It reopens when the time is over, if the issue still exists."""
     from slackwater.wiring.scan import clock
 
     if (days is None) == (until is None):
@@ -199,9 +207,9 @@ def _decide(there: Deployment, id_: str, action: Action, why: str, until: dateti
         raise UsageError(f"--{error.part}: {error.problem}") from error
     write(f"{id_}: {state(service_json.tracked_finding(decided))}\n")
     if before and before.revision == decided.revision:
-        note(f"It was {decided.status} already.")
+        note(f"The finding is already {decided.status}.")
     elif before and before.decision:
-        note(f"It was {standing(service_json.tracked_finding(before))}")
+        note(f"Before: {standing(service_json.tracked_finding(before))}")
 
 
 def _findings(there: Deployment) -> Findings:
@@ -216,5 +224,5 @@ def _usd(words: str) -> Decimal:
     except InvalidOperation:
         usd = Decimal("NaN")
     if not usd.is_finite() or usd < 0:
-        raise UsageError(f"--min-saving {words!r}: not an amount of US dollars, such as 5 or 12.50")
+        raise UsageError(f"--min-saving {words!r}: must be an amount of US dollars, such as 5 or 12.50")
     return usd

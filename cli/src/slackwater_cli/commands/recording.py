@@ -12,15 +12,18 @@ app = typer.Typer(rich_markup_mode=None, help="Show a recording of `slackwater s
 
 @app.command()
 def show(file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
-    """List every string in a recording, and how often.
+    """List every string in a recording, and how often it occurs.
 
     Look through the list before you share the recording.
     """
     from slackwater.app.recording.show import remaining
 
     found = remaining(file)
-    write(f"{file}: {found.size_bytes:,} bytes; {found.lines:,} lines, {found.points:,} points of metrics.\n")
-    for title, some in (("Words of AWS and of Slackwater", found.words), ("Placeholders", found.placeholders)):
+    write(f"{file}: {found.size_bytes:,} bytes; {found.lines:,} lines, {found.points:,} metric data points.\n")
+    for title, some in (
+        ("Strings that were not replaced: expect only AWS and Slackwater terms", found.words),
+        ("Placeholders", found.placeholders),
+    ):
         write(f"\n{title} ({len(some):,}):\n")
         write("".join(f"{count:>9,}  {text}\n" for text, count in sorted(some.items())))
 

@@ -765,7 +765,7 @@ def test_by_webhook_what_was_not_answered_is_sent_again_after_a_minute(audited) 
 
 @pytest.mark.parametrize(
     ("answer", "expected"),
-    [(ChannelBusyError(1), "given up after .* tries: asked to come again in 1 s"),
+    [(ChannelBusyError(1), "given up after .* tries: Slack is throttling: retry in 1 s"),
      (ChannelRefusedError("token_revoked"), "token_revoked")],
 )  # fmt: skip
 def test_after_a_day_a_post_is_given_up_with_its_thread_and_it_comes_to_an_end(audited, answer, expected) -> None:

@@ -1,4 +1,4 @@
-"""Backups with Slackwater's tags, as a person lists them."""
+"""Backups with Slackwater's tags, as listed for users."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -7,7 +7,7 @@ from typing import Literal
 from slackwater.model.cleanup import Cleanup, Copy
 
 type Whose = Literal["own", "other", "older"]
-"""Who made a backup: this installation, another one, or an older version, which did not record it."""
+"""Who made a backup: this installation, another one, or an older Slackwater version, which did not record the maker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,5 +33,5 @@ class ListedBackup:
 
     @property
     def size_bytes(self) -> int | None:
-        """What is billed for it, in bytes; what it holds, if that is unknown. None if both are."""
+        """The billed size in bytes; if unknown, the size of its contents. None if both are unknown."""
         return self.copy.size_bytes if self.copy.stored_bytes is None else self.copy.stored_bytes

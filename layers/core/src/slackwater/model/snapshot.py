@@ -1,4 +1,4 @@
-"""The inventory snapshot of a target that fits in memory."""
+"""An inventory snapshot that is held in memory, as one chunk."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from slackwater.model.resources import RESOURCE_KINDS
 
 @dataclass(frozen=True, slots=True)
 class WholeSnapshot:
-    """A `ports.InventorySnapshot` with one chunk. `known` are its gaps, without those of kinds that are still being
+    """A `ports.InventorySnapshot` with one chunk. `known` has the failed calls, but not for kinds that are still being
     read.
     """
 
@@ -37,7 +37,7 @@ class WholeSnapshot:
             ValueError: `part` is not 1.
         """
         if part != 1:
-            raise ValueError(f"there is no part {part} of 1")
+            raise ValueError(f"There is no chunk {part}: the snapshot has 1 chunk.")
         return self.whole
 
     def __enter__(self) -> Self:

@@ -35,10 +35,10 @@ type Happening = Literal[
     "backup-gone",
     "adopted",
 ]
-"""What happened to a finding. From "marked" on, a clean-up did it.
+"""What happened to a finding. A clean-up causes "marked" and every value after it.
 
 "removing": AWS was asked to delete the first sub-resource. "cleaned": nothing is left, or the setting is changed.
-"backup-gone": somebody else deleted its backup early. "adopted": a person took over a backup that has no record here.
+"backup-gone": somebody else deleted its backup early. "adopted": a person adopted a backup that had no record.
 """
 
 type Decided = Literal["snoozed", "dismissed", "approved"]
@@ -64,9 +64,9 @@ class FindingRecord:
     """A finding as one audit saw it.
 
     Attributes:
-        deletes: Slackwater may carry out the recommendation, which deletes the resource.
-        setting: The setting that Slackwater may change to, as recommended; None if there is none.
-        monthly_savings_usd: Of the first recommendation; None if a price is unknown, negative if it costs more.
+        deletes: Whether Slackwater may delete the resource, as recommended.
+        setting: The recommended setting that Slackwater may apply; None if there is none.
+        monthly_savings_usd: Savings of the first recommendation. None if a price is unknown; negative if it costs more.
     """
 
     id: str
@@ -90,10 +90,10 @@ class TargetReport:
     Attributes:
         complete: No required call failed.
         detectors: The detectors that ran.
-        unknown: Questions without an answer, as (detector, resource id).
+        unknown: Inconclusive checks, as (detector, resource id).
         unlisted: Suppressed findings with the reason, by (detector, resource id).
-        closed: A service control policy blocks the region. The report is complete, and says nothing about its
-            resources.
+        closed: Whether a service control policy blocks the region. If so, the report has no information about its
+            resources, even if it is complete.
     """
 
     account: str
@@ -107,7 +107,7 @@ class TargetReport:
 
     @property
     def whole(self) -> bool:
-        """Whether a finding that is not in the report does not exist any more."""
+        """Whether a finding that is missing from the report is resolved."""
         return self.complete and not self.closed
 
 
@@ -136,11 +136,11 @@ class TrackedFinding:
     """A stored finding with its status.
 
     Attributes:
-        decision: Also kept if a snoozed or dismissed finding is resolved. It is valid if the finding comes back in
-            time.
-        last_seen_at: The time as of which the newest audit that saw it judged.
-        audit_id: That audit. Its scan document has the evidence.
-        revision: The number of its ledger entries.
+        decision: Kept when a snoozed or dismissed finding is resolved. It applies again if the finding returns before
+            the decision expires.
+        last_seen_at: The evaluation time of the newest audit that found it.
+        audit_id: The newest audit that found it. Its scan document has the evidence.
+        revision: How many ledger entries the finding has.
     """
 
     sighting: FindingRecord
@@ -183,7 +183,7 @@ class Write:
     """A finding to store, with its ledger entry (None if nothing changed that people need to know).
 
     Attributes:
-        expects: The revision that must still be stored; 0 if there must be none.
+        expects: The currently stored revision that this write requires; 0 if nothing may be stored yet.
     """
 
     finding: TrackedFinding

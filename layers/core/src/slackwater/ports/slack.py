@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
+if TYPE_CHECKING:  # the function that Slack calls imports this module and must not load pydantic
     from slackwater.model.posts import Message, Post, Sent
 
 
@@ -15,7 +15,7 @@ class ChannelBusyError(Exception):
 
     def __init__(self, retry_after_s: float) -> None:
         """Create the error with the seconds to wait, as Slack stated them."""
-        super().__init__(f"asked to come again in {retry_after_s:g} s")
+        super().__init__(f"Slack is throttling: retry in {retry_after_s:g} s")
         self.retry_after_s = retry_after_s
 
 
@@ -24,18 +24,18 @@ class ChannelRefusedError(Exception):
 
 
 class DeliveryUnknownError(Exception):
-    """A message was sent without an answer. It is unknown whether it was posted."""
+    """Slack did not answer a request. It is unknown whether the message was posted."""
 
 
 class NotSlackError(Exception):
-    """A request is not from Slack, or too old. The message says why in one line, and quotes nothing of the request."""
+    """A request is not from Slack, or too old. The error text is one line and does not quote the request."""
 
 
 class SignatureCheck(Protocol):
     """Checks Slack's signature of a request."""
 
     def __call__(self, secret: str, headers: Mapping[str, str], body: bytes, now: datetime) -> datetime:
-        """Return when Slack signed the request, within five minutes of `now`. The names of `headers` are in lower case.
+        """Return when Slack signed the request, if within five minutes of `now`. Names in `headers` are in lower case.
 
         Raises:
             NotSlackError: it is unsigned, tampered with, or too old.

@@ -1,4 +1,4 @@
-"""The composition root of clean-up: what each of its functions does, with the adapters that its role is for."""
+"""The composition root of clean-up: builds each Lambda function with the adapters that its IAM role allows."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def watching(deployed: Deployed) -> Watch:
     table, documents = Table(session, deployed.table_name), S3Documents(session, deployed.bucket_name)
     delete_role_arn = _given(deployed.delete_role_arn, "DELETE_ROLE_ARN")
     return Watch(
-        account=delete_role_arn.split(":")[4],  # of the same stack
+        account=delete_role_arn.split(":")[4],  # the role is in the same account as the stack
         cases=_cases(table, documents),
         documents=documents,
         policy=policies(deployed, session).current,
@@ -165,7 +165,7 @@ def _sessions() -> tuple[AwsSession, AwsSession]:
 
 
 def _cases(table: Table, lists: Documents | None = None) -> Cases:
-    """Return the records. With `lists`, clean-ups can be read with complete lists."""
+    """Return access to clean-up records. Reading a complete clean-up requires `lists`, the store of its long lists."""
     return Cases(store=DynamoCleanups(table, lists), findings=DynamoFindings(table), clock=clock)
 
 
@@ -237,5 +237,7 @@ def _of_backup(deployed: Deployed) -> dict[str, str]:
 
 def _given(value: str | None, variable: str) -> str:
     if value is None:
-        raise NotDeployedError(f"The environment lacks '{variable}': template-cleanup.yaml sets it")
+        raise NotDeployedError(
+            f"The environment variable '{variable}' is not set. Deploy template-cleanup.yaml, which sets it."
+        )
     return value

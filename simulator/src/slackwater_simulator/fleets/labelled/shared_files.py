@@ -1,4 +1,4 @@
-"""EFS file systems that several clients use, and whose cold files leave Standard, and the work on them."""
+"""Plant EFS file systems with several clients, a lifecycle policy and activity."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,12 +18,12 @@ _METRICS = (*WORK, "ClientConnections")
 
 
 def file_system(d: Draw, more: dict[str, Any], **usual: Any) -> ElasticFileSystem:
-    """Plant a file system with these settings; `more` goes before what is usual."""
+    """Plant a file system with the `usual` settings; settings in `more` override them."""
     return d.build.file_system(d.name, **{**usual, **more})
 
 
 def made(d: Draw, stored_gib: float, activity: Activity, **more: Any) -> ElasticFileSystem:
-    """A file system that holds so much in Standard."""
+    """Plant a file system with `stored_gib` GiB in the Standard storage class."""
     days, cold = d.uniform(60, 900), stored_gib >= _COLD_FROM_GIB
     usual = {"lifecycle": COLD, "ia_bytes": int(stored_gib * d.uniform(0.5, 3) * GIB)} if cold else {}
     usual |= {"days": days, "standard_bytes": int(stored_gib * GIB), "activity": activity}
@@ -31,14 +31,14 @@ def made(d: Draw, stored_gib: float, activity: Activity, **more: Any) -> Elastic
 
 
 def work(d: Draw, metered_mib: Floats, *, together: int = 1) -> Activity:
-    """Return work of which so many MiB/s are metered by the minute; a third of a read is metered."""
+    """Return an activity metered at `metered_mib` MiB/s in each minute. EFS meters a third of each read."""
     peak, written = float(np.nanmax(metered_mib)), d.uniform(0.05, 0.6)
     shape = d.published(metered_mib * MIB / (peak * MIB), together=together)
     return d.work(shape, peak * (0.98 - written) * 3, peak * written, (32, 1_024), (100, 1_024), peak * 0.02, MIB)
 
 
 def daily_use(d: Draw, read_mib: float) -> Callable[[], Activity]:
-    """Draw when a file system is in use, by day or always, and return what draws how much it reads and writes."""
+    """Draw a usage pattern (working days or constant). Return a function that draws an activity with that pattern."""
     shape = d.published(d.working_days() if d.chance(0.5) else 0.6 * d.wobble())
 
     def drawn() -> Activity:
@@ -48,16 +48,16 @@ def daily_use(d: Draw, read_mib: float) -> Callable[[], Activity]:
 
 
 def zeros(d: Draw, *, together: int = 1) -> Telemetry:
-    """Zeros, with missing and late points."""
+    """Return metrics that are always zero, with some missing and late points."""
     return {metric: given(d.never(together=together)) for metric in _METRICS}
 
 
 def nobody(d: Draw) -> Flow:
-    """No client."""
+    """Return a client count that is always zero."""
     return Flow(d.signal(np.zeros(MINUTES)))
 
 
 def replicated(d: Draw, source: ElasticFileSystem, replica: ElasticFileSystem) -> ElasticFileSystem:
-    """Say that one replicates to the other, and return the replica."""
+    """Set up replication from `source` to `replica`, and return the replica."""
     d.build.replicate(source, replica)
     return replica

@@ -201,7 +201,7 @@ def _steps(what: str) -> Iterator[list[Step]]:
     try:
         yield steps
     except ChannelBusyError as error:
-        steps[:] = [Step(what=what, state="bad", said=f"Slack has too much to do: it {error}")]
+        steps[:] = [Step(what=what, state="bad", said=str(error))]
     except ChannelRefusedError as error:
         remedy = REMEDIES.get(str(error), f"{PAGE} has a table of reasons")
         steps[:] = [Step(what=what, state="bad", said=f"Slack says {error}: {remedy}")]

@@ -1,4 +1,4 @@
-"""Lists of the table's items, page by page, with cursors that are good for one question only."""
+"""Reads lists of the table's items page by page. A cursor is valid only for the list that returned it."""
 
 import hashlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -10,17 +10,17 @@ from slackwater.aws.store.table import INDEXES, Table, item, key_of
 from slackwater.model.listing import BadCursorError, Page
 
 MAX_READS: Final = 20
-"""Pages of the index behind one page of a list: enough for 20,000 entries that a filter leaves out."""
+"""The most index pages to read for one page of a list: enough to skip 20,000 filtered entries."""
 
 FILTERED: Final = 1_000
-"""Entries that are read at once where a filter may leave most of them out."""
+"""How many entries to read at once from a list with a filter, which may exclude most of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """A list: the part of an index under one `listing`, span after span of its sort key (from, to), narrowed down.
+    """A list: the entries of an index with one `listing`, in inclusive ranges of the sort key (from, to), filtered.
 
-    `equal` and `least` are attributes with the value, or the least value, that they must have.
+    `equal` maps attributes to the value that they must have, and `least` to the minimum.
     """
 
     index: str
@@ -33,7 +33,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Behind an entry, or (both texts empty) before the first one of a span."""
+    """A position after an entry or, if `pk` and `sort` are empty, before the first entry of a span."""
 
     span: int
     pk: str = ""
@@ -43,9 +43,9 @@ class _Place:
 def page[T](
     table: Table, listed: Listed, limit: int, cursor: str | None, load: Callable[[Iterable[str]], dict[str, T]]
 ) -> Page[T]:
-    """A page of what `load` gives for the entries' `pk`; it leaves out what does not fit any more.
+    """Return a page of what `load` returns for each entry's `pk`. `load` omits items that no longer match.
 
-    A page may be short, where a filter leaves out nearly everything, and still have a cursor.
+    If a filter excludes nearly everything, a page can be short and still have a cursor.
 
     Raises:
         BadCursorError: the cursor is not one for this list.
@@ -64,7 +64,7 @@ def page[T](
 
 
 def _read(table: Table, listed: Listed, place: _Place, most: int) -> tuple[list[_Place], _Place | None]:
-    """The entries that come next, and where it goes on; None is the end."""
+    """Return the next entries, and the position to continue from (None at the end)."""
     _, sort = INDEXES[listed.index]
     answer = table.query(**_question(listed, place, most))
     places = [_Place(place.span, entry["pk"]["S"], entry[sort]["S"]) for entry in answer["Items"]]
