@@ -158,3 +158,16 @@ def test_three_days_by_five_minutes_show_that_a_limit_is_reached_every_day(volum
 
     assert verdict == Fine("it used its IOPS, reads and writes together")
     assert {query.points for query in queries if query.period_s == FIVE_MINUTES_S} == {3 * 288}
+
+
+@pytest.mark.parametrize(("mb_s", "by_five_minutes"), [(24, 0), (25, 2)])
+def test_hours_that_hold_two_points_above_the_network_baseline_are_not_read_closer(
+    mb_s: int, by_five_minutes: int
+) -> None:
+    """Two hours of 24 MB/s have the bytes of five points above a baseline of 93.75 MB/s, but whole points only four."""
+    detector = registry()["ec2-network-over-baseline"]
+    (case,) = [one for one in detector.cases if one.title == "hardly any traffic: settled by the hour"]
+    hours = {key: [mb_s * 1e6 * HOUR_S] * len(values) for key, values in case.metrics.items()}
+    _, queries = play_with_queries(detector, replace(case, metrics=hours))
+
+    assert [query.period_s for query in queries].count(FIVE_MINUTES_S) == by_five_minutes

@@ -27,11 +27,11 @@ from typing import NamedTuple
 from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Series
 from slackwater.model.resources import Instance, InstanceType
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MINUTE_S, bytes_per_s_of_gbps
+from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import network
 from slackwater.rules import ec2_network, examples
-from slackwater.rules.ec2_network import IN, OUT, Direction, Traffic
+from slackwater.rules.ec2_network import IN, OUT, Direction, Traffic, days_above
 from slackwater.rules.examples import Cases, Metrics, a_day, and_hourly, days_ago
 
 
@@ -61,8 +61,7 @@ def judge(instance: Instance, seen: Seen, limits: OverBaselineLimits) -> Verdict
     """Flag an instance that is above its baseline for long on many days."""
     screen = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
     found = unless_decided(screen)
-    full = bytes_per_s_of_gbps(found.baseline_gbps) * HOUR_S
-    busy = [way for way in found.near if ec2_network.days_above(found.by_hour[way], full) >= limits.above_days]
+    busy = [way for way in found.near if days_above(found.by_hour[way], found.baseline_gbps) >= limits.above_days]
     closer = ec2_network.by_five_minutes(instance, seen, limits.window_days, busy)
     ways = [_over(way, traffic, found, limits) for way, traffic in closer.items()]
     if over := [way for way in ways if way.days >= limits.above_days]:

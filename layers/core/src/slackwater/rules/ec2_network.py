@@ -69,15 +69,17 @@ def by_five_minutes(instance: Instance, seen: Seen, days: int, ways: Sequence[Di
     return dict(zip(ways, found, strict=True))
 
 
-def days_above(by_hour: Series, baseline_bytes: float) -> int:
+def days_above(by_hour: Series, baseline_gbps: float) -> int:
     """The most days on which half an hour above the baseline may have begun or gone on, wherever a day begins.
 
-    With its short pauses, half an hour has five of its six points in two hours, of which the first may come before. An
-    hour without a point counts as full, and one more day for what followed the last hour.
+    Six points above it, with pauses of at most two, begin in one hour and end in the next, or fill the next and end in
+    the third. An hour without a point counts as full, and one more day for what followed the last hour.
     """
-    values = [baseline_bytes if isnan(value) else value for value in by_hour.values]
-    full = [i for i in range(len(values)) if sum(values[i : i + 2]) >= baseline_bytes * 5 / 12]
-    return 1 + max(len({(hour - first) // 24 for i in full for hour in (i - 1, i)}) for first in range(24))
+    above = network.PLATEAU_RATIOS[1] * bytes_per_s_of_gbps(baseline_gbps) * FIVE_MINUTES_S
+    most = [0, *(12 if isnan(value) else int(value / above + 1e-6) for value in by_hour.values), 0, 0]
+    begins = (i for i in range(len(most) - 2) if sum(most[i : i + (3 if most[i + 1] >= 4 else 2)]) >= 6)
+    held = {hour + after for hour in begins for after in range(3)}
+    return 1 + max(len({(hour - first) // 24 for hour in held}) for first in range(24))
 
 
 def chart(label: str, value: float, traffic: Series, span: tuple[float, float], kind: InstanceType) -> Evidence:
