@@ -58,9 +58,14 @@ def test_the_digest_says_what_is_new_and_what_it_costs() -> None:
         first.blocks[0]["text"]["text"]
         == "4 new findings: $422.64 a month can be saved (1 unpriced), 1 performance issue"
     )
-    assert (
-        "Audit of 2026-11-16 09:00 UTC · In all 4 findings in 4 regions: $422.64 a month can be saved (1 unpriced)."
-        in first.text
+    assert first.text.splitlines()[1] == "Audit of 2026-11-16 09:00 UTC · In 4 regions."
+
+
+def test_the_second_line_has_the_whole_audit_if_not_all_of_it_is_new() -> None:
+    first, *_ = digest(invented.news(1, audit=invented.audit()), POST)
+
+    assert first.text.splitlines()[1] == (
+        "Audit of 2026-11-16 09:00 UTC · In all 54 findings in 4 regions: $54.00 a month can be saved."
     )
 
 

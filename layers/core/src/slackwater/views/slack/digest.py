@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, get_args
 
-from slackwater.model.audits import AuditRecord
+from slackwater.model.audits import AuditOutcome, AuditRecord
 from slackwater.model.findings import REGION_DISABLED, Gap, UnlistedReason
 from slackwater.model.posts import Block, Message
 from slackwater.model.tracking import LedgerEntry
@@ -156,8 +156,16 @@ def _headline(news: News) -> str:
 
 def _about(news: News) -> str:
     changed = [f"{count(len(news.changed), 'finding')} changed"] if news.new and news.changed else []
-    about = " · ".join((f"Audit of {time(news.audit.started_at)}", *changed, _whole(news)))
+    about = " · ".join((f"Audit of {time(news.audit.started_at)}", *changed, _beyond(news)))
     return f"{about} {_since(news)}".rstrip()
+
+
+def _beyond(news: News) -> str:
+    """Return what the whole audit found beyond the headline: if all of it is new, only where it is."""
+    outcome = news.audit.outcome
+    if outcome is None or outcome.findings > len(news.new):
+        return _whole(news)
+    return f"In {_where(news, outcome)}."
 
 
 def _since(news: News) -> str:
@@ -191,24 +199,29 @@ def _whole(news: News) -> str:
     saving = (
         finding.could_be_saved(news.waste_usd, news.waste_unpriced) if news.waste_usd or news.waste_unpriced else ""
     )
+    outcome = news.audit.outcome
+    return whole(news.audit, saving, _where(news, outcome)) if outcome else ""
+
+
+def _where(news: News, outcome: AuditOutcome) -> str:
+    """Return the places of the findings: regions of one account, or accounts."""
     if (organization := news.organization) is None:
-        return whole(news.audit, saving, place="region")
-    return whole(news.audit, saving, f"{organization.found_in:,} of {count(len(organization.names), 'account')}")
+        return count(outcome.targets, "region")
+    return f"{organization.found_in:,} of {count(len(organization.names), 'account')}"
 
 
-def whole(audit: AuditRecord, saving: str = "", where: str = "", place: str = "target") -> str:
+def whole(audit: AuditRecord, saving: str = "", where: str = "") -> str:
     """How much the whole audit found, and where, and how much that saves. Empty without an outcome.
 
     Args:
         audit: the audit.
         saving: what its findings save, in words.
-        where: the places in words; without it, their number.
-        place: the noun for a target: of one account, each is a region.
+        where: the places in words; without it, the number of targets.
     """
     outcome = audit.outcome
     if outcome is None:
         return ""
-    found = f"In all {count(outcome.findings, 'finding')} in {where or count(outcome.targets, place)}"
+    found = f"In all {count(outcome.findings, 'finding')} in {where or count(outcome.targets, 'target')}"
     return f"{found}: {saving}." if saving else f"{found}."
 
 
