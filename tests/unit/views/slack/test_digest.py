@@ -309,6 +309,15 @@ def test_resolved_findings_are_listed_with_their_savings_apart_from_suppressed_o
     )
 
 
+def test_what_is_resolved_follows_the_findings_and_is_not_bold() -> None:
+    first, *_ = digest(invented.news(2, gone=invented.gone()), POST)
+    shown = [json.dumps(block, ensure_ascii=False) for block in first.blocks]
+
+    (resolved,) = [number for number, block in enumerate(shown) if "Resolved: " in block]
+    assert resolved > max(number for number, block in enumerate(shown) if '"action_id": "snooze"' in block)
+    assert '"bold"' not in shown[resolved]
+
+
 def test_of_what_is_gone_three_are_named() -> None:
     gone = tuple(invented.entry(invented.finding_record(4 * n), "no longer flagged") for n in range(5))
     first, *_ = digest(invented.news(1, gone=gone), POST)

@@ -110,12 +110,13 @@ def _digest(news: News, top: Sequence[FindingNews], more: int, post_id: str) -> 
     head = [header(_headline(news)), small(_about(news)), *_mentions(news)]
     if not_seen := _unseen(news):
         head.append(paragraph(run("Could not read", "bold"), run(f": {not_seen}")))
-    if gone := _gone(news.gone):
-        head.append(paragraph(run("Resolved", "bold"), run(f": {gone.removeprefix('Resolved: ')}")))
     if most_expensive := _most_expensive(news.organization):
         head.append(paragraph(run("Highest savings in", "bold"), run(f": {most_expensive}")))
     body = [block for one in top for block in _finding(news, one, post_id)]
-    foot = [small(_rest(news, more))] if more or news.others or news.buttons else []
+    gone = _gone(news.gone)
+    foot = [paragraph(run(gone))] if gone else []
+    if more or news.others or news.buttons:
+        foot.append(small(_rest(news, more)))
     report = [actions(f"{post_id}/report", [button("report", "Open the report")])] if news.buttons else []
     return message_of(*head, *body, *foot, *report)
 
