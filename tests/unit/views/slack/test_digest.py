@@ -169,6 +169,23 @@ def test_a_finding_is_shown_with_all_that_a_decision_needs() -> None:
     ]
 
 
+@pytest.mark.parametrize("owner", ["video", None, ""])
+def test_the_fix_of_a_finding_without_an_owner_is_to_find_the_owner(owner: str | None) -> None:
+    seen = replace(invented.finding_record(0), owner=owner)
+    text = whole(digest(invented.news(0, new=(invented.finding_news(seen),)), POST))
+
+    assert ("Fix: Ask the owner; back it up" in text) == ("1. Ask the owner; back it up" in text) == bool(owner)
+    assert ("Fix: Find the owner; back it up" in text) == ("1. Find the owner; back it up" in text) == (not owner)
+
+
+def test_an_owner_to_find_is_asked_about_more_than_the_resource() -> None:
+    one = invented.finding_news(replace(invented.finding_record(0), owner=None))
+    one.found["recommendations"][0]["summary"] = "Ask the owner, also about replications. Delete it."
+
+    text = whole(digest(invented.news(0, new=(one,)), POST))
+    assert "Fix: Find the owner and ask, also about replications. Delete it." in text
+
+
 def test_what_can_be_done_about_a_finding() -> None:
     first, *_ = digest(invented.news(1), POST)
     of_finding, of_digest = actions(first)

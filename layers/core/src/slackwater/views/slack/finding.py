@@ -55,6 +55,9 @@ NAMELESS: Final[Mapping[str, str]] = MappingProxyType({})
 type Shown = tuple[FindingRecord, FindingDocument | None]
 """A finding, and how the scan document has it, where that is known."""
 
+ASK: Final = "Ask the owner"
+"""How a recommendation begins that needs the owner."""
+
 WAYS_BACK: Final = {
     "ebs-volume": ("a snapshot", "a volume made of the snapshot; it gets a new id"),
     "efs-file-system": ("a recovery point in AWS Backup", "a restore to a new file system; it gets a new id"),
@@ -127,7 +130,15 @@ def fix(found: FindingDocument | None, most: int = SENTENCE) -> str:
     """Return `Fix: …`, the summary of the first recommendation; empty if no recommendation is known."""
     if found is None or not found["recommendations"]:
         return ""
-    return f"Fix: {literal(found['recommendations'][0]['summary'], most)}"
+    return f"Fix: {literal(_advice(found['recommendations'][0], found['owner']), most)}"
+
+
+def _advice(to_do: RecommendationDocument, owner: str | None) -> str:
+    """Return what to do: without a known owner, you have to find the owner before you can ask."""
+    if owner or not to_do["summary"].startswith(ASK):
+        return to_do["summary"]
+    rest = to_do["summary"].removeprefix(ASK)
+    return f"Find the owner{' and ask' if rest.startswith(', also') else ''}{rest}"
 
 
 def shown(
@@ -299,7 +310,7 @@ def details(sighting: FindingRecord, found: FindingDocument | None) -> tuple[Blo
     facts = [f"{literal(fact['label'])}: {literal(evidence_text(fact))}" for fact in found["evidence"]]
     parts: list[Element] = [*_list("Evidence", facts, EVIDENCE)]
     for number, to_do in enumerate(found["recommendations"][:ADVICE], start=1):
-        parts += _recommendation(number, to_do)
+        parts += _recommendation(number, to_do, found["owner"])
     if (left := len(found["recommendations"]) - ADVICE) > 0:
         parts.append(section(run(f"{count(left, 'other option')}: see the report.")))
     parts += _list("Before you act", [literal(caveat, CAVEAT) for caveat in found["caveats"]], CAVEATS)
@@ -313,11 +324,11 @@ def _list(name: str, items: Sequence[str], most: int) -> Iterator[Element]:
         yield bullets(section(run(item)) for item in shown)
 
 
-def _recommendation(number: int, to_do: RecommendationDocument) -> Iterator[Element]:
+def _recommendation(number: int, to_do: RecommendationDocument, owner: str | None) -> Iterator[Element]:
     usd = to_do["monthly_savings_usd"]
     undo = "can be undone" if to_do["reversible"] else "cannot be undone"
     yield section(
-        run(f"{number}. {literal(to_do['summary'], SENTENCE)}", "bold"),
+        run(f"{number}. {literal(_advice(to_do, owner), SENTENCE)}", "bold"),
         run(f" ({saves(None if usd is None else Decimal(usd))}; {undo})\n{literal(to_do['risk'], RISK)}"),
     )
     command = to_do.get("command", "")
