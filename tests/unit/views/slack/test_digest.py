@@ -488,7 +488,7 @@ def test_every_finding_is_shown_once_or_counted(many: int, buttons: bool, limits
 
     assert len(messages) <= 6
     assert [problem for message in messages for problem in limits.of_message(as_json(message))] == []
-    in_digest = re.findall(r"[🔴🟠🟡⚪] \S+ \((\S+)\)$", "\n".join(texts(first.blocks)), re.MULTILINE)
+    in_digest = re.findall(r"[🔴🟠🟡⚪] (?:[\w ]*: )?\S+ \((\S+)\)$", "\n".join(texts(first.blocks)), re.MULTILINE)
     lines = [each for text in texts([m.blocks for m in thread]) for each in text.splitlines() if "· Fix: " in each]
     in_tail = [re.search(r"\((\S+)\)", each)[1] for each in lines]
     counted = re.findall(r"^([\d,]+) more: slackwater", whole(thread), re.MULTILINE)
@@ -667,6 +667,25 @@ def test_one_place_is_for_the_gravest_performance_issue() -> None:
 
     assert [i for i, one in enumerate(actions(digest(news, POST)[0])[:5]) if seen[8].id in one["block_id"]] == [4]
     assert seen[8].id not in json.dumps(as_json(digest(replace(news, top=1), POST)[0]))
+
+
+@pytest.mark.parametrize(("issues", "label"), [(1, "Performance issue"), (3, "Gravest performance issue")])
+def test_the_performance_issue_among_waste_has_a_label_and_no_other_finding_has(issues: int, label: str) -> None:
+    seen = [
+        *(invented.finding_record(4 * n) for n in range(8)),
+        *(invented.finding_record(2 + 4 * n) for n in range(issues)),
+    ]
+    first, *thread = digest(invented.news(0, new=tuple(map(invented.finding_news, seen))), POST)
+
+    assert f"🔴 {label}: ingest-02 (" in first.text
+    assert whole([first]).count("issue: ") == 1
+    assert "issue: " not in whole(thread)
+
+
+def test_performance_issues_alone_need_no_label() -> None:
+    slow = tuple(invented.finding_news(invented.finding_record(2 + 4 * n)) for n in range(3))
+
+    assert "issue: " not in whole(digest(invented.news(0, new=slow), POST))
 
 
 def test_what_is_resolved_is_listed_in_the_thread_where_the_digest_names_only_some() -> None:

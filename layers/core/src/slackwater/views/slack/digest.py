@@ -123,13 +123,22 @@ def _digest(news: News, top: Sequence[FindingNews], more: int, post_id: str) -> 
 
 def _finding(news: News, one: FindingNews, post_id: str) -> tuple[Block, ...]:
     sighting = one.entry.evidence
-    shown = finding.shown(sighting, _aside(one.entry), _accounts(news), one.found)
+    shown = finding.shown(sighting, _aside(one.entry), _accounts(news), one.found, _label(news, one))
     if not news.buttons:
         return shown
     return (
         *shown,
         finding.choices(post_id, sighting, may_decide=news.may_decide, may_approve=one.may_approve, acts=_acts(news)),
     )
+
+
+def _label(news: News, one: FindingNews) -> str:
+    """Return why a performance issue has its place: it is the gravest, however much the waste beside it would save."""
+    changes = (*news.new, *news.changed)
+    issues = [other for other in changes if other.entry.evidence.kind == "performance"]
+    if not issues or one is not issues[0] or one is changes[0]:
+        return ""
+    return "Gravest performance issue" if len(issues) > 1 else "Performance issue"
 
 
 def _mentions(news: News) -> list[Block]:

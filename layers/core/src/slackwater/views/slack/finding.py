@@ -146,8 +146,12 @@ def shown(
     aside: str = "",
     accounts: Mapping[str, str] = NAMELESS,
     found: FindingDocument | None = None,
+    label: str = "",
 ) -> tuple[Block, ...]:
-    """Return a finding in two blocks: what it is, its saving and its fix; then its confidence, owner and place."""
+    """Return a finding in two blocks: what it is, its saving and its fix; then its confidence, owner and place.
+
+    `label` says in bold before its name why it is shown.
+    """
     facts = (
         f"{sighting.severity.capitalize()} severity",
         f"{sighting.confidence} confidence",
@@ -158,12 +162,13 @@ def shown(
     )
     more = (literal(aside, SENTENCE),) if aside else ()
     to_do = f"\n{fix(found)}" if fix(found) else ""
-    return (title(sighting, f"\n{literal(sighting.summary, SENTENCE)}{to_do}"), small(" · ".join((*facts, *more))))
+    about = title(sighting, f"\n{literal(sighting.summary, SENTENCE)}{to_do}", f"{label}: " if label else "")
+    return (about, small(" · ".join((*facts, *more))))
 
 
-def title(sighting: FindingRecord, rest: str = "") -> Block:
+def title(sighting: FindingRecord, rest: str = "", label: str = "") -> Block:
     """What a finding is about, and what it comes to."""
-    name = f"{SEVERITY_ICONS[sighting.severity]} {named(sighting.resource)}"
+    name = f"{SEVERITY_ICONS[sighting.severity]} {label}{named(sighting.resource)}"
     return paragraph(run(name, "bold"), run(f" · {money(sighting)}{rest}"))
 
 
