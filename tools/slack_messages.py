@@ -84,7 +84,7 @@ KINDS: Final[tuple[tuple[Any, ...], ...]] = (
         "ec2-instance",
         "i",
         "ingest",
-        "at its baseline for {n} h",
+        "Network throttled for {n} h",
         "-61.32",
     ),
     ("fsx-oversized", "waste", "low", "fsx-file-system", "fs", "shares", "12 % of 1,024 GiB used in {n} days", None),

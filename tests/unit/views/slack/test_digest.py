@@ -58,14 +58,15 @@ def test_the_digest_says_what_is_new_and_what_it_costs() -> None:
         first.blocks[0]["text"]["text"]
         == "4 new findings: $422.64 a month can be saved (1 unpriced), 1 performance issue"
     )
-    assert first.text.splitlines()[1] == "Audit of 2026-11-16 09:00 UTC · In 4 regions."
+    assert first.text.splitlines()[1] == "Audit of 2026-11-16 09:00 UTC · In 4 regions of account 123456789012."
 
 
 def test_the_second_line_has_the_whole_audit_if_not_all_of_it_is_new() -> None:
     first, *_ = digest(invented.news(1, audit=invented.audit()), POST)
 
     assert first.text.splitlines()[1] == (
-        "Audit of 2026-11-16 09:00 UTC · In all 54 findings in 4 regions: $54.00 a month can be saved."
+        "Audit of 2026-11-16 09:00 UTC · In all 54 findings in 4 regions of account 123456789012: $54.00 a month"
+        " can be saved."
     )
 
 
@@ -162,11 +163,20 @@ def test_a_finding_is_shown_with_all_that_a_decision_needs() -> None:
             " · saves $54.00 a month\n500 GiB gp3 on no instance for 36 days"
             "\nFix: Ask the owner; back it up, wait until the backup is completed, delete it."
         ),
-        (
-            "Medium severity · medium confidence · owner video · EBS volume · eu-west-1, "
-            "account 123456789012 · ebs-unattached"
-        ),
+        "Medium severity · medium confidence · owner video · EBS volume · eu-west-1 · ebs-unattached",
     ]
+
+
+def test_the_account_is_named_once_if_it_is_the_only_one() -> None:
+    news = invented.news(49)
+    assert whole(digest(news, POST)).count("123456789012") == 1
+
+    one, other = invented.finding_record(0), invented.finding_record(4)
+    other = replace(other, resource=replace(other.resource, account="210987654321"))
+    text = whole(digest(invented.news(0, new=tuple(map(invented.finding_news, (one, other))), top=1), POST))
+    assert "in 4 regions: " in text
+    assert "eu-west-1, account 123456789012 · " in text
+    assert "eu-west-1/210987654321" in text
 
 
 @pytest.mark.parametrize("owner", ["video", None, ""])
@@ -657,8 +667,8 @@ def test_a_place_that_all_share_is_shown_once() -> None:
     here = tuple(one for one in owned(40, 3) if one.entry.evidence.resource.region == "eu-west-1")
     tail = whole(digest(invented.news(0, new=here, top=1), POST)[2:])
 
-    assert tail.count("eu-west-1/123456789012") == 1
-    assert tail.startswith("All in eu-west-1/123456789012:")
+    assert tail.count("eu-west-1") == 1
+    assert tail.startswith("All in eu-west-1:")
 
 
 def test_one_place_is_for_the_gravest_performance_issue() -> None:

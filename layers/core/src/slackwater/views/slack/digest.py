@@ -1,7 +1,7 @@
 """What an audit changed, told to a channel: a digest, and its thread."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final, get_args
 
@@ -199,9 +199,17 @@ def _most_expensive(organization: Organization | None) -> str:
     return ", ".join(f"{literal(name)} ({finding.dollars(usd)} a month)" for name, usd in most_expensive)
 
 
-def _accounts(news: News) -> Mapping[str, str]:
-    """What to call accounts."""
-    return news.organization.names if news.organization else finding.NAMELESS
+def _accounts(news: News) -> finding.Accounts:
+    """What to call accounts; None if all findings are in one, which the head names."""
+    if news.organization:
+        return news.organization.names
+    return None if _only_account(news) else finding.NAMELESS
+
+
+def _only_account(news: News) -> str:
+    """Return the account of all findings; empty if there are none, or if they are in several."""
+    accounts = {one.entry.evidence.resource.account for one in (*news.new, *news.changed)}
+    return accounts.pop() if len(accounts) == 1 else ""
 
 
 def _whole(news: News) -> str:
@@ -216,7 +224,8 @@ def _whole(news: News) -> str:
 def _where(news: News, outcome: AuditOutcome) -> str:
     """Return the places of the findings: regions of one account, or accounts."""
     if (organization := news.organization) is None:
-        return count(outcome.targets, "region")
+        of = f" of account {literal(only)}" if (only := _only_account(news)) else ""
+        return f"{count(outcome.targets, 'region')}{of}"
     return f"{organization.found_in:,} of {count(len(organization.names), 'account')}"
 
 

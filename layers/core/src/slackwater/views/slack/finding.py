@@ -52,6 +52,9 @@ FIX: Final = 160
 NAMELESS: Final[Mapping[str, str]] = MappingProxyType({})
 """Accounts of which nobody knows more than their ids."""
 
+type Accounts = Mapping[str, str] | None
+"""What to call accounts; None leaves the account out, as everything is in the same one."""
+
 type Shown = tuple[FindingRecord, FindingDocument | None]
 """A finding, and how the scan document has it, where that is known."""
 
@@ -77,8 +80,10 @@ def named(resource: TrackedResource, most: int = NAME) -> str:
     return id_ if name == id_ else f"{name} ({id_})"
 
 
-def place(resource: TrackedResource, accounts: Mapping[str, str] = NAMELESS) -> str:
+def place(resource: TrackedResource, accounts: Accounts = NAMELESS) -> str:
     """`eu-west-1, account 123456789012`; `accounts` has what to call an account."""
+    if accounts is None:
+        return literal(resource.region)
     return f"{literal(resource.region)}, account {literal(accounts.get(resource.account, resource.account))}"
 
 
@@ -144,7 +149,7 @@ def _advice(to_do: RecommendationDocument, owner: str | None) -> str:
 def shown(
     sighting: FindingRecord,
     aside: str = "",
-    accounts: Mapping[str, str] = NAMELESS,
+    accounts: Accounts = NAMELESS,
     found: FindingDocument | None = None,
     label: str = "",
 ) -> tuple[Block, ...]:
@@ -186,7 +191,9 @@ def _facts(sighting: FindingRecord) -> tuple[str, ...]:
     )
 
 
-def _where(resource: TrackedResource, accounts: Mapping[str, str]) -> str:
+def _where(resource: TrackedResource, accounts: Accounts) -> str:
+    if accounts is None:
+        return literal(resource.region, 30)
     return f"{literal(resource.region, 30)}/{literal(accounts.get(resource.account, resource.account), 45)}"
 
 
@@ -214,7 +221,7 @@ class Listed(NamedTuple):
     aside: str
 
 
-def by_owner(listed: Sequence[Listed], accounts: Mapping[str, str] = NAMELESS) -> Iterator[Line]:
+def by_owner(listed: Sequence[Listed], accounts: Accounts = NAMELESS) -> Iterator[Line]:
     """Return a line for each finding under its owner, the owner with the highest savings first.
 
     Account and region are said once if all findings share them.
