@@ -362,8 +362,18 @@ def test_access_errors_are_shown_in_plain_words() -> None:
         ": 1 of 4 regions incomplete, and findings there may be missing: eu-west-1/123456789012"
         " (ec2:DescribeVolumes: UnauthorizedOperation: not authorized to perform this operation). This is incomplete"
         " audit 3 in a row. 1 required call failed. 1 call failed that the audit does not require."
-        " 17 inconclusive checks."
     )
+    assert texts(first.blocks[-2])[-1] == ("Details are in the thread. 17 checks could not decide, for lack of data.")
+
+
+@pytest.mark.parametrize(("unknown", "says"), [(1, "1 check could"), (15, "15 checks could")])
+def test_checks_that_could_not_decide_are_no_failed_reads(unknown: int, says: str) -> None:
+    for many in (0, 1):
+        for buttons in (True, False):
+            text = digest(invented.news(many, unknown=unknown, buttons=buttons), POST)[0].text
+
+            assert text.count(f"{says} not decide, for lack of data.") == 1
+            assert "Could not read" not in text
 
 
 def test_a_required_gap_is_shown_even_if_no_target_is_incomplete() -> None:
@@ -415,9 +425,7 @@ def test_a_limit_that_held_back_only_optional_metrics_is_shown_too() -> None:
 
 
 def test_the_record_of_an_audit_is_enough_to_show_the_limit() -> None:
-    assert unseen(incomplete(HELD)["audit"], (), 0).endswith(
-        f"us-east-1/123456789012 (the ceiling on metrics). {REACHED}"
-    )
+    assert unseen(incomplete(HELD)["audit"], ()).endswith(f"us-east-1/123456789012 (the ceiling on metrics). {REACHED}")
 
 
 def test_regions_that_an_scp_disables_are_shown_once_and_do_not_count_as_failed() -> None:

@@ -48,7 +48,7 @@ def status(
     is left.
     """
     parts = [section(run("Last audit", "bold"), run(f": {_ended(last)}"))]
-    if last and (not_seen := unseen(last, (), 0)):
+    if last and (not_seen := unseen(last, ())):
         parts.append(section(run("Could not read", "bold"), run(f": {not_seen}")))
     parts.append(section(run("Open now", "bold"), run(f": {_open(findings)}")))
     if running:

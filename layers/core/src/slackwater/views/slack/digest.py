@@ -76,6 +76,7 @@ def nothing(news: News) -> Message:
         elsewhere,
         _gone(news.gone),
         _unseen(news),
+        _undecided(news),
         _whole(news),
     )
     return message_of(paragraph(run(" ".join(part for part in parts if part))))
@@ -115,8 +116,8 @@ def _digest(news: News, top: Sequence[FindingNews], more: int, post_id: str) -> 
     body = [block for one in top for block in _finding(news, one, post_id)]
     gone = _gone(news.gone)
     foot = [paragraph(run(gone))] if gone else []
-    if more or news.others or news.buttons:
-        foot.append(small(_rest(news, more)))
+    if rest := _rest(news, more):
+        foot.append(small(rest))
     report = [actions(f"{post_id}/report", [button("report", "Open the report")])] if news.buttons else []
     return message_of(*head, *body, *foot, *report)
 
@@ -282,17 +283,16 @@ def _gone_in_lines(gone: Sequence[LedgerEntry]) -> Iterator[finding.Line]:
 
 
 def _unseen(news: News) -> str:
-    return unseen(news.audit, news.gaps, news.unknown, news.organization, place="region")
+    return unseen(news.audit, news.gaps, news.organization, place="region")
 
 
 def unseen(
     audit: AuditRecord,
     gaps: Sequence[Gap],
-    unknown: int,
     organization: Organization | None = None,
     place: str = "target",
 ) -> str:
-    """What the audit could not see, and how many questions it left open; empty where there is neither.
+    """What the audit could not see; empty if it saw everything.
 
     Of an organization that is told by account, and not for each region. What the ceiling on metrics held back did not
     fail.
@@ -325,9 +325,12 @@ def unseen(
     parts += [literal(one, SENTENCE) for one in disabled_regions(shut)]
     if optional := len(gaps) - len(required) - len(held) - len(shut):
         parts.append(f"{count(optional, 'call')} failed that the audit does not require.")
-    if unknown:
-        parts.append(f"{count(unknown, 'inconclusive check')}.")
     return " ".join(parts)
+
+
+def _undecided(news: News) -> str:
+    """How many checks had too little data; nothing failed there."""
+    return f"{count(news.unknown, 'check')} could not decide, for lack of data." if news.unknown else ""
 
 
 def _blind(organization: Organization) -> str:
@@ -360,6 +363,8 @@ def _rest(news: News, more: int) -> str:
         parts.append(f"{more:,} more: {ELSEWHERE}")
     if news.others:
         parts.append(f"{count(news.others, 'change')} posted to other channels.")
+    if news.unknown:
+        parts.append(_undecided(news))
     return " ".join(parts)
 
 
