@@ -149,9 +149,11 @@ def test_the_longest_line_is_whole() -> None:
 
     assert line(seen).endswith("w…")
     assert len(line(seen)) < LINE
-    assert shown[0].startswith("Owner: www")
+    assert shown[0].startswith("www")
+    assert shown[0].endswith("…: 1 finding, $1,234,567,890.12 a month")
     assert shown[1].endswith("w…")
     assert len(shown[1]) < LINE
+    assert shown[2:] == ["f" * FIX]
 
 
 def test_a_finding_is_shown_with_all_that_a_decision_needs() -> None:
@@ -507,8 +509,8 @@ def test_every_finding_is_shown_once_or_counted(many: int, buttons: bool, limits
     assert len(messages) <= 6
     assert [problem for message in messages for problem in limits.of_message(as_json(message))] == []
     in_digest = re.findall(r"[🔴🟠🟡⚪] (?:[\w ]*: )?\S+ \((\S+)\)$", "\n".join(texts(first.blocks)), re.MULTILINE)
-    lines = [each for text in texts([m.blocks for m in thread]) for each in text.splitlines() if "· Fix: " in each]
-    in_tail = [re.search(r"\((\S+)\)", each)[1] for each in lines]
+    listed = "\n".join(texts([m.blocks for m in thread]))
+    in_tail = re.findall(r"^[🔴🟠🟡⚪] \S+ \((\S+)\) · .*\nFix: ", listed, re.MULTILINE)
     counted = re.findall(r"^([\d,]+) more: slackwater", whole(thread), re.MULTILINE)
     more = int(counted[0].replace(",", "")) if counted else 0
 
@@ -546,7 +548,7 @@ def test_where_findings_are_long_the_digest_has_fewer_and_the_thread_says_what_i
     shown = len(actions(messages[0])) - 1
     assert 3 <= shown < 10
     assert f"Details and {40 - shown} more are in the thread." in whole(messages[:1])
-    assert whole(messages[1:]).count(", medium · ") == 40 - shown
+    assert whole(messages[1:]).count(", medium\n") == 40 - shown
     assert f"Details of {count(shown - 3, 'finding')} more: slackwater findings list and the report have all." in whole(
         messages
     )
@@ -665,10 +667,22 @@ def mentioned(messages) -> list[str]:
 def test_a_digest_lists_each_owner_once_with_the_findings_below() -> None:
     tail = whole(digest(invented.news(0, new=owned(40, 4), top=1), POST)[-1:])
 
-    assert [each.split(" · ")[0] for each in tail.splitlines() if each.startswith("Owner: ")] == [
-        "Owner: team-1", "Owner: team-0", "Owner: team-3", "Owner: team-2"
-    ]  # fmt: skip
+    assert [each for each in tail.splitlines() if each.startswith("team-")] == [
+        "team-1: 10 findings, $3,686.40 a month",
+        "team-0: 9 findings, $486.00 a month",
+        "team-3: 10 findings",
+        "team-2: 10 findings",
+    ]
     assert "owner team" not in tail
+
+
+def test_the_money_of_an_owner_is_of_its_waste_as_in_the_headline() -> None:
+    one, other = (invented.finding_news(replace(invented.finding_record(n), owner="video")) for n in (0, 4))
+    one.found["recommendations"][1]["monthly_savings_usd"] = "55.00"
+    slow = invented.finding_news(replace(invented.finding_record(2), owner="video", monthly_savings_usd=Decimal(9)))
+    listed = [Listed(each.entry.evidence, "", "", each.found) for each in (one, other, slow)]
+
+    assert [*by_owner(listed)][1][0].splitlines()[1] == "video: 3 findings, $109.00 a month"
 
 
 def test_a_place_that_all_share_is_shown_once() -> None:

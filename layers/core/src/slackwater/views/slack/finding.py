@@ -214,15 +214,16 @@ def in_lines(listed: Iterable[Line]) -> Iterator[tuple[Block, int]]:
 
 
 class Listed(NamedTuple):
-    """A finding to list in a line: its fix and its remark may be empty."""
+    """A finding to list: its fix and its remark may be empty, and the scan document may not have it."""
 
     sighting: FindingRecord
     fix: str
     aside: str
+    found: FindingDocument | None = None
 
 
 def by_owner(listed: Sequence[Listed], accounts: Accounts = NAMELESS) -> Iterator[Line]:
-    """Return a line for each finding under its owner, the owner with the highest savings first.
+    """Return a line for each finding, and one for its fix, under its owner; the owner with the highest savings first.
 
     Account and region are said once if all findings share them.
     """
@@ -234,12 +235,14 @@ def by_owner(listed: Sequence[Listed], accounts: Accounts = NAMELESS) -> Iterato
     for one in listed:
         groups.setdefault(one.sighting.owner or None, []).append(one)
     for owner, of_owner in sorted(groups.items(), key=_by_savings):
-        head = f"Owner: {literal(owner, 60)}" if owner else "No owner tag"
-        first = f"\n{head} · {count(len(of_owner), 'finding')}\n"
+        usd, _ = total_waste((one.sighting, one.found) for one in of_owner)
+        saving = f", {dollars(usd)} a month" if usd else ""
+        first = f"\n{literal(owner, 60) if owner else 'No owner tag'}: {count(len(of_owner), 'finding')}{saving}\n"
         for one in of_owner:
             where = () if one_place else (_where(one.sighting.resource, accounts),)
-            more = (*((one.fix,) if one.fix else ()), *((literal(one.aside, 60),) if one.aside else ()))
-            yield first + shortened(" · ".join((*_facts(one.sighting), *where, *more)), LINE), 1
+            aside = (literal(one.aside, 60),) if one.aside else ()
+            about = shortened(" · ".join((*_facts(one.sighting), *where, *aside)), LINE)
+            yield f"{first}{about}\n{one.fix}".rstrip("\n"), 1
             first = ""
 
 
