@@ -420,3 +420,9 @@ def _aside(entry: LedgerEntry) -> str:
 def time(at: datetime) -> str:
     """`2026-11-16 09:07 UTC`."""
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def moment(at: datetime) -> str:
+    """`16 Nov 2026, 09:07 UTC`: for a time in the future, which people put into a calendar."""
+    at = at.astimezone(UTC)
+    return f"{at.day} {at:%b %Y, %H:%M} UTC"

@@ -36,8 +36,8 @@ SEVERITY_ICONS: Final[dict[Severity, str]] = {"high": "🔴", "medium": "🟠", 
 
 SNOOZES: Final = {"7": "7 days", "30": "30 days", "90": "90 days"}
 
-STOP: Final = "stop"
-"""The button that stops a clean-up; its value is the finding's id."""
+STOP, KEEP = "stop", "Keep it"
+"""The button that stops a clean-up, and its label; its value is the finding's id."""
 
 EVIDENCE, ADVICE, CAVEATS = 8, 3, 4
 """Of each in the details; the report has all."""
@@ -62,12 +62,12 @@ ASK: Final = "Ask the owner"
 """How a recommendation begins that needs the owner."""
 
 WAYS_BACK: Final = {
-    "ebs-volume": ("a snapshot", "a volume made of the snapshot; it gets a new id"),
-    "efs-file-system": ("a recovery point in AWS Backup", "a restore to a new file system; it gets a new id"),
-    "fsx-file-system": ("a backup in FSx", "a restore; it gets a new id and address"),
-    "fsx-volume": ("a backup in FSx", "a new volume made of the backup; it gets a new id"),
+    "ebs-volume": ("a snapshot", "create a volume from the snapshot, with a new ID"),
+    "efs-file-system": ("a recovery point in AWS Backup", "restore it to a new file system, with a new ID"),
+    "fsx-file-system": ("a backup in FSx", "restore it, with a new ID and address"),
+    "fsx-volume": ("a backup in FSx", "create a volume from the backup, with a new ID"),
 }
-"""What is made before a resource is deleted, and how to have it back from that."""
+"""What is made before a resource is deleted, and what to do to get the resource back."""
 DELETED_WITH_IT: Final = {"fsx-file-system": "Its automatic backups go with it."}
 """What a deletion takes that nobody sees hang on the resource."""
 CONFIRM_TEXT, CONFIRM_NAME = 300, 24
@@ -279,7 +279,7 @@ def choices(  # noqa: PLR0913 -- each flag adds a button
         seen = f"{id_}:{sighting.fingerprint}"
         elements.append(button("approve", "Approve clean-up", seen, of=name, confirm=_confirm(sighting, acts)))
     if may_stop:
-        elements.append(button(STOP, "Stop", id_, of=name, confirm=_confirm_stop(sighting)))
+        elements.append(button(STOP, KEEP, id_, of=name, confirm=_confirm_stop(sighting)))
     return actions(f"{post_id}/{id_}", elements)
 
 
@@ -291,7 +291,7 @@ def _confirm_stop(sighting: FindingRecord) -> Element:
     return {
         "title": plain("Stop the clean-up?"),
         "text": plain(shortened(text, CONFIRM_TEXT)),
-        "confirm": plain("Stop it"),
+        "confirm": plain(KEEP),
         "deny": plain("Cancel"),
     }
 
