@@ -24,7 +24,7 @@ from slackwater.views.slack.blocks import (
     small,
 )
 from slackwater.views.slack.decided import date, who
-from slackwater.views.slack.digest import moment
+from slackwater.views.slack.digest import date_and_time
 from slackwater.views.slack.finding import (
     DELETED_WITH_IT,
     KEEP,
@@ -153,7 +153,7 @@ def _fields(case: Case) -> Iterator[tuple[str, str]]:
     else:
         yield (
             "Deletes on",
-            f"{moment(cleanup.marked.act_after)} or later" if cleanup.marked else "the end of the days of grace",
+            f"{date_and_time(cleanup.marked.act_after)} or later" if cleanup.marked else "the end of the days of grace",
         )
         yield "Backup", _backup_to_come(case)
     yield (
@@ -187,9 +187,11 @@ def _when(case: Case) -> str:
 
 def _asked(case: Case) -> str:
     cleanup = case.cleanup
-    until = f" by {moment(cleanup.marked.act_after + timedelta(days=case.approval_days))}" if cleanup.marked else ""
+    until = (
+        f" by {date_and_time(cleanup.marked.act_after + timedelta(days=case.approval_days))}" if cleanup.marked else ""
+    )
     does = "deletes it" if cleanup.setting is None else f"changes it to {in_words(cleanup.setting)}"
-    since = f" Nobody used it since {moment(cleanup.marked.at)}." if cleanup.marked and cleanup.deletes else ""
+    since = f" Nobody used it since {date_and_time(cleanup.marked.at)}." if cleanup.marked and cleanup.deletes else ""
     return f"If someone approves it{until}, Slackwater {does}. Otherwise nothing happens.{since}"
 
 
@@ -343,7 +345,7 @@ def _foot(case: Case, *, over: bool = False) -> tuple[Block, ...]:
 
 def _acts(cleanup: Cleanup) -> str:
     """When what is approved now is done."""
-    return f"after {moment(cleanup.marked.act_after)}" if cleanup.marked else "after its days of grace"
+    return f"after {date_and_time(cleanup.marked.act_after)}" if cleanup.marked else "after its days of grace"
 
 
 def _done_so_far(cleanup: Cleanup) -> str:

@@ -422,7 +422,7 @@ def time(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def moment(at: datetime) -> str:
+def date_and_time(at: datetime) -> str:
     """`16 Nov 2026, 09:07 UTC`: for a time in the future, which people put into a calendar."""
     at = at.astimezone(UTC)
     return f"{at.day} {at:%b %Y, %H:%M} UTC"
