@@ -46,6 +46,8 @@ AUDIT: Final = "20261116T090000Z-5f3c2a1b"
 POST: Final = f"{AUDIT}.0.0"
 ACCOUNT: Final = "123456789012"
 DECIDER: Final = "slack:U0123ABCDEF"
+PEOPLE: Final = {"video": "U0VIDEO", "platform": "S0PLATFORM"}
+"""The Slack ids of owners."""
 
 HOSTILE: Final = {
     "<!channel> <img src=x onerror=alert(1)>": "@here",
@@ -84,7 +86,7 @@ KINDS: Final[tuple[tuple[Any, ...], ...]] = (
         "ec2-instance",
         "i",
         "ingest",
-        "at its baseline for {n} h",
+        "Network throttled for {n} h",
         "-61.32",
     ),
     ("fsx-oversized", "waste", "low", "fsx-file-system", "fs", "shares", "12 % of 1,024 GiB used in {n} days", None),
@@ -517,7 +519,7 @@ def cleanups() -> dict[str, tuple[str, Message]]:
         "cleanup-marked-change": ("A change was asked for", cleanup_message("marked", case(cleanup(dated), dated))),
         "cleanup-warned": (
             "Its owner is warned",
-            cleanup_message("warned", case(cleanup(volume, marked=warned), volume, approved)),
+            cleanup_message("warned", case(cleanup(volume, marked=warned), volume, approved, person=PEOPLE["video"])),
         ),
         "cleanup-asked": ("Its days of grace are over", cleanup_message("asked", case(cleanup(volume), volume))),
         "cleanup-called-off": (
@@ -651,7 +653,7 @@ def kinds() -> dict[str, tuple[str, object]]:
         ),
         "digest-owners": (
             "Owners whom the policy maps to people, and more resolved findings than the digest names",
-            digest(news(12, people={"video": "U0VIDEO", "platform": "S0PLATFORM"}, gone=gone() + resolved()), POST),
+            digest(news(12, people=PEOPLE, gone=gone() + resolved()), POST),
         ),
         "digest-organization": (
             "1,000 accounts of an organization, of which some could not be entered",

@@ -112,7 +112,7 @@ def test_terminal_report_and_slack_say_the_same_figure_first(shown: Demo) -> Non
     assert f"Exactly ${figure} a month" in page
     assert f"<title>Slackwater: {len(doc['findings'])} findings, ${figure} a month</title>" in page
     assert f" findings: ${figure} a month can be saved, " in head["text"]["text"]
-    assert about["elements"][0]["text"].endswith(f": ${figure} a month can be saved.")
+    assert about["elements"][0]["text"].endswith(" · In 1 region of account 123456789012.")
 
 
 def test_the_report_says_that_the_account_is_simulated_and_as_of_when_it_was_judged(shown: Demo) -> None:

@@ -77,7 +77,7 @@ def test_a_post_is_recorded_for_its_findings_channel_and_its_buttons_name_both(a
     assert buttons["block_id"] == "cleanup.f00d.2.marked/f00d"
     assert [one["action_id"] for one in buttons["elements"]] == ["details", "snooze", "dismiss", "approve", "stop"]
     assert "kept for 14 days" in post.message.text
-    assert "tag it Hold" in post.message.text
+    assert "add the tag Hold (any value)" in post.message.text
 
 
 def test_a_repeated_announcement_is_the_same_post(announced) -> None:

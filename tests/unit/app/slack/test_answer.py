@@ -494,7 +494,7 @@ def test_an_approval_begins_the_clean_up_and_says_when_it_deletes() -> None:
 
     assert world.started == [("f00d", "f00d-1")]
     assert world.cleanups["f00d"].requested_by == "slack:U0JANE"
-    assert "backs it up and deletes it after 2026-12-16 09:07 UTC, unless someone uses it before" in answered
+    assert "backs it up and deletes it after 16 Dec 2026, 09:07 UTC, unless someone uses it before" in answered
     assert "slackwater cleanup stop f00d" in answered
     assert world.store.findings["f00d"].status == "approved"
 

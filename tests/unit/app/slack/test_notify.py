@@ -105,7 +105,10 @@ def test_what_the_whole_audit_comes_to_is_the_waste_of_its_scan_document(world) 
     world.audit("a", entry(sighting("f-1")), waste=waste)
     notify(world)
 
-    assert "In all 3 findings in 1 region: $1,234.50 a month can be saved (2 unpriced)." in texts(world)[0]
+    assert (
+        "In all 3 findings in 1 region of account 123456789012: $1,234.50 a month can be saved (2 unpriced)."
+        in texts(world)[0]
+    )
 
 
 def test_an_audit_that_failed_before_it_stored_its_news_is_still_posted(world) -> None:

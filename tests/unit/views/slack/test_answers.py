@@ -130,8 +130,8 @@ def test_an_approval_that_begins_a_deletion_says_when_and_how_to_stop_it() -> No
         "Approved by <@U0123ABCDEF> until 2026-11-23, for what it was on 2026-11-16.",
     ]
     assert changes[2] == (
-        "Slackwater backs it up and deletes it after 2026-12-16 09:00 UTC, unless someone uses it before. To stop"
-        f" this, press Stop in the message about its tag, or run: slackwater cleanup stop {SEEN.id}"
+        "Slackwater backs it up and deletes it after 16 Dec 2026, 09:00 UTC, unless someone uses it before. To stop"
+        f" this, press Keep it in the message about its tag, or run: slackwater cleanup stop {SEEN.id}"
     )
 
 

@@ -53,22 +53,24 @@ def test_a_tagging_message_says_what_happens_when_the_owner_and_the_backup() -> 
 
     for part in (
         "Marked for clean-up: scratch-00 (vol-00000000000000001)",
-        "Not approved. If someone approves it and it stays unused, Slackwater deletes it after 2026-12-16 10:00 UTC.",
-        " 10:00 UTC. It saves $54.00 a month.",
+        "Not approved. If someone approves it and it stays unused, Slackwater deletes it.",
+        "Slackwater deletes it. It saves $54.00 a month.",
         "Owner: video",
         (
-            "Backup: First a snapshot of 500 GiB, kept for 90 days. To get it back: a volume made of the snapshot; "
-            "it gets a new id."
+            "Backup: First a snapshot of 500 GiB, kept for 90 days. To get it back: create a volume from the "
+            "snapshot, with a new ID."
         ),
-        "Deletes on: after 2026-12-16 10:00 UTC",
+        "Deletes on: 16 Dec 2026, 10:00 UTC or later\n",
         (
-            "To keep it: Use it, tag it keep, snooze or dismiss the finding, press Stop, "
+            "To keep it: Use it, add the tag keep (any value), snooze or dismiss the finding, press Keep it, "
             f"or slackwater cleanup stop {SEEN.id}"
         ),
     ):
         assert part in shown
     assert "Owner: no owner tag" in text("marked", owner=None)
-    assert "tag it" not in text("marked", policy={"keep_tag": None})
+    assert "add the tag" not in text("marked", policy={"keep_tag": None})
+    assert "add the tag DoNotDelete with the value yes, " in text("marked", policy={"keep_tag": "DoNotDelete=yes"})
+    assert shown.count("Dec 2026") == 1
     assert "kept for 7 days" in text("marked", policy={"backup_days": 7})
 
 
@@ -76,22 +78,21 @@ def test_a_tagging_message_of_an_approved_finding_offers_only_details_and_stop()
     approved = invented.tracked(SEEN, invented.decision("approved", days=37))
     message = rendered("marked", SEEN, approved)
 
-    assert (
-        "Approved. If it stays unused and its backup is verified, Slackwater deletes it after 2026-12-16 10:00 UTC."
-        in message.text.replace("\u2060", "")
+    assert "Approved. If it stays unused and its backup is verified, Slackwater deletes it." in message.text.replace(
+        "\u2060", ""
     )
     assert "snooze or dismiss" not in message.text
     assert buttons(message) == ["details", "stop"]
     nobody = rendered("marked", SEEN, approved, {"may_stop": False})
     assert buttons(nobody) == ["details"]
-    assert "press Stop" not in nobody.text
+    assert "press" not in nobody.text
 
 
 def test_a_tagging_message_says_that_no_approval_and_no_backup_are_needed() -> None:
     message = rendered("marked", unattended=True, scratch=True)
 
     assert (
-        "The policy allows this for its tag, without an approval. If it stays unused, Slackwater deletes it after"
+        "The policy allows this for its tag, without an approval. If it stays unused, Slackwater deletes it."
         in message.text
     )
     assert "If it stays unused, Slackwater deletes it" in message.text
@@ -114,6 +115,7 @@ def test_the_stop_asks_once_more_and_says_what_comes_of_it() -> None:
     stop = block["elements"][-1]
 
     assert (stop["action_id"], stop["value"]) == ("stop", SEEN.id)
+    assert stop["text"]["text"] == stop["confirm"]["confirm"]["text"] == "Keep it"
     assert stop["confirm"]["text"]["text"] == (
         "scratch-00 (vol-00000000000000001) stays as it is: its clean-up is called off at its next step, within a day"
         " while it waits. To clean it up after all takes a new approval."
@@ -137,7 +139,7 @@ def test_the_approval_names_the_day_from_which_on_it_is_deleted() -> None:
     (block,) = [block for block in rendered("marked").blocks if block["type"] == "actions"]
 
     approve = block["elements"][-2]
-    assert "is then deleted after 2026-12-16 10:00 UTC, unless it is used" in approve["confirm"]["text"]["text"]
+    assert "is then deleted after 16 Dec 2026, 10:00 UTC, unless it is used" in approve["confirm"]["text"]["text"]
     assert approve["value"] == f"{SEEN.id}:{SEEN.fingerprint}"
 
 
@@ -180,8 +182,10 @@ def test_what_waits_for_an_approval_says_until_when_and_that_nothing_happens_wit
     shown = text("asked")
 
     assert "Waiting for approval" in shown
-    assert "If someone approves it by 2026-12-23 10:00 UTC, Slackwater deletes it. Otherwise nothing happens." in shown
-    assert "Nobody used it since 2026-11-16 10:00 UTC." in shown
+    assert (
+        "If someone approves it by 23 Dec 2026, 10:00 UTC, Slackwater deletes it. Otherwise nothing happens." in shown
+    )
+    assert "Nobody used it since 16 Nov 2026, 10:00 UTC." in shown
 
 
 def test_a_change_says_to_what_and_that_its_data_stay() -> None:

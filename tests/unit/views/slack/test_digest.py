@@ -58,9 +58,15 @@ def test_the_digest_says_what_is_new_and_what_it_costs() -> None:
         first.blocks[0]["text"]["text"]
         == "4 new findings: $422.64 a month can be saved (1 unpriced), 1 performance issue"
     )
-    assert (
-        "Audit of 2026-11-16 09:00 UTC · In all 4 findings in 4 regions: $422.64 a month can be saved (1 unpriced)."
-        in first.text
+    assert first.text.splitlines()[1] == "Audit of 2026-11-16 09:00 UTC · In 4 regions of account 123456789012."
+
+
+def test_the_second_line_has_the_whole_audit_if_not_all_of_it_is_new() -> None:
+    first, *_ = digest(invented.news(1, audit=invented.audit()), POST)
+
+    assert first.text.splitlines()[1] == (
+        "Audit of 2026-11-16 09:00 UTC · In all 54 findings in 4 regions of account 123456789012: $54.00 a month"
+        " can be saved."
     )
 
 
@@ -143,9 +149,11 @@ def test_the_longest_line_is_whole() -> None:
 
     assert line(seen).endswith("w…")
     assert len(line(seen)) < LINE
-    assert shown[0].startswith("Owner: www")
+    assert shown[0].startswith("www")
+    assert shown[0].endswith("…: 1 finding, $1,234,567,890.12 a month")
     assert shown[1].endswith("w…")
     assert len(shown[1]) < LINE
+    assert shown[2:] == ["f" * FIX]
 
 
 def test_a_finding_is_shown_with_all_that_a_decision_needs() -> None:
@@ -157,11 +165,37 @@ def test_a_finding_is_shown_with_all_that_a_decision_needs() -> None:
             " · saves $54.00 a month\n500 GiB gp3 on no instance for 36 days"
             "\nFix: Ask the owner; back it up, wait until the backup is completed, delete it."
         ),
-        (
-            "Medium severity · medium confidence · owner video · EBS volume · eu-west-1, "
-            "account 123456789012 · ebs-unattached"
-        ),
+        "Medium severity · medium confidence · owner video · EBS volume · eu-west-1 · ebs-unattached",
     ]
+
+
+def test_the_account_is_named_once_if_it_is_the_only_one() -> None:
+    news = invented.news(49)
+    assert whole(digest(news, POST)).count("123456789012") == 1
+
+    one, other = invented.finding_record(0), invented.finding_record(4)
+    other = replace(other, resource=replace(other.resource, account="210987654321"))
+    text = whole(digest(invented.news(0, new=tuple(map(invented.finding_news, (one, other))), top=1), POST))
+    assert "in 4 regions: " in text
+    assert "eu-west-1, account 123456789012 · " in text
+    assert "eu-west-1/210987654321" in text
+
+
+@pytest.mark.parametrize("owner", ["video", None, ""])
+def test_the_fix_of_a_finding_without_an_owner_is_to_find_the_owner(owner: str | None) -> None:
+    seen = replace(invented.finding_record(0), owner=owner)
+    text = whole(digest(invented.news(0, new=(invented.finding_news(seen),)), POST))
+
+    assert ("Fix: Ask the owner; back it up" in text) == ("1. Ask the owner; back it up" in text) == bool(owner)
+    assert ("Fix: Find the owner; back it up" in text) == ("1. Find the owner; back it up" in text) == (not owner)
+
+
+def test_an_owner_to_find_is_asked_about_more_than_the_resource() -> None:
+    one = invented.finding_news(replace(invented.finding_record(0), owner=None))
+    one.found["recommendations"][0]["summary"] = "Ask the owner, also about replications. Delete it."
+
+    text = whole(digest(invented.news(0, new=(one,)), POST))
+    assert "Fix: Find the owner and ask, also about replications. Delete it." in text
 
 
 def test_what_can_be_done_about_a_finding() -> None:
@@ -304,6 +338,15 @@ def test_resolved_findings_are_listed_with_their_savings_apart_from_suppressed_o
     )
 
 
+def test_what_is_resolved_follows_the_findings_and_is_not_bold() -> None:
+    first, *_ = digest(invented.news(2, gone=invented.gone()), POST)
+    shown = [json.dumps(block, ensure_ascii=False) for block in first.blocks]
+
+    (resolved,) = [number for number, block in enumerate(shown) if "Resolved: " in block]
+    assert resolved > max(number for number, block in enumerate(shown) if '"action_id": "snooze"' in block)
+    assert '"bold"' not in shown[resolved]
+
+
 def test_of_what_is_gone_three_are_named() -> None:
     gone = tuple(invented.entry(invented.finding_record(4 * n), "no longer flagged") for n in range(5))
     first, *_ = digest(invented.news(1, gone=gone), POST)
@@ -321,8 +364,18 @@ def test_access_errors_are_shown_in_plain_words() -> None:
         ": 1 of 4 regions incomplete, and findings there may be missing: eu-west-1/123456789012"
         " (ec2:DescribeVolumes: UnauthorizedOperation: not authorized to perform this operation). This is incomplete"
         " audit 3 in a row. 1 required call failed. 1 call failed that the audit does not require."
-        " 17 inconclusive checks."
     )
+    assert texts(first.blocks[-2])[-1] == ("Details are in the thread. 17 checks could not decide, for lack of data.")
+
+
+@pytest.mark.parametrize(("unknown", "says"), [(1, "1 check could"), (15, "15 checks could")])
+def test_checks_that_could_not_decide_are_no_failed_reads(unknown: int, says: str) -> None:
+    for many in (0, 1):
+        for buttons in (True, False):
+            text = digest(invented.news(many, unknown=unknown, buttons=buttons), POST)[0].text
+
+            assert text.count(f"{says} not decide, for lack of data.") == 1
+            assert "Could not read" not in text
 
 
 def test_a_required_gap_is_shown_even_if_no_target_is_incomplete() -> None:
@@ -374,9 +427,7 @@ def test_a_limit_that_held_back_only_optional_metrics_is_shown_too() -> None:
 
 
 def test_the_record_of_an_audit_is_enough_to_show_the_limit() -> None:
-    assert unseen(incomplete(HELD)["audit"], (), 0).endswith(
-        f"us-east-1/123456789012 (the ceiling on metrics). {REACHED}"
-    )
+    assert unseen(incomplete(HELD)["audit"], ()).endswith(f"us-east-1/123456789012 (the ceiling on metrics). {REACHED}")
 
 
 def test_regions_that_an_scp_disables_are_shown_once_and_do_not_count_as_failed() -> None:
@@ -457,9 +508,9 @@ def test_every_finding_is_shown_once_or_counted(many: int, buttons: bool, limits
 
     assert len(messages) <= 6
     assert [problem for message in messages for problem in limits.of_message(as_json(message))] == []
-    in_digest = re.findall(r"[🔴🟠🟡⚪] \S+ \((\S+)\)$", "\n".join(texts(first.blocks)), re.MULTILINE)
-    lines = [each for text in texts([m.blocks for m in thread]) for each in text.splitlines() if "· Fix: " in each]
-    in_tail = [re.search(r"\((\S+)\)", each)[1] for each in lines]
+    in_digest = re.findall(r"[🔴🟠🟡⚪] (?:[\w ]*: )?\S+ \((\S+)\)$", "\n".join(texts(first.blocks)), re.MULTILINE)
+    listed = "\n".join(texts([m.blocks for m in thread]))
+    in_tail = re.findall(r"^[🔴🟠🟡⚪] \S+ \((\S+)\) · .*\nFix: ", listed, re.MULTILINE)
     counted = re.findall(r"^([\d,]+) more: slackwater", whole(thread), re.MULTILINE)
     more = int(counted[0].replace(",", "")) if counted else 0
 
@@ -497,7 +548,7 @@ def test_where_findings_are_long_the_digest_has_fewer_and_the_thread_says_what_i
     shown = len(actions(messages[0])) - 1
     assert 3 <= shown < 10
     assert f"Details and {40 - shown} more are in the thread." in whole(messages[:1])
-    assert whole(messages[1:]).count(", medium · ") == 40 - shown
+    assert whole(messages[1:]).count(", medium\n") == 40 - shown
     assert f"Details of {count(shown - 3, 'finding')} more: slackwater findings list and the report have all." in whole(
         messages
     )
@@ -616,18 +667,30 @@ def mentioned(messages) -> list[str]:
 def test_a_digest_lists_each_owner_once_with_the_findings_below() -> None:
     tail = whole(digest(invented.news(0, new=owned(40, 4), top=1), POST)[-1:])
 
-    assert [each.split(" · ")[0] for each in tail.splitlines() if each.startswith("Owner: ")] == [
-        "Owner: team-1", "Owner: team-0", "Owner: team-3", "Owner: team-2"
-    ]  # fmt: skip
+    assert [each for each in tail.splitlines() if each.startswith("team-")] == [
+        "team-1: 10 findings, $3,686.40 a month",
+        "team-0: 9 findings, $486.00 a month",
+        "team-3: 10 findings",
+        "team-2: 10 findings",
+    ]
     assert "owner team" not in tail
+
+
+def test_the_money_of_an_owner_is_of_its_waste_as_in_the_headline() -> None:
+    one, other = (invented.finding_news(replace(invented.finding_record(n), owner="video")) for n in (0, 4))
+    one.found["recommendations"][1]["monthly_savings_usd"] = "55.00"
+    slow = invented.finding_news(replace(invented.finding_record(2), owner="video", monthly_savings_usd=Decimal(9)))
+    listed = [Listed(each.entry.evidence, "", "", each.found) for each in (one, other, slow)]
+
+    assert [*by_owner(listed)][1][0].splitlines()[1] == "video: 3 findings, $109.00 a month"
 
 
 def test_a_place_that_all_share_is_shown_once() -> None:
     here = tuple(one for one in owned(40, 3) if one.entry.evidence.resource.region == "eu-west-1")
     tail = whole(digest(invented.news(0, new=here, top=1), POST)[2:])
 
-    assert tail.count("eu-west-1/123456789012") == 1
-    assert tail.startswith("All in eu-west-1/123456789012:")
+    assert tail.count("eu-west-1") == 1
+    assert tail.startswith("All in eu-west-1:")
 
 
 def test_one_place_is_for_the_gravest_performance_issue() -> None:
@@ -636,6 +699,25 @@ def test_one_place_is_for_the_gravest_performance_issue() -> None:
 
     assert [i for i, one in enumerate(actions(digest(news, POST)[0])[:5]) if seen[8].id in one["block_id"]] == [4]
     assert seen[8].id not in json.dumps(as_json(digest(replace(news, top=1), POST)[0]))
+
+
+@pytest.mark.parametrize(("issues", "label"), [(1, "Performance issue"), (3, "Gravest performance issue")])
+def test_the_performance_issue_among_waste_has_a_label_and_no_other_finding_has(issues: int, label: str) -> None:
+    seen = [
+        *(invented.finding_record(4 * n) for n in range(8)),
+        *(invented.finding_record(2 + 4 * n) for n in range(issues)),
+    ]
+    first, *thread = digest(invented.news(0, new=tuple(map(invented.finding_news, seen))), POST)
+
+    assert f"🔴 {label}: ingest-02 (" in first.text
+    assert whole([first]).count("issue: ") == 1
+    assert "issue: " not in whole(thread)
+
+
+def test_performance_issues_alone_need_no_label() -> None:
+    slow = tuple(invented.finding_news(invented.finding_record(2 + 4 * n)) for n in range(3))
+
+    assert "issue: " not in whole(digest(invented.news(0, new=slow), POST))
 
 
 def test_what_is_resolved_is_listed_in_the_thread_where_the_digest_names_only_some() -> None:

@@ -45,7 +45,7 @@ def test_the_units_with_the_highest_savings_are_named_the_highest_first() -> Non
 def test_accounts_are_called_by_their_names_in_the_digest_and_in_its_thread() -> None:
     assert "eu-west-1, account media-live (123456789012)" in whole(digest(organization_news(), POST)[:1])
     many = invented.news(40, **invented.organization())
-    assert "eu-west-1/media-live (123456789012) · " in whole(digest(many, POST)[1:])
+    assert "eu-west-1/media-live (123456789012)\\nFix: " in whole(digest(many, POST)[1:])
 
 
 def test_five_incomplete_accounts_are_named_the_rest_counted_and_shared_reasons_shown_once() -> None:
@@ -134,5 +134,7 @@ def test_the_longest_line_with_a_name_is_whole() -> None:
     )
 
     assert findings == 1
-    assert organization_news.endswith(f"{'x' * 59}…")
-    assert len(organization_news.splitlines()[-1]) < LINE
+    about, to_do = organization_news.splitlines()[-2:]
+    assert about.endswith(f"{'x' * 59}…")
+    assert to_do == "f" * FIX
+    assert len(about) < LINE

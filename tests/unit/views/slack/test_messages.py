@@ -1,6 +1,7 @@
 """The messages in docs/slack/messages."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,32 @@ def test_the_pictures_show_the_messages_as_they_are() -> None:
 
         assert (DOCS.parent / f"{name}.svg").read_text() == drawn, "run 'make docs'"
         assert "Fix: " in drawn or "To keep it: " in drawn
+
+
+@pytest.mark.parametrize("name", slack_pictures.PICTURES)
+def test_a_picture_has_names_for_ids_and_dots_for_icons_and_its_lines_are_short(name: str) -> None:
+    svg = (DOCS.parent / f"{name}.svg").read_text()
+
+    assert not re.search(r"@[US]0|[🔴🟠🟡⚪\u2060]", svg)
+    assert ("<circle" in svg) == (name != "warning")
+    assert ("@video" in svg) == (name != "thread")
+    lines = re.findall(r'font-size="15".*?>(.*)</text>', svg)
+    assert max(len(re.sub("<.*?>", "", line)) for line in lines) <= slack_pictures.COLUMNS
+
+
+def test_a_picture_is_bold_only_where_the_message_is() -> None:
+    digest, warning = ((DOCS.parent / f"{name}.svg").read_text() for name in ("digest", "warning"))
+
+    assert '<tspan font-weight="700">archive-01 (fs-00000000000001ef0)</tspan> · saves $368.64 a month<' in digest
+    assert '<tspan font-weight="700">Deletes on: </tspan>16 Dec 2026' in warning
+    assert ">Resolved: 6 findings" in digest
+
+
+def test_every_character_of_a_text_is_drawn_once() -> None:
+    spans = [("🔴 a long name ", True), ("and words " * 40 + "\nthe end", False)]
+    lines = [*slack_pictures.wrapped(spans, "text")]
+
+    assert " ".join("".join(text for text, _ in line.spans) for line in lines) == "a long name " + "and words " * 40 + (
+        "the end"
+    )
+    assert [line.dot for line in lines] == [slack_pictures.DOTS["🔴"], *[""] * (len(lines) - 1)]

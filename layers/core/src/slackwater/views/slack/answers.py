@@ -15,7 +15,7 @@ from slackwater.views.scan.document import FindingDocument
 from slackwater.views.slack import finding
 from slackwater.views.slack.blocks import Element, bullets, link, message_of, note, paragraph, rich, run, section, small
 from slackwater.views.slack.decided import became, date, who
-from slackwater.views.slack.digest import time, unseen, whole
+from slackwater.views.slack.digest import date_and_time, time, unseen, whole
 from slackwater.views.slack.text import SENTENCE, literal, mrkdwn
 from slackwater.views.text.words import allowance, count
 
@@ -48,7 +48,7 @@ def status(
     is left.
     """
     parts = [section(run("Last audit", "bold"), run(f": {_ended(last)}"))]
-    if last and (not_seen := unseen(last, (), 0)):
+    if last and (not_seen := unseen(last, ())):
         parts.append(section(run("Could not read", "bold"), run(f": {not_seen}")))
     parts.append(section(run("Open now", "bold"), run(f": {_open(findings)}")))
     if running:
@@ -127,8 +127,8 @@ def approved(shown: TrackedFinding, *, acts_after: datetime | None, why_not: str
         )
     else:
         next_ = (
-            f"Slackwater backs it up and deletes it after {time(acts_after)}, unless someone uses it before."
-            f" To stop this, press Stop in the message about its tag, or run: slackwater cleanup stop {id_}"
+            f"Slackwater backs it up and deletes it after {date_and_time(acts_after)}, unless someone uses it before."
+            f" To stop this, press {finding.KEEP} in the message about its tag, or run: slackwater cleanup stop {id_}"
         )
     message = done(shown)
     return message_of(*message.blocks, small(next_))

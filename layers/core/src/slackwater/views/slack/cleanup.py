@@ -24,8 +24,18 @@ from slackwater.views.slack.blocks import (
     small,
 )
 from slackwater.views.slack.decided import date, who
-from slackwater.views.slack.digest import time
-from slackwater.views.slack.finding import DELETED_WITH_IT, WAYS_BACK, choices, dollars, money, named, place, saves
+from slackwater.views.slack.digest import date_and_time
+from slackwater.views.slack.finding import (
+    DELETED_WITH_IT,
+    KEEP,
+    WAYS_BACK,
+    choices,
+    dollars,
+    money,
+    named,
+    place,
+    saves,
+)
 from slackwater.views.slack.text import SENTENCE, literal, mrkdwn, shortened
 from slackwater.views.text.words import NOUNS, count, measure
 
@@ -143,7 +153,7 @@ def _fields(case: Case) -> Iterator[tuple[str, str]]:
     else:
         yield (
             "Deletes on",
-            f"after {time(cleanup.marked.act_after)}" if cleanup.marked else "the end of the days of grace",
+            f"{date_and_time(cleanup.marked.act_after)} or later" if cleanup.marked else "the end of the days of grace",
         )
         yield "Backup", _backup_to_come(case)
     yield (
@@ -158,7 +168,7 @@ def _is_mention(case: Case, value: str) -> bool:
 
 
 def _when(case: Case) -> str:
-    """Return `Approved. If it stays unused, Slackwater deletes it after 2026-12-16 09:00 UTC.`"""
+    """Return `Approved. If it stays unused, Slackwater deletes it.`; a field has the date."""
     cleanup = case.cleanup
     approved = case.finding.status == "approved"
     if cleanup.setting is not None:
@@ -168,19 +178,20 @@ def _when(case: Case) -> str:
             if approved
             else (f"Not approved. If someone approves it, Slackwater changes it to {to}.")
         )
-    after = f" after {time(cleanup.marked.act_after)}" if cleanup.marked else ""
     if not approved and not cleanup.unattended:
-        return f"Not approved. If someone approves it and it stays unused, Slackwater deletes it{after}."
+        return "Not approved. If someone approves it and it stays unused, Slackwater deletes it."
     why = "Approved" if approved else "The policy allows this for its tag, without an approval"
     holds = "" if cleanup.scratch else " and its backup is verified"
-    return f"{why}. If it stays unused{holds}, Slackwater deletes it{after}."
+    return f"{why}. If it stays unused{holds}, Slackwater deletes it."
 
 
 def _asked(case: Case) -> str:
     cleanup = case.cleanup
-    until = f" by {time(cleanup.marked.act_after + timedelta(days=case.approval_days))}" if cleanup.marked else ""
+    until = (
+        f" by {date_and_time(cleanup.marked.act_after + timedelta(days=case.approval_days))}" if cleanup.marked else ""
+    )
     does = "deletes it" if cleanup.setting is None else f"changes it to {in_words(cleanup.setting)}"
-    since = f" Nobody used it since {time(cleanup.marked.at)}." if cleanup.marked and cleanup.deletes else ""
+    since = f" Nobody used it since {date_and_time(cleanup.marked.at)}." if cleanup.marked and cleanup.deletes else ""
     return f"If someone approves it{until}, Slackwater {does}. Otherwise nothing happens.{since}"
 
 
@@ -188,7 +199,7 @@ def _backup_to_come(case: Case) -> str:
     cleanup = case.cleanup
     if cleanup.scratch:
         return "None: the policy says that the data of its tag is scratch. You cannot get it back."
-    backup, way_back = WAYS_BACK.get(cleanup.resource.type, ("a backup", "a restore from the backup"))
+    backup, way_back = WAYS_BACK.get(cleanup.resource.type, ("a backup", "restore it from the backup"))
     size = f" of {measure(cleanup.size_bytes, 'bytes')}" if cleanup.size_bytes else ""
     return f"First {backup}{size}, kept for {count(case.backup_days, 'day')}. To get it back: {way_back}."
 
@@ -196,11 +207,19 @@ def _backup_to_come(case: Case) -> str:
 def _to_keep(case: Case) -> str:
     """Return the ways to cancel the clean-up."""
     ways = ["use it"] if case.cleanup.deletes else []
-    ways += [f"tag it {literal(case.keep_tag)}"] if case.keep_tag else []
+    ways += [_keep_tag(case.keep_tag)] if case.keep_tag else []
     ways += ["snooze or dismiss the finding"] if case.finding.status == "open" else []
-    ways += ["press Stop"] if case.may_stop else []
+    ways += [f"press {KEEP}"] if case.may_stop else []
     sentence = ", ".join([*ways, f"or {_command('stop', case)}"])
     return f"{sentence[0].upper()}{sentence[1:]}"
+
+
+def _keep_tag(named: str) -> str:
+    """Return what to add, for the policy's `key` or `key=value`."""
+    key, has_value, value = named.partition("=")
+    if not has_value:
+        return f"add the tag {literal(key)} (any value)"
+    return f"add the tag {literal(key)} with the value {literal(value)}"
 
 
 # -- Afterwards
@@ -303,7 +322,7 @@ def _list(facts: Sequence[str]) -> Block:
 
 
 def _foot(case: Case, *, over: bool = False) -> tuple[Block, ...]:
-    """What it is about, and the buttons: only Details, where it is over; Stop as well, where somebody has decided."""
+    """What it is about, and the buttons: only Details once it is over; also Keep it if somebody has decided."""
     sighting = case.finding.sighting
     resource = case.cleanup.resource
     about = (
@@ -326,7 +345,7 @@ def _foot(case: Case, *, over: bool = False) -> tuple[Block, ...]:
 
 def _acts(cleanup: Cleanup) -> str:
     """When what is approved now is done."""
-    return f"after {time(cleanup.marked.act_after)}" if cleanup.marked else "after its days of grace"
+    return f"after {date_and_time(cleanup.marked.act_after)}" if cleanup.marked else "after its days of grace"
 
 
 def _done_so_far(cleanup: Cleanup) -> str:

@@ -1,11 +1,11 @@
 """What an audit changed, told to a channel: a digest, and its thread."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final, get_args
 
-from slackwater.model.audits import AuditRecord
+from slackwater.model.audits import AuditOutcome, AuditRecord
 from slackwater.model.findings import REGION_DISABLED, Gap, UnlistedReason
 from slackwater.model.posts import Block, Message
 from slackwater.model.tracking import LedgerEntry
@@ -76,6 +76,7 @@ def nothing(news: News) -> Message:
         elsewhere,
         _gone(news.gone),
         _unseen(news),
+        _undecided(news),
         _whole(news),
     )
     return message_of(paragraph(run(" ".join(part for part in parts if part))))
@@ -110,25 +111,35 @@ def _digest(news: News, top: Sequence[FindingNews], more: int, post_id: str) -> 
     head = [header(_headline(news)), small(_about(news)), *_mentions(news)]
     if not_seen := _unseen(news):
         head.append(paragraph(run("Could not read", "bold"), run(f": {not_seen}")))
-    if gone := _gone(news.gone):
-        head.append(paragraph(run("Resolved", "bold"), run(f": {gone.removeprefix('Resolved: ')}")))
     if most_expensive := _most_expensive(news.organization):
         head.append(paragraph(run("Highest savings in", "bold"), run(f": {most_expensive}")))
     body = [block for one in top for block in _finding(news, one, post_id)]
-    foot = [small(_rest(news, more))] if more or news.others or news.buttons else []
+    gone = _gone(news.gone)
+    foot = [paragraph(run(gone))] if gone else []
+    if rest := _rest(news, more):
+        foot.append(small(rest))
     report = [actions(f"{post_id}/report", [button("report", "Open the report")])] if news.buttons else []
     return message_of(*head, *body, *foot, *report)
 
 
 def _finding(news: News, one: FindingNews, post_id: str) -> tuple[Block, ...]:
     sighting = one.entry.evidence
-    shown = finding.shown(sighting, _aside(one.entry), _accounts(news), one.found)
+    shown = finding.shown(sighting, _aside(one.entry), _accounts(news), one.found, _label(news, one))
     if not news.buttons:
         return shown
     return (
         *shown,
         finding.choices(post_id, sighting, may_decide=news.may_decide, may_approve=one.may_approve, acts=_acts(news)),
     )
+
+
+def _label(news: News, one: FindingNews) -> str:
+    """Return why a performance issue has its place: it is the gravest, however much the waste beside it would save."""
+    changes = (*news.new, *news.changed)
+    issues = [other for other in changes if other.entry.evidence.kind == "performance"]
+    if not issues or one is not issues[0] or one is changes[0]:
+        return ""
+    return "Gravest performance issue" if len(issues) > 1 else "Performance issue"
 
 
 def _mentions(news: News) -> list[Block]:
@@ -156,8 +167,16 @@ def _headline(news: News) -> str:
 
 def _about(news: News) -> str:
     changed = [f"{count(len(news.changed), 'finding')} changed"] if news.new and news.changed else []
-    about = " · ".join((f"Audit of {time(news.audit.started_at)}", *changed, _whole(news)))
+    about = " · ".join((f"Audit of {time(news.audit.started_at)}", *changed, _beyond(news)))
     return f"{about} {_since(news)}".rstrip()
+
+
+def _beyond(news: News) -> str:
+    """Return what the whole audit found beyond the headline: if all of it is new, only where it is."""
+    outcome = news.audit.outcome
+    if outcome is None or outcome.findings > len(news.new):
+        return _whole(news)
+    return f"In {_where(news, outcome)}."
 
 
 def _since(news: News) -> str:
@@ -181,9 +200,17 @@ def _most_expensive(organization: Organization | None) -> str:
     return ", ".join(f"{literal(name)} ({finding.dollars(usd)} a month)" for name, usd in most_expensive)
 
 
-def _accounts(news: News) -> Mapping[str, str]:
-    """What to call accounts."""
-    return news.organization.names if news.organization else finding.NAMELESS
+def _accounts(news: News) -> finding.Accounts:
+    """What to call accounts; None if all findings are in one, which the head names."""
+    if news.organization:
+        return news.organization.names
+    return None if _only_account(news) else finding.NAMELESS
+
+
+def _only_account(news: News) -> str:
+    """Return the account of all findings; empty if there are none, or if they are in several."""
+    accounts = {one.entry.evidence.resource.account for one in (*news.new, *news.changed)}
+    return accounts.pop() if len(accounts) == 1 else ""
 
 
 def _whole(news: News) -> str:
@@ -191,24 +218,30 @@ def _whole(news: News) -> str:
     saving = (
         finding.could_be_saved(news.waste_usd, news.waste_unpriced) if news.waste_usd or news.waste_unpriced else ""
     )
+    outcome = news.audit.outcome
+    return whole(news.audit, saving, _where(news, outcome)) if outcome else ""
+
+
+def _where(news: News, outcome: AuditOutcome) -> str:
+    """Return the places of the findings: regions of one account, or accounts."""
     if (organization := news.organization) is None:
-        return whole(news.audit, saving, place="region")
-    return whole(news.audit, saving, f"{organization.found_in:,} of {count(len(organization.names), 'account')}")
+        of = f" of account {literal(only)}" if (only := _only_account(news)) else ""
+        return f"{count(outcome.targets, 'region')}{of}"
+    return f"{organization.found_in:,} of {count(len(organization.names), 'account')}"
 
 
-def whole(audit: AuditRecord, saving: str = "", where: str = "", place: str = "target") -> str:
+def whole(audit: AuditRecord, saving: str = "", where: str = "") -> str:
     """How much the whole audit found, and where, and how much that saves. Empty without an outcome.
 
     Args:
         audit: the audit.
         saving: what its findings save, in words.
-        where: the places in words; without it, their number.
-        place: the noun for a target: of one account, each is a region.
+        where: the places in words; without it, the number of targets.
     """
     outcome = audit.outcome
     if outcome is None:
         return ""
-    found = f"In all {count(outcome.findings, 'finding')} in {where or count(outcome.targets, place)}"
+    found = f"In all {count(outcome.findings, 'finding')} in {where or count(outcome.targets, 'target')}"
     return f"{found}: {saving}." if saving else f"{found}."
 
 
@@ -250,17 +283,16 @@ def _gone_in_lines(gone: Sequence[LedgerEntry]) -> Iterator[finding.Line]:
 
 
 def _unseen(news: News) -> str:
-    return unseen(news.audit, news.gaps, news.unknown, news.organization, place="region")
+    return unseen(news.audit, news.gaps, news.organization, place="region")
 
 
 def unseen(
     audit: AuditRecord,
     gaps: Sequence[Gap],
-    unknown: int,
     organization: Organization | None = None,
     place: str = "target",
 ) -> str:
-    """What the audit could not see, and how many questions it left open; empty where there is neither.
+    """What the audit could not see; empty if it saw everything.
 
     Of an organization that is told by account, and not for each region. What the ceiling on metrics held back did not
     fail.
@@ -293,9 +325,12 @@ def unseen(
     parts += [literal(one, SENTENCE) for one in disabled_regions(shut)]
     if optional := len(gaps) - len(required) - len(held) - len(shut):
         parts.append(f"{count(optional, 'call')} failed that the audit does not require.")
-    if unknown:
-        parts.append(f"{count(unknown, 'inconclusive check')}.")
     return " ".join(parts)
+
+
+def _undecided(news: News) -> str:
+    """How many checks had too little data; nothing failed there."""
+    return f"{count(news.unknown, 'check')} could not decide, for lack of data." if news.unknown else ""
 
 
 def _blind(organization: Organization) -> str:
@@ -328,6 +363,8 @@ def _rest(news: News, more: int) -> str:
         parts.append(f"{more:,} more: {ELSEWHERE}")
     if news.others:
         parts.append(f"{count(news.others, 'change')} posted to other channels.")
+    if news.unknown:
+        parts.append(_undecided(news))
     return " ".join(parts)
 
 
@@ -338,7 +375,8 @@ def _thread(news: News, top: Sequence[FindingNews], rest: Sequence[FindingNews])
     """
     packed, left_out = _packed([finding.details(one.entry.evidence, one.found) for one in top], OF_DETAILS)
     listed = [
-        finding.Listed(one.entry.evidence, finding.fix(one.found, finding.FIX), _aside(one.entry)) for one in rest
+        finding.Listed(one.entry.evidence, finding.fix(one.found, finding.FIX), _aside(one.entry), one.found)
+        for one in rest
     ]
     tail = [*finding.in_lines(finding.by_owner(listed, _accounts(news))), *finding.in_lines(_gone_in_lines(news.gone))]
     of_tail, too_much = _packed([(block,) for block, _ in tail], MESSAGES - len(packed))
@@ -382,3 +420,9 @@ def _aside(entry: LedgerEntry) -> str:
 def time(at: datetime) -> str:
     """`2026-11-16 09:07 UTC`."""
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def date_and_time(at: datetime) -> str:
+    """`16 Nov 2026, 09:07 UTC`: for a time in the future, which people put into a calendar."""
+    at = at.astimezone(UTC)
+    return f"{at.day} {at:%b %Y, %H:%M} UTC"

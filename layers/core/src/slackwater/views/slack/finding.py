@@ -36,8 +36,8 @@ SEVERITY_ICONS: Final[dict[Severity, str]] = {"high": "🔴", "medium": "🟠", 
 
 SNOOZES: Final = {"7": "7 days", "30": "30 days", "90": "90 days"}
 
-STOP: Final = "stop"
-"""The button that stops a clean-up; its value is the finding's id."""
+STOP, KEEP = "stop", "Keep it"
+"""The button that stops a clean-up, and its label; its value is the finding's id."""
 
 EVIDENCE, ADVICE, CAVEATS = 8, 3, 4
 """Of each in the details; the report has all."""
@@ -52,16 +52,22 @@ FIX: Final = 160
 NAMELESS: Final[Mapping[str, str]] = MappingProxyType({})
 """Accounts of which nobody knows more than their ids."""
 
+type Accounts = Mapping[str, str] | None
+"""What to call accounts; None leaves the account out, as everything is in the same one."""
+
 type Shown = tuple[FindingRecord, FindingDocument | None]
 """A finding, and how the scan document has it, where that is known."""
 
+ASK: Final = "Ask the owner"
+"""How a recommendation begins that needs the owner."""
+
 WAYS_BACK: Final = {
-    "ebs-volume": ("a snapshot", "a volume made of the snapshot; it gets a new id"),
-    "efs-file-system": ("a recovery point in AWS Backup", "a restore to a new file system; it gets a new id"),
-    "fsx-file-system": ("a backup in FSx", "a restore; it gets a new id and address"),
-    "fsx-volume": ("a backup in FSx", "a new volume made of the backup; it gets a new id"),
+    "ebs-volume": ("a snapshot", "create a volume from the snapshot, with a new ID"),
+    "efs-file-system": ("a recovery point in AWS Backup", "restore it to a new file system, with a new ID"),
+    "fsx-file-system": ("a backup in FSx", "restore it, with a new ID and address"),
+    "fsx-volume": ("a backup in FSx", "create a volume from the backup, with a new ID"),
 }
-"""What is made before a resource is deleted, and how to have it back from that."""
+"""What is made before a resource is deleted, and what to do to get the resource back."""
 DELETED_WITH_IT: Final = {"fsx-file-system": "Its automatic backups go with it."}
 """What a deletion takes that nobody sees hang on the resource."""
 CONFIRM_TEXT, CONFIRM_NAME = 300, 24
@@ -74,8 +80,10 @@ def named(resource: TrackedResource, most: int = NAME) -> str:
     return id_ if name == id_ else f"{name} ({id_})"
 
 
-def place(resource: TrackedResource, accounts: Mapping[str, str] = NAMELESS) -> str:
+def place(resource: TrackedResource, accounts: Accounts = NAMELESS) -> str:
     """`eu-west-1, account 123456789012`; `accounts` has what to call an account."""
+    if accounts is None:
+        return literal(resource.region)
     return f"{literal(resource.region)}, account {literal(accounts.get(resource.account, resource.account))}"
 
 
@@ -127,16 +135,28 @@ def fix(found: FindingDocument | None, most: int = SENTENCE) -> str:
     """Return `Fix: …`, the summary of the first recommendation; empty if no recommendation is known."""
     if found is None or not found["recommendations"]:
         return ""
-    return f"Fix: {literal(found['recommendations'][0]['summary'], most)}"
+    return f"Fix: {literal(_advice(found['recommendations'][0], found['owner']), most)}"
+
+
+def _advice(to_do: RecommendationDocument, owner: str | None) -> str:
+    """Return what to do: without a known owner, you have to find the owner before you can ask."""
+    if owner or not to_do["summary"].startswith(ASK):
+        return to_do["summary"]
+    rest = to_do["summary"].removeprefix(ASK)
+    return f"Find the owner{' and ask' if rest.startswith(', also') else ''}{rest}"
 
 
 def shown(
     sighting: FindingRecord,
     aside: str = "",
-    accounts: Mapping[str, str] = NAMELESS,
+    accounts: Accounts = NAMELESS,
     found: FindingDocument | None = None,
+    label: str = "",
 ) -> tuple[Block, ...]:
-    """Return a finding in two blocks: what it is, its saving and its fix; then its confidence, owner and place."""
+    """Return a finding in two blocks: what it is, its saving and its fix; then its confidence, owner and place.
+
+    `label` says in bold before its name why it is shown.
+    """
     facts = (
         f"{sighting.severity.capitalize()} severity",
         f"{sighting.confidence} confidence",
@@ -147,12 +167,13 @@ def shown(
     )
     more = (literal(aside, SENTENCE),) if aside else ()
     to_do = f"\n{fix(found)}" if fix(found) else ""
-    return (title(sighting, f"\n{literal(sighting.summary, SENTENCE)}{to_do}"), small(" · ".join((*facts, *more))))
+    about = title(sighting, f"\n{literal(sighting.summary, SENTENCE)}{to_do}", f"{label}: " if label else "")
+    return (about, small(" · ".join((*facts, *more))))
 
 
-def title(sighting: FindingRecord, rest: str = "") -> Block:
+def title(sighting: FindingRecord, rest: str = "", label: str = "") -> Block:
     """What a finding is about, and what it comes to."""
-    name = f"{SEVERITY_ICONS[sighting.severity]} {named(sighting.resource)}"
+    name = f"{SEVERITY_ICONS[sighting.severity]} {label}{named(sighting.resource)}"
     return paragraph(run(name, "bold"), run(f" · {money(sighting)}{rest}"))
 
 
@@ -170,7 +191,9 @@ def _facts(sighting: FindingRecord) -> tuple[str, ...]:
     )
 
 
-def _where(resource: TrackedResource, accounts: Mapping[str, str]) -> str:
+def _where(resource: TrackedResource, accounts: Accounts) -> str:
+    if accounts is None:
+        return literal(resource.region, 30)
     return f"{literal(resource.region, 30)}/{literal(accounts.get(resource.account, resource.account), 45)}"
 
 
@@ -191,15 +214,16 @@ def in_lines(listed: Iterable[Line]) -> Iterator[tuple[Block, int]]:
 
 
 class Listed(NamedTuple):
-    """A finding to list in a line: its fix and its remark may be empty."""
+    """A finding to list: its fix and its remark may be empty, and the scan document may not have it."""
 
     sighting: FindingRecord
     fix: str
     aside: str
+    found: FindingDocument | None = None
 
 
-def by_owner(listed: Sequence[Listed], accounts: Mapping[str, str] = NAMELESS) -> Iterator[Line]:
-    """Return a line for each finding under its owner, the owner with the highest savings first.
+def by_owner(listed: Sequence[Listed], accounts: Accounts = NAMELESS) -> Iterator[Line]:
+    """Return a line for each finding, and one for its fix, under its owner; the owner with the highest savings first.
 
     Account and region are said once if all findings share them.
     """
@@ -211,12 +235,14 @@ def by_owner(listed: Sequence[Listed], accounts: Mapping[str, str] = NAMELESS) -
     for one in listed:
         groups.setdefault(one.sighting.owner or None, []).append(one)
     for owner, of_owner in sorted(groups.items(), key=_by_savings):
-        head = f"Owner: {literal(owner, 60)}" if owner else "No owner tag"
-        first = f"\n{head} · {count(len(of_owner), 'finding')}\n"
+        usd, _ = total_waste((one.sighting, one.found) for one in of_owner)
+        saving = f", {dollars(usd)} a month" if usd else ""
+        first = f"\n{literal(owner, 60) if owner else 'No owner tag'}: {count(len(of_owner), 'finding')}{saving}\n"
         for one in of_owner:
             where = () if one_place else (_where(one.sighting.resource, accounts),)
-            more = (*((one.fix,) if one.fix else ()), *((literal(one.aside, 60),) if one.aside else ()))
-            yield first + shortened(" · ".join((*_facts(one.sighting), *where, *more)), LINE), 1
+            aside = (literal(one.aside, 60),) if one.aside else ()
+            about = shortened(" · ".join((*_facts(one.sighting), *where, *aside)), LINE)
+            yield f"{first}{about}\n{one.fix}".rstrip("\n"), 1
             first = ""
 
 
@@ -253,7 +279,7 @@ def choices(  # noqa: PLR0913 -- each flag adds a button
         seen = f"{id_}:{sighting.fingerprint}"
         elements.append(button("approve", "Approve clean-up", seen, of=name, confirm=_confirm(sighting, acts)))
     if may_stop:
-        elements.append(button(STOP, "Stop", id_, of=name, confirm=_confirm_stop(sighting)))
+        elements.append(button(STOP, KEEP, id_, of=name, confirm=_confirm_stop(sighting)))
     return actions(f"{post_id}/{id_}", elements)
 
 
@@ -265,7 +291,7 @@ def _confirm_stop(sighting: FindingRecord) -> Element:
     return {
         "title": plain("Stop the clean-up?"),
         "text": plain(shortened(text, CONFIRM_TEXT)),
-        "confirm": plain("Stop it"),
+        "confirm": plain(KEEP),
         "deny": plain("Cancel"),
     }
 
@@ -299,7 +325,7 @@ def details(sighting: FindingRecord, found: FindingDocument | None) -> tuple[Blo
     facts = [f"{literal(fact['label'])}: {literal(evidence_text(fact))}" for fact in found["evidence"]]
     parts: list[Element] = [*_list("Evidence", facts, EVIDENCE)]
     for number, to_do in enumerate(found["recommendations"][:ADVICE], start=1):
-        parts += _recommendation(number, to_do)
+        parts += _recommendation(number, to_do, found["owner"])
     if (left := len(found["recommendations"]) - ADVICE) > 0:
         parts.append(section(run(f"{count(left, 'other option')}: see the report.")))
     parts += _list("Before you act", [literal(caveat, CAVEAT) for caveat in found["caveats"]], CAVEATS)
@@ -313,11 +339,11 @@ def _list(name: str, items: Sequence[str], most: int) -> Iterator[Element]:
         yield bullets(section(run(item)) for item in shown)
 
 
-def _recommendation(number: int, to_do: RecommendationDocument) -> Iterator[Element]:
+def _recommendation(number: int, to_do: RecommendationDocument, owner: str | None) -> Iterator[Element]:
     usd = to_do["monthly_savings_usd"]
     undo = "can be undone" if to_do["reversible"] else "cannot be undone"
     yield section(
-        run(f"{number}. {literal(to_do['summary'], SENTENCE)}", "bold"),
+        run(f"{number}. {literal(_advice(to_do, owner), SENTENCE)}", "bold"),
         run(f" ({saves(None if usd is None else Decimal(usd))}; {undo})\n{literal(to_do['risk'], RISK)}"),
     )
     command = to_do.get("command", "")
