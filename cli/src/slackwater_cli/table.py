@@ -195,7 +195,14 @@ def _draw_details(groups: Iterable[tuple[str, Sequence[FindingDocument]]], conso
 
 
 def draw_finding(finding: FindingDocument, console: Console, *, with_target: bool, every_way: bool = False) -> None:
-    """A finding: resource, saving, evidence, caveats and the first recommendation, or every one with its risk."""
+    """A finding: resource, saving, evidence, caveats and recommendations, the first one with its risk and command.
+
+    Args:
+        finding: The finding.
+        console: Where to draw.
+        with_target: Show its account and region.
+        every_way: Show the risk and command of the other options, too.
+    """
     money = effect(finding["monthly_savings_usd"]) if finding["recommendations"] else ""
     _draw_head(finding, money, console)
     parts = [_name(finding, with_target=with_target), Text(one_line(finding["summary"]))]
@@ -215,7 +222,9 @@ def draw_finding(finding: FindingDocument, console: Console, *, with_target: boo
             _draw_way(to_do, console)
         return
     for first in finding["recommendations"][:1]:
-        _draw_recommendation(first, len(finding["recommendations"]) - 1, console)
+        _draw_way(first, console, with_money=False)
+    for other in finding["recommendations"][1:]:
+        console.print(_indented(Text(f"Or ({effect(other['monthly_savings_usd'])}): {_summary(other)}")))
 
 
 def draw_finding_record(finding: SightingDocument, console: Console) -> None:
@@ -271,14 +280,8 @@ def _pictures(evidence: Sequence[EvidenceDocument], width: int) -> list[Text]:
     return pictures
 
 
-def _draw_recommendation(to_do: RecommendationDocument, others: int, console: Console) -> None:
-    more = f" ({count(others, 'other option')}.)" if others else ""
-    console.print(_indented(Text.assemble(("→ ", "green"), f"{_summary(to_do)}{more}")))
-    _draw_command(to_do, console)
-
-
-def _draw_way(to_do: RecommendationDocument, console: Console) -> None:
-    saves = (f"  {effect(to_do['monthly_savings_usd'])}", "green")
+def _draw_way(to_do: RecommendationDocument, console: Console, *, with_money: bool = True) -> None:
+    saves = (f"  {effect(to_do['monthly_savings_usd'])}" if with_money else "", "green")
     console.print(_indented(Text.assemble(("→ ", "green"), _summary(to_do), saves)))
     console.print(_indented(Text(f"Risk: {one_line(to_do['risk'])}", "dim"), INDENT + 2))
     _draw_command(to_do, console)

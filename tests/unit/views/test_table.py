@@ -43,7 +43,7 @@ def test_what_to_do_first_says_if_that_is_not_sure_and_a_title_how_many_more_the
     assert "Performance issues and risks\n" in text
 
 
-def test_a_finding_has_name_money_summary_evidence_and_the_first_way_out(drawn, make) -> None:
+def test_a_finding_has_name_money_summary_evidence_and_every_option(drawn, make) -> None:
     text = drawn(make.finding("12.30", "-5.00", caveats=("It may be wanted.", "Two.", "Three.")), details=True)
 
     for part in (
@@ -55,11 +55,13 @@ def test_a_finding_has_name_money_summary_evidence_and_the_first_way_out(drawn, 
         "100 GiB on no instance",
         "█·▁  Read by day: 0.5 MiB/s",
         "! It may be wanted.",
-        "→ Delete it. You cannot undo this. (1 other option.)",
+        "→ Delete it. You cannot undo this.",
+        "          Risk: It is gone.",
+        "        Or (fix: +$5/mo): Delete it. You cannot undo this.",
         "        aws ec2 delete-volume",
     ):
         assert part in text
-    assert "$5" not in text
+    assert text.count("Risk: ") == 1
     assert "Three." not in text
 
 
