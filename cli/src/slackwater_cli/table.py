@@ -71,7 +71,7 @@ def draw_scan(
         console: Where to draw.
         top: How many findings.
         details: Show each finding with its evidence, commands and caveats instead of one line.
-        command: What the user ran, to show how to see more.
+        command: What the user ran, without options on how to show it. The hints at the end add to it.
     """
     waste, others = chosen(doc["findings"], top)
     _draw_headline(doc, console)
@@ -335,7 +335,7 @@ def _draw_next(doc: ScanDocument, shown: int, console: Console, *, details: bool
     """How to see more, if there is more."""
     total = doc["totals"]["findings"]
     hints = list[tuple[str, str]]()
-    if command == "slackwater demo":
+    if command.startswith("slackwater demo"):
         if not details or shown < total:
             hints.append((f"{command} --details", f"all {total:,} findings with evidence and commands"))
     else:
@@ -344,7 +344,7 @@ def _draw_next(doc: ScanDocument, shown: int, console: Console, *, details: bool
         held = len(doc["findings"])
         if shown < held:
             some = f"the other {total - shown:,} findings" if held == total else f"the worst {held:,} findings"
-            hints.append((f"{command} --top 0", some))
+            hints.append((f"{command}{' --details' if details else ''} --top 0", some))
         if held < total:
             hints.append((f"{command} --format csv -o findings.csv", f"all {total:,} findings"))
         if shown:
@@ -352,7 +352,11 @@ def _draw_next(doc: ScanDocument, shown: int, console: Console, *, details: bool
     if not hints:
         return
     console.print()
-    console.print(Text("Next", "bold"))
+    title = Text("Next", "bold")
+    if max(2 + cell_len(typed) + 2 + cell_len(shows) for typed, shows in hints) > console.width:
+        title.append(f": add to {one_line(command)}", "not bold")
+        hints = [(typed.removeprefix(f"{command} "), shows) for typed, shows in hints]
+    console.print(title, soft_wrap=True)
     steps = Table.grid(padding=(0, 2, 0, 0))
     for typed, shows in hints:
         steps.add_row(Text(typed, "bold"), shows)

@@ -44,8 +44,8 @@ _NUMBERS = (
 )
 _FLEETS = """\
 the account to serve. demo: a small company with an issue for every detector; mixed: a large account; hard: a large
-account that is slow to scan; labelled: issues and look-alikes for the score; organization: many accounts (default:
-demo)"""
+account whose loads lie near the limits; labelled: issues and look-alikes for the score; organization: many accounts
+(default: demo)"""
 
 
 def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
