@@ -436,6 +436,18 @@ def test_the_table_shows_as_many_findings_as_are_asked_for(scan) -> None:
     assert "--top 0" not in all_
 
 
+def test_a_command_line_that_is_wrong_names_what_to_try(run) -> None:
+    assert run("scan", "--json").err == "Error: No such option: --json. Try `slackwater scan --format json`.\n"
+    assert run("scan", "--xyz").err == "Error: No such option: --xyz. Try `slackwater scan --help`.\n"
+
+
+@pytest.mark.parametrize("group", [(), ("findings",)])
+def test_without_a_command_the_help_is_no_error(group: tuple[str, ...], run) -> None:
+    bare, asked = run(*group), run(*group, "--help")
+
+    assert (bare.status, bare.out, bare.err.rstrip()) == (2, "", asked.out.rstrip())
+
+
 def test_the_hints_at_the_end_repeat_what_was_asked_for(
     scan, run, nowhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
