@@ -74,7 +74,7 @@ def draw_scan(
         command: What the user ran, without options on how to show it. The hints at the end add to it.
     """
     waste, others = chosen(doc["findings"], top)
-    _draw_headline(doc, console)
+    _draw_headline(doc, console, is_demo=_is_demo(command))
     if details:
         for fact in facts(doc):
             console.print(Text(fact))
@@ -89,10 +89,15 @@ def draw_scan(
     _draw_next(doc, len(waste) + len(others), console, details=details, command=command)
 
 
-def _draw_headline(doc: ScanDocument, console: Console) -> None:
+def _is_demo(command: str) -> bool:
+    return command.startswith("slackwater demo")
+
+
+def _draw_headline(doc: ScanDocument, console: Console, *, is_demo: bool) -> None:
     complete = doc["scan"]["complete"]
     console.print(Text(headline(doc), "bold green" if complete else "bold red"))
-    console.print(Text(f"{completeness(doc)} This scan cost ${doc['scan']['usage']['estimated_usd']}."))
+    cost = f"This scan {'would cost' if is_demo else 'cost'} ${doc['scan']['usage']['estimated_usd']}."
+    console.print(Text(f"{completeness(doc)} {cost}"))
     for disabled in disabled_regions(
         (one["account"], one["region"]) for one in doc["scan"]["targets"] if "closed" in one
     ):
@@ -335,9 +340,10 @@ def _draw_next(doc: ScanDocument, shown: int, console: Console, *, details: bool
     """How to see more, if there is more."""
     total = doc["totals"]["findings"]
     hints = list[tuple[str, str]]()
-    if command.startswith("slackwater demo"):
+    if _is_demo(command):
         if not details or shown < total:
-            hints.append((f"{command} --details", f"all {total:,} findings with evidence and commands"))
+            hints.append((f"{command} --details", f"all {total:,} findings in detail"))
+        hints.append(("slackwater doctor && slackwater scan", "your own account"))
     else:
         if shown and not details:
             hints.append((f"{command} --details", "evidence, commands and links"))
@@ -353,7 +359,10 @@ def _draw_next(doc: ScanDocument, shown: int, console: Console, *, details: bool
         return
     console.print()
     title = Text("Next", "bold")
-    if max(2 + cell_len(typed) + 2 + cell_len(shows) for typed, shows in hints) > console.width:
+    if (
+        not _is_demo(command)
+        and max(2 + cell_len(typed) + 2 + cell_len(shows) for typed, shows in hints) > console.width
+    ):
         title.append(f": add to {one_line(command)}", "not bold")
         hints = [(typed.removeprefix(f"{command} "), shows) for typed, shows in hints]
     console.print(title, soft_wrap=True)

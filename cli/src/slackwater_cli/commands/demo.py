@@ -41,7 +41,7 @@ def demo(
     1 it missed an issue, or flagged a look-alike
     3 incomplete
     """  # noqa: D301 -- the mark that keeps the lines apart
-    write("A SIMULATED account on this machine: nothing below is real.\n\n")
+    write("A SIMULATED account on this machine: nothing below is real.\n")
     from slackwater.app.policy.file import parse_policy
     from slackwater.aws.client.meter import CallMeter
     from slackwater.aws.client.session import AwsSession, Endpoint
@@ -66,7 +66,7 @@ def demo(
         simulated_account() as account,
     ):
         if details:
-            write(f"Its policy:\n\n{indent(POLICY, '    ')}\n")
+            write(f"\nIts policy:\n\n{indent(POLICY, '    ')}\n")
         meter = CallMeter()
         session = AwsSession(meter=meter, endpoint=Endpoint(account.url, *DUMMY_KEYS))
         policy = parse_policy(POLICY, "the demo's policy", registry())
