@@ -39,12 +39,12 @@ def test_it_ends_on_request_and_says_how_to_scan_it():
     ) as process:
         where = json.loads(process.stdout.readline())
         process.send_signal(signal.SIGTERM)
-        told = process.stderr.read()
+        printed = process.stderr.read()
         assert process.wait(20) == 0
-    assert told.startswith("Scan it with:\n")
+    assert printed.startswith("Scan it with:\n")
     for part in (f"AWS_ENDPOINT_URL={where['url']} ", "AWS_REGION=ap-northeast-1\n", "AWS_ACCESS_KEY_ID="):
-        assert part in told
-    assert told.endswith(f"  slackwater scan --now {where['now']}\n")
+        assert part in printed
+    assert printed.endswith(f"  slackwater scan --now {where['now']}\n")
 
 
 def test_its_clock_ticks_only_when_asked_to():

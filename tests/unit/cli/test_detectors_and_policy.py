@@ -29,7 +29,7 @@ def test_detectors_are_listed(arguments: tuple[str, ...], run) -> None:
         assert any(line.startswith(id_) and detector.kind in line for line in done.out.splitlines())
 
 
-def test_a_detector_among_the_commands_is_told_from_a_misspelt_command(run) -> None:
+def test_a_detector_among_the_commands_is_not_a_misspelt_command(run) -> None:
     done = run("detectors", "efs-cold-data")
 
     assert done.err == "Error: efs-cold-data is a detector: use `slackwater detectors show efs-cold-data`\n"
