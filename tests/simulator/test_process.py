@@ -18,9 +18,11 @@ def test_it_says_where_it_is_and_ends_with_its_parent():
         "100",
         "--exit-with-stdin",
     ]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, **pipes) as process:
         where = json.loads(process.stdout.readline())
         process.stdin.close()
+        assert process.stderr.read() == b"", "programs read this"
         assert process.wait(20) == 0
     assert where["url"].startswith("http://127.0.0.1:")
     assert where | {"url": ""} == {
@@ -31,11 +33,18 @@ def test_it_says_where_it_is_and_ends_with_its_parent():
     }
 
 
-def test_it_ends_on_request():
-    with subprocess.Popen([sys.executable, "-m", "slackwater_simulator"], stdout=subprocess.PIPE) as process:
-        process.stdout.readline()
+def test_it_ends_on_request_and_says_how_to_scan_it():
+    with subprocess.Popen(
+        [sys.executable, "-m", "slackwater_simulator"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        where = json.loads(process.stdout.readline())
         process.send_signal(signal.SIGTERM)
+        printed = process.stderr.read()
         assert process.wait(20) == 0
+    assert printed.startswith("Scan it with:\n")
+    for part in (f"AWS_ENDPOINT_URL={where['url']} ", "AWS_REGION=ap-northeast-1\n", "AWS_ACCESS_KEY_ID="):
+        assert part in printed
+    assert printed.endswith(f"  slackwater scan --now {where['now']}\n")
 
 
 def test_its_clock_ticks_only_when_asked_to():

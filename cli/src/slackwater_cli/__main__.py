@@ -89,14 +89,21 @@ def _explain(error: Exception) -> ExitStatus:
 
 
 def _message(error: Exception) -> str:
-    """One line for each problem. For a wrong command line it ends with the command that shows the help."""
+    """One line for each problem, and for a wrong command line a command to try. Without a command it is the help."""
     from typer import TyperException
 
     if not isinstance(error, TyperException):
         return "\n".join(f"Error: {line}" for line in str(error).split("\n"))
+    if type(error).__name__ == "NoArgsIsHelpError":  # Typer exports no such name
+        return error.format_message()
     context = getattr(error, "ctx", None)
-    hint = f" Try `{context.command_path} --help`." if context else ""
-    return f"Error: {error.format_message()}{hint}"
+    hint = ""
+    if context:
+        takes_format = any(one.name == "format" for one in context.command.params)
+        is_json = getattr(error, "option_name", "") == "--json" and takes_format
+        hint = f" Try `{context.command_path} {'--format json' if is_json else '--help'}`."
+    problem = error.format_message()
+    return f"Error: {problem}{'' if problem.endswith(('.', '?')) else '.'}{hint}"
 
 
 def _report_bug(error: Exception) -> None:

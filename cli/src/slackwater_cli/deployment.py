@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from slackwater_cli.credentials import check_credentials
 from slackwater_cli.exits import UsageError
@@ -14,6 +14,9 @@ from slackwater_cli.targets import refuse_unknown
 if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
     from slackwater.wiring.settings import Deployed
+
+
+WITHOUT: Final = "This command needs a deployed Slackwater; for a scan use `slackwater scan --details`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ def deployment(stack: str, stack_region: str | None, profile: str | None) -> Dep
     session = AwsSession(profile, meter=CallMeter(), home=stack_region, patience=AT_A_TERMINAL)
     region = default_region(session) if stack_region is None else stack_region
     if region is None:
-        raise UsageError("No region: set the stack's region with --stack-region or AWS_REGION")
+        raise UsageError(f"No region: set the stack's region with --stack-region or AWS_REGION. {WITHOUT}")
     origin = "AWS_REGION or the profile" if stack_region is None else "--stack-region"
     refuse_unknown(origin, [region], known_regions(session))
     with waiting_for("AWS credentials"):
@@ -50,9 +53,8 @@ def deployment(stack: str, stack_region: str | None, profile: str | None) -> Dep
         with waiting_for(f"AWS CloudFormation in {region}{endpoint_hint()}"):
             outputs, status = stack_outputs(session, stack, region)
     except StackError as error:
-        raise UsageError(
-            f"{error}. Set its name with --stack and its region with --stack-region, or deploy it"
-        ) from error
+        set_it = "Set its name with --stack and its region with --stack-region, or deploy it"
+        raise UsageError(f"{error}. {set_it}. {WITHOUT}") from error
     try:
         return Deployment(Deployed.of_stack(outputs), session, outputs)
     except NotDeployedError as error:

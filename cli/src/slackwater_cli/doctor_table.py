@@ -27,9 +27,9 @@ def draw_examination(seen: Examination, console: Console) -> None:
     """Whether a scan would be whole, who asked where, each action, and what would close the gaps."""
     console.print(Text(_headline(seen), "bold green" if seen.ready else "bold red"))
     role = f", as role {seen.role}" if seen.role else ""
-    who = f"Asked by {seen.arn}{role}, in account {seen.account} (partition {seen.partition}),"
-    console.print(Text(one_line(who)), soft_wrap=True)
-    console.print(Text(one_line(f"in {count(len(seen.regions), 'region')}: {', '.join(seen.regions)}.")))
+    console.print(Text(one_line(f"Asked by {seen.arn}{role},")), soft_wrap=True)
+    where = f"in account {seen.account} (partition {seen.partition}), in {count(len(seen.regions), 'region')}"
+    console.print(Text(one_line(f"{where}: {', '.join(seen.regions)}.")))
     console.print()
     _draw_actions(seen, console)
     if seen.lacking:

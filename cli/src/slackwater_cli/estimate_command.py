@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter, Signature
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
 
 EPILOG: Final = f"""\b
 SIZE, such as {SIZE.example}: {", ".join(SIZE.units)}
-RATE, such as {RATE.example}: {", ".join(RATE.units)}
+RATE, such as {RATE.example}:
+{fill(", ".join(RATE.units), 74, initial_indent="  ", subsequent_indent="  ")}
 DURATION, such as {DURATION.example}: {", ".join(DURATION.units)}
 
 \b
@@ -51,6 +53,8 @@ Exit status:
 """
 METAVARS: Final = {SIZE.pattern: "SIZE", RATE.pattern: "RATE", DURATION.pattern: "DURATION"}
 A_NUMBER: Final = re.compile(f"-?{NUMBER}")
+GIVE: Final = re.compile("(give|needs) [^;]*")
+"""The part of a problem that names inputs."""
 
 OURS: Final = (
     Parameter("format", Parameter.KEYWORD_ONLY, default=Output.TABLE, annotation=FormatOption),
@@ -71,7 +75,10 @@ def command(kind: str, estimate: AnyEstimate) -> Any:
 
     def answer(*, format: Output, offline: bool, profile: str | None, **words: Any) -> None:
         given = {name: inputs[name].value(given) for name, given in words.items() if given is not None}
-        _answer(kind, given, format, _account(profile, offline=offline))
+        try:
+            _answer(kind, given, format, _account(profile, offline=offline))
+        except EstimateError as error:
+            raise EstimateError(_of_options(error.problems, inputs)) from error
 
     parameters = [*(one.parameter for one in inputs.values()), *OURS]
     answer.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
@@ -229,16 +236,24 @@ def _answer(kind: str, given: Mapping[str, Any], format: Output, account: Accoun
     if account.region and "region" not in given:
         refuse_unknown("AWS_REGION or the profile", [account.region], regions)
     use_case = estimating(account.session, cache_dir(os.environ), account.region or FALLBACK_REGION, regions)
-    try:
-        done = interruptible(lambda: use_case.answer(kind, given))
-    except EstimateError as error:
-        raise EstimateError((field and option_of(field), problem) for field, problem in error.problems) from error
+    done = interruptible(lambda: use_case.answer(kind, given))
     if format is Output.JSON:
         write(dump(document(done)))
     else:
         write(rendered(partial(draw_estimate, done, given)))
     for line in _notes(done, account, named="region" in given):
         note(line)
+
+
+def _of_options(problems: Iterable[tuple[str, str]], inputs: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Problems with inputs as problems with options: `--stored is needed`, `give --input or --input-rate`."""
+    names = "|".join(option_of(name).removeprefix("--") for name in inputs)
+    for field, problem in problems:
+        if problem.startswith("is needed: "):
+            yield "", f"{option_of(field)} {problem}"
+            continue
+        named = GIVE.sub(lambda part: re.sub(rf"(?<![\w-])({names})(?![\w-])", r"--\1", part[0]), problem)
+        yield field and option_of(field), named
 
 
 def _notes(done: Estimated, account: Account, *, named: bool) -> Iterator[str]:

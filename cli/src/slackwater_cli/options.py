@@ -1,7 +1,8 @@
 """Options that several commands share, and how their words are read."""
 
 import re
-from collections.abc import Callable, Iterable
+import shlex
+from collections.abc import Callable, Collection, Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
@@ -84,6 +85,19 @@ STANDARD_OUTPUT: Final = "-"
 def option_of(name: str) -> str:
     """The option of an input: `--io-size` of `io_size`."""
     return f"--{name.replace('_', '-')}"
+
+
+def as_typed(context: typer.Context, *, without: Collection[str] = ()) -> str:
+    """The command with the options that the user gave, except some, to be typed again."""
+    words = context.command_path.split()
+    for one in context.command.params:
+        source = context.get_parameter_source(one.name or "")
+        if one.name in without or one.name not in context.params or source is None or source.name != "COMMANDLINE":
+            continue
+        given = context.params[one.name]
+        for value in given if isinstance(given, list | tuple) else (given,):
+            words += [one.opts[0]] if value is True else [one.opts[0], str(value)]
+    return shlex.join(words)
 
 
 def check_role(role_arn: str | None, external_id: str | None) -> None:

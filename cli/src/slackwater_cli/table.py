@@ -71,10 +71,10 @@ def draw_scan(
         console: Where to draw.
         top: How many findings.
         details: Show each finding with its evidence, commands and caveats instead of one line.
-        command: What the user ran, to show how to see more.
+        command: What the user ran, without options on how to show it. The hints at the end add to it.
     """
     waste, others = chosen(doc["findings"], top)
-    _draw_headline(doc, console)
+    _draw_headline(doc, console, is_demo=_is_demo(command))
     if details:
         for fact in facts(doc):
             console.print(Text(fact))
@@ -89,10 +89,15 @@ def draw_scan(
     _draw_next(doc, len(waste) + len(others), console, details=details, command=command)
 
 
-def _draw_headline(doc: ScanDocument, console: Console) -> None:
+def _is_demo(command: str) -> bool:
+    return command.startswith("slackwater demo")
+
+
+def _draw_headline(doc: ScanDocument, console: Console, *, is_demo: bool) -> None:
     complete = doc["scan"]["complete"]
     console.print(Text(headline(doc), "bold green" if complete else "bold red"))
-    console.print(Text(f"{completeness(doc)} This scan cost ${doc['scan']['usage']['estimated_usd']}."))
+    cost = f"This scan {'would cost' if is_demo else 'cost'} ${doc['scan']['usage']['estimated_usd']}."
+    console.print(Text(f"{completeness(doc)} {cost}"))
     for disabled in disabled_regions(
         (one["account"], one["region"]) for one in doc["scan"]["targets"] if "closed" in one
     ):
@@ -195,7 +200,14 @@ def _draw_details(groups: Iterable[tuple[str, Sequence[FindingDocument]]], conso
 
 
 def draw_finding(finding: FindingDocument, console: Console, *, with_target: bool, every_way: bool = False) -> None:
-    """A finding: resource, saving, evidence, caveats and the first recommendation, or every one with its risk."""
+    """A finding: resource, saving, evidence, caveats and recommendations, the first one with its risk and command.
+
+    Args:
+        finding: The finding.
+        console: Where to draw.
+        with_target: Show its account and region.
+        every_way: Show the risk and command of the other options, too.
+    """
     money = effect(finding["monthly_savings_usd"]) if finding["recommendations"] else ""
     _draw_head(finding, money, console)
     parts = [_name(finding, with_target=with_target), Text(one_line(finding["summary"]))]
@@ -215,7 +227,9 @@ def draw_finding(finding: FindingDocument, console: Console, *, with_target: boo
             _draw_way(to_do, console)
         return
     for first in finding["recommendations"][:1]:
-        _draw_recommendation(first, len(finding["recommendations"]) - 1, console)
+        _draw_way(first, console, with_money=False)
+    for other in finding["recommendations"][1:]:
+        console.print(_indented(Text(f"Or ({effect(other['monthly_savings_usd'])}): {_summary(other)}")))
 
 
 def draw_finding_record(finding: SightingDocument, console: Console) -> None:
@@ -271,14 +285,8 @@ def _pictures(evidence: Sequence[EvidenceDocument], width: int) -> list[Text]:
     return pictures
 
 
-def _draw_recommendation(to_do: RecommendationDocument, others: int, console: Console) -> None:
-    more = f" ({count(others, 'other option')}.)" if others else ""
-    console.print(_indented(Text.assemble(("→ ", "green"), f"{_summary(to_do)}{more}")))
-    _draw_command(to_do, console)
-
-
-def _draw_way(to_do: RecommendationDocument, console: Console) -> None:
-    saves = (f"  {effect(to_do['monthly_savings_usd'])}", "green")
+def _draw_way(to_do: RecommendationDocument, console: Console, *, with_money: bool = True) -> None:
+    saves = (f"  {effect(to_do['monthly_savings_usd'])}" if with_money else "", "green")
     console.print(_indented(Text.assemble(("→ ", "green"), _summary(to_do), saves)))
     console.print(_indented(Text(f"Risk: {one_line(to_do['risk'])}", "dim"), INDENT + 2))
     _draw_command(to_do, console)
@@ -332,16 +340,17 @@ def _draw_next(doc: ScanDocument, shown: int, console: Console, *, details: bool
     """How to see more, if there is more."""
     total = doc["totals"]["findings"]
     hints = list[tuple[str, str]]()
-    if command == "slackwater demo":
+    if _is_demo(command):
         if not details or shown < total:
-            hints.append((f"{command} --details", f"all {total:,} findings with evidence and commands"))
+            hints.append((f"{command} --details", f"all {total:,} findings in detail"))
+        hints.append(("slackwater doctor && slackwater scan", "your own account"))
     else:
         if shown and not details:
             hints.append((f"{command} --details", "evidence, commands and links"))
         held = len(doc["findings"])
         if shown < held:
             some = f"the other {total - shown:,} findings" if held == total else f"the worst {held:,} findings"
-            hints.append((f"{command} --top 0", some))
+            hints.append((f"{command}{' --details' if details else ''} --top 0", some))
         if held < total:
             hints.append((f"{command} --format csv -o findings.csv", f"all {total:,} findings"))
         if shown:
@@ -349,7 +358,14 @@ def _draw_next(doc: ScanDocument, shown: int, console: Console, *, details: bool
     if not hints:
         return
     console.print()
-    console.print(Text("Next", "bold"))
+    title = Text("Next", "bold")
+    if (
+        not _is_demo(command)
+        and max(2 + cell_len(typed) + 2 + cell_len(shows) for typed, shows in hints) > console.width
+    ):
+        title.append(f": add to {one_line(command)}", "not bold")
+        hints = [(typed.removeprefix(f"{command} "), shows) for typed, shows in hints]
+    console.print(title, soft_wrap=True)
     steps = Table.grid(padding=(0, 2, 0, 0))
     for typed, shows in hints:
         steps.add_row(Text(typed, "bold"), shows)

@@ -5,6 +5,7 @@ import json
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 
 from . import (
     MEMBER_EXTERNAL_ID,
@@ -21,17 +22,30 @@ from .clock import Clock
 from .ec2_query import ENABLED
 from .resources import Fleet, rfc3339
 
+_DESCRIPTION = """\
+Serve a simulated AWS account on this machine, until you press Ctrl-C.
+
+The first line of standard output is JSON: the address, the account's present
+moment, its id and its regions. Standard error gets the commands that scan it.
+You need no AWS account."""
+_EPILOG = """\
+example, with a scan in another terminal:
+  slackwater-simulator --fleet mixed --resources 500 --port 4599"""
 _NUMBERS = (
-    ("--resources", 20_000, "of the mixed or hard fleet, or of each large account"),
-    ("--accounts", 1_000, "of the organization"),
-    ("--issues", 30, "issues of the labelled fleet, for each detector"),
-    ("--controls", 6, "resources of the labelled fleet, for each negative control"),
-    ("--ordinary-of-a-kind", 1_250, "of the labelled fleet"),
-    ("--seed", 7, "of what the fleets draw"),
-    ("--port", 0, "to listen at; without it any that is free"),
-    ("--latency-ms", 0.0, "delay of every answer"),
-    ("--speed", 1.0, "simulated seconds for each real one, when ticking"),
+    ("--resources", 20_000, "resources in the mixed or hard fleet, or in each large account of the organization"),
+    ("--accounts", 1_000, "accounts in the organization"),
+    ("--issues", 30, "issues in the labelled fleet for each detector"),
+    ("--controls", 6, "resources in the labelled fleet for each negative control"),
+    ("--ordinary-of-a-kind", 1_250, "ordinary resources of each kind in the labelled fleet"),
+    ("--seed", 7, "seed of the random numbers; the same seed makes the same fleet"),
+    ("--port", 0, "port on 127.0.0.1; 0 takes a free one"),
+    ("--latency-ms", 0.0, "milliseconds by which every answer is delayed"),
+    ("--speed", 1.0, "with --ticking: simulated seconds for each real one"),
 )
+_FLEETS = """\
+the account to serve. demo: a small company with an issue for every detector; mixed: a large account; hard: a large
+account whose loads lie near the limits; labelled: issues and look-alikes for the score; organization: many accounts
+(default: demo)"""
 
 
 def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
@@ -61,18 +75,53 @@ def _until_closed(stop: threading.Event) -> None:
     stop.set()
 
 
+def _how_to_scan(url: str, now: str, regions: Sequence[str]) -> str:
+    """The commands that scan the account. Without `--now`, the scan would look for metrics after its last one."""
+    every = " --all-regions" if len(regions) > 1 else ""
+    return f"""Scan it with:
+  export AWS_ENDPOINT_URL={url} AWS_REGION={regions[0]}
+  export AWS_ACCESS_KEY_ID=simulated AWS_SECRET_ACCESS_KEY=simulated
+  slackwater scan --now {now}{every}
+"""
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="slackwater-simulator",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    fleets = ["demo", "mixed", "hard", "labelled", "organization"]
+    parser.add_argument("--fleet", choices=fleets, default="demo", metavar="NAME", help=_FLEETS)
+    for name, usual, meaning in _NUMBERS:
+        parser.add_argument(name, type=type(usual), default=usual, metavar="N", help=f"{meaning} (default: {usual:g})")
+    parser.add_argument(
+        "--regions",
+        metavar="R,R",
+        help="regions of the mixed fleet (default: ap-northeast-1) or the organization (default: all)",
+    )
+    parser.add_argument(
+        "--members",
+        type=int,
+        metavar="N",
+        help="put the demo's account into an organization with this many others, one of which cannot be entered",
+    )
+    parser.add_argument(
+        "--now",
+        metavar="RFC3339",
+        help="the account's present moment (default: 2026-11-16T09:07:00Z; the labelled fleet draws its own)",
+    )
+    parser.add_argument("--ticking", action="store_true", help="let the account's clock run (default: it stands still)")
+    parser.add_argument(
+        "--exit-with-stdin", action="store_true", help="for programs: stop when standard input closes, print only JSON"
+    )
+    return parser.parse_args()
+
+
 def main() -> int:
     """Serve; the first line of standard output says where."""
-    parser = argparse.ArgumentParser(prog="slackwater-simulator", description=__doc__)
-    parser.add_argument("--fleet", choices=["demo", "mixed", "hard", "labelled", "organization"], default="demo")
-    for name, usual, meaning in _NUMBERS:
-        parser.add_argument(name, type=type(usual), default=usual, help=meaning)
-    parser.add_argument("--regions", help="of the mixed fleet (ap-northeast-1) or the organization (all), by commas")
-    parser.add_argument("--members", type=int, help="accounts around the demo's; one of them cannot be entered")
-    parser.add_argument("--now", help="the account's present moment, RFC 3339, UTC; a labelled fleet draws its own")
-    parser.add_argument("--ticking", action="store_true", help="the account's clock goes on with real time")
-    parser.add_argument("--exit-with-stdin", action="store_true", help="stop when standard input closes")
-    options = parser.parse_args()
+    options = _options()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -92,6 +141,9 @@ def main() -> int:
         sys.stdout.flush()
         if options.exit_with_stdin:
             threading.Thread(target=_until_closed, args=(stop,), daemon=True).start()
+        else:
+            sys.stderr.write(_how_to_scan(simulator.url, rfc3339(fleet.now), fleet.regions))
+            sys.stderr.flush()
         stop.wait()
     return 0
 

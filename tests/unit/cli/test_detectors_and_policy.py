@@ -29,6 +29,14 @@ def test_detectors_are_listed(arguments: tuple[str, ...], run) -> None:
         assert any(line.startswith(id_) and detector.kind in line for line in done.out.splitlines())
 
 
+def test_a_detector_among_the_commands_is_not_a_misspelt_command(run) -> None:
+    done = run("detectors", "efs-cold-data")
+
+    assert done.err == "Error: efs-cold-data is a detector: use `slackwater detectors show efs-cold-data`\n"
+    assert done.status == 2
+    assert run("detectors", "efs").err == "Error: No such command 'efs'. Try `slackwater detectors --help`.\n"
+
+
 def test_a_detector_shows_its_page_with_its_worked_cases(run) -> None:
     assert run("detectors", "show", "efs-idle").out == render_page(
         "efs-idle", registry()["efs-idle"], documentation("efs-idle"), cases=True

@@ -25,8 +25,8 @@ def test_a_caller_who_may_read_everything_gets_a_confirmation(doctor) -> None:
     assert done.status == 0
     assert done.out.splitlines()[:3] == [
         "Ready: a scan would see everything required.",
-        "Asked by arn:aws:iam::123456789012:user/simulated, in account 123456789012 (partition aws),",
-        f"in 1 region: {REGION}.",
+        "Asked by arn:aws:iam::123456789012:user/simulated,",
+        f"in account 123456789012 (partition aws), in 1 region: {REGION}.",
     ]
     assert "allowed      fsx:DescribeVolumes\n" in done.out
     assert "Statement" not in done.out
@@ -138,7 +138,7 @@ def test_the_role_is_shown_if_there_is_one(arn: str, role: str | None) -> None:
     draw_examination(seen, Console(file=file, width=200))
 
     assert seen.role == role
-    assert (f", as role {role}, in account" in file.getvalue()) == bool(role)
+    assert (f", as role {role},\nin account" in file.getvalue()) == bool(role)
 
 
 @pytest.mark.parametrize(

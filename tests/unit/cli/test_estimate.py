@@ -286,7 +286,7 @@ def test_every_input_that_is_wrong_is_named_by_its_option(everything) -> None:
 
     assert (done.status, done.out) == (2, "")
     assert {line.removeprefix("Error: ").partition(":")[0] for line in done.err.splitlines()} >= {
-        "--what",
+        "--what is needed",
         "--size",
         "--rate",
         "--io-size",
@@ -503,7 +503,7 @@ def test_untrusted_text_cannot_control_the_terminal_or_look_like_a_line_of_slack
             ("--instance-type", "t3.micro", "--region", "us-est-1"),
             "--region: no region 'us-est-1'; did you mean us-east-1?",
         ),
-        (("--bytes", "1TB"), "--instance-type: is needed: the instance it goes through"),
+        (("--bytes", "1TB"), "--instance-type is needed: the instance it goes through"),
         (
             ("--instance-type", "t3.micro", "--needed-rate", "100Mb/s"),
             "--needed-rate: '100Mb/s': no unit 'Mb/s' of a rate; Mbps are bits, MB/s bytes",
@@ -518,6 +518,19 @@ def test_a_mistake_is_named_with_what_would_do(words: tuple[str, ...], message: 
     assert (done.status, done.out) == (2, "")
     assert done.err.removeprefix("Error: ").startswith(message)
     assert done.err.count("\n") == 1
+
+
+def test_the_options_to_give_are_named_as_options(run) -> None:
+    done = run("estimate", "efs-credits", "--offline", "--stored", "1TiB")
+
+    options = "--input, --input-rate, --write-per-day, --read-per-day or --metered-rate"
+    assert done.err == f"Error: --input: nothing uses credits: give {options}\n"
+
+
+def test_no_line_of_the_help_is_wider_than_a_terminal(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+    assert max(map(len, run("estimate", "efs-credits", "--help").out.splitlines())) <= 80
 
 
 def test_the_source_of_a_region_that_was_not_typed_is_shown(run, monkeypatch: pytest.MonkeyPatch) -> None:

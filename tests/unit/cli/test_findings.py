@@ -91,6 +91,14 @@ def listed(run):
     return ids
 
 
+def test_without_a_service_a_scan_is_named(run) -> None:
+    done = run("findings", "list")
+
+    assert done.status == 2
+    assert done.err.startswith("Error: No region: ")
+    assert done.err.endswith("; for a scan use `slackwater scan --details`\n")
+
+
 def test_open_findings_are_listed_the_most_expensive_first(run, store) -> None:
     store(tracked("a", "2"), tracked("b", "1234.5"), tracked("c", None), tracked("d", "0", kind="performance"))
 

@@ -147,7 +147,8 @@ def test_a_stack_of_another_name_is_found_by_it(push, run, service) -> None:
     assert (done.status, done.out) == (2, "")
     assert done.err == (
         "Error: There is no stack 'slackwater' in eu-west-1. Set its name with --stack and its region with"
-        " --stack-region, or deploy it\n"
+        " --stack-region, or deploy it. This command needs a deployed Slackwater; for a scan use"
+        " `slackwater scan --details`\n"
     )
 
 

@@ -436,6 +436,34 @@ def test_the_table_shows_as_many_findings_as_are_asked_for(scan) -> None:
     assert "--top 0" not in all_
 
 
+def test_a_command_line_that_is_wrong_names_what_to_try(run) -> None:
+    assert run("scan", "--json").err == "Error: No such option: --json. Try `slackwater scan --format json`.\n"
+    assert run("scan", "--xyz").err == "Error: No such option: --xyz. Try `slackwater scan --help`.\n"
+
+
+@pytest.mark.parametrize("group", [(), ("findings",)])
+def test_without_a_command_the_help_is_no_error(group: tuple[str, ...], run) -> None:
+    bare, asked = run(*group), run(*group, "--help")
+
+    assert (bare.status, bare.out, bare.err.rstrip()) == (2, "", asked.out.rstrip())
+
+
+def test_the_hints_at_the_end_repeat_what_was_asked_for(
+    scan, run, nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (nowhere / "my rules.toml").write_text("", "utf-8")
+    now, shown = "2026-11-16T09:07:00Z", ("--top", "0", "--format", "table")
+    narrow = scan(*QUIET, "--policy", "my rules.toml", *shown).out
+    monkeypatch.setenv("AWS_REGION", "ap-northeast-1")
+    monkeypatch.setenv("COLUMNS", "120")
+    wide = run("scan", "--now", now, *QUIET, *shown, "--details").out
+
+    again = f"slackwater scan --region ap-northeast-1 --detector efs-idle --policy 'my rules.toml' --now {now}"
+    assert narrow.partition("\nNext")[2].startswith(f": add to {again}\n  --details  ")
+    html = f"slackwater scan --detector efs-idle --now {now} --format html -o report.html"
+    assert wide.endswith(f"\nNext\n  {html}  a report\n")
+
+
 def test_a_wrong_region_is_reported_with_all_other_mistakes(scan, nowhere: Path) -> None:
     (nowhere / "mine.toml").write_text('[scan]\nregions = ["eu-wset-1"]\n[detectors.efs-idel]\n', "utf-8")
 

@@ -173,15 +173,18 @@ LEVELS = [
         "fsx-sync-export", "two writers, and later one",
         "Writes, per five minutes", {"Ceiling": 600},
     ),
-    ("fsx-oversized", "2,000 GiB of OpenZFS, 150 used", "Used SSD, per day", {"Provisioned": 2_000, "Proposed": 300}),
+    ("fsx-oversized", "2,000 GiB of OpenZFS, 150 used", "Used SSD, per day",
+     {"Provisioned": 2_000, "Option: smaller SSD": 300}),
     ("fsx-oversized", "ONTAP at its minimum, 90 GiB used", "Used SSD, per day", {"Provisioned": 1_024}),
     (
         "fsx-surplus-iops", "the included IOPS are enough",
-        "Busiest minute of the disks, per day", {"Provisioned (20,000 IOPS)": 100, "Proposed (3,000 IOPS)": 15},
+        "Busiest minute of the disks, per day",
+        {"Provisioned (20,000 IOPS)": 100, "Limit at 3,000 IOPS, on today's scale": 15},
     ),
     (
         "fsx-surplus-throughput", "a quarter of it is used",
-        "Busiest minute of the network, per day", {"Provisioned (640 MB/s)": 100, "Proposed (320 MB/s)": 50},
+        "Busiest minute of the network, per day",
+        {"Provisioned (640 MB/s)": 100, "Limit at 320 MB/s, on today's scale": 50},
     ),
 ]  # fmt: skip
 

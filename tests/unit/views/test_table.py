@@ -30,7 +30,7 @@ def test_money_is_the_first_line_and_what_was_seen_the_second(drawn, make) -> No
     lines = drawn(make.finding("1234.50"), unknown=(make.unknown(),)).splitlines()
 
     assert lines[0] == "$1,234 a month ($1,234 with high confidence) in 1 finding."
-    assert lines[1].startswith("Complete: every required call succeeded. 1 check is inconclusive: ")
+    assert lines[1].startswith("Complete: AWS answered every required call. 1 check could not decide, ")
     assert lines[3] == "Do first: EBS volume scratch, saves $1,234/mo: delete (owner data)"
 
 
@@ -43,7 +43,7 @@ def test_what_to_do_first_says_if_that_is_not_sure_and_a_title_how_many_more_the
     assert "Performance issues and risks\n" in text
 
 
-def test_a_finding_has_name_money_summary_evidence_and_the_first_way_out(drawn, make) -> None:
+def test_a_finding_has_name_money_summary_evidence_and_every_option(drawn, make) -> None:
     text = drawn(make.finding("12.30", "-5.00", caveats=("It may be wanted.", "Two.", "Three.")), details=True)
 
     for part in (
@@ -55,11 +55,13 @@ def test_a_finding_has_name_money_summary_evidence_and_the_first_way_out(drawn, 
         "100 GiB on no instance",
         "█·▁  Read by day: 0.5 MiB/s",
         "! It may be wanted.",
-        "→ Delete it. You cannot undo this. (1 other option.)",
+        "→ Delete it. You cannot undo this.",
+        "          Risk: It is gone.",
+        "        Or (fix: +$5/mo): Delete it. You cannot undo this.",
         "        aws ec2 delete-volume",
     ):
         assert part in text
-    assert "$5" not in text
+    assert text.count("Risk: ") == 1
     assert "Three." not in text
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from slackwater_cli.exits import ExitStatus, UsageError
-from slackwater_cli.options import DetailsOption
+from slackwater_cli.options import DetailsOption, as_typed
 from slackwater_cli.output import output_file
 from slackwater_cli.streams import note, rendered, write
 
@@ -22,6 +22,7 @@ DUMMY_KEYS: Final = ("AKIASIMULATED0000000", "simulated")
 
 
 def demo(
+    context: typer.Context,
     output: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="DIR", help="Folder for findings.json, report.html and slack.json."),
@@ -40,7 +41,7 @@ def demo(
     1 it missed an issue, or flagged a look-alike
     3 incomplete
     """  # noqa: D301 -- the mark that keeps the lines apart
-    write("A SIMULATED account on this machine: nothing below is real.\n\n")
+    write("A SIMULATED account on this machine: nothing below is real.\n")
     from slackwater.app.policy.file import parse_policy
     from slackwater.aws.client.meter import CallMeter
     from slackwater.aws.client.session import AwsSession, Endpoint
@@ -65,7 +66,7 @@ def demo(
         simulated_account() as account,
     ):
         if details:
-            write(f"Its policy:\n\n{indent(POLICY, '    ')}\n")
+            write(f"\nIts policy:\n\n{indent(POLICY, '    ')}\n")
         meter = CallMeter()
         session = AwsSession(meter=meter, endpoint=Endpoint(account.url, *DUMMY_KEYS))
         policy = parse_policy(POLICY, "the demo's policy", registry())
@@ -78,7 +79,8 @@ def demo(
         deliver_report(render_report(doc, notice=NOTICE))
         deliver_slack(scan_json.dump(demo_slack.messages(doc, account.now, NOTICE)))
     shown = (0 if details else TOP) if top is None else top
-    write(rendered(partial(draw_scan, doc, top=shown, details=details, command="slackwater demo")))
+    command = as_typed(context, without=("top", "details"))
+    write(rendered(partial(draw_scan, doc, top=shown, details=details, command=command)))
     write(rendered(partial(draw_comparisons, comparisons, details=details and not shown)))
     note(f"Wrote {output}: report.html (open it in a browser), findings.json, slack.json")
     if not done.complete:

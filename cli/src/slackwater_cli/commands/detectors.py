@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from html import unescape
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from slackwater.app.policy.names import LIST_DETECTORS
 from slackwater.model.nearest import unknown
@@ -15,7 +16,28 @@ from slackwater_cli.streams import rendered, write
 if TYPE_CHECKING:
     from rich.console import Console
 
-app = typer.Typer(rich_markup_mode=None, help="List the detectors, or show one.", invoke_without_command=True)
+
+class Commands(TyperGroup):
+    """The commands. A detector's id among them is a likely mistake."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of this name.
+
+        Raises:
+            UsageError: It is the id of a detector.
+        """
+        found = super().get_command(ctx, cmd_name)
+        if found is None:
+            from slackwater.engine.registry import registry
+
+            if cmd_name in registry():
+                raise UsageError(f"{cmd_name} is a detector: use `slackwater detectors show {cmd_name}`")
+        return found
+
+
+app = typer.Typer(
+    cls=Commands, rich_markup_mode=None, help="List the detectors, or show one.", invoke_without_command=True
+)
 
 
 @app.callback()

@@ -26,6 +26,7 @@ from slackwater_cli.options import (
     ProfileOption,
     RoleOption,
     Severity,
+    as_typed,
     check_role,
     one_of,
     policy_file,
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 
 TOP: Final = 20
+HOW_SHOWN: Final = ("format", "top", "details", "output")
+"""Options that the hints at the end replace."""
 
 
 class Format(StrEnum):
@@ -53,6 +56,7 @@ class Format(StrEnum):
 
 
 def scan(
+    context: typer.Context,
     region: Annotated[list[str] | None, typer.Option(metavar="R", help="Scan this region; may be repeated.")] = None,
     all_regions: Annotated[bool, typer.Option("--all-regions", help="Scan every region that is enabled.")] = False,
     detector: Annotated[
@@ -160,7 +164,8 @@ def scan(
             if record is not None:
                 note(f"Recorded in {record}; `slackwater recording show {record}` lists every string in it")
         shown = TOP if top is None else top
-        deliver(_shown(scan_file, format, top=shown, details=details, to_terminal=file is None))
+        command = as_typed(context, without=HOW_SHOWN)
+        deliver(_shown(scan_file, format, command, top=shown, details=details, to_terminal=file is None))
         doc = scan_file.document()
         if file or format is not Format.TABLE:
             _say_what_was_found(doc)
@@ -210,9 +215,11 @@ def status(doc: ScanDocument, fail_on: Severity | None) -> ExitStatus:
     return ExitStatus.FAIL_ON_MET if met else ExitStatus.COMPLETE
 
 
-def _shown(scan_file: ScanFile, format: Format, *, top: int, details: bool, to_terminal: bool) -> str | Iterable[str]:
+def _shown(
+    scan_file: ScanFile, format: Format, command: str, *, top: int, details: bool, to_terminal: bool
+) -> str | Iterable[str]:
     """What is for programs piece by piece and whole; what is for people with the worst findings, which says how many
-    more.
+    more, and how `command` shows them.
     """
     from slackwater.views.report import REPORT_FINDINGS, render_report
     from slackwater.views.scan import to_csv as scan_csv
@@ -230,7 +237,7 @@ def _shown(scan_file: ScanFile, format: Format, *, top: int, details: bool, to_t
             return scan_markdown.render_document(scan_file.document(REPORT_FINDINGS))
         case _:
             return rendered(
-                partial(draw_scan, scan_file.document(REPORT_FINDINGS), top=top, details=details),
+                partial(draw_scan, scan_file.document(REPORT_FINDINGS), top=top, details=details, command=command),
                 to_terminal=to_terminal,
             )
 

@@ -65,8 +65,8 @@ def test_what_was_flagged_and_left_out_is_counted(make) -> None:
     assert "Flagged but not listed: 2 kept by their tags, 1 below the least saving worth reporting." in words.facts(doc)
 
 
-def headline(make, *findings, gaps=()) -> str:
-    return words.headline(scan_json.document(make.scan(*findings, gaps=gaps)))
+def headline(make, *findings, **changes) -> str:
+    return words.headline(scan_json.document(make.scan(*findings, **changes)))
 
 
 def of(make, number: int, usd: str | None, **changes: str):
@@ -93,6 +93,15 @@ def test_the_headline_counts_no_performance_issue_as_savings(make) -> None:
     )
     assert headline(make, slow[0]) == "1 performance issue."
     assert headline(make) == "Nothing found."
+
+
+def test_the_headline_does_not_say_nothing_found_if_a_check_could_not_decide(make) -> None:
+    undecided = (make.unknown(), make.unknown("vol-2"))
+
+    assert headline(make, unknown=undecided) == "No findings, but 2 checks could not decide."
+    assert headline(make, of(make, 1, "3.00"), unknown=undecided).endswith(" in 1 finding.")
+    sentences = words.completeness(scan_json.document(make.scan(unknown=undecided)))
+    assert sentences == "Complete: AWS answered every required call. 2 checks could not decide, for lack of data."
 
 
 def test_the_headline_of_an_incomplete_scan_says_so_first(make) -> None:

@@ -172,7 +172,7 @@ def _flag(
     provisioned, present = file_system.storage_gib, len(recorded.present)
     is_ontap, iops, traffic = file_system.file_system_type == "ONTAP", use.disk_iops, use.traffic
     pooled, mb_s = round(use.pooled / GIB, 1), round(traffic[0] / formulas.MB, 1) if traffic else 0
-    lines = (Line("Provisioned", provisioned), *([Line("Proposed", smaller.storage_gib)] if smaller else []))
+    lines = (Line("Provisioned", provisioned), *([Line("Option: smaller SSD", smaller.storage_gib)] if smaller else []))
     unknown = "The IOPS of its disks are unknown, so a smaller one keeps all of its IOPS."
     moved = "AWS also bills its capacity pool. If you move all data, you save that too."
     lost = f"CloudWatch did not record it for {use.lost_minutes:,.0f} minutes, when it may have been fuller."

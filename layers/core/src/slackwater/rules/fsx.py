@@ -108,8 +108,9 @@ def lost_minutes(recorded: Series, samples: Series) -> float | Unknown:
 
 
 def utilization_chart(label: str, series: Series, provisioned: str, proposed: str, proposed_percent: float) -> Evidence:
-    """Evidence: the busiest minute of each day, in percent of what is provisioned, and how much is proposed."""
-    lines = Line(f"Provisioned ({provisioned})", 100), Line(f"Proposed ({proposed})", round(proposed_percent, 2))
+    """Evidence: the busiest minute of each day, in percent of what is provisioned, and where a new limit lies."""
+    limit = Line(f"Limit at {proposed}, on today's scale", round(proposed_percent, 2))
+    lines = Line(f"Provisioned ({provisioned})", 100), limit
     return Evidence(label, round(max(series.present), 1), "percent", series, scale=100, lines=lines)
 
 

@@ -97,7 +97,8 @@ def headline(doc: ScanDocument) -> str:
     if all_disabled(doc):
         return "Unknown: a service control policy disables every region in this scan."
     if doc["scan"]["complete"]:
-        return f"{'; '.join(found) or 'Nothing found'}."
+        undecided = f"No findings, but {_undecided(doc)}" if doc["unknown"] else "Nothing found"
+        return f"{'; '.join(found) or undecided}."
     return f"INCOMPLETE: {'at least ' if found else 'nothing can be said'}{'; '.join(found)}; {missing(doc)}."
 
 
@@ -156,17 +157,18 @@ def _waste(totals: SomeTotals, high_confidence_usd: str | None) -> str:
 
 
 def completeness(doc: ScanDocument) -> str:
-    """Whether every required call succeeded, and how many checks are inconclusive."""
-    unknown = len(doc["unknown"])
-    checks = f"{count(unknown, 'check')} {'is' if unknown == 1 else 'are'} inconclusive"
+    """Whether AWS answered every required call, and how many checks are inconclusive."""
     if all_disabled(doc):
         return "A service control policy disables every region in this scan. Nothing was read."
     if doc["scan"]["complete"]:
         but = ", except for disabled regions" if any("closed" in target for target in doc["scan"]["targets"]) else ""
-        return f"Complete{but}: every required call succeeded." + (
-            f" {checks}: AWS answered, but its data is not enough to decide." if unknown else ""
-        )
-    return f"The failed calls are listed. {checks}."
+        why = f" {_undecided(doc)}, for lack of data." if doc["unknown"] else ""
+        return f"Complete{but}: AWS answered every required call.{why}"
+    return f"The failed calls are listed. {_undecided(doc)}."
+
+
+def _undecided(doc: ScanDocument) -> str:
+    return f"{count(len(doc['unknown']), 'check')} could not decide"
 
 
 def facts(doc: ScanDocument) -> list[str]:
