@@ -709,6 +709,17 @@ def test_a_flat_series_is_a_bar_of_used_against_paid(make, values: list[float | 
         assert 'width="8.25"' in text
 
 
+def test_a_bar_shows_what_is_left_now_and_not_the_most_there_was(make) -> None:
+    left = Evidence(
+        label="Credits left", value=1 << 30, unit="bytes", series=Series.of(0, 3_600, [1.5 * (1 << 30), 1 << 30]),
+        scale=float(10 << 30),
+    )  # fmt: skip
+    text = rendered(make.scan(make.finding(evidence=(left,))))
+
+    assert "<span>1 GiB of 10 GiB</span>" in text
+    assert 'width="10.00"' in text
+
+
 def test_a_detector_has_its_title_and_one_that_is_unknown_its_id() -> None:
     assert title("ebs-idle") == "EBS volume that nothing reads or writes"
     assert title("../x") == "../x"

@@ -151,8 +151,9 @@ def _bars(filed: Iterable[tuple[str, FindingDocument]]) -> list[Bar]:
 
 
 def usage(finding: FindingDocument) -> Usage | None:
-    """Used against paid, from the first fact that has both; None if its series is not flat, or there is no
-    such fact.
+    """Used against paid, or left of a credit balance, from the first fact with a series and a scale.
+
+    The bar shows the value of the fact, as its summary does. None if the series is not flat, or there is no such fact.
     """
     for fact in finding["evidence"]:
         series, paid = fact.get("series"), fact.get("scale")
@@ -162,9 +163,13 @@ def usage(finding: FindingDocument) -> Usage | None:
         most, least = max(values), min(values)
         if not paid or least < 0 or most > paid or most - least > FLAT * paid:
             return None
-        unit = fact["unit"]
-        used = measure(most, unit) if unit in {"bytes", "percent"} else number(most)
-        return Usage(f"{used} of {measure(paid, unit)}", most / paid * 100)
+        value, unit = fact["value"], fact["unit"]
+        if isinstance(value, str):
+            value = most
+        if not 0 <= value <= paid:
+            return None
+        used = measure(value, unit) if unit in {"bytes", "percent"} else number(value)
+        return Usage(f"{used} of {measure(paid, unit)}", value / paid * 100)
     return None
 
 
