@@ -329,6 +329,20 @@ on("people", "the first tab has the waste by saving, the second the rest", async
   assert.equal((await shown(page)).length, findings.length - waste.length);
 }, { tab: "first" });
 
+on("people", "issues come by severity until the reader chooses an order", async (page, { document: { findings } }) => {
+  const byId = new Map(findings.map((finding) => [finding.id, finding]));
+  const inOrder = (all, order) => all.slice(1).every((id, at) => order(byId.get(all[at]), byId.get(id)) <= 0);
+  await page.click('[data-tab="other"]');
+  assert.equal(await page.inputValue("#sort"), "severity");
+  assert.ok(inOrder(await shown(page), ORDERS.severity), "issues are not by severity");
+  await page.click('[data-tab="waste"]');
+  assert.equal(await page.inputValue("#sort"), "saving");
+  assert.ok(inOrder(await shown(page), ORDERS.saving), "waste is not by saving");
+  await page.selectOption("#sort", "name");
+  await page.click('[data-tab="other"]');
+  assert.equal(await page.inputValue("#sort"), "name");
+}, { tab: "first" });
+
 on("people", "a link to an issue leaves the tab that hides it", async (page, { document: { findings } }) => {
   const issue = findings.find(({ kind }) => kind === "performance");
   await page.evaluate((id) => (location.hash = id), issue.id);

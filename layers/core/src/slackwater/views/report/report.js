@@ -444,11 +444,15 @@
   const clear = one("#clear");
   const tabs = all("[data-tab]");
   let tab = tabs.length ? "waste" : "";
+  let chosen = false; // whether the reader chose an order: it stays, then, from tab to tab
 
   function turn(to) {
     tab = tabs.length ? to : "";
     for (const each of tabs) each.setAttribute("aria-pressed", String(each.dataset.tab === tab));
-    narrow();
+    const usual = tab === "other" ? "severity" : "saving";
+    if (chosen || sort.value === usual) return narrow();
+    sort.value = usual;
+    order();
   }
 
   let haystacks;
@@ -538,6 +542,7 @@
     if (!target || !list?.contains(target)) return;
     if (target.dataset.group && sort.value !== "detector") {
       sort.value = "detector";
+      chosen = true;
       order();
     }
     if (target.hidden) {
@@ -566,7 +571,10 @@
     });
     search.addEventListener("input", narrow);
     for (const filter of filters) filter.addEventListener("change", narrow);
-    sort.addEventListener("change", order);
+    sort.addEventListener("change", () => {
+      chosen = true;
+      order();
+    });
     for (const each of tabs) each.addEventListener("click", () => turn(each.dataset.tab));
     clear.addEventListener("click", () => {
       reset();
@@ -631,8 +639,9 @@
 
   dress();
   if (list) {
-    if (sort.value === "saving") narrow(); // a browser may have kept what was typed and chosen
-    else order();
+    chosen = sort.value !== "saving"; // a browser may have kept what was typed and chosen
+    if (chosen) order();
+    else narrow();
     follow();
   }
 })();
