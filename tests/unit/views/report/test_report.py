@@ -107,7 +107,7 @@ def test_the_money_comes_first_then_what_was_not_seen_then_the_findings(make) ->
     )
     text = words(shown.inside["sum"])
 
-    assert text == "$12 a month · $148 a year · 2 findings · all at high confidence"
+    assert text == "Save $12 a month · $148 a year · 2 findings · all at high confidence"
     assert "Exactly $12.30 a month" in words(" ".join(shown.texts["p"]))
     assert "2 findings, 1 unpriced" in words(shown.inside["found-and-not"])
     order = [
@@ -142,7 +142,7 @@ def test_what_could_not_be_seen_is_as_loud_as_what_was_found(make) -> None:
     ]
     shown = page(make.scan(make.finding("5.00"), gaps=(make.gap(), optional), unknown=tuple(unknown)))
 
-    assert words(shown.inside["sum"]) == "At least $5 a month · $60 a year · 1 finding · all at high confidence"
+    assert words(shown.inside["sum"]) == "Save at least $5 a month · $60 a year · 1 finding · all at high confidence"
     assert "Incomplete" in shown.texts["strong"]
     seen = words(shown.inside["found-and-not"])
     assert "Incomplete: 1 required call failed" in seen
@@ -192,7 +192,7 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
     risk = make.finding("-2.00", id="risk", kind="risk", detector="ec2-idle", resource=make.volume("v-3"))
     shown = page(make.scan(make.finding("12.30", "15.00"), slow, risk))
 
-    assert words(shown.inside["sum"]).startswith("$15 a month · $180 a year · 3 findings")
+    assert words(shown.inside["sum"]).startswith("Save $15 a month · $180 a year · 3 findings")
     assert (
         "Also 1 performance issue and 1 risk. Recommended fixes: +$5 a month. The best options save up to $4 a month."
     ) in words(" ".join(shown.texts["p"]))
