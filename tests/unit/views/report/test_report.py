@@ -41,6 +41,7 @@ HOSTILE = (
 )
 MANY = 1_000
 MEGABYTE = 1_000_000
+UNPRICED = "the cost of 1 is unknown."
 
 
 class Page(HTMLParser):
@@ -193,9 +194,9 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
     shown = page(make.scan(make.finding("12.30", "15.00"), slow, risk))
 
     assert words(shown.inside["sum"]).startswith("Save $15 a month · $180 a year · 3 findings")
-    assert (
-        "Also 1 performance issue and 1 risk. Recommended fixes: +$5 a month. The best options save up to $4 a month."
-    ) in words(" ".join(shown.texts["p"]))
+    assert ("1 performance issue and 1 risk. Fixing all of them as recommended adds $5 a month. ") in words(
+        " ".join(shown.texts["p"])
+    )
     assert "Slackwater: 3 findings, $15.00 a month" in shown.texts["title"]
     assert "1 waste: 15.00 USD a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
         shown.inside["found-and-not"]
@@ -203,12 +204,46 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
     assert "#slow" in shown.values("href")
 
 
+@pytest.mark.parametrize(
+    ("savings", "says"),
+    [
+        (["-3.00"], "Fixing it as recommended adds $3 a month."),
+        (["2.74"], "Fixing it as recommended saves $2.74 a month."),
+        ([None], "The cost of fixing it is unknown."),
+        ([None, None], "The cost of fixing all of them is unknown."),
+        (["0.00", "0.00"], "Fixing all of them as recommended costs nothing."),
+        (["-3.00", "0.00"], "Fixing all of them as recommended adds $3 a month; 1 of 2 fixes costs nothing."),
+        (
+            ["-3.00", "0.00", "0.00", "2.74", None],
+            f"Fixing all of them as recommended adds $3 a month; 2 of 5 fixes cost nothing; 1 saves $2.74; {UNPRICED}",
+        ),
+        (["0.00", None], f"1 of 2 fixes costs nothing; {UNPRICED}"),
+        (["-3.00", ""], "Fixing 1 of them as recommended adds $3 a month."),
+        ([""], ""),
+    ],
+)
+def test_one_sentence_says_what_the_fixes_of_issues_cost(make, savings: list[str | None], says: str) -> None:
+    def slow(number: int, usd: str | None) -> Any:
+        advice = {"recommendations": ()} if usd == "" else {}
+        of = {"id": f"f{number}", "kind": "performance", "resource": make.volume(f"v-{number}")}
+        return make.finding(usd or None, **of, **advice)
+
+    found = [slow(number, usd) for number, usd in enumerate(savings)]
+    counts = f"{len(found)} performance issue{'' if len(found) == 1 else 's'}."
+
+    assert also_of(make.scan(*found)) == f"{counts} {says}".rstrip()
+
+
+def also_of(scan: Any) -> str:
+    return words(re.search(r'class="beside">(.*?)</p>', rendered(scan))[1])
+
+
 def test_without_waste_the_headline_says_so(make) -> None:
     slow = make.finding("0.00", kind="performance")
 
     assert words(page(make.scan(slow)).inside["sum"]) == "No waste found · 1 finding"
     assert words(page(make.scan(slow, gaps=(make.gap(),))).inside["sum"]) == "No waste found so far · 1 finding"
-    assert "Also 1 performance issue." in words(" ".join(page(make.scan(slow)).texts["p"]))
+    assert also_of(make.scan(slow)) == "1 performance issue. Fixing it as recommended costs nothing."
 
 
 def test_waste_that_nobody_can_price_is_not_zero(make) -> None:

@@ -2,7 +2,7 @@
 
 import pkgutil
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -189,12 +189,36 @@ def _usd(finding: FindingDocument) -> Decimal:
 
 
 def also(findings: Iterable[FindingDocument], counts: Sequence[str], *, whole: bool) -> str:
-    """What was found apart from waste, and what its fixes cost and save if all findings are at hand."""
+    """What was found apart from waste, and what its recommended fixes cost if all findings are at hand."""
+    if not counts:
+        return ""
     others = [finding for finding in findings if finding["kind"] != "waste" and whole]
-    cost, _ = total_savings((one["resource"]["arn"], [-_usd(one)]) for one in others)
-    saved, _ = total_savings(map(ways, others))
-    money = [
-        *([f"Recommended fixes: +{dollars(cost)} a month."] if cost else []),
-        *([f"The best options save up to {dollars(saved)} a month."] if saved else []),
-    ]
-    return " ".join([f"Also {' and '.join(counts)}.", *money]) if counts else ""
+    return " ".join([f"{' and '.join(counts)}.", *_cost_of(others)])
+
+
+def _cost_of(others: Sequence[FindingDocument]) -> Iterator[str]:
+    """Yield one sentence on what the recommended fixes do to the bill, or nothing if there is no fix."""
+    fixes = [finding for finding in others if finding["recommendations"]]
+    known = [_usd(finding) for finding in fixes if finding["monthly_savings_usd"] is not None]
+    many, free, unknown = len(fixes), known.count(Decimal(0)), len(fixes) - len(known)
+    cost, _ = total_savings((one["resource"]["arn"], [-_usd(one)]) for one in fixes)
+    savings = [usd for usd in known if usd > 0]
+    saved = dollars(sum(savings, Decimal(0)))
+    them = f"{many:,} of them" if many < len(others) else "all of them" if many > 1 else "it"
+    if not fixes:
+        return
+    if unknown == many:
+        yield f"The cost of fixing {them} is unknown."
+        return
+    parts = []
+    if cost or not unknown:
+        does = f"adds {dollars(cost)} a month" if cost else f"saves {saved} a month" if savings else "costs nothing"
+        parts.append(f"fixing {them} as recommended {does}")
+    if 0 < free < many:
+        parts.append(f"{free:,} of {many:,} fixes {'costs' if free == 1 else 'cost'} nothing")
+    if savings and (cost or unknown):
+        parts.append(f"{len(savings):,} {'saves' if len(savings) == 1 else 'save'} {saved}")
+    if unknown:
+        parts.append(f"the cost of {unknown:,} is unknown")
+    sentence = "; ".join(parts)
+    yield f"{sentence[0].upper()}{sentence[1:]}."
