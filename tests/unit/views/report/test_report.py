@@ -670,6 +670,15 @@ def test_complete_has_a_badge_and_incomplete_a_box_that_says_why(make) -> None:
     )
 
 
+def test_the_badge_counts_the_inconclusive_checks_and_leads_to_them(make) -> None:
+    one = make.scan(make.finding(), unknown=(make.unknown(),))
+    badge = re.search(r'class="badge">(.*?)</p>', rendered(one))[1]
+
+    assert badge == '<b>Complete</b> <a href="#unknown">1 check inconclusive</a>'
+    assert "<b>Complete</b> every required call succeeded" in rendered(make.scan())
+    assert words(page(one).inside["gaps"]) == "AWS answered every call."
+
+
 def test_the_top_fixes_are_the_best_five_of_different_resources(make) -> None:
     found = [
         make.finding(f"{n}.00", id=f"f{n}", resource=make.volume(f"v-{min(n, 7)}"), severity="low") for n in range(1, 9)
