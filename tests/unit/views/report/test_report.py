@@ -713,6 +713,24 @@ def test_a_fix_says_what_it_saves_what_it_takes_and_whether_it_can_be_undone(mak
     assert "Copy" not in second
 
 
+def test_a_deletion_says_that_its_command_only_backs_up(make) -> None:
+    backs_up = make.recommendation("5.00", "aws ec2 create-snapshot", action="snapshot-and-delete", reversible=True)
+    changes = make.recommendation("4.00", action="lower", reversible=True)
+    shown = rendered(
+        make.scan(
+            make.finding(recommendations=(backs_up,)),
+            make.finding(id="f2", resource=make.volume("v-2"), recommendations=(changes,)),
+        )
+    )
+    first, second = re.findall(r'<li>\s*<p class="what".*?</li>', shown, re.DOTALL)
+
+    for part in ("step 1 of 3: back up</span> <button", ">3 steps<", ">can be restored from the backup<"):
+        assert part in first, part
+    assert "step 1" not in second
+    assert ">can be undone<" in second
+    assert {"can be restored from the backup", "can be undone"} <= set(data(Page(shown))["texts"])
+
+
 def test_bars_by_owner_and_service_add_up_to_the_headline(make) -> None:
     found = [
         make.finding("10.00", id="a", owner="web"),

@@ -13,7 +13,7 @@ from slackwater import detectors
 from slackwater.views.scan.document import FindingDocument, RecommendationDocument, TotalsDocument
 from slackwater.views.scan.savings import total_savings, ways
 from slackwater.views.text.money import dollars
-from slackwater.views.text.words import measure, number
+from slackwater.views.text.words import count, measure, number
 
 FIXES: Final = 5
 """Fixes on the first screen."""
@@ -21,6 +21,12 @@ BARS: Final = 8
 """Owners and services that have a bar of their own. The last bar adds up the others."""
 FLAT: Final = 0.2
 """A series that moves by less than this part of the paid capacity is a flat line in a small picture."""
+DELETIONS: Final = frozenset(
+    {"back-up-and-delete", "image-and-terminate", "keep-as-archived-snapshot", "keep-as-snapshot", "snapshot-and-delete"}
+)
+"""Actions that back up, wait for the backup, and delete. Their command only backs up: people delete."""
+STEPS: Final = 3
+"""Steps of such an action."""
 SERVICES: Final = {"ebs": "EBS", "ec2": "EC2", "efs": "EFS", "fsx": "FSx"}
 SHARES: Final = (
     (Decimal("0.03"), "nearly none"),
@@ -37,11 +43,16 @@ SHARES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A fix for the first screen: its finding, the recommendation, and the work that it takes."""
+    """A fix for the first screen: its finding, the recommendation, and the work that it takes.
+
+    `steps` is how many a deletion takes whose command only backs up; 0 for others.
+    """
 
     finding: FindingDocument
     to_do: RecommendationDocument
     effort: str
+    steps: int
+    undo: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +114,22 @@ def top_fixes(findings: Iterable[FindingDocument]) -> list[Fix]:
     for finding in saving or able:
         by_resource.setdefault(finding["resource"]["arn"], finding)
     return [
-        Fix(finding, finding["recommendations"][0], effort(finding["recommendations"][0]))
+        Fix(finding, to_do, effort(to_do), steps(to_do), undo(to_do))
         for finding in list(by_resource.values())[:FIXES]
+        for to_do in finding["recommendations"][:1]
     ]
+
+
+def steps(to_do: RecommendationDocument) -> int:
+    """How many steps a deletion takes whose command only backs up; 0 for others."""
+    return STEPS if "command" in to_do and to_do["action"] in DELETIONS else 0
+
+
+def undo(to_do: RecommendationDocument) -> str:
+    """Whether and how a recommendation can be undone."""
+    if not to_do["reversible"]:
+        return "cannot be undone"
+    return "can be restored from the backup" if to_do["action"] in DELETIONS else "can be undone"
 
 
 def effort(to_do: RecommendationDocument) -> str:
@@ -113,6 +137,8 @@ def effort(to_do: RecommendationDocument) -> str:
     command = to_do.get("command")
     if command is None:
         return "manual change"
+    if steps(to_do):
+        return count(STEPS, "step")
     return (
         "several commands"
         if "\n" in command.strip() or command.startswith("for ") or " && " in command
