@@ -130,6 +130,19 @@ on("people", "a print shows what opens, light, and nothing to press", async (pag
   assert.ok((await brightness(page)) < 0.25, "light after the print");
 }, DARK);
 
+on("people", "a print names tags beside them, and fills the dots of severities", async (page) => {
+  await page.emulateMedia({ media: "print" });
+  await page.locator(".panel dl").first().waitFor();
+  const [name, value] = await page.locator(".panel dl").first().evaluate((list) => {
+    const tags = [...list.querySelectorAll("dt")].find((one) => one.textContent === "Tags");
+    return [tags, tags.nextSibling].map((one) => one.getBoundingClientRect().toJSON());
+  });
+  assert.equal(Math.round(name.top), Math.round(value.top), "Tags stand in another row");
+  assert.ok(name.right < value.left);
+  const dot = await page.$eval(".severity.high", (one) => getComputedStyle(one, "::before").printColorAdjust);
+  assert.equal(dot, "exact", "a printer leaves the dots empty");
+});
+
 on("people", "to print waits for the charts", async (page) => {
   await page.evaluate(() => {
     const blank = (canvas) => {

@@ -289,7 +289,8 @@ def test_the_time_is_what_the_scan_judged_as_of(make) -> None:
     shown = Page(render_report(doc))
 
     assert "as of 2026-11-15 23:00 UTC. The scan cost about $" in words(" ".join(shown.texts["p"]))
-    assert "As of 2026-11-15 23:00 UTC" in words(shown.inside["cost"])
+    times = "Data up to 2026-11-15 23:00 UTC Scan started 2026-11-16 09:07 UTC Scan ended 2026-11-16 09:07 UTC"
+    assert times in words(shown.inside["cost"])
     del doc["scan"]["as_of"]
     assert "scanned on 2026-11-16 09:07 UTC. The scan cost about $" in words(
         " ".join(Page(render_report(doc)).texts["p"])
@@ -744,6 +745,8 @@ def test_bars_by_owner_and_service_add_up_to_the_headline(make) -> None:
         section = re.search(rf'<h2 id="by-{by}">.*?</ol>', shown, re.DOTALL)[0]
         return [words(re.sub(r"<[^>]+>", " ", bar)) for bar in re.findall(r"<li>.*?</li>", section)]
 
+    note = "A resource with several findings counts once, with its best option."
+    assert note in re.search(r'<h2 id="by-owner">.*?</section>', shown, re.DOTALL)[0]
     assert bars("owner") == ["web 1 finding $10", "no owner tag 2 findings $4"]
     assert bars("service") == ["EBS 3 findings $14"]
     assert "Exactly $14.00 a month" in shown

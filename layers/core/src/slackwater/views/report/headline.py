@@ -21,9 +21,13 @@ BARS: Final = 8
 """Owners and services that have a bar of their own. The last bar adds up the others."""
 FLAT: Final = 0.2
 """A series that moves by less than this part of the paid capacity is a flat line in a small picture."""
-DELETIONS: Final = frozenset(
-    {"back-up-and-delete", "image-and-terminate", "keep-as-archived-snapshot", "keep-as-snapshot", "snapshot-and-delete"}
-)
+DELETIONS: Final = {
+    "back-up-and-delete",
+    "image-and-terminate",
+    "keep-as-archived-snapshot",
+    "keep-as-snapshot",
+    "snapshot-and-delete",
+}
 """Actions that back up, wait for the backup, and delete. Their command only backs up: people delete."""
 STEPS: Final = 3
 """Steps of such an action."""
