@@ -182,7 +182,7 @@ on("people", "a group that is narrowed says of how many, and has no sum", async 
   const unattached = findings.filter((f) => f.detector === "ebs-unattached" && f.kind === "waste");
   const head = "^EBS volume on no instance ebs-unattached\\s+";
   const all = unattached.length;
-  assert.match(await group.innerText(), new RegExp(`${head}${all} findings\\s+[\\d,.]+$`));
+  assert.match(await group.innerText(), new RegExp(`${head}${all} findings\\s+\\$[\\d,.]+$`));
   await page.selectOption('select[data-filter="severity"]', "high");
   const here = unattached.filter((f) => f.severity === "high").length;
   assert.match(await group.innerText(), new RegExp(`${head}${here} of ${all} findings$`));

@@ -125,10 +125,10 @@ def test_every_number_is_the_documents(make) -> None:
     shown = page(scan)
 
     assert "Exactly $1,234.50 a month" in words(" ".join(shown.texts["p"]))
-    assert words(shown.inside["f1"]).endswith("1,234.50")
+    assert words(shown.inside["f1"]).endswith(" saves $1,234.50")
     cost = words(shown.inside["cost"])
     assert f"about {doc['scan']['usage']['estimated_usd']} USD" in cost
-    assert "Requests to AWS 3 Metrics asked for 7, 70 points" in cost
+    assert "Requests to AWS 3 Read from CloudWatch 7 metrics, 70 points" in cost
     assert "ec2:DescribeVolumes 3" in cost
     assert "ap-northeast-1 of 123456789012" in cost
     assert "3 EBS volumes" in cost
@@ -182,8 +182,23 @@ def test_suppressed_findings_are_counted_with_the_reason(make) -> None:
 
     unlisted = words(shown.inside["unlisted"])
     assert unlisted.startswith("1 suppressed")
-    assert "a stronger finding tells of it" in unlisted
+    assert "covered by another finding" in unlisted
     assert "vol-kept" in unlisted
+
+
+def test_a_suppressed_finding_names_the_one_that_covers_it(make) -> None:
+    stronger = make.finding(
+        detector="ebs-idle", caveats=("The same issue was also found by ebs-surplus-iops. Only this is reported.",)
+    )
+    hidden = Unlisted("ebs-surplus-iops", stronger.resource, "a stronger finding tells of it")
+    shown = page(make.scan(stronger, unlisted=(hidden,)))
+
+    assert "covered by another finding: EBS volume that nothing reads or writes" in words(shown.inside["unlisted"])
+
+
+def test_no_failed_call_is_no_link(make) -> None:
+    assert "<li><b>0</b> calls failed</li>" in rendered(make.scan())
+    assert '<a href="#gaps"><b>1</b> call failed</a>' in rendered(make.scan(gaps=(make.gap(),)))
 
 
 def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -> None:
@@ -198,7 +213,7 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
         " ".join(shown.texts["p"])
     )
     assert "Slackwater: 3 findings, $15.00 a month" in shown.texts["title"]
-    assert "1 waste: 15.00 USD a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
+    assert "1 waste: $15.00 a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
         shown.inside["found-and-not"]
     )
     assert "#slow" in shown.values("href")
@@ -262,7 +277,7 @@ def test_findings_come_by_saving_and_groups_of_issues_come_first_without_a_sum(m
     ids = [id_ for tag, name, id_ in shown.attributes if tag == "li" and name == "id"]
     assert ids == ["waste", "mixed", "mild", "bad", "slow-z-z", "slow-a-b", "slow-ebs-idle", "in-ebs-idle"]
     assert words(shown.inside["slow-z-z"]) == "z-z z-z 1 finding performance"
-    assert words(shown.inside["in-ebs-idle"]) == "EBS volume that nothing reads or writes ebs-idle 1 finding 99.00"
+    assert words(shown.inside["in-ebs-idle"]) == "EBS volume that nothing reads or writes ebs-idle 1 finding $99.00"
     assert words(shown.inside["bad"]).endswith("costs nothing")
 
 
@@ -273,9 +288,9 @@ def test_a_sum_that_its_rows_do_not_come_to_says_by_what_it_is(make) -> None:
     ]
     shown = page(make.scan(cheap, *twice))
 
-    assert words(shown.inside["cheap"]).endswith("0.00 saves up to 15.55")
-    assert words(shown.inside["in-ebs-idle"]).endswith(" ebs-idle 1 finding up to 15.55")
-    assert words(shown.inside["in-efs-idle"]).endswith(" efs-idle 1 finding 3.00")
+    assert words(shown.inside["cheap"]).endswith("100 GiB on no instance saves up to $15.55")
+    assert words(shown.inside["in-ebs-idle"]).endswith(" ebs-idle 1 finding up to $15.55")
+    assert words(shown.inside["in-efs-idle"]).endswith(" efs-idle 1 finding $3.00")
     assert "Exactly $18.55 a month" in words(" ".join(shown.texts["p"])), (
         "the resource that two detectors flag counts once"
     )
@@ -379,7 +394,7 @@ def test_every_finding_has_an_anchor_and_what_it_is_filtered_and_sorted_by(make)
         "a3": "-3.00",
         "a4": None,
     }
-    assert words(shown.inside["a3"]).endswith("costs 3.00")
+    assert words(shown.inside["a3"]).endswith(" +$3.00")
     assert words(shown.inside["a2"]).endswith("unknown")
     assert "unknown" not in shown.inside["a4"]
     assert "low (1)" in shown.texts["option"]
@@ -425,7 +440,7 @@ def test_details_show_everything_about_a_finding(make) -> None:
     }
     assert [text[n] for n in read] == ["Read", "no points published"]
     assert [[text[n] for n in way] for way in shown_text["advice"]] == [
-        ["Delete it.", "saves 12.30 USD a month", "cannot be undone", "It is gone.", "aws ec2 delete-volume"],
+        ["Delete it.", "saves $12.30 a month", "cannot be undone", "It is gone.", "aws ec2 delete-volume"],
         ["Delete it.", "saving unknown", "cannot be undone", "It is gone."],
     ]
     assert [text[n] for n in shown_text["prices"]] == [
@@ -615,7 +630,7 @@ def test_times_are_shown_in_utc(make) -> None:
     scan = make.scan()
     later = replace(scan, finished_at=make.now + timedelta(hours=12, minutes=3))
 
-    assert "From 2026-11-16 09:07 UTC To 2026-11-16 21:10 UTC" in words(page(later).inside["cost"])
+    assert "Scan started 2026-11-16 09:07 UTC Scan ended 2026-11-16 21:10 UTC" in words(page(later).inside["cost"])
 
 
 def test_a_region_that_is_disabled_in_many_accounts_is_one_line_of_gaps(make) -> None:

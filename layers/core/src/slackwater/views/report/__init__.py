@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
-from slackwater.model.findings import REGION_DISABLED
+from slackwater.model.findings import REGION_DISABLED, STRONGER_FINDING
 from slackwater.model.rank import SEVERITIES
 from slackwater.model.verdicts import FindingKind, Severity
 from slackwater.views.report.details import details, visible
@@ -39,7 +39,14 @@ from slackwater.views.report.pictures import album, drawn, sparkline
 from slackwater.views.report.trends import HEIGHT, WIDTH
 from slackwater.views.report.trends import pictures as trends
 from slackwater.views.scan import trend
-from slackwater.views.scan.document import FindingDocument, GapDocument, ScanDocument, TotalsDocument
+from slackwater.views.scan.document import (
+    FindingDocument,
+    GapDocument,
+    ScanDocument,
+    TotalsDocument,
+    UnknownDocument,
+    UnlistedDocument,
+)
 from slackwater.views.scan.organization import Organization, Share, organized, within
 from slackwater.views.scan.savings import total_savings, ways
 from slackwater.views.text.money import dollars
@@ -142,7 +149,7 @@ def render_report(doc: ScanDocument, notice: str = "") -> str:
         trends=trends(points),
         gaps=_failures(head["gaps"], organization),
         unknown=reasons(doc["unknown"], NAMED),
-        unlisted=reasons(doc["unlisted"], NAMED),
+        unlisted=reasons(_suppressed(doc["unlisted"], findings), NAMED),
         wanted=_wanted(doc),
         snapshot=any(
             basis["source"].startswith("snapshot") for finding in findings for basis in finding["price_basis"]
@@ -374,6 +381,26 @@ def _rows(
         nobody: The value of the filter for an empty key.
     """
     return tuple(((one.key or nobody) if one.key in shown else "", names.get(one.key, one.key), one) for one in shares)
+
+
+def _suppressed(
+    unlisted: Iterable[UnlistedDocument], findings: Iterable[FindingDocument]
+) -> Iterator[UnlistedDocument | UnknownDocument]:
+    """What is not listed, with reasons in plain words that name the finding that covers it if it is known."""
+    by_arn: defaultdict[str, list[FindingDocument]] = defaultdict(list)
+    for finding in findings:
+        by_arn[finding["resource"]["arn"]].append(finding)
+    for one in unlisted:
+        if one["reason"] != STRONGER_FINDING:
+            yield one
+            continue
+        named = [
+            title(finding["detector"])
+            for finding in by_arn[one["resource"]["arn"]]
+            if any(one["detector"] in caveat for caveat in finding["caveats"])
+        ]
+        why = f"covered by another finding{f': {named[0]}' if named else ''}"
+        yield {"detector": one["detector"], "resource": one["resource"], "reason": why}
 
 
 def _places(doc: ScanDocument) -> str:
