@@ -811,6 +811,11 @@ def test_there_are_tabs_only_if_there_is_something_in_both(make) -> None:
     assert page(make.scan(make.finding())).values("data-tab") == []
 
 
+def test_a_filter_with_one_choice_is_left_out(make) -> None:
+    slow = make.finding(id="slow", severity="low", kind="performance", resource=make.volume("v-2"))
+    assert page(make.scan(make.finding(), slow)).values("data-filter") == ["severity", "kind"]
+
+
 def test_an_owner_is_named_as_one(make) -> None:
     assert "Owner: web" in words(page(make.scan(make.finding(owner="web"))).inside["f1"])
 

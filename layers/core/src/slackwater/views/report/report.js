@@ -449,10 +449,19 @@
   function turn(to) {
     tab = tabs.length ? to : "";
     for (const each of tabs) each.setAttribute("aria-pressed", String(each.dataset.tab === tab));
+    hideKind();
     const usual = tab === "other" ? "severity" : "saving";
     if (chosen || sort.value === usual) return narrow();
     sort.value = usual;
     order();
+  }
+
+  /** A tab is of one kind or two: the filter by kind is of use in "All" alone. */
+  function hideKind() {
+    const kind = filters.find((filter) => filter.dataset.filter === "kind");
+    if (!kind) return;
+    kind.parentElement.hidden = Boolean(tab);
+    if (tab) kind.value = "";
   }
 
   let haystacks;
@@ -576,6 +585,9 @@
       order();
     });
     for (const each of tabs) each.addEventListener("click", () => turn(each.dataset.tab));
+    one("#filters").addEventListener("click", ({ target }) => {
+      target.setAttribute("aria-expanded", String(target.getAttribute("aria-expanded") !== "true"));
+    });
     clear.addEventListener("click", () => {
       reset();
       search.focus();
@@ -639,6 +651,7 @@
 
   dress();
   if (list) {
+    hideKind();
     chosen = sort.value !== "saving"; // a browser may have kept what was typed and chosen
     if (chosen) order();
     else narrow();
