@@ -187,13 +187,22 @@ def test_suppressed_findings_are_counted_with_the_reason(make) -> None:
 
 
 def test_a_suppressed_finding_names_the_one_that_covers_it(make) -> None:
-    stronger = make.finding(
-        detector="ebs-idle", caveats=("The same issue was also found by ebs-surplus-iops. Only this is reported.",)
+    others = "ebs-surplus-iops, ec2-idle of vol-7"
+    caveat = f"The same issue was also found by {others}. Only this finding is reported."
+    stronger = make.finding(detector="ebs-idle", caveats=(caveat,))
+    reason = "a stronger finding tells of it"
+    hidden = (
+        Unlisted("ebs-surplus-iops", stronger.resource, reason),
+        Unlisted("ec2-idle", make.volume("vol-7"), reason),
+        Unlisted("efs-idle", make.volume("vol-8"), reason),
     )
-    hidden = Unlisted("ebs-surplus-iops", stronger.resource, "a stronger finding tells of it")
-    shown = page(make.scan(stronger, unlisted=(hidden,)))
+    shown = page(make.scan(stronger, unlisted=hidden))
 
-    assert "covered by another finding: EBS volume that nothing reads or writes" in words(shown.inside["unlisted"])
+    named = "covered by another finding: EBS volume that nothing reads or writes 1"
+    rows = words(shown.inside["unlisted"])
+    assert f"ebs-surplus-iops {named} scratch" in rows
+    assert f"ec2-idle {named} vol-7" in rows
+    assert "efs-idle covered by another finding 1 vol-8" in rows
 
 
 def test_no_failed_call_is_no_link(make) -> None:

@@ -88,6 +88,9 @@ LONG: Final = 1_500
 TIDES: Final = "M" + " ".join(f"{x} {18 - 15 * abs(x / 600 - 1) ** 2.5 * cos(x / 17):.1f}" for x in range(0, 1201, 4))
 """A wave that comes to rest in the middle."""
 
+ALSO_FOUND: Final = re.compile(r"^The same issue was also found by (.+)\. Only this finding is reported\.$")
+"""The caveat of a finding that covers others: `efs-idle, ebs-idle of vol-1`."""
+
 _INDENT: Final = re.compile(r"^\s+", re.MULTILINE)
 
 
@@ -386,20 +389,20 @@ def _rows(
 def _suppressed(
     unlisted: Iterable[UnlistedDocument], findings: Iterable[FindingDocument]
 ) -> Iterator[UnlistedDocument | UnknownDocument]:
-    """What is not listed, with reasons in plain words that name the finding that covers it if it is known."""
-    by_arn: defaultdict[str, list[FindingDocument]] = defaultdict(list)
+    """What is not listed, with the name of the finding that covers it, if a caveat of one says so."""
+    covering: dict[str, str] = {}
     for finding in findings:
-        by_arn[finding["resource"]["arn"]].append(finding)
+        for caveat in finding["caveats"]:
+            for found in ALSO_FOUND.findall(caveat):
+                for other in found.split(", "):
+                    of = other if " of " in other else f"{other} of {finding['resource']['id']}"
+                    covering[of] = title(finding["detector"])
     for one in unlisted:
         if one["reason"] != STRONGER_FINDING:
             yield one
             continue
-        named = [
-            title(finding["detector"])
-            for finding in by_arn[one["resource"]["arn"]]
-            if any(one["detector"] in caveat for caveat in finding["caveats"])
-        ]
-        why = f"covered by another finding{f': {named[0]}' if named else ''}"
+        by = covering.get(f"{one['detector']} of {one['resource']['id']}")
+        why = f"covered by another finding{f': {by}' if by else ''}"
         yield {"detector": one["detector"], "resource": one["resource"], "reason": why}
 
 
