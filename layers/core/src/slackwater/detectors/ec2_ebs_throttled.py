@@ -317,10 +317,7 @@ BACK_AGAIN: Final = NO_CHECKS | LOW_DAY | {BALANCE: RISING}
 FORTY: Final = {THROUGHPUT.check: [0.4, 0.25, *[0.0] * 22] * 8}
 STUCK: Final = FORTY | {BALANCE: [50.0, *[0.0] * 8, *(20.0 + i / 4 for i in range(279))] * 8}
 AT_ONCE: Final = FORTY | {BALANCE: [50.0, 20.0, *(2.0 + i / 3 for i in range(286))] * 8}
-SLOWER: dict[str, Any] = {
-    "instance_type": "m6i.2xlarge",
-    "records": (*TYPES, replace(DATA, iops=3_000, throughput_mib_s=125)),
-}
+SLOWER: dict[str, Any] = {"instance_type": "m6i.2xlarge", "records": (*TYPES, replace(DATA, iops=3_000, throughput_mib_s=125))}
 
 quiet = Cases(SERVER, QUIET, records=(DATA, *TYPES), period_s=HOUR_S, days=8)
 batch = replace(quiet, metrics={**QUIET, **MOVED, THROUGHPUT.check: SIX_HOURS})
