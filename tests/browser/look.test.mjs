@@ -130,6 +130,19 @@ on("people", "a print shows what opens, light, and nothing to press", async (pag
   assert.ok((await brightness(page)) < 0.25, "light after the print");
 }, DARK);
 
+on("people", "a print names tags beside them, and fills the dots of severities", async (page) => {
+  await page.emulateMedia({ media: "print" });
+  await page.locator(".panel dl").first().waitFor();
+  const [name, value] = await page.locator(".panel dl").first().evaluate((list) => {
+    const tags = [...list.querySelectorAll("dt")].find((one) => one.textContent === "Tags");
+    return [tags, tags.nextSibling].map((one) => one.getBoundingClientRect().toJSON());
+  });
+  assert.equal(Math.round(name.top), Math.round(value.top), "Tags stand in another row");
+  assert.ok(name.right < value.left);
+  const dot = await page.$eval(".severity.high", (one) => getComputedStyle(one, "::before").printColorAdjust);
+  assert.equal(dot, "exact", "a printer leaves the dots empty");
+});
+
 on("people", "to print waits for the charts", async (page) => {
   await page.evaluate(() => {
     const blank = (canvas) => {
@@ -203,8 +216,10 @@ on("people", "a screen reader gets the parts, findings and changes", async (page
 
 on("people", "the money comes first, and gaps are above the findings", async (page, { document: { totals } }) => {
   const money = Number(totals.by_kind.waste.monthly_savings_usd).toLocaleString("en-US", { minimumFractionDigits: 2 });
-  assert.match(await page.innerText("h1"), /^At least\s+\$12\.8k a month · \$153k a year · 50 findings/);
+  assert.match(await page.innerText("h1"), /^Save at least \$12\.8k a month · \$153k a year · 50 findings/);
   assert.ok((await page.innerText("main > section")).includes(`Exactly $${money} a month`));
+  const height = await page.$eval("h1", (title) => title.getBoundingClientRect().height);
+  assert.ok(height < 70, `the headline takes two lines: ${height} pixels`);
   const tops = await page.evaluate(() => {
     const parts = ["h1", "#gaps", "#findings"].map((part) => document.querySelector(part));
     return parts.map((part) => part.getBoundingClientRect().top);

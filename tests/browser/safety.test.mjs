@@ -116,16 +116,16 @@ on("people", "markup that got in all the same would run nothing, and fetch nothi
 });
 
 on("people", "without JavaScript all can be read, and nothing pretends to work", async (page, { document }) => {
-  const money = (usd) => Number(usd).toLocaleString("en-US", { minimumFractionDigits: 2 }).replace("-", "costs ");
+  const money = (usd) => Number(usd).toLocaleString("en-US", { minimumFractionDigits: 2 });
   const total = money(document.totals.by_kind.waste.monthly_savings_usd);
   assert.ok((await page.innerText("main > section")).includes(total));
-  for (const { id, kind, resource, summary, monthly_savings_usd: usd, recommendations } of document.findings) {
+  for (const { id, resource, summary, monthly_savings_usd: usd, recommendations } of document.findings) {
     const row = page.locator(`[data-finding="${id}"]`);
     assert.ok(await row.isVisible());
     const text = await row.innerText();
     for (const part of [resource.name, summary].map(seen)) assert.ok(text.includes(part), part);
-    const free = kind !== "waste" && !Number(usd);
-    const saving = usd === null ? "unknown" : free ? "costs nothing" : money(usd);
+    const known = usd < 0 ? `+$${money(-usd)}` : Number(usd) ? `saves $${money(usd)}` : "costs nothing";
+    const saving = usd === null ? "unknown" : known;
     if (recommendations.length) assert.ok(text.includes(saving), `${usd} in ${text}`);
   }
   assert.match(await page.innerText("#gaps"), /elasticfilesystem:DescribeFileSystems/);

@@ -110,7 +110,7 @@ def test_terminal_report_and_slack_say_the_same_figure_first(shown: Demo) -> Non
     assert f"${float(waste):,.0f} a month (" in printed
     assert doc["totals"]["waste_monthly_savings_usd"] == waste
     short = f"${float(waste) / 1_000:.1f}k a month"
-    assert re.search(rf'<h1 id="sum">\s*<span class="big">{re.escape(short)}</span>', page)
+    assert re.search(rf'<h1 id="sum">\s*<span class="big">Save {re.escape(short)}</span>', page)
     assert f"Exactly ${figure} a month" in page
     assert f"<title>Slackwater: {len(doc['findings'])} findings, ${figure} a month</title>" in page
     assert f" findings: ${figure} a month can be saved, " in head["text"]["text"]

@@ -41,6 +41,7 @@ HOSTILE = (
 )
 MANY = 1_000
 MEGABYTE = 1_000_000
+UNPRICED = "the cost of 1 is unknown."
 
 
 class Page(HTMLParser):
@@ -107,7 +108,7 @@ def test_the_money_comes_first_then_what_was_not_seen_then_the_findings(make) ->
     )
     text = words(shown.inside["sum"])
 
-    assert text == "$12 a month · $148 a year · 2 findings · all at high confidence"
+    assert text == "Save $12 a month · $148 a year · 2 findings · all at high confidence"
     assert "Exactly $12.30 a month" in words(" ".join(shown.texts["p"]))
     assert "2 findings, 1 unpriced" in words(shown.inside["found-and-not"])
     order = [
@@ -124,10 +125,10 @@ def test_every_number_is_the_documents(make) -> None:
     shown = page(scan)
 
     assert "Exactly $1,234.50 a month" in words(" ".join(shown.texts["p"]))
-    assert words(shown.inside["f1"]).endswith("1,234.50")
+    assert words(shown.inside["f1"]).endswith(" saves $1,234.50")
     cost = words(shown.inside["cost"])
     assert f"about {doc['scan']['usage']['estimated_usd']} USD" in cost
-    assert "Requests to AWS 3 Metrics asked for 7, 70 points" in cost
+    assert "Requests to AWS 3 Read from CloudWatch 7 metrics, 70 points" in cost
     assert "ec2:DescribeVolumes 3" in cost
     assert "ap-northeast-1 of 123456789012" in cost
     assert "3 EBS volumes" in cost
@@ -142,7 +143,7 @@ def test_what_could_not_be_seen_is_as_loud_as_what_was_found(make) -> None:
     ]
     shown = page(make.scan(make.finding("5.00"), gaps=(make.gap(), optional), unknown=tuple(unknown)))
 
-    assert words(shown.inside["sum"]) == "At least $5 a month · $60 a year · 1 finding · all at high confidence"
+    assert words(shown.inside["sum"]) == "Save at least $5 a month · $60 a year · 1 finding · all at high confidence"
     assert "Incomplete" in shown.texts["strong"]
     seen = words(shown.inside["found-and-not"])
     assert "Incomplete: 1 required call failed" in seen
@@ -181,8 +182,32 @@ def test_suppressed_findings_are_counted_with_the_reason(make) -> None:
 
     unlisted = words(shown.inside["unlisted"])
     assert unlisted.startswith("1 suppressed")
-    assert "a stronger finding tells of it" in unlisted
+    assert "covered by another finding" in unlisted
     assert "vol-kept" in unlisted
+
+
+def test_a_suppressed_finding_names_the_one_that_covers_it(make) -> None:
+    others = "ebs-surplus-iops, ec2-idle of vol-7"
+    caveat = f"The same issue was also found by {others}. Only this finding is reported."
+    stronger = make.finding(detector="ebs-idle", caveats=(caveat,))
+    reason = "a stronger finding tells of it"
+    hidden = (
+        Unlisted("ebs-surplus-iops", stronger.resource, reason),
+        Unlisted("ec2-idle", make.volume("vol-7"), reason),
+        Unlisted("efs-idle", make.volume("vol-8"), reason),
+    )
+    shown = page(make.scan(stronger, unlisted=hidden))
+
+    named = "covered by another finding: EBS volume that nothing reads or writes 1"
+    rows = words(shown.inside["unlisted"])
+    assert f"ebs-surplus-iops {named} scratch" in rows
+    assert f"ec2-idle {named} vol-7" in rows
+    assert "efs-idle covered by another finding 1 vol-8" in rows
+
+
+def test_no_failed_call_is_no_link(make) -> None:
+    assert "<li><b>0</b> calls failed</li>" in rendered(make.scan())
+    assert '<a href="#gaps"><b>1</b> call failed</a>' in rendered(make.scan(gaps=(make.gap(),)))
 
 
 def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -> None:
@@ -192,15 +217,49 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
     risk = make.finding("-2.00", id="risk", kind="risk", detector="ec2-idle", resource=make.volume("v-3"))
     shown = page(make.scan(make.finding("12.30", "15.00"), slow, risk))
 
-    assert words(shown.inside["sum"]).startswith("$15 a month · $180 a year · 3 findings")
-    assert (
-        "Also 1 performance issue and 1 risk. Recommended fixes: +$5 a month. The best options save up to $4 a month."
-    ) in words(" ".join(shown.texts["p"]))
+    assert words(shown.inside["sum"]).startswith("Save $15 a month · $180 a year · 3 findings")
+    assert ("1 performance issue and 1 risk. Fixing all of them as recommended adds $5 a month. ") in words(
+        " ".join(shown.texts["p"])
+    )
     assert "Slackwater: 3 findings, $15.00 a month" in shown.texts["title"]
-    assert "1 waste: 15.00 USD a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
+    assert "1 waste: $15.00 a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
         shown.inside["found-and-not"]
     )
     assert "#slow" in shown.values("href")
+
+
+@pytest.mark.parametrize(
+    ("savings", "says"),
+    [
+        (["-3.00"], "Fixing it as recommended adds $3 a month."),
+        (["2.74"], "Fixing it as recommended saves $2.74 a month."),
+        ([None], "The cost of fixing it is unknown."),
+        ([None, None], "The cost of fixing all of them is unknown."),
+        (["0.00", "0.00"], "Fixing all of them as recommended costs nothing."),
+        (["-3.00", "0.00"], "Fixing all of them as recommended adds $3 a month; 1 of 2 fixes costs nothing."),
+        (
+            ["-3.00", "0.00", "0.00", "2.74", None],
+            f"Fixing all of them as recommended adds $3 a month; 2 of 5 fixes cost nothing; 1 saves $2.74; {UNPRICED}",
+        ),
+        (["0.00", None], f"1 of 2 fixes costs nothing; {UNPRICED}"),
+        (["-3.00", ""], "Fixing 1 of them as recommended adds $3 a month."),
+        ([""], ""),
+    ],
+)
+def test_one_sentence_says_what_the_fixes_of_issues_cost(make, savings: list[str | None], says: str) -> None:
+    def slow(number: int, usd: str | None) -> Any:
+        advice = {"recommendations": ()} if usd == "" else {}
+        of = {"id": f"f{number}", "kind": "performance", "resource": make.volume(f"v-{number}")}
+        return make.finding(usd or None, **of, **advice)
+
+    found = [slow(number, usd) for number, usd in enumerate(savings)]
+    counts = f"{len(found)} performance issue{'' if len(found) == 1 else 's'}."
+
+    assert also_of(make.scan(*found)) == f"{counts} {says}".rstrip()
+
+
+def also_of(scan: Any) -> str:
+    return words(re.search(r'class="beside">(.*?)</p>', rendered(scan))[1])
 
 
 def test_without_waste_the_headline_says_so(make) -> None:
@@ -208,7 +267,7 @@ def test_without_waste_the_headline_says_so(make) -> None:
 
     assert words(page(make.scan(slow)).inside["sum"]) == "No waste found · 1 finding"
     assert words(page(make.scan(slow, gaps=(make.gap(),))).inside["sum"]) == "No waste found so far · 1 finding"
-    assert "Also 1 performance issue." in words(" ".join(page(make.scan(slow)).texts["p"]))
+    assert also_of(make.scan(slow)) == "1 performance issue. Fixing it as recommended costs nothing."
 
 
 def test_waste_that_nobody_can_price_is_not_zero(make) -> None:
@@ -227,7 +286,7 @@ def test_findings_come_by_saving_and_groups_of_issues_come_first_without_a_sum(m
     ids = [id_ for tag, name, id_ in shown.attributes if tag == "li" and name == "id"]
     assert ids == ["waste", "mixed", "mild", "bad", "slow-z-z", "slow-a-b", "slow-ebs-idle", "in-ebs-idle"]
     assert words(shown.inside["slow-z-z"]) == "z-z z-z 1 finding performance"
-    assert words(shown.inside["in-ebs-idle"]) == "EBS volume that nothing reads or writes ebs-idle 1 finding 99.00"
+    assert words(shown.inside["in-ebs-idle"]) == "EBS volume that nothing reads or writes ebs-idle 1 finding $99.00"
     assert words(shown.inside["bad"]).endswith("costs nothing")
 
 
@@ -238,9 +297,9 @@ def test_a_sum_that_its_rows_do_not_come_to_says_by_what_it_is(make) -> None:
     ]
     shown = page(make.scan(cheap, *twice))
 
-    assert words(shown.inside["cheap"]).endswith("0.00 saves up to 15.55")
-    assert words(shown.inside["in-ebs-idle"]).endswith(" ebs-idle 1 finding up to 15.55")
-    assert words(shown.inside["in-efs-idle"]).endswith(" efs-idle 1 finding 3.00")
+    assert words(shown.inside["cheap"]).endswith("100 GiB on no instance saves up to $15.55")
+    assert words(shown.inside["in-ebs-idle"]).endswith(" ebs-idle 1 finding up to $15.55")
+    assert words(shown.inside["in-efs-idle"]).endswith(" efs-idle 1 finding $3.00")
     assert "Exactly $18.55 a month" in words(" ".join(shown.texts["p"])), (
         "the resource that two detectors flag counts once"
     )
@@ -254,7 +313,8 @@ def test_the_time_is_what_the_scan_judged_as_of(make) -> None:
     shown = Page(render_report(doc))
 
     assert "as of 2026-11-15 23:00 UTC. The scan cost about $" in words(" ".join(shown.texts["p"]))
-    assert "As of 2026-11-15 23:00 UTC" in words(shown.inside["cost"])
+    times = "Data up to 2026-11-15 23:00 UTC Scan started 2026-11-16 09:07 UTC Scan ended 2026-11-16 09:07 UTC"
+    assert times in words(shown.inside["cost"])
     del doc["scan"]["as_of"]
     assert "scanned on 2026-11-16 09:07 UTC. The scan cost about $" in words(
         " ".join(Page(render_report(doc)).texts["p"])
@@ -343,7 +403,7 @@ def test_every_finding_has_an_anchor_and_what_it_is_filtered_and_sorted_by(make)
         "a3": "-3.00",
         "a4": None,
     }
-    assert words(shown.inside["a3"]).endswith("costs 3.00")
+    assert words(shown.inside["a3"]).endswith(" +$3.00")
     assert words(shown.inside["a2"]).endswith("unknown")
     assert "unknown" not in shown.inside["a4"]
     assert "low (1)" in shown.texts["option"]
@@ -389,7 +449,7 @@ def test_details_show_everything_about_a_finding(make) -> None:
     }
     assert [text[n] for n in read] == ["Read", "no points published"]
     assert [[text[n] for n in way] for way in shown_text["advice"]] == [
-        ["Delete it.", "saves 12.30 USD a month", "cannot be undone", "It is gone.", "aws ec2 delete-volume"],
+        ["Delete it.", "saves $12.30 a month", "cannot be undone", "It is gone.", "aws ec2 delete-volume"],
         ["Delete it.", "saving unknown", "cannot be undone", "It is gone."],
     ]
     assert [text[n] for n in shown_text["prices"]] == [
@@ -579,7 +639,7 @@ def test_times_are_shown_in_utc(make) -> None:
     scan = make.scan()
     later = replace(scan, finished_at=make.now + timedelta(hours=12, minutes=3))
 
-    assert "From 2026-11-16 09:07 UTC To 2026-11-16 21:10 UTC" in words(page(later).inside["cost"])
+    assert "Scan started 2026-11-16 09:07 UTC Scan ended 2026-11-16 21:10 UTC" in words(page(later).inside["cost"])
 
 
 def test_a_region_that_is_disabled_in_many_accounts_is_one_line_of_gaps(make) -> None:
@@ -635,6 +695,15 @@ def test_complete_has_a_badge_and_incomplete_a_box_that_says_why(make) -> None:
     )
 
 
+def test_the_badge_counts_the_inconclusive_checks_and_leads_to_them(make) -> None:
+    one = make.scan(make.finding(), unknown=(make.unknown(),))
+    badge = re.search(r'class="badge">(.*?)</p>', rendered(one))[1]
+
+    assert badge == '<b>Complete</b> <a href="#unknown">1 check inconclusive</a>'
+    assert "<b>Complete</b> every required call succeeded" in rendered(make.scan())
+    assert words(page(one).inside["gaps"]) == "AWS answered every call."
+
+
 def test_the_top_fixes_are_the_best_five_of_different_resources(make) -> None:
     found = [
         make.finding(f"{n}.00", id=f"f{n}", resource=make.volume(f"v-{min(n, 7)}"), severity="low") for n in range(1, 9)
@@ -669,6 +738,24 @@ def test_a_fix_says_what_it_saves_what_it_takes_and_whether_it_can_be_undone(mak
     assert "Copy" not in second
 
 
+def test_a_deletion_says_that_its_command_only_backs_up(make) -> None:
+    backs_up = make.recommendation("5.00", "aws ec2 create-snapshot", action="snapshot-and-delete", reversible=True)
+    changes = make.recommendation("4.00", action="lower", reversible=True)
+    shown = rendered(
+        make.scan(
+            make.finding(recommendations=(backs_up,)),
+            make.finding(id="f2", resource=make.volume("v-2"), recommendations=(changes,)),
+        )
+    )
+    first, second = re.findall(r'<li>\s*<p class="what".*?</li>', shown, re.DOTALL)
+
+    for part in ("step 1 of 3: back up</span> <button", ">3 steps<", ">can be restored from the backup<"):
+        assert part in first, part
+    assert "step 1" not in second
+    assert ">can be undone<" in second
+    assert {"can be restored from the backup", "can be undone"} <= set(data(Page(shown))["texts"])
+
+
 def test_bars_by_owner_and_service_add_up_to_the_headline(make) -> None:
     found = [
         make.finding("10.00", id="a", owner="web"),
@@ -682,6 +769,8 @@ def test_bars_by_owner_and_service_add_up_to_the_headline(make) -> None:
         section = re.search(rf'<h2 id="by-{by}">.*?</ol>', shown, re.DOTALL)[0]
         return [words(re.sub(r"<[^>]+>", " ", bar)) for bar in re.findall(r"<li>.*?</li>", section)]
 
+    note = "A resource with several findings counts once, with its best option."
+    assert note in re.search(r'<h2 id="by-owner">.*?</section>', shown, re.DOTALL)[0]
     assert bars("owner") == ["web 1 finding $10", "no owner tag 2 findings $4"]
     assert bars("service") == ["EBS 3 findings $14"]
     assert "Exactly $14.00 a month" in shown
@@ -709,6 +798,17 @@ def test_a_flat_series_is_a_bar_of_used_against_paid(make, values: list[float | 
         assert 'width="8.25"' in text
 
 
+def test_a_bar_shows_what_is_left_now_and_not_the_most_there_was(make) -> None:
+    left = Evidence(
+        label="Credits left", value=1 << 30, unit="bytes", series=Series.of(0, 3_600, [1.5 * (1 << 30), 1 << 30]),
+        scale=float(10 << 30),
+    )  # fmt: skip
+    text = rendered(make.scan(make.finding(evidence=(left,))))
+
+    assert "<span>1 GiB of 10 GiB</span>" in text
+    assert 'width="10.00"' in text
+
+
 def test_a_detector_has_its_title_and_one_that_is_unknown_its_id() -> None:
     assert title("ebs-idle") == "EBS volume that nothing reads or writes"
     assert title("../x") == "../x"
@@ -718,6 +818,11 @@ def test_there_are_tabs_only_if_there_is_something_in_both(make) -> None:
     slow = make.finding(id="slow", kind="performance", resource=make.volume("v-2"))
     assert page(make.scan(make.finding(), slow)).values("data-tab") == ["waste", "other", ""]
     assert page(make.scan(make.finding())).values("data-tab") == []
+
+
+def test_a_filter_with_one_choice_is_left_out(make) -> None:
+    slow = make.finding(id="slow", severity="low", kind="performance", resource=make.volume("v-2"))
+    assert page(make.scan(make.finding(), slow)).values("data-filter") == ["severity", "kind"]
 
 
 def test_an_owner_is_named_as_one(make) -> None:

@@ -36,8 +36,8 @@ def test_values_are_shown_with_their_unit(value: float | str, unit: str, text: s
 @pytest.mark.parametrize(
     ("usd", "text"),
     [
-        ("1234.50", "saves 1,234.50 USD a month"),
-        ("-12.00", "costs 12.00 USD a month"),
+        ("1234.50", "saves $1,234.50 a month"),
+        ("-12.00", "+$12.00 a month"),
         ("0.00", "costs nothing"),
         (None, "saving unknown"),
     ],

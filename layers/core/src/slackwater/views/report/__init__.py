@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
-from slackwater.model.findings import REGION_DISABLED
+from slackwater.model.findings import REGION_DISABLED, STRONGER_FINDING
 from slackwater.model.rank import SEVERITIES
 from slackwater.model.verdicts import FindingKind, Severity
 from slackwater.views.report.details import details, visible
@@ -39,7 +39,14 @@ from slackwater.views.report.pictures import album, drawn, sparkline
 from slackwater.views.report.trends import HEIGHT, WIDTH
 from slackwater.views.report.trends import pictures as trends
 from slackwater.views.scan import trend
-from slackwater.views.scan.document import FindingDocument, GapDocument, ScanDocument, TotalsDocument
+from slackwater.views.scan.document import (
+    FindingDocument,
+    GapDocument,
+    ScanDocument,
+    TotalsDocument,
+    UnknownDocument,
+    UnlistedDocument,
+)
 from slackwater.views.scan.organization import Organization, Share, organized, within
 from slackwater.views.scan.savings import total_savings, ways
 from slackwater.views.text.money import dollars
@@ -80,6 +87,9 @@ LONG: Final = 1_500
 """Findings, from which on a browser lays out only those in sight."""
 TIDES: Final = "M" + " ".join(f"{x} {18 - 15 * abs(x / 600 - 1) ** 2.5 * cos(x / 17):.1f}" for x in range(0, 1201, 4))
 """A wave that comes to rest in the middle."""
+
+ALSO_FOUND: Final = re.compile(r"^The same issue was also found by (.+)\. Only this finding is reported\.$")
+"""The caveat of a finding that covers others: `efs-idle, ebs-idle of vol-1`."""
 
 _INDENT: Final = re.compile(r"^\s+", re.MULTILINE)
 
@@ -142,7 +152,7 @@ def render_report(doc: ScanDocument, notice: str = "") -> str:
         trends=trends(points),
         gaps=_failures(head["gaps"], organization),
         unknown=reasons(doc["unknown"], NAMED),
-        unlisted=reasons(doc["unlisted"], NAMED),
+        unlisted=reasons(_suppressed(doc["unlisted"], findings), NAMED),
         wanted=_wanted(doc),
         snapshot=any(
             basis["source"].startswith("snapshot") for finding in findings for basis in finding["price_basis"]
@@ -374,6 +384,26 @@ def _rows(
         nobody: The value of the filter for an empty key.
     """
     return tuple(((one.key or nobody) if one.key in shown else "", names.get(one.key, one.key), one) for one in shares)
+
+
+def _suppressed(
+    unlisted: Iterable[UnlistedDocument], findings: Iterable[FindingDocument]
+) -> Iterator[UnlistedDocument | UnknownDocument]:
+    """What is not listed, with the name of the finding that covers it, if a caveat of one says so."""
+    covering: dict[str, str] = {}
+    for finding in findings:
+        for caveat in finding["caveats"]:
+            for found in ALSO_FOUND.findall(caveat):
+                for other in found.split(", "):
+                    of = other if " of " in other else f"{other} of {finding['resource']['id']}"
+                    covering[of] = title(finding["detector"])
+    for one in unlisted:
+        if one["reason"] != STRONGER_FINDING:
+            yield one
+            continue
+        by = covering.get(f"{one['detector']} of {one['resource']['id']}")
+        why = f"covered by another finding{f': {by}' if by else ''}"
+        yield {"detector": one["detector"], "resource": one["resource"], "reason": why}
 
 
 def _places(doc: ScanDocument) -> str:

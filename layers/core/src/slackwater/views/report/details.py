@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any, Final
 
+from slackwater.views.report.headline import undo
 from slackwater.views.report.pictures import Album
 from slackwater.views.scan.document import FindingDocument, PriceBasisDocument, RecommendationDocument
 from slackwater.views.text.one_line import code_point
@@ -71,7 +72,7 @@ def _recommendation(to_do: RecommendationDocument, texts: Texts) -> list[int]:
     sentences = (
         to_do["summary"],
         saving(to_do["monthly_savings_usd"]),
-        "can be undone" if to_do["reversible"] else "cannot be undone",
+        undo(to_do),
         to_do["risk"],
         *([to_do["command"]] if "command" in to_do else []),
     )

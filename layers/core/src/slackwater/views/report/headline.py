@@ -2,7 +2,7 @@
 
 import pkgutil
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -13,7 +13,7 @@ from slackwater import detectors
 from slackwater.views.scan.document import FindingDocument, RecommendationDocument, TotalsDocument
 from slackwater.views.scan.savings import total_savings, ways
 from slackwater.views.text.money import dollars
-from slackwater.views.text.words import measure, number
+from slackwater.views.text.words import count, measure, number
 
 FIXES: Final = 5
 """Fixes on the first screen."""
@@ -21,6 +21,16 @@ BARS: Final = 8
 """Owners and services that have a bar of their own. The last bar adds up the others."""
 FLAT: Final = 0.2
 """A series that moves by less than this part of the paid capacity is a flat line in a small picture."""
+DELETIONS: Final = {
+    "back-up-and-delete",
+    "image-and-terminate",
+    "keep-as-archived-snapshot",
+    "keep-as-snapshot",
+    "snapshot-and-delete",
+}
+"""Actions that back up, wait for the backup, and delete. Their command only backs up: people delete."""
+STEPS: Final = 3
+"""Steps of such an action."""
 SERVICES: Final = {"ebs": "EBS", "ec2": "EC2", "efs": "EFS", "fsx": "FSx"}
 SHARES: Final = (
     (Decimal("0.03"), "nearly none"),
@@ -37,11 +47,16 @@ SHARES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A fix for the first screen: its finding, the recommendation, and the work that it takes."""
+    """A fix for the first screen: its finding, the recommendation, and the work that it takes.
+
+    `steps` is how many a deletion takes whose command only backs up; 0 for others.
+    """
 
     finding: FindingDocument
     to_do: RecommendationDocument
     effort: str
+    steps: int
+    undo: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +118,22 @@ def top_fixes(findings: Iterable[FindingDocument]) -> list[Fix]:
     for finding in saving or able:
         by_resource.setdefault(finding["resource"]["arn"], finding)
     return [
-        Fix(finding, finding["recommendations"][0], effort(finding["recommendations"][0]))
+        Fix(finding, to_do, effort(to_do), steps(to_do), undo(to_do))
         for finding in list(by_resource.values())[:FIXES]
+        for to_do in finding["recommendations"][:1]
     ]
+
+
+def steps(to_do: RecommendationDocument) -> int:
+    """How many steps a deletion takes whose command only backs up; 0 for others."""
+    return STEPS if "command" in to_do and to_do["action"] in DELETIONS else 0
+
+
+def undo(to_do: RecommendationDocument) -> str:
+    """Whether and how a recommendation can be undone."""
+    if not to_do["reversible"]:
+        return "cannot be undone"
+    return "can be restored from the backup" if to_do["action"] in DELETIONS else "can be undone"
 
 
 def effort(to_do: RecommendationDocument) -> str:
@@ -113,6 +141,8 @@ def effort(to_do: RecommendationDocument) -> str:
     command = to_do.get("command")
     if command is None:
         return "manual change"
+    if steps(to_do):
+        return count(STEPS, "step")
     return (
         "several commands"
         if "\n" in command.strip() or command.startswith("for ") or " && " in command
@@ -151,8 +181,9 @@ def _bars(filed: Iterable[tuple[str, FindingDocument]]) -> list[Bar]:
 
 
 def usage(finding: FindingDocument) -> Usage | None:
-    """Used against paid, from the first fact that has both; None if its series is not flat, or there is no
-    such fact.
+    """Used against paid, or left of a credit balance, from the first fact with a series and a scale.
+
+    The bar shows the value of the fact, as its summary does. None if the series is not flat, or there is no such fact.
     """
     for fact in finding["evidence"]:
         series, paid = fact.get("series"), fact.get("scale")
@@ -162,9 +193,13 @@ def usage(finding: FindingDocument) -> Usage | None:
         most, least = max(values), min(values)
         if not paid or least < 0 or most > paid or most - least > FLAT * paid:
             return None
-        unit = fact["unit"]
-        used = measure(most, unit) if unit in {"bytes", "percent"} else number(most)
-        return Usage(f"{used} of {measure(paid, unit)}", most / paid * 100)
+        value, unit = fact["value"], fact["unit"]
+        if isinstance(value, str):
+            value = most
+        if not 0 <= value <= paid:
+            return None
+        used = measure(value, unit) if unit in {"bytes", "percent"} else number(value)
+        return Usage(f"{used} of {measure(paid, unit)}", value / paid * 100)
     return None
 
 
@@ -184,12 +219,36 @@ def _usd(finding: FindingDocument) -> Decimal:
 
 
 def also(findings: Iterable[FindingDocument], counts: Sequence[str], *, whole: bool) -> str:
-    """What was found apart from waste, and what its fixes cost and save if all findings are at hand."""
+    """What was found apart from waste, and what its recommended fixes cost if all findings are at hand."""
+    if not counts:
+        return ""
     others = [finding for finding in findings if finding["kind"] != "waste" and whole]
-    cost, _ = total_savings((one["resource"]["arn"], [-_usd(one)]) for one in others)
-    saved, _ = total_savings(map(ways, others))
-    money = [
-        *([f"Recommended fixes: +{dollars(cost)} a month."] if cost else []),
-        *([f"The best options save up to {dollars(saved)} a month."] if saved else []),
-    ]
-    return " ".join([f"Also {' and '.join(counts)}.", *money]) if counts else ""
+    return " ".join([f"{' and '.join(counts)}.", *_cost_of(others)])
+
+
+def _cost_of(others: Sequence[FindingDocument]) -> Iterator[str]:
+    """Yield one sentence on what the recommended fixes do to the bill, or nothing if there is no fix."""
+    fixes = [finding for finding in others if finding["recommendations"]]
+    known = [_usd(finding) for finding in fixes if finding["monthly_savings_usd"] is not None]
+    many, free, unknown = len(fixes), known.count(Decimal(0)), len(fixes) - len(known)
+    cost, _ = total_savings((one["resource"]["arn"], [-_usd(one)]) for one in fixes)
+    savings = [usd for usd in known if usd > 0]
+    saved = dollars(sum(savings, Decimal(0)))
+    them = f"{many:,} of them" if many < len(others) else "all of them" if many > 1 else "it"
+    if not fixes:
+        return
+    if unknown == many:
+        yield f"The cost of fixing {them} is unknown."
+        return
+    parts = []
+    if cost or not unknown:
+        does = f"adds {dollars(cost)} a month" if cost else f"saves {saved} a month" if savings else "costs nothing"
+        parts.append(f"fixing {them} as recommended {does}")
+    if 0 < free < many:
+        parts.append(f"{free:,} of {many:,} fixes {'costs' if free == 1 else 'cost'} nothing")
+    if savings and (cost or unknown):
+        parts.append(f"{len(savings):,} {'saves' if len(savings) == 1 else 'save'} {saved}")
+    if unknown:
+        parts.append(f"the cost of {unknown:,} is unknown")
+    sentence = "; ".join(parts)
+    yield f"{sentence[0].upper()}{sentence[1:]}."

@@ -444,11 +444,24 @@
   const clear = one("#clear");
   const tabs = all("[data-tab]");
   let tab = tabs.length ? "waste" : "";
+  let chosen = false; // whether the reader chose an order: it stays, then, from tab to tab
 
   function turn(to) {
     tab = tabs.length ? to : "";
     for (const each of tabs) each.setAttribute("aria-pressed", String(each.dataset.tab === tab));
-    narrow();
+    hideKind();
+    const usual = tab === "other" ? "severity" : "saving";
+    if (chosen || sort.value === usual) return narrow();
+    sort.value = usual;
+    order();
+  }
+
+  /** A tab is of one kind or two: the filter by kind is of use in "All" alone. */
+  function hideKind() {
+    const kind = filters.find((filter) => filter.dataset.filter === "kind");
+    if (!kind) return;
+    kind.parentElement.hidden = Boolean(tab);
+    if (tab) kind.value = "";
   }
 
   let haystacks;
@@ -538,6 +551,7 @@
     if (!target || !list?.contains(target)) return;
     if (target.dataset.group && sort.value !== "detector") {
       sort.value = "detector";
+      chosen = true;
       order();
     }
     if (target.hidden) {
@@ -566,8 +580,14 @@
     });
     search.addEventListener("input", narrow);
     for (const filter of filters) filter.addEventListener("change", narrow);
-    sort.addEventListener("change", order);
+    sort.addEventListener("change", () => {
+      chosen = true;
+      order();
+    });
     for (const each of tabs) each.addEventListener("click", () => turn(each.dataset.tab));
+    one("#filters").addEventListener("click", ({ target }) => {
+      target.setAttribute("aria-expanded", String(target.getAttribute("aria-expanded") !== "true"));
+    });
     clear.addEventListener("click", () => {
       reset();
       search.focus();
@@ -631,8 +651,10 @@
 
   dress();
   if (list) {
-    if (sort.value === "saving") narrow(); // a browser may have kept what was typed and chosen
-    else order();
+    hideKind();
+    chosen = sort.value !== "saving"; // a browser may have kept what was typed and chosen
+    if (chosen) order();
+    else narrow();
     follow();
   }
 })();

@@ -85,7 +85,7 @@ def saving(usd: str | None) -> str:
     amount = Decimal(usd)
     if not amount:
         return "costs nothing"
-    return f"costs {-amount:,.2f} USD a month" if amount < 0 else f"saves {amount:,.2f} USD a month"
+    return f"+${-amount:,.2f} a month" if amount < 0 else f"saves ${amount:,.2f} a month"
 
 
 def headline(doc: ScanDocument) -> str:
