@@ -11,6 +11,7 @@ from slackwater.app.slack.notify import fail_posts_without_slack
 from slackwater.model.cleanup import ACT_AFTER, Tagging
 from slackwater.model.posts import Sent
 from slackwater.ports.slack import ChannelRefusedError, DeliveryUnknownError
+from slackwater.views.slack.digest import date_and_time
 from support.cleanup_world import POLICY, World, world
 
 DAY = timedelta(days=1)
@@ -137,7 +138,7 @@ def test_a_date_that_moved_is_in_the_tag_and_in_the_ledger_and_is_announced() ->
         why = [entry.why for entry in there.findings.ledger(there.finding("ebs").id) if entry.happening == "marked"]
         assert f"{marked(there, 'ebs').act_after:%Y-%m-%d %H:%M}" in why[-1]
         announced = [post for post in there.slack.posted.values() if ".marked" in post.id]
-        assert f"{marked(there, 'ebs').act_after:%Y-%m-%d %H:%M}" in str(announced[-1].message.blocks)
+        assert date_and_time(marked(there, "ebs").act_after) in str(announced[-1].message.blocks)
 
 
 def test_a_warning_that_came_late_is_followed_by_its_days_all_the_same() -> None:

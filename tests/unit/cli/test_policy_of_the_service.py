@@ -167,7 +167,7 @@ def test_the_stacks_region_comes_from_its_option_or_the_environment(
     monkeypatch.delenv("AWS_REGION")
     nowhere = run("policy", "pull")
     assert (nowhere.status, nowhere.out) == (2, "")
-    assert "--stack-region, or set AWS_REGION" in nowhere.err
+    assert "--stack-region or AWS_REGION" in nowhere.err
 
 
 @pytest.mark.parametrize("status", ["CREATE_IN_PROGRESS", "CREATE_COMPLETE"])

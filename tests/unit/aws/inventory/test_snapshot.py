@@ -156,7 +156,7 @@ def test_few_records_are_one_part_in_memory() -> None:
         assert (snapshot.parts, snapshot.file) == (1, None)
         assert keys(records(snapshot.fleet(1))) == keys([*FOR_ALL, *EACH[1]])
         assert snapshot.resources == {"ebs-volume": 3, "ec2-instance": 2}
-        with pytest.raises(ValueError, match="no part 2"):
+        with pytest.raises(ValueError, match="no chunk 2"):
             snapshot.fleet(2)
 
 
