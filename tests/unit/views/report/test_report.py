@@ -700,7 +700,7 @@ def test_the_badge_counts_the_inconclusive_checks_and_leads_to_them(make) -> Non
     badge = re.search(r'class="badge">(.*?)</p>', rendered(one))[1]
 
     assert badge == '<b>Complete</b> <a href="#unknown">1 check inconclusive</a>'
-    assert "<b>Complete</b> every required call succeeded" in rendered(make.scan())
+    assert "<b>Complete</b> AWS answered every required call" in rendered(make.scan())
     assert words(page(one).inside["gaps"]) == "AWS answered every call."
 
 
