@@ -141,19 +141,17 @@ def _description_of(kind: type[Result], name: str, what: str) -> str:
 def _words(value: Any, unit: str, null: str, *, in_list: bool = False) -> Text:
     """A value with its unit, which the head of a list has; and beside it what is easier to grasp, if anything is."""
     match value:
-        case None if unit.startswith("USD") and null == UNKNOWN:
-            return Text("price unknown", "italic")
         case None:
-            return Text(null, "italic")
+            return Text("price unknown" if unit.startswith("USD") and null == UNKNOWN else null, "italic")
         case bool():
             return Text("yes" if value else "no")
         case str():
             return Text(one_line(value))
-        case []:
-            return Text("none")
         case list():
-            lines = [_words(one, unit, null, in_list=in_list) for one in value]
-            return Text(", ").join(lines) if in_list else Text("\n").join(Text("- ") + one for one in lines)
+            lines = [_words(one, unit, null, in_list=in_list) for one in value] or [Text("none")]
+            return (
+                Text(", ").join(lines) if in_list or not value else Text("\n").join(Text("- ") + one for one in lines)
+            )
     ends = value if isinstance(value, tuple) else (value,)
     if in_list and unit in SECONDS:
         return Text(_range(duration_words(end * SECONDS[unit]) for end in ends))

@@ -124,12 +124,7 @@ def scan(
     from slackwater.wiring.settings import cache_dir
     from slackwater_cli.run import one_folder, scan_into
 
-    if output == "":
-        raise UsageError(f"--output: names no file; {STANDARD_OUTPUT} is standard output")
-    if top is not None and format is not Format.TABLE:
-        raise UsageError("--top goes with --format table; the others have everything")
-    if details and format is not Format.TABLE:
-        raise UsageError("--details goes with --format table; the other formats have every detail")
+    _check_output(output, format, top, details=details)
     check_role(role_arn, external_id)
     if replay is not None:
         only_of_an_account = {
@@ -171,6 +166,20 @@ def scan(
             _say_what_was_found(doc)
         ended = status(doc, fail_on)
     raise typer.Exit(ended)
+
+
+def _check_output(output: str | None, format: Format, top: int | None, *, details: bool) -> None:
+    """Check that the options about the output go together.
+
+    Raises:
+        UsageError: they do not.
+    """
+    if output == "":
+        raise UsageError(f"--output: names no file; {STANDARD_OUTPUT} is standard output")
+    if top is not None and format is not Format.TABLE:
+        raise UsageError("--top goes with --format table; the others have everything")
+    if details and format is not Format.TABLE:
+        raise UsageError("--details goes with --format table; the other formats have every detail")
 
 
 def _replay(scan_file: ScanFile, path: Path, policy: Path | None, detectors: list[str], regions: list[str]) -> None:
