@@ -12,6 +12,8 @@ from slackwater_simulator import Simulator, hostile_fleet, mixed_fleet
 
 MIB = 1 << 20
 DETECTORS = registry().keys()
+NOT_PLANTED: set[str] = set()
+"""Detectors without an example in the demo account. Plant one if you can."""
 
 
 def test_the_proxy_bursts_to_350_megabytes_a_second_and_then_sticks_at_eight(metrics, planted):
@@ -144,7 +146,7 @@ def test_every_case_is_an_issue_or_the_control_of_one_and_has_a_story(demo):
         assert {*case.issues, *([case.control_of] if case.control_of else [])} <= DETECTORS
         assert case.story
         assert case.why
-    assert len({issue for case in demo.fleet.planted for issue in case.issues}) >= 28, "one for each detector of today"
+    assert {issue for case in demo.fleet.planted for issue in case.issues} >= DETECTORS - NOT_PLANTED
 
 
 def test_the_truth_is_served(demo):

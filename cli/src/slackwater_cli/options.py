@@ -88,13 +88,13 @@ def option_of(name: str) -> str:
 
 
 def as_typed(context: typer.Context, *, without: Collection[str] = ()) -> str:
-    """The command with the options that the user gave, except some, to be typed again."""
+    """The command with the options that the user gave, except some, to be typed again. An external id is left out."""
     words = context.command_path.split()
     for one in context.command.params:
         source = context.get_parameter_source(one.name or "")
         if one.name in without or one.name not in context.params or source is None or source.name != "COMMANDLINE":
             continue
-        given = context.params[one.name]
+        given = "EXTERNAL_ID" if one.name == "external_id" else context.params[one.name]  # it is a kind of password
         for value in given if isinstance(given, list | tuple) else (given,):
             words += [one.opts[0]] if value is True else [one.opts[0], str(value)]
     return shlex.join(words)

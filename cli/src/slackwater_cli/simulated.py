@@ -66,7 +66,8 @@ def simulated_account() -> Iterator[SimulatedAccount]:
     """
     if find_spec("numpy") is None:
         raise UsageError(MISSING_EXTRA)
-    command = (sys.executable, "-m", MODULE, "--fleet", "demo", "--port", "0", "--exit-with-stdin")
+    # -P: a folder of that name in the working directory must not run instead.
+    command = (sys.executable, "-P", "-m", MODULE, "--fleet", "demo", "--port", "0", "--exit-with-stdin")
     with Popen(command, stdin=PIPE, stdout=PIPE, text=True) as process:  # noqa: S603 -- our own words only
         if process.stdin is None or process.stdout is None:
             raise AssertionError("asked for with PIPE")
@@ -88,4 +89,4 @@ def main() -> NoReturn:
     if find_spec("numpy") is None:
         sys.stderr.write(f"Error: {MISSING_EXTRA}.\n")
         sys.exit(ExitStatus.WRONG_USAGE)
-    os.execv(sys.executable, [sys.executable, "-m", MODULE, *sys.argv[1:]])  # noqa: S606 -- our own interpreter
+    os.execv(sys.executable, [sys.executable, "-P", "-m", MODULE, *sys.argv[1:]])  # noqa: S606 -- our own interpreter

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 TOP: Final = 20
-HOW_SHOWN: Final = ("format", "top", "details", "output")
+HOW_SHOWN: Final = ("format", "top", "details", "output", "record")
 """Options that the hints at the end replace."""
 
 

@@ -684,6 +684,16 @@ def test_a_session_that_anybody_may_call_theirs_is_doubtful(
     assert asked == ([("123456789012", "Ops")] if session == f"{OPS}/ada" else [])
 
 
+def test_a_list_of_tags_without_the_default_is_doubtful() -> None:
+    assert doubtful('[exempt]\nkeep_tags = ["Owner=web"]\n') == [
+        (
+            "mine.toml:2: exempt.keep_tags: resources tagged keep are not protected: the list replaces the default;"
+            " add keep, unless you mean it"
+        )
+    ]
+    assert doubtful('[exempt]\nkeep_tags = ["keep", "Owner=web"]\n') == []
+
+
 def test_a_clean_up_that_slack_has_no_channel_for_is_doubtful() -> None:
     def message(text: str) -> list[str]:
         return [

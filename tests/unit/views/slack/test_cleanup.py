@@ -117,7 +117,7 @@ def test_the_stop_asks_once_more_and_says_what_comes_of_it() -> None:
     assert (stop["action_id"], stop["value"]) == ("stop", SEEN.id)
     assert stop["text"]["text"] == stop["confirm"]["confirm"]["text"] == "Keep it"
     assert stop["confirm"]["text"]["text"] == (
-        "scratch-00 (vol-00000000000000001) stays as it is: its clean-up is called off at its next step, within a day"
+        "scratch-00 (vol-00000000000000001) stays as it is: its clean-up is cancelled at its next step, within a day"
         " while it waits. To clean it up after all takes a new approval."
     )
 

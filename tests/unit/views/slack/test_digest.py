@@ -187,7 +187,11 @@ def test_the_fix_of_a_finding_without_an_owner_is_to_find_the_owner(owner: str |
     text = whole(digest(invented.news(0, new=(invented.finding_news(seen),)), POST))
 
     assert ("Fix: Ask the owner; back it up" in text) == ("1. Ask the owner; back it up" in text) == bool(owner)
-    assert ("Fix: Find the owner; back it up" in text) == ("1. Find the owner; back it up" in text) == (not owner)
+    assert (
+        ("Fix: Find and ask the owner; back it up" in text)
+        == ("1. Find and ask the owner; back it up" in text)
+        == (not owner)
+    )
 
 
 def test_an_owner_to_find_is_asked_about_more_than_the_resource() -> None:
@@ -195,7 +199,7 @@ def test_an_owner_to_find_is_asked_about_more_than_the_resource() -> None:
     one.found["recommendations"][0]["summary"] = "Ask the owner, also about replications. Delete it."
 
     text = whole(digest(invented.news(0, new=(one,)), POST))
-    assert "Fix: Find the owner and ask, also about replications. Delete it." in text
+    assert "Fix: Find and ask the owner, also about replications. Delete it." in text
 
 
 def test_what_can_be_done_about_a_finding() -> None:
@@ -325,14 +329,14 @@ def test_a_webhook_gets_the_same_without_anything_to_press() -> None:
     assert "actions" not in {block["type"] for message in webhook for block in message.blocks}
     assert [m.blocks for m in webhook[1:]] == [m.blocks for m in bot[1:]]
     assert [b for b in bot[0].blocks if b["type"] != "actions"][:-1] == list(webhook[0].blocks[:-1])
-    assert texts(webhook[0].blocks[-1]) == ["44 more: slackwater findings list and the report have all."]
+    assert texts(webhook[0].blocks[-1]) == ["44 more: slackwater findings list --limit 0 and the report have all."]
 
 
 def test_resolved_findings_are_listed_with_their_savings_apart_from_suppressed_ones() -> None:
     first, *_ = digest(invented.news(1, gone=invented.gone()), POST)
 
     assert re.search(
-        r"Resolved: 2 findings, \$422\.64 a month saved: scratch-100 \(vol-\w+\), archive-101 \(fs-\w+\);"
+        r"Resolved: 2 findings, \$422\.64 a month: scratch-100 \(vol-\w+\), archive-101 \(fs-\w+\);"
         r" no longer listed: 1 kept by a tag\.",
         first.text,
     )
@@ -351,7 +355,7 @@ def test_of_what_is_gone_three_are_named() -> None:
     gone = tuple(invented.entry(invented.finding_record(4 * n), "no longer flagged") for n in range(5))
     first, *_ = digest(invented.news(1, gone=gone), POST)
 
-    assert "Resolved: 5 findings, $270.00 a month saved: scratch-00" in first.text
+    assert "Resolved: 5 findings, $270.00 a month: scratch-00" in first.text
     assert re.search(r"scratch-08 \(vol-\w+\) and 2 more\.", first.text)
 
 
@@ -549,8 +553,9 @@ def test_where_findings_are_long_the_digest_has_fewer_and_the_thread_says_what_i
     assert 3 <= shown < 10
     assert f"Details and {40 - shown} more are in the thread." in whole(messages[:1])
     assert whole(messages[1:]).count(", medium\n") == 40 - shown
-    assert f"Details of {count(shown - 3, 'finding')} more: slackwater findings list and the report have all." in whole(
-        messages
+    assert (
+        f"Details of {count(shown - 3, 'finding')} more: slackwater findings list --limit 0 and the report have all."
+        in whole(messages)
     )
 
 
@@ -559,7 +564,7 @@ def test_nothing_new_is_one_line_that_says_what_is_gone_and_what_was_not_seen() 
 
     assert len(text.blocks) == 1
     assert "\n" not in text.text
-    assert text.text.startswith("Nothing new. Resolved: 2 findings, $422.64 a month saved")
+    assert text.text.startswith("Nothing new. Resolved: 2 findings, $422.64 a month")
     assert "1 of 4 regions incomplete" in text.text
     assert digest(invented.news(0), POST) == (nothing(invented.news(0)),)
 

@@ -92,7 +92,7 @@ def test_the_headline_counts_no_performance_issue_as_savings(make) -> None:
         == "$3 a month ($3 with high confidence) in 1 finding; 2 performance issues; 1 risk."
     )
     assert headline(make, slow[0]) == "1 performance issue."
-    assert headline(make) == "Nothing found."
+    assert headline(make) == "Nothing found in 3 EBS volumes."
 
 
 def test_the_headline_does_not_say_nothing_found_if_a_check_could_not_decide(make) -> None:
@@ -199,7 +199,7 @@ def test_a_disabled_region_is_neither_scanned_nor_listed_as_failed(make) -> None
     assert facts[1].startswith("A service control policy disables ap-northeast-1 in account 123456789012")
     assert [gap["what"] for gap in words.not_read(doc)] == ["fsx:DescribeVolumes"]
     assert words.completeness(doc).startswith("Complete, except for disabled regions: ")
-    assert words.headline(doc) == "Nothing found."
+    assert words.headline(doc) == "Nothing found in 3 EBS volumes."
 
 
 def test_if_every_region_is_disabled_the_headline_does_not_say_that_nothing_was_found(make) -> None:

@@ -208,6 +208,10 @@ def _magnetic(look: Look, limits: OutdatedTypeLimits) -> Verdict:
         if (limited := one.days_at(top * AT_LIMIT, length)) >= limits.limited_days:
             slow = f"Magnetic (standard), at its limit of {top:,.0f} {one.measure.unit} on {limited} of {one.days} days"
             return replace(_flag_magnetic(one, top, millions, slow), kind="performance", severity="low")
+        if (slow_days := one.days_at(top * AT_LIMIT, length, unknown=True)) >= limits.limited_days:
+            return Unknown(
+                f"VolumeQueueLength lacks points on {slow_days - limited} days, on which it may have been slow"
+            )
     if millions < formulas.MAGNETIC_MILLIONS_PER_GIB * look.volume.size_gib:
         return Fine(f"gp3 costs more than {millions:,.1f} million I/O requests a month")
     paid = f"{look.volume.size_gib:,} GiB magnetic (standard) with {millions:,.0f} million billed I/O requests a month"
@@ -304,6 +308,7 @@ DETECTOR = Detector(
         gp2("a busy night four weeks ago, without a point", Unknown, "on 1 of the 35 days since", metrics=LOST_NIGHT),
         magnetic("magnetic, and at its limit every night", Flagged, "200 IOPS on 35 of", metrics=AT_LIMIT_NIGHTLY),
         magnetic("magnetic, and a program that chooses 200 IOPS", Fine, "I/O", metrics=AT_LIMIT_NIGHTLY | SHORT_QUEUE),
+        magnetic("magnetic, and the queue is unknown", Unknown, "on 35 days", metrics=operations(120, 80, DAY)),
         magnetic("magnetic, reads by day and writes by night", Fine, "I/O", metrics=IN_TURNS),
         magnetic("magnetic, and 237 million I/O requests a month", Flagged, "with 237 million", metrics=BILLED),
         magnetic("magnetic, and a million I/O requests a month", Fine, "gp3 costs more", metrics=FREE),

@@ -11,8 +11,7 @@ AWS bills provisioned IOPS, used or not. On io1 and io2 they cost more than the 
 
 ## When it is wrong
 - A quarterly job needs more than 35 days. Set `window_days` to up to 60.
-- One-minute sums hide shorter bursts. The exceeded checks report only those at the current limit, and Multi-Attach
-  volumes have none.
+- One-minute sums hide shorter bursts. The exceeded checks report only those at the current limit.
 - On Xen, five-minute sums replace one-minute peaks, and the confidence is low.
 
 ## What to do

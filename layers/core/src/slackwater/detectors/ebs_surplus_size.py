@@ -3,8 +3,7 @@
 ## What it finds
 A data volume with a file system that was less than 40 % full on each of the last 35 days, as the CloudWatch agent on
 its instance reports (`disk_used_percent`). The agent must have reported each of the last 14 days, and must append
-`VolumeId`, or the volume must be the only data volume of its instance, on a device that names its disk. A file system
-that fills up gets room for half a year.
+`VolumeId`, or the volume must be the only data volume of its instance, on a device that names its disk.
 
 ## Why it matters
 AWS bills the size of a volume, however empty it is. EFS One Zone bills what is stored, at about twice the price.

@@ -7,8 +7,7 @@ The burst balance (EBSByteBalance% or EBSIOBalance%) is stuck: six five-minute p
 rise. It confirms the check, or decides alone if there is none. If both agree on three days, one such hour is enough.
 
 ## Why it matters
-Most smaller types hold their maximum for half an hour a day, then fall to a baseline that may be a fifteenth of it. A
-faster volume changes nothing.
+Most smaller types hold their maximum for half an hour a day, then fall to as little as a fifteenth of it.
 
 ## When it is wrong
 - A batch that is slower and still ends in time needs no change.

@@ -61,7 +61,8 @@ def judge(instance: Instance, seen: Seen, limits: OverBaselineLimits) -> Verdict
     """Flag an instance that is above its baseline for long on many days."""
     screen = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
     found = unless_decided(screen)
-    busy = [way for way in found.near if days_above(found.by_hour[way], found.baseline_gbps) >= limits.above_days]
+    window, hours = limits.window_days, found.by_hour
+    busy = [way for way in found.near if days_above(hours[way], found.baseline_gbps, window) >= limits.above_days]
     closer = ec2_network.by_five_minutes(instance, seen, limits.window_days, busy)
     ways = [_over(way, traffic, found, limits) for way, traffic in closer.items()]
     if over := [way for way in ways if way.days >= limits.above_days]:

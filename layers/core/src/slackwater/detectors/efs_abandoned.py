@@ -7,8 +7,7 @@ systems belong to a job: the policy names the tag that they have. Without it thi
 ```toml [detectors.efs-abandoned] tag = "Job"          # or "Job=encode", if other jobs keep theirs ```
 
 CloudWatch must have been recording: it publishes `StorageBytes` every 15 minutes for each file system, used or not. If
-three of its points are missing in a row, or more than three five-minute points of `ClientConnections`, the answer is
-unknown.
+three of its points in a row, or more than three points of `ClientConnections`, are missing, the answer is unknown.
 
 ## Why it matters
 A job leaves its file system behind if its Spot Instance is interrupted ("Can Amazon EFS replace EBS?", 2025-02-19).

@@ -14,12 +14,10 @@ Spot Instance is interrupted ("Can Amazon EFS replace EBS?", 2025-02-19). AWS do
 - A job that runs less often than every `look_back_days` is not visible. The confidence is high only after 36 days.
 - Bytes that move without a client come from AWS Backup, a replication, a lifecycle transition or AWS Transfer Family.
   They are not use, but they lower the confidence.
-- If CloudWatch published no connections at all, that counts as idle, with lower confidence. If a byte moved too, the
-  answer is unknown.
+- If CloudWatch published no connections at all, that counts as idle, with lower confidence. Unknown if a byte moved.
 
 ## What to do
-Ask the owner. Then back up the file system and delete its mount targets and the file system, or move its data to a
-colder storage class.
+Ask the owner. Then back up and delete the file system with its mount targets, or move its data to a colder class.
 """
 
 from itertools import takewhile

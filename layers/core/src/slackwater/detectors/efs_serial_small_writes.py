@@ -12,8 +12,7 @@ second, whatever throughput you pay for. 1.1 GB of small files took 26 minutes, 
 speed of EFS at small capacity", 2021-07-26).
 
 ## When it is wrong
-- A program that chooses to send so many writes looks the same, so the confidence is never high. It is low if the rate
-  never varies.
+- A program that chooses to send so many writes looks the same: the confidence is medium, or low if it never varies.
 - Sizes, throughput and metadata are averages of the hour. A rate that rises and falls over hours is not flagged.
 
 ## What to do

@@ -1,8 +1,7 @@
 """EFS: how fast a file system may be, with which credits, and what it is billed for.
 
 Sources: Amazon EFS User Guide, "Amazon EFS performance", "Amazon EFS quotas" and "Metering"; Amazon EFS pricing. For
-the General Purpose performance mode. `standard_bytes` is what is stored in Standard, because colder classes earn no
-throughput.
+the General Purpose performance mode. `standard_bytes` is what Standard stores: colder classes earn no throughput.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -2,8 +2,7 @@
 
 Sources: Amazon FSx API Reference, "CreateFileSystem" and "DiskIopsConfiguration"; Amazon FSx for OpenZFS User Guide,
 "Performance for SSD storage" and "Quotas"; Amazon FSx for NetApp ONTAP User Guide, "Amazon FSx for NetApp ONTAP
-performance" and "Quotas". FSx states throughput in MBps and does not say whether its M is 10^6 or 2^20. It is read as
-10^6 here.
+performance" and "Quotas". FSx does not say whether the M of its MBps is 10^6 or 2^20. Here it is 10^6.
 """
 
 from collections.abc import Mapping

@@ -16,8 +16,7 @@ from slackwater.model.units import bytes_per_s_of_gbps
 from slackwater.performance import UnpublishedError
 
 SINGLE_FLOW_GBPS: Final = 5.0
-"""The limit of one flow outside a cluster placement group, and of all flows of a small instance through an internet
-gateway."""
+"""The limit of one flow outside a cluster placement group, and of a small instance through an internet gateway."""
 
 BURST_MINUTES: Final = (5, 60)
 """How long a burst usually lasts, by the instance's size. AWS does not publish the sizes of the buckets."""

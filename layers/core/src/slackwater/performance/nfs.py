@@ -148,8 +148,7 @@ class Passage(NamedTuple):
 def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: float, workers: int) -> Passage | None:
     """Return how long workers take to read or write files of this total size; None if this was never measured.
 
-    One worker processes a file. So more workers than files change nothing, and no file is faster than with one worker.
-    There is at least one of each.
+    One worker processes a file, so more workers than files change nothing. There is at least one of each.
     """
     rate = FILE_RATES.get((storage, operation))
     if rate is None:
@@ -176,8 +175,7 @@ def held_at_ceiling(writes: Sequence[float], least: float, width: float) -> list
     """Return which of these points of busy runs are at a ceiling: clients that wait for answers cannot write faster.
 
     A run continues while a period has at least half of the `least` writes of a busy one, so that the slopes of a rising
-    and falling demand belong to it. A missing point (NaN) ends no run. `width` is how far from a ceiling a point may
-    be, as a fraction of it.
+    and falling demand belong to it. A missing point (NaN) ends no run. `width` is a fraction of the ceiling.
     """
     busy = (i for i, count in enumerate(writes) if not count < least / 2)
     runs = ([i for _, i in run] for _, run in groupby(enumerate(busy), key=lambda at: at[1] - at[0]))

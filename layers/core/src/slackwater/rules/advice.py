@@ -30,7 +30,6 @@ def is_protected(resource: Resource) -> bool:
 def by_program[S: Setting](resource: Resource, to: S, *, sure: bool = True) -> S | None:
     """The setting, if Slackwater may change the resource to it, else None.
 
-    Slackwater does not change what another program manages, what has unreadable tags, or what a person must check
-    first (`sure` is False).
+    It does not change what another program manages, what has unreadable tags, or what a person must check (not `sure`).
     """
     return to if sure and resource.tags is not None and resource.managed_by is None else None

@@ -162,13 +162,13 @@ class Look:
         """The most that its busiest minute had. On Xen, the mean of its busiest five minutes."""
         return max(self.together.present, default=0)
 
-    def days_at(self, rate: float, queue: Series) -> int:
-        """On how many days it had this rate, by five minutes, while it always had a request to work on.
+    def days_at(self, rate: float, queue: Series, *, unknown: bool = False) -> int:
+        """On how many days, by five minutes, it had this rate while requests waited, or while that is `unknown`.
 
-        A volume at its limit always has one (Little's law). A program that chooses the same rate lets it pause.
+        A volume at its limit always has a request (Little's law). A program that chooses the same rate lets it pause.
         """
         pairs = zip(self._at_least.values, queue.values, strict=True)
-        at_limit = [float(have >= rate and length >= QUEUED) for have, length in pairs]
+        at_limit = [have >= rate and (length >= QUEUED or (unknown and isnan(length))) for have, length in pairs]
         return sum(day > 0 for day in grouped(Series.of(queue.start_s, FIVE_MINUTES_S, at_limit), DAY_S).present)
 
     def recently(self, rate: float) -> dict[Part, Need]:

@@ -69,14 +69,20 @@ def by_five_minutes(instance: Instance, seen: Seen, days: int, ways: Sequence[Di
     return dict(zip(ways, found, strict=True))
 
 
-def days_above(by_hour: Series, baseline_gbps: float) -> int:
+def days_above(by_hour: Series, baseline_gbps: float, days: int) -> int:
     """The most days on which half an hour above the baseline may have begun or gone on, wherever a day begins.
 
     Six points above it, with pauses of at most two, begin in one hour and end in the next, or fill the next and end in
-    the third. An hour without a point counts as full, and one more day for what followed the last hour.
+    the third. Hours without a point count as full, and so does the hour of a start within these days. One more day is
+    for what followed the last hour.
     """
     above = network.PLATEAU_RATIOS[1] * bytes_per_s_of_gbps(baseline_gbps) * FIVE_MINUTES_S
-    most = [0, *(12 if isnan(value) else int(value / above + 1e-6) for value in by_hour.values), 0, 0]
+    most = [
+        12 * (len(by_hour) < 24 * days),
+        *(12 if isnan(value) else int(value / above + 1e-6) for value in by_hour.values),
+        0,
+        0,
+    ]
     begins = (i for i in range(len(most) - 2) if sum(most[i : i + (3 if most[i + 1] >= 4 else 2)]) >= 6)
     held = {hour + after for hour in begins for after in range(3)}
     return 1 + max(len({(hour - first) // 24 for hour in held}) for first in range(24))

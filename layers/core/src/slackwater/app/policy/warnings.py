@@ -11,7 +11,7 @@ from slackwater.app.policy.toml_lines import KeyLines, KeyPath
 from slackwater.engine.authority import BY_IDENTITY_CENTER, SESSION
 from slackwater.engine.cleanup import CLEANABLE, UNATTENDED
 from slackwater.engine.registry import Registry, registry
-from slackwater.model.policy import USER, CleanupSection, Policy, ScanSection
+from slackwater.model.policy import USER, CleanupSection, ExemptSection, Policy, ScanSection
 
 ROLE: Final = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}):role/(?:.*/)?([^/]+)")
 
@@ -50,6 +50,7 @@ def find_warnings(text: str, name: str, policy: Policy, pinned: Pinned = lambda 
         *_routes(policy),
         *_organization(policy, read),
         *_rates(policy.scan),
+        *_keep_tags(policy.exempt),
     ]
     found = [Problem(name, lines[where], key_of(where), problem, remedy) for where, problem, remedy in found_here]
     return sorted(found, key=lambda problem: problem.line or 0)
@@ -135,6 +136,17 @@ def _rates(scan: ScanSection) -> Iterator[PolicyWarning]:
     if scan.most_metrics_usd > scan.most_metrics_usd_per_day:
         day = f"is more than scan.most_metrics_usd_per_day, {scan.most_metrics_usd_per_day:g} USD, which counts first"
         yield ("scan", "most_metrics_usd"), day, "raise the day's ceiling as well"
+
+
+def _keep_tags(exempt: ExemptSection) -> Iterator[PolicyWarning]:
+    """Warn about a list that replaces the default without naming its tags."""
+    if gone := [tag for tag in ExemptSection().keep_tags if tag not in exempt.keep_tags]:
+        names = " and ".join(gone)
+        yield (
+            ("exempt", "keep_tags"),
+            f"resources tagged {names} are not protected: the list replaces the default",
+            (f"add {names}, unless you mean it"),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from slackwater import detectors
 from slackwater.views.scan.document import FindingDocument, RecommendationDocument, TotalsDocument
 from slackwater.views.scan.savings import total_savings, ways
 from slackwater.views.text.money import dollars
-from slackwater.views.text.words import count, measure, number
+from slackwater.views.text.words import measure, number
 
 FIXES: Final = 5
 """Fixes on the first screen."""
@@ -29,8 +29,6 @@ DELETIONS: Final = {
     "snapshot-and-delete",
 }
 """Actions that back up, wait for the backup, and delete. Their command only backs up: people delete."""
-STEPS: Final = 3
-"""Steps of such an action."""
 SERVICES: Final = {"ebs": "EBS", "ec2": "EC2", "efs": "EFS", "fsx": "FSx"}
 SHARES: Final = (
     (Decimal("0.03"), "nearly none"),
@@ -49,13 +47,13 @@ SHARES: Final = (
 class Fix:
     """A fix for the first screen: its finding, the recommendation, and the work that it takes.
 
-    `steps` is how many a deletion takes whose command only backs up; 0 for others.
+    `only_backs_up` says that its command is a part of a deletion: people do the rest.
     """
 
     finding: FindingDocument
     to_do: RecommendationDocument
     effort: str
-    steps: int
+    only_backs_up: bool
     undo: str
 
 
@@ -118,22 +116,23 @@ def top_fixes(findings: Iterable[FindingDocument]) -> list[Fix]:
     for finding in saving or able:
         by_resource.setdefault(finding["resource"]["arn"], finding)
     return [
-        Fix(finding, to_do, effort(to_do), steps(to_do), undo(to_do))
+        Fix(finding, to_do, effort(to_do), only_backs_up(to_do), undo(to_do))
         for finding in list(by_resource.values())[:FIXES]
         for to_do in finding["recommendations"][:1]
     ]
 
 
-def steps(to_do: RecommendationDocument) -> int:
-    """How many steps a deletion takes whose command only backs up; 0 for others."""
-    return STEPS if "command" in to_do and to_do["action"] in DELETIONS else 0
+def only_backs_up(to_do: RecommendationDocument) -> bool:
+    """Whether it is a deletion whose command only backs up."""
+    return "command" in to_do and to_do["action"] in DELETIONS
 
 
 def undo(to_do: RecommendationDocument) -> str:
     """Whether and how a recommendation can be undone."""
     if not to_do["reversible"]:
         return "cannot be undone"
-    return "can be restored from the backup" if to_do["action"] in DELETIONS else "can be undone"
+    copy = "image" if to_do["action"] == "image-and-terminate" else "backup"
+    return f"can be restored from the {copy}" if to_do["action"] in DELETIONS else "can be undone"
 
 
 def effort(to_do: RecommendationDocument) -> str:
@@ -141,8 +140,8 @@ def effort(to_do: RecommendationDocument) -> str:
     command = to_do.get("command")
     if command is None:
         return "manual change"
-    if steps(to_do):
-        return count(STEPS, "step")
+    if only_backs_up(to_do):
+        return "several steps"
     return (
         "several commands"
         if "\n" in command.strip() or command.startswith("for ") or " && " in command

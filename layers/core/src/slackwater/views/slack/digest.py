@@ -8,6 +8,7 @@ from typing import Final, get_args
 from slackwater.model.audits import AuditOutcome, AuditRecord
 from slackwater.model.findings import REGION_DISABLED, Gap, UnlistedReason
 from slackwater.model.posts import Block, Message
+from slackwater.model.rank import rank
 from slackwater.model.tracking import LedgerEntry
 from slackwater.views.scan.document import TrendPointDocument
 from slackwater.views.scan.organization import Organization
@@ -48,7 +49,7 @@ ACCOUNTS: Final = 5
 UNLISTED: Final = frozenset(get_args(UnlistedReason.__value__))
 """Why a finding may be gone that saved nothing."""
 
-ELSEWHERE: Final = "slackwater findings list and the report have all."
+ELSEWHERE: Final = "slackwater findings list --limit 0 and the report have all."
 
 
 def digest(news: News, post_id: str) -> tuple[Message, ...]:
@@ -100,11 +101,16 @@ def _chosen(
 
 
 def _with_performance(changes: Sequence[FindingNews], most: int) -> Sequence[FindingNews]:
-    top = changes[:most]
-    if most < MIXED or any(one.entry.evidence.kind == "performance" for one in top):
+    top, gravest = changes[:most], _gravest(changes)
+    if most < MIXED or gravest is None or any(one is gravest for one in top):
         return top
-    gravest = next((one for one in changes if one.entry.evidence.kind == "performance"), None)
-    return (*changes[: most - 1], gravest) if gravest else top
+    return (*changes[: most - 1], gravest)
+
+
+def _gravest(changes: Iterable[FindingNews]) -> FindingNews | None:
+    """Return the performance issue that ranks first. New findings come before changed ones, so it may not be first."""
+    issues = (one for one in changes if one.entry.evidence.kind == "performance")
+    return min(issues, key=lambda one: rank(one.entry.evidence), default=None)
 
 
 def _digest(news: News, top: Sequence[FindingNews], more: int, post_id: str) -> Message:
@@ -137,7 +143,7 @@ def _label(news: News, one: FindingNews) -> str:
     """Return why a performance issue has its place: it is the gravest, however much the waste beside it would save."""
     changes = (*news.new, *news.changed)
     issues = [other for other in changes if other.entry.evidence.kind == "performance"]
-    if not issues or one is not issues[0] or one is changes[0]:
+    if one is not _gravest(issues) or one is changes[0]:
         return ""
     return "Gravest performance issue" if len(issues) > 1 else "Performance issue"
 
@@ -258,7 +264,7 @@ def _gone(gone: Iterable[LedgerEntry]) -> str:
     parts = []
     if solved:
         usd, unpriced = finding.total_waste((one, None) for one in solved)
-        saved = f", {finding.dollars(usd)} a month saved" if usd else ""
+        saved = f", {finding.dollars(usd)} a month" if usd else ""
         of_unknown = f" ({unpriced:,} unpriced)" if unpriced else ""
         parts.append(
             f"{count(len(solved), 'finding')}{saved}{of_unknown}: "

@@ -142,8 +142,7 @@ def _advice(to_do: RecommendationDocument, owner: str | None) -> str:
     """Return what to do: without a known owner, you have to find the owner before you can ask."""
     if owner or not to_do["summary"].startswith(ASK):
         return to_do["summary"]
-    rest = to_do["summary"].removeprefix(ASK)
-    return f"Find the owner{' and ask' if rest.startswith(', also') else ''}{rest}"
+    return f"Find and ask the owner{to_do['summary'].removeprefix(ASK)}"
 
 
 def shown(
@@ -285,11 +284,11 @@ def choices(  # noqa: PLR0913 -- each flag adds a button
 
 def _confirm_stop(sighting: FindingRecord) -> Element:
     text = (
-        f"{named(sighting.resource, CONFIRM_NAME)} stays as it is: its clean-up is called off at its next step, within "
+        f"{named(sighting.resource, CONFIRM_NAME)} stays as it is: its clean-up is cancelled at its next step, within "
         "a day while it waits. To clean it up after all takes a new approval."
     )
     return {
-        "title": plain("Stop the clean-up?"),
+        "title": plain("Keep the resource?"),
         "text": plain(shortened(text, CONFIRM_TEXT)),
         "confirm": plain(KEEP),
         "deny": plain("Cancel"),

@@ -97,7 +97,7 @@ def headline(doc: ScanDocument) -> str:
     if all_disabled(doc):
         return "Unknown: a service control policy disables every region in this scan."
     if doc["scan"]["complete"]:
-        undecided = f"No findings, but {_undecided(doc)}" if doc["unknown"] else "Nothing found"
+        undecided = f"No findings, but {_undecided(doc)}" if doc["unknown"] else f"Nothing found in {_resources(doc)}"
         return f"{'; '.join(found) or undecided}."
     return f"INCOMPLETE: {'at least ' if found else 'nothing can be said'}{'; '.join(found)}; {missing(doc)}."
 
@@ -171,10 +171,14 @@ def _undecided(doc: ScanDocument) -> str:
     return f"{count(len(doc['unknown']), 'check')} could not decide"
 
 
+def _resources(doc: ScanDocument) -> str:
+    kinds = doc["scan"]["resources"].items()
+    return ", ".join(count(many, NOUNS.get(kind, kind)) for kind, many in kinds) or "no resources"
+
+
 def facts(doc: ScanDocument) -> list[str]:
     """What was looked at, what was flagged but left out, and what the scan cost: a sentence each."""
     head, totals, usage = doc["scan"], doc["totals"], doc["scan"]["usage"]
-    seen = ", ".join(count(many, NOUNS.get(kind, kind)) for kind, many in head["resources"].items()) or "nothing"
     regions: defaultdict[str, list[str]] = defaultdict(list)
     for target in head["targets"]:
         if "closed" not in target:
@@ -184,7 +188,7 @@ def facts(doc: ScanDocument) -> list[str]:
     unlisted = ", ".join(f"{many:,} {why}" for why, many in left_out.items() if many)
     requests, metrics = count(sum(usage["api_calls"].values()), "request"), count(usage["metrics_requested"], "metric")
     return [
-        f"Looked at {seen} in {where}.",
+        f"Looked at {_resources(doc)} in {where}.",
         *disabled_regions((target["account"], target["region"]) for target in head["targets"] if "closed" in target),
         *(["Prices: packaged snapshot, not live."] if _from_snapshot(doc) else []),
         *([f"Flagged but not listed: {unlisted}."] if unlisted else []),
