@@ -174,9 +174,11 @@ def run(fleet: str, resources: int, latencies: Iterable[float]) -> tuple[list[Me
 
 
 def _answers(fleet: str, resources: int, now: str, home: Path) -> list[answers.Row]:
-    world = answers.World(MAKERS[fleet](resources, now=now))
+    index = answers.FleetIndex(MAKERS[fleet](resources, now=now))
     document = json.loads((home / "scan.json").read_text())
-    return answers.compared(world, answers.ours(document, world), answers.theirs(home / "told"))
+    return answers.compare_answers(
+        index, answers.slackwater_answers(document, index), answers.custodian_answers(home / "told")
+    )
 
 
 def share(part: float, whole: float) -> str:
