@@ -21,8 +21,8 @@ from typing import Any, Final
 
 import answers
 import yaml
+from bar_chart import Panel, bar_chart
 from marks import write_between
-from picture import Panel, picture
 from scan import FLEETS, command_of, counted, floor, forget, simulator, timed
 
 from slackwater_simulator import hard_fleet, mixed_fleet
@@ -261,7 +261,7 @@ def drawn(results: Results) -> str:
     def bars(name: str) -> dict[str, Sequence[float]]:
         return {f"{n:,}": [getattr(one, name) for one in _pair(results, n, latency_ms)] for n in results.sizes}
 
-    return picture(
+    return bar_chart(
         TOOLS,
         [
             Panel("Calls", bars("calls"), {f"{n:,}": results.floors[n] for n in results.sizes}),

@@ -21,7 +21,7 @@ from slackwater_simulator.series import DAY
 
 BENCH = Path(__file__).parents[3] / "bench"
 NOW = instant("2026-11-16T09:07:00Z")
-MODULES = ("compare", "answers", "picture", "floor", "floor_questions", "scan")
+MODULES = ("compare", "answers", "bar_chart", "floor", "floor_questions", "scan")
 
 
 @pytest.fixture(scope="module")
