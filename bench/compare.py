@@ -23,7 +23,7 @@ import answers
 import yaml
 from bar_chart import Panel, bar_chart
 from marks import write_between
-from scan import FLEETS, command_of, counted, floor, forget, simulator, timed
+from scan import FLEETS, call_counts, command_of, floor, reset_simulator, simulator, timed
 
 from slackwater_simulator import hard_fleet, mixed_fleet
 
@@ -106,9 +106,9 @@ def measured(
     tool: str, command: list[str], account: Mapping[str, Any], home: Path, resources: int, latency_ms: float
 ) -> Measured:
     """One run of one tool, as the simulator and the kernel saw it."""
-    forget(dict(account), latency_ms)
+    reset_simulator(dict(account), latency_ms)
     wall_s, cpu_s, peak_mib = timed(command, dict(account), home)
-    asked = counted(dict(account))
+    asked = call_counts(dict(account))
     one = Measured(
         tool, resources, latency_ms, sum(asked["calls"].values()), asked["metrics_requested"], wall_s, cpu_s, peak_mib
     )
