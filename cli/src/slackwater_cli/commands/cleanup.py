@@ -167,8 +167,8 @@ def status(
 
     cleanups, now = _cleanups(deployment(stack, stack_region, profile)), clock()
     if id is not None:
-        story = responses.story(cleanups.shown(id, now=now), now)
-        write(dump(story) if format is Output.JSON else rendered(partial(draw_cleanup, story)))
+        detail = responses.cleanup_detail(cleanups.shown(id, now=now), now)
+        write(dump(detail) if format is Output.JSON else rendered(partial(draw_cleanup, detail)))
         return
     found = first_items(limit, cleanups.listed)
     page = responses.page(found, cleanups.totals(found, now), cleanups.control().stopped, now)
