@@ -289,7 +289,7 @@ class MemorySlack:
     posted: dict[str, Post] = field(default_factory=dict)
     down: Exception | None = None
     default: str | None = "C0DEFAULT"
-    can_look: bool = True
+    can_read: bool = True
 
     def send(self, post: Post, thread: Sent | None) -> Sent:
         if self.down:
