@@ -22,7 +22,7 @@ from typing import Any, Final
 import answers
 import yaml
 from bar_chart import Panel, bar_chart
-from marks import write_between
+from markers import write_between
 from scan import FLEETS, call_counts, command_of, floor, reset_simulator, simulator, timed
 
 from slackwater_simulator import hard_fleet, mixed_fleet

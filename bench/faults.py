@@ -23,7 +23,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 
-from marks import write_between
+from markers import write_between
 
 from slackwater_simulator import Account, Clock, Fleet, Simulator
 from support.cleanup_world import REGION

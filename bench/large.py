@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from marks import write_between
+from markers import write_between
 from scan import simulator
 
 from slackwater.app.audit.document_file import ScanFile

@@ -29,7 +29,7 @@ from itertools import batched
 from pathlib import Path
 from typing import Any, Final
 
-from marks import write_between
+from markers import write_between
 from organization_cost import (
     AGAIN,
     AWS_LATENCY_MS,

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from marks import write_between
+from markers import write_between
 
 BEGIN, END = "<!-- bench -->\n", "<!-- /bench -->\n"
 FLEETS: Final = {"easy": "mixed", "hard": "hard"}

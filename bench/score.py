@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from marks import write_between
+from markers import write_between
 from scan import scan, simulator
 
 BEGIN, END = "<!-- score -->\n", "<!-- /score -->\n"

@@ -24,7 +24,7 @@ def score():
         yield module
     finally:
         sys.path.remove(str(BENCH))
-        for name in ("score", "scan", "marks"):
+        for name in ("score", "scan", "markers"):
             sys.modules.pop(name, None)
 
 
