@@ -19,10 +19,10 @@ from slackwater_simulator.truth import is_sync
 
 DAYS: Final = 14
 WINDOWS: Final = Windows(ebs_days=DAYS, files_days=DAYS)
-BUSY_HOUR: Final = 180_000
+BUSY_HOUR_WRITES: Final = 180_000
 """The writes in an hour from which the hour is busy: 100 a second for half an hour."""
 
-type Rule = Callable[[World, str], bool]
+type Rule = Callable[[FleetIndex, str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Question:
 
     title: str
     policy: str
-    key: str
+    id_field: str
     detector: str
 
 
@@ -47,14 +47,14 @@ QUESTIONS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Answer:
     """One tool's answer to a question: the ids it flagged, and its reasons for ids that it did not flag."""
 
     flagged: frozenset[str]
-    besides: Mapping[str, str] = field(default_factory=dict)
+    reasons_not_flagged: Mapping[str, str] = field(default_factory=dict)
 
 
-class World:
+class FleetIndex:
     """Looks up the resources of a fleet by id."""
 
     def __init__(self, fleet: Fleet) -> None:
@@ -63,16 +63,16 @@ class World:
         self.volumes = {volume.id: volume for volume in fleet.volumes}
         self.efs = {system.id: system for system in fleet.efs}
         self.instances = {instance.id: instance for instance in fleet.instances}
-        self.exports: dict[str, list[FsxVolume]] = {}
+        self.fsx_volumes: dict[str, list[FsxVolume]] = {}
         for volume in fleet.fsx_volumes:
-            self.exports.setdefault(volume.file_system_id, []).append(volume)
-        self.holder = {volume.id: volume.file_system_id for volume in fleet.fsx_volumes}
+            self.fsx_volumes.setdefault(volume.file_system_id, []).append(volume)
+        self.file_system_of = {volume.id: volume.file_system_id for volume in fleet.fsx_volumes}
         self.last_event: dict[str, int] = {}
         for event in fleet.events:
             for _, id_ in event.resources:
                 self.last_event[id_] = max(event.at, self.last_event.get(id_, 0))
 
-    def runs(self, volume: Volume) -> bool:
+    def is_on_running_instance(self, volume: Volume) -> bool:
         """Return whether the volume is attached to a running instance."""
         return any(self.instances[one.instance_id].state == "running" for one in volume.attachments)
 
@@ -91,58 +91,67 @@ class World:
 
     def busy_exports(self, system_id: str) -> list[FsxVolume]:
         """Return the file system's volumes that have a sync export and at least one busy hour."""
-        return [one for one in self.exports.get(system_id, ()) if is_sync(one) and self.busiest_hour(one) >= BUSY_HOUR]
+        return [
+            one
+            for one in self.fsx_volumes.get(system_id, ())
+            if is_sync(one) and self.busiest_hour(one) >= BUSY_HOUR_WRITES
+        ]
 
     def clients_today(self, system_id: str) -> float:
         """Return the connection minutes of an EFS file system since midnight."""
         return float(self.truth.values(self.efs[system_id], "ClientConnections Sum", DAY, DAYS)[-1:].sum())
 
 
-def _left_lately(world: World, id_: str) -> bool:
-    return world.now - max(world.last_event.get(id_, 0), *(end for _, end in world.volumes[id_].used), 0) < 7 * DAY
+def _detached_recently(index: FleetIndex, id_: str) -> bool:
+    return index.now - max(index.last_event.get(id_, 0), *(end for _, end in index.volumes[id_].used), 0) < 7 * DAY
 
 
-def _is_root(world: World, id_: str) -> bool:
-    return any(one.device == "/dev/xvda" for one in world.volumes[id_].attachments)
+def _is_root(index: FleetIndex, id_: str) -> bool:
+    return any(one.device == "/dev/xvda" for one in index.volumes[id_].attachments)
 
 
-def _stands_still(world: World, id_: str) -> bool:
-    return not world.runs(world.volumes[id_])
+def _is_on_no_running_instance(index: FleetIndex, id_: str) -> bool:
+    return not index.is_on_running_instance(index.volumes[id_])
 
 
-def _new_there(world: World, id_: str) -> bool:
-    return world.now - max(one.since for one in world.volumes[id_].attachments) < (DAYS + 1) * DAY
+def _attached_recently(index: FleetIndex, id_: str) -> bool:
+    return index.now - max(one.since for one in index.volumes[id_].attachments) < (DAYS + 1) * DAY
 
 
-def _replicates(world: World, id_: str) -> bool:
-    return id_ in world.truth.members
+def _replicates(index: FleetIndex, id_: str) -> bool:
+    return id_ in index.truth.members
 
 
-def _written_elsewhere(world: World, id_: str) -> bool:
-    return not world.busy_exports(id_)
+def _has_no_busy_sync_export(index: FleetIndex, id_: str) -> bool:
+    return not index.busy_exports(id_)
 
 
-def _writes_much_at_once(world: World, id_: str) -> bool:
-    return all(world.write_kib(one) > 64 for one in world.busy_exports(id_))
+def _writes_are_large(index: FleetIndex, id_: str) -> bool:
+    return all(index.write_kib(one) > 64 for one in index.busy_exports(id_))
 
 
-ONLY_THEIRS: Final[Mapping[str, Sequence[tuple[str, Rule]]]] = {
-    "unattached-volumes": [("detached less than 7 days ago: Custodian sees only the creation date", _left_lately)],
+CUSTODIAN_ONLY_RULES: Final[Mapping[str, Sequence[tuple[str, Rule]]]] = {
+    "unattached-volumes": [
+        ("detached less than 7 days ago: Custodian sees only the creation date", _detached_recently)
+    ],
     "idle-volumes": [
-        ("its instance is stopped, another detector's case: Custodian counts a missing metric as 0", _stands_still),
+        (
+            "its instance is stopped, another detector's case: Custodian counts a missing metric as 0",
+            _is_on_no_running_instance,
+        ),
         ("an instance starts from it", _is_root),
-        ("attached for less than 15 days", _new_there),
+        ("attached for less than 15 days", _attached_recently),
     ],
     "gp2-volumes": [
-        ("not on a running instance, which another detector reports", _stands_still),
+        ("not on a running instance, which another detector reports", _is_on_no_running_instance),
     ],
     "idle-efs": [
         ("the source of a replication", _replicates),
-        ("used today: the Custodian policy counts only whole days", lambda world, id_: world.clients_today(id_) > 0),
+        ("used today: the Custodian policy counts only whole days", lambda index, id_: index.clients_today(id_) > 0),
     ],
     "sync-exports": [
-        ("only other volumes have writes: Custodian has no metrics for single volumes", _written_elsewhere),
-        ("its writes are large: Custodian cannot divide one metric by another", _writes_much_at_once),
+        ("only other volumes have writes: Custodian has no metrics for single volumes", _has_no_busy_sync_export),
+        ("its writes are large: Custodian cannot divide one metric by another", _writes_are_large),
     ],
 }
 """Rules for resources that only Custodian flagged and for which Slackwater gave no reason. The first match counts."""
@@ -165,23 +174,23 @@ class Row:
     """Counts of negative controls: all, flagged by Slackwater, flagged by Custodian. None if there are none."""
 
 
-def ours(document: Mapping[str, Any], world: World) -> dict[str, Said]:
+def slackwater_answers(document: Mapping[str, Any], index: FleetIndex) -> dict[str, Answer]:
     """Return Slackwater's answers by policy. Exports have the ids of their file systems, as in Custodian's answers."""
     found = {question.detector: set[str]() for question in QUESTIONS}
-    besides: dict[str, dict[str, str]] = {question.detector: {} for question in QUESTIONS}
+    reasons: dict[str, dict[str, str]] = {question.detector: {} for question in QUESTIONS}
     for one in document["findings"]:
-        found[one["detector"]].add(_id(one, world))
+        found[one["detector"]].add(_id(one, index))
     for one in document["unlisted"]:
-        besides[one["detector"]][_id(one, world)] = one["reason"]
+        reasons[one["detector"]][_id(one, index)] = one["reason"]
     for one in document["unknown"]:
-        besides[one["detector"]][_id(one, world)] = f"unknown: {_without_numbers(one['reason'])}"
-    found["ebs-outdated-type"] = set(filter(world.is_gp2, found["ebs-outdated-type"]))
-    return {one.policy: Said(frozenset(found[one.detector]), besides[one.detector]) for one in QUESTIONS}
+        reasons[one["detector"]][_id(one, index)] = f"unknown: {_without_numbers(one['reason'])}"
+    found["ebs-outdated-type"] = set(filter(index.is_gp2, found["ebs-outdated-type"]))
+    return {one.policy: Answer(frozenset(found[one.detector]), reasons[one.detector]) for one in QUESTIONS}
 
 
-def _id(told: Mapping[str, Any], world: World) -> str:
-    id_ = str(told["resource"]["id"])
-    return world.holder.get(id_, id_)
+def _id(entry: Mapping[str, Any], index: FleetIndex) -> str:
+    id_ = str(entry["resource"]["id"])
+    return index.file_system_of.get(id_, id_)
 
 
 def _without_numbers(reason: str) -> str:
@@ -189,30 +198,35 @@ def _without_numbers(reason: str) -> str:
     return re.sub(r"\d+", "n", reason)
 
 
-def theirs(folder: Path) -> dict[str, Said]:
+def custodian_answers(folder: Path) -> dict[str, Answer]:
     """Read Custodian's answers. The folder has one subfolder per policy.
 
     Raises:
         FileNotFoundError: Custodian did not finish a policy.
     """
-    told = {question: json.loads((folder / question.policy / "resources.json").read_text()) for question in QUESTIONS}
-    return {question.policy: Said(frozenset(one[question.key] for one in told[question])) for question in QUESTIONS}
+    resources = {
+        question: json.loads((folder / question.policy / "resources.json").read_text()) for question in QUESTIONS
+    }
+    return {
+        question.policy: Answer(frozenset(one[question.id_field] for one in resources[question]))
+        for question in QUESTIONS
+    }
 
 
-def compared(world: World, ours: Mapping[str, Said], theirs: Mapping[str, Said]) -> list[Row]:
+def compare_answers(index: FleetIndex, ours: Mapping[str, Answer], theirs: Mapping[str, Answer]) -> list[Row]:
     """Compare the answers, one row per question. Both mappings are by policy."""
-    return [_row(world, question, ours[question.policy], theirs[question.policy]) for question in QUESTIONS]
+    return [_row(index, question, ours[question.policy], theirs[question.policy]) for question in QUESTIONS]
 
 
-def _row(world: World, question: Question, ours: Said, theirs: Said) -> Row:
+def _row(index: FleetIndex, question: Question, ours: Answer, theirs: Answer) -> Row:
     only_ours = dict.fromkeys(
         ours.flagged - theirs.flagged, UNEXPLAINED
     )  # there is no known reason why Custodian would miss one
     only_theirs = {
-        id_: ours.besides.get(id_) or _why(world, id_, ONLY_THEIRS.get(question.policy, ()))
+        id_: ours.reasons_not_flagged.get(id_) or _why(index, id_, CUSTODIAN_ONLY_RULES.get(question.policy, ()))
         for id_ in theirs.flagged - ours.flagged
     }
-    planted = [(world.holder.get(one.resource_id, one.resource_id), one) for one in world.fleet.planted]
+    planted = [(index.file_system_of.get(one.resource_id, one.resource_id), one) for one in index.fleet.planted]
     issues = {id_ for id_, one in planted if question.detector in one.issues}
     controls = {id_ for id_, one in planted if one.control_of == question.detector}
     return Row(
@@ -226,12 +240,12 @@ def _row(world: World, question: Question, ours: Said, theirs: Said) -> Row:
     )
 
 
-def _why(world: World, id_: str, rules: Sequence[tuple[str, Rule]]) -> str:
-    return next((words for words, holds in rules if holds(world, id_)), UNEXPLAINED)
+def _why(index: FleetIndex, id_: str, rules: Sequence[tuple[str, Rule]]) -> str:
+    return next((words for words, holds in rules if holds(index, id_)), UNEXPLAINED)
 
 
-def _found(truly: set[str], ours: Said, theirs: Said) -> tuple[int, int, int] | None:
-    return (len(truly), len(truly & ours.flagged), len(truly & theirs.flagged)) if truly else None
+def _found(expected: set[str], ours: Answer, theirs: Answer) -> tuple[int, int, int] | None:
+    return (len(expected), len(expected & ours.flagged), len(expected & theirs.flagged)) if expected else None
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -246,7 +260,7 @@ def table(rows: Sequence[Row]) -> str:
     why = ["| Question | Flagged by | How many | Why the other tool did not flag it |", "|-|-|-|-|"]
     for row in rows:
         counts = row.both, sum(row.only_ours.values()), sum(row.only_theirs.values())
-        cells = [f"{count:,}" for count in counts] + [_three(row.planted), _three(row.controls)]
+        cells = [f"{count:,}" for count in counts] + [_counts_text(row.planted), _counts_text(row.controls)]
         lines.append(f"| {row.title} | {' | '.join(cells)} |")
         for who, reasons in (("Slackwater", row.only_ours), ("Custodian", row.only_theirs)):
             by_count = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))
@@ -254,5 +268,5 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join([*lines, "", *why, ""])
 
 
-def _three(counts: tuple[int, int, int] | None) -> str:
+def _counts_text(counts: tuple[int, int, int] | None) -> str:
     return ", ".join(f"{count:,}" for count in counts) if counts else "none"

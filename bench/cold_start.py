@@ -13,7 +13,7 @@ import time
 import zipfile
 from pathlib import Path
 
-from marks import write_between
+from markers import write_between
 
 from bundle import bundle
 from lambda_emulator import FUNCTIONS, LAYER, deployed

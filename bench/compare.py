@@ -21,9 +21,9 @@ from typing import Any, Final
 
 import answers
 import yaml
-from marks import write_between
-from picture import Panel, picture
-from scan import FLEETS, command_of, counted, floor, forget, simulator, timed
+from bar_chart import Panel, bar_chart
+from markers import write_between
+from scan import FLEETS, call_counts, command_of, floor, reset_simulator, simulator, timed
 
 from slackwater_simulator import hard_fleet, mixed_fleet
 
@@ -106,9 +106,9 @@ def measured(
     tool: str, command: list[str], account: Mapping[str, Any], home: Path, resources: int, latency_ms: float
 ) -> Measured:
     """One run of one tool, as the simulator and the kernel saw it."""
-    forget(dict(account), latency_ms)
+    reset_simulator(dict(account), latency_ms)
     wall_s, cpu_s, peak_mib = timed(command, dict(account), home)
-    asked = counted(dict(account))
+    asked = call_counts(dict(account))
     one = Measured(
         tool, resources, latency_ms, sum(asked["calls"].values()), asked["metrics_requested"], wall_s, cpu_s, peak_mib
     )
@@ -174,9 +174,11 @@ def run(fleet: str, resources: int, latencies: Iterable[float]) -> tuple[list[Me
 
 
 def _answers(fleet: str, resources: int, now: str, home: Path) -> list[answers.Row]:
-    world = answers.World(MAKERS[fleet](resources, now=now))
+    index = answers.FleetIndex(MAKERS[fleet](resources, now=now))
     document = json.loads((home / "scan.json").read_text())
-    return answers.compared(world, answers.ours(document, world), answers.theirs(home / "told"))
+    return answers.compare_answers(
+        index, answers.slackwater_answers(document, index), answers.custodian_answers(home / "told")
+    )
 
 
 def share(part: float, whole: float) -> str:
@@ -259,7 +261,7 @@ def drawn(results: Results) -> str:
     def bars(name: str) -> dict[str, Sequence[float]]:
         return {f"{n:,}": [getattr(one, name) for one in _pair(results, n, latency_ms)] for n in results.sizes}
 
-    return picture(
+    return bar_chart(
         TOOLS,
         [
             Panel("Calls", bars("calls"), {f"{n:,}": results.floors[n] for n in results.sizes}),

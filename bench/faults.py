@@ -23,14 +23,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 
-from marks import write_between
+from markers import write_between
 
 from slackwater_simulator import Account, Clock, Fleet, Simulator
 from support.cleanup_world import REGION
 from support.five_faults import (
     DELETE,
     METRICS,
-    Play,
+    ToolResult,
     denied,
     file_systems,
     files_words,
@@ -52,7 +52,7 @@ CUSTODIAN: Final = ROOT / ".tools/custodian/bin/custodian"
 POLICIES: Final = Path(__file__).with_name("custodian_faults")
 BEGIN, END = "<!-- faults -->\n", "<!-- /faults -->\n"
 
-IDLE, BUSY, FILES, VOLUMES = 53, 147, 14, 7
+IDLE_VOLUMES, BUSY_VOLUMES, FILE_SYSTEMS, RESOURCES = 53, 147, 14, 7
 TWO_A_SECOND: Final = {"*": 2.0}
 NONE_AT_ALL: Final = dict.fromkeys(METRICS, 0.0)
 SPEED: Final = 60.0
@@ -60,30 +60,30 @@ SPEED: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """A run of Custodian: its exit status, the resources that its policy matched, and what it said."""
+class CustodianRun:
+    """A run of Custodian: its exit status, the resources that its policy matched, and its output."""
 
     status: int
     matched: list[dict[str, Any]]
-    said: str
+    output: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class Comparison:
     """A situation, and the result of each tool in it."""
 
     fault: int
     title: str
     situation: str
-    theirs: Play
-    ours: Play
+    theirs: ToolResult
+    ours: ToolResult
 
 
 # -- AWS APIs that Custodian calls and the simulator lacks
 
 
 @dataclass
-class Beside:
+class ExtraAwsApis:
     """Fakes of the AWS APIs that the simulator lacks: tagging, account aliases, and an SQS queue with `messages`."""
 
     account: Account
@@ -111,12 +111,12 @@ class Beside:
     @contextmanager
     def served(self) -> Iterator[str]:
         """Serve the APIs on a local port, and yield the URL."""
-        beside = self
+        extra_apis = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"]))
-                kind, answer = beside.answer(self.headers.get("x-amz-target", ""), body)
+                kind, answer = extra_apis.answer(self.headers.get("x-amz-target", ""), body)
                 self.send_response(200)
                 self.send_header("content-type", kind)
                 self.send_header("content-length", str(len(answer.encode())))
@@ -137,10 +137,10 @@ class Custodian:
     """Cloud Custodian, and an account in which it runs."""
 
     simulator: Simulator
-    beside: Beside
+    extra_apis: ExtraAwsApis
     environment: Mapping[str, str]
 
-    def run(self, name: str) -> Ran:
+    def run(self, name: str) -> CustodianRun:
         """One run of one policy."""
         with tempfile.TemporaryDirectory() as folder:
             command = [str(CUSTODIAN), "run", "--output-dir", folder, "--region", REGION, "--cache-period", "0"]
@@ -152,7 +152,7 @@ class Custodian:
                 check=False,
             )
             matched = Path(folder) / name / "resources.json"
-            return Ran(
+            return CustodianRun(
                 done.returncode, json.loads(matched.read_text()) if matched.exists() else [], done.stdout + done.stderr
             )
 
@@ -166,8 +166,8 @@ class Custodian:
 def custodian(fleet: Callable[[int], Fleet]) -> Iterator[Custodian]:
     """Run Custodian in an account whose time starts now, because Custodian uses the system clock."""
     with Simulator(fleet(int(time.time()) // 60 * 60), clock=Clock(SPEED)) as simulator:
-        beside = Beside(simulator.account)
-        with beside.served() as url:
+        extra_apis = ExtraAwsApis(simulator.account)
+        with extra_apis.served() as url:
             services = ("RESOURCE_GROUPS_TAGGING_API", "IAM", "SQS")
             environment = {
                 "PATH": os.environ["PATH"],
@@ -178,39 +178,39 @@ def custodian(fleet: Callable[[int], Fleet]) -> Iterator[Custodian]:
                 "AWS_EC2_METADATA_DISABLED": "true",
                 **{f"AWS_ENDPOINT_URL_{service}": url for service in services},
             }
-            yield Custodian(simulator, beside, environment)
+            yield Custodian(simulator, extra_apis, environment)
 
 
 # -- Custodian's runs
 
 
-def theirs_throttled(rate: Mapping[str, float]) -> Play:
+def custodian_throttled(rate: Mapping[str, float]) -> ToolResult:
     """Find idle volumes while AWS limits each action to its `rate`, in calls per second."""
-    with custodian(lambda now: volumes(now, IDLE, BUSY)) as there:
+    with custodian(lambda now: volumes(now, IDLE_VOLUMES, BUSY_VOLUMES)) as there:
         idle = idle_in(there.account.fleet)
         for action, per_second in rate.items():
             there.simulator.faults.throttle(action, per_second=per_second)
         ran = there.run("idle-volumes")
     found = {one["VolumeId"] for one in ran.matched}
-    whole, fails = found == idle and not ran.status, ran.status != 0
-    warnings = ran.said.count("CW Retrieval error")
-    return Play(
+    found_all, fails = found == idle and not ran.status, ran.status != 0
+    warnings = ran.output.count("CW Retrieval error")
+    return ToolResult(
         asked="`custodian run idle-volumes.yml`",
         before=f"{len(idle)} idle volumes",
         after=f"{len(found)} of {len(idle)} found; in its log, {warnings} warnings of batches that were lost",
         status=str(ran.status),
         verdict="finds them all"
-        if whole
+        if found_all
         else "fails"
         if fails
         else f"finds {len(found)} of {len(idle)}, as if these were all",
-        right=found <= idle and (whole or fails),
+        right=found <= idle and (found_all or fails),
     )
 
 
-def theirs_denied() -> Play:
+def custodian_denied() -> ToolResult:
     """Delete idle file systems without the permission to do so."""
-    with custodian(lambda now: file_systems(now, FILES)) as there:
+    with custodian(lambda now: file_systems(now, FILE_SYSTEMS)) as there:
         before = mounted(there.account)
         there.simulator.faults.deny(DELETE)
         ran = there.run("delete-idle-files")
@@ -219,24 +219,24 @@ def theirs_denied() -> Play:
         calls = there.simulator.calls
     lost = len(halves(after))
     tried = calls.get(DELETE, 0)
-    return Play(
+    return ToolResult(
         asked="`custodian run delete-idle-files.yml`",
         before=files_words(before),
         after=f"{files_words(after)}; it tried to delete {tried} of them",
-        status=f"{ran.status}: {'AccessDeniedException' if 'AccessDeniedException' in ran.said else 'not reported'}",
+        status=f"{ran.status}: {'AccessDeniedException' if 'AccessDeniedException' in ran.output else 'not reported'}",
         verdict=f"{lost} file systems are left unmounted and undeleted" if lost else "leaves nothing half done",
         right=not lost,
     )
 
 
-def theirs_marked() -> Play:
+def custodian_marked() -> ToolResult:
     """Tag volumes for deletion without a delay; then delete the tagged ones on the same day."""
-    with custodian(lambda now: unattached(now, VOLUMES)) as there:
+    with custodian(lambda now: unattached(now, RESOURCES)) as there:
         before = volumes_left(there.account)
         marks = there.run("mark-volumes")
         deletes = there.run("delete-marked-volumes")
         left = volumes_left(there.account)
-    return Play(
+    return ToolResult(
         asked="`custodian run mark-volumes.yml` without `days`; then `custodian run delete-marked-volumes.yml`",
         before=f"{before} volumes",
         after=f"{left} volumes on the same day",
@@ -246,9 +246,9 @@ def theirs_marked() -> Play:
     )
 
 
-def theirs_used() -> Play:
+def custodian_used() -> ToolResult:
     """Tag idle file systems for deletion in four days, use them, then delete the tagged ones."""
-    with custodian(lambda now: file_systems(now, VOLUMES)) as there:
+    with custodian(lambda now: file_systems(now, RESOURCES)) as there:
         marks = there.run("mark-idle-files")
         before = mounted(there.account)
         marked = sum("maid_status" in one.tags for one in there.account.fleet.efs)
@@ -260,7 +260,7 @@ def theirs_used() -> Play:
         there.simulator.advance(3_600)
         after = mounted(there.account)
     gone = len(before) - len(after)
-    return Play(
+    return ToolResult(
         asked=(
             "`custodian run mark-idle-files.yml` with `days: 4`; then `custodian run delete-marked-files.yml`, four "
             "days on"
@@ -273,15 +273,15 @@ def theirs_used() -> Play:
     )
 
 
-def theirs_told() -> Play:
+def custodian_notifies() -> ToolResult:
     """Notify Slack, up to the point where Custodian hands over to c7n-mailer."""
-    with custodian(lambda now: unattached(now, VOLUMES)) as there:
+    with custodian(lambda now: unattached(now, RESOURCES)) as there:
         ran = there.run("notify")
-        queued = [json.loads(zlib.decompress(base64.b64decode(one))) for one in there.beside.messages]
+        queued = [json.loads(zlib.decompress(base64.b64decode(one))) for one in there.extra_apis.messages]
     to = ", ".join(f"`{address}`" for one in queued for address in one["action"]["to"])
-    return Play(
+    return ToolResult(
         asked="`custodian run notify.yml`",
-        before=f"{VOLUMES} volumes to report",
+        before=f"{RESOURCES} volumes to report",
         after=f"{len(queued)} message in the queue, for {to}; Slack received nothing",
         status=str(ran.status),
         verdict="not run to the end: c7n-mailer sends the message, and [its code loses the message](#what-was-not-run)",
@@ -292,31 +292,31 @@ def theirs_told() -> Play:
 # -- All of it
 
 
-def scenes(home: Path, told: Callable[[str], None]) -> Iterator[Scene]:
+def compare_all(home: Path, report_progress: Callable[[str], None]) -> Iterator[Comparison]:
     """Yield every comparison, in the order of the faults."""
     for title, situation, rate in (
         (
             "Throttled to two calls a second",
             (
-                f"{IDLE + BUSY} attached volumes, {IDLE} of them without an operation for 14 days; AWS answers two "
-                "calls a second."
+                f"{IDLE_VOLUMES + BUSY_VOLUMES} attached volumes, {IDLE_VOLUMES} of them without an operation for 14 "
+                "days; AWS answers two calls a second."
             ),
             TWO_A_SECOND,
         ),
         ("CloudWatch refuses every call", "The same volumes; CloudWatch throttles whatever it is asked.", NONE_AT_ALL),
     ):
-        told(title)
-        with Simulator(volumes(int(time.time()) // 60 * 60, IDLE, BUSY)) as simulator:
+        report_progress(title)
+        with Simulator(volumes(int(time.time()) // 60 * 60, IDLE_VOLUMES, BUSY_VOLUMES)) as simulator:
             ours = throttled(home, simulator, rate)
-        yield Scene(fault=1, title=title, situation=situation, theirs=theirs_throttled(rate), ours=ours)
-    told("One denied permission")
-    theirs = theirs_denied()
+        yield Comparison(fault=1, title=title, situation=situation, theirs=custodian_throttled(rate), ours=ours)
+    report_progress("One denied permission")
+    theirs = custodian_denied()
     for title, situation, foreseen in (
         (
             "One denied permission",
             (
-                f"{FILES} idle file systems, each with three mount targets, are to be deleted by a role that lacks "
-                f"`{DELETE}`."
+                f"{FILE_SYSTEMS} idle file systems, each with three mount targets, are to be deleted by a role that "
+                f"lacks `{DELETE}`."
             ),
             True,
         ),
@@ -326,28 +326,30 @@ def scenes(home: Path, told: Callable[[str], None]) -> Iterator[Scene]:
             False,
         ),
     ):
-        told(title)
-        yield Scene(fault=2, title=title, situation=situation, theirs=theirs, ours=denied(FILES, foreseen=foreseen))
-    told("A deletion tag without a delay")
-    yield Scene(
+        report_progress(title)
+        yield Comparison(
+            fault=2, title=title, situation=situation, theirs=theirs, ours=denied(FILE_SYSTEMS, foreseen=foreseen)
+        )
+    report_progress("A deletion tag without a delay")
+    yield Comparison(
         fault=3,
         title="A deletion tag without a delay",
-        situation=f"{VOLUMES} unattached volumes are tagged for deletion, without a delay.",
-        theirs=theirs_marked(),
-        ours=tagged_without_days(home, VOLUMES),
+        situation=f"{RESOURCES} unattached volumes are tagged for deletion, without a delay.",
+        theirs=custodian_marked(),
+        ours=tagged_without_days(home, RESOURCES),
     )
-    told("In use since the mark")
-    yield Scene(
+    report_progress("In use since the mark")
+    yield Comparison(
         fault=4,
         title="In use since the mark",
         situation=(
-            f"{VOLUMES} idle file systems are tagged for deletion. Then clients use them, and the grace period ends."
+            f"{RESOURCES} idle file systems are tagged for deletion. Then clients use them, and the grace period ends."
         ),
-        theirs=theirs_used(),
-        ours=used_since(VOLUMES),
+        theirs=custodian_used(),
+        ours=used_since(RESOURCES),
     )
-    told("Slack refuses a message")
-    theirs = theirs_told()
+    report_progress("Slack refuses a message")
+    theirs = custodian_notifies()
     for title, situation, fault in (
         (
             "Slack answers 429",
@@ -360,35 +362,37 @@ def scenes(home: Path, told: Callable[[str], None]) -> Iterator[Scene]:
             Fault("refused", error="internal_error"),
         ),
     ):
-        told(title)
-        yield Scene(fault=5, title=title, situation=situation, theirs=theirs, ours=refused_by_slack(fault))
+        report_progress(title)
+        yield Comparison(fault=5, title=title, situation=situation, theirs=theirs, ours=refused_by_slack(fault))
 
 
-def verdict(play: Play) -> str:
+def verdict(result: ToolResult) -> str:
     """Return the verdict in Markdown, such as `**right**: finds them all`."""
-    if play.right is None:
-        return play.verdict
-    return f"**{'right' if play.right else 'wrong'}**: {play.verdict}"
+    if result.right is None:
+        return result.verdict
+    return f"**{'right' if result.right else 'wrong'}**: {result.verdict}"
 
 
-def page(played: list[Scene], version: str) -> str:
-    """The summary, then every scene; `version` is Custodian's."""
+def page(comparisons: list[Comparison], version: str) -> str:
+    """The summary, then every comparison; `version` is Custodian's."""
     text = f"| | Situation | Cloud Custodian {version} | Slackwater |\n|-|-|-|-|\n"
-    for scene in played:
-        text += f"| {scene.fault} | {scene.title} | {verdict(scene.theirs)} | {verdict(scene.ours)} |\n"
-    for scene in played:
-        text += f"\n### {scene.fault}. {scene.title}\n\n{scene.situation}\n\n"
+    for comparison in comparisons:
+        text += (
+            f"| {comparison.fault} | {comparison.title} | {verdict(comparison.theirs)} | {verdict(comparison.ours)} |\n"
+        )
+    for comparison in comparisons:
+        text += f"\n### {comparison.fault}. {comparison.title}\n\n{comparison.situation}\n\n"
         text += f"| | Cloud Custodian {version} | Slackwater |\n|-|-|-|\n"
         for name, pick in ROWS.items():
-            text += f"| {name} | {pick(scene.theirs)} | {pick(scene.ours)} |\n"
+            text += f"| {name} | {pick(comparison.theirs)} | {pick(comparison.ours)} |\n"
     return text
 
 
-ROWS: Final[Mapping[str, Callable[[Play], str]]] = {
-    "Asked": lambda play: play.asked,
-    "Before": lambda play: play.before,
-    "After": lambda play: play.after,
-    "Exit status": lambda play: play.status,
+ROWS: Final[Mapping[str, Callable[[ToolResult], str]]] = {
+    "Asked": lambda result: result.asked,
+    "Before": lambda result: result.before,
+    "After": lambda result: result.after,
+    "Exit status": lambda result: result.status,
     "Verdict": verdict,
 }
 
@@ -399,12 +403,12 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="a file with markers")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
-        played = list(scenes(Path(home), lambda title: print(title, file=sys.stderr)))
-    text = page(played, subprocess.check_output([str(CUSTODIAN), "version"], text=True).strip())
+        comparisons = list(compare_all(Path(home), lambda title: print(title, file=sys.stderr)))
+    text = page(comparisons, subprocess.check_output([str(CUSTODIAN), "version"], text=True).strip())
     sys.stdout.write(text)
     if options.write:
         write_between(options.write, BEGIN, END, text)
-    if any(scene.ours.right is not True for scene in played):
+    if any(comparison.ours.right is not True for comparison in comparisons):
         raise SystemExit("Error: Slackwater handled a fault wrongly. See its column in the output.")
 
 

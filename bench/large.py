@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from marks import write_between
+from markers import write_between
 from scan import simulator
 
 from slackwater.app.audit.document_file import ScanFile
@@ -30,7 +30,7 @@ from slackwater.aws.inventory.snapshot import PART_RECORDS
 from slackwater.engine.registry import registry
 from slackwater.model.resources import Target
 from slackwater.views.scan.to_json import document
-from slackwater.wiring.garbage import collect_seldom
+from slackwater.wiring.garbage import reduce_garbage_collection
 from slackwater.wiring.scan import audit
 from slackwater_cli.memory import share_arenas
 
@@ -61,7 +61,7 @@ calls_per_second = { cloudwatch = 1e6, ec2 = 1e6, elasticfilesystem = 1e6, fsx =
 def scan(account: dict[str, Any], detectors: list[str], part_records: int, out: Path) -> dict[str, Any]:
     """Scan, write the document, and say what it took. To be called once in a process."""
     share_arenas()
-    collect_seldom()
+    reduce_garbage_collection()
     started = time.monotonic()
     meter = CallMeter()
     session = AwsSession(meter=meter, endpoint=Endpoint(account["url"], "AKIASIMULATED0000000", "simulated"))

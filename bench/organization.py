@@ -29,7 +29,7 @@ from itertools import batched
 from pathlib import Path
 from typing import Any, Final
 
-from marks import write_between
+from markers import write_between
 from organization_cost import (
     AGAIN,
     AWS_LATENCY_MS,
@@ -43,7 +43,7 @@ from organization_cost import (
     section,
     transitions_of,
 )
-from scan import counted, forget, simulator
+from scan import call_counts, reset_simulator, simulator
 
 ROOT: Final = Path(__file__).parents[1]
 BEGIN, END = "<!-- cost: written by `make bench-organization` -->\n", "<!-- /cost -->\n"
@@ -255,7 +255,7 @@ def _counts(urls: list[str]) -> dict[str, float]:
     """What was asked of the accounts, the bucket and the table so far: requests by `service:Operation`, metrics and
     units.
     """
-    asked = counted({"url": urls[0]})
+    asked = call_counts({"url": urls[0]})
     with urllib.request.urlopen(f"{urls[1]}/_counts") as answer:
         of_store = json.load(answer)
     return of_store | asked["calls"] | {"metrics": asked["metrics_requested"]}
@@ -310,7 +310,7 @@ class World:
 
     def delay(self, aws_ms: float, store_ms: float) -> None:
         """Delay answers from now on."""
-        forget(self.account, aws_ms)
+        reset_simulator(self.account, aws_ms)
         urllib.request.urlopen(f"{self.store}/_latency", data=str(store_ms).encode()).close()
 
     @property

@@ -118,7 +118,7 @@ def prices() -> tuple[dict[str, Price], str]:
     """Those of an idle month (`tools/running_cost.toml`), by the first words of what they are for; and their date."""
     found, as_of = rows()
     return {
-        re.split("[:,]", row.what)[0]: Price(row.usd, row.unit, row.source, row.seen == "AWS") for row in found
+        re.split("[:,]", row.what)[0]: Price(row.usd, row.unit, row.source, row.price_source == "AWS") for row in found
     }, as_of
 
 

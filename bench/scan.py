@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from marks import write_between
+from markers import write_between
 
 BEGIN, END = "<!-- bench -->\n", "<!-- /bench -->\n"
 FLEETS: Final = {"easy": "mixed", "hard": "hard"}
@@ -42,8 +42,8 @@ def scan(
 ) -> tuple[dict[str, Any], float, float, float]:
     """Run a scan as a process. Return its document, wall seconds, CPU seconds, and peak MiB. `policy` is TOML text."""
     document = home / "scan.json"
-    used = timed(command_of(account, home, document, policy, *flags), account, home)
-    return json.loads(document.read_text()), *used
+    measured = timed(command_of(account, home, document, policy, *flags), account, home)
+    return json.loads(document.read_text()), *measured
 
 
 def command_of(account: dict[str, Any], home: Path, document: Path, policy: str, *flags: str) -> list[str]:
@@ -74,25 +74,25 @@ def timed(command: list[str], account: dict[str, Any], home: Path) -> tuple[floa
         "AWS_EC2_METADATA_DISABLED": "true",
     }
     started = time.monotonic()
-    told = home / "told.txt"
-    with told.open("w") as stderr:
+    stderr_path = home / "stderr.txt"
+    with stderr_path.open("w") as stderr:
         process = subprocess.Popen(command, env=environment, cwd=home, stderr=stderr)
         _, status, used = os.wait4(process.pid, 0)
     wall_s = time.monotonic() - started
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        raise SystemExit(f"{command[0]} ended with {process.returncode}:\n{told.read_text()}")
+        raise SystemExit(f"{command[0]} ended with {process.returncode}:\n{stderr_path.read_text()}")
     return wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
-def forget(account: dict[str, Any], latency_ms: float | None = None) -> None:
+def reset_simulator(account: dict[str, Any], latency_ms: float | None = None) -> None:
     """Reset the simulator's counts, and delay its answers from now on; None delays them as at its start."""
     _post(account, "reset", {})
     if latency_ms is not None:
         _post(account, "faults", {"latency_ms": latency_ms})
 
 
-def counted(account: dict[str, Any]) -> dict[str, Any]:
+def call_counts(account: dict[str, Any]) -> dict[str, Any]:
     """Return the simulator's counts since its last reset: HTTP requests by action, and metrics."""
     with urllib.request.urlopen(f"{account['url']}/_simulator/calls") as answer:
         return dict(json.load(answer))
@@ -105,16 +105,16 @@ def _post(account: dict[str, Any], what: str, body: dict[str, Any]) -> None:
     urllib.request.urlopen(request).close()
 
 
-def floor(resources: int, which: str = "all", fleet: str = "easy") -> int:
-    """Return the lowest possible number of calls for the questions in `which`, as `floor.py` computes it."""
-    return sum(_floor(resources, which, fleet)["calls"].values())
+def floor(resources: int, questions: str = "all", fleet: str = "easy") -> int:
+    """Return the lowest possible number of calls for the questions named `questions`, as `floor.py` computes it."""
+    return sum(_floor(resources, questions, fleet)["calls"].values())
 
 
-def _floor(resources: int, which: str, fleet: str) -> dict[str, Any]:
+def _floor(resources: int, questions: str, fleet: str) -> dict[str, Any]:
     """Run `floor.py` in its own process: the kernel would count its memory as that of each later scan process."""
     script = Path(__file__).with_name("floor.py")
     return dict(
-        json.loads(subprocess.check_output([sys.executable, str(script), str(resources), which, FLEETS[fleet]]))
+        json.loads(subprocess.check_output([sys.executable, str(script), str(resources), questions, FLEETS[fleet]]))
     )
 
 
@@ -124,7 +124,7 @@ def row(fleet: str, resources: int, latency_ms: float) -> str:
     with tempfile.TemporaryDirectory() as folder, simulator(*options) as account:
         home = Path(folder)
         scan(account, home)  # fills the price cache, and the simulator's own
-        forget(account)
+        reset_simulator(account)
         document, wall_s, cpu_s, peak_mib = scan(account, home)
     usage = document["scan"]["usage"]
     calls, least = sum(usage["api_calls"].values()), floor(resources, "all", fleet)
@@ -140,7 +140,7 @@ def by_detector(resources: int) -> str:
 
     When all detectors run, Slackwater requests data that several of them need only once.
     """
-    read = {fleet: _each_alone(fleet, resources) for fleet in FLEETS}
+    read = {fleet: _requests_by_detector(fleet, resources) for fleet in FLEETS}
     floors = {fleet: _floor(resources, "all", fleet)["questions"] for fleet in FLEETS}
     head = [f"{fleet}: {words}" for fleet in FLEETS for words in ("metrics", "points", "floor of points")]
     table = f"| Detector, alone, {resources:,} resources | {' | '.join(head)} |\n{'|-' * (len(head) + 1)}|\n"
@@ -154,21 +154,21 @@ def by_detector(resources: int) -> str:
     return table
 
 
-def _each_alone(fleet: str, resources: int) -> dict[str, tuple[int, int]]:
+def _requests_by_detector(fleet: str, resources: int) -> dict[str, tuple[int, int]]:
     """Return the numbers of metrics and data points for each detector alone, and for all detectors together."""
     with (
         tempfile.TemporaryDirectory() as folder,
         simulator("--fleet", FLEETS[fleet], "--resources", str(resources)) as account,
     ):
         document, *_ = scan(account, Path(folder))
-        read = {"all together": _asked(document)}
+        read = {"all together": _requests(document)}
         for detector in document["scan"]["detectors"]:
             alone, *_ = scan(account, Path(folder), "", "--detector", detector)
-            read[detector] = _asked(alone)
+            read[detector] = _requests(alone)
     return read
 
 
-def _asked(document: dict[str, Any]) -> tuple[int, int]:
+def _requests(document: dict[str, Any]) -> tuple[int, int]:
     usage = document["scan"]["usage"]
     return usage["metrics_requested"], usage["datapoints"]
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from marks import write_between
+from markers import write_between
 from scan import scan, simulator
 
 BEGIN, END = "<!-- score -->\n", "<!-- /score -->\n"
@@ -36,15 +36,15 @@ CAN_DELETE: Final = frozenset(
     }
 )
 """Detectors whose advice can lead to a deletion: they may raise no false alarm at all."""
-ISSUES, EACH_CONTROL, INNOCENTS = 1_000, 200, 50_000
+MIN_ISSUES, MIN_PER_CONTROL, MIN_NEGATIVES = 1_000, 200, 50_000
 """The minimum sample sizes of a report: issues per detector, resources per negative control, and (for a detector that
 can lead to a deletion) negatives of its resource type.
 """
-PRECISION, RECALL, UNKNOWN = 0.98, 0.95, 0.02
+MIN_PRECISION, MIN_RECALL, MAX_UNKNOWN = 0.98, 0.95, 0.02
 NO_SCENARIO = "not planted"
 TOO_LITTLE = "saves less than the policy's minimum"
 
-type Said = Literal["flagged", "silent", "unknown"]
+type Outcome = Literal["flagged", "silent", "unknown"]
 
 
 class Wrong(NamedTuple):
@@ -62,9 +62,9 @@ class Row:
     """One scenario of one detector."""
 
     issue: bool
-    full: bool
+    full_data: bool
     story: str = ""
-    said: Counter[Said] = field(default_factory=Counter)
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
 
 
 @dataclass
@@ -73,15 +73,15 @@ class Score:
 
     rows: dict[str, Row] = field(default_factory=dict)
     false_alarms: int = 0
-    innocents: int = 0
+    negatives: int = 0
     """Resources of the detector's type that it must not flag, planted or not."""
 
-    def count(self, *said: Said, issue: bool | None = None, full: bool | None = None) -> int:
+    def count(self, *outcomes: Outcome, issue: bool | None = None, full_data: bool | None = None) -> int:
         """Count the planted resources with one of these outcomes."""
         return sum(
-            sum(row.said[one] for one in said)
+            sum(row.outcomes[one] for one in outcomes)
             for row in self.rows.values()
-            if issue in (None, row.issue) and full in (None, row.full)
+            if issue in (None, row.issue) and full_data in (None, row.full_data)
         )
 
     @property
@@ -107,10 +107,12 @@ class Score:
     @property
     def unknown(self) -> float:
         """The share of its planted resources with full data that it reports as unknown."""
-        return self.count("unknown", full=True) / max(1, self.count("flagged", "silent", "unknown", full=True))
+        return self.count("unknown", full_data=True) / max(
+            1, self.count("flagged", "silent", "unknown", full_data=True)
+        )
 
 
-def said_by(document: dict[str, Any]) -> dict[tuple[str, str], Said]:
+def outcomes_by_resource(document: dict[str, Any]) -> dict[tuple[str, str], Outcome]:
     """Return the outcome by detector and resource id.
 
     A finding below the minimum saving counts as flagged. A finding does not count if a tag or a stronger finding
@@ -124,9 +126,9 @@ def said_by(document: dict[str, Any]) -> dict[tuple[str, str], Said]:
 
 def count(scores: dict[str, Score], seed: int, truth: dict[str, Any], document: dict[str, Any]) -> list[Wrong]:
     """Add a fleet's scan to the scores, and return what was misjudged. Each detector is scored on every resource."""
-    said = said_by(document)
+    outcomes = outcomes_by_resource(document)
     planted = {case["resource_id"]: case for case in truth["planted"]}
-    home = {case["control_of"] or case["issues"][0]: case["type"] for case in truth["planted"]}
+    type_of_detector = {case["control_of"] or case["issues"][0]: case["type"] for case in truth["planted"]}
     kinds: Counter[str] = Counter()
     for counts in truth["counts"].values():
         kinds.update(counts["types"])
@@ -134,21 +136,23 @@ def count(scores: dict[str, Score], seed: int, truth: dict[str, Any], document: 
     for detector in document["scan"]["detectors"]:
         score = scores.setdefault(detector, Score())
         issues = {id_ for id_, case in planted.items() if detector in case["issues"]}
-        score.innocents += kinds[home[detector]] - len(issues) if detector in home else 0
+        score.negatives += kinds[type_of_detector[detector]] - len(issues) if detector in type_of_detector else 0
         for id_, case in planted.items():
-            issue, verdict = id_ in issues, said.get((detector, id_), "silent")
+            issue, verdict = id_ in issues, outcomes.get((detector, id_), "silent")
             if not issue and case["control_of"] != detector:
                 continue
             drawn_for = case["control_of"] or case["issues"][0]
             scenario = case["scenario"] if drawn_for == detector else f"{drawn_for}: {case['scenario']}"
             row = score.rows.setdefault(scenario, Row(issue, case["full"], case["story"]))
-            row.said[verdict] += 1
+            row.outcomes[verdict] += 1
             if issue and verdict != "flagged":
                 wrong.append(Wrong(detector, seed, id_, scenario, "unknown" if verdict == "unknown" else "missed"))
             elif not issue and verdict == "unknown" and case["full"]:
                 wrong.append(Wrong(detector, seed, id_, scenario, "unknown"))
         alarms = [
-            id_ for (by, id_), verdict in said.items() if by == detector and verdict == "flagged" and id_ not in issues
+            id_
+            for (by, id_), verdict in outcomes.items()
+            if by == detector and verdict == "flagged" and id_ not in issues
         ]
         score.false_alarms += len(alarms)
         for id_ in alarms:
@@ -166,12 +170,12 @@ def misses(scores: dict[str, Score], *, whole: bool) -> list[str]:
             continue
         if detector in CAN_DELETE and score.false_alarms:
             found.append(f"{detector}: {score.false_alarms} false alarms, and it can lead to a deletion")
-        if detector not in CAN_DELETE and score.precision < PRECISION:
-            found.append(f"{detector}: precision {score.precision:.3f} is below {PRECISION}")
-        if score.recall < RECALL:
-            found.append(f"{detector}: recall {score.recall:.3f} is below {RECALL}")
-        if score.unknown > UNKNOWN:
-            found.append(f"{detector}: unknown {score.unknown:.1%} where the data is full, above {UNKNOWN:.0%}")
+        if detector not in CAN_DELETE and score.precision < MIN_PRECISION:
+            found.append(f"{detector}: precision {score.precision:.3f} is below {MIN_PRECISION}")
+        if score.recall < MIN_RECALL:
+            found.append(f"{detector}: recall {score.recall:.3f} is below {MIN_RECALL}")
+        if score.unknown > MAX_UNKNOWN:
+            found.append(f"{detector}: unknown {score.unknown:.1%} where the data is full, above {MAX_UNKNOWN:.0%}")
         if whole:
             found += [f"{detector}: only {what}" for what in _too_few(detector, score)]
     return found
@@ -179,14 +183,14 @@ def misses(scores: dict[str, Score], *, whole: bool) -> list[str]:
 
 def _too_few(detector: str, score: Score) -> list[str]:
     few = []
-    if (issues := score.found + score.missed) < ISSUES:
-        few.append(f"{issues:,} of {ISSUES:,} required issues")
-    if detector in CAN_DELETE and score.innocents < INNOCENTS:
-        few.append(f"{score.innocents:,} of {INNOCENTS:,} required negatives")
+    if (issues := score.found + score.missed) < MIN_ISSUES:
+        few.append(f"{issues:,} of {MIN_ISSUES:,} required issues")
+    if detector in CAN_DELETE and score.negatives < MIN_NEGATIVES:
+        few.append(f"{score.negatives:,} of {MIN_NEGATIVES:,} required negatives")
     return few + [
-        f"{row.said.total()} of {EACH_CONTROL} required resources of the control {name}"
+        f"{row.outcomes.total()} of {MIN_PER_CONTROL} required resources of the control {name}"
         for name, row in score.rows.items()
-        if not row.issue and row.said.total() < EACH_CONTROL
+        if not row.issue and row.outcomes.total() < MIN_PER_CONTROL
     ]
 
 
@@ -200,7 +204,7 @@ def tables(scores: dict[str, Score], seeds: Sequence[int]) -> str:
             f"[`{detector}`](detectors/{detector}.md)",
             *(
                 f"{n:,}"
-                for n in (score.found + score.missed, score.innocents, score.found, score.missed, score.false_alarms)
+                for n in (score.found + score.missed, score.negatives, score.found, score.missed, score.false_alarms)
             ),
             f"{score.precision:.3f}",
             f"{score.recall:.3f}",
@@ -212,9 +216,11 @@ def tables(scores: dict[str, Score], seeds: Sequence[int]) -> str:
     )
     text += "\n" + _heads("Detector", "Scenario", "What it is", "Should be", "Flagged", "Silent", "Unknown")
     for detector, score in sorted(scores.items()):
-        for name, row in sorted(score.rows.items(), key=lambda item: (not item[1].issue, not item[1].full, item[0])):
-            should = "flagged" if row.issue else "silent" if row.full else "silent or unknown"
-            counts = (f"{row.said[verdict]:,}" for verdict in get_args(Said.__value__))
+        for name, row in sorted(
+            score.rows.items(), key=lambda item: (not item[1].issue, not item[1].full_data, item[0])
+        ):
+            should = "flagged" if row.issue else "silent" if row.full_data else "silent or unknown"
+            counts = (f"{row.outcomes[verdict]:,}" for verdict in get_args(Outcome.__value__))
             text += _line(f"`{detector}`", name, row.story, should, *counts)
     return text
 
@@ -258,7 +264,7 @@ def seeds_of(text: str) -> range:
     return range(int(first), int(last or first) + 1)
 
 
-def told(wrong: Iterable[Wrong]) -> str:
+def wrong_lines(wrong: Iterable[Wrong]) -> str:
     """A line for each wrong resource."""
     return "".join(
         f"{one.detector}: {one.what}: {one.resource_id} ({one.scenario}, seed {one.seed})\n" for one in wrong
@@ -276,7 +282,7 @@ def main() -> int:
     options = parser.parse_args()
     scores, wrong = measured(options.seeds, options.fleet.split())
     table = tables(scores, options.seeds)
-    sys.stdout.write(table + "\n" + told(wrong))
+    sys.stdout.write(table + "\n" + wrong_lines(wrong))
     if options.write:
         write_between(options.write, BEGIN, END, table)
     return 1 if misses(scores, whole=options.seeds == SEEDS["report"]) else 0

@@ -72,41 +72,41 @@ class Table:
         """Partition keys by `listing`. A publisher lists only audits and clean-ups; nothing here lists findings."""
         self._lock = threading.Lock()
 
-    def answer(self, operation: str, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    def answer(self, operation: str, request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """Return the HTTP status and the response body."""
         with self._lock:
             match operation:
                 case "PutItem":
-                    return self._put([asked], in_transaction=False)
+                    return self._put([request], in_transaction=False)
                 case "TransactWriteItems":
-                    return self._put([one["Put"] for one in asked["TransactItems"]], in_transaction=True)
+                    return self._put([one["Put"] for one in request["TransactItems"]], in_transaction=True)
                 case "UpdateItem":
-                    key = asked["Key"]
-                    item = self._of(key) or dict(key)
-                    added = int(asked["ExpressionAttributeValues"][":count"]["N"])
+                    key = request["Key"]
+                    item = self._stored_item(key) or dict(key)
+                    added = int(request["ExpressionAttributeValues"][":count"]["N"])
                     item["metrics"] = {"N": str(int(item.get("metrics", {"N": "0"})["N"]) + added)}
                     self._store(item, in_transaction=False)
                     return 200, {}
                 case "BatchGetItem":
-                    ((name, keys),) = ((name, each["Keys"]) for name, each in asked["RequestItems"].items())
-                    found = [item for key in keys if (item := self._of(key))]
+                    ((name, keys),) = ((name, each["Keys"]) for name, each in request["RequestItems"].items())
+                    found = [item for key in keys if (item := self._stored_item(key))]
                     sizes = [*map(size_of, found), *([0] * (len(keys) - len(found)))]
                     self._count("read_units", read_units(sizes, consistent=True))
                     return 200, {"Responses": {name: found}, "UnprocessedKeys": {}}
                 case "Query":
-                    found = list(self._query(asked))
+                    found = list(self._query(request))
                     size = sum(map(size_of, found))
-                    self._count("read_units", read_units([size], consistent=asked.get("ConsistentRead", False)))
-                    return 200, {"Items": [] if asked.get("Select") == "COUNT" else found, "Count": len(found)}
+                    self._count("read_units", read_units([size], consistent=request.get("ConsistentRead", False)))
+                    return 200, {"Items": [] if request.get("Select") == "COUNT" else found, "Count": len(found)}
                 case _:
                     raise NotImplementedError(operation)
 
-    def _of(self, key: Item) -> Item | None:
+    def _stored_item(self, key: Item) -> Item | None:
         return self._items.get(key["pk"]["S"], {}).get(key["sk"]["S"])
 
     def _put(self, puts: list[dict[str, Any]], *, in_transaction: bool) -> tuple[int, dict[str, Any]]:
         refused = [
-            put.get("ConditionExpression") == "attribute_not_exists(pk)" and self._of(put["Item"]) is not None
+            put.get("ConditionExpression") == "attribute_not_exists(pk)" and self._stored_item(put["Item"]) is not None
             for put in puts
         ]
         if not any(refused):
@@ -120,7 +120,7 @@ class Table:
 
     def _store(self, item: Item, *, in_transaction: bool) -> None:
         pk, sk = item["pk"]["S"], item["sk"]["S"]
-        before = self._of(item)
+        before = self._stored_item(item)
         self._count("write_units", write_units(item, before, in_transaction=in_transaction))
         self._items.setdefault(pk, {})[sk] = item
         for attribute, index in (("target", self._by_target), ("listing", self._listed)):
@@ -129,9 +129,9 @@ class Table:
             if attribute in item:
                 index.setdefault(item[attribute]["S"], {})[pk] = None
 
-    def _query(self, asked: dict[str, Any]) -> Iterator[Item]:
-        values = asked["ExpressionAttributeValues"]
-        match asked.get("IndexName"):
+    def _query(self, request: dict[str, Any]) -> Iterator[Item]:
+        values = request["ExpressionAttributeValues"]
+        match request.get("IndexName"):
             case "by_target":
                 for pk in self._by_target.get(values[":target"]["S"], {}):
                     yield {"pk": {"S": pk}, "sk": {"S": pk.partition("#")[0]}, "target": values[":target"]}
@@ -148,10 +148,10 @@ class Table:
                     for pk in self._listed.get(values[":listing"]["S"], {})
                 )
                 found = sorted((one for one in entries if one), key=lambda one: str(one[keys[1]]), reverse=True)
-                yield from found[: asked.get("Limit", 1_000)]
+                yield from found[: request.get("Limit", 1_000)]
 
 
-class StandIns(ThreadingHTTPServer):
+class FakeAwsServer(ThreadingHTTPServer):
     """Serve the fake bucket and table at one address. Only DynamoDB requests name their operation in a header."""
 
     daemon_threads = True
@@ -161,7 +161,7 @@ class StandIns(ThreadingHTTPServer):
         """Bind to a free local port."""
         super().__init__(("127.0.0.1", 0), _Handler)
         self.latency_s = 0.0
-        self.texts: dict[str, bytes] = {}
+        self.objects: dict[str, bytes] = {}
         self.table = Table(self.count)
         self._counts = Counter[str]()
         self._counting = threading.Lock()
@@ -171,27 +171,27 @@ class StandIns(ThreadingHTTPServer):
         with self._counting:
             self._counts[what] += by  # type: ignore[assignment]
 
-    def told(self) -> dict[str, float]:
+    def counts(self) -> dict[str, float]:
         """Return a copy of the counters."""
         with self._counting:
             return dict(self._counts)
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: StandIns
+    server: FakeAwsServer
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = -1
 
     def handle_expect_100(self) -> bool:
         """Send the response at once, because the client waits for it."""
-        going_on = super().handle_expect_100()
+        proceed = super().handle_expect_100()
         self.wfile.flush()
-        return going_on
+        return proceed
 
     def do_GET(self) -> None:
         if self.path == "/_counts":
-            return self._send(200, json.dumps(self.server.told()).encode())
+            return self._send(200, json.dumps(self.server.counts()).encode())
         return self._read_text(with_body=True)
 
     def do_HEAD(self) -> None:
@@ -199,10 +199,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_PUT(self) -> None:
         body, key = self._body(), self._key()
-        self._asked("s3:PutObject")
-        if self.headers.get("If-None-Match") and key in self.server.texts:
+        self._count_and_delay("s3:PutObject")
+        if self.headers.get("If-None-Match") and key in self.server.objects:
             return self._send(412, b"<Error><Code>PreconditionFailed</Code><Message>object exists</Message></Error>")
-        self.server.texts[key] = body
+        self.server.objects[key] = body
         self.server.count("s3 bytes put", len(body))
         return self._send(200, b"", {"ETag": '"1"', "x-amz-version-id": "1"})
 
@@ -212,7 +212,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.latency_s = float(body) / 1_000
             return self._send(200, b"")
         operation = self.headers["X-Amz-Target"].partition(".")[2]
-        self._asked(f"dynamodb:{operation}")
+        self._count_and_delay(f"dynamodb:{operation}")
         status, answer = self.server.table.answer(operation, json.loads(body))
         return self._send(status, json.dumps(answer).encode(), {"Content-Type": "application/x-amz-json-1.0"})
 
@@ -220,8 +220,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def _read_text(self, *, with_body: bool) -> None:
-        self._asked("s3:GetObject" if with_body else "s3:HeadObject")
-        text = self.server.texts.get(self._key())
+        self._count_and_delay("s3:GetObject" if with_body else "s3:HeadObject")
+        text = self.server.objects.get(self._key())
         if text is None:
             return self._send(
                 404, b"<Error><Code>NoSuchKey</Code><Message>none</Message></Error>" if with_body else b""
@@ -229,7 +229,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.count("s3 bytes got", len(text) if with_body else 0)
         return self._send(200, text, {"ETag": '"1"', "x-amz-version-id": "1"}, with_body=with_body)
 
-    def _asked(self, what: str) -> None:
+    def _count_and_delay(self, what: str) -> None:
         self.server.count(what)
         if self.server.latency_s:
             time.sleep(self.server.latency_s)
@@ -254,8 +254,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    served = StandIns()
-    threading.Thread(target=served.serve_forever, daemon=True).start()
-    sys.stdout.write(json.dumps({"url": f"http://127.0.0.1:{served.server_port}"}) + "\n")
+    server = FakeAwsServer()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    sys.stdout.write(json.dumps({"url": f"http://127.0.0.1:{server.server_port}"}) + "\n")
     sys.stdout.flush()
     sys.stdin.buffer.read()

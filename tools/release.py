@@ -103,21 +103,25 @@ def main() -> None:
         action="store_true",
         help="build HEAD without the release checks; do not publish the result",
     )
-    asked = parser.parse_args()
+    options = parser.parse_args()
     version = VERSION
     tags = git("tag", "--points-at", "HEAD").decode().split()
     found = problems(version, (ROOT / "CHANGELOG.md").read_text(), tags, git("status", "--porcelain").decode())
-    if found and not asked.draft:
+    if found and not options.draft:
         raise SystemExit("\n".join(f"Error: {one}" for one in found))
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    for old in (*asked.folder.glob("*.whl"), *asked.folder.glob("*-bundle.zip"), *asked.folder.glob("SHA256SUMS")):
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for old in (
+        *options.folder.glob("*.whl"),
+        *options.folder.glob("*-bundle.zip"),
+        *options.folder.glob("SHA256SUMS"),
+    ):
         old.unlink()
-    wheel = build_twice("HEAD", asked.folder)
+    wheel = build_twice("HEAD", options.folder)
     subprocess.run(["make", "--no-print-directory", "bundle"], cwd=ROOT, stdout=sys.stderr, check=True)  # noqa: S607
-    packed = asked.folder / f"slackwater-{version}-bundle.zip"
+    packed = options.folder / f"slackwater-{version}-bundle.zip"
     packed.write_bytes(zipped(ROOT / "build/bundle"))
     sums = "".join(f"{sha256(file)}  {file.name}\n" for file in (wheel, packed))
-    (asked.folder / "SHA256SUMS").write_text(sums)
+    (options.folder / "SHA256SUMS").write_text(sums)
     print(sums, end="")
 
 

@@ -19,7 +19,7 @@ class Row:
     busy: Decimal
     with_slack: Decimal
     source: str
-    seen: str
+    price_source: str
 
     @property
     def idle_usd(self) -> Decimal:
@@ -70,7 +70,7 @@ def table() -> str:
         "|-|-|-:|-:|-:|-:|-:|-:|-|",
     ]
     for row in found:
-        price = f"[{row.usd:f} per {row.unit}]({row.source}){'' if row.seen == 'AWS' else '*'}"
+        price = f"[{row.usd:f} per {row.unit}]({row.source}){'' if row.price_source == 'AWS' else '*'}"
         lines.append(
             f"| {row.what} | {price} | {amount(row.idle)} | {money(row.idle_usd)} "
             f"| {amount(row.busy)} | {money(row.busy_usd)} "

@@ -10,11 +10,11 @@ from slackwater.app.telemetry import LOGGER
 from slackwater.aws.inventory.snapshot import discard_left_behind
 from slackwater.model.audits import ScanTask
 from slackwater.model.resources import Target
-from slackwater.wiring.garbage import collect_seldom
+from slackwater.wiring.garbage import reduce_garbage_collection
 from slackwater.wiring.service import scanning
 from slackwater.wiring.settings import Deployed
 
-collect_seldom()
+reduce_garbage_collection()
 SCANNER = scanning(Deployed.of(os.environ))
 
 

@@ -55,7 +55,7 @@ def test_a_denied_call_names_the_action(simulator, clients, action):
     assert action in caught.value.response["Error"]["Message"]
 
 
-def test_a_fault_of_one_region_leaves_the_others(simulator, clients):
+def test_a_fault_in_one_region_does_not_affect_others(simulator, clients):
     simulator.faults.deny("us-east-1/ec2:DescribeVolumes")
     with pytest.raises(ClientError, match="ec2:DescribeVolumes"):
         clients(simulator, "ec2", "us-east-1").describe_volumes()
@@ -63,7 +63,7 @@ def test_a_fault_of_one_region_leaves_the_others(simulator, clients):
 
 
 @pytest.mark.parametrize("action", CALLS)
-def test_throttling_answers_as_each_service_does(simulator, clients, action):
+def test_a_throttled_call_returns_the_error_of_its_service(simulator, clients, action):
     service, method, _, code, status = CALLS[action]
     simulator.faults.throttle(action, per_second=0, burst=1)
     client = clients(simulator, service)
@@ -74,7 +74,7 @@ def test_throttling_answers_as_each_service_does(simulator, clients, action):
     assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == status
 
 
-def test_cloudtrail_allows_two_calls_at_once_by_itself(simulator, clients):
+def test_cloudtrail_throttles_the_third_call_by_default(simulator, clients):
     trail = clients(simulator, "cloudtrail")
     trail.lookup_events()
     trail.lookup_events()
@@ -82,7 +82,7 @@ def test_cloudtrail_allows_two_calls_at_once_by_itself(simulator, clients):
         trail.lookup_events()
 
 
-def test_an_error_comes_as_often_as_planned(simulator, clients):
+def test_an_injected_error_occurs_as_often_as_configured(simulator, clients):
     simulator.faults.error("ec2:DescribeVolumes", "InternalError", status=500, times=1)
     ec2 = clients(simulator, "ec2")
     with pytest.raises(ClientError, match="InternalError"):
@@ -96,14 +96,14 @@ def test_a_dropped_call_closes_the_connection(simulator, clients):
         clients(simulator, "ec2").describe_volumes()
 
 
-def test_a_truncated_json_body_reads_as_an_answer_without_its_key(simulator, clients):
+def test_a_truncated_json_body_parses_as_an_answer_without_its_key(simulator, clients):
     simulator.faults.truncate("elasticfilesystem:DescribeFileSystems", times=1)
     efs = clients(simulator, "efs")
     assert "FileSystems" not in efs.describe_file_systems()
     assert efs.describe_file_systems()["FileSystems"] == []
 
 
-def test_a_partial_answer_says_so_by_query(simulator, clients):
+def test_a_partial_response_has_a_status_for_each_query(simulator, clients):
     simulator.faults.partial(every=2)
     metric = {"Metric": {"Namespace": "AWS/EBS", "MetricName": "VolumeReadOps"}, "Period": 300, "Stat": "Sum"}
     queries = [{"Id": f"m{number}", "MetricStat": metric} for number in range(4)]

@@ -289,7 +289,7 @@ class MemorySlack:
     posted: dict[str, Post] = field(default_factory=dict)
     down: Exception | None = None
     default: str | None = "C0DEFAULT"
-    can_look: bool = True
+    can_read: bool = True
 
     def send(self, post: Post, thread: Sent | None) -> Sent:
         if self.down:
@@ -537,7 +537,7 @@ def wired(
         EfsFileSystem.KIND: EfsWatcher(session),
         FsxFileSystem.KIND: FsxWatcher(session),
     }
-    takers: Any = {
+    backup_takers: Any = {
         Volume.KIND: EbsBackupTaker(session, once),
         EfsFileSystem.KIND: EfsBackupTaker(session, once, vault=VAULT, role_arn=ROLE),
         FsxFileSystem.KIND: FsxBackupTaker(session, once),
@@ -588,20 +588,24 @@ def wired(
         news=CleanupNews(outbox=watched("outbox", outbox), clock=now),
     )
     back_up = BackUp(
-        cases=cases, policy=newest, takers=takers, keys=KmsKeys(session), installation=lambda: installation
+        cases=cases,
+        policy=newest,
+        backup_takers=backup_takers,
+        keys=KmsKeys(session),
+        installation=lambda: installation,
     )
     delete = Delete(
         cases=cases,
         policy=newest,
         rechecker=rechecker,
-        takers=takers,
+        backup_takers=backup_takers,
         removers={
             Volume.KIND: EbsRemover(once),
             EfsFileSystem.KIND: EfsRemover(once),
             FsxFileSystem.KIND: FsxRemover(session, once),
         },
         keys=KmsKeys(session),
-        many={ACCESS_POINT: EfsWatcher(session)},
+        sub_resource_watchers={ACCESS_POINT: EfsWatcher(session)},
     )
     change = Change(
         cases=cases,
@@ -616,7 +620,7 @@ def wired(
             EfsFileSystem.KIND: EfsRestorer(session, once, vault=VAULT, role_arn=ROLE, clock=now),
             FsxFileSystem.KIND: FsxRestorer(session, once),
         },
-        takers=takers,
+        backup_takers=backup_takers,
         keys=KmsKeys(session),
     )
     sweep = Sweep(

@@ -54,7 +54,7 @@ SLACK: Final = '[slack]\nchannel = "C0DEFAULT"\n'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Play:
+class ToolResult:
     """One situation, as one of the two met it. `right` is None where it could not be played to its end."""
 
     asked: str
@@ -137,7 +137,7 @@ def volumes_left(account: Account) -> int:
 
 def throttled(
     home: Path, simulator: Simulator, rate: Mapping[str, float], environment: Mapping[str, str] | None = None
-) -> Play:
+) -> ToolResult:
     """A scan of `volumes`, with so many calls a second of each action; 0 refuses all of them."""
     idle = idle_in(simulator.account.fleet)
     for action, per_second in rate.items():
@@ -156,7 +156,7 @@ def throttled(
     says = not scan["complete"] and done.returncode == 3 and bool(gaps)
     whole = found == idle and scan["complete"] and done.returncode == 0
     outcome = f", `complete: {str(scan['complete']).lower()}`" + (f", gap `{'`, `'.join(gaps)}`" if gaps else "")
-    return Play(
+    return ToolResult(
         asked=f"`slackwater {' '.join(asked)}`",
         before=f"{len(idle)} idle volumes",
         after=f"{len(found)} of {len(idle)} found{outcome}",
@@ -173,7 +173,7 @@ def throttled(
 # -- 2. One denied permission
 
 
-def denied(number: int, *, foreseen: bool) -> Play:
+def denied(number: int, *, foreseen: bool) -> ToolResult:
     """Every one of `file_systems` is cleaned up by a role that may not delete file systems.
 
     `foreseen` is what IAM itself reports. Otherwise the call to AWS fails, as it does for a policy that the simulation
@@ -199,7 +199,7 @@ def denied(number: int, *, foreseen: bool) -> Play:
     else:
         between = "none was ever taken off"
     good = "what was taken off is put back; it could not be mounted meanwhile" if at else "nothing is begun"
-    return Play(
+    return ToolResult(
         asked=f"{number} approved clean-ups, all due on the same day",
         before=files_words(before),
         after=f"{files_words(after)}; {between}",
@@ -212,7 +212,7 @@ def denied(number: int, *, foreseen: bool) -> Play:
 # -- 3. A mark without days
 
 
-def tagged_without_days(home: Path, number: int) -> Play:
+def tagged_without_days(home: Path, number: int) -> ToolResult:
     """A policy that does not set days of grace tags `unattached` volumes. One that sets zero is checked."""
     zero = home / "zero.toml"
     zero.write_text(f"{POLICY}grace_days = 0\n")
@@ -231,7 +231,7 @@ def tagged_without_days(home: Path, number: int) -> Play:
         tagged = sum(ACT_AFTER in one.tags for one in there.account.fleet.volumes)
     refusal = refused.returncode == 2 and "grace_days" in refused.stderr
     right = refusal and left == [number, number] and tagged == number and days_off == {30}
-    return Play(
+    return ToolResult(
         asked=f"{number} approved clean-ups by a policy without `grace_days`; then `grace_days = 0`",
         before=f"{before} volumes",
         after=f"{left[0]} volumes on the next day, {left[1]} on the 29th; marked for {_days_words(days_off)} later; "
@@ -247,7 +247,7 @@ def tagged_without_days(home: Path, number: int) -> Play:
 # -- 4. Used since the mark
 
 
-def used_since(number: int) -> Play:
+def used_since(number: int) -> ToolResult:
     """`file_systems` are marked, then used; then the grace is over."""
     with world_of(file_systems(instant(NOW), number)) as there:
         before = mounted(there.account)
@@ -266,7 +266,7 @@ def used_since(number: int) -> Play:
         ends, reasons = ended(there, executions)
     spared = before == after and off == marked == number
     days = _days(min(early, default=timedelta(0)))
-    return Play(
+    return ToolResult(
         asked=f"{number} approved clean-ups, 30 days of grace",
         before=f"{marked} marked file systems, all of them in use since",
         after=(
@@ -284,7 +284,7 @@ def used_since(number: int) -> Play:
 # -- 5. Slack refuses
 
 
-def refused_by_slack(fault: Fault) -> Play:
+def refused_by_slack(fault: Fault) -> ToolResult:
     """An audit's digest, whose first try Slack answers so."""
     with SlackServer() as slack:
         there = SlackWorld(channel=BotChannel(slack.bot_token, base_url=slack.url))
@@ -306,7 +306,7 @@ def refused_by_slack(fault: Fault) -> Play:
         )
         posts = there.outbox.posts
     once = arrived == Counter(dict.fromkeys(posts, 1))
-    return Play(
+    return ToolResult(
         asked="the digest of an audit, with its thread",
         before=f"{len(posts)} posts in the outbox",
         after=f"{arrived_at_once} in the channel and {kept} kept after the first try; "

@@ -9,7 +9,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from slackwater_cli import VERSION
-from slackwater_cli.streams import be_quiet, drop_unwritten, note, write
+from slackwater_cli.streams import drop_unwritten, note, set_quiet, write
 
 if TYPE_CHECKING:
     from slackwater_cli.exits import ExitStatus
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
-    be_quiet(False)
+    set_quiet(False)
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         status = _run(given)
@@ -39,17 +39,17 @@ def _run(arguments: list[str]) -> int | None:
         return 0
     import os
 
-    from slackwater.wiring.garbage import collect_seldom
+    from slackwater.wiring.garbage import reduce_garbage_collection
     from slackwater_cli.memory import share_arenas
     from slackwater_cli.stopping import Stopped, stoppable
 
     share_arenas()
-    collect_seldom()
+    reduce_garbage_collection()
     try:
         with stoppable():
             status: int | None = _command()(args=arguments, prog_name="slackwater", standalone_mode=False)
     except Stopped as stopped:
-        note(f"{stopped.status.name.lower()}; {stopped.left}")
+        note(f"{stopped.status.name.lower()}; {stopped.written}")
         # A normal exit would wait for threads that wait for AWS. Nobody needs their results.
         os._exit(stopped.status)
     return status
@@ -81,7 +81,7 @@ def _explain(error: Exception) -> ExitStatus:
     match status := status_of(error):
         case ExitStatus.OUTPUT_CLOSED:
             pass
-        case ExitStatus.OUR_ERROR:
+        case ExitStatus.INTERNAL_ERROR:
             _report_bug(error)
         case _:
             note(_message(error), always=True)

@@ -16,7 +16,7 @@ from slackwater.views.api.document import AuditDetailDocument, AuditDocument, Ou
 from slackwater.views.text.one_line import one_line
 from slackwater.views.text.words import allowance, count
 from slackwater_cli.dates import minute
-from slackwater_cli.grid import draw_grid, grid_of
+from slackwater_cli.grid import draw_first_that_fits, grid_of
 
 STYLES: Final[dict[AuditState, str]] = {
     "running": "bold",
@@ -33,7 +33,7 @@ TARGET: Final = "target"
 def draw_audits(audits: Sequence[AuditDocument], left: Allowance | None, console: Console, *, more: bool) -> None:
     """A line each, the newest first; `more` where these are not all. Who asked is told as fully as there is room."""
     if audits:
-        draw_grid(console, _grid(audits, one_line), _grid(audits, _name), _grid(audits))
+        draw_first_that_fits(console, _grid(audits, one_line), _grid(audits, _name), _grid(audits))
     else:
         console.print("No audit is kept.")
     if left:

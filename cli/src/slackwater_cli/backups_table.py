@@ -9,7 +9,7 @@ from slackwater.views.cleanup.backups import BackupListDocument, ListedBackupDoc
 from slackwater.views.text.one_line import one_line
 from slackwater.views.text.words import count
 from slackwater_cli.dates import minute
-from slackwater_cli.grid import draw_grid, grid_of
+from slackwater_cli.grid import draw_first_that_fits, grid_of
 
 WHOSE = {"own": "this installation", "other": "another installation", "older": "an older version"}
 
@@ -27,7 +27,7 @@ def draw_backups(found: BackupListDocument, console: Console) -> None:
         Text(f"{count(len(backups), 'backup')}: at most {found['monthly_usd']} USD a month{unpriced}", "bold")
     )
     console.print()
-    draw_grid(console, _grid(backups))
+    draw_first_that_fits(console, _grid(backups))
     console.print()
     console.print(
         "`slackwater cleanup undo FINDING` restores a backup. For a backup without a finding, use "

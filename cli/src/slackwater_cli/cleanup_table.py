@@ -22,7 +22,7 @@ from slackwater.views.cleanup.document import (
 from slackwater.views.text.one_line import one_line
 from slackwater.views.text.words import count
 from slackwater_cli.dates import minute
-from slackwater_cli.grid import draw_grid, grid_of
+from slackwater_cli.grid import draw_first_that_fits, grid_of
 
 INDENT: Final = 4
 STYLES: Final[dict[Stage, str]] = {
@@ -93,7 +93,7 @@ def draw_cleanups(page: CleanupPageDocument, console: Console) -> None:
     newest = f"; the newest {len(cleanups):,}" if len(cleanups) < number else ""
     console.print(Text(f"{count(number, 'clean-up')}{of}: {sums}{newest}", "bold"))
     console.print()
-    draw_grid(console, _cleanups(cleanups, wide=True), _cleanups(cleanups, wide=False))
+    draw_first_that_fits(console, _cleanups(cleanups, wide=True), _cleanups(cleanups, wide=False))
     if page["cursor"]:
         console.print()
         console.print(Text("There are older ones: --limit 0 shows all.", "bold"))
@@ -181,7 +181,7 @@ def _draw_candidates(candidates: Sequence[CandidateDocument], console: Console, 
     if good:
         console.print()
         console.print(Text(begun, "bold underline"))
-        draw_grid(console, _candidates(good))
+        draw_first_that_fits(console, _candidates(good))
     for state, title in (
         ("failed", "Not known to have started"),
         ("under-way", "Under way"),

@@ -27,7 +27,7 @@ def parse_time(words: str, option: str) -> datetime:
     return at
 
 
-def end(words: str, option: str) -> datetime:
+def parse_end(words: str, option: str) -> datetime:
     """A time as `moment` reads it, or the last second of a day in UTC.
 
     Raises:

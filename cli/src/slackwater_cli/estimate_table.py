@@ -19,7 +19,7 @@ from slackwater.model.units import HOUR_S, KIB, MINUTE_S
 from slackwater.views.estimates.to_json import document
 from slackwater.views.text.one_line import one_line
 from slackwater.views.text.words import count, number
-from slackwater_cli.grid import draw_grid, grid_of
+from slackwater_cli.grid import draw_first_that_fits, grid_of
 from slackwater_cli.options import option_of
 
 STEP: Final = 2
@@ -202,7 +202,7 @@ def _draw_list(
     for n, width in least.items():
         column = narrow.columns[n]
         column.no_wrap, column.width = False, min(widths[n], max(width, room // len(least)))
-    draw_grid(console, _list(heads, rows, right), narrow, indent=indent)
+    draw_first_that_fits(console, _list(heads, rows, right), narrow, indent=indent)
 
 
 def _width(words: str) -> int:

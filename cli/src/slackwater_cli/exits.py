@@ -13,7 +13,7 @@ class ExitStatus(IntEnum):
     WRONG_USAGE = 2
     INCOMPLETE = 3
     NO_ACCESS = 4
-    OUR_ERROR = 70
+    INTERNAL_ERROR = 70
     INTERRUPTED = 130
     OUTPUT_CLOSED = 141
     TERMINATED = 143
@@ -58,4 +58,4 @@ def _status_of_use_case(error: Exception) -> ExitStatus:
         case NotAllowedError():
             return ExitStatus.NO_ACCESS
         case _:
-            return ExitStatus.OUR_ERROR
+            return ExitStatus.INTERNAL_ERROR

@@ -14,7 +14,7 @@ from slackwater.views.api.document import FindingDetailDocument, TrackedFindingD
 from slackwater.views.text.one_line import one_line
 from slackwater.views.text.words import count
 from slackwater_cli.dates import minute
-from slackwater_cli.grid import draw_grid, grid_of
+from slackwater_cli.grid import draw_first_that_fits, grid_of
 from slackwater_cli.table import INDENT, STYLES, draw_finding, draw_finding_record, money
 
 HEADS: Final = ("Id", "Severity", "Fix per month")
@@ -32,7 +32,7 @@ def draw_findings(
     if not findings:
         return
     console.print()
-    draw_grid(console, _wide(findings), _narrow(findings))
+    draw_first_that_fits(console, _wide(findings), _narrow(findings))
     if more:
         console.print()
         console.print(Text("There are more: --limit 0 shows all.", "bold"))
@@ -139,7 +139,7 @@ def state(finding: TrackedFindingDocument) -> str:
     return f"{finding['status']}{until} by {one_line(decision['who'])}{why}"
 
 
-def standing(finding: TrackedFindingDocument) -> str:
+def decision_text(finding: TrackedFindingDocument) -> str:
     """The decision as it stands: `dismissed for good: it is a spare`; the status where there is none."""
     decision = finding["decision"]
     if decision is None:

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
-ANY: Final = 10_000
+UNLIMITED_WIDTH: Final = 10_000
 """A width, in characters, that no list reaches."""
 
 
@@ -19,13 +19,13 @@ def grid_of(*names: str, right: Sequence[str] = ()) -> Table:
     return grid
 
 
-def draw_grid(console: Console, *grids: Table, indent: int = 0) -> None:
+def draw_first_that_fits(console: Console, *grids: Table, indent: int = 0) -> None:
     """Print the first table that fits the terminal. If none fits, print the last one, wider than the terminal."""
-    options = console.options.update(width=ANY)
+    options = console.options.update(width=UNLIMITED_WIDTH)
     widths = [indent + console.measure(grid, options=options).maximum for grid in grids]
     grid, width = next(
         (pair for pair in zip(grids, widths, strict=True) if pair[1] <= console.width), (grids[-1], widths[-1])
     )
-    terminal, console.width = console.width, max(console.width, width)
+    terminal_width, console.width = console.width, max(console.width, width)
     console.print(Padding(grid, (0, 0, 0, indent)))
-    console.width = terminal
+    console.width = terminal_width

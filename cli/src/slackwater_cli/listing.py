@@ -5,7 +5,7 @@ from collections.abc import Callable
 from slackwater.model.listing import MAX_PAGE, Page
 
 
-def first[T](limit: int, page_of: Callable[[int, str | None], Page[T]]) -> Page[T]:
+def first_items[T](limit: int, page_of: Callable[[int, str | None], Page[T]]) -> Page[T]:
     """As many items as `limit` says (0: all), over as many pages as it takes; the cursor leads to what is left."""
     items = list[T]()
     cursor: str | None = None

@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from slackwater_cli.streams import be_quiet
+from slackwater_cli.streams import set_quiet
 
 QuietOption = Annotated[
     bool,
@@ -16,7 +16,7 @@ QuietOption = Annotated[
         "-q",
         help="Write only results and errors.",
         expose_value=False,
-        callback=be_quiet,
+        callback=set_quiet,
     ),
 ]
 

@@ -15,13 +15,13 @@ STATUSES: Final = {signal.SIGINT: ExitStatus.INTERRUPTED, signal.SIGTERM: ExitSt
 class Stopped(BaseException):
     """The command was interrupted. It is no Exception, so that no handler of errors catches it.
 
-    `status` is the exit status. `left` says what was written so far.
+    `status` is the exit status. `written` says what was written so far.
     """
 
     def __init__(self, status: ExitStatus) -> None:
         """By the signal that came."""
         self.status = status
-        self.left = "nothing was written"
+        self.written = "nothing was written"
         super().__init__(status)
 
 

@@ -24,7 +24,7 @@ WIDEST_LIST: Final = 240
 _quiet = False
 
 
-def be_quiet(wanted: bool = True) -> None:
+def set_quiet(wanted: bool = True) -> None:
     """Drop notes from now on, or write them again. Errors are always written."""
     global _quiet  # noqa: PLW0603 -- like the streams, it belongs to the process
     _quiet = wanted

@@ -7,7 +7,7 @@ from .partitions import partition
 from .wire import AwsError, Call, Json, Reply, page_of, page_size, xml_reply
 
 _SOURCE = re.compile(r"arn:(aws[a-z-]*):iam::(\d{12}):(user|group|role)/.+")
-PREFIX = "iam-simulated:"
+SIMULATED_DENIAL_PREFIX = "iam-simulated:"
 """Starts a fault that denies an action in the policy simulator only, such as `iam-simulated:ec2:DeleteVolume`.
 
 The fault can end with ` on ARN`.
@@ -31,17 +31,22 @@ def simulate_principal_policy(call: Call) -> Reply:
 
 
 def _result(action: str, arns: Sequence[str], denied: Callable[[str], bool]) -> Json:
-    allowed = {arn: not denied(PREFIX + action) and not denied(f"{PREFIX}{action} on {arn}") for arn in arns}
-    specific = [{"EvalResourceName": arn} | _decided("EvalResourceDecision", each) for arn, each in allowed.items()]
+    allowed = {
+        arn: not denied(SIMULATED_DENIAL_PREFIX + action) and not denied(f"{SIMULATED_DENIAL_PREFIX}{action} on {arn}")
+        for arn in arns
+    }
+    specific = [
+        {"EvalResourceName": arn} | _decision_fields("EvalResourceDecision", each) for arn, each in allowed.items()
+    ]
     return {
         "EvalActionName": action,
         "EvalResourceName": arns[0] if len(arns) == 1 else "*",
-        **_decided("EvalDecision", any(allowed.values())),
+        **_decision_fields("EvalDecision", any(allowed.values())),
         "ResourceSpecificResults": [] if arns == ("*",) else specific,
     }
 
 
-def _decided(name: str, allowed: bool) -> Json:
+def _decision_fields(name: str, allowed: bool) -> Json:
     statements = [{"SourcePolicyId": "simulated", "SourcePolicyType": "role"}] if allowed else []
     decision = "allowed" if allowed else "implicitDeny"
     return {name: decision, "MatchedStatements": statements, "MissingContextValues": []}

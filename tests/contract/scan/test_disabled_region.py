@@ -80,7 +80,7 @@ def test_a_disabled_region_is_reported_once_and_costs_only_its_listing_calls(acc
     here = {"account": account.target.account, "region": account.target.region, "complete": True, "closed": True}
     assert doc["scan"]["targets"] == [here]
     assert merged([doc])["scan"]["targets"] == [here]
-    assert report(doc).closed
+    assert report(doc).region_disabled
 
 
 def test_parts_say_it_as_the_whole_does(account: Any) -> None:

@@ -9,7 +9,7 @@ from slackwater_simulator.resources import instant
 from support.cleanup_world import NOW
 from support.five_faults import (
     METRICS,
-    Play,
+    ToolResult,
     denied,
     halves,
     refused_by_slack,
@@ -23,8 +23,8 @@ from support.five_faults import (
 from support.slack_server import Fault
 
 
-def right(play: Play) -> None:
-    assert play.right, play
+def right(result: ToolResult) -> None:
+    assert result.right, result
 
 
 @pytest.fixture(scope="module")
@@ -34,48 +34,48 @@ def simulator():
         yield running
 
 
-def scanned(simulator: Simulator, home: Path, per_second: float, **environment: str) -> Play:
+def scanned(simulator: Simulator, home: Path, per_second: float, **environment: str) -> ToolResult:
     simulator.reset()
     return throttled(home, simulator, dict.fromkeys(METRICS, per_second), environment)
 
 
 def test_throttled_to_two_calls_a_second_a_scan_finds_as_much_as_ever(simulator, tmp_path) -> None:
-    play = scanned(simulator, tmp_path, per_second=2)
-    right(play)
-    assert (play.status, play.after) == ("0", "9 of 9 found, `complete: true`")
+    result = scanned(simulator, tmp_path, per_second=2)
+    right(result)
+    assert (result.status, result.after) == ("0", "9 of 9 found, `complete: true`")
 
 
 def test_throttled_to_the_end_a_scan_leaves_with_3_and_names_what_is_missing(simulator, tmp_path) -> None:
-    play = scanned(simulator, tmp_path, per_second=0, AWS_MAX_ATTEMPTS="1")
-    right(play)
-    assert (play.status, play.after) == ("3", "0 of 9 found, `complete: false`, gap `cloudwatch:GetMetricData`")
+    result = scanned(simulator, tmp_path, per_second=0, AWS_MAX_ATTEMPTS="1")
+    right(result)
+    assert (result.status, result.after) == ("3", "0 of 9 found, `complete: false`, gap `cloudwatch:GetMetricData`")
 
 
 def test_a_permission_that_the_deleting_role_lacks_shows_before_anything_is_begun() -> None:
-    play = denied(2, foreseen=True)
-    right(play)
-    assert play.after == "2 file systems, 6 mount targets; none was ever taken off"
-    assert play.status.startswith("2 called off: the role that deletes may not: elasticfilesystem:DeleteFileSystem")
+    result = denied(2, foreseen=True)
+    right(result)
+    assert result.after == "2 file systems, 6 mount targets; none was ever taken off"
+    assert result.status.startswith("2 called off: the role that deletes may not: elasticfilesystem:DeleteFileSystem")
 
 
 def test_a_denial_that_comes_out_only_when_asked_leaves_nothing_half_done() -> None:
-    play = denied(2, foreseen=False)
-    right(play)
-    assert play.after.startswith("2 file systems, 6 mount targets; up to 1 at once had none")
-    assert play.status.startswith("1 called off, 1 failed: AccessDeniedError")
+    result = denied(2, foreseen=False)
+    right(result)
+    assert result.after.startswith("2 file systems, 6 mount targets; up to 1 at once had none")
+    assert result.status.startswith("1 called off, 1 failed: AccessDeniedError")
 
 
 def test_no_resource_is_tagged_for_today(tmp_path) -> None:
-    play = tagged_without_days(tmp_path, 2)
-    right(play)
-    assert play.after.startswith("2 volumes on the next day, 2 on the 29th; marked for 30 days later")
+    result = tagged_without_days(tmp_path, 2)
+    right(result)
+    assert result.after.startswith("2 volumes on the next day, 2 on the 29th; marked for 30 days later")
 
 
 def test_the_clean_up_of_a_resource_that_is_used_after_its_tagging_is_cancelled() -> None:
-    play = used_since(2)
-    right(play)
-    assert play.status.startswith("2 called off: ")
-    assert play.after.startswith("2 file systems, 6 mount targets; metrics were asked for again; ")
+    result = used_since(2)
+    right(result)
+    assert result.status.startswith("2 called off: ")
+    assert result.after.startswith("2 file systems, 6 mount targets; metrics were asked for again; ")
 
 
 @pytest.mark.parametrize(

@@ -338,7 +338,7 @@ def test_a_webhook_leaves_out_what_nobody_could_press(slack, webhook) -> None:
 
 def test_a_webhook_can_neither_look_nor_change_nor_answer_in_a_thread(slack, webhook) -> None:
     nowhere = Sent(channel=None, ts=None)
-    assert not webhook.can_look
+    assert not webhook.can_read
     for ask in (
         lambda: webhook.find(POST, None),
         lambda: webhook.update(nowhere, POST.message),

@@ -126,7 +126,7 @@ def expected(world: World, audit_ids: list[str]) -> list[Post]:
     """What an outbox that nothing happens to would hold."""
 
     class Sends:
-        can_look = world.channel.can_look
+        can_read = world.channel.can_read
 
         def send(self, post, thread):
             raise AssertionError
@@ -135,7 +135,7 @@ def expected(world: World, audit_ids: list[str]) -> list[Post]:
     for audit_id in audit_ids:
         record = world.audits.records[audit_id]
         one = world.notifier(channel=Sends)
-        posts, troubles = one._composed(record, one._policy(record), buttons=Sends.can_look)
+        posts, troubles = one._composed(record, one._policy(record), buttons=Sends.can_read)
         assert not troubles
         outbox.record(posts)
     return list(outbox.posts.values())

@@ -21,7 +21,7 @@ from slackwater_simulator.series import DAY
 
 BENCH = Path(__file__).parents[3] / "bench"
 NOW = instant("2026-11-16T09:07:00Z")
-MODULES = ("compare", "answers", "picture", "floor", "floor_questions", "scan")
+MODULES = ("compare", "answers", "bar_chart", "floor", "floor_questions", "scan")
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def world(bench):
     ):
         work = Activity(shape=build.shapes.shape("steady", 0), write=writes * size, write_size=size)
         build.export(build.openzfs(name, activity=work), "share", Export("10.0.0.0/8", options), activity=work)
-    return bench["answers"].World(build.fleet("123456789012"))
+    return bench["answers"].FleetIndex(build.fleet("123456789012"))
 
 
 def id_of(world, name):
@@ -87,9 +87,11 @@ def id_of(world, name):
 def compared(bench, world, policy, ours=(), theirs=(), besides=None):
     """The row of one question; nobody answers the others."""
     answers = bench["answers"]
-    nothing = {one.policy: answers.Said(frozenset()) for one in answers.QUESTIONS}
-    mine = answers.Said(frozenset(ours), besides or {})
-    rows = answers.compared(world, nothing | {policy: mine}, nothing | {policy: answers.Said(frozenset(theirs))})
+    nothing = {one.policy: answers.Answer(frozenset()) for one in answers.QUESTIONS}
+    mine = answers.Answer(frozenset(ours), besides or {})
+    rows = answers.compare_answers(
+        world, nothing | {policy: mine}, nothing | {policy: answers.Answer(frozenset(theirs))}
+    )
     titles = {one.policy: one.title for one in answers.QUESTIONS}
     return next(row for row in rows if row.title == titles[policy])
 
@@ -158,18 +160,18 @@ def test_answers_are_read_from_what_the_two_wrote(bench, world, tmp_path):
             {"detector": "ebs-outdated-type", "resource": {"id": at_rest}, "reason": "no point on 12 of 340 days"}
         ],
     }
-    ours = answers.ours(document, world)
-    assert ours["gp2-volumes"] == answers.Said(frozenset({data}), {at_rest: "unknown: no point on n of n days"})
+    ours = answers.slackwater_answers(document, world)
+    assert ours["gp2-volumes"] == answers.Answer(frozenset({data}), {at_rest: "unknown: no point on n of n days"})
     assert ours["sync-exports"].flagged == {export.file_system_id}
-    assert ours["idle-volumes"].besides == {new: "kept by a tag"}
+    assert ours["idle-volumes"].reasons_not_flagged == {new: "kept by a tag"}
     for one in answers.QUESTIONS[1:]:
         (tmp_path / one.policy).mkdir()
-        (tmp_path / one.policy / "resources.json").write_text(json.dumps([{one.key: "id-1", "Tags": []}]))
+        (tmp_path / one.policy / "resources.json").write_text(json.dumps([{one.id_field: "id-1", "Tags": []}]))
     with pytest.raises(FileNotFoundError, match="unattached-volumes"):
-        answers.theirs(tmp_path)
+        answers.custodian_answers(tmp_path)
     (tmp_path / "unattached-volumes").mkdir()
     (tmp_path / "unattached-volumes/resources.json").write_text("[]")
-    theirs = answers.theirs(tmp_path)
+    theirs = answers.custodian_answers(tmp_path)
     assert (theirs["unattached-volumes"].flagged, theirs["idle-fsx"].flagged) == (frozenset(), {"id-1"})
 
 

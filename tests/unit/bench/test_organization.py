@@ -272,7 +272,7 @@ def test_indexes_are_the_tables(stand_ins):
 
 
 def test_the_stores_work_on_it_as_on_aws(stand_ins, tmp_path):
-    server = stand_ins.StandIns()
+    server = stand_ins.FakeAwsServer()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         endpoint = Endpoint(f"http://127.0.0.1:{server.server_port}", "any", "any")
@@ -302,7 +302,7 @@ def test_the_stores_work_on_it_as_on_aws(stand_ins, tmp_path):
         }  # fmt: skip
         assert [entry["pk"]["S"] for entry in kept.query_all(**by_target)] == ["FINDING#1"]
         assert [*DynamoFindings(kept).unresolved("2", "r")] == []
-        report = server.told()
+        report = server.counts()
     finally:
         server.shutdown()
         server.server_close()
@@ -317,7 +317,7 @@ def test_the_stores_work_on_it_as_on_aws(stand_ins, tmp_path):
 
 def test_a_client_that_expects_a_continue_is_answered_at_once(stand_ins):
     # S3's clients do, and wait for a second: a measurement would be of nothing else.
-    server = stand_ins.StandIns()
+    server = stand_ins.FakeAwsServer()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         with socket.create_connection(("127.0.0.1", server.server_port), timeout=10) as client:

@@ -24,7 +24,7 @@ def score():
         yield module
     finally:
         sys.path.remove(str(BENCH))
-        for name in ("score", "scan", "marks"):
+        for name in ("score", "scan", "markers"):
             sys.modules.pop(name, None)
 
 
@@ -80,7 +80,7 @@ def test_issues_are_found_or_missed_and_unknown_counts_as_missed(score):
         ),
     )
     one = scores["efs-idle"]
-    assert (one.found, one.missed, one.false_alarms, one.innocents) == (1, 2, 0, 97)
+    assert (one.found, one.missed, one.false_alarms, one.negatives) == (1, 2, 0, 97)
     assert (one.precision, one.recall) == (1.0, pytest.approx(1 / 3))
     assert one.unknown == pytest.approx(2 / 5)
     assert {(one.resource_id, one.what) for one in wrong} == {
@@ -136,15 +136,15 @@ def test_fleets_add_up(score):
     scores = {}
     for seed in (1, 2):
         score.count(scores, seed, truth(*PLANTED), document(findings=finding("efs-idle", "found")))
-    assert (scores["efs-idle"].found, scores["efs-idle"].missed, scores["efs-idle"].innocents) == (2, 4, 194)
+    assert (scores["efs-idle"].found, scores["efs-idle"].missed, scores["efs-idle"].negatives) == (2, 4, 194)
 
 
-def _scored(score, detector, *, found, missed=0, alarms=0, unknown=0, controls=0, innocents=0):
-    one = score.Score(false_alarms=alarms, innocents=innocents)
-    one.rows["issue"] = score.Row(issue=True, full=True)
-    one.rows["issue"].said.update({"flagged": found, "silent": missed})
-    one.rows["control"] = score.Row(issue=False, full=True)
-    one.rows["control"].said.update({"silent": controls, "unknown": unknown})
+def _scored(score, detector, *, found, missed=0, alarms=0, unknown=0, controls=0, negatives=0):
+    one = score.Score(false_alarms=alarms, negatives=negatives)
+    one.rows["issue"] = score.Row(issue=True, full_data=True)
+    one.rows["issue"].outcomes.update({"flagged": found, "silent": missed})
+    one.rows["control"] = score.Row(issue=False, full_data=True)
+    one.rows["control"].outcomes.update({"silent": controls, "unknown": unknown})
     return {detector: one}
 
 
@@ -165,9 +165,9 @@ def test_targets(score, detector, numbers, missed):
 
 
 def test_a_report_must_hold_enough(score):
-    few = score.misses(_scored(score, "efs-idle", found=999, controls=199, innocents=49_999), whole=True)
+    few = score.misses(_scored(score, "efs-idle", found=999, controls=199, negatives=49_999), whole=True)
     assert len(few) == 3
-    assert not score.misses(_scored(score, "efs-idle", found=1000, controls=200, innocents=50_000), whole=True)
+    assert not score.misses(_scored(score, "efs-idle", found=1000, controls=200, negatives=50_000), whole=True)
 
 
 def test_a_detector_without_scenarios_misses_its_target(score):

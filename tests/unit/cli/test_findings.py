@@ -27,7 +27,7 @@ from slackwater.model.tracking import (
 )
 from slackwater.ports.errors import AccessDeniedError
 from slackwater.views.scan.to_json import dump
-from slackwater_cli.listing import first
+from slackwater_cli.listing import first_items
 
 OPENED = datetime(2026, 11, 1, 6, 0, tzinfo=UTC)
 LATER = f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%dT%H:%M:%SZ}"
@@ -186,7 +186,7 @@ def test_no_more_is_asked_for_than_a_page_holds() -> None:
         asked.append(size)
         return Page(items=tuple(range(size)), cursor="on")
 
-    assert len(first(MAX_PAGE * 2 + 1, page_of).items) == MAX_PAGE * 2 + 1
+    assert len(first_items(MAX_PAGE * 2 + 1, page_of).items) == MAX_PAGE * 2 + 1
     assert asked == [MAX_PAGE, MAX_PAGE, 1]
 
 

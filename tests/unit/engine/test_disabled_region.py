@@ -145,13 +145,13 @@ KNOWN = TrackedFinding(
 )  # fmt: skip
 REPORT = TargetReport(
     account=HERE.account, region=HERE.region, complete=True, detectors=frozenset({"ebs-unattached"}), records=(),
-    unknown=frozenset(), closed=True,
+    unknown=frozenset(), region_disabled=True,
 )  # fmt: skip
 
 
 def test_findings_of_a_disabled_region_are_not_resolved() -> None:
     assert merge_one(KNOWN, None, REPORT, "tuesday", MONDAY + DAY) is None
-    gone = merge_one(KNOWN, None, replace(REPORT, closed=False), "tuesday", MONDAY + DAY)
+    gone = merge_one(KNOWN, None, replace(REPORT, region_disabled=False), "tuesday", MONDAY + DAY)
     assert gone is not None
     assert gone.finding.status == "resolved"
 
@@ -172,4 +172,4 @@ def test_a_disabled_region_does_not_show_what_a_clean_up_saved() -> None:
         promised_monthly_usd=Decimal(10), stage="done", ended_at=MONDAY,
     )  # fmt: skip
     assert observed(done, REPORT, "tuesday", MONDAY + DAY) is None
-    assert observed(done, replace(REPORT, closed=False), "tuesday", MONDAY + DAY) is not None
+    assert observed(done, replace(REPORT, region_disabled=False), "tuesday", MONDAY + DAY) is not None

@@ -6,7 +6,7 @@ from slackwater.model.detector import CASE_NOW, Seen
 from slackwater.model.fleet import Fleet
 
 
-def test_what_was_created_exactly_so_long_ago_is_not_younger() -> None:
+def test_a_resource_exactly_as_old_as_the_limit_is_not_younger() -> None:
     seen, week_ago = Seen(CASE_NOW, Fleet([]), {}), CASE_NOW - timedelta(days=7)
 
     assert not seen.is_younger(week_ago, days=7)

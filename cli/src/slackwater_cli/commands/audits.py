@@ -12,7 +12,7 @@ import typer
 from slackwater.model.listing import PAGE
 from slackwater_cli.deployment import Deployment, deployment
 from slackwater_cli.exits import ExitStatus, UsageError
-from slackwater_cli.listing import first
+from slackwater_cli.listing import first_items
 from slackwater_cli.options import LISTED, STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
 from slackwater_cli.stopping import Stopped
 from slackwater_cli.streams import WIDEST_LIST, note, rendered, write
@@ -100,7 +100,7 @@ def start(
         with waiting("Auditing"):
             ended = _ended(audits, id_)
     except Stopped as stopped:
-        stopped.left = f"the audit goes on: `slackwater audits show {id_}` tells how it is"
+        stopped.written = f"the audit goes on: `slackwater audits show {id_}` tells how it is"
         raise
     _write(ended, format)
     raise typer.Exit(STATUS[ended["state"]])
@@ -120,7 +120,7 @@ def list_(
     from slackwater_cli.audits_table import draw_audits
 
     audits = _audits(deployment(stack, stack_region, profile))
-    found, left = first(limit, audits.listed), audits.allowance()
+    found, left = first_items(limit, audits.listed), audits.allowance()
     shown, more = [service_json.audit(record) for record in found.items], found.cursor is not None
     if format is Output.JSON:
         write(dump({"audits": shown, "more": more, "allowance": left and service_json.allowance(left)}))

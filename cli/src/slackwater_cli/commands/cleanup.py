@@ -13,7 +13,7 @@ from slackwater.model.listing import PAGE
 from slackwater_cli.dates import minute
 from slackwater_cli.deployment import Deployment, deployment
 from slackwater_cli.exits import ExitStatus, UsageError
-from slackwater_cli.listing import first
+from slackwater_cli.listing import first_items
 from slackwater_cli.options import LISTED, STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
 from slackwater_cli.streams import WIDEST_LIST, note, rendered, write
 from slackwater_cli.targets import refuse_unknown
@@ -167,10 +167,10 @@ def status(
 
     cleanups, now = _cleanups(deployment(stack, stack_region, profile)), clock()
     if id is not None:
-        story = responses.story(cleanups.shown(id, now=now), now)
-        write(dump(story) if format is Output.JSON else rendered(partial(draw_cleanup, story)))
+        detail = responses.cleanup_detail(cleanups.shown(id, now=now), now)
+        write(dump(detail) if format is Output.JSON else rendered(partial(draw_cleanup, detail)))
         return
-    found = first(limit, cleanups.listed)
+    found = first_items(limit, cleanups.listed)
     page = responses.page(found, cleanups.totals(found, now), cleanups.control().stopped, now)
     if format is Output.JSON:
         shown = {name: value for name, value in page.items() if name != "cursor"}

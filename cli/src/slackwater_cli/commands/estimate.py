@@ -6,7 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 
-class Kinds(TyperGroup):
+class EstimateGroup(TyperGroup):
     """A group with one command for each estimate. Builds a command when it is first used."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
@@ -39,7 +39,7 @@ class Kinds(TyperGroup):
 
 
 app = typer.Typer(
-    cls=Kinds,
+    cls=EstimateGroup,
     rich_markup_mode=None,
     help="Estimate times, limits and costs before you build. Needs no AWS account.",
     no_args_is_help=True,

@@ -15,10 +15,10 @@ from slackwater.app.policy.names import LIST_DETECTORS
 from slackwater.model.listing import FINDING_ORDERS, PAGE, FindingOrder, FindingQuery
 from slackwater.model.nearest import unknown
 from slackwater.model.tracking import LONGEST_SNOOZE, STATUSES, Status
-from slackwater_cli.dates import end
+from slackwater_cli.dates import parse_end
 from slackwater_cli.deployment import Deployment, deployment
 from slackwater_cli.exits import UsageError
-from slackwater_cli.listing import first
+from slackwater_cli.listing import first_items
 from slackwater_cli.options import (
     DECIDED,
     LISTED,
@@ -112,7 +112,7 @@ def list_(
     if region is not None:
         check_named_regions(there.session, [region])
     findings = _findings(there)
-    found = first(limit, lambda size, cursor: findings.listed(replace(query, limit=size, cursor=cursor)))
+    found = first_items(limit, lambda size, cursor: findings.listed(replace(query, limit=size, cursor=cursor)))
     shown, more = [service_json.tracked_finding(finding) for finding in found.items], found.cursor is not None
     if format is Output.JSON:
         write(dump({"findings": shown, "more": more}))
@@ -158,8 +158,10 @@ def snooze(
         raise UsageError("Say for how long: either --days or --until")
     if days is not None and days > LONGEST_SNOOZE.days:
         raise UsageError(f"--days: at most {LONGEST_SNOOZE.days}")
-    to = (clock() + timedelta(days=days or 0)).replace(microsecond=0) if until is None else end(until, "--until")
-    _decide(deployment(stack, stack_region, profile), id, "snooze", why, to)
+    until_time = (
+        (clock() + timedelta(days=days or 0)).replace(microsecond=0) if until is None else parse_end(until, "--until")
+    )
+    _decide(deployment(stack, stack_region, profile), id, "snooze", why, until_time)
 
 
 @app.command(epilog=DECIDED)
@@ -172,8 +174,8 @@ def dismiss(
     profile: ProfileOption = None,
 ) -> None:
     """Dismiss a finding as intended: for good, or until a time."""
-    to = None if until is None else end(until, "--until")
-    _decide(deployment(stack, stack_region, profile), id, "dismiss", why, to)
+    until_time = None if until is None else parse_end(until, "--until")
+    _decide(deployment(stack, stack_region, profile), id, "dismiss", why, until_time)
 
 
 @app.command(epilog=DECIDED)
@@ -196,7 +198,7 @@ def _decide(there: Deployment, id_: str, action: Action, why: str, until: dateti
     from slackwater.views.api import to_json as service_json
     from slackwater.wiring.scan import clock
     from slackwater.wiring.service import policies
-    from slackwater_cli.findings_table import standing, state
+    from slackwater_cli.findings_table import decision_text, state
 
     who, findings = identity(there.session).arn, _findings(there)
     check_decider(who, policies(there.deployed, there.session).current())
@@ -209,7 +211,7 @@ def _decide(there: Deployment, id_: str, action: Action, why: str, until: dateti
     if before and before.revision == decided.revision:
         note(f"The finding is already {decided.status}.")
     elif before and before.decision:
-        note(f"Before: {standing(service_json.tracked_finding(before))}")
+        note(f"Before: {decision_text(service_json.tracked_finding(before))}")
 
 
 def _findings(there: Deployment) -> Findings:

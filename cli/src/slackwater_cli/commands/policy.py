@@ -208,7 +208,7 @@ def _policies(stack: str, stack_region: str | None, profile: str | None) -> Poli
 
 def _draw_history(versions: list[Version], console: Console) -> None:
     from slackwater.views.scan.to_json import rfc3339
-    from slackwater_cli.grid import draw_grid, grid_of
+    from slackwater_cli.grid import draw_first_that_fits, grid_of
 
     if not versions:
         console.print("No policy is stored: the defaults hold.")
@@ -217,4 +217,4 @@ def _draw_history(versions: list[Version], console: Console) -> None:
     for version in versions:
         size = "deleted" if version.size_bytes is None else f"{version.size_bytes:,}"
         grid.add_row(version.id, minute(rfc3339(version.at)), size)
-    draw_grid(console, grid)
+    draw_first_that_fits(console, grid)

@@ -20,12 +20,12 @@ def show(file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
 
     found = remaining(file)
     write(f"{file}: {found.size_bytes:,} bytes; {found.lines:,} lines, {found.points:,} metric data points.\n")
-    for title, some in (
+    for title, counts in (
         ("Strings that were not replaced: expect only AWS and Slackwater terms", found.words),
         ("Placeholders", found.placeholders),
     ):
-        write(f"\n{title} ({len(some):,}):\n")
-        write("".join(f"{count:>9,}  {text}\n" for text, count in sorted(some.items())))
+        write(f"\n{title} ({len(counts):,}):\n")
+        write("".join(f"{count:>9,}  {text}\n" for text, count in sorted(counts.items())))
 
 
 @app.callback()

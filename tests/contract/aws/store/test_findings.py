@@ -411,7 +411,7 @@ def test_a_rare_finding_is_found_behind_many_others_and_the_work_for_one_page_is
     store, stored, monkeypatch
 ) -> None:
     put(store, *[sighting(f"f-{number:02d}", "5") for number in range(12)], sighting("rare", "1", severity="high"))
-    monkeypatch.setattr(listing, "FILTERED", 2)
+    monkeypatch.setattr(listing, "FILTERED_READ_SIZE", 2)
     query = FindingQuery(severity="high")
     assert [one.id for one in store.list(query).items] == ["rare"]
 
@@ -428,7 +428,7 @@ def test_pages_of_a_narrowed_list_leave_nothing_out_between_them(store, monkeypa
     put(
         store, *[sighting(f"f-{number}", str(9 - number), severity="high") for number in range(7)], sighting("low", "5")
     )
-    monkeypatch.setattr(listing, "FILTERED", 3)
+    monkeypatch.setattr(listing, "FILTERED_READ_SIZE", 3)
     query = FindingQuery(severity="high", limit=1)
     seen, cursor = [], None
     while cursor or not seen:
@@ -491,4 +491,4 @@ def test_a_cursor_that_was_made_up_is_refused(store, made_up) -> None:
 )
 def test_even_a_cursor_that_somebody_sealed_must_be_of_this_list(store, place) -> None:
     with pytest.raises(BadCursorError):
-        store.list(FindingQuery(cursor=listing._cursor(_listed(FindingQuery()), listing._Place(*place))))
+        store.list(FindingQuery(cursor=listing._cursor(_listed(FindingQuery()), listing._Position(*place))))

@@ -343,8 +343,10 @@ def cleaned(some_cases: Any, section: CleanupSection, *, running: bool) -> Aws:
         watchers=kind, permissions=aws, backup_monthly_usd=lambda *_: None,
         news=CleanupNews(outbox=outbox, clock=lambda: now[0]),
     )  # fmt: skip
-    back_up = BackUp(cases=clean, policy=lambda: policy, takers=kind, keys=aws, installation=lambda: "here")
-    delete = Delete(cases=clean, policy=lambda: policy, rechecker=rechecker, takers=kind, removers=kind, keys=aws)
+    back_up = BackUp(cases=clean, policy=lambda: policy, backup_takers=kind, keys=aws, installation=lambda: "here")
+    delete = Delete(
+        cases=clean, policy=lambda: policy, rechecker=rechecker, backup_takers=kind, removers=kind, keys=aws
+    )
     if not running:
         store.control_ = replace(store.control_, stopped=ActorNote(who="x", why="", at=CASE_NOW))
     allowed = set()

@@ -35,7 +35,7 @@ DAY = timedelta(days=1)
 class FakeChannel:
     """A channel that answers as it is told: with what is next in `answers`, or else it takes everything."""
 
-    can_look: bool = True
+    can_read: bool = True
     answers: list[Exception | Callable[[Post], None] | None] = field(default_factory=list)
     looks: list[Exception | Sent | None] = field(default_factory=list)
     sent: list[tuple[Post, Sent | None]] = field(default_factory=list)
@@ -48,7 +48,7 @@ class FakeChannel:
         if answer:
             answer(post)
         self.sent.append((post, thread))
-        if not self.can_look:
+        if not self.can_read:
             return Sent(channel=None, ts=None)
         return Sent(channel=thread.channel if thread else post.channel, ts=f"{len(self.sent)}.000000")
 
@@ -387,7 +387,7 @@ def test_only_what_the_policy_allows_may_be_approved_or_decided(world) -> None:
 
 
 def test_a_webhook_gets_the_digest_alone_without_buttons_and_all_in_its_own_channel(world) -> None:
-    world.channel = FakeChannel(can_look=False)
+    world.channel = FakeChannel(can_read=False)
     world.policy(ROUTES)
     world.audit("a", entry(sighting("f-1", owner="storage")), entry(sighting("f-2")))
 
@@ -599,7 +599,7 @@ def test_a_fallback_that_lacks_the_bot_waits_for_it_and_the_post_says_both_whys(
 
 @pytest.mark.parametrize("reason", ["no_service", "no_active_hooks", "invalid_token", "no_team", "action_prohibited"])
 def test_a_webhook_that_was_removed_is_waited_for_until_there_is_another(audited, reason) -> None:
-    audited.channel = FakeChannel(can_look=False, answers=[ChannelRefusedError(reason)])
+    audited.channel = FakeChannel(can_read=False, answers=[ChannelRefusedError(reason)])
     assert notify(audited).wait_s == 300
     audited.clock.sleep(300)
 
@@ -754,7 +754,7 @@ def test_what_cannot_be_looked_for_is_not_sent_again(audited, error, wait_s, tro
 
 
 def test_by_webhook_what_was_not_answered_is_sent_again_after_a_minute(audited) -> None:
-    audited.channel = FakeChannel(can_look=False, answers=[DeliveryUnknownError("TimeoutError")])
+    audited.channel = FakeChannel(can_read=False, answers=[DeliveryUnknownError("TimeoutError")])
     assert notify(audited) == Notified(waiting=1, wait_s=60)
     audited.clock.sleep(60)
 
@@ -834,9 +834,9 @@ def test_what_was_sent_late_is_looked_for_for_a_day_too(audited) -> None:
     assert notify(audited) == Notified(waiting=0, wait_s=0)
 
 
-@pytest.mark.parametrize("can_look", [True, False])
-def test_what_is_never_answered_and_never_there_is_given_up_after_a_day(audited, can_look) -> None:
-    audited.channel = FakeChannel(can_look=can_look, answers=[DeliveryUnknownError("HTTP 500")] * 1_000)
+@pytest.mark.parametrize("can_read", [True, False])
+def test_what_is_never_answered_and_never_there_is_given_up_after_a_day(audited, can_read) -> None:
+    audited.channel = FakeChannel(can_read=can_read, answers=[DeliveryUnknownError("HTTP 500")] * 1_000)
     while (notified := notify(audited)).waiting:
         audited.clock.sleep(notified.wait_s)
 
@@ -1009,7 +1009,7 @@ def test_an_audit_delivers_it_too_and_waits_only_for_its_own(world) -> None:
     of_cleanup(world)
     world.channel.answers = [ChannelBusyError(40)]
     world.audit("a", entry(sighting("f-1")))
-    world.channel.can_look = True
+    world.channel.can_read = True
     notified = notify(world)
 
     assert notified.waiting == 2  # its channel is busy
@@ -1068,7 +1068,7 @@ def test_a_post_for_which_nobody_names_a_channel_for_a_day_has_failed(world) -> 
 
 
 def test_a_webhook_takes_what_names_no_channel(world) -> None:
-    world.channel.can_look = False
+    world.channel.can_read = False
     world.policy("[slack]\n")
     of_cleanup(world, channel=None)
 
@@ -1182,7 +1182,7 @@ def test_a_post_that_says_how_long_is_tried_for_so_long(world, delivered) -> Non
 
 
 def test_a_webhook_that_never_answers_is_not_sent_the_same_every_half_hour_for_two_weeks(world, delivered) -> None:
-    world.channel = FakeChannel(can_look=False, answers=[DeliveryUnknownError("timed out")] * 10_000)
+    world.channel = FakeChannel(can_read=False, answers=[DeliveryUnknownError("timed out")] * 10_000)
     post = delivered(until=NOW + 14 * DAY)
     while post.waits:
         world.clock.now += timedelta(hours=2)

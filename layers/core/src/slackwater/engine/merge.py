@@ -164,7 +164,7 @@ def _unseen(known: TrackedFinding, report: TargetReport, audit: _Audit) -> Write
     )
     if not asked:
         return None
-    answered = report.whole and (known.sighting.detector, resource.id) not in report.unknown
+    answered = report.is_conclusive and (known.sighting.detector, resource.id) not in report.unknown
     if answered and known.status != "cleaning":
         decision = known.decision if known.status in LASTING else None
         gone = replace(known, status="resolved", decision=decision, resolved_at=audit.now)

@@ -22,7 +22,7 @@ def observed(cleanup: Cleanup, report: TargetReport, audit_id: str, now: datetim
     """
     resource = cleanup.resource
     asked = (
-        report.whole
+        report.is_conclusive
         and (report.account, report.region) == (resource.account, resource.region)
         and cleanup.detector in report.detectors
     )

@@ -16,7 +16,7 @@ class ListedBackup:
 
     Attributes:
         kind: The type of its resource, such as `ebs-volume`.
-        of: The ARN of its resource.
+        resource_arn: The ARN of its resource.
         whose: Who made it.
         cleanup: The clean-up whose record names it, or that adopted it; None if there is none.
         monthly_usd: What it costs a month; None if unknown.
@@ -26,7 +26,7 @@ class ListedBackup:
     kind: str
     account: str
     region: str
-    of: str
+    resource_arn: str
     whose: Whose
     cleanup: Cleanup | None
     monthly_usd: Decimal | None

@@ -11,24 +11,25 @@ from slackwater.model.resources import RESOURCE_KINDS
 
 @dataclass(frozen=True, slots=True)
 class WholeSnapshot:
-    """A `ports.InventorySnapshot` with one chunk. `known` has the failed calls, but not for kinds that are still being
-    read.
+    """A `ports.InventorySnapshot` with one chunk.
+
+    `known_errors` has the failed calls, but not for kinds that are still being read.
     """
 
-    whole: Fleet
-    known: Sequence[Gap]
+    full_fleet: Fleet
+    known_errors: Sequence[Gap]
     parts: int = 1
     file: None = None
 
     @property
     def gaps(self) -> Sequence[Gap]:
         """The failed calls. Waits for kinds that are still being read."""
-        return [*self.known, *self.whole.late_gaps()]
+        return [*self.known_errors, *self.full_fleet.late_gaps()]
 
     @property
     def resources(self) -> Mapping[str, int]:
         """The number of resources by kind."""
-        return counted(self.whole)
+        return counted(self.full_fleet)
 
     def fleet(self, part: int) -> Fleet:
         """Return the one chunk.
@@ -38,7 +39,7 @@ class WholeSnapshot:
         """
         if part != 1:
             raise ValueError(f"There is no chunk {part}: the snapshot has 1 chunk.")
-        return self.whole
+        return self.full_fleet
 
     def __enter__(self) -> Self:
         """Do nothing: there is no file to open."""

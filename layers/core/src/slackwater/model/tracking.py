@@ -92,8 +92,8 @@ class TargetReport:
         detectors: The detectors that ran.
         unknown: Inconclusive checks, as (detector, resource id).
         unlisted: Suppressed findings with the reason, by (detector, resource id).
-        closed: Whether a service control policy blocks the region. If so, the report has no information about its
-            resources, even if it is complete.
+        region_disabled: Whether a service control policy blocks the region. If so, the report has no information
+            about its resources, even if it is complete.
     """
 
     account: str
@@ -103,12 +103,12 @@ class TargetReport:
     records: tuple[FindingRecord, ...]
     unknown: frozenset[tuple[str, str]]
     unlisted: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    closed: bool = False
+    region_disabled: bool = False
 
     @property
-    def whole(self) -> bool:
+    def is_conclusive(self) -> bool:
         """Whether a finding that is missing from the report is resolved."""
-        return self.complete and not self.closed
+        return self.complete and not self.region_disabled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

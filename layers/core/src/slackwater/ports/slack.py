@@ -47,7 +47,7 @@ class Channel(Protocol):
     """Posts messages."""
 
     @property
-    def can_look(self) -> bool:
+    def can_read(self) -> bool:
         """Whether `find` and `update` work. A webhook can only send."""
         ...
 

@@ -27,7 +27,7 @@ MOST_PAGES: Final = 50
 class BotChannel:
     """The Channel of an app that is a member of the channels it posts to. Thread-safe; it retries nothing."""
 
-    can_look: Final = True
+    can_read: Final = True
 
     def __init__(self, token: str, *, base_url: str | None = None, timeout_s: int = TIMEOUT_S) -> None:
         """Makes no call. `base_url` stands in for Slack's own."""

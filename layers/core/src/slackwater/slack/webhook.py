@@ -21,7 +21,7 @@ A proxy that answers something else does not count as Slack.
 class WebhookChannel:
     """The Channel of an incoming webhook, which has one of its own: no threads, no buttons, no looking back."""
 
-    can_look: Final = False
+    can_read: Final = False
 
     def __init__(self, url: str, *, timeout_s: int = TIMEOUT_S) -> None:
         """Makes no call."""

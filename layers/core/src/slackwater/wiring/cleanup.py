@@ -44,7 +44,7 @@ def watching(deployed: Deployed) -> Watch:
 
     session, _ = _sessions()
     table, documents = Table(session, deployed.table_name), S3Documents(session, deployed.bucket_name)
-    delete_role_arn = _given(deployed.delete_role_arn, "DELETE_ROLE_ARN")
+    delete_role_arn = _required_variable(deployed.delete_role_arn, "DELETE_ROLE_ARN")
     return Watch(
         account=delete_role_arn.split(":")[4],  # the role is in the same account as the stack
         cases=_cases(table, documents),
@@ -62,12 +62,12 @@ def backing_up(deployed: Deployed) -> BackUp:
     """Compose BackUpFunction."""
     from slackwater.app.cleanup.back_up import BackUp
 
-    session, once = _sessions()
+    session, no_retry_session = _sessions()
     table = Table(session, deployed.table_name)
     return BackUp(
         cases=_cases(table),
         policy=policies(deployed, session).current,
-        takers=_takers(deployed, session, once),
+        backup_takers=_backup_takers(deployed, session, no_retry_session),
         keys=KmsKeys(session),
         installation=Installation(table, deployed.installation_id),
     )
@@ -81,19 +81,19 @@ def deleting(deployed: Deployed) -> Delete:
     from slackwater.aws.cleanup.fsx.cleanup import FsxRemover
     from slackwater.aws.store.documents import S3Documents
 
-    session, once = _sessions()
+    session, no_retry_session = _sessions()
     return Delete(
         cases=_cases(Table(session, deployed.table_name), S3Documents(session, deployed.bucket_name)),
         policy=policies(deployed, session).current,
         rechecker=_rechecker(session),
-        takers=_takers(deployed, session, once),
+        backup_takers=_backup_takers(deployed, session, no_retry_session),
         removers={
-            Volume.KIND: EbsRemover(once),
-            EfsFileSystem.KIND: EfsRemover(once),
-            FsxFileSystem.KIND: FsxRemover(session, once),
+            Volume.KIND: EbsRemover(no_retry_session),
+            EfsFileSystem.KIND: EfsRemover(no_retry_session),
+            FsxFileSystem.KIND: FsxRemover(session, no_retry_session),
         },
         keys=KmsKeys(session),
-        many={ACCESS_POINT: EfsWatcher(session)},
+        sub_resource_watchers={ACCESS_POINT: EfsWatcher(session)},
     )
 
 
@@ -103,10 +103,10 @@ def changing(deployed: Deployed) -> Change:
     from slackwater.aws.cleanup.ebs.cleanup import EbsChanger
     from slackwater.aws.cleanup.efs.change import EfsChanger
 
-    session, once = _sessions()
+    session, no_retry_session = _sessions()
     changers: Mapping[str, Changer] = {
-        Volume.KIND: EbsChanger(session, once),
-        EfsFileSystem.KIND: EfsChanger(session, once, lambda: _prices(session)),
+        Volume.KIND: EbsChanger(session, no_retry_session),
+        EfsFileSystem.KIND: EfsChanger(session, no_retry_session, lambda: _prices(session)),
     }
     return Change(
         cases=_cases(Table(session, deployed.table_name)),
@@ -124,16 +124,16 @@ def restoring(deployed: Deployed) -> Restore:
     from slackwater.aws.cleanup.fsx.restore import FsxRestorer
     from slackwater.aws.store.documents import S3Documents
 
-    session, once = _sessions()
-    backup = _of_backup(deployed)
+    session, no_retry_session = _sessions()
+    backup = _aws_backup_settings(deployed)
     return Restore(
         cases=_cases(Table(session, deployed.table_name), S3Documents(session, deployed.bucket_name)),
         restorers={
-            Volume.KIND: EbsRestorer(session, once),
-            EfsFileSystem.KIND: EfsRestorer(session, once, backup["vault"], backup["role_arn"]),
-            FsxFileSystem.KIND: FsxRestorer(session, once),
+            Volume.KIND: EbsRestorer(session, no_retry_session),
+            EfsFileSystem.KIND: EfsRestorer(session, no_retry_session, backup["vault"], backup["role_arn"]),
+            FsxFileSystem.KIND: FsxRestorer(session, no_retry_session),
         },
-        takers=_takers(deployed, session, once),
+        backup_takers=_backup_takers(deployed, session, no_retry_session),
         keys=KmsKeys(session),
     )
 
@@ -145,14 +145,14 @@ def sweeping(deployed: Deployed) -> Sweep:
     from slackwater.aws.cleanup.efs.recovery_points import EfsSweeper
     from slackwater.aws.cleanup.fsx.backups import FsxSweeper
 
-    session, once = _sessions()
+    session, no_retry_session = _sessions()
     table = Table(session, deployed.table_name)
     return Sweep(
         cases=_cases(table),
         sweepers={
-            Volume.KIND: EbsSweeper(session, once),
-            EfsFileSystem.KIND: EfsSweeper(session, once),
-            FsxFileSystem.KIND: FsxSweeper(session, once),
+            Volume.KIND: EbsSweeper(session, no_retry_session),
+            EfsFileSystem.KIND: EfsSweeper(session, no_retry_session),
+            FsxFileSystem.KIND: FsxSweeper(session, no_retry_session),
         },
         installation=Installation(table, deployed.installation_id).known,
     )
@@ -164,9 +164,9 @@ def _sessions() -> tuple[AwsSession, AwsSession]:
     return AwsSession(meter=meter), AwsSession(meter=meter, patience=ONCE)
 
 
-def _cases(table: Table, lists: Documents | None = None) -> Cases:
-    """Return access to clean-up records. Reading a complete clean-up requires `lists`, the store of its long lists."""
-    return Cases(store=DynamoCleanups(table, lists), findings=DynamoFindings(table), clock=clock)
+def _cases(table: Table, documents: Documents | None = None) -> Cases:
+    """Return access to clean-up records. Reading a complete clean-up requires `documents`, which stores long lists."""
+    return Cases(store=DynamoCleanups(table, documents), findings=DynamoFindings(table), clock=clock)
 
 
 def _watchers(session: AwsSession) -> Mapping[str, Watcher]:
@@ -181,15 +181,15 @@ def _watchers(session: AwsSession) -> Mapping[str, Watcher]:
     }
 
 
-def _takers(deployed: Deployed, session: AwsSession, once: AwsSession) -> Mapping[str, BackupTaker]:
+def _backup_takers(deployed: Deployed, session: AwsSession, no_retry_session: AwsSession) -> Mapping[str, BackupTaker]:
     from slackwater.aws.cleanup.ebs.snapshots import EbsBackupTaker
     from slackwater.aws.cleanup.efs.recovery_points import EfsBackupTaker
     from slackwater.aws.cleanup.fsx.backups import FsxBackupTaker
 
     return {
-        Volume.KIND: EbsBackupTaker(session, once),
-        EfsFileSystem.KIND: EfsBackupTaker(session, once, **_of_backup(deployed)),
-        FsxFileSystem.KIND: FsxBackupTaker(session, once),
+        Volume.KIND: EbsBackupTaker(session, no_retry_session),
+        EfsFileSystem.KIND: EfsBackupTaker(session, no_retry_session, **_aws_backup_settings(deployed)),
+        FsxFileSystem.KIND: FsxBackupTaker(session, no_retry_session),
     }
 
 
@@ -207,14 +207,14 @@ def _rechecker(session: AwsSession) -> Rechecker:
 
 def _audit(session: AwsSession, policy: Policy, inventory: Inventory) -> Audit:
     from slackwater.engine.registry import registry
-    from slackwater.wiring.scan import audit, kept_while_warm
+    from slackwater.wiring.scan import audit, warm_cache_dir
 
     return audit(
         session,
         CallMeter(),
         registry=registry(),
         policy=policy,
-        cache_dir=kept_while_warm(),
+        cache_dir=warm_cache_dir(),
         progress=lambda *_: None,
         inventory=inventory,
     )
@@ -227,15 +227,15 @@ def _prices(session: AwsSession) -> Prices:
     return PriceList(session, None, clock().date())
 
 
-def _of_backup(deployed: Deployed) -> dict[str, str]:
+def _aws_backup_settings(deployed: Deployed) -> dict[str, str]:
     """Return AWS Backup's vault and role."""
     return {
-        "vault": _given(deployed.backup_vault_name, "BACKUP_VAULT_NAME"),
-        "role_arn": _given(deployed.backup_role_arn, "BACKUP_ROLE_ARN"),
+        "vault": _required_variable(deployed.backup_vault_name, "BACKUP_VAULT_NAME"),
+        "role_arn": _required_variable(deployed.backup_role_arn, "BACKUP_ROLE_ARN"),
     }
 
 
-def _given(value: str | None, variable: str) -> str:
+def _required_variable(value: str | None, variable: str) -> str:
     if value is None:
         raise NotDeployedError(
             f"The environment variable '{variable}' is not set. Deploy template-cleanup.yaml, which sets it."

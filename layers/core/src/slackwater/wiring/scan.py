@@ -110,6 +110,6 @@ def estimating(
     )
 
 
-def kept_while_warm() -> Path:
+def warm_cache_dir() -> Path:
     """Return the folder in which a function keeps prices between invocations."""
     return Path(tempfile.gettempdir()) / "slackwater"

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from slackwater.slack.bot import BotChannel
     from slackwater.wiring.settings import Deployed
 
-from slackwater.wiring.scan import audit, clock, estimating, kept_while_warm
+from slackwater.wiring.scan import audit, clock, estimating, warm_cache_dir
 
 type Sharing = Callable[[Policy, AuditPlan, Target, str], AbstractContextManager[tuple[Callable[[], float], Spending]]]
 
@@ -144,7 +144,7 @@ def scanning(deployed: Deployed) -> Scanner:
                 meter,
                 registry=of_bucket.registry,
                 policy=policy,
-                cache_dir=kept_while_warm(),
+                cache_dir=warm_cache_dir(),
                 progress=lambda *_: None,
                 share=share,
                 spending=spending,
@@ -357,7 +357,7 @@ def serving(deployed: Deployed, session: AwsSession | None = None, *, notify: bo
             clock=clock,
         ),
         known_regions=partial(known_regions, session),
-        estimates=lambda: estimating(session, kept_while_warm(), session.home, known_regions(session)),
+        estimates=lambda: estimating(session, warm_cache_dir(), session.home, known_regions(session)),
         backups=lambda: _backups(deployed, session, machine_arn),
     )
 

@@ -20,7 +20,7 @@ from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw, Range, Rate
 from .scenario import Rows
-from .shared_files import COLD, daily_use, file_system, replicated
+from .shared_files import IA_AFTER_30_DAYS, daily_use, file_system, replicated
 
 _WINDOW = 36 * DAY
 _BACK = (("TransitionToPrimaryStorageClass", "AFTER_1_ACCESS"),)
@@ -48,7 +48,7 @@ def _all_at_once(d: Draw, starts: list[int], every: float) -> ElasticFileSystem:
 
 
 def _replica(d: Draw) -> ElasticFileSystem:
-    made = _touched(d.named("source"), d.shape(), 0.1, 0.02, lifecycle=COLD)
+    made = _touched(d.named("source"), d.shape(), 0.1, 0.02, lifecycle=IA_AFTER_30_DAYS)
     own = {"standard_bytes": made.standard_bytes, "days": d.uniform(45, 400), "replica": True, "tags": d.tags()}
     return replicated(d, made, file_system(d, own))
 
@@ -95,7 +95,7 @@ EFS_COLD_DATA_ISSUES: Rows = {
 }
 EFS_COLD_DATA_CONTROLS: Rows = {
     "tiered: A policy moves what is cold.": lambda d: _touched(
-        d, ia_bytes=d.gib(100, 2_000), shape=d.shape(), read=0.1, written=0.02, lifecycle=COLD
+        d, ia_bytes=d.gib(100, 2_000), shape=d.shape(), read=0.1, written=0.02, lifecycle=IA_AFTER_30_DAYS
     ),
     "monthly: Read from end to end once a month.": lambda d: _all_at_once(
         d, starts := d.once_a_month(), len(starts) * 36 / 35
@@ -195,7 +195,11 @@ EFS_SINGLE_CLIENT_UNKNOWN: Rows = {
 def _placed(d: Draw, **more: Any) -> ElasticFileSystem:
     """A file system in daily use by a few clients."""
     stored_gib, activity = d.spread(5, 1_500), daily_use(d, 1)
-    usual: dict[str, Any] = {"days": d.uniform(40, 900), "standard_bytes": int(stored_gib * GIB), "lifecycle": COLD}
+    usual: dict[str, Any] = {
+        "days": d.uniform(40, 900),
+        "standard_bytes": int(stored_gib * GIB),
+        "lifecycle": IA_AFTER_30_DAYS,
+    }
     usual |= {"ia_bytes": int(stored_gib * d.uniform(0.2, 3) * GIB) if d.chance(0.4) else 0, "activity": activity()}
     return file_system(d, more, clients=Flow(d.shape("steady"), d.integer(4, 30)), tags=d.tags(), **usual)
 

@@ -22,7 +22,7 @@ from slackwater_simulator.shapes import DAY_MINUTES, MINUTES
 
 from .draw import Draw
 from .scenario import One, Rows
-from .shared_files import made, replicated, work
+from .shared_files import replicated, sized_file_system, work
 
 _INCLUDED_GIB = 20
 """Provisioned throughput includes a MiB/s for so much in Standard."""
@@ -37,15 +37,15 @@ def _burst(gib: float) -> float:
 
 
 def _provisioned(d: Draw, gib: float, mibps: float, wanted: Floats, **more: Any) -> ElasticFileSystem:
-    return made(d, gib, work(d, wanted), mode="provisioned", provisioned_mibps=float(round(mibps)), **more)
+    return sized_file_system(d, gib, work(d, wanted), mode="provisioned", provisioned_mibps=float(round(mibps)), **more)
 
 
 def _elastic(d: Draw, gib: float, wanted: Floats, **more: Any) -> ElasticFileSystem:
-    return made(d, gib, work(d, wanted), mode="elastic", **more)
+    return sized_file_system(d, gib, work(d, wanted), mode="elastic", **more)
 
 
 def _bursting(d: Draw, gib: float, wanted: Floats) -> ElasticFileSystem:
-    return made(d, gib, work(d, wanted))
+    return sized_file_system(d, gib, work(d, wanted))
 
 
 def _flat(d: Draw, level: float) -> Floats:
@@ -263,7 +263,7 @@ def _drawn(draw: Callable[[Draw], Load], way: Callable[[Draw], Good]) -> One:
             if float(wanted.max()) <= efs_allowance(gib * GIB).burst / MIB * 0.9:
                 activity = work(d, wanted[:MINUTES])
                 if good(_left(activity, wanted[MINUTES:], gib)):
-                    return made(d, gib, activity)
+                    return sized_file_system(d, gib, activity)
         raise ValueError(f"{d.name}: nothing drawn goes that way")
 
     return one
@@ -371,7 +371,7 @@ def _once(d: Draw, starts: list[int], most_hours: float) -> Resource:
 def _new(d: Draw) -> ElasticFileSystem:
     age = d.uniform(0.05, 0.95)
     wanted = _since(d, age)[:MINUTES] * d.uniform(5, 20)
-    return made(d, d.spread(1, 100), work(d, wanted), days=age)
+    return sized_file_system(d, d.spread(1, 100), work(d, wanted), days=age)
 
 
 def _missing_balance(d: Draw) -> ElasticFileSystem:
@@ -379,7 +379,7 @@ def _missing_balance(d: Draw) -> ElasticFileSystem:
     dips = 1 - d.uniform(0.1, 0.7) * _hours_a_day(d, 8)[:MINUTES]
     balance = given(d.signal(d.without_days(dips)), scale=efs_allowance(0).most, digits=0)
     activity = work(d, np.full(MINUTES, 0.5))
-    return made(d, d.spread(1, 100), activity, telemetry={"BurstCreditBalance": balance})
+    return sized_file_system(d, d.spread(1, 100), activity, telemetry={"BurstCreditBalance": balance})
 
 
 EFS_CREDITS_DRAINING_ISSUES: Rows = {
@@ -401,7 +401,7 @@ EFS_CREDITS_DRAINING_CONTROLS: Rows = {
 }
 EFS_CREDITS_DRAINING_UNKNOWN: Rows = {
     "new: Made within a day, and at work.": _new,
-    "dark: No metric at all.": lambda d: made(
+    "dark: No metric at all.": lambda d: sized_file_system(
         d, activity=work(d, np.full(MINUTES, 5.0)), stored_gib=d.spread(1, 100), voice="dark"
     ),
     "holes: Days without a point of the balance.": _missing_balance,

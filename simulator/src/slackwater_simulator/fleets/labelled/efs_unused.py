@@ -20,11 +20,15 @@ from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw
 from .scenario import Rows, quiet
-from .shared_files import COLD, file_system, nobody, replicated, zeros
+from .shared_files import IA_AFTER_30_DAYS, file_system, no_clients, replicated, zeros
 
 
 def _made(d: Draw, **more: Any) -> ElasticFileSystem:
-    usual: dict[str, Any] = {"one_zone": d.zone(0.4), "standard_bytes": d.gib(0.5, 2_000), "lifecycle": COLD}
+    usual: dict[str, Any] = {
+        "one_zone": d.zone(0.4),
+        "standard_bytes": d.gib(0.5, 2_000),
+        "lifecycle": IA_AFTER_30_DAYS,
+    }
     usual |= {"ia_bytes": d.gib(1, 2_000) if d.chance(0.3) else 0, "mode": "elastic" if d.chance(0.4) else "bursting"}
     return file_system(d, more, days=d.uniform(60, 700), tags=d.tags(), **usual)
 
@@ -54,7 +58,7 @@ def _walked(d: Draw, stored_gib: float, file_bytes: float) -> ElasticFileSystem:
     stored, minutes = int(stored_gib * GIB), d.uniform(10, 120)
     walk = 4 * KIB * stored / file_bytes / (minutes * MINUTE)
     activity = Activity(shape=d.published(d.runs(d.daily(), minutes)), read=walk / 4, metadata=walk)
-    return _made(d, standard_bytes=stored, activity=activity, clients=nobody(d), backup=True)
+    return _made(d, standard_bytes=stored, activity=activity, clients=no_clients(d), backup=True)
 
 
 def _replicated(d: Draw) -> tuple[ElasticFileSystem, ElasticFileSystem]:
@@ -122,7 +126,9 @@ def _any(d: Draw, **more: Any) -> ElasticFileSystem:
     """A file system of any size, class and mode; what is large has a lifecycle policy."""
     large = d.chance(0.4)
     usual: dict[str, Any] = {"one_zone": d.zone(0.4), "standard_bytes": d.gib(0.5, 90)}
-    usual |= {"ia_bytes": d.gib(90, 4_000), "lifecycle": COLD} if large else {"ia_bytes": 0, "lifecycle": ()}
+    usual |= (
+        {"ia_bytes": d.gib(90, 4_000), "lifecycle": IA_AFTER_30_DAYS} if large else {"ia_bytes": 0, "lifecycle": ()}
+    )
     usual |= {"mode": "elastic" if d.chance(0.4) else "bursting", "days": d.spread(9, 700)}
     return file_system(d, more, access_points=d.integer(4), tags=d.tags(), **usual)
 
@@ -152,7 +158,7 @@ def _backed_up(d: Draw) -> ElasticFileSystem:
     shape = d.published(d.runs(d.daily(), d.uniform(10, 90)))
     walk = d.spread(4, 400) * KIB
     work = Activity(shape=shape, read=walk / 4, metadata=walk)
-    return _orphan(d, activity=work, clients=nobody(d), backup=True)
+    return _orphan(d, activity=work, clients=no_clients(d), backup=True)
 
 
 def _replicated_orphans(d: Draw) -> tuple[ElasticFileSystem, ElasticFileSystem]:
@@ -252,7 +258,7 @@ def _read_by_backup(d: Draw) -> ElasticFileSystem:
     minutes, start = d.uniform(5, 60), int(d.now - d.uniform(0.5, 5) * HOUR)
     shape = d.published(d.runs([start], minutes), together=_POINT)
     activity = Activity(shape=shape, read=d.spread(1, 60) * MIB, metadata=d.spread(1, 40) * KIB)
-    return _of_job(d, days=d.uniform(1, 6), activity=activity, clients=nobody(d), backup=True)
+    return _of_job(d, days=d.uniform(1, 6), activity=activity, clients=no_clients(d), backup=True)
 
 
 def _hourly(d: Draw) -> ElasticFileSystem:

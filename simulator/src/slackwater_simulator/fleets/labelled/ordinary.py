@@ -9,7 +9,7 @@ from slackwater_simulator.resources import GIB, MIB, Activity, ElasticFileSystem
 from slackwater_simulator.series import Signal
 
 from .draw import Draw
-from .shared_files import COLD
+from .shared_files import IA_AFTER_30_DAYS
 
 _FULL_BURST_MIB = 60
 """Well below the 100 MiB/s that every bursting file system has while there are credits."""
@@ -25,7 +25,9 @@ def file_system(d: Draw) -> ElasticFileSystem:
         earned = max(1.0, 50 * stored_gib / 1024) / float(shape.stats.total.mean())
         metered = min(_FULL_BURST_MIB, earned * d.spread(0.02, 0.5))
     written, days, large = d.uniform(0.05, 0.6), d.uniform(10, 900), stored_gib >= 100
-    cold: dict[str, Any] = {"ia_bytes": int(stored_gib * d.uniform(0.5, 3) * GIB), "lifecycle": COLD} if large else {}
+    cold: dict[str, Any] = (
+        {"ia_bytes": int(stored_gib * d.uniform(0.5, 3) * GIB), "lifecycle": IA_AFTER_30_DAYS} if large else {}
+    )
     read, write = metered * (1 - written) * 3 * 0.95, metered * written * 0.95
     more: dict[str, Any] = {
         "activity": d.work(shape, read, write, (32, 1_024), (100, 1_024), metered * 0.02, MIB),

@@ -12,7 +12,7 @@ from slackwater_simulator.shapes import MINUTES
 
 from .draw import Draw
 
-COLD = (("TransitionToIA", "AFTER_30_DAYS"),)
+IA_AFTER_30_DAYS = (("TransitionToIA", "AFTER_30_DAYS"),)
 _COLD_FROM_GIB = 100
 _METRICS = (*WORK, "ClientConnections")
 
@@ -22,10 +22,10 @@ def file_system(d: Draw, more: dict[str, Any], **usual: Any) -> ElasticFileSyste
     return d.build.file_system(d.name, **{**usual, **more})
 
 
-def made(d: Draw, stored_gib: float, activity: Activity, **more: Any) -> ElasticFileSystem:
+def sized_file_system(d: Draw, stored_gib: float, activity: Activity, **more: Any) -> ElasticFileSystem:
     """Plant a file system with `stored_gib` GiB in the Standard storage class."""
     days, cold = d.uniform(60, 900), stored_gib >= _COLD_FROM_GIB
-    usual = {"lifecycle": COLD, "ia_bytes": int(stored_gib * d.uniform(0.5, 3) * GIB)} if cold else {}
+    usual = {"lifecycle": IA_AFTER_30_DAYS, "ia_bytes": int(stored_gib * d.uniform(0.5, 3) * GIB)} if cold else {}
     usual |= {"days": days, "standard_bytes": int(stored_gib * GIB), "activity": activity}
     return file_system(d, more, clients=Flow(d.shape("steady"), d.integer(4, 30)), tags=d.tags(), **usual)
 
@@ -41,10 +41,10 @@ def daily_use(d: Draw, read_mib: float) -> Callable[[], Activity]:
     """Draw a usage pattern (working days or constant). Return a function that draws an activity with that pattern."""
     shape = d.published(d.working_days() if d.chance(0.5) else 0.6 * d.wobble())
 
-    def drawn() -> Activity:
+    def draw_activity() -> Activity:
         return d.work(shape, (0.01, read_mib), (0.01, 0.3), 64, (100, 1_024), (1, 20), KIB)
 
-    return drawn
+    return draw_activity
 
 
 def zeros(d: Draw, *, together: int = 1) -> Telemetry:
@@ -52,7 +52,7 @@ def zeros(d: Draw, *, together: int = 1) -> Telemetry:
     return {metric: given(d.never(together=together)) for metric in _METRICS}
 
 
-def nobody(d: Draw) -> Flow:
+def no_clients(d: Draw) -> Flow:
     """Return a client count that is always zero."""
     return Flow(d.signal(np.zeros(MINUTES)))
 

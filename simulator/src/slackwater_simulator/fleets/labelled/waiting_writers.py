@@ -20,7 +20,7 @@ from slackwater_simulator.shapes import MINUTES
 from .draw import Draw, Range
 from .fsx_surplus import SMALLEST
 from .scenario import Rows
-from .shared_files import COLD, file_system
+from .shared_files import IA_AFTER_30_DAYS, file_system
 
 _MOST = 12 * MIB
 """Bytes a second, well below a fifth of the 100 MiB/s that a file system below 1 TiB may burst to."""
@@ -30,7 +30,7 @@ def _made(d: Draw, per_s: Floats, size: float, **more: Any) -> ElasticFileSystem
     """A file system into which so many writes of `size` go; large enough that it earns more credits than they take."""
     peak, metadata = float(per_s.max()), more.pop("metadata", d.spread(1, 50) * KIB)
     earned = 2.5 * (float(per_s.mean()) * size + metadata) / (50 * KIB)
-    usual: dict[str, Any] = {"one_zone": d.zone(0.4), "days": d.uniform(40, 900), "lifecycle": COLD}
+    usual: dict[str, Any] = {"one_zone": d.zone(0.4), "days": d.uniform(40, 900), "lifecycle": IA_AFTER_30_DAYS}
     usual["standard_bytes"] = int(max(25, earned * d.uniform(1, 3)) * GIB)
     work = d.work(d.published(per_s / peak), (0.01, 1), peak * size / MIB, 64, size / KIB, metadata)
     usual |= {"activity": work, "clients": Flow(d.shape("steady"), d.integer(3, 20)), "tags": d.tags()}

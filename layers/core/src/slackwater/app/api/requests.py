@@ -46,11 +46,11 @@ Ids = Annotated[
 Limit = Annotated[int, Query(description="How many at most", ge=1, le=MAX_PAGE)]
 Cursor = Annotated[str | None, Query(description="Where to go on: the cursor of the page before", max_length=1_024)]
 
-OfStatus = Annotated[Status, Query(description="What became of it")]
-OfDetector = Annotated[str | None, Query(description="The detector that found it", pattern=DETECTOR, max_length=64)]
-OfAccount = Annotated[str | None, Query(description="The account it is in", pattern="^[0-9]{12}$")]
-OfRegion = Annotated[str | None, Query(description="The region it is in", pattern=REGION, max_length=32)]
-OfSeverity = Annotated[Severity | None, Query(description="How severe it is")]
+StatusFilter = Annotated[Status, Query(description="What became of it")]
+DetectorFilter = Annotated[str | None, Query(description="The detector that found it", pattern=DETECTOR, max_length=64)]
+AccountFilter = Annotated[str | None, Query(description="The account it is in", pattern="^[0-9]{12}$")]
+RegionFilter = Annotated[str | None, Query(description="The region it is in", pattern=REGION, max_length=32)]
+SeverityFilter = Annotated[Severity | None, Query(description="How severe it is")]
 Minimum = Annotated[
     str | None,
     Query(
@@ -189,16 +189,16 @@ class Start(Request):
 
 
 JUST_REOPEN: Final = Reopen()
-ALL_THAT_MAY_BE: Final = Run()
-WITHOUT_A_REASON: Final = Because()
-AS_THE_POLICY_SAYS: Final = Start()
+RUN_ALL: Final = Run()
+NO_REASON: Final = Because()
+POLICY_DEFAULTS: Final = Start()
 
 SnoozeBody = Annotated[Snooze, Body()]
 DismissBody = Annotated[Dismiss, Body()]
 ReopenBody = Annotated[Reopen, Body()]
 ApproveBody = Annotated[Approve, Body()]
 RunBody = Annotated[Run, Body()]
-BecauseBody = Annotated[Because, Body()]
+ReasonBody = Annotated[Because, Body()]
 StartBody = Annotated[Start, Body()]
 AdoptBody = Annotated[Adopt, Body()]
 

@@ -60,7 +60,7 @@ class BackUp:
 
     cases: Cases
     policy: Callable[[], Policy]
-    takers: Mapping[str, BackupTaker]
+    backup_takers: Mapping[str, BackupTaker]
     keys: Keys
     installation: Callable[[], str]
 
@@ -96,12 +96,12 @@ class BackUp:
         check, because a very recent backup may not be listed yet.
         """
         if not cleanup.backups:
-            backup = self._planned(self.takers[cleanup.resource.type].subject(cleanup.resource))
+            backup = self._planned(self.backup_takers[cleanup.resource.type].subject(cleanup.resource))
             cleanup = self._ask(self.cases.write(replace(cleanup, backups=(backup,))), backup)
         return self._failed(cleanup) or GO
 
     def _look(self, cleanup: Cleanup) -> Answer:
-        taker = self.takers[cleanup.resource.type]
+        taker = self.backup_takers[cleanup.resource.type]
         for backup in cleanup.prior_backups:  # a step that is late may find a final one
             if backup.state not in {"asked", "running"}:
                 continue
@@ -135,7 +135,7 @@ class BackUp:
     def _ask(self, cleanup: Cleanup, backup: Backup) -> Cleanup:
         """Request the backup once. It is already on record. An error does not prove that AWS did nothing."""
         try:
-            copy = self.takers[cleanup.resource.type].start(cleanup.resource, backup, tags(cleanup, backup))
+            copy = self.backup_takers[cleanup.resource.type].start(cleanup.resource, backup, tags(cleanup, backup))
         except AccessDeniedError as error:
             answered = replace(backup, state="failed", why=str(error))
         except AwsError as error:
@@ -152,7 +152,7 @@ class BackUp:
 
     def _verify(self, cleanup: Cleanup) -> Answer:
         """Check that each backup, as AWS shows it now, contains what it must, and is kept long enough from now."""
-        taker = self.takers[cleanup.resource.type]
+        taker = self.backup_takers[cleanup.resource.type]
         kept_from = self.cases.clock() + timedelta(days=self.policy().cleanup.backup_days)
         slow = cleanup.turn or cleanup.resource.type == FsxFileSystem.KIND  # FSx takes its final backup first
         until = kept_from + UNTIL_DELETED + (LONGEST_WAIT if slow else timedelta(0))
@@ -179,7 +179,7 @@ class BackUp:
         Raises:
             AwsError: The step may run again; or AWS still shows the old time.
         """
-        taker = self.takers[cleanup.resource.type]
+        taker = self.backup_takers[cleanup.resource.type]
         copy = copy_of(cleanup, backup, taker)
         if copy is None or identity_error(copy, backup, cleanup.resource.arn) or not _ends_before(copy, until):
             return None

@@ -166,7 +166,7 @@ class Backups:
             kind=kind,
             account=self.account,
             region=region,
-            of=copy.tags.get(BACKUP_OF, copy.of),
+            resource_arn=copy.tags.get(BACKUP_OF, copy.of),
             whose=whose,
             cleanup=cleanup,
             monthly_usd=None if size is None else self.price(kind, region, size),
@@ -198,9 +198,11 @@ def _id(backup_id: str) -> str:
 
 def _adopted(one: ListedBackup, recorded: Mapping[str, object], note: ActorNote) -> tuple[TrackedFinding, Cleanup]:
     """Return the records for an adopted backup: a resolved finding, and a clean-up by somebody else."""
-    copy, id_, of = one.copy, _id(one.copy.id or ""), one.of.rpartition("/")[2]
+    copy, id_, of = one.copy, _id(one.copy.id or ""), one.resource_arn.rpartition("/")[2]
     name = copy.tags.get("Name", "").removesuffix(" before it was deleted") or of
-    resource = TrackedResource(arn=one.of, id=of, type=one.kind, name=name, account=one.account, region=one.region)
+    resource = TrackedResource(
+        arn=one.resource_arn, id=of, type=one.kind, name=name, account=one.account, region=one.region
+    )
     record = FindingRecord(
         id=id_,
         detector=DETECTORS[one.kind],

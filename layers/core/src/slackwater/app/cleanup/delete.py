@@ -71,19 +71,19 @@ LONGEST_AT_ONCE: Final = timedelta(minutes=2)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delete:
-    """The step, with what it needs. It only reads from `takers`.
+    """The step, with what it needs. It only reads from `backup_takers`.
 
     Attributes:
-        many: Watchers of single sub-resources, for the kinds that are deleted many at once.
+        sub_resource_watchers: Watchers of single sub-resources, for the kinds that are deleted many at once.
     """
 
     cases: Cases
     policy: Callable[[], Policy]
     rechecker: Rechecker
-    takers: Mapping[str, BackupTaker]
+    backup_takers: Mapping[str, BackupTaker]
     removers: Mapping[str, Remover]
     keys: Keys
-    many: Mapping[str, PartWatcher] = field(default_factory=dict)
+    sub_resource_watchers: Mapping[str, PartWatcher] = field(default_factory=dict)
 
     def delete(self, finding_id: str, execution: str) -> Answer:
         """Delete what is left, as far as possible now.
@@ -117,7 +117,7 @@ class Delete:
         policy = self.policy()
         look = self.rechecker.watchers[cleanup.resource.type].look(cleanup.resource)
         if look is None:
-            return cleanup, self._gone(cleanup, self.takers[cleanup.resource.type])
+            return cleanup, self._gone(cleanup, self.backup_takers[cleanup.resource.type])
         if _is_going(look):
             return cleanup, self._wait_for_aws(cleanup)
         finding = self.cases.finding(cleanup)
@@ -143,10 +143,10 @@ class Delete:
             return cleanup, self.cases.over(cleanup, seen.why)
         why = _not_let(cleanup, finding, seen.look, policy)
         if why is None and not cleanup.scratch:
-            why = verified_now(cleanup, self.takers[cleanup.resource.type], self.keys, self._kept_from(policy))
+            why = verified_now(cleanup, self.backup_takers[cleanup.resource.type], self.keys, self._kept_from(policy))
         if why:
             return cleanup, self.cases.over(cleanup, why)
-        parts = next_parts(seen.look, self.many)
+        parts = next_parts(seen.look, self.sub_resource_watchers)
         if not parts:
             return cleanup, self._wait_for_aws(cleanup)
         if (fence := self._fence(cleanup, parts[0], seen)) is not None:
@@ -211,7 +211,7 @@ class Delete:
                     if not self.cases.store.unchanged(cleanup):
                         cleanup = self.cases.get(cleanup.finding_id, cleanup.execution)
                         break
-                    part_tags = self.many[part.kind].part_tags(resource, part)
+                    part_tags = self.sub_resource_watchers[part.kind].part_tags(resource, part)
                     if part_tags is None:
                         continue
                     if why := part_objection(cleanup, part, part_tags, policy, self.cases.clock()):

@@ -28,7 +28,7 @@ def observe(store: CleanupStore, reports: Sequence[TargetReport], audit_id: str,
     Raises:
         AwsError: Some were not stored.
     """
-    of_place = {(report.account, report.region): report for report in reports if report.whole}
+    of_place = {(report.account, report.region): report for report in reports if report.is_conclusive}
 
     def look(cleanup: Cleanup) -> None:
         resource = cleanup.resource

@@ -76,7 +76,7 @@ def _totals(of: Totals) -> CleanupTotalsDocument:
     }
 
 
-def story(one: Story, now: datetime) -> CleanupDetailDocument:
+def cleanup_detail(one: Story, now: datetime) -> CleanupDetailDocument:
     """Return a clean-up with its finding's ledger."""
     return cleanup_json.cleanup_detail(
         cleanup(one.cleanup, now),

@@ -23,7 +23,7 @@ class Restore:
 
     cases: Cases
     restorers: Mapping[str, Restorer]
-    takers: Mapping[str, BackupTaker]
+    backup_takers: Mapping[str, BackupTaker]
     keys: Keys
 
     def restore(self, finding_id: str, execution: str) -> Answer:
@@ -47,7 +47,7 @@ class Restore:
             return self.cases.failed(cleanup, why)
         if final := final_backup(cleanup):  # its execution died before it was on record what became of it
             now = self.cases.clock()
-            ended = ended_final_backup(cleanup, final, self.takers[cleanup.resource.type], self.keys, now)
+            ended = ended_final_backup(cleanup, final, self.backup_takers[cleanup.resource.type], self.keys, now)
             if ended is None:
                 return wait_since(final.asked_at, now, LOOK_AT_RESTORE_S)
             cleanup = self.cases.write(with_backup(cleanup, ended))

@@ -161,7 +161,7 @@ class SlackCheck:
             where = f"in {sent.channel}, at {sent.ts}" if sent.channel else "Slack took it; a webhook is not told more"
             steps.append(Step(what="message", state="good", said=f"it arrived: {where}"))
         yield from steps
-        if sent is None or not channel.can_look:
+        if sent is None or not channel.can_read:
             return
         with _steps("found again") as steps:
             if channel.find(post, None):

@@ -194,7 +194,7 @@ class Delivery:
         due = max((post.tried_at or post.created_at) + _unanswered(post), post.not_before or post.created_at)
         if due > self._now:
             return self._waits_until(due)
-        if not self.channel.can_look:
+        if not self.channel.can_read:
             return self._sends_again(post, thread)
         try:
             sent = self.channel.find(post, thread)
@@ -225,7 +225,7 @@ class Delivery:
             return self._drops(post)
         now = self._now
         channel = thread.channel if thread else post.channel or self.default
-        if channel is None and self.channel.can_look:
+        if channel is None and self.channel.can_read:
             return self._has_no_channel(post)
         due = max(post.not_before or now, self.busy.get(channel, now))
         if due > now:

@@ -80,7 +80,7 @@ class Notifier:
             raise NoAuditError(f"audit {audit_id} is not on record")
         policy = self._policy(record)
         channel = self.channel()
-        posts, troubles = self._composed(record, policy, buttons=channel.can_look)
+        posts, troubles = self._composed(record, policy, buttons=channel.can_read)
         self.outbox.record(posts)
         return self._delivery(policy, channel, troubles).deliver(audit_id, [post.id for post in posts])
 
@@ -104,7 +104,7 @@ class Notifier:
             fallback=policy.slack.fallback_channel,
             clock=self.clock,
             sleep=self.sleep,
-            default=default(policy.slack) if channel.can_look else None,
+            default=default(policy.slack) if channel.can_read else None,
             troubles=troubles,
         )
 

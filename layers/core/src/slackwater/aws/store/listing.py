@@ -12,7 +12,7 @@ from slackwater.model.listing import BadCursorError, Page
 MAX_READS: Final = 20
 """The most index pages to read for one page of a list: enough to skip 20,000 filtered entries."""
 
-FILTERED: Final = 1_000
+FILTERED_READ_SIZE: Final = 1_000
 """How many entries to read at once from a list with a filter, which may exclude most of them."""
 
 
@@ -32,7 +32,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Position:
     """A position after an entry or, if `pk` and `sort` are empty, before the first entry of a span."""
 
     span: int
@@ -50,65 +50,65 @@ def page[T](
     Raises:
         BadCursorError: the cursor is not one for this list.
     """
-    place: _Place | None = _place(listed, cursor) if cursor is not None else _Place(0)
-    found: list[tuple[_Place, T]] = []
+    position: _Position | None = _position(listed, cursor) if cursor is not None else _Position(0)
+    found: list[tuple[_Position, T]] = []
     for _ in range(MAX_READS):
-        if place is None or len(found) > limit:
+        if position is None or len(found) > limit:
             break
-        places, place = _read(table, listed, place, limit + 1 - len(found))
-        loaded = load(one.pk for one in places)
-        found += [(one, loaded.pop(one.pk)) for one in places if one.pk in loaded]
+        positions, position = _read(table, listed, position, limit + 1 - len(found))
+        loaded = load(one.pk for one in positions)
+        found += [(one, loaded.pop(one.pk)) for one in positions if one.pk in loaded]
     if len(found) > limit:  # one more than asked for: there is another page
-        place = found[limit - 1][0]
-    return Page(items=tuple(one for _, one in found[:limit]), cursor=_cursor(listed, place) if place else None)
+        position = found[limit - 1][0]
+    return Page(items=tuple(one for _, one in found[:limit]), cursor=_cursor(listed, position) if position else None)
 
 
-def _read(table: Table, listed: Listed, place: _Place, most: int) -> tuple[list[_Place], _Place | None]:
+def _read(table: Table, listed: Listed, position: _Position, limit: int) -> tuple[list[_Position], _Position | None]:
     """Return the next entries, and the position to continue from (None at the end)."""
     _, sort = INDEXES[listed.index]
-    answer = table.query(**_question(listed, place, most))
-    places = [_Place(place.span, entry["pk"]["S"], entry[sort]["S"]) for entry in answer["Items"]]
+    answer = table.query(**_query_arguments(listed, position, limit))
+    positions = [_Position(position.span, entry["pk"]["S"], entry[sort]["S"]) for entry in answer["Items"]]
     last = answer.get("LastEvaluatedKey")
-    if len(places) > most:
-        return places[:most], places[most - 1]
+    if len(positions) > limit:
+        return positions[:limit], positions[limit - 1]
     if last:
-        return places, _Place(place.span, last["pk"]["S"], last[sort]["S"])
-    return places, _Place(place.span + 1) if place.span + 1 < len(listed.spans) else None
+        return positions, _Position(position.span, last["pk"]["S"], last[sort]["S"])
+    return positions, _Position(position.span + 1) if position.span + 1 < len(listed.spans) else None
 
 
-def _question(listed: Listed, place: _Place, most: int) -> dict[str, Any]:
+def _query_arguments(listed: Listed, position: _Position, limit: int) -> dict[str, Any]:
     hash_, sort = INDEXES[listed.index]
-    low, high = listed.spans[place.span]
+    low, high = listed.spans[position.span]
     filters = [f"#{name} = :{name}" for name in listed.equal] + [f"#{name} >= :{name}" for name in listed.least]
     values = item(listing=listed.listing, low=low, high=high, **listed.equal, **listed.least)
-    question: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "IndexName": listed.index,
         "KeyConditionExpression": f"#{hash_} = :listing AND #{sort} BETWEEN :low AND :high",
         "ExpressionAttributeNames": {f"#{name}": name for name in (hash_, sort, *listed.equal, *listed.least)},
         "ExpressionAttributeValues": {f":{name}": value for name, value in values.items()},
         "ScanIndexForward": not listed.descending,
-        "Limit": FILTERED if filters else most,
+        "Limit": FILTERED_READ_SIZE if filters else limit,
     }
     if filters:
-        question["FilterExpression"] = " AND ".join(filters)
-    if place.pk:
-        question["ExclusiveStartKey"] = key_of(place.pk) | item(**{hash_: listed.listing, sort: place.sort})
-    return question
+        arguments["FilterExpression"] = " AND ".join(filters)
+    if position.pk:
+        arguments["ExclusiveStartKey"] = key_of(position.pk) | item(**{hash_: listed.listing, sort: position.sort})
+    return arguments
 
 
-def _cursor(listed: Listed, place: _Place) -> str:
-    where = f"{place.span}\n{place.pk}\n{place.sort}"
-    seal = hashlib.sha256(f"{listed}\n{where}".encode()).hexdigest()[:16]
-    return urlsafe_b64encode(f"{seal}\n{where}".encode()).decode().rstrip("=")
+def _cursor(listed: Listed, position: _Position) -> str:
+    position_text = f"{position.span}\n{position.pk}\n{position.sort}"
+    checksum = hashlib.sha256(f"{listed}\n{position_text}".encode()).hexdigest()[:16]
+    return urlsafe_b64encode(f"{checksum}\n{position_text}".encode()).decode().rstrip("=")
 
 
-def _place(listed: Listed, cursor: str) -> _Place:
+def _position(listed: Listed, cursor: str) -> _Position:
     try:
         _, span, pk, sort = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode().split("\n")
-        place = _Place(int(span), pk, sort)
-        low, high = dict(enumerate(listed.spans))[place.span]
+        position = _Position(int(span), pk, sort)
+        low, high = dict(enumerate(listed.spans))[position.span]
     except (ValueError, KeyError) as error:
         raise BadCursorError from error
-    if cursor != _cursor(listed, place) or not (low <= sort <= high if pk else sort == ""):
+    if cursor != _cursor(listed, position) or not (low <= sort <= high if pk else sort == ""):
         raise BadCursorError
-    return place
+    return position

@@ -86,7 +86,7 @@ def report(document: ScanDocument) -> TargetReport:
         records=tuple(finding_record(finding) for finding in document["findings"]),
         unknown=frozenset((unknown["detector"], unknown["resource"]["id"]) for unknown in document["unknown"]),
         unlisted={(one["detector"], one["resource"]["id"]): one["reason"] for one in document["unlisted"]},
-        closed="closed" in target,
+        region_disabled="closed" in target,
     )
 
 
@@ -98,7 +98,7 @@ def joined(parts: Sequence[TargetReport], *, whole: bool) -> TargetReport:
         records=tuple(chain.from_iterable(part.records for part in parts)),
         unknown=frozenset(chain.from_iterable(part.unknown for part in parts)),
         unlisted=dict(chain.from_iterable(part.unlisted.items() for part in parts)),
-        closed=any(part.closed for part in parts),
+        region_disabled=any(part.region_disabled for part in parts),
     )
 
 

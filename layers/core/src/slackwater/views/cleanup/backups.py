@@ -58,7 +58,7 @@ def listed_backup(one: ListedBackup, *, undoable: bool) -> ListedBackupDocument:
     return {
         "id": copy.id,
         "type": one.kind,
-        "of": one.of,
+        "of": one.resource_arn,
         "account": one.account,
         "region": one.region,
         "state": copy.state,

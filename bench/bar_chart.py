@@ -38,10 +38,10 @@ class Panel:
     title: str
     bars: Mapping[str, Sequence[float]]
     """By fleet size: one value per tool, in the order of the tools."""
-    floor: Mapping[str, float] | None = None
+    minimum: Mapping[str, float] | None = None
 
 
-def picture(tools: Sequence[str], panels: Sequence[Panel], title: str) -> str:
+def bar_chart(tools: Sequence[str], panels: Sequence[Panel], title: str) -> str:
     """Return the chart as SVG text: a legend, and below it two panels per row."""
     rows = ceil(len(panels) / 2)
     width, height = 2 * WIDTH + GAP, 40 + rows * (HEIGHT + GAP)
@@ -49,28 +49,28 @@ def picture(tools: Sequence[str], panels: Sequence[Panel], title: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="{title}">',
         f"<title>{title}</title>",
         f"<style>{STYLE}</style>",
-        *_key(tools, any(panel.floor for panel in panels)),
+        *_legend(tools, any(panel.minimum for panel in panels)),
     ]
-    for place, panel in enumerate(panels):
-        x, y = place % 2 * (WIDTH + GAP), 40 + place // 2 * (HEIGHT + GAP)
+    for index, panel in enumerate(panels):
+        x, y = index % 2 * (WIDTH + GAP), 40 + index // 2 * (HEIGHT + GAP)
         parts += [f'<g transform="translate({x} {y})">', *_panel(panel), "</g>"]
     return "\n".join([*parts, "</svg>", ""])
 
 
-def _key(tools: Sequence[str], with_floor: bool) -> list[str]:
+def _legend(tools: Sequence[str], with_minimum: bool) -> list[str]:
     parts, x = list[str](), LEFT
-    for place, tool in enumerate(tools):
+    for index, tool in enumerate(tools):
         parts.append(
-            f'<rect class="bar{place}" x="{x}" y="8" width="12" height="12"/><text x="{x + 18}" y="18">{tool}</text>'
+            f'<rect class="bar{index}" x="{x}" y="8" width="12" height="12"/><text x="{x + 18}" y="18">{tool}</text>'
         )
         x += 40 + 7 * len(tool)
-    if with_floor:
+    if with_minimum:
         parts.append(f'<path class="floor" d="M{x} 14h14"/><text x="{x + 20}" y="18">minimum possible</text>')
     return parts
 
 
 def _panel(panel: Panel) -> list[str]:
-    values = [value for bars in panel.bars.values() for value in bars] + list((panel.floor or {}).values())
+    values = [value for bars in panel.bars.values() for value in bars] + list((panel.minimum or {}).values())
     low, high = floor(log10(min(values))), ceil(log10(max(values)))
     low -= min(values) == 10**low  # a bar of no height shows nothing
     inner = HEIGHT - TOP - BOTTOM
@@ -80,24 +80,24 @@ def _panel(panel: Panel) -> list[str]:
 
     parts = [f'<text class="title" x="0" y="16">{panel.title}</text>']
     for power in range(low, high + 1):
-        at = y(10.0**power)
+        line_y = y(10.0**power)
         parts.append(
-            f'<path class="line" d="M{LEFT} {at}H{WIDTH}"/>'
-            f'<text class="scale" x="{LEFT - 6}" y="{at + 4}">{10**power:,g}</text>'
+            f'<path class="line" d="M{LEFT} {line_y}H{WIDTH}"/>'
+            f'<text class="scale" x="{LEFT - 6}" y="{line_y + 4}">{10**power:,g}</text>'
         )
     step = (WIDTH - LEFT) / len(panel.bars)
-    for place, (size, bars) in enumerate(panel.bars.items()):
-        wide = step * 0.8 / len(bars)
-        start = LEFT + step * (place + 0.1)
+    for index, (size, bars) in enumerate(panel.bars.items()):
+        bar_width = step * 0.8 / len(bars)
+        start = LEFT + step * (index + 0.1)
         for number, value in enumerate(bars):
-            x, top = start + wide * number, y(value)
+            x, top = start + bar_width * number, y(value)
             parts.append(
-                f'<rect class="bar{number}" x="{x:.1f}" y="{top}" width="{wide - 3:.1f}"'
+                f'<rect class="bar{number}" x="{x:.1f}" y="{top}" width="{bar_width - 3:.1f}"'
                 f' height="{TOP + inner - top:.1f}"/>'
-                f'<text class="number" x="{x + wide / 2 - 1.5:.1f}" y="{top - 4}">{_short(value)}</text>'
+                f'<text class="number" x="{x + bar_width / 2 - 1.5:.1f}" y="{top - 4}">{_short(value)}</text>'
             )
-        if panel.floor:
-            parts.append(f'<path class="floor" d="M{start:.1f} {y(panel.floor[size])}h{wide - 3:.1f}"/>')
+        if panel.minimum:
+            parts.append(f'<path class="floor" d="M{start:.1f} {y(panel.minimum[size])}h{bar_width - 3:.1f}"/>')
         parts.append(f'<text class="size" x="{start + step * 0.4:.1f}" y="{HEIGHT - 10}">{size}</text>')
     return parts
 
