@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import efs, fsx
-from .ec2_query import asked_for, filtered, hexadecimal, invalid, operator, owned, paged, tag_set, zone_id
+from .ec2_query import asked_for, filtered, hexadecimal, operator, owned, paged, tag_set, zone_id
 from .instance_types import TYPES, InstanceType
 from .partitions import global_arn
 from .resources import Fleet, FsxFileSystem, Instance, Volume, rfc3339
@@ -163,10 +163,13 @@ _TYPE_FILTERS: dict[str, Callable[[InstanceType], str]] = {"instance-type": lamb
 
 
 def describe_instance_types(call: Call) -> Reply:
-    """The types of the table that pass the filters."""
-    if "InstanceType" in call.input:
-        raise invalid("The simulator finds instance types by filters only.")
-    return paged(call, filtered(call, list(TYPES.values()), _TYPE_FILTERS), "instanceTypeSet", _type)
+    """The types of the table that have these names and pass the filters. Earlier versions of Slackwater name them."""
+    names = call.input.get("InstanceType") or []
+    if unknown := [name for name in names if name not in TYPES]:
+        missing = f"The following supplied instance types do not exist: [{', '.join(unknown)}]"
+        raise AwsError("InvalidInstanceType", missing)
+    found = [TYPES[name] for name in names or TYPES]
+    return paged(call, filtered(call, found, _TYPE_FILTERS), "instanceTypeSet", _type)
 
 
 def _type(kind: InstanceType) -> Json:
