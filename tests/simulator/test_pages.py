@@ -77,11 +77,13 @@ def test_volumes_can_be_asked_by_id_and_by_state(many, clients):
         ec2.describe_volumes(VolumeIds=["vol-missing"])
 
 
-def test_instance_types_are_found_by_filters_only(demo, clients):
+def test_instance_types_are_found_by_filters_and_by_names_that_exist(demo, clients):
     ec2 = clients(demo, "ec2")
-    with pytest.raises(ClientError, match="InvalidParameterValue"):
-        ec2.describe_instance_types(InstanceTypes=["t3.micro"])
+    with pytest.raises(ClientError, match="InvalidInstanceType"):
+        ec2.describe_instance_types(InstanceTypes=["t3.micro", "t3.missing"])
+    (named,) = ec2.describe_instance_types(InstanceTypes=["t3.micro"])["InstanceTypes"]
     (micro,) = ec2.describe_instance_types(Filters=[{"Name": "instance-type", "Values": ["t3.micro"]}])["InstanceTypes"]
+    assert named == micro
     card = micro["NetworkInfo"]["NetworkCards"][0]
     assert (card["BaselineBandwidthInGbps"], card["PeakBandwidthInGbps"]) == (0.064, 5.0)
 

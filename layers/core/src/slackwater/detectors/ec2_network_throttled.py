@@ -1,24 +1,24 @@
 """EC2 instances that used up their network credits and fell to their network baseline.
 
 ## What it finds
-An instance of a type that bursts (its peak is above its baseline). In one direction, all of this holds:
+An instance whose type can burst: its network peak is above its baseline. In one direction, all of this holds:
 
-- Plateau: the traffic stuck to the baseline for an hour in all, in pieces of at least half an hour: flat, with a mean
-  of 94 to 103 % of it, and all at the same rate.
-- Budget: within half an hour after a burst, the credits were used up. The bytes above the baseline are what credits for
-  5 to 60 minutes at the peak carry, or all the credits that came back since the plateau before.
-- Afterwards, nothing exceeds the baseline by more than the credits that came back meanwhile.
+- Plateau: the traffic stayed at the baseline for an hour in total, in periods of half an hour or more. Each is flat,
+  with a mean of 94 to 103 % of the baseline, and all have the same rate.
+- Budget: within half an hour after a burst, the credits were used up. The bytes above the baseline equal the credits
+  for 5 to 60 minutes at the peak, or all credits earned since the previous plateau.
+- After a plateau, the traffic exceeds the baseline only by the credits earned in the meantime.
 
-If only the budget is missing, the result is unknown. If the CloudWatch agent publishes the ENA counters
-(ethtool_bw_*_allowance_exceeded), they decide. Without them the confidence is at most medium.
+If only the budget does not fit, the check is inconclusive. If the CloudWatch agent publishes the ENA counters
+(ethtool_bw_*_allowance_exceeded), the counters decide. Without them the confidence is at most medium.
 
 ## Why it matters
-AWS has no metric for network credits. A t3.micro proxy moves 350 MB/s and then 8, while CPU credits are full and disks
-idle ("Your network I/O credits are zero!", 2023-12-06).
+AWS has no metric for network credits. A t3.micro proxy moves 350 MB/s, then 8 MB/s, while its CPU credits are full and
+its disks are idle ("Your network I/O credits are zero!", 2023-12-06).
 
 ## When it is wrong
 - A rate limit in the application, at the peer or of a single flow (5 Gbps) may happen to equal the baseline.
-- An instance that is out of credits for the whole window has no budget: unknown, unless ENA counters decide.
+- If the credits are used up for the whole window, the check is inconclusive, unless ENA counters decide.
 
 ## What to do
 A nightly transfer that ends in time needs no change. If the slow hours hurt, take the smallest type whose baseline
@@ -53,7 +53,7 @@ class ThrottledLimits(Limits):
     plateau_minutes: int = limit(30, unit="minutes", ge=15, le=1440, why="shorter ones do no harm and may be chance")
     plateau_spread_percent: float = limit(2, unit="percent", gt=0, le=20, why="of the mean; real traffic varies more")
     after_burst_minutes: int = limit(30, unit="minutes", ge=5, le=240, why="the burst causes the plateau after it")
-    screen_percent: float = limit(25, unit="percent", gt=0, le=27, why="of an hour at baseline; a plateau leaves more")
+    screen_percent: float = limit(25, unit="percent", gt=0, le=27, why="of an hour at baseline; any plateau exceeds it")
 
     @property
     def least_points(self) -> int:

@@ -3,18 +3,18 @@
 ## What it finds
 A file system that is at least a week old and had no client in the last 36 days, or in its whole life if it is younger.
 CloudWatch must have recorded the last 30 days: it publishes `StorageBytes` for every file system, used or not, so a day
-without that metric makes the answer unknown. If it is missing before that, only the confidence is lower.
+without that metric makes the check inconclusive. An earlier day without it lowers the confidence.
 
 ## Why it matters
-EFS bills stored data until someone deletes it. A job that deletes its file system at its end leaves it behind when its
-Spot Instance is interrupted ("Can Amazon EFS replace EBS?", 2025-02-19). AWS does not report that.
+EFS bills stored data until someone deletes it. A Spot Instance may be interrupted before its job deletes its file
+system ("Can Amazon EFS replace EBS?", 2025-02-19). AWS does not report that.
 
 ## When it is wrong
 - Data that you keep on purpose and read once a year looks the same. Tag it `keep`.
-- A job that runs less often than every `look_back_days` is not visible. The confidence is high only after 36 days.
+- A job that runs less often than once in `look_back_days` is missed. The confidence is high only after 36 days.
 - Bytes that move without a client come from AWS Backup, a replication, a lifecycle transition or AWS Transfer Family.
   They are not use, but they lower the confidence.
-- If CloudWatch published no connections at all, that counts as idle, with lower confidence. Unknown if a byte moved.
+- No connections published at all count as idle, with lower confidence, or as inconclusive if a byte moved.
 
 ## What to do
 Ask the owner. Then back up and delete the file system with its mount targets, or move its data to a colder class.

@@ -1,17 +1,17 @@
 """FSx file systems that no client uses.
 
 ## What it finds
-A file system of any type, at least a week old, that had no read, write or client for 36 days, or since it was created.
-ONTAP and Windows below 32 MB/s publish no clients, so metadata operations must be zero (medium confidence). FSx
-publishes zeros while nothing happens, so a missing day makes the answer unknown.
+A file system of any type, at least a week old, without a read, write or client for 36 days, or since its creation if it
+is younger. FSx publishes no clients of ONTAP, nor of Windows below 32 MB/s: there, metadata operations must be zero
+(medium confidence). FSx publishes zeros while nothing happens, so a missing day makes the check inconclusive.
 
 ## Why it matters
 AWS bills the provisioned storage, throughput and IOPS, whether a client comes or not.
 
 ## When it is wrong
 - Data that you keep on purpose and read once a year looks the same. Tag it `keep`.
-- Replication writes without a client. ONTAP with a replicated volume (DP or LS) and OpenZFS whose used space grows are
-  never flagged. The replica of an OpenZFS source that does not change is not recognized, nor is a source.
+- Replication writes without a client. Slackwater never flags ONTAP with a replicated volume (DP or LS), or OpenZFS
+  whose used space grows. It does not recognize an OpenZFS source, or a replica whose data does not change.
 
 ## What to do
 Ask the owner. Then back it up, wait until the backup is available, and delete it in the order that its type requires.
@@ -46,7 +46,7 @@ class IdleLimits(Limits):
     quiet_days: int = limit(30, unit="days", ge=7, le=450, why="each of them must have points, or CloudWatch lost some")
     window_days: int = limit(36, unit="days", ge=7, le=450, why="a monthly job can pause for 35 days")
     minimum_age_days: int = limit(7, unit="days", ge=1, why="a new file system may wait for its first client")
-    growth_mib: float = limit(10, unit="MiB", ge=0, why="replication writes OpenZFS space that grows by more")
+    growth_mib: float = limit(10, unit="MiB", ge=0, why="OpenZFS that grows by more is a replica")
 
 
 def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict:
