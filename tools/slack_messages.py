@@ -97,7 +97,7 @@ KINDS: Final[tuple[tuple[Any, ...], ...]] = (
 FIXES: Final = {
     "ebs-unattached": "Ask the owner; back it up, wait until the backup is completed, delete it.",
     "efs-idle": "Ask the owner; make a recovery point, then delete the file system.",
-    "ec2-network-throttled": "Change it to m6i.large, which has no burst.",
+    "ec2-network-throttled": "Change it to m6i.2xlarge, whose baseline carries the load.",
     "fsx-oversized": "Move the files to a file system of 160 GiB.",
 }
 """The first recommendation of each detector."""

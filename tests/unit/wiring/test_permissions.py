@@ -52,7 +52,7 @@ def test_the_page_names_each_statement_of_a_person_or_counts_it() -> None:
 
 
 def test_the_page_says_of_each_action_what_its_want_means() -> None:
-    optional = set(re.findall(r"^\| `(\S+)` \| optional gap", PAGE, re.MULTILINE))
+    optional = set(re.findall(r"^\| `(\S+)` \| optional access error", PAGE, re.MULTILINE))
 
     assert optional | {"ec2:DescribeRegions"} == {need.action for need in needs(registry()) if need.optional}
 

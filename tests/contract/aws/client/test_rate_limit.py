@@ -190,7 +190,7 @@ def test_the_rates_are_those_of_the_documentation():
     page = (Path(__file__).parents[4] / "docs" / "operations.md").read_text()
     documented = re.findall(r"^\| `([\w-]+)` \| ([\d.]+) \|", page, re.MULTILINE)
     assert {service: float(rate) for service, rate in documented} == CALLS_PER_SECOND
-    assert f"a scan takes {POINTS_PER_SECOND:,}" in page
+    assert f"A scan uses up to {POINTS_PER_SECOND:,} of those points" in page
 
 
 @pytest.fixture

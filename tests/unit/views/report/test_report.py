@@ -23,7 +23,7 @@ from slackwater.model.verdicts import Evidence, Line
 from slackwater.views import report
 from slackwater.views.report import render_report
 from slackwater.views.report.details import inert
-from slackwater.views.report.headline import by_owner, short_dollars, title
+from slackwater.views.report.headline import by_owner, short_dollars, title, undo
 from slackwater.views.scan import to_json as scan_json
 from support.effort import effort
 
@@ -218,7 +218,7 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
     shown = page(make.scan(make.finding("12.30", "15.00"), slow, risk))
 
     assert words(shown.inside["sum"]).startswith("Save $15 a month · $180 a year · 3 findings")
-    assert ("1 performance issue and 1 risk. Fixing all of them as recommended adds $5 a month. ") in words(
+    assert ("1 performance issue and 1 risk. Fixing all of them as recommended adds $5 a month to the bill. ") in words(
         " ".join(shown.texts["p"])
     )
     assert "Slackwater: 3 findings, $15.00 a month" in shown.texts["title"]
@@ -231,18 +231,24 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
 @pytest.mark.parametrize(
     ("savings", "says"),
     [
-        (["-3.00"], "Fixing it as recommended adds $3 a month."),
+        (["-3.00"], "Fixing it as recommended adds $3 a month to the bill."),
         (["2.74"], "Fixing it as recommended saves $2.74 a month."),
         ([None], "The cost of fixing it is unknown."),
         ([None, None], "The cost of fixing all of them is unknown."),
         (["0.00", "0.00"], "Fixing all of them as recommended costs nothing."),
-        (["-3.00", "0.00"], "Fixing all of them as recommended adds $3 a month; 1 of 2 fixes costs nothing."),
+        (
+            ["-3.00", "0.00"],
+            "Fixing all of them as recommended adds $3 a month to the bill; 1 of 2 fixes costs nothing.",
+        ),
         (
             ["-3.00", "0.00", "0.00", "2.74", None],
-            f"Fixing all of them as recommended adds $3 a month; 2 of 5 fixes cost nothing; 1 saves $2.74; {UNPRICED}",
+            (
+                "Fixing all of them as recommended adds $3 a month to the bill; 2 of 5 fixes cost nothing;"
+                f" 1 saves $2.74; {UNPRICED}"
+            ),
         ),
         (["0.00", None], f"1 of 2 fixes costs nothing; {UNPRICED}"),
-        (["-3.00", ""], "Fixing 1 of them as recommended adds $3 a month."),
+        (["-3.00", ""], "Fixing 1 of them as recommended adds $3 a month to the bill."),
         ([""], ""),
     ],
 )
@@ -753,6 +759,9 @@ def test_a_deletion_says_that_its_command_only_backs_up(make) -> None:
         assert part in first, part
     assert "step 1" not in second
     assert ">can be undone<" in second
+    assert ">high confidence<" in second
+    assert undo({"action": "move-to-efs", "reversible": True}) == "can be moved back"
+    assert undo({"action": "image-and-terminate", "reversible": True}).endswith("the image")
     assert {"can be restored from the backup", "can be undone"} <= set(data(Page(shown))["texts"])
 
 

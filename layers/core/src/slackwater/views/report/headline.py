@@ -131,8 +131,10 @@ def undo(to_do: RecommendationDocument) -> str:
     """Whether and how a recommendation can be undone."""
     if not to_do["reversible"]:
         return "cannot be undone"
-    copy = "image" if to_do["action"] == "image-and-terminate" else "backup"
-    return f"can be restored from the {copy}" if to_do["action"] in DELETIONS else "can be undone"
+    if to_do["action"] in DELETIONS:
+        return f"can be restored from the {'image' if to_do['action'] == 'image-and-terminate' else 'backup'}"
+    by_hand = to_do["action"].startswith("move-to-") and "command" not in to_do
+    return "can be moved back" if by_hand else "can be undone"
 
 
 def effort(to_do: RecommendationDocument) -> str:
@@ -241,7 +243,13 @@ def _cost_of(others: Sequence[FindingDocument]) -> Iterator[str]:
         return
     parts = []
     if cost or not unknown:
-        does = f"adds {dollars(cost)} a month" if cost else f"saves {saved} a month" if savings else "costs nothing"
+        does = (
+            f"adds {dollars(cost)} a month to the bill"
+            if cost
+            else f"saves {saved} a month"
+            if savings
+            else "costs nothing"
+        )
         parts.append(f"fixing {them} as recommended {does}")
     if 0 < free < many:
         parts.append(f"{free:,} of {many:,} fixes {'costs' if free == 1 else 'cost'} nothing")
