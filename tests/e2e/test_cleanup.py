@@ -277,9 +277,7 @@ def test_it_is_approved_in_slack_over_the_api_and_on_the_command_line(service, f
     for name in DELETED:
         marked(service, found[name])
         assert tags(service, found[name]["resource"])[CLEANUP_TAG] == found[name]["id"]
-        assert " or later" in posted(
-            service, title("Marked for clean-up", found[name]), channel_of(name)
-        )
+        assert " or later" in posted(service, title("Marked for clean-up", found[name]), channel_of(name))
         assert ledger_events(service, found[name]) == ["opened", "approved", "marked"]
         assert service.get(f"/findings/{found[name]['id']}")["decision"]["who"].endswith(("U0ADA", "user/ada", ":root"))
     service.say("marked: three tags, and three messages that tell when, and how to keep it")
