@@ -6,7 +6,7 @@ in and out together, as in AWS Compute Optimizer. CloudWatch must have recorded 
 weeks before count too if they were recorded, so that a monthly job shows.
 
 ## Why it matters
-AWS bills a running instance per hour. Trials run for years because nobody knows whether someone needs them.
+AWS bills a running instance per hour. Trials run for years, because nobody checks that they are still needed.
 
 ## When it is wrong
 - Some instances wait on purpose: a bastion host, a license server, a standby. Tag them `keep`.

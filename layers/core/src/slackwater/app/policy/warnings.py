@@ -140,13 +140,10 @@ def _rates(scan: ScanSection) -> Iterator[PolicyWarning]:
 
 def _keep_tags(exempt: ExemptSection) -> Iterator[PolicyWarning]:
     """Warn about a list that replaces the default without naming its tags."""
-    if gone := [tag for tag in ExemptSection().keep_tags if tag not in exempt.keep_tags]:
-        names = " and ".join(gone)
-        yield (
-            ("exempt", "keep_tags"),
-            f"resources tagged {names} are not protected: the list replaces the default",
-            (f"add {names}, unless you mean it"),
-        )
+    if missing := [tag for tag in ExemptSection().keep_tags if tag not in exempt.keep_tags]:
+        names = " and ".join(missing)
+        lost = f"resources tagged {names} are not protected: the list replaces the default"
+        yield ("exempt", "keep_tags"), lost, f"add {names}, unless you mean it"
 
 
 @dataclass(frozen=True, slots=True)
