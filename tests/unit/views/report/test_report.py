@@ -16,15 +16,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slackwater.model.findings import CEILING, REGION_DISABLED, Gap, TargetScan, UnknownVerdict, Unlisted
+from slackwater.model.findings import ALSO_FOUND, CEILING, REGION_DISABLED, Gap, TargetScan, UnknownVerdict, Unlisted
 from slackwater.model.metrics import Series
 from slackwater.model.resources import Target
 from slackwater.model.verdicts import Evidence, Line
 from slackwater.views import report
 from slackwater.views.report import render_report
 from slackwater.views.report.details import inert
-from slackwater.views.report.headline import by_owner, short_dollars, title, undo
+from slackwater.views.report.headline import by_owner, short_dollars, title
 from slackwater.views.scan import to_json as scan_json
+from slackwater.views.text.words import undo
 from support.effort import effort
 
 HOSTILE = (
@@ -188,8 +189,7 @@ def test_suppressed_findings_are_counted_with_the_reason(make) -> None:
 
 def test_a_suppressed_finding_names_the_one_that_covers_it(make) -> None:
     others = "ebs-surplus-iops, ec2-idle of vol-7"
-    caveat = f"The same issue was also found by {others}. Only this finding is reported."
-    stronger = make.finding(detector="ebs-idle", caveats=(caveat,))
+    stronger = make.finding(detector="ebs-idle", caveats=(ALSO_FOUND.format(others),))
     reason = "a stronger finding tells of it"
     hidden = (
         Unlisted("ebs-surplus-iops", stronger.resource, reason),

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from slackwater.engine.evaluation import FlaggedResource
+from slackwater.model.findings import ALSO_FOUND
 
 
 def deduplicate(flagged: Iterable[FlaggedResource]) -> tuple[list[FlaggedResource], list[FlaggedResource]]:
@@ -50,6 +51,5 @@ def _naming(stronger: FlaggedResource, weaker: list[FlaggedResource]) -> Flagged
         one.enabled.id if one.resource.id == stronger.resource.id else f"{one.enabled.id} of {one.resource.id}"
         for one in weaker
     )
-    caveat = f"The same issue was also found by {others}. Only this finding is reported."
-    verdict = replace(stronger.verdict, caveats=(*stronger.verdict.caveats, caveat))
+    verdict = replace(stronger.verdict, caveats=(*stronger.verdict.caveats, ALSO_FOUND.format(others)))
     return replace(stronger, verdict=verdict)

@@ -72,6 +72,8 @@ KEPT: Final[UnlistedReason] = "kept by a tag"
 BELOW_MINIMUM: Final[UnlistedReason] = "saves less than the policy's minimum"
 COSTS_MORE: Final[UnlistedReason] = "to change it would cost more"
 STRONGER_FINDING: Final[UnlistedReason] = "a stronger finding tells of it"
+ALSO_FOUND: Final = "The same issue was also found by {}. Only this finding is reported."
+"""The caveat of a finding that covers others, which it names: `efs-idle, ebs-idle of vol-1`."""
 
 
 @dataclass(frozen=True, slots=True)

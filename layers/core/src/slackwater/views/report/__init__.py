@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
-from slackwater.model.findings import REGION_DISABLED, STRONGER_FINDING
+from slackwater.model.findings import ALSO_FOUND, REGION_DISABLED, STRONGER_FINDING
 from slackwater.model.rank import SEVERITIES
 from slackwater.model.verdicts import FindingKind, Severity
 from slackwater.views.report.details import details, visible
@@ -88,8 +88,8 @@ LONG: Final = 1_500
 TIDES: Final = "M" + " ".join(f"{x} {18 - 15 * abs(x / 600 - 1) ** 2.5 * cos(x / 17):.1f}" for x in range(0, 1201, 4))
 """A wave that comes to rest in the middle."""
 
-ALSO_FOUND: Final = re.compile(r"^The same issue was also found by (.+)\. Only this finding is reported\.$")
-"""The caveat of a finding that covers others: `efs-idle, ebs-idle of vol-1`."""
+_COVERED: Final = re.compile("(.+)".join(map(re.escape, ALSO_FOUND.split("{}"))))
+"""The caveat that names what a finding covers."""
 
 _INDENT: Final = re.compile(r"^\s+", re.MULTILINE)
 
@@ -393,7 +393,7 @@ def _suppressed(
     covering: dict[str, str] = {}
     for finding in findings:
         for caveat in finding["caveats"]:
-            for found in ALSO_FOUND.findall(caveat):
+            for found in _COVERED.findall(caveat):
                 for other in found.split(", "):
                     of = other if " of " in other else f"{other} of {finding['resource']['id']}"
                     covering[of] = title(finding["detector"])

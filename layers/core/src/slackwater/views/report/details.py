@@ -4,11 +4,10 @@ import json
 import re
 from typing import Any, Final
 
-from slackwater.views.report.headline import undo
 from slackwater.views.report.pictures import Album
 from slackwater.views.scan.document import FindingDocument, PriceBasisDocument, RecommendationDocument
 from slackwater.views.text.one_line import code_point
-from slackwater.views.text.words import evidence_text, saving
+from slackwater.views.text.words import evidence_text, saving, undo
 
 _INERT: Final = {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
 """Nothing in a script element can end it, or begin a comment in it."""

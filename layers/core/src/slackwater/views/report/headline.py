@@ -13,7 +13,7 @@ from slackwater import detectors
 from slackwater.views.scan.document import FindingDocument, RecommendationDocument, TotalsDocument
 from slackwater.views.scan.savings import total_savings, ways
 from slackwater.views.text.money import dollars
-from slackwater.views.text.words import measure, number
+from slackwater.views.text.words import measure, number, only_backs_up, undo
 
 FIXES: Final = 5
 """Fixes on the first screen."""
@@ -21,14 +21,6 @@ BARS: Final = 8
 """Owners and services that have a bar of their own. The last bar adds up the others."""
 FLAT: Final = 0.2
 """A series that moves by less than this part of the paid capacity is a flat line in a small picture."""
-DELETIONS: Final = {
-    "back-up-and-delete",
-    "image-and-terminate",
-    "keep-as-archived-snapshot",
-    "keep-as-snapshot",
-    "snapshot-and-delete",
-}
-"""Actions that back up, wait for the backup, and delete. Their command only backs up: people delete."""
 SERVICES: Final = {"ebs": "EBS", "ec2": "EC2", "efs": "EFS", "fsx": "FSx"}
 SHARES: Final = (
     (Decimal("0.03"), "nearly none"),
@@ -120,21 +112,6 @@ def top_fixes(findings: Iterable[FindingDocument]) -> list[Fix]:
         for finding in list(by_resource.values())[:FIXES]
         for to_do in finding["recommendations"][:1]
     ]
-
-
-def only_backs_up(to_do: RecommendationDocument) -> bool:
-    """Whether it is a deletion whose command only backs up."""
-    return "command" in to_do and to_do["action"] in DELETIONS
-
-
-def undo(to_do: RecommendationDocument) -> str:
-    """Whether and how a recommendation can be undone."""
-    if not to_do["reversible"]:
-        return "cannot be undone"
-    if to_do["action"] in DELETIONS:
-        return f"can be restored from the {'image' if to_do['action'] == 'image-and-terminate' else 'backup'}"
-    by_hand = to_do["action"].startswith("move-to-") and "command" not in to_do
-    return "can be moved back" if by_hand else "can be undone"
 
 
 def effort(to_do: RecommendationDocument) -> str:

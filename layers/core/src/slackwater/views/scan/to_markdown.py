@@ -28,6 +28,7 @@ from slackwater.views.text.words import (
     not_read,
     reasons,
     scale,
+    undo,
 )
 
 SPARKLINE_WIDTH: Final = 60
@@ -114,9 +115,8 @@ def _finding(finding: FindingDocument) -> Iterator[str]:
 
 
 def _recommendation(number: int, to_do: RecommendationDocument) -> Iterator[str]:
-    undo = "can be undone" if to_do["reversible"] else "cannot be undone"
     yield ""
-    yield f"{number}. {text(to_do['summary'])} ({text(effect(to_do['monthly_savings_usd']))}; {undo})"
+    yield f"{number}. {text(to_do['summary'])} ({text(effect(to_do['monthly_savings_usd']))}; {undo(to_do)})"
     yield ""
     yield f"   {text(to_do['risk'])}"
     if command := to_do.get("command"):

@@ -29,7 +29,7 @@ from slackwater.views.slack.blocks import (
     small,
 )
 from slackwater.views.slack.text import NAME, SENTENCE, literal, shortened
-from slackwater.views.text.words import NOUNS, count, evidence_text
+from slackwater.views.text.words import NOUNS, count, evidence_text, undo
 
 SEVERITY_ICONS: Final[dict[Severity, str]] = {"high": "🔴", "medium": "🟠", "low": "🟡", "info": "⚪"}
 """For the eye; the word is always said, too."""
@@ -340,10 +340,9 @@ def _list(name: str, items: Sequence[str], most: int) -> Iterator[Element]:
 
 def _recommendation(number: int, to_do: RecommendationDocument, owner: str | None) -> Iterator[Element]:
     usd = to_do["monthly_savings_usd"]
-    undo = "can be undone" if to_do["reversible"] else "cannot be undone"
     yield section(
         run(f"{number}. {literal(_advice(to_do, owner), SENTENCE)}", "bold"),
-        run(f" ({saves(None if usd is None else Decimal(usd))}; {undo})\n{literal(to_do['risk'], RISK)}"),
+        run(f" ({saves(None if usd is None else Decimal(usd))}; {undo(to_do)})\n{literal(to_do['risk'], RISK)}"),
     )
     command = to_do.get("command", "")
     if command and len(command) <= COMMAND and _typed(command):

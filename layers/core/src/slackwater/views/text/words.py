@@ -12,6 +12,7 @@ from slackwater.model.verdicts import FindingKind
 from slackwater.views.scan.document import (
     EvidenceDocument,
     GapDocument,
+    RecommendationDocument,
     ResourceDocument,
     ScanDocument,
     SomeTotals,
@@ -32,6 +33,14 @@ NOUNS: Final = {
 }
 """What people call a type of resource."""
 BYTES: Final = {1 << 40: "TiB", 1 << 30: "GiB", 1 << 20: "MiB", 1 << 10: "KiB"}
+DELETIONS: Final = {
+    "back-up-and-delete",
+    "image-and-terminate",
+    "keep-as-archived-snapshot",
+    "keep-as-snapshot",
+    "snapshot-and-delete",
+}
+"""Actions that back up, wait for the backup, and delete. Their command only backs up: people delete."""
 
 
 def measure(value: float | str, unit: str) -> str:
@@ -76,6 +85,21 @@ def number(value: float) -> str:
 def count(how_many: int, noun: str) -> str:
     """`1 finding`, `1,234 findings`."""
     return f"{how_many:,} {noun}{'' if how_many == 1 else 's'}"
+
+
+def only_backs_up(to_do: RecommendationDocument) -> bool:
+    """Whether it is a deletion whose command only backs up."""
+    return "command" in to_do and to_do["action"] in DELETIONS
+
+
+def undo(to_do: RecommendationDocument) -> str:
+    """Whether and how a recommendation can be undone."""
+    if not to_do["reversible"]:
+        return "cannot be undone"
+    if to_do["action"] in DELETIONS:
+        return f"can be restored from the {'image' if to_do['action'] == 'image-and-terminate' else 'backup'}"
+    by_hand = to_do["action"].startswith("move-to-") and "command" not in to_do
+    return "can be moved back" if by_hand else "can be undone"
 
 
 def saving(usd: str | None) -> str:
