@@ -73,9 +73,9 @@ def planned(audit_id: str, urls: list[str]) -> dict[str, Any]:
     from slackwater.app.audit.plan import batches_of
     from slackwater.model.audits import AuditRequest
     from slackwater.wiring.service import planning
-    from slackwater.wiring.settings import Deployed
+    from slackwater.wiring.settings import DeploymentSettings
 
-    planner = planning(Deployed.of(os.environ))
+    planner = planning(DeploymentSettings.of(os.environ))
     before = _counts(urls)
     with _taken() as took:
         plan = planner.plan(audit_id, AuditRequest(requested_by="bench"))
@@ -103,9 +103,9 @@ def scanned(audit_id: str, targets: list[tuple[str, str]], urls: list[str], size
     from slackwater.model.audits import ScanTask
     from slackwater.model.resources import Target
     from slackwater.wiring.service import scanning
-    from slackwater.wiring.settings import Deployed
+    from slackwater.wiring.settings import DeploymentSettings
 
-    scanner = scanning(Deployed.of(os.environ))
+    scanner = scanning(DeploymentSettings.of(os.environ))
     told = []
     for some in (targets[:1], *batched(targets[1:], size)):
         before, alone = _counts(urls), list[int]()
@@ -141,9 +141,9 @@ def _left_s(ends: float) -> float:
 def published(audit_id: str, urls: list[str]) -> dict[str, Any]:
     """Publish what all targets left."""
     from slackwater.wiring.service import publishing
-    from slackwater.wiring.settings import Deployed
+    from slackwater.wiring.settings import DeploymentSettings
 
-    publisher = publishing(Deployed.of(os.environ))
+    publisher = publishing(DeploymentSettings.of(os.environ))
     before = _counts(urls)
     with _taken() as took:
         record = publisher.publish(audit_id)
@@ -164,9 +164,9 @@ def filled(audit_id: str, samples: dict[str, list[tuple[str, str]]], kinds: dict
     from slackwater.model.audits import AuditRecord
     from slackwater.wiring.scan import clock
     from slackwater.wiring.service import _audits
-    from slackwater.wiring.settings import Deployed
+    from slackwater.wiring.settings import DeploymentSettings
 
-    session, deployed = AwsSession(meter=CallMeter()), Deployed.of(os.environ)
+    session, deployed = AwsSession(meter=CallMeter()), DeploymentSettings.of(os.environ)
     documents = S3Documents(session, deployed.bucket_name)
     plan = plan_of(documents, FIRST)
     if audit_id != FIRST:

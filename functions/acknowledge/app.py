@@ -12,9 +12,9 @@ from slackwater.app.telemetry import LOGGER, emit
 from slackwater.ports.errors import AwsError
 from slackwater.slack.secret import SecretError
 from slackwater.wiring.service import acknowledging
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 
-ACKNOWLEDGER = acknowledging(Deployed.of(os.environ))
+ACKNOWLEDGER = acknowledging(DeploymentSettings.of(os.environ))
 
 
 @LOGGER.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_HTTP, clear_state=True)

@@ -8,9 +8,9 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from slackwater.app.findings.announce import NotAnnouncedError
 from slackwater.app.telemetry import LOGGER
 from slackwater.wiring.service import announcing
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 
-ANNOUNCER = announcing(Deployed.of(os.environ))
+ANNOUNCER = announcing(DeploymentSettings.of(os.environ))
 
 
 @LOGGER.inject_lambda_context(clear_state=True)

@@ -9,9 +9,9 @@ from pydantic import ConfigDict, TypeAdapter
 from slackwater.app.telemetry import LOGGER
 from slackwater.model.slack_requests import Asked, Command, Dismissal, Press
 from slackwater.wiring.service import answering
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 
-ANSWERER = answering(Deployed.of(os.environ))
+ANSWERER = answering(DeploymentSettings.of(os.environ))
 
 EVENT: TypeAdapter[Asked] = TypeAdapter(Press | Dismissal | Command, config=ConfigDict(hide_input_in_errors=True))
 """An event holds what people wrote, and where they are answered: none of that belongs in a log."""

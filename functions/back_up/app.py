@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict
 from slackwater.app.cleanup.back_up import BackUpStep
 from slackwater.app.telemetry import LOGGER
 from slackwater.wiring.cleanup import backing_up
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 
-BACK_UP = backing_up(Deployed.of(os.environ))
+BACK_UP = backing_up(DeploymentSettings.of(os.environ))
 
 
 class Event(BaseModel):

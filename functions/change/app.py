@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict
 from slackwater.app.cleanup.change import ChangeStep
 from slackwater.app.telemetry import LOGGER
 from slackwater.wiring.cleanup import changing
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 
-CHANGE = changing(Deployed.of(os.environ))
+CHANGE = changing(DeploymentSettings.of(os.environ))
 
 
 class Event(BaseModel):

@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict
 
 from slackwater.app.telemetry import LOGGER
 from slackwater.wiring.cleanup import deleting
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 
-DELETE = deleting(Deployed.of(os.environ))
+DELETE = deleting(DeploymentSettings.of(os.environ))
 
 
 class Event(BaseModel):

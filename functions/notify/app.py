@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict
 
 from slackwater.app.telemetry import LOGGER, emit, of_posts
 from slackwater.wiring.service import notifying, without_slack
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 
-DEPLOYED = Deployed.of(os.environ)
+DEPLOYED = DeploymentSettings.of(os.environ)
 NOTIFIER = notifying(DEPLOYED)
 
 

@@ -10,9 +10,9 @@ from slackwater.app.policy.file import PolicyError
 from slackwater.app.telemetry import LOGGER, emit
 from slackwater.model.audits import AuditRequest
 from slackwater.wiring.service import planning
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 
-PLANNER = planning(Deployed.of(os.environ))
+PLANNER = planning(DeploymentSettings.of(os.environ))
 
 
 class Event(BaseModel):

@@ -12,9 +12,9 @@ from slackwater.app.audit.target_documents import put_error
 from slackwater.app.telemetry import LOGGER, emit, of_audit
 from slackwater.model.resources import Target
 from slackwater.wiring.service import publishing
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 
-PUBLISHER = publishing(Deployed.of(os.environ))
+PUBLISHER = publishing(DeploymentSettings.of(os.environ))
 
 
 class Scanned(BaseModel):

@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict
 
 from slackwater.app.telemetry import LOGGER
 from slackwater.wiring.cleanup import restoring
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 
-RESTORE = restoring(Deployed.of(os.environ))
+RESTORE = restoring(DeploymentSettings.of(os.environ))
 
 
 class Event(BaseModel):

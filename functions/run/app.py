@@ -11,9 +11,9 @@ from slackwater.app.telemetry import LOGGER, emit
 from slackwater.model.tracking import SERVICE
 from slackwater.wiring.scan import clock
 from slackwater.wiring.service import running
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 
-CLEANUPS = running(Deployed.of(os.environ))
+CLEANUPS = running(DeploymentSettings.of(os.environ))
 
 
 class Asked(BaseModel):

@@ -12,10 +12,10 @@ from slackwater.model.audits import ScanTask
 from slackwater.model.resources import Target
 from slackwater.wiring.garbage import reduce_garbage_collection
 from slackwater.wiring.service import scanning
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 
 reduce_garbage_collection()
-SCANNER = scanning(Deployed.of(os.environ))
+SCANNER = scanning(DeploymentSettings.of(os.environ))
 
 
 class Batch(BaseModel):

@@ -52,9 +52,9 @@ from slackwater.views.estimates import to_json as estimate_json
 from slackwater.views.estimates.document import EstimateDocument
 from slackwater.wiring.scan import clock
 from slackwater.wiring.service import serving
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 
-SERVING = serving(Deployed.of(os.environ))
+SERVING = serving(DeploymentSettings.of(os.environ))
 API = APIGatewayHttpResolver(json_body_deserializer=from_json)
 answer_problems(API, as_aws_error)
 

@@ -7,9 +7,9 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from slackwater.app.telemetry import LOGGER, emit
 from slackwater.wiring.cleanup import sweeping
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 
-SWEEP = sweeping(Deployed.of(os.environ))
+SWEEP = sweeping(DeploymentSettings.of(os.environ))
 
 
 @LOGGER.inject_lambda_context(clear_state=True)

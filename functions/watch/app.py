@@ -10,9 +10,9 @@ from slackwater.app.audit.step_error import StepError
 from slackwater.app.cleanup.watch import WatchStep
 from slackwater.app.telemetry import LOGGER, emit
 from slackwater.wiring.cleanup import watching
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 
-WATCH = watching(Deployed.of(os.environ))
+WATCH = watching(DeploymentSettings.of(os.environ))
 
 
 class Event(BaseModel):

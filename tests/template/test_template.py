@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from slackwater.aws.store import table
 from slackwater.model.audits import AUDIT_STATES, AuditRequest
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,7 +30,7 @@ def test_the_environment_is_what_the_settings_read(
 ) -> None:
     everywhere = template["Globals"]["Function"]["Environment"]["Variables"]
     own = {name: properties.get("Environment", {}).get("Variables", {}) for name, properties in functions.items()}
-    settings = {variable.upper() for variable in Deployed.__dataclass_fields__}
+    settings = {variable.upper() for variable in DeploymentSettings.__dataclass_fields__}
 
     in_tests = {"SLACK_API_URL"}
     machines = {"CLEANUP_STATE_MACHINE_ARN", "UNDO_STATE_MACHINE_ARN"}

@@ -13,7 +13,7 @@ from slackwater_cli.targets import refuse_unknown
 
 if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
-    from slackwater.wiring.settings import Deployed
+    from slackwater.wiring.settings import DeploymentSettings
 
 
 WITHOUT: Final = "This command needs a deployed Slackwater; for a scan use `slackwater scan --details`"
@@ -23,7 +23,7 @@ WITHOUT: Final = "This command needs a deployed Slackwater; for a scan use `slac
 class Deployment:
     """The service's settings, an AWS session in its home region, and the stack's outputs."""
 
-    deployed: Deployed
+    deployed: DeploymentSettings
     session: AwsSession
     outputs: Mapping[str, str]
 
@@ -39,7 +39,7 @@ def deployment(stack: str, stack_region: str | None, profile: str | None) -> Dep
     from slackwater.aws.client.regions import default_region, known_regions
     from slackwater.aws.client.session import AT_A_TERMINAL, AwsSession
     from slackwater.aws.deployment.stack import StackError, stack_outputs
-    from slackwater.wiring.settings import Deployed, NotDeployedError
+    from slackwater.wiring.settings import DeploymentSettings, NotDeployedError
 
     session = AwsSession(profile, meter=CallMeter(), home=stack_region, patience=AT_A_TERMINAL)
     region = default_region(session) if stack_region is None else stack_region
@@ -56,6 +56,6 @@ def deployment(stack: str, stack_region: str | None, profile: str | None) -> Dep
         set_it = "Set its name with --stack and its region with --stack-region, or deploy it"
         raise UsageError(f"{error}. {set_it}. {WITHOUT}") from error
     try:
-        return Deployment(Deployed.of_stack(outputs), session, outputs)
+        return Deployment(DeploymentSettings.of_stack(outputs), session, outputs)
     except NotDeployedError as error:
         raise UsageError(f"--stack {stack}: {error}. The stack is {status}, or it is not a Slackwater stack") from error

@@ -275,7 +275,7 @@ def get_metric_statistics(call: Call) -> Reply:
     return json_reply(call, {"Label": metric, "Datapoints": points})
 
 
-type Listed = tuple[str, str, Dimensions]
+type MetricKey = tuple[str, str, Dimensions]
 
 
 def list_metrics(call: Call) -> Reply:
@@ -283,10 +283,10 @@ def list_metrics(call: Call) -> Reply:
     namespace, name, account = call.input.get("Namespace"), call.input.get("MetricName"), call.account
     wanted = [(entry["Name"], entry.get("Value")) for entry in call.input.get("Dimensions") or ()]
 
-    def listing() -> list[Listed]:
+    def listing() -> list[MetricKey]:
         return list(account.telemetry.listing(call.region, namespace, account.fleet.now - _ACTIVE))
 
-    def matches(listed: Listed) -> bool:
+    def matches(listed: MetricKey) -> bool:
         held = dict(listed[2])
         named = not name or listed[1] == name
         return named and all(key in held and value in (None, held[key]) for key, value in wanted)
@@ -297,7 +297,7 @@ def list_metrics(call: Call) -> Reply:
     return json_reply(call, page_of(call, "Metrics", found, _listed, METRICS_PAGE))
 
 
-def _listed(listed: Listed) -> Json:
+def _listed(listed: MetricKey) -> Json:
     space, metric, held = listed
     dimensions = [{"Name": key, "Value": value} for key, value in held]
     return {"Namespace": space, "MetricName": metric, "Dimensions": dimensions}

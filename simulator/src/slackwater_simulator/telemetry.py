@@ -14,7 +14,7 @@ from .series import Track
 DISK = "disk_used_percent"
 type Dimensions = tuple[tuple[str, str], ...]
 """Dimension (name, value) pairs, sorted."""
-type Listed = Iterator[tuple[str, str, Dimensions]]
+type MetricListing = Iterator[tuple[str, str, Dimensions]]
 """Metrics by namespace, name and dimensions."""
 
 
@@ -46,9 +46,9 @@ class Telemetry:
             return None
         return find(self.fleet, resource, metric, named)
 
-    def listing(self, region: str, namespace: str | None, since: int) -> Listed:
+    def listing(self, region: str, namespace: str | None, since: int) -> MetricListing:
         """Namespace, name and dimensions of every metric of a Region that had data after `since`, in a stable order."""
-        tables: tuple[tuple[tuple[str, ...], type, Callable[[Any, int], Listed]], ...] = (
+        tables: tuple[tuple[tuple[str, ...], type, Callable[[Any, int], MetricListing]], ...] = (
             (("AWS/EBS",), Volume, _of_volume),
             (("AWS/EC2", "CWAgent"), Instance, self._listed),
             (("AWS/EFS",), ElasticFileSystem, _of_efs),
@@ -60,7 +60,7 @@ class Telemetry:
                 for resource in self.fleet.by_region.get((kind, region), ()):
                     yield from (each for each in listed(resource, since) if namespace in (None, each[0]))
 
-    def _listed(self, instance: Instance, since: int) -> Listed:
+    def _listed(self, instance: Instance, since: int) -> MetricListing:
         if _recent(instance.intervals, since):
             for name in ec2_names(instance):
                 yield "AWS/EC2", name, (("InstanceId", instance.id),)
@@ -126,7 +126,7 @@ _FOUND: dict[tuple[str, ...], tuple[str, type[Any], Callable[[Fleet, Any, str, d
 """Namespace and dimensions: the dimension that names the resource, its type, and what finds its metric."""
 
 
-def _of_volume(volume: Volume, since: int) -> Listed:
+def _of_volume(volume: Volume, since: int) -> MetricListing:
     if _recent(volume.intervals, since):
         for name in ebs_names(volume):
             yield "AWS/EBS", name, (("VolumeId", volume.id),)
@@ -135,7 +135,7 @@ def _of_volume(volume: Volume, since: int) -> Listed:
                 yield "AWS/EBS", name, (("InstanceId", attachment.instance_id), ("VolumeId", volume.id))
 
 
-def _of_efs(system: ElasticFileSystem, since: int) -> Listed:
+def _of_efs(system: ElasticFileSystem, since: int) -> MetricListing:
     gone = system.voice == "absent" and system.active is not None and system.active[1] < since
     for name in system.telemetry if gone else efs_names(system):
         yield "AWS/EFS", name, (("FileSystemId", system.id),)
@@ -143,7 +143,7 @@ def _of_efs(system: ElasticFileSystem, since: int) -> Listed:
         yield "AWS/EFS", "StorageBytes", (("FileSystemId", system.id), ("StorageClass", storage))
 
 
-def _of_fsx(system: FsxFileSystem, _: int) -> Listed:
+def _of_fsx(system: FsxFileSystem, _: int) -> MetricListing:
     for name in fsx_names(system):
         yield "AWS/FSx", name, (("FileSystemId", system.id),)
     for tier, names in TIERS.items() if system.kind == "ONTAP" else ():
@@ -151,7 +151,7 @@ def _of_fsx(system: FsxFileSystem, _: int) -> Listed:
             yield "AWS/FSx", name, (("DataType", "All"), ("FileSystemId", system.id), ("StorageTier", tier))
 
 
-def _of_export(volume: FsxVolume, _: int) -> Listed:
+def _of_export(volume: FsxVolume, _: int) -> MetricListing:
     for name in WORK:
         yield "AWS/FSx", name, (("FileSystemId", volume.file_system_id), ("VolumeId", volume.id))
 

@@ -10,7 +10,7 @@ import pytest
 from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, EXPIRES_AT
 from slackwater.model.resources import Volume
 from slackwater.wiring.cleanup import watching
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 from support.cleanup_world import ACCOUNT, DELETED, REGION, World, world
 
 
@@ -85,7 +85,7 @@ def test_an_approval_that_lapses_comes_to_nothing(kind: str) -> None:
 def test_the_function_works_in_the_account_that_it_is_deployed_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_REGION", REGION)
     role = "arn:aws-us-gov:iam::210987654321:role/path/delete"
-    deployed = Deployed(
+    deployed = DeploymentSettings(
         table_name="t",
         bucket_name="b",
         retention_days=1,

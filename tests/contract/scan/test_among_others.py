@@ -16,14 +16,14 @@ from slackwater.model.resources import Target
 from slackwater.model.services import CALLS_PER_SECOND
 from slackwater.wiring.scan import audit
 from slackwater.wiring.service import among_others
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 from slackwater_cli.table import REASON_WIDTH
 from slackwater_simulator import demo_fleet
 
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
 TOKYO = Target("123456789012", "ap-northeast-1")
 IRELAND = Target("123456789012", "eu-west-1")
-DEPLOYED = Deployed(
+DEPLOYED = DeploymentSettings(
     table_name="slackwater", bucket_name="b", retention_days=1, state_machine_arn=None, event_bus_name=None
 )
 

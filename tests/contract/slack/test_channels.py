@@ -18,7 +18,7 @@ from slackwater.slack.bot import BotChannel
 from slackwater.slack.secret import SecretError, parse
 from slackwater.slack.webhook import WebhookChannel, respond
 from slackwater.wiring.service import slack_channel
-from slackwater.wiring.settings import Deployed
+from slackwater.wiring.settings import DeploymentSettings
 from support.slack_server import Fault, Posted, SlackChannel, SlackServer
 
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
@@ -517,5 +517,5 @@ def test_the_environment_says_whether_there_is_slack(value, arn) -> None:
     environment = {"TABLE_NAME": "t", "BUCKET_NAME": "b", "RETENTION_DAYS": "400"}
     slack = {} if value is None else {"SLACK_SECRET_ARN": value, "SLACK_API_URL": ""}
 
-    deployed = Deployed.of(environment | slack)
+    deployed = DeploymentSettings.of(environment | slack)
     assert (deployed.slack_secret_arn, deployed.slack_api_url) == (arn, None)

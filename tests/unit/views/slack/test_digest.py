@@ -16,7 +16,7 @@ from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting,
 from slackwater.model.tracking import LedgerEntry
 from slackwater.views.slack.blocks import ROOM, header, weight
 from slackwater.views.slack.digest import digest, nothing, unseen
-from slackwater.views.slack.finding import FIX, LINE, WAYS_BACK, Listed, by_owner, line
+from slackwater.views.slack.finding import FIX, LINE, WAYS_BACK, ListedFinding, by_owner, line
 from slackwater.views.slack.news import News
 from slackwater.views.text.words import count
 from support.effort import effort
@@ -142,8 +142,8 @@ def test_the_longest_line_is_whole() -> None:
     seen = replace(seen, resource=resource, owner=longest, detector=longest, monthly_savings_usd=usd)
 
     listed = [
-        Listed(seen, "f" * FIX, longest),
-        Listed(replace(seen, owner=None, resource=invented.finding_record(1).resource), "", ""),
+        ListedFinding(seen, "f" * FIX, longest),
+        ListedFinding(replace(seen, owner=None, resource=invented.finding_record(1).resource), "", ""),
     ]
     shown = next(by_owner(listed))[0].strip().splitlines()
 
@@ -685,7 +685,7 @@ def test_the_money_of_an_owner_is_of_its_waste_as_in_the_headline() -> None:
     one, other = (invented.finding_news(replace(invented.finding_record(n), owner="video")) for n in (0, 4))
     one.found["recommendations"][1]["monthly_savings_usd"] = "55.00"
     slow = invented.finding_news(replace(invented.finding_record(2), owner="video", monthly_savings_usd=Decimal(9)))
-    listed = [Listed(each.entry.evidence, "", "", each.found) for each in (one, other, slow)]
+    listed = [ListedFinding(each.entry.evidence, "", "", each.found) for each in (one, other, slow)]
 
     assert [*by_owner(listed)][1][0].splitlines()[1] == "video: 3 findings, $109.00 a month"
 

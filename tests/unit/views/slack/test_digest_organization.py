@@ -11,7 +11,7 @@ from slackwater.model.findings import CEILING, Gap
 from slackwater.views.scan.organization import Unseen
 from slackwater.views.slack.blocks import ROOM, weight
 from slackwater.views.slack.digest import digest, nothing
-from slackwater.views.slack.finding import FIX, LINE, Listed, by_owner
+from slackwater.views.slack.finding import FIX, LINE, ListedFinding, by_owner
 
 POST = invented.POST
 
@@ -130,7 +130,7 @@ def test_the_longest_line_with_a_name_is_whole() -> None:
     )  # fmt: skip
 
     ((_, _), (organization_news, findings)) = by_owner(
-        [Listed(seen, "f" * FIX, f"{'x' * 59}y{longest}")], {longest: "n" * 300}
+        [ListedFinding(seen, "f" * FIX, f"{'x' * 59}y{longest}")], {longest: "n" * 300}
     )
 
     assert findings == 1

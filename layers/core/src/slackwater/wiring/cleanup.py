@@ -16,7 +16,7 @@ from slackwater.aws.store.table import Table
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
 from slackwater.wiring.scan import clock
 from slackwater.wiring.service import backup_prices, policies
-from slackwater.wiring.settings import Deployed, NotDeployedError
+from slackwater.wiring.settings import DeploymentSettings, NotDeployedError
 
 if TYPE_CHECKING:
     from slackwater.app.audit.scan import Audit
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from slackwater.ports.store import Documents
 
 
-def watching(deployed: Deployed) -> Watch:
+def watching(deployed: DeploymentSettings) -> Watch:
     """Compose WatchFunction."""
     from slackwater.app.cleanup.news import CleanupNews
     from slackwater.app.cleanup.watch import Watch
@@ -58,7 +58,7 @@ def watching(deployed: Deployed) -> Watch:
     )
 
 
-def backing_up(deployed: Deployed) -> BackUp:
+def backing_up(deployed: DeploymentSettings) -> BackUp:
     """Compose BackUpFunction."""
     from slackwater.app.cleanup.back_up import BackUp
 
@@ -73,7 +73,7 @@ def backing_up(deployed: Deployed) -> BackUp:
     )
 
 
-def deleting(deployed: Deployed) -> Delete:
+def deleting(deployed: DeploymentSettings) -> Delete:
     """Compose DeleteFunction."""
     from slackwater.app.cleanup.delete import Delete
     from slackwater.aws.cleanup.ebs.cleanup import EbsRemover
@@ -97,7 +97,7 @@ def deleting(deployed: Deployed) -> Delete:
     )
 
 
-def changing(deployed: Deployed) -> Change:
+def changing(deployed: DeploymentSettings) -> Change:
     """Compose ChangeFunction."""
     from slackwater.app.cleanup.change import Change
     from slackwater.aws.cleanup.ebs.cleanup import EbsChanger
@@ -116,7 +116,7 @@ def changing(deployed: Deployed) -> Change:
     )
 
 
-def restoring(deployed: Deployed) -> Restore:
+def restoring(deployed: DeploymentSettings) -> Restore:
     """Compose RestoreFunction."""
     from slackwater.app.cleanup.restore import Restore
     from slackwater.aws.cleanup.ebs.restore import EbsRestorer
@@ -138,7 +138,7 @@ def restoring(deployed: Deployed) -> Restore:
     )
 
 
-def sweeping(deployed: Deployed) -> Sweep:
+def sweeping(deployed: DeploymentSettings) -> Sweep:
     """Compose SweepFunction."""
     from slackwater.app.cleanup.sweep import Sweep
     from slackwater.aws.cleanup.ebs.snapshots import EbsSweeper
@@ -181,7 +181,9 @@ def _watchers(session: AwsSession) -> Mapping[str, Watcher]:
     }
 
 
-def _backup_takers(deployed: Deployed, session: AwsSession, no_retry_session: AwsSession) -> Mapping[str, BackupTaker]:
+def _backup_takers(
+    deployed: DeploymentSettings, session: AwsSession, no_retry_session: AwsSession
+) -> Mapping[str, BackupTaker]:
     from slackwater.aws.cleanup.ebs.snapshots import EbsBackupTaker
     from slackwater.aws.cleanup.efs.recovery_points import EfsBackupTaker
     from slackwater.aws.cleanup.fsx.backups import FsxBackupTaker
@@ -227,7 +229,7 @@ def _prices(session: AwsSession) -> Prices:
     return PriceList(session, None, clock().date())
 
 
-def _aws_backup_settings(deployed: Deployed) -> dict[str, str]:
+def _aws_backup_settings(deployed: DeploymentSettings) -> dict[str, str]:
     """Return AWS Backup's vault and role."""
     return {
         "vault": _required_variable(deployed.backup_vault_name, "BACKUP_VAULT_NAME"),

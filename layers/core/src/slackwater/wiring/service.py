@@ -45,14 +45,14 @@ if TYPE_CHECKING:
     from slackwater.ports.slack import Channel
     from slackwater.ports.store import AuditStore, FindingStore
     from slackwater.slack.bot import BotChannel
-    from slackwater.wiring.settings import Deployed
+    from slackwater.wiring.settings import DeploymentSettings
 
 from slackwater.wiring.scan import audit, clock, estimating, warm_cache_dir
 
 type Sharing = Callable[[Policy, AuditPlan, Target, str], AbstractContextManager[tuple[Callable[[], float], Spending]]]
 
 
-def among_others(deployed: Deployed) -> Sharing:
+def among_others(deployed: DeploymentSettings) -> Sharing:
     """What the scans of the service share: given a policy, an audit's plan, a target and a name that no other scan has.
 
     It gives, while the scan goes on, what `audit` takes: `share` and `spending`. What it goes on without is in the log.
@@ -83,7 +83,7 @@ def among_others(deployed: Deployed) -> Sharing:
     return hold
 
 
-def policies(deployed: Deployed, session: AwsSession) -> Policies:
+def policies(deployed: DeploymentSettings, session: AwsSession) -> Policies:
     """The policy that the service goes by."""
     from slackwater.app.policy.stored import Policies
     from slackwater.aws.client.regions import enabled_regions, known_regions
@@ -100,7 +100,7 @@ def policies(deployed: Deployed, session: AwsSession) -> Policies:
     )
 
 
-def planning(deployed: Deployed) -> Planner:
+def planning(deployed: DeploymentSettings) -> Planner:
     """Compose PlanFunction."""
     from slackwater.app.audit.plan import Planner
     from slackwater.aws.client.identity import identity
@@ -126,7 +126,7 @@ def planning(deployed: Deployed) -> Planner:
     )
 
 
-def scanning(deployed: Deployed) -> Scanner:
+def scanning(deployed: DeploymentSettings) -> Scanner:
     """Compose ScanFunction."""
     from slackwater.app.audit.scan_target import Scanner
     from slackwater.aws.inventory.snapshot import open_snapshot
@@ -155,7 +155,7 @@ def scanning(deployed: Deployed) -> Scanner:
     )
 
 
-def publishing(deployed: Deployed) -> Publisher:
+def publishing(deployed: DeploymentSettings) -> Publisher:
     """Compose PublishFunction."""
     from slackwater.app.audit.publish import Publisher
     from slackwater.aws.store.cleanups import DynamoCleanups
@@ -174,7 +174,7 @@ def publishing(deployed: Deployed) -> Publisher:
     )
 
 
-def notifying(deployed: Deployed) -> Notifier | None:
+def notifying(deployed: DeploymentSettings) -> Notifier | None:
     """Compose NotifyFunction; None without a secret, which means without Slack."""
     if deployed.slack_secret_arn is None:
         return None
@@ -199,7 +199,7 @@ def notifying(deployed: Deployed) -> Notifier | None:
     )
 
 
-def without_slack(deployed: Deployed) -> int:
+def without_slack(deployed: DeploymentSettings) -> int:
     """What NotifyFunction does with what clean-ups have to tell, where there is no Slack; how many posts that were."""
     from slackwater.app.slack.notify import fail_posts_without_slack
     from slackwater.aws.store.outbox import DynamoOutbox
@@ -219,7 +219,7 @@ def slack_channel(secret: SlackSecret, api_url: str | None) -> Channel:
     return WebhookChannel(secret.webhook_url or "")
 
 
-def announcing(deployed: Deployed) -> Announcer:
+def announcing(deployed: DeploymentSettings) -> Announcer:
     """Compose AnnounceFunction."""
     from slackwater.app.findings.announce import Announcer
     from slackwater.aws.deployment.event_bus import EventBridgeBus
@@ -230,7 +230,7 @@ def announcing(deployed: Deployed) -> Announcer:
     return Announcer(bus=EventBridgeBus(AwsSession(meter=CallMeter()), deployed.event_bus_name), parsed=parsed_change)
 
 
-def acknowledging(deployed: Deployed) -> Acknowledger:
+def acknowledging(deployed: DeploymentSettings) -> Acknowledger:
     """Compose AcknowledgeFunction. Nothing here loads pydantic: somebody waits for its cold start."""
     from slackwater.app.slack.acknowledge import Acknowledger
     from slackwater.aws.deployment.background import Background
@@ -255,7 +255,7 @@ def acknowledging(deployed: Deployed) -> Acknowledger:
     )
 
 
-def answering(deployed: Deployed) -> Answerer:
+def answering(deployed: DeploymentSettings) -> Answerer:
     """Compose AnswerFunction."""
     from slackwater.app.slack.answer import Answerer
     from slackwater.aws.client.identity import identity
@@ -290,7 +290,7 @@ def answering(deployed: Deployed) -> Answerer:
     )
 
 
-def _of_slack(deployed: Deployed, session: AwsSession) -> Callable[[], tuple[str, str]]:
+def _of_slack(deployed: DeploymentSettings, session: AwsSession) -> Callable[[], tuple[str, str]]:
     """What gives the bot's token, and what Slack signs with."""
     from slackwater.aws.deployment.secrets import Secret
     from slackwater.slack.secret import SecretError, parse
@@ -308,7 +308,7 @@ def _of_slack(deployed: Deployed, session: AwsSession) -> Callable[[], tuple[str
     return secret
 
 
-def _bot(deployed: Deployed, token: str, **options: int) -> BotChannel:
+def _bot(deployed: DeploymentSettings, token: str, **options: int) -> BotChannel:
     from slackwater.slack.bot import BotChannel
 
     return BotChannel(token, base_url=deployed.slack_api_url, **options)
@@ -329,7 +329,7 @@ class Serving:
     """Made when a request needs it."""
 
 
-def serving(deployed: Deployed, session: AwsSession | None = None, *, notify: bool = True) -> Serving:
+def serving(deployed: DeploymentSettings, session: AwsSession | None = None, *, notify: bool = True) -> Serving:
     """What ServeFunction does, and the command line with a session of its own, which `tells` nobody else of the cap."""
     from slackwater.app.audit.audits import Audits
     from slackwater.app.findings.findings import Findings
@@ -362,7 +362,7 @@ def serving(deployed: Deployed, session: AwsSession | None = None, *, notify: bo
     )
 
 
-def running(deployed: Deployed) -> Cleanups:
+def running(deployed: DeploymentSettings) -> Cleanups:
     """Compose RunFunction."""
     from slackwater.app.findings.findings import Findings
     from slackwater.aws.store.documents import S3Documents
@@ -372,7 +372,7 @@ def running(deployed: Deployed) -> Cleanups:
     return _cleanups(deployed, session, findings, notify=True)
 
 
-def _cleanups(deployed: Deployed, session: AwsSession, findings: Findings, *, notify: bool) -> Cleanups:
+def _cleanups(deployed: DeploymentSettings, session: AwsSession, findings: Findings, *, notify: bool) -> Cleanups:
     from slackwater.app.cleanup.cleanups import Cleanups
     from slackwater.aws.deployment.cleanup_starter import StateMachineCleanups
     from slackwater.aws.store.cleanups import DynamoCleanups
@@ -389,7 +389,7 @@ def _cleanups(deployed: Deployed, session: AwsSession, findings: Findings, *, no
     )
 
 
-def _backups(deployed: Deployed, session: AwsSession, machine_arn: str) -> Backups:
+def _backups(deployed: DeploymentSettings, session: AwsSession, machine_arn: str) -> Backups:
     from slackwater.app.cleanup.backups import Backups
     from slackwater.aws.cleanup.adopted import EbsBackupLister, EfsBackupLister, FsxBackupLister
     from slackwater.aws.client.regions import enabled_regions
@@ -456,27 +456,27 @@ def _report_breach(table: Table, why: str, wanted: int, policy: Policy) -> None:
         LOGGER.exception("Slack is not told")
 
 
-def _findings(deployed: Deployed, session: AwsSession) -> FindingStore:
+def _findings(deployed: DeploymentSettings, session: AwsSession) -> FindingStore:
     from slackwater.aws.store.findings import DynamoFindings
     from slackwater.aws.store.table import Table
 
     return DynamoFindings(Table(session, deployed.table_name))
 
 
-def _members(deployed: Deployed, session: AwsSession, own_account: str, partition: str) -> Members:
+def _members(deployed: DeploymentSettings, session: AwsSession, own_account: str, partition: str) -> Members:
     from slackwater.aws.client.members import Members
 
     return Members(session, own_account, partition, deployed.member_role_name, deployed.member_external_id)
 
 
-def _audits(deployed: Deployed, session: AwsSession) -> AuditStore:
+def _audits(deployed: DeploymentSettings, session: AwsSession) -> AuditStore:
     from slackwater.aws.store.audits import DynamoAudits
     from slackwater.aws.store.table import Table
 
     return DynamoAudits(Table(session, deployed.table_name), timedelta(days=deployed.retention_days), clock)
 
 
-def _limits(deployed: Deployed, session: AwsSession, machine_arn: str | None) -> AuditLimits:
+def _limits(deployed: DeploymentSettings, session: AwsSession, machine_arn: str | None) -> AuditLimits:
     """Return the limits of a state machine's audits. If it is unknown, an audit runs as long as its record says so."""
     from slackwater.app.audit.limits import AuditLimits
     from slackwater.aws.deployment.audit_starter import execution_state

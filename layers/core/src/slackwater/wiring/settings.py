@@ -10,7 +10,7 @@ class NotDeployedError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deployed:
+class DeploymentSettings:
     """What the template passes to its functions. Without a secret there is no Slack; without state machines, no
     clean-up.
     """
@@ -34,7 +34,7 @@ class Deployed:
     member_external_id: str | None = None
 
     @classmethod
-    def of(cls, environment: Mapping[str, str]) -> "Deployed":
+    def of(cls, environment: Mapping[str, str]) -> "DeploymentSettings":
         """Create it from environment variables. Only some functions have all; an empty one counts as missing.
 
         Raises:
@@ -66,7 +66,7 @@ class Deployed:
             ) from error
 
     @classmethod
-    def of_stack(cls, outputs: Mapping[str, str]) -> "Deployed":
+    def of_stack(cls, outputs: Mapping[str, str]) -> "DeploymentSettings":
         """Create it from the outputs of the template's stack.
 
         Raises:

@@ -35,7 +35,7 @@ CHUNK: Final = 500
 LEVEL: Final = 1
 """The compression level, the lowest: it reduces texts to a fifth."""
 
-type Listed = Literal["findings", "unknown", "unlisted"]
+type ListName = Literal["findings", "unknown", "unlisted"]
 
 
 class ScanFileError(Exception):
@@ -77,7 +77,7 @@ class ScanFile:
             self._write(
                 "INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?)", (_row(one, place) for one in part["findings"])
             )
-            questions: dict[Listed, Sequence[object]] = {"unknown": part["unknown"], "unlisted": part["unlisted"]}
+            questions: dict[ListName, Sequence[object]] = {"unknown": part["unknown"], "unlisted": part["unlisted"]}
             for name, some in questions.items():
                 chunks = ((name, place, len(chunk), _pressed(chunk)) for chunk in batched(some, CHUNK))
                 self._write("INSERT INTO lists VALUES (?, ?, ?, ?)", chunks)
@@ -116,7 +116,7 @@ class ScanFile:
         doc["unlisted"] = cast("list[UnlistedDocument]", _OnDisk(self, "unlisted"))
         return doc
 
-    def count(self, name: Listed) -> int:
+    def count(self, name: ListName) -> int:
         """Return the length of a list."""
         counted = "SELECT count(*) FROM findings", "SELECT coalesce(sum(count), 0) FROM lists WHERE list = ?"
         with self._lock:
@@ -174,7 +174,7 @@ class ScanFile:
 class _OnDisk(Sequence[object]):
     """A list that is read from the file on each iteration."""
 
-    def __init__(self, scan_file: ScanFile, name: Listed) -> None:
+    def __init__(self, scan_file: ScanFile, name: ListName) -> None:
         self._scan_file = scan_file
         self._name = name
 
@@ -182,7 +182,7 @@ class _OnDisk(Sequence[object]):
         return self._scan_file.count(self._name)
 
     def __iter__(self) -> Iterator[object]:
-        every: dict[Listed, Callable[[], Iterator[object]]] = {
+        every: dict[ListName, Callable[[], Iterator[object]]] = {
             "findings": self._scan_file.findings,
             "unknown": self._scan_file.unknown,
             "unlisted": self._scan_file.unlisted,

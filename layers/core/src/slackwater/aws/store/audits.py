@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from slackwater.aws.store import listing, table
-from slackwater.aws.store.listing import Listed
+from slackwater.aws.store.listing import IndexQuery
 from slackwater.aws.store.table import Item, Put, Table, item, key, key_of
 from slackwater.model.audits import AuditRecord, RunningAudits
 from slackwater.model.listing import Page
@@ -23,7 +23,7 @@ UNCHANGED: Final = "#revision = :revision"
 CLAIMED: Final = timedelta(days=30)
 """How long an occasion is kept: far longer than a schedule may deliver its turn twice."""
 
-NEWEST_FIRST: Final = Listed(index=table.BY_AGE, listing=table.AUDITS, spans=(("0", ":"),), descending=True)
+NEWEST_FIRST: Final = IndexQuery(index=table.BY_AGE, listing=table.AUDITS, spans=(("0", ":"),), descending=True)
 
 
 class DynamoAudits:

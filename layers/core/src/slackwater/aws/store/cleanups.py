@@ -6,7 +6,7 @@ from typing import Final
 from slackwater.aws.store import documents, listing, table
 from slackwater.aws.store import findings as finding_store
 from slackwater.aws.store.cleanup_lists import lengthened, packed, shortened, unpacked
-from slackwater.aws.store.listing import Listed
+from slackwater.aws.store.listing import IndexQuery
 from slackwater.aws.store.table import NEW, Item, Put, Table, item, key, key_of
 from slackwater.model.cleanup import Cleanup, Control
 from slackwater.model.listing import Page
@@ -31,7 +31,7 @@ MINE: Final = "#holder = :holder"
 NOT_STORED: Final = {"kept"}
 """Fields that a record has elsewhere."""
 
-NEWEST_FIRST: Final = Listed(index=table.BY_AGE, listing=table.CLEANUPS, spans=(("0", ":"),), descending=True)
+NEWEST_FIRST: Final = IndexQuery(index=table.BY_AGE, listing=table.CLEANUPS, spans=(("0", ":"),), descending=True)
 
 
 class DynamoCleanups:

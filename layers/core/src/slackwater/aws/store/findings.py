@@ -6,7 +6,7 @@ from itertools import batched
 from typing import Final
 
 from slackwater.aws.store import listing, table
-from slackwater.aws.store.listing import Listed
+from slackwater.aws.store.listing import IndexQuery
 from slackwater.aws.store.table import Item, Put, Table, item, key, key_of
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.tracking import LedgerEntry, TrackedFinding, Write
@@ -117,7 +117,7 @@ def _item(finding: TrackedFinding) -> Item:
     )
 
 
-def _listed(query: FindingQuery) -> Listed:
+def _listed(query: FindingQuery) -> IndexQuery:
     equal = {"detector": query.detector, "account": query.account, "region": query.region, "severity": query.severity}
     minimum = query.minimum_monthly_savings_usd
     least = None if minimum is None else _cents(minimum)
@@ -127,7 +127,7 @@ def _listed(query: FindingQuery) -> Listed:
         spans = (ANY_AGE,)
     elif least is not None:
         spans = ((_saving_key(least), KNOWN_SAVINGS[1]),)
-    return Listed(
+    return IndexQuery(
         index=table.BY_AGE if by_age else table.BY_SAVING,
         listing=query.status,
         spans=spans,

@@ -17,7 +17,7 @@ FILTERED_READ_SIZE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class IndexQuery:
     """A list: the entries of an index with one `listing`, in inclusive ranges of the sort key (from, to), filtered.
 
     `equal` maps attributes to the value that they must have, and `least` to the minimum.
@@ -41,7 +41,7 @@ class _Position:
 
 
 def page[T](
-    table: Table, listed: Listed, limit: int, cursor: str | None, load: Callable[[Iterable[str]], dict[str, T]]
+    table: Table, listed: IndexQuery, limit: int, cursor: str | None, load: Callable[[Iterable[str]], dict[str, T]]
 ) -> Page[T]:
     """Return a page of what `load` returns for each entry's `pk`. `load` omits items that no longer match.
 
@@ -63,7 +63,9 @@ def page[T](
     return Page(items=tuple(one for _, one in found[:limit]), cursor=_cursor(listed, position) if position else None)
 
 
-def _read(table: Table, listed: Listed, position: _Position, limit: int) -> tuple[list[_Position], _Position | None]:
+def _read(
+    table: Table, listed: IndexQuery, position: _Position, limit: int
+) -> tuple[list[_Position], _Position | None]:
     """Return the next entries, and the position to continue from (None at the end)."""
     _, sort = INDEXES[listed.index]
     answer = table.query(**_query_arguments(listed, position, limit))
@@ -76,7 +78,7 @@ def _read(table: Table, listed: Listed, position: _Position, limit: int) -> tupl
     return positions, _Position(position.span + 1) if position.span + 1 < len(listed.spans) else None
 
 
-def _query_arguments(listed: Listed, position: _Position, limit: int) -> dict[str, Any]:
+def _query_arguments(listed: IndexQuery, position: _Position, limit: int) -> dict[str, Any]:
     hash_, sort = INDEXES[listed.index]
     low, high = listed.spans[position.span]
     filters = [f"#{name} = :{name}" for name in listed.equal] + [f"#{name} >= :{name}" for name in listed.least]
@@ -96,13 +98,13 @@ def _query_arguments(listed: Listed, position: _Position, limit: int) -> dict[st
     return arguments
 
 
-def _cursor(listed: Listed, position: _Position) -> str:
+def _cursor(listed: IndexQuery, position: _Position) -> str:
     position_text = f"{position.span}\n{position.pk}\n{position.sort}"
     checksum = hashlib.sha256(f"{listed}\n{position_text}".encode()).hexdigest()[:16]
     return urlsafe_b64encode(f"{checksum}\n{position_text}".encode()).decode().rstrip("=")
 
 
-def _position(listed: Listed, cursor: str) -> _Position:
+def _position(listed: IndexQuery, cursor: str) -> _Position:
     try:
         _, span, pk, sort = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode().split("\n")
         position = _Position(int(span), pk, sort)

@@ -381,7 +381,7 @@ def _thread(news: News, top: Sequence[FindingNews], rest: Sequence[FindingNews])
     """
     packed, left_out = _packed([finding.details(one.entry.evidence, one.found) for one in top], OF_DETAILS)
     listed = [
-        finding.Listed(one.entry.evidence, finding.fix(one.found, finding.FIX), _aside(one.entry), one.found)
+        finding.ListedFinding(one.entry.evidence, finding.fix(one.found, finding.FIX), _aside(one.entry), one.found)
         for one in rest
     ]
     tail = [*finding.in_lines(finding.by_owner(listed, _accounts(news))), *finding.in_lines(_gone_in_lines(news.gone))]

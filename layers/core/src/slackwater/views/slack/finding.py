@@ -212,7 +212,7 @@ def in_lines(listed: Iterable[Line]) -> Iterator[tuple[Block, int]]:
         yield lines(text), findings
 
 
-class Listed(NamedTuple):
+class ListedFinding(NamedTuple):
     """A finding to list: its fix and its remark may be empty, and the scan document may not have it."""
 
     sighting: FindingRecord
@@ -221,7 +221,7 @@ class Listed(NamedTuple):
     found: FindingDocument | None = None
 
 
-def by_owner(listed: Sequence[Listed], accounts: Accounts = NAMELESS) -> Iterator[Line]:
+def by_owner(listed: Sequence[ListedFinding], accounts: Accounts = NAMELESS) -> Iterator[Line]:
     """Return a line for each finding, and one for its fix, under its owner; the owner with the highest savings first.
 
     Account and region are said once if all findings share them.
@@ -230,7 +230,7 @@ def by_owner(listed: Sequence[Listed], accounts: Accounts = NAMELESS) -> Iterato
     one_place = len(places) == 1
     if one_place:
         yield f"All in {places.pop()}:", 0
-    groups: dict[str | None, list[Listed]] = {}
+    groups: dict[str | None, list[ListedFinding]] = {}
     for one in listed:
         groups.setdefault(one.sighting.owner or None, []).append(one)
     for owner, of_owner in sorted(groups.items(), key=_by_savings):
@@ -245,7 +245,7 @@ def by_owner(listed: Sequence[Listed], accounts: Accounts = NAMELESS) -> Iterato
             first = ""
 
 
-def _by_savings(group: tuple[str | None, list[Listed]]) -> tuple[bool, Decimal, str]:
+def _by_savings(group: tuple[str | None, list[ListedFinding]]) -> tuple[bool, Decimal, str]:
     owner, of_owner = group
     return (
         owner is None,
