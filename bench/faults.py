@@ -229,18 +229,18 @@ def custodian_denied() -> ToolResult:
     )
 
 
-def custodian_marked() -> ToolResult:
+def custodian_tagged() -> ToolResult:
     """Tag volumes for deletion without a delay; then delete the tagged ones on the same day."""
     with custodian(lambda now: unattached(now, RESOURCES)) as there:
         before = volumes_left(there.account)
-        marks = there.run("mark-volumes")
+        tagging = there.run("mark-volumes")
         deletes = there.run("delete-marked-volumes")
         left = volumes_left(there.account)
     return ToolResult(
         asked="`custodian run mark-volumes.yml` without `days`; then `custodian run delete-marked-volumes.yml`",
         before=f"{before} volumes",
         after=f"{left} volumes on the same day",
-        status=f"{marks.status}, then {deletes.status}",
+        status=f"{tagging.status}, then {deletes.status}",
         verdict=f"deletes {before - left} of {before} with the next run" if left < before else "leaves them for later",
         right=left == before,
     )
@@ -249,7 +249,7 @@ def custodian_marked() -> ToolResult:
 def custodian_used() -> ToolResult:
     """Tag idle file systems for deletion in four days, use them, then delete the tagged ones."""
     with custodian(lambda now: file_systems(now, RESOURCES)) as there:
-        marks = there.run("mark-idle-files")
+        tagging = there.run("mark-idle-files")
         before = mounted(there.account)
         marked = sum("maid_status" in one.tags for one in there.account.fleet.efs)
         for id_ in before:
@@ -267,7 +267,7 @@ def custodian_used() -> ToolResult:
         ),
         before=f"{marked} marked file systems, all of them in use since",
         after=f"{files_words(after)}; {'metrics were' if asked else 'no metric was'} asked for again",
-        status=f"{marks.status}, then {deletes.status}",
+        status=f"{tagging.status}, then {deletes.status}",
         verdict=f"deletes {gone} of {len(before)} that are in use" if gone else "leaves what is in use",
         right=before == after,
     )
@@ -335,7 +335,7 @@ def compare_all(home: Path, report_progress: Callable[[str], None]) -> Iterator[
         fault=3,
         title="A deletion tag without a delay",
         situation=f"{RESOURCES} unattached volumes are tagged for deletion, without a delay.",
-        theirs=custodian_marked(),
+        theirs=custodian_tagged(),
         ours=tagged_without_days(home, RESOURCES),
     )
     report_progress("In use since the mark")

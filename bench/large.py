@@ -75,16 +75,16 @@ def scan(account: dict[str, Any], detectors: list[str], part_records: int, out: 
         inventory=AwsInventory(session, part_records=part_records),
     )
     target, now = Target(account["account"], account["regions"][0]), datetime.fromisoformat(account["now"])
-    with ScanFile() as spool, use_case.snapshot(target) as snapshot:
+    with ScanFile() as scan_file, use_case.snapshot(target) as snapshot:
         ends, cpu = [time.monotonic()], [time.process_time()]
         for part in use_case.parts(target, now, snapshot):
-            spool.add(document(part))
+            scan_file.add(document(part))
             ends.append(time.monotonic())
             cpu.append(time.process_time())
             del part
-        stock_mib = snapshot.file.stat().st_size / 2**20 if snapshot.file else 0
-        spool.write(out)
-        findings = spool.head()["totals"]["findings"]
+        inventory_mib = snapshot.file.stat().st_size / 2**20 if snapshot.file else 0
+        scan_file.write(out)
+        findings = scan_file.head()["totals"]["findings"]
     used = resource.getrusage(resource.RUSAGE_SELF)
     return {
         "parts": len(ends) - 1,
@@ -92,7 +92,7 @@ def scan(account: dict[str, Any], detectors: list[str], part_records: int, out: 
         "metrics": meter.metrics_requested(),
         "findings": findings,
         "document_mib": out.stat().st_size / 2**20,
-        "stock_mib": stock_mib,
+        "inventory_mib": inventory_mib,
         "listing_s": ends[0] - started,
         "longest_part_s": max(end - start for start, end in pairwise(ends)),
         "first_and_last_part_cpu_s": (cpu[1] - cpu[0], cpu[-1] - cpu[-2]),
@@ -106,14 +106,14 @@ def row(account: dict[str, Any], resources: int, detectors: list[str], part_reco
     """A line of the table."""
     with tempfile.TemporaryDirectory() as folder:
         task = json.dumps([account, detectors, part_records, f"{folder}/scan.json"])
-        told = json.loads(subprocess.check_output([sys.executable, __file__, "--one", task]))
-    sys.stderr.write(f"{resources} {len(detectors)} {part_records} {told}\n")
+        got = json.loads(subprocess.check_output([sys.executable, __file__, "--one", task]))
+    sys.stderr.write(f"{resources} {len(detectors)} {part_records} {got}\n")
     asked = "seven" if detectors else "all"
     return (
-        f"| {resources:,} | {asked} | {part_records:,} | {told['parts']} | {told['calls']:,} | {told['metrics']:,}"
-        f" | {told['findings']:,} | {told['document_mib']:,.0f} | {told['stock_mib']:,.0f} | {told['listing_s']:,.0f}"
-        f" | {told['longest_part_s']:,.0f} | {told['wall_s']:,.0f} | {told['cpu_s']:,.0f}"
-        f" | {told['cpu_s'] / resources * 1000:.2f} | {told['peak_mib']:,.0f} |\n"
+        f"| {resources:,} | {asked} | {part_records:,} | {got['parts']} | {got['calls']:,} | {got['metrics']:,}"
+        f" | {got['findings']:,} | {got['document_mib']:,.0f} | {got['inventory_mib']:,.0f} | {got['listing_s']:,.0f}"
+        f" | {got['longest_part_s']:,.0f} | {got['wall_s']:,.0f} | {got['cpu_s']:,.0f}"
+        f" | {got['cpu_s'] / resources * 1000:.2f} | {got['peak_mib']:,.0f} |\n"
     )
 
 

@@ -106,7 +106,7 @@ def scanned(audit_id: str, targets: list[tuple[str, str]], urls: list[str], size
     from slackwater.wiring.settings import DeploymentSettings
 
     scanner = scanning(DeploymentSettings.of(os.environ))
-    told = []
+    each_audit = []
     for some in (targets[:1], *batched(targets[1:], size)):
         before, alone = _counts(urls), list[int]()
         with _taken() as took:
@@ -122,8 +122,8 @@ def scanned(audit_id: str, targets: list[tuple[str, str]], urls: list[str], size
                     part = scanner.scan(audit_id, task.target, part, partial(_left_s, ends)).next_part
                     turns += 1
                 alone.append(turns)
-        told.append(_each(took | _since(before, urls), 1 + sum(alone), transitions_of(alone), len(some)))
-    return told[1:]
+        each_audit.append(_each(took | _since(before, urls), 1 + sum(alone), transitions_of(alone), len(some)))
+    return each_audit[1:]
 
 
 def _each(took: dict[str, Any], turns: int, transitions: int, targets: int) -> dict[str, Any]:
@@ -305,8 +305,8 @@ class World:
         with _disk(self.folder) as disk:
             answer = subprocess.run(command, input=task, env=environment, stdout=subprocess.PIPE, text=True, check=True)
         sys.stderr.write(f"{what}: {time.monotonic() - began:.0f} s\n")
-        told = json.loads(answer.stdout)
-        return told | {"disk_mib": max(disk)} if isinstance(told, dict) else told
+        figures = json.loads(answer.stdout)
+        return figures | {"disk_mib": max(disk)} if isinstance(figures, dict) else figures
 
     def delay(self, aws_ms: float, store_ms: float) -> None:
         """Delay answers from now on."""

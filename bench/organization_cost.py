@@ -283,17 +283,17 @@ def _parts(parts: Sequence[Part], again: Part) -> str:
     for part in parts:
         for call, count in part.calls.items():
             total[call.partition(":")[0]] += round(count * part.count)
-    said = ", ".join(f"{service} {count:,}" for service, count in total.most_common())
-    return "\n".join([*lines, "", f"Calls of a whole audit: {said}."])
+    calls = ", ".join(f"{service} {count:,}" for service, count in total.most_common())
+    return "\n".join([*lines, "", f"Calls of a whole audit: {calls}."])
 
 
 def _empty(empty: Part, at: Mapping[str, Price]) -> str:
     lines = bill(quantities([replace(empty, count=1)]), at)
     calls = ", ".join(f"`{call}`" for call in sorted(empty.calls) if call.partition(":")[0] not in OUR_OWN)
-    dear = " and ".join(f"{line.usd:.6f} are {line.what}" for line in lines[:2])
+    largest = " and ".join(f"{line.usd:.6f} are {line.what}" for line in lines[:2])
     return (
         f"**An empty region costs {_few(empty.asked())} calls and {usd_of(lines):.6f} USD**: {calls}. Of the money "
-        f"{dear}."
+        f"{largest}."
         " Nothing is asked of CloudWatch, CloudTrail or the price list where there is nothing to ask about."
     )
 
@@ -326,8 +326,8 @@ def _money(parts: Sequence[Part], cold: Mapping[str, float], at: Mapping[str, Pr
     lines = ["| An audit, all findings new | Quantity | Price, USD | USD |", "|-|-:|-|-:|"]
     for line in found:
         price = at[line.what]
-        told = f"[{price.usd:f} per {price.unit}]({price.source}){'' if price.seen else '*'}"
-        lines.append(f"| {line.what} | {line.quantity:,.0f} | {told} | {line.usd:.4f} |")
+        price_cell = f"[{price.usd:f} per {price.unit}]({price.source}){'' if price.seen else '*'}"
+        lines.append(f"| {line.what} | {line.quantity:,.0f} | {price_cell} | {line.usd:.4f} |")
     return "\n".join([*lines, f"| **All** | | | **{usd_of(found):.2f}** |"])
 
 

@@ -1,8 +1,8 @@
 """Refuse names that a reader has to look up: `make check-code`.
 
 `plain_names.toml` beside this file has the words, each with the standard term to use instead, and the names that may
-keep one: contracts (policy keys, JSON fields, stored items) and terms of libraries. It also lists the folders that
-still have to be rewritten. Prints `file:line: name: use …` and exits with 1.
+keep one: contracts (policy keys, JSON fields, stored items) and terms of libraries. Prints `file:line: name: use …` and
+exits with 1.
 """
 
 import ast
@@ -24,11 +24,10 @@ class Name(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What to use instead of each word, the names that may keep one, and the paths that are not checked yet."""
+    """What to use instead of each word, and the names that may keep one."""
 
     instead: dict[str, str]
     exceptions: frozenset[str]
-    unchecked: tuple[str, ...]
 
 
 def read_rules(path: Path) -> Rules:
@@ -42,7 +41,7 @@ def read_rules(path: Path) -> Rules:
     if wrong := sorted(word for word in instead if not re.fullmatch("[a-z]+", word)):
         raise ValueError(f"{path}: words in lower case only, not {', '.join(wrong)}")
     exceptions = frozenset(name for names in document["exceptions"].values() for name in names)
-    return Rules(instead, exceptions, tuple(document.get("unchecked", {}).get("paths", ())))
+    return Rules(instead, exceptions)
 
 
 def names(tree: ast.Module) -> Iterator[Name]:
@@ -74,10 +73,7 @@ def main(folders: list[str]) -> int:
     """Print the problems of all Python files in these folders; return 1 if there are any."""
     rules = read_rules(Path(__file__).with_suffix(".toml"))
     files = [
-        path
-        for folder in folders
-        for path in sorted(Path(folder).rglob("*.py"))
-        if "node_modules" not in path.parts and not path.as_posix().startswith(rules.unchecked)
+        path for folder in folders for path in sorted(Path(folder).rglob("*.py")) if "node_modules" not in path.parts
     ]
     found = [problem for path in files for problem in problems(path, rules)]
     print(*dict.fromkeys(found), sep="\n", end="\n" if found else "")

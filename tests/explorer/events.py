@@ -226,7 +226,7 @@ def key_disabled(world: Small) -> Any:
     keys = {key for one in _backups(world) if (key := world.oracle.key(one))} | (
         {main.kms_key} if getattr(main, "kms_key", "") else set()
     )
-    if not keys or keys <= {*world.account.shelf(KEYS)}:
+    if not keys or keys <= {*world.account.table(KEYS)}:
         return False
     for key in sorted(keys):
         world.account.keep(KEYS, key, True)

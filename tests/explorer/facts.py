@@ -9,7 +9,7 @@ REMOVES: Final = frozenset({"DeleteVolume", "DeleteFileSystem", "DeleteAccessPoi
 CHANGES: Final = frozenset({"ModifyVolume", "UpdateFileSystem", "PutLifecycleConfiguration"})
 SWEEPS: Final = frozenset({"DeleteSnapshot", "DeleteRecoveryPoint", "DeleteBackup"})
 KEYS: Final = "kms-disabled"
-"""A shelf of the account: the keys that are disabled."""
+"""A table of the account: the keys that are disabled."""
 METRICS_LATE_S: Final = 180
 """CloudWatch shows a use some minutes after it (AWS: "metrics are available within a few minutes")."""
 EVENTS_LATE_S: Final = 300

@@ -54,8 +54,8 @@ class Oracle(Witness):
 
     def usable(self, backup: Any) -> bool:
         """Complete, or made by FSx before it lets go of the file system; and its key is enabled."""
-        complete = backup.state in COMPLETE or backup.id in self._account.shelf("final-backups").values()
-        return complete and self.key(backup) not in self._account.shelf(KEYS)
+        complete = backup.state in COMPLETE or backup.id in self._account.table("final-backups").values()
+        return complete and self.key(backup) not in self._account.table(KEYS)
 
     def expires(self, backup: Any) -> float:
         """When it is let go: by its tag, or by AWS Backup."""

@@ -44,7 +44,7 @@ class Hasher:
         fleet = state.fleet
         every = (*fleet.volumes, *fleet.efs, *fleet.fsx, *fleet.fsx_volumes)
         due = sorted((at, getattr(what, "__qualname__", "partial")) for at, _, what in account._due)
-        tables = [table for name, table in state.shelves.items() if name != "tokens"]
+        tables = [table for name, table in state.tables.items() if name != "tokens"]
         parts: list[tuple[Piece, ...] | str] = [
             *(self._text(one) for one in every),
             str([event.at for event in fleet.events[-4:]]),

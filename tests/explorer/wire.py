@@ -126,7 +126,7 @@ class Wire(CallMeter):
         def ask() -> Any:
             assert self.simulator
             account = self.simulator.account
-            account.settle()
+            account.run_due()
             if writes or self.faulty:
                 return getattr(client, method)(**parameters)
             state = 0 if action.startswith(ASIDE) else id(account._state)

@@ -107,7 +107,7 @@ class Witness:
             self.says("I2", "unwarned", f"{operation}, and no warning of it was ever delivered")
         if operation in REMOVES and self.world.deletes:
             # What was changed after the last look cannot be compared.
-            main, policies = None, None if facts.disturbed else before.shelves.get("efs-policies", {})
+            main, policies = None, None if facts.disturbed else before.tables.get("efs-policies", {})
             if facts.was:
                 main = facts.was[0]
             elif not facts.disturbed:
@@ -207,7 +207,7 @@ class Witness:
                 )
 
     def _check_file_system_policy(self, was: str | None, back: Any, reported: str) -> None:
-        now = self._account.shelf("efs-policies").get(back.id)
+        now = self._account.table("efs-policies").get(back.id)
         before, after = (None if one is None else json.loads(one) for one in (was, now))
         if before != after and "policy" not in reported:
             self.says("I4", "restored-stale/policy", "the file system's policy is not what it was when it was removed")

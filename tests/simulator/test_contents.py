@@ -56,7 +56,7 @@ def test_a_checkpoint_brings_back_everything_that_was_there_and_due() -> None:
     before, clock = there.checkpoint(), there.clock.advanced
     number = there.number()
     there.clock.advance(61)
-    there.settle()
+    there.run_due()
     there.remove(id_)
     there.restore(before)
     there.clock.restore(clock)
@@ -64,5 +64,5 @@ def test_a_checkpoint_brings_back_everything_that_was_there_and_due() -> None:
     assert there.now == NOW
     assert there.number() == number
     there.clock.advance(61)
-    there.settle()
+    there.run_due()
     assert done == ["due", "due"]

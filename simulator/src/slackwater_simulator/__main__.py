@@ -70,7 +70,7 @@ def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
     return mixed_fleet(options.resources, seed=options.seed, regions=regions or ("ap-northeast-1",), **chosen), None
 
 
-def _until_closed(stop: threading.Event) -> None:
+def _until_stdin_ends(stop: threading.Event) -> None:
     sys.stdin.buffer.read()
     stop.set()
 
@@ -94,8 +94,8 @@ def _options() -> argparse.Namespace:
     )
     fleets = ["demo", "mixed", "hard", "labelled", "organization"]
     parser.add_argument("--fleet", choices=fleets, default="demo", metavar="NAME", help=_FLEETS)
-    for name, usual, meaning in _NUMBERS:
-        parser.add_argument(name, type=type(usual), default=usual, metavar="N", help=f"{meaning} (default: {usual:g})")
+    for name, usual, text in _NUMBERS:
+        parser.add_argument(name, type=type(usual), default=usual, metavar="N", help=f"{text} (default: {usual:g})")
     parser.add_argument(
         "--regions",
         metavar="R,R",
@@ -140,7 +140,7 @@ def main() -> int:
         sys.stdout.write(json.dumps(where) + "\n")
         sys.stdout.flush()
         if options.exit_with_stdin:
-            threading.Thread(target=_until_closed, args=(stop,), daemon=True).start()
+            threading.Thread(target=_until_stdin_ends, args=(stop,), daemon=True).start()
         else:
             sys.stderr.write(_how_to_scan(simulator.url, rfc3339(fleet.now), fleet.regions))
             sys.stderr.flush()

@@ -19,7 +19,7 @@ from .telemetry import Telemetry
 
 type Checkpoint = Mapping[str, Any]
 """An account as it was, with what was due then: `Account.restore` goes back to it."""
-type Shelves = Mapping[str, Mapping[str, Any]]
+type Tables = Mapping[str, Mapping[str, Any]]
 
 CLIENT: Final = "client"
 """Anyone who uses a resource."""
@@ -42,12 +42,12 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All that exists from `since` on (epoch seconds). Shelves hold what else services keep, by name and key."""
+    """All that exists from `since` on (epoch seconds). Tables hold what else services keep, by name and key."""
 
     fleet: Fleet
     since: float = float("-inf")
     backups: Mapping[str, Backup] = field(default_factory=dict)
-    shelves: Shelves = field(default_factory=dict)
+    tables: Tables = field(default_factory=dict)
     contents: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, tuple[Version, ...]] = field(default_factory=dict)
 
@@ -75,7 +75,7 @@ class Account:
         self.late = Late()
         self.backups_show = True
         self.lock = threading.RLock()
-        self._moment: float | None = None
+        self._action_due_at: float | None = None
         self._due: list[tuple[float, int, Callable[[], object]]] = []
         self._numbers = 0
         self._former: deque[State] = deque(maxlen=_REMEMBERED)
@@ -90,7 +90,7 @@ class Account:
 
     @property
     def now(self) -> int:
-        return int(self.fleet.now + self.clock.elapsed if self._moment is None else self._moment)
+        return int(self.fleet.now + self.clock.elapsed if self._action_due_at is None else self._action_due_at)
 
     @property
     def fleet(self) -> Fleet:
@@ -106,9 +106,9 @@ class Account:
     def backup(self, backup_id: str) -> Backup | None:
         return self._state.backups.get(backup_id)
 
-    def shelf(self, name: str) -> Mapping[str, Any]:
+    def table(self, name: str) -> Mapping[str, Any]:
         """What a service keeps under a name, by key."""
-        return self._state.shelves.get(name, {})
+        return self._state.tables.get(name, {})
 
     def kept[T](self, key: object, make: Callable[[], T]) -> T:
         """Something made of this state, made when first asked for."""
@@ -147,14 +147,14 @@ class Account:
         contents = {key: text for key, text in self._state.contents.items() if key != resource_id}
         self.change(fleet=replace(self.fleet, **left), contents=contents)
 
-    def keep(self, shelf: str, key: str, value: Any) -> None:
-        """Put a value, which nobody alters in place, on a shelf."""
-        self.change(shelves={**self._state.shelves, shelf: {**self.shelf(shelf), key: value}})
+    def keep(self, table: str, key: str, value: Any) -> None:
+        """Put a value, which nobody alters in place, into a table."""
+        self.change(tables={**self._state.tables, table: {**self.table(table), key: value}})
 
-    def forget(self, shelf: str, key: str) -> None:
-        """Take a value off a shelf, if it is there."""
-        left = {name: value for name, value in self.shelf(shelf).items() if name != key}
-        self.change(shelves={**self._state.shelves, shelf: left})
+    def forget(self, table: str, key: str) -> None:
+        """Remove a value from a table, if it is there."""
+        left = {name: value for name, value in self.table(table).items() if name != key}
+        self.change(tables={**self._state.tables, table: left})
 
     def put_backup(self, backup: Backup) -> None:
         """A backup, new or in the place of the one with its id."""
@@ -185,7 +185,7 @@ class Account:
         with self.lock:
             heapq.heappush(self._due, (self.now + seconds, self.number(), action))
 
-    def settle(self) -> None:
+    def run_due(self) -> None:
         """Do all that is due by now, in its order."""
         if not self._due or self._due[0][0] > self.now:
             return
@@ -193,10 +193,10 @@ class Account:
             limit = self.now
             try:
                 while self._due and self._due[0][0] <= limit:
-                    self._moment, _, action = heapq.heappop(self._due)
+                    self._action_due_at, _, action = heapq.heappop(self._due)
                     action()
             finally:
-                self._moment = None
+                self._action_due_at = None
 
     def checkpoint(self) -> Checkpoint:
         """The account as it is now. The clock is not part of it. Costs microseconds."""
@@ -286,8 +286,8 @@ class Account:
         """Another resource with the same id and name, made just now, with other contents."""
         with self.lock:
             resource: Any = self._there(resource_id, object)
-            moment = {"launched": self.now} if isinstance(resource, Instance) else {"created": self.now}
-            self.put(replace(resource, **moment))
+            times = {"launched": self.now} if isinstance(resource, Instance) else {"created": self.now}
+            self.put(replace(resource, **times))
             self.fill(resource_id, f"what the {self.number()}. to be called {resource_id} holds")
 
     def set_key(self, key_arn: str, state: str) -> None:
@@ -300,7 +300,7 @@ class Account:
 
     def key_state(self, key_arn: str) -> str:
         """The state of a KMS key: enabled, unless somebody changed it."""
-        state = self.shelf("kms-disabled").get(key_arn, "Enabled")
+        state = self.table("kms-disabled").get(key_arn, "Enabled")
         return state if isinstance(state, str) else "Disabled"
 
     def lock_vault(self, vault: str) -> None:
@@ -372,7 +372,7 @@ class Account:
             telemetry=self._telemetry(state),
             _made=self._made if present else {},
             _live=False,
-            _moment=None,
+            _action_due_at=None,
             _shown=shown,
         )
         return shown

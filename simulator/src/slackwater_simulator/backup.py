@@ -103,7 +103,7 @@ def guarded(vault: str, action: str) -> None:
 
 def _unlocked(call: Call, vault: str) -> None:
     """Refuse to change or delete what a Vault Lock protects."""
-    if call.account.shelf("locked-vaults").get(vault):
+    if call.account.table("locked-vaults").get(vault):
         why = f"Backup vault {vault} is locked: its recovery points cannot be changed."
         raise AwsError("InvalidRequestException", why)
 
@@ -209,7 +209,7 @@ def delete_recovery_point(call: Call) -> Reply:
     point = point_of(call, call.input["RecoveryPointArn"], vault)
     guarded(vault, "backup:DeleteRecoveryPoint")
     _unlocked(call, vault)
-    restoring = any(each.point == point.id and not each.ended for each in call.account.shelf("restore-jobs").values())
+    restoring = any(each.point == point.id and not each.ended for each in call.account.table("restore-jobs").values())
     if point.state != "COMPLETED" or restoring:
         raise AwsError("InvalidResourceStateException", f"{point.id} is {point.state}, or being restored.")
     call.account.put_backup(replace(point, state="DELETING"))

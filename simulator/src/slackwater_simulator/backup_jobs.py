@@ -16,7 +16,7 @@ BACKUP_SECONDS: Final = 1_200
 RESTORE_SECONDS: Final = 1_500
 BACKUPS: Final = "backup-jobs"
 RESTORES: Final = "restore-jobs"
-"""Shelves."""
+"""Tables."""
 SOURCE: Final = "aws:backup:source-resource"
 """The tag that AWS Backup puts on what it restored."""
 _METADATA: Final = frozenset(
@@ -53,10 +53,10 @@ class Job:
         return self.state in ("COMPLETED", "FAILED")
 
 
-def _job(call: Call, shelf: str, job_id: str) -> Job:
-    job: Job | None = call.account.shelf(shelf).get(job_id)
+def _job(call: Call, table: str, job_id: str) -> Job:
+    job: Job | None = call.account.table(table).get(job_id)
     if job is None or job.region != call.region:
-        raise backup.absent(f"{shelf.partition('-')[0].capitalize()} job {job_id} does not exist.")
+        raise backup.absent(f"{table.partition('-')[0].capitalize()} job {job_id} does not exist.")
     return job
 
 
@@ -74,8 +74,8 @@ def _described(call: Call, job: Job) -> Json:
     }
 
 
-def _changed(account: Account, shelf: str, job_id: str, **parts: Any) -> None:
-    account.keep(shelf, job_id, replace(account.shelf(shelf)[job_id], **parts))
+def _changed(account: Account, table: str, job_id: str, **parts: Any) -> None:
+    account.keep(table, job_id, replace(account.table(table)[job_id], **parts))
 
 
 # --- Backups ----------------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def start_backup_job(call: Call) -> Reply:
         _begin(call.account, system, job, tags)
         return job.id
 
-    jobs = call.account.shelf(BACKUPS)
+    jobs = call.account.table(BACKUPS)
     made = once(call, "IdempotencyToken", "InvalidParameterValueException", lambda job_id: job_id in jobs, make)
     whole = _backup(call, _job(call, BACKUPS, made))
     names = ("BackupJobId", "RecoveryPointArn", "CreationDate", "IsParent")
@@ -146,7 +146,7 @@ def _begin(account: Account, system: ElasticFileSystem, job: Job, tags: Mapping[
 
 
 def _run_backup(account: Account, job_id: str) -> None:
-    job: Job = account.shelf(BACKUPS)[job_id]
+    job: Job = account.table(BACKUPS)[job_id]
     if job.state == "CREATED":
         _changed(account, BACKUPS, job_id, state="RUNNING")
         if account.backups_show and isinstance(account.find(job.of), ElasticFileSystem):
@@ -154,7 +154,7 @@ def _run_backup(account: Account, job_id: str) -> None:
 
 
 def _finish_backup(account: Account, job_id: str) -> None:
-    job: Job = account.shelf(BACKUPS)[job_id]
+    job: Job = account.table(BACKUPS)[job_id]
     if job.state != "RUNNING":
         return
     system, point = account.find(job.of), account.backup(job.point)
@@ -177,7 +177,7 @@ def _finish_backup(account: Account, job_id: str) -> None:
 def fail_backup_job(account: Account, job_id: str, why: str = "The backup failed.") -> None:
     """Let a backup job that has not ended fail; it leaves no recovery point."""
     with account.lock:
-        account.drop_backup(account.shelf(BACKUPS)[job_id].point)
+        account.drop_backup(account.table(BACKUPS)[job_id].point)
         _changed(account, BACKUPS, job_id, state="FAILED", message=why, done=account.now)
 
 
@@ -188,7 +188,7 @@ def describe_backup_job(call: Call) -> Reply:
 
 def list_backup_jobs(call: Call) -> Reply:
     """Jobs of the Region, the newest first."""
-    jobs: list[Job] = [*call.account.shelf(BACKUPS).values()]
+    jobs: list[Job] = [*call.account.table(BACKUPS).values()]
     found = (_backup(call, job) for job in reversed(jobs) if job.region == call.region)
     return backup.listed(call, "BackupJobs", found)
 
@@ -238,7 +238,7 @@ def start_restore_job(call: Call) -> Reply:
         account.after(RESTORE_SECONDS, lambda: _finish_restore(account, job.id, point))
         return job.id
 
-    jobs = call.account.shelf(RESTORES)
+    jobs = call.account.table(RESTORES)
     made = once(call, "IdempotencyToken", "InvalidParameterValueException", lambda job: job in jobs, make)
     return json_reply(call, {"RestoreJobId": made})
 
@@ -281,7 +281,7 @@ def _fresh(call: Call, metadata: dict[str, str], tags: dict[str, str]) -> Elasti
 
 
 def _run_restore(account: Account, job_id: str, fresh: ElasticFileSystem) -> None:
-    if account.shelf(RESTORES)[job_id].state != "PENDING":
+    if account.table(RESTORES)[job_id].state != "PENDING":
         return
     if any(system.token == fresh.token for system in account.all(ElasticFileSystem, fresh.region)):
         fail_restore_job(account, job_id, f"A file system with the creation token {fresh.token} exists.")
@@ -292,7 +292,7 @@ def _run_restore(account: Account, job_id: str, fresh: ElasticFileSystem) -> Non
 
 
 def _finish_restore(account: Account, job_id: str, point: Backup) -> None:
-    job: Job = account.shelf(RESTORES)[job_id]
+    job: Job = account.table(RESTORES)[job_id]
     if job.state != "RUNNING":
         return
     system = account.find(job.into)

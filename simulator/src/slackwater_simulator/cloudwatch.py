@@ -66,13 +66,13 @@ class Result:
     status: str = "Complete"
 
 
-def _moment(value: object) -> float:
+def _epoch(value: object) -> float:
     return float(value) if isinstance(value, int | float) else float(instant(str(value).replace("+00:00", "Z")))
 
 
 def _window(call: Call) -> Window:
     now, fleet_now = call.account.now, call.account.fleet.now
-    start, end = _moment(call.input["StartTime"]), _moment(call.input["EndTime"])
+    start, end = _epoch(call.input["StartTime"]), _epoch(call.input["EndTime"])
     if start >= end:
         raise _invalid("The parameter StartTime must be less than the parameter EndTime.")
     age = now - start

@@ -29,7 +29,7 @@ _SIZES = {
 _IOPS = {"gp3": (3_000, 80_000), "io1": (100, 64_000), "io2": (100, 256_000)}
 _THROUGHPUT = (125, 2_000)
 """MiB/s, gp3."""
-_SHELF, _TOKENS = "ec2-modifications", "ec2-volume-tokens"
+_MODIFICATIONS, _TOKENS = "ec2-modifications", "ec2-volume-tokens"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def create_volume(call: Call) -> Reply:
     account, input_ = call.account, {key: value for key, value in call.input.items() if key != "ClientToken"}
     token = call.input.get("ClientToken")
     key = f"{call.region}/{token}"
-    if token and (earlier := account.shelf(_TOKENS).get(key)):
+    if token and (earlier := account.table(_TOKENS).get(key)):
         first, asked = earlier
         if asked != input_:
             raise AwsError("IdempotentParameterMismatch", "The client token was used before, with other parameters.")
@@ -208,7 +208,7 @@ def modify_volume(call: Call) -> Reply:
     account, volume = call.account, ec2.volume_of(call)
     if volume.phase:
         raise AwsError("IncorrectState", f"Volume {volume.id} is {volume.phase}.")
-    earlier: tuple[Modification, ...] = account.shelf(_SHELF).get(volume.id, ())
+    earlier: tuple[Modification, ...] = account.table(_MODIFICATIONS).get(volume.id, ())
     if earlier and earlier[-1].state in ("modifying", "optimizing"):
         why = f"Volume {volume.id} is currently in modification state {earlier[-1].state}."
         raise AwsError("IncorrectModificationState", why)
@@ -216,16 +216,16 @@ def modify_volume(call: Call) -> Reply:
         why = f"You've reached the maximum modification rate per volume limit: {volume.id}."
         raise AwsError("VolumeModificationRateExceeded", why)
     modification = Modification(volume, _changed(call, volume), account.now)
-    account.keep(_SHELF, volume.id, (*earlier, modification))
+    account.keep(_MODIFICATIONS, volume.id, (*earlier, modification))
     account.after(MODIFYING_S, lambda: _becomes(account, volume.id, "optimizing"))
     account.after(MODIFICATION_S, lambda: _becomes(account, volume.id, "completed"))
     return xml_reply(call, {"volumeModification": _modification(call, modification)})
 
 
 def _becomes(account: Account, volume_id: str, state: str) -> None:
-    *others, last = account.shelf(_SHELF)[volume_id]
+    *others, last = account.table(_MODIFICATIONS)[volume_id]
     ended = account.now if state == "completed" else None
-    account.keep(_SHELF, volume_id, (*others, replace(last, state=state, ended=ended)))
+    account.keep(_MODIFICATIONS, volume_id, (*others, replace(last, state=state, ended=ended)))
     now = account.find(volume_id)
     if state == "optimizing" and isinstance(now, Volume):
         names = ("type", "iops", "throughput", "size_gib", "multi_attach")
@@ -260,13 +260,13 @@ _MODIFICATION_FILTERS: dict[str, Callable[[Modification], str]] = {
 
 def describe_volumes_modifications(call: Call) -> Reply:
     """The newest change of each volume."""
-    shelf, ids = call.account.shelf(_SHELF), call.input.get("VolumeId")
+    table, ids = call.account.table(_MODIFICATIONS), call.input.get("VolumeId")
     for each in ids or ():
-        if ec2.owned(call, each, Volume).id not in shelf:
+        if ec2.owned(call, each, Volume).id not in table:
             code = "InvalidVolumeModification.NotFound"
             raise AwsError(code, f"Modification for volume '{each}' does not exist.")
     changes: list[Modification] = [
-        each[-1] for key, each in shelf.items() if each[-1].before.region == call.region and (not ids or key in ids)
+        each[-1] for key, each in table.items() if each[-1].before.region == call.region and (not ids or key in ids)
     ]
     found = ec2.filtered(call, changes, _MODIFICATION_FILTERS)
     return ec2.paged(call, found, "volumeModificationSet", lambda each: _modification(call, each), keep=False)

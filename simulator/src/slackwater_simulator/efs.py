@@ -6,7 +6,7 @@ from .resources import AccessPoint, ElasticFileSystem, MountTarget, Replication
 from .wire import AwsError, Call, Json, Reply, json_reply, known, page_of, page_offset, page_size, tag_list, token
 
 POLICIES = "efs-policies"
-"""A shelf: file-system policies."""
+"""A table: file-system policies."""
 PAGE = 100
 """File systems a page, fixed (EFS API reference, DescribeFileSystems)."""
 
@@ -239,7 +239,7 @@ def describe_backup_policy(call: Call) -> Reply:
 def describe_file_system_policy(call: Call) -> Reply:
     """A file system's own policy; most have none."""
     system = find(call)
-    policy = call.account.shelf(POLICIES).get(system.id)
+    policy = call.account.table(POLICIES).get(system.id)
     if policy is None:
         raise AwsError("PolicyNotFound", f"No policy found for file system '{system.id}'.", 404)
     return json_reply(call, {"FileSystemId": system.id, "Policy": policy})

@@ -32,7 +32,7 @@ def _not_authorized(call: Call) -> str:
     return f"User: {who} is not authorized to perform: {call.action}"
 
 
-def _closed(call: Call) -> str:
+def _scp_text(call: Call) -> str:
     """How a service says that a service control policy denies it: EC2 in its own way, and without a resource."""
     denied, why = _not_authorized(call), "with an explicit deny in a service control policy"
     if call.service == "ec2":
@@ -87,7 +87,7 @@ class Faults:
         with self._lock:
             self.latency_ms = self._first_latency
             self._denied: set[str] = set()
-            self._closed: set[str] = set()
+            self._denied_places: set[str] = set()
             self._buckets: dict[str, _Bucket] = {}
             self._pages: tuple[int, int] | None = None
             self._limited: dict[str, dict[str, _Limited]] = {kind: {} for kind in _LIMITED}
@@ -99,7 +99,7 @@ class Faults:
 
     def close(self, place: str) -> None:
         """Refuse, as a service control policy would, a Region (but for what is in none), or one action in it."""
-        self._closed.add(place)
+        self._denied_places.add(place)
 
     def throttle(self, action: str, per_second: float, burst: float = 1) -> None:
         """Let `per_second` requests a second through, after `burst` at once; a rate of 0 refuses all."""
@@ -208,8 +208,8 @@ class Faults:
     def check(self, call: Call) -> None:
         """Raise what stands in the way of a call."""
         denied, status, throttled, throttled_status = _REFUSALS.get(call.service, _USUAL)
-        if not self._closed.isdisjoint((call.region, _names(call)[0])) and call.service not in _GLOBAL:
-            raise AwsError(denied, _closed(call), status)
+        if not self._denied_places.isdisjoint((call.region, _names(call)[0])) and call.service not in _GLOBAL:
+            raise AwsError(denied, _scp_text(call), status)
         if not self._denied.isdisjoint(_names(call)):
             why = f"{_not_authorized(call)} because no identity-based policy allows the action"
             raise AwsError(denied, why, status)

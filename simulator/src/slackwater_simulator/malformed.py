@@ -132,7 +132,7 @@ def _unasked(results: list[Json], _: random.Random) -> None:
     results.append({**results[0], "Id": "unasked"})
 
 
-def _told_twice(results: list[Json], chance: random.Random) -> None:
+def _repeated(results: list[Json], chance: random.Random) -> None:
     """A metric answered twice, each time otherwise."""
     if with_points := [one for one in results if one["Values"]]:
         one = chance.choice(with_points)
@@ -186,7 +186,7 @@ WAYS: Final[Mapping[str, Way]] = {
     "shifted": _of_metrics(_shifted),
     "left-out": _of_metrics(_left_out),
     "unasked": _of_metrics(_unasked),
-    "told-twice": _of_metrics(_told_twice),
+    "told-twice": _of_metrics(_repeated),
     "unordered": _points(_unordered),
     "twice": _points(_twice),
     "outside": _points(_outside),

@@ -25,9 +25,9 @@ def instant(text: str) -> int:
     return calendar.timegm(time.strptime(text.strip().upper().removesuffix("Z").partition(".")[0], "%Y-%m-%dT%H:%M:%S"))
 
 
-def rfc3339(moment: int, fraction: str = "") -> str:
-    """A moment as AWS writes it."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + fraction + "Z"
+def rfc3339(epoch_s: int, fraction: str = "") -> str:
+    """Epoch seconds as AWS writes it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(epoch_s)) + fraction + "Z"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,7 +338,7 @@ class StorageVirtualMachine:
 class Backup:
     """A snapshot, a recovery point (`id` is its ARN) or an FSx backup of the resource `of`, begun at `made`.
 
-    `contents` stands for the data at that moment. `detail` is what else its service knows of it.
+    `contents` stands for the data at that time. `detail` is what else its service knows of it.
     """
 
     id: str

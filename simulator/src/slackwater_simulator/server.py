@@ -61,7 +61,7 @@ _OPERATIONS = {
     "pricing": operations(pricing),
     "sts": operations(sts),
 }
-_TOLD = ("id", "kind", "of", "region", "made", "state", "tags", "bytes", "contents")
+_SHOWN = ("id", "kind", "of", "region", "made", "state", "tags", "bytes", "contents")
 """Of a backup; the rest is its service's own."""
 _DEEDS = frozenset(
     {"attach", "detach", "tag", "untag", "use", "work", "replace"}
@@ -163,7 +163,7 @@ class Simulator:
         """Move the simulated clock on; what is due by then is done."""
         self.clock.advance(seconds)
         for account in self.accounts:
-            account.settle()
+            account.run_due()
 
     def before(self, action: str, callback: Callable[[], object]) -> None:
         """Run something right before each call of an action is answered, until `reset`."""
@@ -240,7 +240,7 @@ class Simulator:
             time.sleep(slow["seconds"])
         for callback in tuple(self._before.get(call.action, ())):
             callback()
-        call.account.settle()
+        call.account.run_due()
 
     def _spoiled(self, call: Call, reply: Reply) -> Reply:
         """Return the reply as faults leave it."""
@@ -304,7 +304,7 @@ class Simulator:
     def _own_answer(self, method: str, name: str, given: Json) -> Json | None:
         """Calls, truth, the clock and what is there; or reset, faults, and what other people do to the account."""
         account = self.accounts[given.get("account", self.fleet.account)]
-        account.settle()
+        account.run_due()
         if method == "GET":
             return self._shown(account, name, given)
         match name:
@@ -333,7 +333,7 @@ class Simulator:
             case "exists" | "contents":
                 return {name: getattr(account, name)(given["id"])}
             case "backups":
-                return {name: [{part: getattr(each, part) for part in _TOLD} for each in account.backups()]}
+                return {name: [{part: getattr(each, part) for part in _SHOWN} for each in account.backups()]}
         return None
 
     @staticmethod

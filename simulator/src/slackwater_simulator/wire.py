@@ -215,11 +215,11 @@ def failure(call: Call | None, error: AwsError) -> Reply:
             detail = {"ErrorCode": error.code, "Message": error.message, **error.detail}
         type_ = _CONTENT_TYPES[call.protocol]
         return Reply(as_json(detail), type_, error.status, {"x-amzn-ErrorType": error.code})
-    said: Json = {"Code": error.code, "Message": error.message}
+    error_fields: Json = {"Code": error.code, "Message": error.message}
     if call is not None and call.service == "ec2":
-        body = xml({"Response": {"Errors": {"Error": said}, "RequestID": REQUEST_ID}})
+        body = xml({"Response": {"Errors": {"Error": error_fields}, "RequestID": REQUEST_ID}})
     else:
-        body = xml({"ErrorResponse": {"Error": {"Type": "Sender"} | said, "RequestId": REQUEST_ID}})
+        body = xml({"ErrorResponse": {"Error": {"Type": "Sender"} | error_fields, "RequestId": REQUEST_ID}})
     return Reply(f"{_XML}{body}".encode(), _CONTENT_TYPES["ec2"], error.status)
 
 
@@ -309,7 +309,7 @@ def once(call: Call, token: str, code: str, there: Callable[[str], bool], make: 
         return make()
     key = f"{call.region}/{call.action}/{given}"
     asked = json.dumps({name: value for name, value in call.input.items() if name != token}, sort_keys=True)
-    before, made = call.account.shelf("tokens").get(key, ("", ""))
+    before, made = call.account.table("tokens").get(key, ("", ""))
     if made and there(made):
         if before != asked:
             raise AwsError(code, f"{token} {given} was given before, with other parameters.")

@@ -18,10 +18,10 @@ GROUPS = 5
 """The most security groups of one mount target."""
 _LEAST_MIBPS = 1.0
 _CHANGED = "efs-throughput-changed"
-"""A shelf: when a file system's throughput was last set to an amount, epoch seconds."""
+"""A table: when a file system's throughput was last set to an amount, epoch seconds."""
 
 _SUBNETS = "efs-subnets"
-"""A shelf: zones of subnets that mount targets were in."""
+"""A table: zones of subnets that mount targets were in."""
 
 
 def _empty(status: int = 200) -> Reply:
@@ -155,7 +155,7 @@ def update_file_system(call: Call) -> Reply:
     """
     account, system = call.account, _usable(call)
     mode, amount = _throughput(call, system)
-    set_at = account.shelf(_CHANGED).get(system.id)
+    set_at = account.table(_CHANGED).get(system.id)
     less = amount is not None and system.provisioned_mibps is not None and amount < system.provisioned_mibps
     held = system.mode == "provisioned" and set_at is not None and account.now < set_at + DAY
     if held and (mode != "provisioned" or less):
@@ -191,7 +191,7 @@ def create_mount_target(call: Call) -> Reply:
     account, system = call.account, _usable(call)
     wanted = str(call.input.get("SubnetId", ""))
     zones = {efs.subnet(call, call.region + letter): call.region + letter for letter in "abcd"}
-    zones |= account.shelf(_SUBNETS)
+    zones |= account.table(_SUBNETS)
     present = efs.targets(call)
     zones |= {each.subnet: each.az for _, each in present if each.subnet}
     if wanted not in zones:

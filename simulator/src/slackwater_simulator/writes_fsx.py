@@ -218,7 +218,7 @@ def delete_file_system(call: Call) -> Reply:
         return system.id
 
     once(call, TOKEN, INCOMPATIBLE, lambda _: True, go)
-    if final := call.account.shelf("final-backups").get(system.id):
+    if final := call.account.table("final-backups").get(system.id):
         answer[member.replace("Configuration", "Response")] = {"FinalBackupId": final}
     return json_reply(call, answer)
 

@@ -86,7 +86,7 @@ def test_a_restored_file_system_has_the_policy_and_the_tags_from_just_before_the
         assert restored
         made = there.account.find(restored.id or "")
         assert made.tags["data-class"] == "secret"
-        assert "Deny" in there.account.shelf("efs-policies")[made.id]
+        assert "Deny" in there.account.table("efs-policies")[made.id]
         if action == "backup:StartBackupJob":
             assert groups(there, made.id) == {NARROW}
 

@@ -51,19 +51,6 @@ def test_the_projects_own_list_refuses_a_word_and_accepts_an_exception(tmp_path:
     assert [*problems(path, rules)] == [f"{path}:2: twins: use 'negative control' instead of 'twins'"]
 
 
-def test_paths_that_are_not_checked_yet_are_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "plain_names.toml").write_text(RULES + '\n[unchecked]\npaths = ["old/"]\n')
-    monkeypatch.setattr("plain_names.__file__", str(tmp_path / "plain_names.py"))
-    monkeypatch.chdir(tmp_path)
-    for folder in ("old", "new"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "module.py").write_text("trouble = 1\n")
-    assert main(["old", "new"]) == 1
-    assert capsys.readouterr().out == "new/module.py:1: trouble: use 'issue' instead of 'trouble'\n"
-
-
 def test_a_word_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
     (path := tmp_path / "rules.toml").write_text('[use]\n"issue" = ["Trouble"]\n\n[exceptions]\n')
     with pytest.raises(ValueError, match="lower case only, not Trouble"):

@@ -102,8 +102,8 @@ def _steps(there: Deployment, stack: str, channel: str | None) -> Iterator[Step]
 
     arn = there.deployed.slack_secret_arn
     if arn is None:
-        said = f"the stack {stack} has none: deploy it with --parameter-overrides SlackSecretArn=…"
-        yield Step(what="secret", state="bad", said=said)
+        missing = f"the stack {stack} has none: deploy it with --parameter-overrides SlackSecretArn=…"
+        yield Step(what="secret", state="bad", said=missing)
         return
     try:
         secret = parse(Secret(there.session, arn)())

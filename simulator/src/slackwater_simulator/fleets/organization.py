@@ -21,7 +21,7 @@ _UNITS = (
     Unit(id="ou-sim0-suspended", name="Suspended", parent="r-sim0"),
 )
 _ENVIRONMENTS = {"ou-sim0-production": "production", "ou-sim0-staging0": "staging", "ou-sim0-sandbox0": "sandbox"}
-_CLOSED: tuple[State, ...] = ("SUSPENDED", "CLOSED", "PENDING_CLOSURE")
+_NOT_ACTIVE: tuple[State, ...] = ("SUSPENDED", "CLOSED", "PENDING_CLOSURE")
 _SMALL_KINDS = 5
 """Different small accounts; the others repeat them, ids and all: what they share takes memory once."""
 
@@ -51,7 +51,7 @@ def organization(
     def member(place: int) -> Member:
         number = numbers[place]
         if place >= accounts:
-            state = _CLOSED[place % len(_CLOSED)]
+            state = _NOT_ACTIVE[place % len(_NOT_ACTIVE)]
             return Member(id=number, name=f"gone-{place:04}", parent="ou-sim0-suspended", state=state)
         unit = units[0] if place < large else units[place % len(units)]
         environment = _ENVIRONMENTS[unit]

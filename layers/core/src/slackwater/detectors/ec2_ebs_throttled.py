@@ -200,11 +200,11 @@ def _stuck_points(balance: Series, limits: EbsThrottledLimits) -> Counter[int]:
 def _flag(load: Load, throttled: Sequence[Slow], seen: Seen, limits: EbsThrottledLimits) -> Flagged:
     kind, rates = load.kind, load.rates
     worst, slow = max(throttled, key=lambda one: sum(one.minutes)), [one.measure for one in throttled]
-    doubt = "The metrics show what came through. The volumes may have asked for more."
+    caveat = "The metrics show what came through. The volumes may have asked for more."
     if (weighting := load.instance.bandwidth_weighting) != "default":
-        doubt = f"Its bandwidth weighting is {weighting}, so its real limit differs a little."
+        caveat = f"Its bandwidth weighting is {weighting}, so its real limit differs a little."
     if not any(one.checks.present for one in throttled):
-        doubt = "CloudWatch has no exceeded checks for it. The finding rests on its balance alone."
+        caveat = "CloudWatch has no exceeded checks for it. The finding rests on its balance alone."
     confirmed, names = any(one.confirmed for one in throttled), " and ".join(one.name for one in slow)
     return Flagged(
         summary=(
@@ -220,7 +220,7 @@ def _flag(load: Load, throttled: Sequence[Slow], seen: Seen, limits: EbsThrottle
         ),
         advice=_advice(load, slow, seen, limits),
         fingerprint_inputs=(kind.id, names, confirmed),
-        caveats=(doubt, "A batch that still ends in time needs no change."),
+        caveats=(caveat, "A batch that still ends in time needs no change."),
     )
 
 

@@ -104,19 +104,19 @@ def _flag(file_system: EfsFileSystem, tag: str, quiet_hours: int, clients: Serie
     waits = f"A job that waits for longer than {quiet_hours} hours looks the same. Check that it is over."
     moved = f"{moved_bytes / MIB:,.1f} MiB moved without a client, probably by AWS Backup or a lifecycle transition."
     silent = "CloudWatch published nothing instead of zeros, although it was recording."
-    doubts = advice.caveats((moved, moved_bytes), (silent, not clients.present))
+    caveats = advice.caveats((moved, moved_bytes), (silent, not clients.present))
     return Flagged(
         summary=f"{efs.describe(file_system)} of a job ({tag}), and no client in {quiet_hours} hours",
-        confidence="medium" if doubts else "high",
+        confidence="medium" if caveats else "high",
         evidence=(
             Evidence("Hours without a client", quiet_hours, "hours"),
             Evidence("Created for a job", tag, "words"),
             efs.sum_of("Clients connected, by five minutes", clients, "connection-minutes"),
             *efs.facts(file_system),
         ),
-        advice=efs.removal(file_system, sure=not doubts),
+        advice=efs.removal(file_system, sure=not caveats),
         fingerprint_inputs=(tag, file_system.mount_targets > 0, size_class(file_system.total_bytes)),
-        caveats=(waits, *doubts, *advice.protection(file_system)),
+        caveats=(waits, *caveats, *advice.protection(file_system)),
     )
 
 

@@ -89,13 +89,13 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
         advice=efs.removal(file_system, sure=sure),
         fingerprint_inputs=(file_system.mount_targets > 0, size_class(file_system.total_bytes)),
         caveats=(
-            *_doubts(data_bytes, metered_bytes, zeros_are_real=zeros_are_real, lost_days=recorded.missing),
+            *_caveats(data_bytes, metered_bytes, zeros_are_real=zeros_are_real, lost_days=recorded.missing),
             *advice.protection(file_system),
         ),
     )
 
 
-def _doubts(data_bytes: float, metered_bytes: float, *, zeros_are_real: bool, lost_days: int) -> tuple[str, ...]:
+def _caveats(data_bytes: float, metered_bytes: float, *, zeros_are_real: bool, lost_days: int) -> tuple[str, ...]:
     """The reasons for medium confidence."""
     who = "probably by AWS Backup, a replication, a lifecycle transition or AWS Transfer Family."
     metadata = f"{size_words(metered_bytes)} of I/O without data, probably metadata, were metered"

@@ -60,7 +60,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
         connected = f"{minutes:,.0f} minutes in {limits.quiet_days} days"
         return Fine(f"clients were connected for {connected}, so it had a mount target")
     unread = "CloudWatch did not return all of its metrics" if seen.could_not_read(*needs) else None
-    doubt = _doubt(metered, efs.recorded(file_system, seen, stored, samples)) or unread
+    unsure = _unsure(metered, efs.recorded(file_system, seen, stored, samples)) or unread
     moving = (
         "EFS does not report when the last mount target was deleted. The file system may be moving to another VPC, or"
         " AWS Transfer Family may use it."
@@ -69,13 +69,13 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
         summary=f"{efs.describe(file_system)} that nothing can mount: it has no mount target",
         confidence="medium",
         evidence=(*efs.facts(file_system), efs.sum_of("Metered I/O per day", metered, "bytes")),
-        advice=efs.removal(file_system, sure=not doubt),
+        advice=efs.removal(file_system, sure=not unsure),
         fingerprint_inputs=(size_class(file_system.total_bytes),),
-        caveats=(moving, *caveats((f"{doubt}. Slackwater does not delete it.", doubt)), *protection(file_system)),
+        caveats=(moving, *caveats((f"{unsure}. Slackwater does not delete it.", unsure)), *protection(file_system)),
     )
 
 
-def _doubt(metered: Series, recorded: Series) -> str | None:
+def _unsure(metered: Series, recorded: Series) -> str | None:
     """Why a service that needs no mount target may use it. None if there is no sign of that."""
     if moved := sum(metered.present):
         return f"{size_words(moved)} of I/O were metered in {len(metered)} days, by AWS Backup or another service"

@@ -203,8 +203,8 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
     if elastic:
         return replace(flagged, confidence="low" if holes else "medium", caveats=holes)
     shorter = (SHORTER.format(binary_rate_words(minute)),) if minute > min(carried) else ()
-    doubt = shorter or holes or demand.by_day.missing or len(demand.by_day) < LOOK_BACK_DAYS
-    return replace(flagged, confidence="medium" if doubt else "high", caveats=(*holes, *shorter, efs_throughput.WAIT))
+    unsure = shorter or holes or demand.by_day.missing or len(demand.by_day) < LOOK_BACK_DAYS
+    return replace(flagged, confidence="medium" if unsure else "high", caveats=(*holes, *shorter, efs_throughput.WAIT))
 
 
 def _surely_costs_more(demand: Demand, seen: Seen, amount: int) -> bool:

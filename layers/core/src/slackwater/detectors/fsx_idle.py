@@ -83,14 +83,14 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     counts = [seen.finished(found[fsx.samples(one)], since) for one in metrics]
     lost_minutes = max(unless_decided(fsx.lost_minutes(*pair)) for pair in zip(recorded, counts, strict=True))
     sparse = any(min(one.present, default=0) < fsx.DAY_MINUTES for one in counts) and not (lost or lost_minutes)
-    quiet, probes, reads = len(recorded[0]) - lost, sum(found[METADATA].present), silent[0]
-    doubts = advice.caveats(
+    quiet, checks, reads = len(recorded[0]) - lost, sum(found[METADATA].present), silent[0]
+    caveats = advice.caveats(
         (f"CloudWatch did not record {lost} earlier days, when a monthly job may have run.", lost),
         (f"CloudWatch did not record it for {lost_minutes:,.0f} minutes, when a client may have come.", lost_minutes),
         ("CloudWatch has less than one point a minute, so a client may have come in between.", sparse),
-        (f"{probes:,.0f} metadata operations came without a client, probably from FSx's own health checks.", probes),
+        (f"{checks:,.0f} metadata operations came without a client, probably from FSx's own health checks.", checks),
     )
-    whole, kept_days = quiet >= SURE_DAYS and not doubts, file_system.automatic_backup_days
+    whole, kept_days = quiet >= SURE_DAYS and not caveats, file_system.automatic_backup_days
     return Flagged(
         summary=f"{fsx.describe(file_system)}, and no {'client' if shows_clients else 'operation'} for {quiet} days",
         confidence="high" if whole and shows_clients else "medium",
@@ -104,7 +104,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
         ),
         advice=(_delete(file_system, volumes, sure=whole), *_smallest(file_system)),
         fingerprint_inputs=(file_system.storage_gib, file_system.throughput_mb_s or 0, file_system.iops or 0),
-        caveats=(*doubts, *advice.protection(file_system)),
+        caveats=(*caveats, *advice.protection(file_system)),
     )
 
 

@@ -198,7 +198,7 @@ def _flag(
     meant = Evidence("Volumes that may be meant", ", ".join(names), "words")
     more = f" and {len(names) - NAMED_CANDIDATES} more" if len(names) > NAMED_CANDIDATES else ""
     shown = ", ".join(names[:NAMED_CANDIDATES]) + more
-    doubt = f"The writes may be those of any of these volumes: {shown}. Check at the clients."
+    which = f"The writes may be those of any of these volumes: {shown}. Check at the clients."
     async_export = Remedy(
         kind="small-files",
         inputs={  # of five minutes
@@ -228,7 +228,7 @@ def _flag(
         advice=(AT_THE_CLIENTS,),
         fingerprint_inputs=(*sorted(entries), *(one.id for one in candidates)),
         covers=(volume.file_system_id,),
-        caveats=(doubt if names else nfs.ASYNC_CAVEAT, "More IOPS or throughput do not help while the export is sync."),
+        caveats=(which if names else nfs.ASYNC_CAVEAT, "More IOPS or throughput do not help while the export is sync."),
         remedies=() if names else (async_export,),  # async on the wrong volume risks its data and speeds up nothing
     )
 

@@ -136,7 +136,7 @@ def work(inputs: EfsVsEbs, known: Known) -> Answer[Costs]:
         ebs_usd=ebs_usd,
         break_even_allocated_gib=even,
         break_even_ratio=even / float(use.mean_gib) if even is not None and use.mean_gib else None,
-        cheaper=_cheaper(efs_usd, ebs_usd) if suffices else None,
+        cheaper=_lower_cost(efs_usd, ebs_usd) if suffices else None,
         efs_hours=float(use.hours),
         ebs_hours=float(ebs_hours),
         used_mean_gib=float(use.mean_gib),
@@ -228,7 +228,7 @@ def _integrated(points: list[tuple[float, float]]) -> _Use:
     )
 
 
-def _cheaper(efs_usd: Decimal | None, ebs_usd: Decimal | None) -> Literal["efs", "ebs", "equal"] | None:
+def _lower_cost(efs_usd: Decimal | None, ebs_usd: Decimal | None) -> Literal["efs", "ebs", "equal"] | None:
     if efs_usd is None or ebs_usd is None:
         return None
     if efs_usd.quantize(MICRO_USD) == ebs_usd.quantize(MICRO_USD):

@@ -151,7 +151,7 @@ class Draw:
     def _on(self, second: int, chosen: Callable[[time.struct_time], bool]) -> list[int]:
         midnights = (self.now // DAY * DAY - day * DAY for day in range(CYCLE // DAY + 1))
         moments = [midnight + second for midnight in midnights if chosen(time.gmtime(midnight))]
-        return [moment for moment in moments if self.now - CYCLE < moment <= self.now]
+        return [time for time in moments if self.now - CYCLE < time <= self.now]
 
     # --- Curves -------------------------------------------------------------------------------------------------------
 

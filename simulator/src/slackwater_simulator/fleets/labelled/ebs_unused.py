@@ -347,7 +347,7 @@ def _moments(d: Draw, chosen: Callable[[time.struct_time], bool]) -> list[int]:
     second = d.integer(DAY)
     midnights = (d.now // DAY * DAY - day * DAY for day in range(_HISTORY_DAYS))
     moments = [midnight + second + d.integer(600) for midnight in midnights if chosen(time.gmtime(midnight))]
-    return [moment for moment in moments if moment < d.now - HOUR]
+    return [time for time in moments if time < d.now - HOUR]
 
 
 def _weekly(d: Draw) -> list[int]:

@@ -211,7 +211,7 @@ def _limit(d: Draw, kind: str) -> _Limit:
     return _Limit(ebs.baseline_iops * size, ebs.maximum_iops * size, size)
 
 
-def _wants(kinds: tuple[str, ...], wanted: Callable[[Draw, _Limit], Floats]) -> One:
+def _asks(kinds: tuple[str, ...], wanted: Callable[[Draw, _Limit], Floats]) -> One:
     """Return what plants an instance of one of these types, whose volumes want so many bytes a second by the minute."""
 
     def one(d: Draw) -> Instance:
@@ -295,11 +295,11 @@ def _resized(d: Draw) -> Instance:
     return _working(d, large, _bytes(large), done, telemetry=telemetry, **d.started(started))
 
 
-def _until(d: Draw, old: Mapping[str, Floats], moment: int, then: Mapping[str, float]) -> Telemetry:
+def _until(d: Draw, old: Mapping[str, Floats], change: int, then: Mapping[str, float]) -> Telemetry:
     """Metrics of an instance's former type; later the new type's, constant, where it publishes them."""
     ones = d.signal(np.ones(MINUTES))
-    before = {name: given(d.signal(values), until=moment - 600) for name, values in old.items()}
-    after = {name: given(ones, scale=value, since=moment) for name, value in then.items()}
+    before = {name: given(d.signal(values), until=change - 600) for name, values in old.items()}
+    after = {name: given(ones, scale=value, since=change) for name, value in then.items()}
     return {name: (*before[name], *after.get(name, ())) for name in before}
 
 
@@ -324,27 +324,27 @@ EC2_EBS_THROTTLED_ISSUES: Rows = {
     "long-batch: A batch that outlasts the burst.": _long_batch,
     "weekly: The same once a week.": lambda d: _long_batch(d, 7),
     # More than the baseline for most of the day; the rhythm's top is at two thirds.
-    "working-days: Its users want too much all day.": _wants(
+    "working-days: Its users want too much all day.": _asks(
         _BURSTING,
         lambda d, limit: (
             limit.baseline * 0.1 + np.minimum(d.working_days() * 1.5, 1.0) * limit.between(d.uniform(0.35, 0.6))
         ),
     ),
-    "no-burst: A type without burst, at its limit for hours.": _wants(
+    "no-burst: A type without burst, at its limit for hours.": _asks(
         _FLAT, lambda d, limit: limit.batch(d, d.uniform(150, 600), limit.most * d.uniform(1.05, 1.3))
     ),
     "restarted: Throttled, restarted, throttled.": lambda d: _long_batch(d, 1, **d.started(d.ago(d.uniform(2, 6)))),
 }
 EC2_EBS_THROTTLED_CONTROLS: Rows = {
-    "in-time: A batch that the burst carries.": _wants(_BURSTING, _in_time),
+    "in-time: A batch that the burst carries.": _asks(_BURSTING, _in_time),
     # All but the last of the burst every night: it is low for an hour then, and nothing waits.
-    "half-hour: A batch that takes the whole half hour.": _wants(
+    "half-hour: A batch that takes the whole half hour.": _asks(
         ("t3.medium", "t3.large", "m5.large", "c5.large", "t4g.large"),
         lambda d, limit: limit.batch(d, 28, limit.most * 0.995),
     ),
-    "below: Less than the baseline.": _wants((*_BURSTING, *_FLAT), _below),
+    "below: Less than the baseline.": _asks((*_BURSTING, *_FLAT), _below),
     "volume-bound: Its volume is the limit.": _volume_bound,
-    "minutes: Minutes at the limit, here and there.": _wants(_FLAT, _minutes),
+    "minutes: Minutes at the limit, here and there.": _asks(_FLAT, _minutes),
     "resized: Throttled, until it was made larger.": _resized,
 }
 EC2_EBS_THROTTLED_UNKNOWN: Rows = {

@@ -1,8 +1,8 @@
 """Instances whose network credits run out, or that live on them every day, and instances that are slow otherwise.
 
 Not drawn, because the truth is in doubt:
-- `ec2-network-throttled`: demand of 1 to 1.5 times the baseline, which gets most of what it wants, and credits that are
-  gone for less than an hour. Without the driver's counters nobody can tell a peer's limit at just the baseline from
+- `ec2-network-throttled`: demand of 1 to 1.5 times the baseline, which gets most of what it asks for, and credits that
+  are gone for less than an hour. Without the driver's counters nobody can tell a peer's limit at just the baseline from
   throttling: such peers have an agent here;
 - `ec2-network-over-baseline`: rates within half of the baseline above it, which noise hides; times of 20 to 45 minutes;
   and a job of every second or third day, which may have run on five days of a fortnight or not.
@@ -44,7 +44,7 @@ def _base(kind: str) -> float:
 def _instance(
     d: Draw,
     kind: str,
-    wants: Floats,
+    demand: Floats,
     burst_minutes: float,
     *,
     way: Way = "both",
@@ -52,15 +52,15 @@ def _instance(
     then: Callable[[], dict[str, Any]] = dict,
     **more: Any,
 ) -> Instance:
-    """Plant an instance that wants to move so many bytes a second by the minute, as its network credits allow.
+    """Plant an instance that tries to move so many bytes a second by the minute, as its network credits allow.
 
     `then` draws more of its settings. One of them, `resized`, is when it was started as another type that carries all.
     """
-    passed, held = network_buckets(wants, _base(kind), TYPES[kind].peak_bytes, burst_minutes)
+    passed, held = network_buckets(demand, _base(kind), TYPES[kind].peak_bytes, burst_minutes)
     more |= then()
     if resized := more.pop("resized", None):
         started, larger = resized
-        carried = np.minimum(wants, 0.9 * _base(larger)) * MINUTE
+        carried = np.minimum(demand, 0.9 * _base(larger)) * MINUTE
         passed = np.where(np.arange(MINUTES) * MINUTE + d.origin < started, passed, carried)
         kind, more = larger, more | d.started(started, days=300, off_s=900)
     metered = np.round(passed * np.clip(d.random.normal(0.992, d.uniform(0.001, 0.008), MINUTES), 0.95, 1.02))
@@ -86,9 +86,9 @@ def _agent(d: Draw) -> Agent:
     return d.pick(*agents)
 
 
-def _any_way(d: Draw, kind: str, wants: Floats, burst_minutes: float, **more: Any) -> Instance:
+def _any_way(d: Draw, kind: str, demand: Floats, burst_minutes: float, **more: Any) -> Instance:
     """Plant an instance whose traffic goes one way or both, with or without an agent."""
-    return _instance(d, kind, wants, burst_minutes, **{"way": _way(d), "agent": _agent(d), **more})
+    return _instance(d, kind, demand, burst_minutes, **{"way": _way(d), "agent": _agent(d), **more})
 
 
 def _gaps(d: Draw, share: tuple[float, float], most_times: int, most: float = np.inf) -> Instance:
@@ -119,8 +119,8 @@ def _transfer(d: Draw, kind: str = "") -> tuple[str, Floats, float]:
     starts = _starts(d)
     if minutes > 12 * 60:
         starts = [min(d.ago(1.2) - int(minutes) * MINUTE, d.ago(d.uniform(3, 11)))]
-    wants = d.runs(starts, minutes, rate, base * d.uniform(0.001, 0.1)) * d.wobble()
-    return kind, wants, burst
+    demand = d.runs(starts, minutes, rate, base * d.uniform(0.001, 0.1)) * d.wobble()
+    return kind, demand, burst
 
 
 def _overdrawn(d: Draw, kind: str = "", **more: Any) -> Instance:
@@ -134,8 +134,8 @@ def _throttled_since(d: Draw) -> Instance:
     base, peak = _base(kind), TYPES[kind].peak_bytes
     rate, burst = min(base * 20, peak), d.spread(5, 20)
     minutes = burst * (peak - base) / (rate - base) + d.uniform(60, 240)
-    wants = d.runs(d.daily(), min(minutes, 1_000), rate, base * 0.02) * d.wobble()
-    return _instance(d, kind, wants, burst, **d.started(d.ago(d.uniform(3, 8))))
+    demand = d.runs(d.daily(), min(minutes, 1_000), rate, base * 0.02) * d.wobble()
+    return _instance(d, kind, demand, burst, **d.started(d.ago(d.uniform(3, 8))))
 
 
 def _in_time(d: Draw) -> Instance:
@@ -149,11 +149,11 @@ def _in_time(d: Draw) -> Instance:
     starts = d.daily(every) if every < 30 else [d.ago(d.uniform(1, 12))]
     if every < 4:  # longer ones so often live on credits, which another detector reports
         minutes = min(minutes, 20)
-    wants = d.runs(starts, max(minutes, 1), rate, base * d.uniform(0.001, 0.1)) * np.minimum(d.wobble(), 1.3)
-    return _any_way(d, kind, wants, burst)
+    demand = d.runs(starts, max(minutes, 1), rate, base * d.uniform(0.001, 0.1)) * np.minimum(d.wobble(), 1.3)
+    return _any_way(d, kind, demand, burst)
 
 
-def _settles_below(d: Draw) -> Instance:
+def _drops_below(d: Draw) -> Instance:
     kind = d.pick(*BURSTING)
     base = _base(kind)
     starts = d.daily(d.integer(1, 8))
@@ -185,8 +185,8 @@ def _single_flow(d: Draw) -> Instance:
     kind = d.pick(*(name for name, kind in TYPES.items() if kind.bursts and kind.baseline_gbps > 5.5))
     rate = min(625e6, _base(kind) * 0.9)
     starts = d.daily(d.integer(1, 8))
-    wants = d.runs(starts, d.uniform(60, 500), rate, 2e6) * d.around(0.01)
-    return _instance(d, kind, wants, 30, way=_way(d))
+    demand = d.runs(starts, d.uniform(60, 500), rate, 2e6) * d.around(0.01)
+    return _instance(d, kind, demand, 30, way=_way(d))
 
 
 def _cpu_bound(d: Draw) -> Instance:
@@ -204,8 +204,8 @@ def _cpu_bound(d: Draw) -> Instance:
 def _without_burst(d: Draw, starts: Callable[[Draw], list[int]]) -> Instance:
     """Peak equals baseline: it has no credits to live on, or to lose."""
     kind = d.pick(*FLAT)
-    wants = d.runs(starts(d), d.uniform(60, 600), TYPES[kind].peak_bytes * 2, 1e6) * d.wobble()
-    return _instance(d, kind, wants, 0, way=_way(d))
+    demand = d.runs(starts(d), d.uniform(60, 600), TYPES[kind].peak_bytes * 2, 1e6) * d.wobble()
+    return _instance(d, kind, demand, 0, way=_way(d))
 
 
 EC2_NETWORK_THROTTLED_ISSUES: Rows = {
@@ -218,7 +218,7 @@ EC2_NETWORK_THROTTLED_ISSUES: Rows = {
 }
 EC2_NETWORK_THROTTLED_CONTROLS: Rows = {
     "in-time: Bursts that the credits carry.": _in_time,
-    "settles-below: A burst, then its own lower rate.": _settles_below,
+    "settles-below: A burst, then its own lower rate.": _drops_below,
     "peer-elsewhere: A peer's limit below the baseline.": lambda d: _peer(d, d.spread(0.1, 0.85), agent=_agent(d)),
     "peer-at-baseline: A peer's limit; no packet held.": lambda d: _peer(
         d, d.uniform(0.92, 0.99), agent=d.pick("plain", "typed")
@@ -252,8 +252,8 @@ def _every_day(d: Draw, starts: list[int] | None = None, kind: str = "", **more:
     kind, burst, minutes = kind or d.pick(*SMALL), d.uniform(20, 60), d.uniform(45, 200)
     rate = _within_credits(d, kind, burst, minutes)
     rest = _base(kind) * d.uniform(0.001, 0.1)
-    wants = d.runs(d.daily() if starts is None else starts, minutes, rate, rest) * d.wobble()
-    return _any_way(d, kind, wants, burst, **more)
+    demand = d.runs(d.daily() if starts is None else starts, minutes, rate, rest) * d.wobble()
+    return _any_way(d, kind, demand, burst, **more)
 
 
 def _once(d: Draw) -> Instance:
@@ -276,8 +276,8 @@ def _both_ways(d: Draw) -> Instance:
     """A proxy at six to nine tenths of its baseline for hours, in and out: together more than it."""
     kind, share = d.pick(*SMALL), d.uniform(0.6, 0.9)
     busy = d.runs(d.daily(), d.uniform(60, 1_200), share, 0.05)
-    wants = _base(kind) * busy * d.around(0.02)
-    return _instance(d, kind, wants, 30)
+    demand = _base(kind) * busy * d.around(0.02)
+    return _instance(d, kind, demand, 30)
 
 
 def _resized(d: Draw) -> Instance:

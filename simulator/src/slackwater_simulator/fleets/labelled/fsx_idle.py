@@ -73,8 +73,8 @@ def _moved_away(d: Draw) -> FsxFileSystem:
 
 def _probed(d: Draw) -> FsxFileSystem:
     asked = d.runs(d.daily(), d.uniform(1, 10), 1.0)
-    probes = given(d.published(asked), scale=d.spread(1, 20), digits=0)
-    return _made(d, _WITH_CLIENTS, telemetry={"MetadataOperations": probes})
+    checks = given(d.published(asked), scale=d.spread(1, 20), digits=0)
+    return _made(d, _WITH_CLIENTS, telemetry={"MetadataOperations": checks})
 
 
 def _openzfs_replica(d: Draw) -> FsxFileSystem:

@@ -130,7 +130,7 @@ def test_one_that_does_not_show_yet_is_asked_for_by_the_same_token(world) -> Non
 def test_one_that_was_made_is_found_even_where_the_token_is_forgotten(world) -> None:
     cleanup = world.deleted(world.backed_up())
     first = world.restorer.restore(cleanup)
-    world.account.forget("ec2-volume-tokens", next(iter(world.account.shelf("ec2-volume-tokens"))))
+    world.account.forget("ec2-volume-tokens", next(iter(world.account.table("ec2-volume-tokens"))))
     assert world.restorer.restore(cleanup) == first
     assert len(world.volumes) == 1
 
