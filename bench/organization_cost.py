@@ -6,6 +6,7 @@ Nothing here is measured: the whole is what its parts cost, times how many there
 
 import re
 import statistics
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -238,18 +239,17 @@ def _about(found: Mapping[str, Any], as_of: str) -> str:
     samples = ", ".join(
         f"{sum(scan['targets'] for scan in found['scans'][kind]['0'])} {kind}" for kind in (EMPTY, SMALL, LARGE)
     )
-    return (
+    text = (
         f"Measured on {found['at']}: {found['plan']['accounts']:,} accounts of the simulated organization with"
-        f" {sum(counts.values()):,} targets to scan. {counts[EMPTY]:,} of them hold nothing, {counts[SMALL]:,} about 40"
-        f" resources and {counts[LARGE]} about {found['resources'] // 2:,} each; all detectors are on, and there are\n"
-        f"{findings:,} findings. Planning and publishing are measured whole; of the targets some of each kind "
-        f"({samples}) were"
-        " scanned by what ScanFunction runs, in batches of"
-        f" {found['plan']['batch']}, and are counted as often as there are such. A call to an account waits"
-        f" {AWS_LATENCY_MS} ms, one to\nthe bucket or the table {STORE_LATENCY_MS} ms. Prices are those of"
-        f" [an idle month](running-cost.md), us-east-1, {as_of}, before free tiers; those with * were not seen"
-        " on AWS's own page."
+        f" {sum(counts.values()):,} targets. {counts[EMPTY]:,} of them are empty, {counts[SMALL]:,} hold about 40"
+        f" resources each, and {counts[LARGE]} about {found['resources'] // 2:,} each. All detectors are on, and there"
+        f" are {findings:,} findings. Planning and publishing are measured whole. Of the targets, ScanFunction's code"
+        f" scans a sample ({samples}) in batches of {found['plan']['batch']}; the result of each kind is multiplied by"
+        f" its number of targets. A call to an account waits {AWS_LATENCY_MS} ms, one to the bucket or the table"
+        f" {STORE_LATENCY_MS} ms. Prices are those of [an idle month](running-cost.md), us-east-1, {as_of}, before free"
+        " tiers. A * marks a price that was not seen on AWS's own page."
     )
+    return textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False)
 
 
 def _parts(parts: Sequence[Part], again: Part) -> str:
@@ -284,18 +284,19 @@ def _parts(parts: Sequence[Part], again: Part) -> str:
         for call, count in part.calls.items():
             total[call.partition(":")[0]] += round(count * part.count)
     calls = ", ".join(f"{service} {count:,}" for service, count in total.most_common())
-    return "\n".join([*lines, "", f"Calls of a whole audit: {calls}."])
+    whole = textwrap.fill(f"Calls of a whole audit: {calls}.", 120, break_on_hyphens=False)
+    return "\n".join([*lines, "", whole])
 
 
 def _empty(empty: Part, at: Mapping[str, Price]) -> str:
     lines = bill(quantities([replace(empty, count=1)]), at)
     calls = ", ".join(f"`{call}`" for call in sorted(empty.calls) if call.partition(":")[0] not in OUR_OWN)
-    largest = " and ".join(f"{line.usd:.6f} are {line.what}" for line in lines[:2])
-    return (
-        f"**An empty region costs {_few(empty.asked())} calls and {usd_of(lines):.6f} USD**: {calls}. Of the money "
-        f"{largest}."
-        " Nothing is asked of CloudWatch, CloudTrail or the price list where there is nothing to ask about."
+    largest = " and ".join(f"{line.what} ({line.usd:.6f})" for line in lines[:2])
+    text = (
+        f"**An empty region costs {_few(empty.asked())} calls and {usd_of(lines):.6f} USD**: {calls}. The largest parts"
+        f" are {largest}. Slackwater does not call CloudWatch, CloudTrail or the price list for it."
     )
+    return textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False)
 
 
 def _times(first: Sequence[Part], again: Sequence[Part], cold: Mapping[str, float], at: Mapping[str, Price]) -> str:

@@ -135,12 +135,10 @@ def _noun(audit: AuditDetailDocument) -> str:
 
 def _draw_outcome(outcome: OutcomeDocument, noun: str, console: Console) -> None:
     unpriced = f" ({outcome['unpriced']:,} unpriced)" if outcome["unpriced"] else ""
+    usd = f"{Decimal(outcome['monthly_savings_usd']):,.2f} USD a month with performance fixes{unpriced}"
+    console.print(Text(f"{count(outcome['findings'], 'finding')}, {usd}."))
     console.print(
-        Text(
-            f"{count(outcome['findings'], 'finding')}, {Decimal(outcome['monthly_savings_usd']):,.2f} USD a "
-            f"month{unpriced}:"
-            f" {outcome['opened']:,} opened, {outcome['changed']:,} changed, {outcome['resolved']:,} resolved."
-        )
+        Text(f"{outcome['opened']:,} opened, {outcome['changed']:,} changed, {outcome['resolved']:,} resolved.")
     )
     console.print(
         Text(
@@ -153,7 +151,7 @@ def _draw_outcome(outcome: OutcomeDocument, noun: str, console: Console) -> None
 
 def _what(audit: AuditDocument) -> str:
     """What it was to do; a failed audit's policy may never have been read."""
-    detectors = ", ".join(audit["detectors"]) or "every detector that is on"
+    detectors = ", ".join(audit["detectors"]) or "all enabled detectors"
     regions = ", ".join(audit["regions"]) or "the policy's regions"
     asked = f"{detectors}, in {regions}."
     if audit["policy_version"]:

@@ -671,8 +671,12 @@ def test_the_headline_says_how_much_is_not_of_high_confidence(make) -> None:
     unsure = make.finding("10.00", id="b", confidence="medium", resource=make.volume("v-2"))
     low = make.finding("30.00", id="c", confidence="low", resource=make.volume("v-3"))
 
-    assert words(page(make.scan(sure, unsure)).inside["sum"]).endswith("2 findings · a third at medium confidence")
-    assert words(page(make.scan(sure, unsure, low)).inside["sum"]).endswith("two thirds at medium or low confidence")
+    assert words(page(make.scan(sure, unsure)).inside["sum"]).endswith(
+        "2 findings · a third of the savings at medium confidence"
+    )
+    assert words(page(make.scan(sure, unsure, low)).inside["sum"]).endswith(
+        "two thirds of the savings at medium or low confidence"
+    )
 
 
 @pytest.mark.parametrize(

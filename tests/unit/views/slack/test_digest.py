@@ -746,7 +746,7 @@ def test_owners_of_new_findings_are_mentioned_once_in_the_digest_and_never_in_it
 
     assert mentioned([first]) == ["U0ZERO", "S0GROUP"]
     assert mentioned(thread) == []
-    assert "For <@U0ZERO> (4), <!subteam^S0GROUP> (4)" in first.text
+    assert "For <@U0ZERO> (4), <!subteam^S0GROUP> (4), and 4 findings without an owner in Slack\n" in first.text
 
 
 def test_what_changed_or_is_resolved_mentions_nobody() -> None:

@@ -265,7 +265,7 @@ def _move(service: str, before: tuple[Change, ...], way: Alternative) -> Advice 
     trial = " Try it with your own writes first, because small ones wait longer there." if service == "efs" else ""
     return Advice(
         action=f"move-to-{service}",
-        summary=f"{way.summary}.{trial} Copy to it with AWS DataSync, {THEN}",
+        summary=f"Move to {way.summary}.{trial} Copy to it with AWS DataSync, {THEN}",
         changes=None if way.changes is None else difference((*before, *way.changes), ()),
         risk="Only for clients that speak NFS. They mount another address, and AWS bills both during the copy.",
         reversible=True,

@@ -290,7 +290,7 @@ class CleanupSection(Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """A validated policy. `limits` has every detector that is on, by id; `version` identifies its text."""
+    """A validated policy. `limits` has each enabled detector, by id; `version` identifies its text."""
 
     limits: Mapping[str, Limits]
     scan: ScanSection = field(default_factory=ScanSection)

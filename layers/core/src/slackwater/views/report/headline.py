@@ -85,8 +85,8 @@ def short_dollars(usd: Decimal) -> str:
 
 
 def confidence(totals: TotalsDocument, findings: Iterable[FindingDocument], usd: Decimal, *, whole: bool) -> str:
-    """The part of the waste that is not of high confidence: `a third at medium confidence`; empty if unknown or no
-    waste.
+    """The part of the waste that is not of high confidence: `a third of the savings at medium confidence`; empty if
+    unknown or no waste.
     """
     sure = totals.get("high_confidence_usd")
     if sure is None or not usd:
@@ -97,7 +97,7 @@ def confidence(totals: TotalsDocument, findings: Iterable[FindingDocument], usd:
     levels = {finding["confidence"] for finding in findings if finding["kind"] == "waste" and whole} - {"high"}
     level = "medium" if levels == {"medium"} else "low" if levels == {"low"} else "medium or low"
     share = next((words for upper, words in SHARES if rest < upper), "nearly all")
-    return f"{share} at {level} confidence"
+    return f"{share} of the savings at {level} confidence"
 
 
 def top_fixes(findings: Iterable[FindingDocument]) -> list[Fix]:

@@ -149,7 +149,7 @@ def _label(news: News, one: FindingNews) -> str:
 
 
 def _mentions(news: News) -> list[Block]:
-    """Return one paragraph that mentions the owners of new findings, each person or group once."""
+    """Return one paragraph that mentions the owners of new findings, each person or group once. Empty without any."""
     findings = Counter(
         news.people[owner] for one in news.new if (owner := one.entry.evidence.owner) and owner in news.people
     )
@@ -159,8 +159,10 @@ def _mentions(news: News) -> list[Block]:
     for number, (id_, many) in enumerate(findings.most_common(MENTIONED)):
         runs += [run(", ")] if number else []
         runs += [mention(id_), run(f" ({many:,})")]
-    left = len(findings) - MENTIONED
-    return [paragraph(*runs, *([run(f" and {count(left, 'other owner')}")] if left > 0 else []))]
+    left, rest = len(findings) - MENTIONED, len(news.new) - findings.total()
+    runs += [run(f" and {count(left, 'other owner')}")] if left > 0 else []
+    runs += [run(f", and {count(rest, 'finding')} without an owner in Slack")] if rest else []
+    return [paragraph(*runs)]
 
 
 def _headline(news: News) -> str:
