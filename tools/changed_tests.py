@@ -35,6 +35,7 @@ DETECTORS = "slackwater.detectors."
 LEVELS = 3
 """How many imports may lie between a changed module and a test of it."""
 EVERY_DETECTOR = "tests/unit/detectors"
+ONE_RESOURCE = "tests/contract/aws/inventory/test_one.py"
 
 
 def module_of(path: str) -> str | None:
@@ -62,7 +63,7 @@ def touched(changed: Collection[str], imports: Mapping[str, Collection[str]]) ->
     for path in sorted(changed):
         yield from nearest(path, imports)
     if any(str(module_of(path)).startswith(DETECTORS) for path in changed):
-        yield from (EVERY_DETECTOR, *DEMO)
+        yield from (EVERY_DETECTOR, *DEMO, ONE_RESOURCE)
 
 
 def nearest(path: str, imports: Mapping[str, Collection[str]]) -> list[str]:

@@ -28,9 +28,11 @@ def demo() -> str:
         SystemExit: The demo failed, missed an issue or flagged a look-alike.
     """
     with tempfile.TemporaryDirectory() as folder:
-        command = [Path(sys.executable).with_name("slackwater"), "demo", "--quiet", "--output", folder]
+        command = [Path(sys.executable).with_name("slackwater"), "demo", "--quiet"]
         colours = {"FORCE_COLOR": "1", "COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
-        done = subprocess.run(command, check=False, env=os.environ | colours, capture_output=True, text=True)
+        done = subprocess.run(
+            command, check=False, cwd=folder, env=os.environ | colours, capture_output=True, text=True
+        )
     if done.returncode:
         raise SystemExit(
             f"{done.stdout}{done.stderr}\nError: the demo exited with {done.returncode}. If a detector flags something"

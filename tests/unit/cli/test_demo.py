@@ -113,7 +113,7 @@ def test_terminal_report_and_slack_say_the_same_figure_first(shown: Demo) -> Non
     assert re.search(rf'<h1 id="sum">\s*<span class="big">Save {re.escape(short)}</span>', page)
     assert f"Exactly ${figure} a month" in page
     assert f"<title>Slackwater: {len(doc['findings'])} findings, ${figure} a month</title>" in page
-    assert f" findings: ${figure} a month can be saved, " in head["text"]["text"]
+    assert f" findings: ${figure} a month can be saved" in head["text"]["text"]
     assert about["elements"][0]["text"].endswith(" · In 1 region of account 123456789012.")
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from changed_tests import DEMO, EVERY_DETECTOR, imported, module_of, touched
+from changed_tests import DEMO, EVERY_DETECTOR, ONE_RESOURCE, imported, module_of, touched
 
 SOURCES = {
     "tests/unit/engine/test_plan.py": "from slackwater.engine.plan import query_of\n",
@@ -22,7 +22,7 @@ SOURCES = {
         ("layers/core/src/slackwater/model/resources.py", ["tests/unit/engine/test_merge.py"]),
         ("tests/world.py", ["tests/unit/engine/test_merge.py"]),
         ("tests/contract/test_far.py", ["tests/contract/test_far.py"]),
-        ("layers/core/src/slackwater/detectors/efs_idle.py", [EVERY_DETECTOR, *DEMO]),
+        ("layers/core/src/slackwater/detectors/efs_idle.py", [EVERY_DETECTOR, *DEMO, ONE_RESOURCE]),
         ("layers/core/src/slackwater/engine/evaluation.py", ["tests/contract/test_far.py"]),
         ("layers/core/src/slackwater/engine/never_tested.py", []),
         ("tests/unit/cli/conftest.py", ["tests/unit/cli"]),
