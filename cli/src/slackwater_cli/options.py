@@ -63,6 +63,10 @@ StackRegionOption = Annotated[
     typer.Option("--stack-region", metavar="R", help="Region of that stack, instead of AWS_REGION or the profile's."),
 ]
 DetailsOption = Annotated[bool, typer.Option("--details", help="Show evidence, commands and caveats of each finding.")]
+ResourceOption = Annotated[
+    str | None,
+    typer.Option("--resource", metavar="NAME", help="Show only this resource's findings, in detail: its name or id."),
+]
 STACK: Final = "slackwater"
 
 LISTED: Final = """\b

@@ -73,8 +73,8 @@ def draw_scan(
         details: Show each finding with its evidence, commands and caveats instead of one line.
         command: What the user ran, without options on how to show it. The hints at the end add to it.
     """
-    waste, others = chosen(doc["findings"], top)
     _draw_headline(doc, console, is_demo=_is_demo(command))
+    waste, others = chosen(doc["findings"], top)
     if details:
         for fact in facts(doc):
             console.print(Text(fact))
@@ -87,6 +87,15 @@ def draw_scan(
     _draw_unknown(doc, console, REASONS_SHOWN if not details else None)
     _draw_gaps(doc, console, GAPS_SHOWN if not details else None)
     _draw_next(doc, len(waste) + len(others), console, details=details, command=command)
+
+
+def draw_resource(doc: ScanDocument, console: Console, *, name: str, command: str) -> None:
+    """The headline, and in detail the findings of the resources with this name or id."""
+    _draw_headline(doc, console, is_demo=_is_demo(command))
+    found = [one for one in doc["findings"] if name in (one["resource"]["name"], one["resource"]["id"])]
+    if not found:
+        console.print(Text(one_line(f"No finding of a resource with the name or id {name}.")))
+    _draw_details(((f"Findings of {one_line(name)}", found),), console, several=len(doc["scan"]["targets"]) > 1)
 
 
 def _is_demo(command: str) -> bool:

@@ -248,3 +248,19 @@ def test_the_demo_leaves_with_1_if_anything_disagrees(run, monkeypatch: pytest.M
     assert done.status == 1
     assert "MISSED" in done.out
     assert "Found 0 of 1 planted issues" in done.out
+
+
+def test_the_demo_shows_one_resource_in_detail(run, nowhere: Path) -> None:
+    by_name = run("demo", "--resource", "feature-film")
+    id_ = re.search(r"feature-film +(fs-\w+)", by_name.out)[1]
+
+    assert by_name.status == 0
+    assert by_name.out.count("https://") == 1, "a link to the console"
+    assert "Findings of feature-film\n" in by_name.out
+    assert " findings; 10 performance" in " ".join(by_name.out.split()), "the headline stays"
+    assert "planted" not in by_name.out
+    assert run("demo", "--resource", id_).out == by_name.out.replace("Findings of feature-film", f"Findings of {id_}")
+
+
+def test_a_resource_without_findings_is_said(run, nowhere: Path) -> None:
+    assert "No finding of a resource with the name or id nothing.\n" in run("demo", "--resource", "nothing").out

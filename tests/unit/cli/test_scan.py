@@ -530,3 +530,18 @@ def test_a_silent_endpoint_fails_soon_and_the_command_says_what_it_waits_for(
     assert done.status == 4
     assert "Waiting for AWS STS in ap-northeast-1 at http://127.0.0.1:" in done.err
     assert time.monotonic() - begun < 30, "60 seconds are one attempt of a patient session"
+
+
+def test_a_scan_shows_one_resource_in_detail(scan) -> None:
+    done = scan(*QUIET, "--resource", "reports-2024")
+
+    assert done.status == 0
+    assert "Findings of reports-2024\n" in done.out
+    assert done.out.count("https://") == 1, "a link to the console"
+
+
+def test_one_resource_is_only_for_the_table(scan) -> None:
+    done = scan(*QUIET, "--resource", "reports-2024", "--format", "json")
+
+    assert (done.status, done.out) == (2, "")
+    assert "--resource goes with --format table" in done.err

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from slackwater_cli.exits import ExitStatus, UsageError
-from slackwater_cli.options import DetailsOption, as_typed
+from slackwater_cli.options import DetailsOption, ResourceOption, as_typed
 from slackwater_cli.output import output_file
 from slackwater_cli.streams import note, rendered, write
 
@@ -32,6 +32,7 @@ def demo(
         typer.Option(metavar="N", min=0, help="Findings to show (default 20, all with --details; 0 shows all)."),
     ] = None,
     details: DetailsOption = False,
+    resource: ResourceOption = None,
 ) -> None:
     """Scan a simulated account. Touches no AWS account.
 
@@ -52,7 +53,7 @@ def demo(
     from slackwater_cli import demo_slack
     from slackwater_cli.run import run_scan
     from slackwater_cli.simulated import simulated_account
-    from slackwater_cli.table import TOP, draw_scan
+    from slackwater_cli.table import TOP, draw_resource, draw_scan
     from slackwater_cli.verdicts import compared, draw_comparisons
 
     try:
@@ -79,9 +80,12 @@ def demo(
         deliver_report(render_report(doc, notice=NOTICE))
         deliver_slack(scan_json.dump(demo_slack.messages(doc, account.now, NOTICE)))
     shown = (0 if details else TOP) if top is None else top
-    command = as_typed(context, without=("top", "details"))
-    write(rendered(partial(draw_scan, doc, top=shown, details=details, command=command)))
-    write(rendered(partial(draw_comparisons, comparisons, details=details and not shown)))
+    command = as_typed(context, without=("top", "details", "resource"))
+    if resource is not None:
+        write(rendered(partial(draw_resource, doc, name=resource, command=command)))
+    else:
+        write(rendered(partial(draw_scan, doc, top=shown, details=details, command=command)))
+        write(rendered(partial(draw_comparisons, comparisons, details=details and not shown)))
     note(f"Wrote {output}: report.html (open it in a browser), findings.json, slack.json")
     if not done.complete:
         raise typer.Exit(ExitStatus.INCOMPLETE)

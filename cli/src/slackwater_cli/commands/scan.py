@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from datetime import timedelta
 from enum import StrEnum
@@ -24,6 +24,7 @@ from slackwater_cli.options import (
     ExternalIdOption,
     PolicyOption,
     ProfileOption,
+    ResourceOption,
     RoleOption,
     Severity,
     as_typed,
@@ -36,12 +37,14 @@ from slackwater_cli.streams import note, rendered, write
 from slackwater_cli.targets import regions_without_asking, targets_to_scan
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from slackwater.app.audit.document_file import ScanFile
     from slackwater.views.scan.document import ScanDocument
 
 
 TOP: Final = 20
-HOW_SHOWN: Final = ("format", "top", "details", "output", "record")
+HOW_SHOWN: Final = ("format", "top", "details", "resource", "output", "record")
 """Options that the hints at the end replace."""
 
 
@@ -78,6 +81,7 @@ def scan(
         ),
     ] = None,
     details: DetailsOption = False,
+    resource: ResourceOption = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file; - is standard output.")
     ] = None,
@@ -123,8 +127,9 @@ def scan(
     from slackwater.wiring.scan import clock
     from slackwater.wiring.settings import cache_dir
     from slackwater_cli.run import one_folder, scan_into
+    from slackwater_cli.table import draw_resource, draw_scan
 
-    _check_output(output, format, top, details=details)
+    _check_output(output, format, top, details=details, resource=resource)
     check_role(role_arn, external_id)
     if replay is not None:
         only_of_an_account = {
@@ -160,7 +165,10 @@ def scan(
                 note(f"Recorded in {record}; `slackwater recording show {record}` lists every string in it")
         shown = TOP if top is None else top
         command = as_typed(context, without=HOW_SHOWN)
-        deliver(_shown(scan_file, format, command, top=shown, details=details, to_terminal=file is None))
+        draw = partial(draw_scan, top=shown, details=details, command=command)
+        if resource is not None:
+            draw = partial(draw_resource, name=resource, command=command)
+        deliver(_shown(scan_file, format, draw, to_terminal=file is None))
         doc = scan_file.document()
         if file or format is not Format.TABLE:
             _say_what_was_found(doc)
@@ -168,7 +176,7 @@ def scan(
     raise typer.Exit(ended)
 
 
-def _check_output(output: str | None, format: Format, top: int | None, *, details: bool) -> None:
+def _check_output(output: str | None, format: Format, top: int | None, *, details: bool, resource: str | None) -> None:
     """Check that the options about the output go together.
 
     Raises:
@@ -180,6 +188,8 @@ def _check_output(output: str | None, format: Format, top: int | None, *, detail
         raise UsageError("--top goes with --format table; the others have everything")
     if details and format is not Format.TABLE:
         raise UsageError("--details goes with --format table; the other formats have every detail")
+    if resource is not None and format is not Format.TABLE:
+        raise UsageError("--resource goes with --format table; the other formats have every finding")
 
 
 def _replay(scan_file: ScanFile, path: Path, policy: Path | None, detectors: list[str], regions: list[str]) -> None:
@@ -225,15 +235,12 @@ def status(doc: ScanDocument, fail_on: Severity | None) -> ExitStatus:
 
 
 def _shown(
-    scan_file: ScanFile, format: Format, command: str, *, top: int, details: bool, to_terminal: bool
+    scan_file: ScanFile, format: Format, draw: Callable[[ScanDocument, Console], None], *, to_terminal: bool
 ) -> str | Iterable[str]:
-    """What is for programs piece by piece and whole; what is for people with the worst findings, which says how many
-    more, and how `command` shows them.
-    """
+    """All findings for programs, piece by piece. The worst ones for people; `draw` shows them in a terminal."""
     from slackwater.views.report import REPORT_FINDINGS, render_report
     from slackwater.views.scan import to_csv as scan_csv
     from slackwater.views.scan import to_markdown as scan_markdown
-    from slackwater_cli.table import draw_scan
 
     match format:
         case Format.JSON:
@@ -245,10 +252,7 @@ def _shown(
         case Format.MARKDOWN:
             return scan_markdown.render_document(scan_file.document(REPORT_FINDINGS))
         case _:
-            return rendered(
-                partial(draw_scan, scan_file.document(REPORT_FINDINGS), top=top, details=details, command=command),
-                to_terminal=to_terminal,
-            )
+            return rendered(partial(draw, scan_file.document(REPORT_FINDINGS)), to_terminal=to_terminal)
 
 
 def _say_what_was_found(doc: ScanDocument) -> None:
