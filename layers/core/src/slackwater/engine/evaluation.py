@@ -197,7 +197,8 @@ class EvaluationQueue:
         """Raise the error again, or return why the metrics cannot be collected."""
         question.rounds += 1
         if question.rounds > MAX_ROUNDS:
-            return self._broken(question, f"{BUG}: it asks without end: {needed.needs}")
+            names = ", ".join(dict.fromkeys(need.metric.name for need in needed.needs))
+            return self._broken(question, f"{BUG}: it needs more than {MAX_ROUNDS} rounds of metrics: {names}")
         try:
             for need in needed.needs:
                 window_of(need, self._now)
