@@ -247,7 +247,7 @@ def _about(found: Mapping[str, Any], as_of: str) -> str:
         f" scans a sample ({samples}) in batches of {found['plan']['batch']}; the result of each kind is multiplied by"
         f" its number of targets. A call to an account waits {AWS_LATENCY_MS} ms, one to the bucket or the table"
         f" {STORE_LATENCY_MS} ms. Prices are those of [an idle month](running-cost.md), us-east-1, {as_of}, before free"
-        " tiers. A * marks a price that was not seen on AWS's own page."
+        " tiers. A \\* marks a price that was not seen on AWS's own page."
     )
     return textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False)
 

@@ -12,8 +12,18 @@ from slackwater_simulator import Simulator, hostile_fleet, mixed_fleet
 
 MIB = 1 << 20
 DETECTORS = registry().keys()
-PLANTED = 28
-"""How many detectors have an example in the demo account. A new detector may come without one."""
+PLANTED = frozenset(
+    {
+        "ebs-burst-draining", "ebs-idle", "ebs-instance-bound", "ebs-on-stopped-instance", "ebs-outdated-type",
+        "ebs-surplus-iops", "ebs-surplus-size", "ebs-surplus-throughput", "ebs-unattached",
+        "ec2-cpu-credits-surcharged", "ec2-ebs-throttled", "ec2-idle", "ec2-network-over-baseline",
+        "ec2-network-throttled",
+        "efs-abandoned", "efs-cold-data", "efs-credits-draining", "efs-idle", "efs-orphaned",
+        "efs-serial-small-writes", "efs-single-client", "efs-single-zone-use", "efs-throughput-mismatch",
+        "fsx-idle", "fsx-oversized", "fsx-surplus-iops", "fsx-surplus-throughput", "fsx-sync-export",
+    }
+)  # fmt: skip
+"""Detectors with an example in the demo account. A new detector may come without one."""
 
 
 def test_the_proxy_bursts_to_350_megabytes_a_second_and_then_sticks_at_eight(metrics, planted):
@@ -146,7 +156,7 @@ def test_every_case_is_an_issue_or_the_control_of_one_and_has_a_story(demo):
         assert {*case.issues, *([case.control_of] if case.control_of else [])} <= DETECTORS
         assert case.story
         assert case.why
-    assert len({issue for case in demo.fleet.planted for issue in case.issues}) >= PLANTED
+    assert {issue for case in demo.fleet.planted for issue in case.issues} >= PLANTED
 
 
 def test_the_truth_is_served(demo):

@@ -135,7 +135,7 @@ def _noun(audit: AuditDetailDocument) -> str:
 
 def _draw_outcome(outcome: OutcomeDocument, noun: str, console: Console) -> None:
     unpriced = f" ({outcome['unpriced']:,} unpriced)" if outcome["unpriced"] else ""
-    usd = f"{Decimal(outcome['monthly_savings_usd']):,.2f} USD a month with performance fixes{unpriced}"
+    usd = f"{Decimal(outcome['monthly_savings_usd']):,.2f} USD a month, performance fixes included{unpriced}"
     console.print(Text(f"{count(outcome['findings'], 'finding')}, {usd}."))
     console.print(
         Text(f"{outcome['opened']:,} opened, {outcome['changed']:,} changed, {outcome['resolved']:,} resolved.")

@@ -65,7 +65,7 @@ StackRegionOption = Annotated[
 DetailsOption = Annotated[bool, typer.Option("--details", help="Show evidence, commands and caveats of each finding.")]
 ResourceOption = Annotated[
     str | None,
-    typer.Option("--resource", metavar="NAME", help="Show only this resource's findings, in detail: its name or id."),
+    typer.Option("--resource", metavar="NAME", help="Show only this resource, in detail: its name, id or ARN."),
 ]
 STACK: Final = "slackwater"
 
@@ -122,3 +122,15 @@ def policy_file(named: Path | None) -> Path | None:
         note(f"Policy: ./{DEFAULT_POLICY}")
         return DEFAULT_POLICY
     return named
+
+
+def check_resource(resource: str | None, top: int | None, *, details: bool) -> None:
+    """Check that --resource names something, and comes without options that it replaces.
+
+    Raises:
+        UsageError: it does not.
+    """
+    if resource == "":
+        raise UsageError("--resource: names no resource")
+    if resource is not None and (details or top is not None):
+        raise UsageError("--resource shows everything about one resource; leave out --details and --top")

@@ -61,7 +61,7 @@ def scan_into(
 def audit_into(
     scan_file: ScanFile, audited: Callable[[Progress], Audit], targets: Sequence[Target], now: datetime
 ) -> None:
-    """Run an audit of the targets as of `now`, into a spool, in their order."""
+    """Run an audit of the targets as of `now`, into a scan file, in their order."""
     places = {target: place for place, target in enumerate(targets)}
 
     def take(part: Scan) -> None:

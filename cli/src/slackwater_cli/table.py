@@ -12,7 +12,13 @@ from rich.text import Text
 
 from slackwater.model.verdicts import Severity
 from slackwater.views.api.document import SightingDocument
-from slackwater.views.scan.document import EvidenceDocument, FindingDocument, RecommendationDocument, ScanDocument
+from slackwater.views.scan.document import (
+    EvidenceDocument,
+    FindingDocument,
+    RecommendationDocument,
+    ResourceDocument,
+    ScanDocument,
+)
 from slackwater.views.text.command import lines
 from slackwater.views.text.console import console_url
 from slackwater.views.text.money import dollars, effect
@@ -90,12 +96,34 @@ def draw_scan(
 
 
 def draw_resource(doc: ScanDocument, console: Console, *, name: str, command: str) -> None:
-    """The headline, and in detail the findings of the resources with this name or id."""
+    """The headline, and all that the scan says about the resources with this name, id or ARN.
+
+    That is each finding with all its options, checks that are inconclusive, and findings that are not listed.
+    """
+    several = len(doc["scan"]["targets"]) > 1
     _draw_headline(doc, console, is_demo=_is_demo(command))
-    found = [one for one in doc["findings"] if name in (one["resource"]["name"], one["resource"]["id"])]
-    if not found:
-        console.print(Text(one_line(f"No finding of a resource with the name or id {name}.")))
-    _draw_details(((f"Findings of {one_line(name)}", found),), console, several=len(doc["scan"]["targets"]) > 1)
+    found = [one for one in doc["findings"] if _is_named(one["resource"], name)]
+    others = [
+        f"{what}: {one['detector']}: {one['reason']}"
+        for what, checks in (("Inconclusive", doc["unknown"]), ("Not listed", doc["unlisted"]))
+        for one in checks
+        if _is_named(one["resource"], name)
+    ]
+    if not found and not others:
+        so_far = "" if doc["scan"]["complete"] else " in what could be read"
+        console.print(Text(one_line(f"The scan says nothing about a resource {name}{so_far}.")))
+    for finding in found:
+        console.print()
+        draw_finding(finding, console, with_target=several, every_way=True)
+    if others:
+        console.print()
+    for line in others:
+        console.print(_indented(Text(one_line(line)), 2))
+    _draw_gaps(doc, console, None)
+
+
+def _is_named(resource: ResourceDocument, name: str) -> bool:
+    return name in (resource["name"], one_line(resource["name"]), resource["id"], resource["arn"])
 
 
 def _is_demo(command: str) -> bool:
@@ -356,6 +384,7 @@ def _draw_next(doc: ScanDocument, shown: int, console: Console, *, details: bool
     else:
         if shown and not details:
             hints.append((f"{command} --details", "evidence, commands and links"))
+            hints.append((f"{command} --resource NAME", "the same of one resource"))
         held = len(doc["findings"])
         if shown < held:
             some = f"the other {total - shown:,} findings" if held == total else f"the worst {held:,} findings"

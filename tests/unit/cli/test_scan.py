@@ -536,12 +536,41 @@ def test_a_scan_shows_one_resource_in_detail(scan) -> None:
     done = scan(*QUIET, "--resource", "reports-2024")
 
     assert done.status == 0
-    assert "Findings of reports-2024\n" in done.out
+    assert "efs-idle  severity medium" in done.out
     assert done.out.count("https://") == 1, "a link to the console"
 
 
-def test_one_resource_is_only_for_the_table(scan) -> None:
-    done = scan(*QUIET, "--resource", "reports-2024", "--format", "json")
+def test_what_is_inconclusive_or_not_listed_for_a_resource_is_shown(scan, nowhere: Path) -> None:
+    document = json.loads(scan("--format", "json").out)
+    unknown = document["unknown"][0]
+    (nowhere / "slackwater.toml").write_text("[scan]\nminimum_monthly_savings_usd = 100000\n", "utf-8")
+
+    inconclusive = " ".join(scan("--resource", unknown["resource"]["id"]).out.split())
+    assert f"Inconclusive: {unknown['detector']}: {unknown['reason']}" in inconclusive
+    left_out = scan(*QUIET, "--resource", "reports-2024").out
+    assert "Not listed: efs-idle: saves less than the policy's minimum" in left_out
+
+
+def test_an_incomplete_scan_of_one_resource_says_what_it_could_not_read(scan, account) -> None:
+    account.faults.deny("elasticfilesystem:DescribeFileSystems")
+    done = scan(*QUIET, "--resource", "reports-2024")
+
+    assert done.status == 3
+    assert "The scan says nothing about a resource reports-2024 in what could be read." in done.out
+    assert "elasticfilesystem:DescribeFileSystems" in done.out
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("reports-2024", "--format", "json"), "--resource goes with --format table"),
+        (("reports-2024", "--details"), "leave out --details and --top"),
+        (("reports-2024", "--top", "3"), "leave out --details and --top"),
+        (("",), "--resource: names no resource"),
+    ],
+)
+def test_one_resource_does_not_go_with(options: tuple[str, ...], says: str, scan) -> None:
+    done = scan(*QUIET, "--resource", *options)
 
     assert (done.status, done.out) == (2, "")
-    assert "--resource goes with --format table" in done.err
+    assert says in done.err

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from slackwater_cli.exits import ExitStatus, UsageError
-from slackwater_cli.options import DetailsOption, ResourceOption, as_typed
+from slackwater_cli.options import DetailsOption, ResourceOption, as_typed, check_resource
 from slackwater_cli.output import output_file
 from slackwater_cli.streams import note, rendered, write
 
@@ -42,6 +42,7 @@ def demo(
     1 it missed an issue, or flagged a look-alike
     3 incomplete
     """  # noqa: D301 -- the mark that keeps the lines apart
+    check_resource(resource, top, details=details)
     write("A SIMULATED account on this machine: nothing below is real.\n")
     from slackwater.app.policy.file import parse_policy
     from slackwater.aws.client.meter import CallMeter
@@ -81,12 +82,14 @@ def demo(
         deliver_slack(scan_json.dump(demo_slack.messages(doc, account.now, NOTICE)))
     shown = (0 if details else TOP) if top is None else top
     command = as_typed(context, without=("top", "details", "resource"))
+    agrees = all(one.agrees for one in comparisons)
     if resource is not None:
         write(rendered(partial(draw_resource, doc, name=resource, command=command)))
     else:
         write(rendered(partial(draw_scan, doc, top=shown, details=details, command=command)))
+    if resource is None or not agrees:
         write(rendered(partial(draw_comparisons, comparisons, details=details and not shown)))
     note(f"Wrote {output}: report.html (open it in a browser), findings.json, slack.json")
     if not done.complete:
         raise typer.Exit(ExitStatus.INCOMPLETE)
-    raise typer.Exit(ExitStatus.COMPLETE if all(one.agrees for one in comparisons) else ExitStatus.FAIL_ON_MET)
+    raise typer.Exit(ExitStatus.COMPLETE if agrees else ExitStatus.FAIL_ON_MET)

@@ -28,6 +28,7 @@ from slackwater_cli.options import (
     RoleOption,
     Severity,
     as_typed,
+    check_resource,
     check_role,
     one_of,
     policy_file,
@@ -127,7 +128,6 @@ def scan(
     from slackwater.wiring.scan import clock
     from slackwater.wiring.settings import cache_dir
     from slackwater_cli.run import one_folder, scan_into
-    from slackwater_cli.table import draw_resource, draw_scan
 
     _check_output(output, format, top, details=details, resource=resource)
     check_role(role_arn, external_id)
@@ -165,9 +165,7 @@ def scan(
                 note(f"Recorded in {record}; `slackwater recording show {record}` lists every string in it")
         shown = TOP if top is None else top
         command = as_typed(context, without=HOW_SHOWN)
-        draw = partial(draw_scan, top=shown, details=details, command=command)
-        if resource is not None:
-            draw = partial(draw_resource, name=resource, command=command)
+        draw = partial(_draw, scan_file, resource=resource, top=shown, details=details, command=command)
         deliver(_shown(scan_file, format, draw, to_terminal=file is None))
         doc = scan_file.document()
         if file or format is not Format.TABLE:
@@ -188,6 +186,7 @@ def _check_output(output: str | None, format: Format, top: int | None, *, detail
         raise UsageError("--top goes with --format table; the others have everything")
     if details and format is not Format.TABLE:
         raise UsageError("--details goes with --format table; the other formats have every detail")
+    check_resource(resource, top, details=details)
     if resource is not None and format is not Format.TABLE:
         raise UsageError("--resource goes with --format table; the other formats have every finding")
 
@@ -235,9 +234,9 @@ def status(doc: ScanDocument, fail_on: Severity | None) -> ExitStatus:
 
 
 def _shown(
-    scan_file: ScanFile, format: Format, draw: Callable[[ScanDocument, Console], None], *, to_terminal: bool
+    scan_file: ScanFile, format: Format, draw: Callable[[Console], None], *, to_terminal: bool
 ) -> str | Iterable[str]:
-    """All findings for programs, piece by piece. The worst ones for people; `draw` shows them in a terminal."""
+    """All findings for programs, piece by piece. The worst ones for people; `draw` shows a table."""
     from slackwater.views.report import REPORT_FINDINGS, render_report
     from slackwater.views.scan import to_csv as scan_csv
     from slackwater.views.scan import to_markdown as scan_markdown
@@ -252,7 +251,19 @@ def _shown(
         case Format.MARKDOWN:
             return scan_markdown.render_document(scan_file.document(REPORT_FINDINGS))
         case _:
-            return rendered(partial(draw, scan_file.document(REPORT_FINDINGS)), to_terminal=to_terminal)
+            return rendered(draw, to_terminal=to_terminal)
+
+
+def _draw(
+    scan_file: ScanFile, console: Console, *, resource: str | None, top: int, details: bool, command: str
+) -> None:
+    from slackwater.views.report import REPORT_FINDINGS
+    from slackwater_cli.table import draw_resource, draw_scan
+
+    if resource is None:
+        draw_scan(scan_file.document(REPORT_FINDINGS), console, top=top, details=details, command=command)
+    else:
+        draw_resource(scan_file.document(), console, name=resource, command=command)
 
 
 def _say_what_was_found(doc: ScanDocument) -> None:

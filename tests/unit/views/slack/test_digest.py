@@ -746,7 +746,16 @@ def test_owners_of_new_findings_are_mentioned_once_in_the_digest_and_never_in_it
 
     assert mentioned([first]) == ["U0ZERO", "S0GROUP"]
     assert mentioned(thread) == []
-    assert "For <@U0ZERO> (4), <!subteam^S0GROUP> (4), and 4 findings without an owner in Slack\n" in first.text
+    assert "For <@U0ZERO> (4), <!subteam^S0GROUP> (4), 4 findings without an owner in Slack\n" in first.text
+
+
+def test_a_digest_counts_the_owners_that_it_does_not_mention() -> None:
+    people = {f"team-{n}": f"U{n:02}AA" for n in range(13)}
+    news = invented.news(0, new=owned(14, 14), people=people)
+    first, *_ = digest(news, POST)
+
+    assert len(mentioned([first])) == 10
+    assert "(1), 3 other owners, 1 finding without an owner in Slack\n" in first.text
 
 
 def test_what_changed_or_is_resolved_mentions_nobody() -> None:

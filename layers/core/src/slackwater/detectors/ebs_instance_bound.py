@@ -273,7 +273,7 @@ UNEQUAL, EQUAL = on(DATA, LOG), on(volume("data", 3_000, 500), LOG)
 BUSY, CALM = peaks(read_mib_s=225, written_mib_s=225), peaks(read_mib_s=30, written_mib_s=30)
 IO1, IO2, FASTER = volume("db", 64_000, None, "io1"), volume("db", 32_000, None, "io2"), volume("data", 4_000, 500)
 INCLUDED = [volume(name) for name in "abcdefgh"]
-SIX, WORK_VOLUME = INCLUDED[:6], "spool, but m5.large reaches at most 566: 433 are"
+SIX, OVER_LIMIT = INCLUDED[:6], "spool, but m5.large reaches at most 566: 433 are"
 
 bound = Cases(WORKER, records=on(volume("spool", 4_000, 1_000)))
 xen = Cases(replace(WORKER, instance_type="i3.16xlarge"))
@@ -289,7 +289,7 @@ DETECTOR = Detector(
     judge=judge,
     outranks=("ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-throughput"),
     cases=(
-        bound("1,000 MiB/s on an instance that carries 566", Flagged, WORK_VOLUME),
+        bound("1,000 MiB/s on an instance that carries 566", Flagged, OVER_LIMIT),
         bound("32,000 IOPS on an instance that carries 18,750", Flagged, "at most 18,750: 13,250 are", records=on(IO2)),
         xen("an io1 of 64,000 IOPS on Xen, which carries 32,000 to one", Flagged, "32,000 are never", records=on(IO1)),
         bound("two volumes of 500 MiB/s each, never busy", Flagged, "434 are never", records=EQUAL, metrics=CALM),

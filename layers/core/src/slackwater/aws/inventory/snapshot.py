@@ -173,9 +173,7 @@ class SnapshotWriter:
         rest: Rest | None = None,
         broken: Sequence[UnreadableRecord] = (),
     ) -> InventorySnapshot:
-        """All that was put there, and the `rest`, which is waited for only where there is a file; the shelf
-        is used up.
-        """
+        """Return all that was put there, and the `rest`. Waits for the rest only if there is a file. Call it once."""
         if self._file is None:
             records = (record for of_kind in self._by_kind.values() for record in of_kind.values())
             return WholeSnapshot(Fleet(records, unreadable, rest, broken), gaps)

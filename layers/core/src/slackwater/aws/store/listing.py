@@ -100,7 +100,8 @@ def _query_arguments(listed: IndexQuery, position: _Position, limit: int) -> dic
 
 def _cursor(listed: IndexQuery, position: _Position) -> str:
     position_text = f"{position.span}\n{position.pk}\n{position.sort}"
-    checksum = hashlib.sha256(f"{listed}\n{position_text}".encode()).hexdigest()[:16]
+    of_list = f"Listed{str(listed).removeprefix(type(listed).__name__)}"  # its name when cursors were first handed out
+    checksum = hashlib.sha256(f"{of_list}\n{position_text}".encode()).hexdigest()[:16]
     return urlsafe_b64encode(f"{checksum}\n{position_text}".encode()).decode().rstrip("=")
 
 

@@ -159,9 +159,9 @@ def _mentions(news: News) -> list[Block]:
     for number, (id_, many) in enumerate(findings.most_common(MENTIONED)):
         runs += [run(", ")] if number else []
         runs += [mention(id_), run(f" ({many:,})")]
-    left, rest = len(findings) - MENTIONED, len(news.new) - findings.total()
-    runs += [run(f" and {count(left, 'other owner')}")] if left > 0 else []
-    runs += [run(f", and {count(rest, 'finding')} without an owner in Slack")] if rest else []
+    others, unowned = len(findings) - MENTIONED, len(news.new) - findings.total()
+    runs += [run(f", {count(others, 'other owner')}")] if others > 0 else []
+    runs += [run(f", {count(unowned, 'finding')} without an owner in Slack")] if unowned else []
     return [paragraph(*runs)]
 
 
