@@ -97,7 +97,9 @@ def _next(audit: AuditDocument) -> str:
     error = audit["error"] or ""
     if error.startswith("PolicyError") or f"{POLICY}:" in error:
         return "`slackwater policy pull --output slackwater.toml`, fix it,\n`slackwater policy push slackwater.toml`."
-    return "`slackwater findings list` shows what is open." if audit["outcome"] else ""
+    if not audit["outcome"]:
+        return ""
+    return "`slackwater findings list` shows what is open, and `slackwater audits report` links to the newest report."
 
 
 def _draw_unread(audit: AuditDetailDocument, console: Console) -> None:

@@ -228,13 +228,30 @@ def test_an_audit_is_shown_with_what_it_could_not_see_and_where_its_document_is(
         "`slackwater audits show audit-1 --format json` has a link to its scan document.",
     ):
         assert part in done.out
-    assert done.out.endswith("\n`slackwater findings list` shows what is open.\n")
+    assert " ".join(done.out.split()).endswith("`slackwater audits report` links to the newest report.")
     assert "https:" not in done.out
     document = json.loads(run("audits", "show", "audit-1", "--format", "json").out)
     assert document["gaps"] == SCAN["scan"]["gaps"]
     assert document["scan_url"].startswith(
         "https://slackwater-bucket.s3.eu-west-1.amazonaws.com/audits/audit-1/scan.json?"
     )
+
+
+def test_the_newest_report_has_a_link(run, store: DynamoAudits) -> None:
+    store.begin(record("audit-1", "incomplete"))
+    none = run("audits", "report")
+    boto3.client("s3", "eu-west-1").put_object(
+        Bucket="slackwater-bucket", Key=object_keys.report("audit-1"), Body=b"<!doctype html>"
+    )
+    link = run("audits", "report").out
+    document = json.loads(run("audits", "report", "--format", "json").out)
+
+    assert (none.status, none.out) == (2, "")
+    assert "audit audit-1 left no report" in none.err
+    assert link.startswith("https://slackwater-bucket.s3.eu-west-1.amazonaws.com/audits/audit-1/report.html?")
+    assert link.count("\n") == 1
+    assert document["audit_id"] == "audit-1"
+    assert document["url"].partition("?")[0] == link.partition("?")[0]
 
 
 def test_the_reason_of_a_failed_audit_is_shown(run, store: DynamoAudits) -> None:

@@ -140,6 +140,20 @@ def show(
     _write(_audits(deployment(stack, stack_region, profile)).shown(id), format)
 
 
+@app.command()
+def report(
+    format: FormatOption = Output.TABLE,
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Print a link to the newest report. Anyone who has it can open the report, for 15 minutes."""
+    from slackwater.views.scan.to_json import dump
+
+    found = _audits(deployment(stack, stack_region, profile)).latest_report()
+    write(dump(found) if format is Output.JSON else f"{found['url']}\n")
+
+
 def _audits(there: Deployment) -> Audits:
     from slackwater.wiring.service import serving
 
