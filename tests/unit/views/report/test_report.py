@@ -666,17 +666,14 @@ def test_a_region_that_is_disabled_in_many_accounts_is_one_line_of_gaps(make) ->
     assert "000000000007" not in shown_text
 
 
-def test_the_headline_says_how_much_is_not_of_high_confidence(make) -> None:
+def test_the_headline_says_how_much_is_of_high_confidence(make) -> None:
     sure = make.finding("20.00", id="a")
     unsure = make.finding("10.00", id="b", confidence="medium", resource=make.volume("v-2"))
     low = make.finding("30.00", id="c", confidence="low", resource=make.volume("v-3"))
 
-    assert words(page(make.scan(sure, unsure)).inside["sum"]).endswith(
-        "2 findings · a third of the savings at medium confidence"
-    )
-    assert words(page(make.scan(sure, unsure, low)).inside["sum"]).endswith(
-        "two thirds of the savings at medium or low confidence"
-    )
+    assert words(page(make.scan(sure, unsure)).inside["sum"]).endswith("2 findings · $20 of it at high confidence")
+    assert words(page(make.scan(unsure, low)).inside["sum"]).endswith("2 findings · none of it at high confidence")
+    assert words(page(make.scan(sure)).inside["sum"]).endswith("1 finding · all at high confidence")
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def render_report(doc: ScanDocument, notice: str = "") -> str:
         levels=_levels(findings, more),
         waste=waste,
         waste_usd=waste_usd,
-        sure=confidence(totals, findings, waste_usd, whole=not more),
+        sure=confidence(totals, waste_usd),
         also=also(findings, _others(totals), whole=not more),
         fixes=top_fixes(findings),
         bars=[] if more else [("owner", by_owner(findings)), ("service", by_service(findings))],

@@ -22,17 +22,6 @@ BARS: Final = 8
 FLAT: Final = 0.2
 """A series that moves by less than this part of the paid capacity is a flat line in a small picture."""
 SERVICES: Final = {"ebs": "EBS", "ec2": "EC2", "efs": "EFS", "fsx": "FSx"}
-SHARES: Final = (
-    (Decimal("0.03"), "nearly none"),
-    (Decimal("0.15"), "a tenth"),
-    (Decimal("0.29"), "a quarter"),
-    (Decimal("0.42"), "a third"),
-    (Decimal("0.58"), "half"),
-    (Decimal("0.71"), "two thirds"),
-    (Decimal("0.85"), "three quarters"),
-    (Decimal("0.97"), "most"),
-)
-"""Upper ends of shares, and how people call what lies below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +73,14 @@ def short_dollars(usd: Decimal) -> str:
     return dollars(usd)
 
 
-def confidence(totals: TotalsDocument, findings: Iterable[FindingDocument], usd: Decimal, *, whole: bool) -> str:
-    """The part of the waste that is not of high confidence: `a third of the savings at medium confidence`; empty if
-    unknown or no waste.
-    """
+def confidence(totals: TotalsDocument, usd: Decimal) -> str:
+    """How much of the waste is of high confidence: `$6.4k of it at high confidence`. Empty if unknown, or no waste."""
     sure = totals.get("high_confidence_usd")
     if sure is None or not usd:
         return ""
-    rest = max(Decimal(0), 1 - Decimal(sure) / usd)
-    if not rest:
+    if Decimal(sure) >= usd:
         return "all at high confidence"
-    levels = {finding["confidence"] for finding in findings if finding["kind"] == "waste" and whole} - {"high"}
-    level = "medium" if levels == {"medium"} else "low" if levels == {"low"} else "medium or low"
-    share = next((words for upper, words in SHARES if rest < upper), "nearly all")
-    return f"{share} of the savings at {level} confidence"
+    return f"{short_dollars(Decimal(sure)) if Decimal(sure) > 0 else 'none'} of it at high confidence"
 
 
 def top_fixes(findings: Iterable[FindingDocument]) -> list[Fix]:
