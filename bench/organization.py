@@ -47,6 +47,8 @@ from scan import call_counts, reset_simulator, simulator
 
 ROOT: Final = Path(__file__).parents[1]
 BEGIN, END = "<!-- cost: written by `make bench-organization` -->\n", "<!-- /cost -->\n"
+UNHURRIED: Final = "bench-unhurried"
+"""The audit whose scans wait for nothing. A target that an audit has scanned is not scanned again."""
 POLICY: Final = '[organization]\norganizational_units = ["r-sim0"]\n'
 SMALL_KINDS: Final = 5
 """Different small accounts that the simulator has."""
@@ -105,7 +107,10 @@ def scanned(audit_id: str, targets: list[tuple[str, str]], urls: list[str], size
     from slackwater.wiring.service import scanning
     from slackwater.wiring.settings import DeploymentSettings
 
-    scanner = scanning(DeploymentSettings.of(os.environ))
+    deployed = DeploymentSettings.of(os.environ)
+    if audit_id != FIRST:
+        _copy_plan(audit_id, deployed.bucket_name)
+    scanner = scanning(deployed)
     each_audit = []
     for some in (targets[:1], *batched(targets[1:], size)):
         before, alone = _counts(urls), list[int]()
@@ -134,6 +139,21 @@ def _each(took: dict[str, Any], turns: int, transitions: int, targets: int) -> d
     return each | {"calls": calls, "targets": targets}
 
 
+def _copy_plan(audit_id: str, bucket_name: str) -> None:
+    """Give another audit the plan of the first, a minute later."""
+    from slackwater.app.audit.plan import PLAN, plan_of
+    from slackwater.aws.client.meter import CallMeter
+    from slackwater.aws.client.session import AwsSession
+    from slackwater.aws.store.documents import S3Documents
+    from slackwater.model import object_keys
+
+    documents = S3Documents(AwsSession(meter=CallMeter()), bucket_name)
+    plan = plan_of(documents, FIRST)
+    later = f"{plan.now + timedelta(minutes=1):%Y-%m-%dT%H:%M:%SZ}"
+    text = PLAN.dump_json(plan).decode().replace(f'"{FIRST}"', f'"{audit_id}"')
+    documents.write(object_keys.plan(audit_id), text.replace(f"{plan.now:%Y-%m-%dT%H:%M:%SZ}", later))
+
+
 def _left_s(ends: float) -> float:
     return ends - time.monotonic()
 
@@ -156,7 +176,7 @@ def filled(audit_id: str, samples: dict[str, list[tuple[str, str]]], kinds: dict
     """Leave for each target of an audit what the scan of one like it left; for another audit than the first, all of it
     anew.
     """
-    from slackwater.app.audit.plan import PLAN, plan_of
+    from slackwater.app.audit.plan import plan_of
     from slackwater.aws.client.meter import CallMeter
     from slackwater.aws.client.session import AwsSession
     from slackwater.aws.store.documents import S3Documents
@@ -170,9 +190,7 @@ def filled(audit_id: str, samples: dict[str, list[tuple[str, str]]], kinds: dict
     documents = S3Documents(session, deployed.bucket_name)
     plan = plan_of(documents, FIRST)
     if audit_id != FIRST:
-        text = PLAN.dump_json(plan).decode().replace(f'"{FIRST}"', f'"{audit_id}"')
-        later = f"{plan.now + timedelta(minutes=1):%Y-%m-%dT%H:%M:%SZ}"
-        documents.write(object_keys.plan(audit_id), text.replace(f"{plan.now:%Y-%m-%dT%H:%M:%SZ}", later))
+        _copy_plan(audit_id, deployed.bucket_name)
         record = AuditRecord(
             id=audit_id,
             state="running",
@@ -355,13 +373,21 @@ def measured(accounts: int, resources: int, samples: int) -> dict[str, Any]:
             SMALL: by_kind[SMALL][:SMALL_KINDS],
             EMPTY: by_kind[EMPTY][every // 2 :: every][:samples],
         }
+        # Each process scans one target before it is measured. A target is scanned once in an audit, so not a chosen one.
+        warm = {LARGE: by_kind[SMALL][-1], SMALL: by_kind[SMALL][-2], EMPTY: by_kind[EMPTY][-1]}
+        if {*warm.values()} & {target for some in chosen.values() for target in some}:
+            raise SystemExit("too few accounts: there are no targets but the measured ones")
         scans: dict[str, dict[str, Any]] = {kind: {} for kind in chosen}
-        for latency_ms, store_ms in ((0, 0), (AWS_LATENCY_MS, STORE_LATENCY_MS)):
+        for audit_id, latency_ms, store_ms in ((UNHURRIED, 0, 0), (FIRST, AWS_LATENCY_MS, STORE_LATENCY_MS)):
             world.delay(latency_ms, store_ms)
             for kind, some in chosen.items():
-                warm = chosen[EMPTY][:1] if kind == EMPTY else chosen[SMALL][-1:]
                 size = 1 if kind == LARGE else plan["batch"]
-                scans[kind][str(latency_ms)] = world.run("scan", FIRST, [*warm, *some], world.urls, size)
+                done = world.run("scan", audit_id, [warm[kind], *some], world.urls, size)
+                if not all(one["calls"].get("ec2:DescribeVolumes") for one in done):
+                    raise SystemExit(
+                        f"{kind} targets at {latency_ms} ms: a scan read no volumes, so it measured nothing"
+                    )
+                scans[kind][str(latency_ms)] = done
         world.delay(0, 0)
         sizes = world.run("fill", FIRST, chosen, kinds)
         publish = {}
