@@ -373,7 +373,7 @@ def measured(accounts: int, resources: int, samples: int) -> dict[str, Any]:
             SMALL: by_kind[SMALL][:SMALL_KINDS],
             EMPTY: by_kind[EMPTY][every // 2 :: every][:samples],
         }
-        # Each process scans one target before it is measured. A target is scanned once in an audit, so not a chosen one.
+        # Each process scans one other target before it is measured. An audit scans each target once.
         warm = {LARGE: by_kind[SMALL][-1], SMALL: by_kind[SMALL][-2], EMPTY: by_kind[EMPTY][-1]}
         if {*warm.values()} & {target for some in chosen.values() for target in some}:
             raise SystemExit("too few accounts: there are no targets but the measured ones")
