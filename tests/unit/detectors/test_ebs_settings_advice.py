@@ -533,6 +533,15 @@ def test_a_magnetic_volume_is_at_its_limit_on_several_days(days: int, verdict: t
     assert isinstance(played(TYPE, SLOW, metrics=metrics(TYPE, SLOW, alone)), verdict)
 
 
+def test_reads_and_writes_of_a_magnetic_volume_that_come_in_turns_are_not_added() -> None:
+    title = "magnetic, reads by day and writes by night"  # 120 a second each
+    billed = metrics(TYPE, title, {(READS.total, DAY_S): [60 * 86_400.0] * 36})
+    verdict = flagged(TYPE, title, metrics=billed)
+
+    assert verdict.kind is None
+    assert verdict.evidence[2].value == 120
+
+
 def test_a_magnetic_volume_is_not_judged_with_holes() -> None:
     assert isinstance(played(TYPE, SLOW, metrics=without(TYPE, SLOW, WRITES, 10)), Unknown)
 

@@ -143,7 +143,6 @@ ON_TWO = (IO2.attachments[0], replace(IO2.attachments[0], instance_id="i-2"))
 TWO = (*ON_NITRO, replace(ON_NITRO[0], id="i-2"))
 SHARED: dict[str, Any] = {"multi_attach": True, "attachments": ON_TWO, "records": TWO}
 UNCHECKED = {IOPS_EXCEEDED: None, THROUGHPUT_EXCEEDED: None}
-IO1 = replace(IO2, volume_type="io1", iops=64_000, size_gib=2_000)
 READING, WRITING = 900.0 * MINUTE_S, 600.0 * MINUTE_S
 AT_700, LOST_NIGHT = peaks(read_mib_s=400, written_mib_s=300), {WRITES.peak: days(WRITING, {27: None})}
 MEANS = {(READS.total, FIVE_MINUTES_S): 150_000.0, (WRITES.total, FIVE_MINUTES_S): 30_000.0}
@@ -153,7 +152,7 @@ BY_TURNS = in_turns(range(6), range(144, 150), reads=4_000, writes=3_000)
 
 gp3 = Cases(GP3, {**by_minute(900, 600), IOPS_EXCEEDED: 0.0}, records=ON_NITRO)
 io2 = Cases(IO2, {**by_minute(900, 600, 8), IOPS_EXCEEDED: 0.0, THROUGHPUT_EXCEEDED: 0.0}, records=ON_NITRO)
-io1 = Cases(IO1, io2.metrics, records=ON_NITRO)
+io1 = Cases(replace(IO2, volume_type="io1", iops=64_000, size_gib=2_000), io2.metrics, records=ON_NITRO)
 bare = Cases(GP3, records=ON_NITRO)
 
 DETECTOR = Detector(

@@ -177,7 +177,6 @@ def moved(days: int, *rates: tuple[float, int], every: int = 1, inward: bool = F
     return {**sent, **received} if inward else sent
 
 
-HOURLY = {(way.traffic, HOUR_S): 1e6 for way in (IN, OUT)}
 DAILY, TWO_DAYS = moved(14, (250, 60)), moved(2, (250, 60))
 EVERY_HOUR = moved(14, *((400, 10), (1, 50)) * 24)
 TWO_THIRDS = moved(14, (62, 600), inward=True)
@@ -186,7 +185,7 @@ FOUR_DAYS = points(4, (250, 30))
 A_DAY_DARK = and_hourly(OUT.traffic, [*FOUR_DAYS[:288], *[None] * 288, *FOUR_DAYS[576:]])
 A_WEEK_DARK = {(OUT.traffic, HOUR_S): [None] * 7 * 24 + [1e6] * 7 * 24}
 
-uploads = Cases(UPLOADER, HOURLY, records=examples.BURSTING, days=14)
+uploads = Cases(UPLOADER, {(way.traffic, HOUR_S): 1e6 for way in (IN, OUT)}, records=examples.BURSTING, days=14)
 bare = Cases(UPLOADER, records=examples.BURSTING)
 
 DETECTOR = Detector(

@@ -292,8 +292,7 @@ def always(mb_s: float) -> Metrics:
 
 PINNED, BURST = ((350, 30), (100, 5), (7.9, 540)), (350, 30)
 DIP = (BURST, (7.9, 35), (6.5, 5), (7.9, 500))
-RATIOS = (1.9, 1.4, 1.2, 1.12, 1.08, 1.04, 1.01, 0.98, 0.96, 0.94, 0.92, 0.91, 0.8, 0.6)
-FALLING = [(8 * ratio, 5) for ratio in RATIOS]
+FALLING = [(8 * ratio, 5) for ratio in (1.9, 1.4, 1.2, 1.12, 1.08, 1.04, 1.01, 0.98, 0.96, 0.94, 0.92, 0.91, 0.8, 0.6)]
 INWARD = moved(*PINNED, way=IN)
 HALF_EACH_WAY = {**moved(BURST, (4, 540)), **moved(BURST, (4, 540), way=IN)}
 RECOVERED = (BURST, (7.9, 300), (0.1, 120), (15, 60))

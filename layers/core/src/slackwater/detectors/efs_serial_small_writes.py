@@ -109,6 +109,8 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
         return Fine(NO_RUN)
 
     (counts,) = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, WRITES))
+    if not counts.present:  # the first hour of the window may have begun before it
+        return Unknown(f"DataWriteIOBytes has no point in {limits.window_days} days")
     writes = _writes(by_hour, written, counts)
     always = _never_varies(writes, limits)
     if not (runs := [always] if always else _runs(writes, limits)):
@@ -325,7 +327,7 @@ def nightly(*rates: float, rest: float = 2) -> list[float]:
 
 SHARED = Cases(examples.efs(availability_zone=None, stored_bytes={"Standard": 60 * GIB}))
 ALL_DAY = writing([340.0] * 288 * 14)
-UNPERMITTED = {**ALL_DAY, (LEAST_PERMITTED, HOUR_S): None}
+UNPERMITTED, EARLIER = ({**ALL_DAY, key: None} for key in ((LEAST_PERMITTED, HOUR_S), (WRITES, FIVE_MINUTES_S)))
 LOST = [None if i % 288 in {40, 41} else 340.0 * FIVE_MINUTES_S for i in range(4032)]
 
 
@@ -373,6 +375,7 @@ DETECTOR = Detector(
         case("many parallel writers already", Fine, "parallel writers already", nightly(*[6_400] * 24), kib=2),
         SHARED("no PermittedThroughput", Unknown, "PermittedThroughput", metrics=UNPERMITTED),
         SHARED("no metrics", Unknown, "no point in 14 days"),
+        SHARED("last written before the window", Unknown, "no point", metrics=EARLIER),
         SHARED("a replica", Fine, "replication", is_replica=True),
         SHARED("being deleted", Fine, "deleting", state="deleting"),
     ),
