@@ -35,7 +35,7 @@ QUESTIONS = (
         command=f"slackwater estimate efs-credits --stored 50GiB --write-per-day 200GiB {TOKYO}",
     ),
     Question(
-        question="Is EFS dearer than the EBS volume it would replace?",
+        question="Does EFS cost more than the EBS volume it would replace?",
         about="For an hour's job, [encode.csv](encode.csv) says how much was on the file system at each minute.",
         command=(
             "slackwater estimate efs-vs-ebs --usage-csv encode.csv --allocated 40GiB --efs one-zone --hours-per-month "

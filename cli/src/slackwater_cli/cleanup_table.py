@@ -232,7 +232,7 @@ def _because(note: SaidDocument) -> str:
 
 def _backup_words(one: CandidateDocument) -> str:
     if one["does"] == "change":
-        return "none: the old setting is kept, and can be put back"
+        return "none: the old setting is stored, and an undo restores it"
     if not one["backed_up"]:
         return "none: the policy says that its data is scratch"
     cost = (

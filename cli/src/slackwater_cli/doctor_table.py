@@ -44,7 +44,7 @@ def draw_examination(seen: Examination, console: Console) -> None:
 
 def _headline(seen: Examination) -> str:
     if required := {check.need.action for check in seen.missing if not check.need.optional}:
-        return f"NOT READY: a scan would be incomplete, for want of {count(len(required), 'required action')}."
+        return f"NOT READY: a scan would be incomplete. Not allowed: {count(len(required), 'required action')}."
     optional = {check.need.action for check in seen.missing}
     without = f", but not {count(len(optional), 'optional action')}" if optional else ""
     return f"Ready: a scan would see everything required{without}."

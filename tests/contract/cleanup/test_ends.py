@@ -138,7 +138,7 @@ class TestGone:
             id_ = there.finding("ebs").sighting.resource.id
             before(there, "DeleteFunction", lambda: there.account.remove(id_))
             assert there.cleaned("ebs").status == "SUCCEEDED"
-            assert there.cleanup("ebs").why.startswith("it was gone already")
+            assert there.cleanup("ebs").why.startswith("it no longer existed")
             assert there.undone("ebs").status == "SUCCEEDED"
             restored = there.cleanup("ebs").restored
             assert restored

@@ -106,7 +106,7 @@ def test_where_somebody_deleted_it_the_other_brings_back_the_rest() -> None:
         there.account.drop_backup(str(final.id))
         contents, differences = restored(there)
         assert contents == before
-        assert f"{final.id} is gone, and it was made from {first.id}" in differences[0]
+        assert f"{final.id} is deleted, and it was made from {first.id}" in differences[0]
 
 
 def test_one_that_fsx_never_shows_is_not_waited_for() -> None:

@@ -361,7 +361,7 @@ def test_it_can_be_stopped_without_its_lists(large) -> None:
 def test_what_aws_refuses_of_ten_thousand_parts_is_a_short_reason(large) -> None:
     world = large(0)
     cleanup = world.there.begin(world.there.finding("efs"))
-    why = "; ".join(f"its access point fsap-{n} could not be put back: AccessDenied" for n in range(10_000))
+    why = "; ".join(f"its access point fsap-{n} could not be restored: AccessDenied" for n in range(10_000))
     cases = Cases(store=world.cleanups, findings=world.there.findings, clock=world.there.now)
 
     restored = Restored(state="failed", why=why, differences=tuple(f"fsap-{n} is new" for n in range(10_000)))

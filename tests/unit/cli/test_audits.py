@@ -361,7 +361,7 @@ def test_an_interrupted_wait_reports_that_the_audit_continues(
 
     id_ = service.started[0]["name"]
     assert left == [130]
-    assert done.err.endswith(f"interrupted; the audit goes on: `slackwater audits show {id_}` tells how it is\n")
+    assert done.err.endswith(f"interrupted; the audit continues; `slackwater audits show {id_}` shows its state\n")
 
 
 def test_who_waits_at_a_terminal_sees_the_time_go_by(capsys, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -164,7 +164,7 @@ def test_an_approval_says_until_when_and_what_it_began(run, deployed) -> None:
     assert done.status == 0
     assert done.out.startswith("a: approved until ")
     assert CALLER in done.out
-    assert done.err.startswith("Its clean-up is begun: it marks first, and acts after 20")
+    assert done.err.startswith("Its clean-up has started. It tags the resource, and acts after 20")
     assert deployed.started() == ["a-1"]
     assert deployed.findings.get("a").decision.fingerprint == "abc"
 
@@ -352,7 +352,7 @@ def test_over_the_cap_it_says_that_nothing_was_begun(run, deployed) -> None:
     second = run("cleanup", "approve", "b", "--yes")
     done = run("cleanup", "run")
 
-    assert (second.status, "Not begun yet: nothing was begun: 2 resources" in second.err) == (0, True)
+    assert (second.status, "Not started yet: nothing was begun: 2 resources" in second.err) == (0, True)
     assert (done.status, done.out, "nothing was begun: 2 resources" in done.err) == (2, "", True)
     assert "Over the cap, so that nothing would be begun: 2 resources" in run("cleanup", "plan").out
     assert deployed.started() == ["a-1"]
@@ -451,7 +451,7 @@ def test_one_is_stopped(run, deployed) -> None:
     [
         ([], "either an ID or --all"),
         (["a", "--all"], "either an ID or --all"),
-        (["a", "--lift"], "--lift goes with --all"),
+        (["a", "--lift"], "--lift needs --all"),
         (["a", "--why", "x" * 1_001], "--why: longer than 1000 characters"),
         (["b"], "there is no clean-up of finding b"),
     ],

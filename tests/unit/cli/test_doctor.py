@@ -54,7 +54,7 @@ def test_what_is_required_and_denied_comes_first_with_whom_it_blinds_and_what_wo
     done = doctor()
 
     assert done.status == 3
-    assert done.out.startswith("NOT READY: a scan would be incomplete, for want of 1 required action.\n")
+    assert done.out.startswith("NOT READY: a scan would be incomplete. Not allowed: 1 required action.\n")
     wanted = [
         "DENIED       fsx:DescribeVolumes\n             Required: without it fsx-sync-export cannot judge",
         "is not authorized to perform: fsx:DescribeVolumes",

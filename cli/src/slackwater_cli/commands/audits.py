@@ -76,7 +76,9 @@ def start(
     from slackwater_cli.progress import waiting
 
     if retry_of and (region or detector or account):
-        raise UsageError("--retry-of goes alone: accounts, regions and detectors are that audit's")
+        raise UsageError(
+            "--retry-of uses that audit's accounts, regions and detectors; leave out --account, --region, --detector"
+        )
     if wrong := [one for one in account or () if not re.fullmatch(ACCOUNT, one)]:
         raise UsageError(f"--account {wrong[0]!r}: an account's id has twelve digits")
     there = deployment(stack, stack_region, profile)
@@ -93,14 +95,14 @@ def start(
     id_ = audits.start(request)
     if not wait:
         write(dump({"id": id_}) if format is Output.JSON else f"{id_}\n")
-        note(f"It is on its way; `slackwater audits show {id_}` tells how it is.")
+        note(f"The audit has started. `slackwater audits show {id_}` shows its state.")
         return
     note(f"Audit {id_} is on its way.")
     try:
         with waiting("Auditing"):
             ended = _ended(audits, id_)
     except Stopped as stopped:
-        stopped.written = f"the audit goes on: `slackwater audits show {id_}` tells how it is"
+        stopped.written = f"the audit continues; `slackwater audits show {id_}` shows its state"
         raise
     _write(ended, format)
     raise typer.Exit(STATUS[ended["state"]])
@@ -178,11 +180,11 @@ def _ended(audits: Audits, id_: str) -> AuditDetailDocument:
                 return audit
         except NotFoundError as error:
             if waited_s >= TO_BEGIN_S:
-                note(f"Audit {id_} has not begun after {waited_s} seconds: its execution in Step Functions tells why")
+                note(f"Audit {id_} has not begun after {waited_s} seconds: its execution in Step Functions shows why")
                 raise typer.Exit(ExitStatus.INCOMPLETE) from error
         if waited_s >= TO_END_S:
             note(
-                f"Audit {id_} has not ended after {TO_END_S // 3_600} hours: its execution in Step Functions tells why"
+                f"Audit {id_} has not ended after {TO_END_S // 3_600} hours: its execution in Step Functions shows why"
             )
             raise typer.Exit(ExitStatus.INCOMPLETE)
         time.sleep(POLL_S)

@@ -107,14 +107,16 @@ def approve(
         return
     write(f"{id}: {state(service_json.tracked_finding(approved.finding))}\n")
     if approved.candidate is None:
-        note(f"Nothing is begun: {ENABLE}.")
+        note(f"Nothing has started: {ENABLE}.")
         return
     came = cleanup_json.candidate(approved.candidate)
     after = f", and acts after {minute(came['acts_after'])} UTC" if came["acts_after"] else ""
     if came["state"] == "begun":
-        note(f"Its clean-up is begun: it marks first{after}. `slackwater cleanup status {id}` tells how it is.")
+        note(
+            f"Its clean-up has started. It tags the resource{after}. `slackwater cleanup status {id}` shows its state."
+        )
     else:
-        note(f"{'' if came['state'] == 'under-way' else 'Not begun yet: '}{came['why']}")
+        note(f"{'' if came['state'] == 'under-way' else 'Not started yet: '}{came['why']}")
 
 
 @app.command(epilog=RUN)
@@ -197,7 +199,9 @@ def undo(
     except BadDecisionError as error:
         raise UsageError(f"--{error.part}: {error.problem}") from error
     write(f"{id}: {undoing.stage}\n")
-    note(f"It is on its way, and may take hours; `slackwater cleanup status {id}` tells how it is, and what differs.")
+    note(
+        f"The undo has started, and may take hours. `slackwater cleanup status {id}` shows its state and what differs."
+    )
 
 
 @app.command(epilog=BACKUPS)
@@ -269,7 +273,7 @@ def adopt(
 @app.command(epilog=DECIDED)
 def stop(
     id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The finding's id.")] = None,
-    all: Annotated[bool, typer.Option("--all", help="All that are under way, and none begins any more.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Stop every clean-up, and start no new ones.")] = False,
     lift: Annotated[bool, typer.Option("--lift", help="With --all: let them begin again.")] = False,
     why: WhyOption = "",
     stack: StackOption = STACK,
@@ -287,14 +291,14 @@ def stop(
     if (id is None) != all:
         raise UsageError("Say which: either an ID or --all")
     if lift and not all:
-        raise UsageError("--lift goes with --all: one that was stopped is approved again instead")
+        raise UsageError("--lift needs --all. To resume one stopped clean-up, approve it again")
     there = deployment(stack, stack_region, profile)
     cleanups, who = _cleanups(there), _who(there)
     try:
         if id is not None:
             stopped = cleanups.stop(id, who=who, why=why, now=clock())
             write(f"{id}: {stopped.stage}, stopped\n")
-            note("Its next step calls it off: at once where it works, within a day where it waits.")
+            note("Its next step cancels it: at once if it is working, within a day if it is waiting.")
         elif lift:
             before = cleanups.resume(who=who)
             write("Clean-ups may begin.\n")

@@ -176,7 +176,7 @@ def test_half_an_answer_is_none(account):
 def test_without_an_account_the_packaged_types_are_used_and_reported_as_such():
     found, (gap,) = PackagedTypes().of({"t3"}, TOKYO)
     assert {kind.id: kind for kind in found} == TYPES
-    assert (gap.what, gap.reason, gap.optional) == (CALL, "not asked: what is packaged stands in", True)
+    assert (gap.what, gap.reason, gap.optional) == (CALL, "not requested: packaged values are used", True)
     assert PackagedTypes().of((), TOKYO)[1] == []
 
 

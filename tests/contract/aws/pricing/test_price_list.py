@@ -288,7 +288,7 @@ def test_without_an_account_the_packaged_prices_are_used_and_reported_as_such():
     table, (gap,) = PackagedPrices().of([GP3, EFS_ELASTIC_WRITE, huge], TOKYO)
     assert (gap.what, gap.reason, gap.optional) == (
         "pricing:GetProducts",
-        "not asked: what is packaged stands in",
+        "not requested: packaged values are used",
         True,
     )
     assert table == {item: snapshot(TOKYO)[item.id] for item in (GP3, EFS_ELASTIC_WRITE)}

@@ -921,7 +921,7 @@ def test_a_policy_that_is_not_as_it_was_stops_the_scan(service, change) -> None:
     service.planner.plan("a1", ANYBODY)
     service.bucket.texts[object_keys.POLICY] = [] if change == "gone" else ["[detectors.efs-idle]\nquiet_days = 61\n"]
 
-    with pytest.raises(PolicyError, match="version 1 is not there any more, or not as it was"):
+    with pytest.raises(PolicyError, match="version 1 no longer exists, or has changed"):
         service.scan("a1", TOKYO)
 
 

@@ -456,7 +456,7 @@ def test_a_run_of_some_begins_only_those() -> None:
         (
             replace(approved(), decision=replace(approved().decision, who=JOE)),
             (
-                f"{JOE} approved it, and the policy does not name them any more: `slackwater findings reopen f-1`, "
+                f"{JOE} approved it, but the policy no longer names them: `slackwater findings reopen f-1`, "
                 "then approve it again"
             ),
         ),
@@ -680,7 +680,7 @@ def test_an_approval_is_good_for_one_clean_up() -> None:
 
     assert state == "refused"
     assert why.startswith(
-        "what was approved was called off 2026-11-16 08:07 UTC (it was used): `slackwater findings reopen f-1`"
+        "the approved clean-up was cancelled 2026-11-16 08:07 UTC (it was used): `slackwater findings reopen f-1`"
     )
     world.store.cleanups["f-1"] = cleanup(stage="called-off", ended_at=NOW - 2 * DAY, why="it was used")
     assert world.run() == {"f-1": ("begun", "")}
@@ -1221,7 +1221,7 @@ OF_VOLUMES = tuple(
         (cleanup(stage="called-off", was=GP3, setting=GP3), "it deleted and changed nothing"),
         (
             cleanup(stage="called-off", removals=HALF, restored=Restored(state="done")),
-            "what it had taken away was put back",
+            "the sub-resources that it had deleted were restored",
         ),
         (
             cleanup(stage="done", removals=HALF, recorded={"system": {"FileSystemType": "ONTAP"}}),

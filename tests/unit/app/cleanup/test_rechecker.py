@@ -67,8 +67,8 @@ def test_an_unchanged_resource_passes_the_recheck() -> None:
     ("found", "why"),
     [
         (finding(setting=replace(GP3, iops=4000)), "it advises another setting now"),
-        (finding(confidence="low"), "what it advises must not be done by a program any more"),
-        (finding(setting=None), "what it advises must not be done by a program any more"),
+        (finding(confidence="low"), "a program may no longer do what it advises"),
+        (finding(setting=None), "a program may no longer do what it advises"),
         (finding(resource=replace(VOLUME, tags=None)), "its tags could not be read: it may be protected"),
     ],
 )

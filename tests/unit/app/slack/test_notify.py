@@ -841,7 +841,7 @@ def test_what_is_never_answered_and_never_there_is_given_up_after_a_day(audited,
         audited.clock.sleep(notified.wait_s)
 
     assert timedelta(hours=24) < audited.clock.now - NOW < timedelta(hours=26)
-    assert re.search("given up after .* tries: nobody knows whether it was posted: HTTP 500", notified.troubles[0])
+    assert re.search("given up after .* tries: it is unknown whether it was posted: HTTP 500", notified.troubles[0])
     assert audited.channel.sent == []
 
 
@@ -1047,7 +1047,7 @@ def test_a_post_without_a_channel_is_sent_to_that_of_the_current_policy(world) -
     waits = world.notifier().deliver()
 
     assert (waits.waiting, waits.wait_s) == (1, 300)
-    assert waits.troubles == ("cleanup.f-1.1.marked: the policy names no channel; slack.channel is where it goes",)
+    assert waits.troubles == ("cleanup.f-1.1.marked: the policy names no channel; set slack.channel",)
     assert world.channel.sent == []
     world.policy(POLICY)
     world.clock.sleep(waits.wait_s)

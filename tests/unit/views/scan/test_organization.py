@@ -116,7 +116,7 @@ def test_an_account_that_was_not_seen_whole_is_named_once_with_its_first_reason(
         ("2", "3 of 4 regions", "ec2:DescribeVolumes: first"),
         ("3", "a, b", "ec2:DescribeVolumes: denied"),
         ("4", "a", f"cloudwatch:GetMetricData: {HELD}"),
-        ("5", "a", "nobody knows why"),
+        ("5", "a", "the reason is unknown"),
     ]
 
 

@@ -219,7 +219,7 @@ def test_what_was_called_off_with_a_part_gone_never_says_that_nothing_was_done()
 
     assert "Nothing was" not in shown
     assert (
-        "AWS was asked to delete mount target fsmt-1; whether it is gone is to be seen in AWS."
+        "AWS was asked to delete mount target fsmt-1. Check in AWS whether it still exists."
         " vol-00000000000000001 itself was not deleted." in shown
     )
     assert f"slackwater cleanup status {SEEN.id}" in shown
@@ -274,7 +274,7 @@ def test_what_was_changed_says_from_what_to_what_and_how_to_put_it_back() -> Non
         (
             {"removals": (TARGET,), "backups": (SNAPSHOT,)},
             [
-                "AWS was asked to delete mount target fsmt-1; whether it is gone is to be seen in AWS.",
+                "AWS was asked to delete mount target fsmt-1. Check in AWS whether it still exists.",
                 "vol-00000000000000001 itself was not deleted.",
                 (
                     "If the resource itself still exists, Slackwater now restores the parts that it had removed. "
@@ -287,7 +287,7 @@ def test_what_was_changed_says_from_what_to_what_and_how_to_put_it_back() -> Non
         ),
         (
             {"removals": (VOLUME,)},
-            ["AWS was asked to delete volume vol-00000000000000001; whether it is gone is to be seen in AWS.\n"],
+            ["AWS was asked to delete volume vol-00000000000000001. Check in AWS whether it still exists.\n"],
             "itself was not deleted",
         ),
     ],
@@ -306,7 +306,7 @@ def test_a_failure_says_in_red_what_was_and_was_not_done_and_what_to_do(changes,
 def test_a_change_that_failed_says_whether_aws_was_asked() -> None:
     asked = text("failed", DATED, stage="failed", changed_at=invented.NOW, was=GP2, why="it has gp2")
 
-    assert "AWS was asked to change it to gp3, 3,000 IOPS, 125 MiB/s; whether it did is to be seen in AWS." in asked
+    assert "AWS was asked to change it to gp3, 3,000 IOPS, 125 MiB/s. Check in AWS whether it did." in asked
     assert f"To restore the old setting: slackwater cleanup undo {SEEN.id}" in asked
     assert "Nothing was changed." in text("failed", DATED, stage="failed", why="x")
 
@@ -314,7 +314,7 @@ def test_a_change_that_failed_says_whether_aws_was_asked() -> None:
 def test_a_failure_says_how_far_what_was_taken_off_is_back() -> None:
     half = {"stage": "failed", "removals": (TARGET, replace(TARGET, part=replace(TARGET.part, id="fsmt-2")))}
 
-    assert "fsmt-2; whether each of them is gone is to be seen in AWS." in text("failed", **half)
+    assert "fsmt-2. Check in AWS whether each of them still exists." in text("failed", **half)
     back = text("failed", **half, restored=Restored(state="done", id=SEEN.resource.id))
     assert "Slackwater restored the parts that it had removed.\n" in back
     again = (

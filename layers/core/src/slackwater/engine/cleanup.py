@@ -332,7 +332,7 @@ def identity_error(copy: Copy, backup: Backup, of_arn: str) -> str | None:
         of_arn: The resource's ARN.
     """
     if backup.installation is None:
-        return "an older version asked for it, and could not tell it from others like it"
+        return "an older version requested it, and could not distinguish it from similar ones"
     if copy.token != backup.token:
         return "it does not carry the token of the request"
     if copy.copied:

@@ -85,7 +85,7 @@ class Choice(Result):
     peak_mib_s: Figure = of("Peak", "MiB/s")
     average_mib_s: Figure = of("Average of the month", "MiB/s")
     provisioned_mib_s: Figure = of("Provisioned, as priced", "MiB/s")
-    break_even_average_percent: Figure | None = of("Average use above which Elastic is dearer", "%")
+    break_even_average_percent: Figure | None = of("Average use above which Elastic costs more", "%")
 
 
 def work(inputs: EfsThroughputMode, known: Known) -> Answer[Choice]:

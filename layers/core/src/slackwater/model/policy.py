@@ -32,9 +32,9 @@ class ScanSection(Section):
         default=25,
         gt=0,
         description=(
-            "The most that the metrics of an audit may cost, in USD, at 0.01 USD for 1,000; above it none is asked "
-            "for, and the audit is incomplete. 200,000 resources take about 7 USD. Half of it is kept for the "
-            "accounts of an organization, in equal shares."
+            "The most that the metrics of an audit may cost, in USD, at 0.01 USD for 1,000; above it, Slackwater "
+            "requests none, and the audit is incomplete. 200,000 resources take about 7 USD. Half of it is kept for "
+            "the accounts of an organization, in equal shares."
         ),
     )
     most_metrics_usd_per_day: float = Field(
@@ -185,7 +185,7 @@ class SlackSection(Section):
 
     channel: ChannelId | None = Field(default=None, description="Where digests go; a webhook has a channel of its own.")
     fallback_channel: ChannelId | None = Field(
-        default=None, description="Where a post goes whose channel does not take it."
+        default=None, description="The channel for posts that another channel refuses."
     )
     routes: list[SlackRoute] = Field(default=[], description="Channels for some findings; the first that fits wins.")
     when_nothing_is_new: Literal["line", "silence"] = Field(

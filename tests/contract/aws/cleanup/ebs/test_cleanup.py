@@ -526,7 +526,7 @@ def test_what_ec2_would_refuse_is_known_before(world, more, to, words) -> None:
 
 def test_what_is_gone_has_no_setting(world) -> None:
     world.account.remove(ID)
-    assert world.changer.refusal(world.resource, SMALLER) == "there is no such volume any more"
+    assert world.changer.refusal(world.resource, SMALLER) == "the volume no longer exists"
     with pytest.raises(AwsError, match="there is no volume"):
         world.changer.setting(world.resource, SMALLER)
 

@@ -190,7 +190,7 @@ def test_somebody_elses_mount_target_in_the_zone_fails_the_undo_which_can_be_con
     restored = world.restored(cleanup)
     assert restored.state == "failed"
     assert "MountTargetConflict" in restored.why
-    assert restored.why.count("could not be put back") == 1
+    assert restored.why.count("could not be restored") == 1
     now = world.watcher.record(world.resource)
     assert len(now["access_points"]) == 2, "all else is done all the same"
     assert len(now["mount_targets"]) == 2
@@ -206,7 +206,7 @@ def test_a_denied_step_is_reported_and_all_others_are_done(world) -> None:
     world.sim.faults.deny("elasticfilesystem:CreateAccessPoint")
     restored = world.restored(cleanup)
     assert restored.state == "failed"
-    assert "its access point fsap-1 could not be put back: AccessDenied" in restored.why
+    assert "its access point fsap-1 could not be restored: AccessDenied" in restored.why
     assert len(world.account.find("fs-1").mount_targets) == 2
     world.sim.faults.clear()
     assert world.restored(replace(cleanup, restored=restored)).state == "done"
@@ -435,7 +435,7 @@ def test_without_its_policy_nobody_can_mount_it(world) -> None:
     world.sim.faults.deny("elasticfilesystem:PutFileSystemPolicy")
     restored = world.restored(cleanup)
     assert restored.state == "failed"
-    assert "its policy could not be put back" in restored.why
+    assert "its policy could not be restored" in restored.why
     assert "its mount targets were not made" in restored.why
     assert world.account.find(restored.id).mount_targets == ()
 
@@ -548,7 +548,7 @@ def test_without_the_tag_nothing_is_written(world: World) -> None:
     restored = world.restored(cleanup)
     assert restored.state == "failed"
     assert restored.why
-    assert restored.why.startswith("its origin could not be put back")
+    assert restored.why.startswith("its origin could not be restored")
     assert {action for action, _ in requests} == {"elasticfilesystem:TagResource"}
 
 

@@ -9,9 +9,9 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 TITLE: Final = "Slackwater"
 VERSION: Final = "1"
 DESCRIPTION: Final = (
-    "AWS storage that stands still, and machines whose burst has run dry: what was found, what is decided about it, "
-    "the audits that find it, and estimates of what need not exist yet. Money is a string of US dollars, a time is "
-    "RFC 3339 in UTC, and null means unknown or not there."
+    "Findings about idle AWS storage and throttled instances, decisions about them, the audits that find them, and "
+    "estimates for resources that need not exist yet. Money is a string of US dollars, a time is RFC 3339 in UTC, and "
+    "null means unknown or not there."
 )
 SIGNED: Final = {
     "type": "apiKey",

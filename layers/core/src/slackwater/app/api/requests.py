@@ -184,7 +184,7 @@ class Start(Request):
     @model_validator(mode="after")
     def _alone(self) -> Self:
         if self.retry_of and (self.regions or self.detectors or self.accounts):
-            raise ValueError("retry_of goes alone: regions, detectors and accounts are that audit's")
+            raise ValueError("retry_of uses that audit's regions, detectors and accounts; leave these out")
         return self
 
 

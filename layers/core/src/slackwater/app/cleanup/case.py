@@ -165,7 +165,7 @@ class Cases:
         if finding.status not in expected:
             yield f"the finding is {finding.status}"
         if cleanup.approved_by not in {None, BY_POLICY} and not may_approve(cleanup.approved_by or "", policy.cleanup):
-            yield f"{cleanup.approved_by} approved it, and the policy does not name them any more"
+            yield f"{cleanup.approved_by} approved it, but the policy no longer names them"
 
     def ahead(self, cleanup: Cleanup) -> Cleanup | None:
         """Return the clean-up that holds the lock that this one waits for; None if it is free."""

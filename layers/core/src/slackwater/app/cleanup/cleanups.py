@@ -578,11 +578,11 @@ def _problems_of_approval(
     if (approval.fingerprint, approval.setting) != (record.fingerprint, record.setting):
         yield f"it has changed since it was approved: {again}"
     if not may_approve(approval.who, cleanup):
-        yield f"{approval.who} approved it, and the policy does not name them any more: {again}"
+        yield f"{approval.who} approved it, but the policy no longer names them: {again}"
     if (veto := _veto(last)) and approval.at <= veto.at:
         yield f"{veto.who} stopped or undid it {_time(veto.at)}, after it was approved: {again}"
     if last and last.stage == "called-off" and last.ended_at and approval.at <= last.ended_at:
-        yield f"what was approved was called off {_time(last.ended_at)} ({last.why}): {again}"
+        yield f"the approved clean-up was cancelled {_time(last.ended_at)} ({last.why}): {again}"
 
 
 def _veto(last: Cleanup | None) -> ActorNote | None:
@@ -611,7 +611,7 @@ def _reasons_against_undo(cleanup: Cleanup) -> Iterator[str]:
     if not _touched(cleanup):
         yield f"it deleted and changed nothing{since if _restorable(cleanup) else ''}"
     if cleanup.restored and cleanup.restored.state == "done":
-        yield f"what it had taken away was put back{since if _restorable(cleanup) else ''}"
+        yield f"the sub-resources that it had deleted were restored{since if _restorable(cleanup) else ''}"
     if cleanup.not_restored:
         yield cleanup.not_restored
     if cleanup.lost_at:

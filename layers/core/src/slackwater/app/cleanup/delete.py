@@ -370,9 +370,9 @@ def _not_let(cleanup: Cleanup, finding: TrackedFinding, look: CurrentState, poli
     """Why what the policy let go for its tag must not, as the tag and the policy are now."""
     rule = unattended(finding.sighting, look.tags, policy.cleanup)
     if cleanup.approved_by == BY_POLICY and rule is None:
-        return "the policy does not let it go without an approval any more"
+        return "the policy no longer allows its deletion without an approval"
     if cleanup.scratch and not (rule and rule.its_data_is_scratch_and_needs_no_backup):
-        return "the policy does not say any more that its data is scratch, and it has no backup"
+        return "the policy no longer says that its data is scratch, and it has no backup"
     return None
 
 

@@ -94,7 +94,7 @@ class Rechecker:
         now = self.clock()
         look = self.watchers[cleanup.resource.type].look(cleanup.resource)
         if look is None:
-            return Rechecked(state="gone", why="it is gone already")
+            return Rechecked(state="gone", why="it no longer exists")
         if why := objection(cleanup, look, policy, now):
             return Rechecked(state="changed", why=why, look=look)
         return replace(self._asked_again(cleanup, policy, now), look=look)
@@ -139,14 +139,14 @@ class Rechecker:
         if finding is None:
             why = next(
                 (str(one.reason) for one in scan.unlisted),
-                f"{cleanup.detector} does not find it any more: it is in use",
+                f"{cleanup.detector} no longer finds it: it is in use",
             )
             return Rechecked(state="changed", why=why)
         if protected := change_blocker(finding.resource, fleet, deletes=cleanup.deletes):
             return Rechecked(state="changed", why=protected)
         advice = [one.advice for one in finding.recommendations]
         if finding.confidence == "low" or not any(one.deletes if cleanup.deletes else one.setting for one in advice):
-            return Rechecked(state="changed", why="what it advises must not be done by a program any more")
+            return Rechecked(state="changed", why="a program may no longer do what it advises")
         if not cleanup.deletes and all(one.setting != cleanup.setting for one in advice):
             return Rechecked(state="changed", why="it advises another setting now")
         return Rechecked(state="same", finding=finding, detached=fleet.get(AttachmentEvent, cleanup.resource.id))

@@ -74,5 +74,7 @@ class Restore:
             self.cases.write(known)
         else:
             differences = f": {some(restored.differences, between='; ')}" if restored.differences else ""
-            self.cases.record_event(known, "undone", f"what had been taken off it was put back{differences}")
+            self.cases.record_event(
+                known, "undone", f"the sub-resources that had been deleted were restored{differences}"
+            )
         return GO

@@ -99,7 +99,8 @@ class Warnings:
             return None
         post = self._post(cleanup, tagging)
         if post and post.nowhere and post.state == "failed":
-            return f"its owner cannot be warned: {post.why}; cleanup.delete_without_warning would delete all the same"
+            unless = "with cleanup.delete_without_warning, Slackwater deletes without the warning"
+            return f"its owner cannot be warned: {post.why}; {unless}"
         if not _too_late(tagging, tagging.notice, self.cases.clock()):
             return None
         why = (post.why if post else None) or UNSAID

@@ -179,7 +179,7 @@ class Watch:
         resource, watcher = cleanup.resource, self.watchers[cleanup.resource.type]
         look = watcher.look(resource)
         if look is None:
-            return self.cases.over(cleanup, "it is gone already")
+            return self.cases.over(cleanup, "it no longer exists")
         if cleanup.marked is None:
             rule = unattended(finding.sighting, look.tags, policy.cleanup)
             now = self.cases.clock()
@@ -292,7 +292,7 @@ class Watch:
         rule = unattended(finding.sighting, look.tags if look else None, policy.cleanup)
         approval = self._approver(cleanup, finding, policy)
         if rule is None and approval is None:
-            return self.cases.over(cleanup, "its approval does not stand any more")
+            return self.cases.over(cleanup, "its approval is no longer valid")
         begun_at = self.cases.clock()
         seen = self.rechecker.recheck(cleanup, policy)
         if seen.state != "same" or seen.finding is None:
@@ -300,9 +300,9 @@ class Watch:
         whole_grace = due(tagging, policy.cleanup, None, deletes=cleanup.deletes)
         why = None
         if approval and seen.finding.fingerprint != approval.fingerprint:
-            why = "it is not what was approved any more"
+            why = "it is no longer what was approved"
         elif cleanup.unattended and rule is None and self.cases.clock() < whole_grace:
-            why = "it was marked for the short grace of a rule that does not hold any more"
+            why = "it was tagged for the short grace period of a rule that no longer applies"
         if why:
             return self.cases.over(cleanup, why)
         by = approval.who if approval else BY_POLICY
@@ -325,7 +325,7 @@ class Watch:
         resource, watcher = cleanup.resource, self.watchers[cleanup.resource.type]
         look = watcher.look(resource)
         if look is None:
-            return self.cases.over(cleanup, "it is gone already")
+            return self.cases.over(cleanup, "it no longer exists")
         if (ahead := self.cases.ahead(cleanup)) and (why := failed_half_way(ahead)):
             return self.cases.over(cleanup, why)
         denied = self.permissions.denied(watcher.removal_actions(resource, look), {CLEANUP_TAG: cleanup.finding_id})
@@ -361,7 +361,7 @@ class Watch:
         if look is None or look.born_at != cleanup.born_at:
             return GO
         if not look.parts or not look.parts[-1].going:
-            raise NotSeenError(f"{cleanup.resource.id} was to be gone, and is there")
+            raise NotSeenError(f"{cleanup.resource.id} was deleted, but still exists")
         now = self.cases.clock()
         since = cleanup.removals[-1].asked_at if cleanup.removals else now
         if now - since >= LONGEST_WAIT:
@@ -409,7 +409,7 @@ class Watch:
             now = self.cases.clock()
             veto = cleanup.stopped
             if cleanup.why.startswith(VETO) and veto is None:
-                veto = ActorNote(who="whoever took its mark off", why=cleanup.why, at=now)
+                veto = ActorNote(who="the person who removed its tag", why=cleanup.why, at=now)
             off = replace(cleanup, stage="called-off", ended_at=now, stopped=veto)
             cleanup, _ = self.cases.record_event(
                 off, "called-off", _with_rest(cleanup.why, cleanup), status=self._reopened(cleanup)
@@ -529,7 +529,7 @@ def done_words(cleanup: Cleanup) -> str:
     if cleanup.setting is not None:
         was = f" from {in_words(cleanup.was)}" if cleanup.was else ""
         return f"changed{was} to {in_words(cleanup.setting)}"
-    deleted = "deleted" if cleanup.removals else "it was gone already"
+    deleted = "deleted" if cleanup.removals else "it no longer existed"
     if not cleanup.backups:
         return f"{deleted} without a backup, as the policy says of its tag" if cleanup.removals else deleted
     kept = ", ".join(f"{one.id} until {one.expires_at:%Y-%m-%d}" for one in cleanup.backups if one.state != "failed")

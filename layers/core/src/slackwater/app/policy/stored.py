@@ -43,7 +43,7 @@ class Policies:
         policy = _with_version(parse_policy(text, name, self.registry, only), found)
         if policy.version != version:
             raise PolicyError(
-                [Problem(self.place, None, "", f"version {version.version} is not there any more, or not as it was")]
+                [Problem(self.place, None, "", f"version {version.version} no longer exists, or has changed")]
             )
         return policy
 

@@ -18,7 +18,7 @@ PAGE: Final = "docs/slack.md"
 SCOPES: Final[Mapping[str, str]] = {
     "chat:write": "to post, and to change what was posted",
     "commands": "for /slackwater",
-    "channels:history": "to see whether a post has arrived whose answer was lost",
+    "channels:history": "to check whether a post arrived if Slack's answer was lost",
     "groups:history": "the same in private channels",
 }
 """The scopes of the manifest, and what each is for."""
@@ -166,7 +166,7 @@ class SlackCheck:
         with _steps("found again") as steps:
             if channel.find(post, None):
                 steps.append(
-                    Step(what="found again", state="good", said="what is not answered is posted once all the same")
+                    Step(what="found again", state="good", said="a post whose answer is lost is still posted once")
                 )
             else:
                 detail = "not yet: Slack's history may lag for a moment. Try again; if it stays so, say it to us"

@@ -50,7 +50,7 @@ SEND_INTERVAL_S: Final = 1.0
 
 LONGEST_WAIT_S: Final = 900
 
-WITHDRAWN: Final = "it was withdrawn, as what it says is not so any more"
+WITHDRAWN: Final = "it was withdrawn, because it is no longer true"
 
 PATIENT: Final = timedelta(hours=1)
 LEAST_WAIT_S: Final = 900
@@ -256,7 +256,7 @@ class Delivery:
         except ChannelRefusedError as error:
             return self._refused(taken, str(error))
         except DeliveryUnknownError as error:
-            self._wrote(replace(taken, why=f"nobody knows whether it was posted: {error}"))
+            self._wrote(replace(taken, why=f"it is unknown whether it was posted: {error}"))
             return self._waits_until(tried_at + _unanswered(taken))
         return self._arrived(taken, sent)
 
@@ -275,7 +275,7 @@ class Delivery:
 
     def _has_no_channel(self, post: Post) -> bool:
         """Wait until somebody names a channel, as long as the post is tried."""
-        why = "the policy names no channel; slack.channel is where it goes"
+        why = "the policy names no channel; set slack.channel"
         post = replace(post, nowhere=True)
         if self._now - post.created_at > _patience(post):
             return self._fails(post, why)

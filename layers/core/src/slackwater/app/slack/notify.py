@@ -138,7 +138,7 @@ class Notifier:
         for slot, (channel, news) in enumerate(zip(channels, stored, strict=True)):
             messages = _messages(news, f"{record.id}.{slot}.0", policy.slack, first=slot == 0)
             if messages and buttons and channel is None:
-                troubles.append("the policy names no channel: nothing was posted; slack.channel is where it goes")
+                troubles.append("the policy names no channel, so nothing was posted; set slack.channel")
                 continue
             for n, message in enumerate(messages if buttons else messages[:1]):  # a webhook has no threads
                 posts.append(_post(record, f"{record.id}.{slot}", n, channel, message))

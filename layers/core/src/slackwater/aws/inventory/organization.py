@@ -189,7 +189,7 @@ def _explained(what: str) -> Iterator[None]:
         code = code_of(cause) if isinstance(cause, ClientError) else ""
         if code in NO_SAY:
             raise AccessDeniedError(
-                "AWS Organizations tells this caller nothing: audit from the organization's management account or a "
+                "AWS Organizations refuses this caller. Audit from the organization's management account or a "
                 "delegated administrator, with a policy that allows it, or name accounts by their ids instead "
                 "([organization] accounts, "
                 f"without organizational_units) ({reason(cause) if cause else error})"

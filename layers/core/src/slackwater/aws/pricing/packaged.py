@@ -12,7 +12,7 @@ from slackwater.model.findings import Gap
 from slackwater.model.money import Price, PriceItem, PriceTable
 from slackwater.model.resources import InstanceType
 
-NOT_ASKED: Final = "not asked: what is packaged stands in"
+NOT_ASKED: Final = "not requested: packaged values are used"
 DESCRIBE_TYPES: Final = "ec2:DescribeInstanceTypes"
 
 

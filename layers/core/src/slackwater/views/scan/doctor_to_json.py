@@ -83,7 +83,7 @@ def hints(seen: Examination) -> list[str]:
 
 def _hint(refusal: Refusal, actions: Iterable[str]) -> str:
     named = ", ".join(actions)
-    who = " by whoever manages the organisation" if refusal.policy_type.lower() in ORGANISATION else ""
+    who = " by the organization's administrators" if refusal.policy_type.lower() in ORGANISATION else ""
     if refusal.explicit:
         return (
             f"A Deny in the {refusal.policy_type} forbids {named}. It wins over every Allow: it must be changed "

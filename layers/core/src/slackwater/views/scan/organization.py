@@ -164,7 +164,7 @@ def _unseen(doc: ScanDocument, targets: Mapping[str, int]) -> Iterator[Unseen]:
         if any(what == ENTRY for what, _ in whys):
             extent = "all of it"  # the region where it was tried is not all that is missing
         what, reason = min(whys, key=lambda one: is_held_back(one[1]), default=("", ""))
-        yield Unseen(account=id_, extent=extent, why=f"{what}: {reason}" if what else "nobody knows why")
+        yield Unseen(account=id_, extent=extent, why=f"{what}: {reason}" if what else "the reason is unknown")
 
 
 def _ranked(shares: Iterable[Share]) -> tuple[Share, ...]:

@@ -354,10 +354,10 @@ def _done_so_far(cleanup: Cleanup) -> str:
         parts = [f"{_kind(one.part)} {literal(one.part.id)}" for one in cleanup.removals]
         gone = {one.part.id for one in cleanup.removals}
         itself = "" if cleanup.resource.id in gone else f" {literal(cleanup.resource.id)} itself was not deleted."
-        whether = "whether it is" if cleanup.removed == 1 else "whether each of them is"
-        return f"AWS was asked to delete {_some(parts, cleanup.removed)}; {whether} gone is to be seen in AWS.{itself}"
+        what = "it still exists" if cleanup.removed == 1 else "each of them still exists"
+        return f"AWS was asked to delete {_some(parts, cleanup.removed)}. Check in AWS whether {what}.{itself}"
     if cleanup.changed_at and cleanup.setting is not None:
-        return f"AWS was asked to change it to {in_words(cleanup.setting)}; whether it did is to be seen in AWS."
+        return f"AWS was asked to change it to {in_words(cleanup.setting)}. Check in AWS whether it did."
     return "Nothing was deleted." if cleanup.deletes else "Nothing was changed."
 
 

@@ -199,7 +199,7 @@ class EbsChanger:
         """
         found = volume(self._reading, resource)
         if found is None:
-            return "there is no such volume any more"
+            return "the volume no longer exists"
         return next(self._refusals(resource, found, _volume_setting(to)), None)
 
     def _refusals(self, resource: TrackedResource, found: Mapping[str, Any], wanted: VolumeSetting) -> Iterator[str]:

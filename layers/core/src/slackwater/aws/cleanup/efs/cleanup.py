@@ -164,7 +164,7 @@ class EfsWatcher:
     def _check_time(self, ends: float, resource: TrackedResource) -> None:
         if monotonic() >= ends:
             raise BusyError(
-                f"{resource.id} has more access points than can be tagged in {LONGEST_S} s: the next try goes on"
+                f"{resource.id} has more access points than can be tagged in {LONGEST_S} s; the next try continues"
             )
 
     def removal_actions(self, resource: TrackedResource, look: CurrentState) -> Mapping[str, Collection[str]]:

@@ -181,7 +181,7 @@ class Hands:
         except ClientError as error:
             if not_heard(error) or code_of(error) in NOT_YET:
                 raise
-            self.refused.append(f"{what} could not be put back: {reason(error)}")
+            self.refused.append(f"{what} could not be restored: {reason(error)}")
             return False
         return True
 

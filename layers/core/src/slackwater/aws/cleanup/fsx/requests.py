@@ -121,7 +121,7 @@ def data_differences(cleanup: Cleanup, of: str | None) -> Iterator[str]:
     elif final and final.state != "verified":
         yield f"{lost}: whether FSx's final backup succeeded is not known"
     elif final and of not in {None, final.id}:
-        yield f"{lost}: FSx's final backup {final.id} is gone, and it was made from {of}"
+        yield f"{lost}: FSx's final backup {final.id} is deleted, and it was made from {of}"
 
 
 def volume_differences(recorded: Mapping[str, Any], volumes: Iterable[Any]) -> Iterator[str]:
