@@ -72,10 +72,10 @@ class OrganizationSection(Section):
         default=[], description="Accounts by their ids, beside those of the organizational units."
     )
     tags: dict[str, str] = Field(
-        default={}, description="Of the accounts in organizational units only those that carry all these tags."
+        default={}, description="Only accounts of the organizational units that have all these tags."
     )
     except_accounts: list[Annotated[str, Field(pattern=ACCOUNT, examples=["123456789012"])]] = Field(
-        default=[], description="Accounts to leave out, however they are named."
+        default=[], description="Accounts to leave out, even if they are named elsewhere."
     )
 
     @model_validator(mode="after")
@@ -104,14 +104,14 @@ class ExemptSection(Section):
     keep_tags: list[Annotated[str, Field(pattern=TAG, examples=["keep", "DoNotDelete=yes"])]] = Field(
         default=["keep"],
         description=(
-            'Tags that protect for good: "keep" with whatever value, or "DoNotDelete=yes" with this one; case does not'
-            " matter."
+            'Tags that protect without end: "keep" protects with any value, "DoNotDelete=yes" only with this one. Case'
+            " does not matter."
         ),
     )
     keep_until_tags: list[Annotated[str, Field(pattern=TAG_KEY, examples=["keep-until"])]] = Field(
         default=["keep-until"],
         description=(
-            "Tag keys whose value, an RFC 3339 time or date, protects until then; a value nobody can read protects."
+            "Tag keys whose value, an RFC 3339 time or date, protects until then. An unreadable value protects too."
         ),
     )
 
@@ -133,14 +133,14 @@ class OwnersSection(Section):
 
     tags: list[str] = Field(
         default=["Owner", "owner", "Team", "team"],
-        description="Tag keys that name the owner; the first that is there wins.",
+        description="Tag keys that name the owner. The first one present is used.",
     )
     managed_tags: list[Annotated[str, Field(pattern=TAG, examples=["ManagedBy=terraform", "terraform"])]] = Field(
         default=[],
         description=(
-            'Tags by which you know what a program manages, such as "ManagedBy=terraform", or "terraform" with'
-            " whatever value; case does not matter. Slackwater names the tag in its advice"
-            " and never changes or deletes what carries it."
+            'Tags of resources that a program manages, such as "ManagedBy=terraform", or "terraform" with any value.'
+            " Case does not matter. Slackwater names the tag in its advice, and never changes or deletes such a"
+            " resource."
         ),
     )
 
@@ -183,26 +183,30 @@ class SlackRoute(Section):
 class SlackSection(Section):
     """What is posted to Slack, where, and who may use buttons."""
 
-    channel: ChannelId | None = Field(default=None, description="Where digests go; a webhook has a channel of its own.")
+    channel: ChannelId | None = Field(
+        default=None, description="The channel for digests. A webhook has its own channel."
+    )
     fallback_channel: ChannelId | None = Field(
         default=None, description="The channel for posts that another channel refuses."
     )
-    routes: list[SlackRoute] = Field(default=[], description="Channels for some findings; the first that fits wins.")
+    routes: list[SlackRoute] = Field(
+        default=[], description="Channels for some findings. The first route that matches is used."
+    )
     when_nothing_is_new: Literal["line", "silence"] = Field(
-        default="line", description="What an audit posts that found nothing new: one line, or nothing."
+        default="line", description="What Slackwater posts if an audit found nothing new: one line, or nothing."
     )
     top_findings: int = Field(
         default=5, ge=1, le=10, description="Findings in the digest itself; all are in its thread."
     )
     deciders: list[UserId] = Field(
-        default=[], description="Who may snooze, dismiss and stop by button; empty is nobody."
+        default=[], description="Who may snooze, dismiss and stop by button. Empty means nobody."
     )
     people: dict[str, MentionId] = Field(
         default={},
         description="Whom to mention for an owner: the Slack id of a user (U…) or of a user group (S…) by owner.",
     )
     auditors: list[UserId] = Field(
-        default=[], description="Who may start audits by /slackwater audit; empty is nobody."
+        default=[], description="Who may start audits by /slackwater audit. Empty means nobody."
     )
     viewers: list[UserId] = Field(
         default=[],
@@ -259,30 +263,30 @@ class CleanupSection(Section):
         default=7,
         ge=1,
         le=90,
-        description="Days after the grace period in which an approval holds; then it lapses into no action.",
+        description="Days after the grace period for which an approval is valid. After that, nothing happens.",
     )
     grace_days: int = Field(
-        default=30, ge=1, le=240, description="Days between the mark, with its warning, and a deletion."
+        default=30, ge=1, le=240, description="Days between the tag with its warning, and the deletion."
     )
     warn_days: list[Annotated[int, Field(ge=1, le=365)]] = Field(
         default=[7, 1],
-        description="Days ahead of a deletion at which its owner is warned again, after the warning at the mark.",
+        description="Days before a deletion on which Slackwater warns the owner again, after the first warning.",
     )
     backup_days: int = Field(default=90, ge=7, le=3650, description="Days that the backup of what was deleted is kept.")
     most_resources: int = Field(
         default=10,
         ge=1,
         le=1000,
-        description="The most that a run and the 24 hours before it may begin; one more, and none is begun.",
+        description="The most clean-ups to start within a run and the 24 hours before it. One more, and it starts none.",
     )
     most_monthly_usd: float = Field(
-        default=1000, gt=0, description="The most that these may be worth in USD a month; above it, none is begun."
+        default=1000, gt=0, description="The most that these may save in USD a month. Above it, it starts none."
     )
     delete_without_warning: bool = Field(
         default=False,
         description=(
-            "True deletes even where there is no Slack channel to warn owners in; otherwise nothing is deleted there."
-            " Where there is a channel, warnings have to be delivered in any case."
+            "If true, Slackwater also deletes if there is no Slack channel to warn owners in. If there is a channel,"
+            " it deletes only after the warning was delivered."
         ),
     )
     unattended: list[UnattendedTag] = Field(default=[], description="What may be deleted without an approval.")

@@ -128,7 +128,7 @@ def _policy_model(limits: tuple[tuple[str, str, type[Limits]], ...]) -> Any:
             id_,
             __base__=base,
             __doc__=f"{title}.",
-            enabled=(bool, Field(default=True, description="Whether scans ask this question.")),
+            enabled=(bool, Field(default=True, description="Whether scans run this detector.")),
         )
         for id_, title, base in limits
     }
