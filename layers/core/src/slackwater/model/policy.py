@@ -277,7 +277,7 @@ class CleanupSection(Section):
         default=10,
         ge=1,
         le=1000,
-        description="The most clean-ups to start within a run and the 24 hours before it. One more, and it starts none.",
+        description="The most clean-ups in a run and the 24 hours before it. With one more, it starts none.",
     )
     most_monthly_usd: float = Field(
         default=1000, gt=0, description="The most that these may save in USD a month. Above it, it starts none."
