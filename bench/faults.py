@@ -203,7 +203,7 @@ def custodian_throttled(rate: Mapping[str, float]) -> ToolResult:
         if found_all
         else "fails"
         if fails
-        else f"finds {len(found)} of {len(idle)}, as if these were all",
+        else f"reports {len(found)} of {len(idle)} as if these were all",
         right=found <= idle and (found_all or fails),
     )
 
@@ -338,10 +338,10 @@ def compare_all(home: Path, report_progress: Callable[[str], None]) -> Iterator[
         theirs=custodian_tagged(),
         ours=tagged_without_days(home, RESOURCES),
     )
-    report_progress("In use since the mark")
+    report_progress("In use since it was tagged")
     yield Comparison(
         fault=4,
-        title="In use since the mark",
+        title="In use since it was tagged",
         situation=(
             f"{RESOURCES} idle file systems are tagged for deletion. Then clients use them, and the grace period ends."
         ),

@@ -195,10 +195,10 @@ def denied(number: int, *, foreseen: bool) -> ToolResult:
     whole = set(before) == set(after) and not halves(after)
     if at:
         minutes = math.ceil((at[-1] - at[0]).total_seconds() / 60)
-        between = f"up to {max(unmounted)} at once had none; taken off and put back within {minutes} minutes"
+        between = f"up to {max(unmounted)} at once had none; deleted and restored within {minutes} minutes"
     else:
-        between = "none was ever taken off"
-    good = "what was taken off is put back; it could not be mounted meanwhile" if at else "nothing is begun"
+        between = "none was ever deleted"
+    good = "all mount targets are restored; meanwhile it could not be mounted" if at else "no clean-up starts"
     return ToolResult(
         asked=f"{number} approved clean-ups, all due on the same day",
         before=files_words(before),
@@ -209,7 +209,7 @@ def denied(number: int, *, foreseen: bool) -> ToolResult:
     )
 
 
-# -- 3. A mark without days
+# -- 3. A tag without days
 
 
 def tagged_without_days(home: Path, number: int) -> ToolResult:
@@ -237,9 +237,7 @@ def tagged_without_days(home: Path, number: int) -> ToolResult:
         after=f"{left[0]} volumes on the next day, {left[1]} on the 29th; marked for {_days_words(days_off)} later; "
         f"`grace_days = 0` is {'refused' if refusal else 'taken'}",
         status=f"`policy check` {refused.returncode}",
-        verdict="there is no such mark: 30 days where nothing is said, one at least"
-        if right
-        else "deletes on the day of the mark",
+        verdict="there is no such tag: 30 days by default, at least one" if right else "deletes on the day of the mark",
         right=right,
     )
 
@@ -274,7 +272,7 @@ def used_since(number: int) -> ToolResult:
             f"{days:.0f} days of grace were left"
         ),
         status=f"{ends}: {reasons}",
-        verdict="calls each off at the first sign of use"
+        verdict="cancels each at the first sign of use"
         if spared
         else f"deletes {len(before) - len(after)} that are in use",
         right=spared and len(early) == number and days > 0,
