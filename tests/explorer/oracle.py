@@ -224,7 +224,7 @@ class Oracle(Witness):
         self.facts = replace(self.facts, owed=(*self.facts.owed, Owed(contents, id_, until)))
 
     def _unseen_s(self, who: str, *, written: bool) -> float:
-        """Return for how many seconds AWS may not yet show a write that no fence prevents; -1 if there is no such delay.
+        """Return for how many seconds AWS may not show a write that no fence prevents; -1 if there is no such delay.
 
         Losses within that time are counted apart. EBS has no fence. EFS has none against services that need no mount
         target. A metric shows once its minute is over, so a minute is added.

@@ -285,7 +285,7 @@ class Dice:
 
 @contextmanager
 def determined(dice: Dice) -> Iterator[None]:
-    """Run without threads and user agents, and with `dice` as the only randomness. botocore builds user agents slowly."""
+    """Run without threads and with `dice` as the only randomness. Skip user agents: botocore builds them slowly."""
     with ExitStack() as stack:
         for name in INLINE:
             stack.enter_context(patch(f"slackwater.{name}.ThreadPoolExecutor", Inline))

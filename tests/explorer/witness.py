@@ -182,7 +182,7 @@ class Witness:
         was, policies = self.facts.was
         self._check_tags(was, back, reported)
         self._check_security_groups(was, back, reported)
-        # if the file system stayed, Slackwater does not change its policy
+        # If the file system stayed, Slackwater does not change its policy.
         if policies is not None and back.id != was.id:
             self._check_file_system_policy(policies.get(was.id), back, reported)
 

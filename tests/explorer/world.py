@@ -386,7 +386,7 @@ class Small:
             swept = self.ours.sweep.sweep()
         except Dies:
             return  # the next sweep sees the rest
-        # messages about findings are about what the sweep has seen
+        # Messages about findings are about what the sweep has seen.
         unread = [one for one in swept.troubles if not one.startswith("finding ")]
         if not unread:  # the sweep cannot judge what it could not read; the next one can
             self.oracle.swept()

@@ -157,7 +157,7 @@ class TestVolumes:
     def test_one_that_was_attached_since_its_backup_stays(self, late: str) -> None:
         with world("ebs") as there:
             if late != "nothing":
-                # the other source shows the use in time
+                # The other source shows the use in time.
                 setattr(there.account.late, late, timedelta(hours=1).total_seconds())
             before_step(there, "DeleteFunction", "delete", lambda: self.borrowed(there, 0))
             assert there.cleaned("ebs").status == "SUCCEEDED"

@@ -89,7 +89,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Large]]:
 
 @pytest.mark.parametrize("number", [200, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_however_many_access_points_it_has_it_is_cleaned_up_and_undone(large, capsys, number) -> None:
-    # with the largest one, no step has time to tag, delete or create all access points
+    # With the largest one, no step has time to tag, delete or create all access points.
     world = large(number, call_s=0.1)
     execution = world.begun().run()
 
@@ -231,7 +231,7 @@ def test_a_part_that_somebody_else_deletes_meanwhile_is_no_reason_to_stop_and_no
 
 
 def test_tags_access_points_and_deletions_that_take_longer_than_a_step_go_on_in_the_next(large, monkeypatch) -> None:
-    # before each of the last few deletions everything is checked, which takes long
+    # Before each of the last few deletions everything is checked, which takes long.
     monkeypatch.setattr(cleanup_delete, "FEW", 2)
     world = large(MANY, call_s=15)
     execution = world.begun().run()

@@ -491,7 +491,7 @@ def test_a_token_of_the_audience_may_neither_decide_nor_audit_unless_the_policy_
 
 def test_one_audit_too_many_is_refused_with_those_that_run(api) -> None:
     running = [api("POST", "/audits")[2]["id"] for _ in range(2)]
-    # the limit per caller leaves room for others
+    # The limit per caller leaves room for others.
     assert assert_problem(api("POST", "/audits"), 409)["running"] == running
     running.append(api("POST", "/audits", authorizer=JOE)[2]["id"])
 
@@ -826,7 +826,7 @@ def test_a_run_begins_what_is_approved_and_lists_what_it_does_not(cleaner) -> No
         200, [(REMOVABLE, "begun"), (OTHER, "refused")],
     )  # fmt: skip
     again = cleaner("POST", "/cleanups")[2]["candidates"]
-    # the execution may not have started, so it is started again
+    # The execution may not have started, so it is started again.
     assert [(one["finding_id"], one["state"]) for one in again] == [(REMOVABLE, "begun")]
     assert [name for name, _ in begun_by(cleaner, CLEANUP_MACHINE)] == [f"{REMOVABLE}-1"]
     assert_problem(cleaner("POST", "/cleanups", authorizer=JOE), 403)
@@ -1142,7 +1142,7 @@ class Broken:
 
     def __getattr__(self, name: str):
         def fail(*_, **__):
-            # the same error is raised repeatedly, and its traceback would grow each time
+            # The same error is raised repeatedly, and its traceback would grow each time.
             raise self._error.with_traceback(None)
 
         return fail

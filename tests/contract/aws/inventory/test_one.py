@@ -156,11 +156,11 @@ def test_a_finding_is_found_again_by_its_own_detector_alone_with_so_few_calls(de
         inventory = OneInventory(demo.session, tracked(demo.resources[id_]))
         alone, read = judged(demo, inventory, [DETECTORS[detector]])
         assert alone[detector, id_] == what
-        # this detector needs the other volumes, to assign the disk metrics to volumes
+        # This detector needs the other volumes, to assign the disk metrics to volumes.
         if detector != "ebs-surplus-size":
             assert read.keys() == {id_}
         calls = demo.sim.calls
-        # three rounds, two of which can exceed the data points of one call
+        # Three rounds, two of which can exceed the data points of one call.
         assert calls.pop("cloudwatch:GetMetricData", 0) <= 5
         assert calls == expected
         assert sum(calls.values()) <= MOST_CALLS
