@@ -362,10 +362,7 @@ ACCOUNTS, DENIED, HALF = 60, 23, 2
 
 
 def organization() -> Document:
-    """Return many accounts in organizational units after five audits.
-
-    Some deny access, and not all findings are shown.
-    """
+    """Return many accounts in organizational units after five audits. Some deny access, and the list is incomplete."""
     units = ("Root/Media/Production", "Root/Media/Staging", "Root/Research", "Root/Sandbox", "Root")
     ill = [*HOSTILE.values()]
     accounts = [

@@ -1,4 +1,4 @@
-/** How the report looks: themes, phone and print. And how a screen reader reads it. */
+/** How the report looks (themes, phone, print), and how a screen reader reads it. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -200,10 +200,7 @@ def looks(service, execution: dict[str, Any]) -> int:
 
 
 def succeeded(service, machine: str) -> None:
-    """Wait until all executions of a state machine have ended, which can be shortly after their work.
-
-    All must succeed.
-    """
+    """Check that all executions of a state machine succeed. They end shortly after their last visible effect."""
 
     def statuses() -> set[str]:
         return {one["status"] for one in service.executions(machine)}

@@ -32,7 +32,7 @@ class Violation:
 class Owed:
     """Contents that a resource had when it was deleted.
 
-    Somebody must keep a copy until `until` (epoch seconds). `ours` says whether Slackwater deleted the resource.
+    A copy must exist until `until` (epoch seconds). `ours` says whether Slackwater deleted the resource.
     """
 
     contents: str

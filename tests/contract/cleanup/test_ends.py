@@ -1,4 +1,4 @@
-"""Endings that nobody had foreseen. Each clean-up here once ended in another way."""
+"""Endings that nobody had foreseen. Each clean-up here once ended wrongly."""
 
 import json
 from dataclasses import replace

@@ -1237,7 +1237,7 @@ def test_an_internal_error_is_logged_and_not_shown(api, monkeypatch, error, log)
 
 
 def test_the_document_is_current(api) -> None:
-    """`make docs` writes it."""
+    """`make docs` generates the document."""
     spec = importlib.util.spec_from_file_location("openapi", ROOT / "tools/openapi.py")
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
