@@ -126,7 +126,7 @@ def assert_documented(event, status: int) -> None:
         operation = operations.get(event["requestContext"]["http"]["method"].lower())
         if operation and re.fullmatch(path.replace("{id}", "[^/]+"), event["rawPath"]):
             if "{id}" in path and event["rawPath"] in paths:
-                continue  # the path is another route
+                continue  # the path belongs to another route
             assert str(status) in operation["responses"]
 
 
