@@ -1,4 +1,4 @@
-/** Which Chromium the tests drive: CHROMIUM names an installed one; else the one that npm brought is unpacked, once. */
+/** Choose the Chromium for the tests: CHROMIUM names an installed one. Otherwise npm's package is unpacked once. */
 import { execFileSync } from "node:child_process";
 import {
   accessSync, constants, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync,
@@ -9,7 +9,7 @@ import { chromium as playwright } from "playwright-core";
 const MODULES = join(import.meta.dirname, "node_modules");
 const CACHE = join(MODULES, ".cache");
 
-/** A headless Chromium; close it yourself. */
+/** Launch a headless Chromium. The caller closes it. */
 export async function launch() {
   const { executablePath, env } = await found();
   const args = ["--disable-background-networking", "--force-color-profile=srgb"];
@@ -37,8 +37,8 @@ async function found() {
 }
 
 /**
- * The folder with Chromium. It gets its name by one rename when everything is there: a run that was stopped half-way
- * leaves nothing that looks whole, and of two that start at once the later takes the earlier's.
+ * Return the folder with Chromium. The folder is renamed to its final name once it is complete, so an interrupted run
+ * leaves no folder that looks complete. If two runs start at once, the later one uses the earlier one's folder.
  */
 async function unpacked() {
   const { version } = JSON.parse(readFileSync(join(MODULES, "@sparticuz", "chromium", "package.json"), "utf8"));
@@ -47,7 +47,7 @@ async function unpacked() {
   mkdirSync(CACHE, { recursive: true });
   const fresh = mkdtempSync(join(CACHE, "unpacking-"));
   const { default: packed } = await import("@sparticuz/chromium");
-  // The package unpacks to the temporary folder; as on Lambda, it brings the libraries that a bare system lacks.
+  // The package unpacks to the temporary folder. As on Lambda, it also unpacks libraries that a bare system lacks.
   const before = { TMPDIR: process.env.TMPDIR, AWS_EXECUTION_ENV: process.env.AWS_EXECUTION_ENV };
   try {
     Object.assign(process.env, { TMPDIR: fresh, AWS_EXECUTION_ENV: "AWS_Lambda_nodejs20.x" });
@@ -67,7 +67,7 @@ async function unpacked() {
   return folder;
 }
 
-/** The libraries and fonts beside Chromium stand in where the system has none. */
+/** Return an environment that uses the libraries and fonts beside Chromium where the system has none. */
 function environment(folder) {
   const env = {};
   const libraries = execFileSync("ldd", [join(folder, "chromium")], { encoding: "utf8" });

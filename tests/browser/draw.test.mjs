@@ -1,4 +1,4 @@
-/** What opens under a finding, and what its pictures show. */
+/** The details that open under a finding, and its charts. */
 import assert from "node:assert/strict";
 import { browserTests } from "./page.mjs";
 
@@ -12,7 +12,7 @@ async function opened(page, findings, wanted) {
   return { finding, row };
 }
 
-/** How many pixels of a canvas are painted, and in how many colors. */
+/** Count the painted pixels of a canvas, and their colors. */
 const painted = (canvas) =>
   canvas.evaluate((element) => {
     const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
@@ -70,7 +70,7 @@ on("people", "levels, forecast and what was not drawn are told in words", async 
   }
 });
 
-/** Where in a chart's canvas its line is painted: for every column, whether it holds ink of the line's color. */
+/** Return for every column of a chart's canvas whether it has a pixel of the line's color. */
 const inked = (row, at) =>
   row.evaluate((element, at) => {
     const chart = element.querySelectorAll(".chart")[at];
@@ -97,11 +97,11 @@ on("people", "a gap in a series is one in its line; a forecast is dashed", async
   const share = (columns) => columns.filter(Boolean).length / columns.length;
   // Points 800 to 899 of 4,032 are missing.
   const plateau = await inked(row, 0);
-  // Where the line lies on a dotted level, the level is above it.
+  // Where the line covers a dotted level, the level is drawn above it.
   assert.ok(share(part(plateau, 0.02, 0.19)) > 0.6, "no line before the gap");
   assert.equal(share(part(plateau, 0.205, 0.218)), 0, "a line through the gap");
   assert.ok(share(part(plateau, 0.24, 0.98)) > 0.6, "no line after the gap");
-  // 336 hours, and 124 to come.
+  // 336 hours, and a forecast of 124.
   const credits = await inked(row, 1);
   assert.ok(share(part(credits, 0.02, 0.7)) > 0.95, "no line");
   const ahead = share(part(credits, 0.75, 0.98));
@@ -113,7 +113,7 @@ on("people", "a chart's points are there as a table, nulls as such", async (page
   const at = finding.evidence.findIndex(({ label }) => label === "Network by day");
   const figure = row.locator("figure").filter({ hasText: "Network by day" });
   await figure.locator("summary").click();
-  await figure.locator("td").first().waitFor(); // the event that opening causes writes the table, after the click
+  await figure.locator("td").first().waitFor(); // opening sends an event after the click, which writes the table
   const cells = await figure.locator("td").allInnerTexts();
   assert.equal(cells.length, finding.evidence[at].series.values.length);
   assert.equal(cells.filter((cell) => cell.includes("7.2")).length, 1);
@@ -179,7 +179,7 @@ on("people", "a chart fits the window that changes its width", async (page, { do
   }
 });
 
-/** Remembers what is drawn from now on, by canvas: texts, dotted lines, and curves with their points and dashes. */
+/** Record what is drawn from now on, by canvas: texts, dotted lines, and curves with their points and dashes. */
 const remember = (page) =>
   page.evaluate(() => {
     window.marks = new Map();
@@ -198,7 +198,7 @@ const remember = (page) =>
       before(Path2D.prototype, name, (path, x, y) => (path.points ??= []).push([x, y]));
     }
     const { prototype } = CanvasRenderingContext2D;
-    before(prototype, "clearRect", ({ canvas }) => marks.delete(canvas)); // what is drawn again counts once
+    before(prototype, "clearRect", ({ canvas }) => marks.delete(canvas)); // count only the last drawing of a canvas
     before(prototype, "fillText", (ctx, text, x, y) => {
       of(ctx).texts.push({ text, x, y, align: ctx.textAlign, baseline: ctx.textBaseline });
     });
@@ -209,7 +209,7 @@ const remember = (page) =>
     });
   });
 
-/** The picture of a fact, as it is drawn: its axes, levels with their names, curves, key and words. */
+/** Return a fact's chart as drawn: axes, levels with their names, curves, key and texts. */
 async function drawing(page, { document: { findings } }, label) {
   await remember(page);
   const { finding, row } = await opened(page, findings, () => true);
@@ -235,7 +235,7 @@ async function drawing(page, { document: { findings } }, label) {
 
 const valued = (tick) => Number(tick.replace(/[KM]$/, "")) * ({ K: 1e3, M: 1e6 }[tick.at(-1)] ?? 1);
 
-/** How deep a value stands in a picture, by its first and last tick. */
+/** Return a value's vertical position in a chart, from the first and last tick. */
 function depth(scale, value, of = (linear) => linear) {
   const [[low, from], [high, to]] = [scale[0], scale.at(-1)];
   return from + ((of(value) - of(low)) / (of(high) - of(low))) * (to - from);
@@ -266,7 +266,7 @@ for (const [label, { decades, key, low }] of Object.entries(LOGARITHMIC)) {
     const { scale, curves, fact } = drawn;
     assert.deepEqual(scale.map(([value]) => value), decades);
     for (const [value, y] of scale) near(y, depth(scale, value, Math.log10), `the tick ${value}`);
-    levelsStand(drawn, (value) => Math.log10(Math.max(value, decades[0]))); // zero is at the foot
+    levelsStand(drawn, (value) => Math.log10(Math.max(value, decades[0]))); // zero is at the bottom
     const [{ points }] = curves;
     near(Math.min(...points.map(([, y]) => y)), depth(scale, Math.max(...fact.series.values), Math.log10), "the peak");
     near(Math.max(...points.map(([, y]) => y)), depth(scale, low || decades[0], Math.log10), "the least");

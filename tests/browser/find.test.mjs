@@ -1,16 +1,16 @@
-/** To find a finding: search, filters, order, links, keys. */
+/** Finding a finding: search, filters, order, links and keys. */
 import assert from "node:assert/strict";
 import { PHONE, browserTests, seen } from "./page.mjs";
 
 const on = browserTests("people", "nothing", "blind", "organization");
 const RANK = ["high", "medium", "low", "info"];
 
-/** The ids of the findings that are shown, as they stand. */
+/** Return the ids of the visible findings, in order. */
 const shown = (page) =>
   page.$$eval("[data-finding]", (rows) =>
     rows.filter((row) => row.checkVisibility()).map((row) => row.dataset.finding),
   );
-/** The values that a filter offers; the first is for all. */
+/** Return the values of a filter. The first one stands for all. */
 const offered = (filter) => filter.locator("option").evaluateAll((options) => options.map((option) => option.value));
 const ids = (findings) => findings.map((finding) => finding.id);
 
@@ -82,7 +82,7 @@ for (const [name, of] of Object.entries(FILTERS)) {
   });
 }
 
-/** Findings of an account in a unit, or in one below it. */
+/** Return a filter for the findings of accounts in an organizational unit or below it. */
 function inUnit(unit, { scan: { accounts } }) {
   const units = new Map(accounts.map((account) => [account.id, seen(account.organizational_unit)]));
   return ({ resource: { account } }) => units.get(account) === unit || units.get(account).startsWith(`${unit}/`);

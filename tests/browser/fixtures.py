@@ -1,4 +1,4 @@
-"""Write reports to test in a browser: `fixtures.py FOLDER NAME…` makes NAME.json, a scan document, and NAME.html."""
+"""Write reports to test in a browser: `fixtures.py FOLDER NAME…` writes NAME.json, a scan document, and NAME.html."""
 
 import hashlib
 import json
@@ -45,19 +45,19 @@ HOSTILE = {
 
 
 def series(period_s: int, values: Iterable[float | None], end: datetime = NOW) -> Document:
-    """A series that ends now, or when it is said to."""
+    """Return a series that ends now, or at `end`."""
     points = list(values)
     start = end - timedelta(seconds=period_s * len(points))
     return {"start": scan_json.rfc3339(start), "period_s": period_s, "values": points}
 
 
 def after(known: Document, values: Iterable[float | None]) -> Document:
-    """A forecast: it starts where the series ends."""
+    """Return a forecast, which starts where the series ends."""
     return {"start": scan_json.rfc3339(NOW), "period_s": known["period_s"], "values": list(values)}
 
 
 def finding(number: int, detector: str, kind: str, severity: str, saving: str | None, **other: Any) -> Document:
-    """A finding of a resource of its own; `other` replaces what it would be."""
+    """Return a finding of its own resource. `other` replaces fields."""
     account, region = TARGETS[number % len(TARGETS)]
     id_ = f"vol-{number:017x}"
     resource = {
@@ -108,7 +108,7 @@ def finding(number: int, detector: str, kind: str, severity: str, saving: str | 
 
 
 def pictures() -> Iterator[Document]:
-    """Evidence of every shape that can be drawn."""
+    """Yield evidence of every shape that the report can draw."""
     plateau = series(
         300, [None if 800 <= n < 900 else min(3000, 1800 + 1500 * math.sin(n / 60) + n % 7) for n in range(4032)]
     )
@@ -153,7 +153,7 @@ def pictures() -> Iterator[Document]:
 
 
 def heights() -> Iterator[Document]:
-    """Evidence whose picture lies if its heights, its times or its end are drawn carelessly."""
+    """Yield evidence whose chart is misleading if its heights, times or end are drawn incorrectly."""
     levels = [{"label": "Baseline", "value": 8.0}, {"label": "Burst", "value": 625.0}]
     for label, values in {
         "A plateau after a peak": [348.0, *[7.96] * 49, 0.0],
@@ -200,7 +200,7 @@ def heights() -> Iterator[Document]:
 
 
 def hostile(number: int, text: str) -> Document:
-    """A finding whose every free text is `text`."""
+    """Return a finding in which every free text is `text`."""
     one = finding(number, "ebs-unattached", "waste", "medium", "1.00")
     command = f"aws ec2 delete-volume --volume-id '{text}'"
     return one | {
@@ -227,8 +227,8 @@ def hostile(number: int, text: str) -> Document:
 
 
 def document(findings: list[Document], **other: Any) -> Document:
-    """A scan document around findings; `other` replaces parts of its scan, or `unknown` and `unlisted`."""
-    # Two scans agree on this order: severity, money, detector, id.
+    """Return a scan document with these findings. `other` replaces fields of its scan, or `unknown` and `unlisted`."""
+    # Slackwater sorts findings like this: severity, money, detector, id.
     findings.sort(
         key=lambda f: (SEVERITIES.index(f["severity"]), -Decimal(f["monthly_savings_usd"] or 0), f["detector"], f["id"])
     )
@@ -275,14 +275,14 @@ def document(findings: list[Document], **other: Any) -> Document:
 
 
 def come_to(findings: list[Document]) -> Document:
-    """What findings come to, where each has a resource of its own."""
+    """Return the totals of findings that each have their own resource."""
     savings = [None if (usd := f["monthly_savings_usd"]) is None else max(Decimal(usd), Decimal(0)) for f in findings]
     known = sum((usd for usd in savings if usd is not None), Decimal("0.00"))
     return {"findings": len(findings), "monthly_savings_usd": str(known), "unpriced": savings.count(None)}
 
 
 def people() -> Document:
-    """What people have: a few detectors, three accounts, gaps, inconclusive checks, and hostile names."""
+    """Return a typical report: few detectors, three accounts, access errors, inconclusive checks, hostile names."""
     shapes = list(pictures())
     findings = [
         finding(1, "ebs-instance-bound", "performance", "high", "166.58", evidence=shapes),
@@ -331,7 +331,7 @@ def people() -> Document:
 
 
 def many(count: int) -> Document:
-    """A big fleet, drawn as often and as finely as a real one."""
+    """Return a large fleet, with as many charts and points as a real one."""
     detectors = ("ebs-unattached", "ebs-idle", "efs-idle", "fsx-oversized", "ec2-idle", "ebs-surplus-iops")
     periods = ((86400, 36), (86400, 36), (86400, 36), (86400, 36), (86400, 36), (3600, 336), (300, 4032))
 
@@ -358,11 +358,11 @@ def many(count: int) -> Document:
 
 
 ACCOUNTS, DENIED, HALF = 60, 23, 2
-"""Accounts of the organization; of these, those that deny access, and those with one region that is incomplete."""
+"""The number of accounts in the organization, of those that deny access, and of those with one incomplete region."""
 
 
 def organization() -> Document:
-    """Many accounts in organizational units after five audits. Some deny access, and not all findings are shown."""
+    """Return many accounts in organizational units after five audits. Some deny access, and the list is incomplete."""
     units = ("Root/Media/Production", "Root/Media/Staging", "Root/Research", "Root/Sandbox", "Root")
     ill = [*HOSTILE.values()]
     accounts = [
@@ -458,11 +458,11 @@ DOCUMENTS = {
 
 
 CHECKED = 100
-"""Findings that are held against the schema: where there are more, they are all alike."""
+"""How many findings are validated against the schema. Longer lists have similar findings."""
 
 
 def main(folder: Path, names: list[str]) -> None:
-    """Write them."""
+    """Write the named reports."""
     for name in names:
         made = DOCUMENTS[name]()
         jsonschema.validate(made | {"findings": made["findings"][:CHECKED]}, scan_json.schema())

@@ -1,11 +1,11 @@
-/** Large reports: small enough to send, and at once there. How long they take is printed, and judged by people. */
+/** Large reports are small enough to send and open at once. The tests print times for people to judge. */
 import assert from "node:assert/strict";
 import { browserTests } from "./page.mjs";
 
 const on = browserTests("thousand", "five-thousand");
 const MOST_BYTES = 3_000_000;
 
-/** Milliseconds from the request to the first paint, and until the page's own script has run. */
+/** Measure the milliseconds from the request to the first paint, and until the page's own script has run. */
 async function openingTimes(page) {
   await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length);
   return page.evaluate(() => {
@@ -15,7 +15,7 @@ async function openingTimes(page) {
   });
 }
 
-/** Milliseconds until a control's new value has been acted on and laid out. */
+/** Measure the milliseconds until the page has applied a control's new value and laid it out. */
 const timed = (page, control, value) =>
   page.locator(control).evaluate((element, value) => {
     const begin = performance.now();
@@ -30,7 +30,7 @@ for (const [name, count] of [["thousand", 1000], ["five-thousand", 5000]]) {
     const { findings } = document;
     const { painted, ready } = await openingTimes(page);
     assert.equal(await page.locator("[data-finding]").count(), count);
-    // Chromium counts list items again for each that hides: thousands of them would take it a quarter of a minute.
+    // Chromium recounts list items for each one that hides. For thousands that would take a quarter of a minute.
     const displays = await page.$$eval("[data-finding]", (rows) => rows.map((row) => getComputedStyle(row).display));
     assert.ok(!displays.includes("list-item"));
     const searched = await timed(page, "#search", "store-77 ");

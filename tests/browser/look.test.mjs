@@ -1,4 +1,4 @@
-/** How the report looks and reads: themes, phone, print, and to a screen reader. */
+/** How the report looks (themes, phone, print), and how a screen reader reads it. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ const on = browserTests("people", "nothing", "blind", "two-hundred", "organizati
 const AXE = readFileSync(join(import.meta.dirname, "node_modules", "axe-core", "axe.min.js"), "utf8");
 const DARK = { colorScheme: "dark" };
 
-/** 0 is black, 1 is white. */
+/** Return the brightness of the page's background: 0 is black, 1 is white. */
 const brightness = (page) =>
   page.evaluate(() => {
     const [red, green, blue] = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g).map(Number);
@@ -47,7 +47,7 @@ on("people", "it follows the system that changes its theme", async (page) => {
   assert.ok((await brightness(page)) < 0.25);
 });
 
-/** Elements that reach beyond the window, and that nothing around them cuts off or scrolls. */
+/** Return elements that extend beyond the window and are neither clipped nor scrolled. */
 const tooWide = (page) =>
   page.evaluate(() => {
     const cut = (element) =>
@@ -88,7 +88,8 @@ on("people", "on a phone every cell of a table says what it is", async (page) =>
 
 on("two-hundred", "a print says which pictures it leaves out", async (page) => {
   await page.emulateMedia({ media: "print" });
-  await page.locator(".chart").nth(199).waitFor({ state: "attached" }); // the page notices the print in its next frame
+  // The page reacts to the print in its next frame.
+  await page.locator(".chart").nth(199).waitFor({ state: "attached" });
   const charts = await page.$$eval(".chart", (all) =>
     all.map((chart) => (chart.querySelector("canvas") ? "drawn" : chart.textContent)),
   );
@@ -170,7 +171,7 @@ async function violations(page) {
     .map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.slice(0, 5).map(shown).join("; ")}`);
 }
 
-const TALL = { width: 1280, height: 14_000 }; // what is out of sight is not judged
+const TALL = { width: 1280, height: 14_000 }; // axe judges only what is in the viewport
 const LOOKS = {
   light: { viewport: TALL },
   dark: { viewport: TALL, ...DARK },

@@ -1,4 +1,4 @@
-/** Reports, and tests that open one in a browser. */
+/** Generate reports, and run tests that open one in a browser. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -13,13 +13,13 @@ const HUNG_MS = 120_000;
 export const DESK = { width: 1280, height: 900 };
 export const PHONE = { width: 360, height: 740 };
 
-/** The code of a character that nobody could see, as the report shows it. */
+/** Return the code of an invisible character as the report shows it. */
 const code = (one) => `<U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`;
 
-/** As the report shows a text that holds what nobody could see. */
+/** Return a text as the report shows it, with its invisible characters replaced. */
 export const seen = (text) => text.replace(/[\0\u2028\u2029\u202e]/g, code);
 
-/** Reports of fixtures.py, by name: `url`, `bytes`, and the scan `document` they show. */
+/** Generate reports of fixtures.py. Return by name: `url`, `bytes`, and the scan `document` that they show. */
 export function reports(folder, ...names) {
   const script = join(import.meta.dirname, "fixtures.py");
   execFileSync(join(ROOT, ".venv", "bin", "python"), [script, folder, ...names], { stdio: "inherit" });
@@ -33,10 +33,10 @@ export function reports(folder, ...names) {
 }
 
 /**
- * Says how a file's tests open a report: `on(name, what, body)` calls `body(page, report)` with a page of its own;
- * beside what `reports` says of it, the report has the page's `troubles` so far, and the test `t`.
- * All findings are shown, unless `tab` is "first": then those of the tab that a reader sees first.
- * Whatever the body does, the page must ask for nothing, complain of nothing, and run nobody's names.
+ * Return a function that defines a test of a report. `on(name, what, body)` calls `body(page, report)` with a new page.
+ * The report has the fields of `reports`, the page's `troubles` so far, and the test `t`. All findings are visible,
+ * unless `tab` is "first": then only those of the tab that a reader sees first. Whatever the body does, the page must
+ * send no requests, log no errors, and run no code from names.
  */
 export function browserTests(...names) {
   let browser, folder, made;
@@ -70,7 +70,7 @@ const SETTINGS = {
   viewport: DESK, colorScheme: "light", reducedMotion: "reduce", locale: "en-GB", timezoneId: "Asia/Tokyo",
 };
 
-/** A page, and what it should not have done: requests (refused), errors and warnings, dialogs. */
+/** Open a page. Record what it should not do: requests (which are refused), errors and warnings, dialogs. */
 export async function open(browser, url, options = {}) {
   const context = await browser.newContext({ ...SETTINGS, ...options });
   const troubles = [];

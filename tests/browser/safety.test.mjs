@@ -1,4 +1,4 @@
-/** What people name their resources harms nobody, and the file needs and reaches nothing but itself. */
+/** Resource names can do no harm, and the file needs and requests nothing but itself. */
 import assert from "node:assert/strict";
 import { browserTests, seen } from "./page.mjs";
 
@@ -13,7 +13,7 @@ on("people", "hostile names, tags, owners and reasons are shown as they are", as
     const closed = (await row.textContent()).split(name).length - 1;
     assert.ok(closed >= 3, `${name} is shown ${closed} times: not as name, owner and summary`);
     await row.locator("[data-toggle]").click();
-    // Facts, picture, level, advice, risk, caveat, price, ARN, owner and tags come with it.
+    // The details contain facts, chart, level, recommendation, risk, caveat, price, ARN, owner and tags.
     const opened = (await row.textContent()).split(name).length - 1;
     assert.ok(opened >= closed + 12, `${name} is shown ${opened} times when opened`);
     assert.equal(await row.locator("pre").textContent(), seen(recommendations[0].command));
@@ -22,7 +22,7 @@ on("people", "hostile names, tags, owners and reasons are shown as they are", as
   for (const part of ["#gaps", "#unknown"]) assert.ok((await page.textContent(part)).includes(ill.reason), part);
 });
 
-/** What a page is made of, that names could have added to. */
+/** Count the elements, event handlers and links that a name could have added to the page. */
 const made = (page) =>
   page.evaluate(() => ({
     scripts: document.scripts.length,
@@ -36,7 +36,7 @@ const made = (page) =>
       .filter((element) => !/^(#|data:image\/)/.test(element.getAttribute("href") ?? "?")).length,
   }));
 
-/** The theme, the details and the rest; the style. */
+/** The report's own three scripts (theme, details and the rest) and one style. */
 const OURS = { scripts: 3, styles: 1, foreign: 0, handlers: 0, links: 0 };
 
 on("people", "hostile texts add no element, handler or link, whatever is pressed", async (page, { document }) => {
@@ -82,7 +82,7 @@ on("people", "text from right to left turns nothing around it", async (page, { d
   assert.deepEqual(loose, []);
 });
 
-/** One console message for each thing that the page's Content Security Policy has to refuse. */
+/** One console message for each kind of content that the page's Content Security Policy must refuse. */
 const REFUSALS = [
   /inline script/, /inline event handler/, /Loading the script/, /Loading the stylesheet/, /Connecting to/,
   /Loading the image/, /Framing/, /Sending form data/,

@@ -1,4 +1,4 @@
-/** Pictures of a report, by default the tests' own, to look at: `node screenshots.mjs FOLDER [REPORT.html]`. */
+/** Take pictures of a report, by default of the tests' reports: `node screenshots.mjs FOLDER [REPORT.html]`. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -13,8 +13,8 @@ const shown = file
   : Object.fromEntries(
       Object.entries(reports(work, "people", "nothing", "blind")).map(([name, { url }]) => [name, url]),
     );
-const A4 = { width: 718, height: 1050 }; // what the margins leave of it
-const LONGEST = 30_000; // pixels: of longer pages Chromium takes no picture
+const A4 = { width: 718, height: 1050 }; // the area inside the margins
+const LONGEST = 30_000; // pixels; Chromium takes no pictures of longer pages
 const LOOKS = {
   light: { viewport: DESK, colorScheme: "light" },
   dark: { viewport: DESK, colorScheme: "dark" },
@@ -25,7 +25,8 @@ const LOOKS = {
 mkdirSync(folder, { recursive: true });
 for (const [name, url] of Object.entries(shown)) {
   for (const [look, options] of Object.entries(LOOKS)) {
-    const browser = await launch(); // a new one: after a long page or a print, Chromium often fails to take a picture
+    // A new browser, because Chromium often fails to take a picture after a long page or a print.
+    const browser = await launch();
     const { page } = await open(browser, url, options);
     if (look === "print") {
       await page.pdf({ path: join(folder, `${name}.pdf`), format: "A4" });

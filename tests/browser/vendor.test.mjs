@@ -1,4 +1,4 @@
-/** The report carries uPlot itself: the very files of the version that package.json pins. */
+/** The report includes uPlot's own files, unchanged, in the version that package.json pins. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-"""Simulated accounts on the loopback, and moto for the table, with dummy keys: no profile or proxy is read."""
+"""Simulated accounts on the loopback, and moto for the table. Keys are dummies, and no profile or proxy is read."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -19,7 +19,7 @@ from slackwater_simulator import Fleet, Simulator
 
 @dataclass(frozen=True)
 class Account:
-    """A simulated account, and a session that speaks to it."""
+    """A simulated account, and a session that uses it."""
 
     sim: Simulator
     session: AwsSession
@@ -45,7 +45,7 @@ def simulate() -> Iterator[Callable[..., Account]]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One attempt, so that a call that cannot work ends soon."""
+    """Limit clients to one attempt, so that a call that cannot work fails soon."""
     monkeypatch.setattr(
         aws_session,
         "QUICK_ATTEMPTS",
@@ -55,21 +55,21 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass(frozen=True)
 class Stored:
-    """The template's table, empty, and the client behind it. `pauses` are the waits that were skipped, in seconds."""
+    """The template's table, empty, and its client. `pauses` holds the waits that were skipped, in seconds."""
 
     table: Table
     client: Any
     pauses: list[float]
 
     def items(self) -> list[dict[str, Any]]:
-        """Everything in it, in DynamoDB's JSON."""
+        """Return all items of the table, in DynamoDB's JSON."""
         found: list[dict[str, Any]] = self.client.scan(TableName="slackwater")["Items"]
         return found
 
 
 @pytest.fixture(scope="session")
 def moto_session() -> AwsSession:
-    """A session that is only good while moto mocks; its client, which takes long to make, is made once."""
+    """Provide a session that is valid only while moto mocks. Its client is created once, because that takes long."""
     with pytest.MonkeyPatch.context() as patch, mock_aws():
         for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_REGION"):
             patch.delenv(name, raising=False)

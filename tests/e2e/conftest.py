@@ -1,4 +1,4 @@
-"""Slackwater, built and deployed to ministack and a simulated account (see tools/local_aws.py). `make e2e` runs it."""
+"""Build Slackwater and deploy it to ministack and a simulated account (see tools/local_aws.py). `make e2e` runs it."""
 
 import http.client
 import json
@@ -23,7 +23,7 @@ from support.slack_server import TEAM, SlackServer, signed
 
 STARTED = time.monotonic()
 STORY = ("test_service", "test_cleanup", "test_organization", "test_the_runtime", "test_undeploy")
-"""One deployment goes through all of them."""
+"""The test modules in the order in which they use the one deployment."""
 
 POLICY = f"""[scan]
 regions = ["{REGION}", "us-east-1"]
@@ -50,17 +50,17 @@ warn_days = [1]
 
 
 def pytest_configure() -> None:
-    """Whoever ends this run ends what it started."""
+    """Make SIGTERM raise KeyboardInterrupt, so that fixtures stop the processes that they started."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The story from its beginning."""
+    """Sort the tests by `STORY`."""
     items.sort(key=lambda item: STORY.index(item.path.stem))
 
 
 def say(text: str) -> None:
-    """A line of the story."""
+    """Print a line with the time since the start."""
     print(f"\n  {time.monotonic() - STARTED:5.1f} s  {text}", end="", flush=True)
 
 
@@ -73,7 +73,7 @@ class Answer:
 
 @dataclass
 class Service:
-    """The deployed service as its users meet it."""
+    """The deployed service as its users see it."""
 
     aws: LocalAws
     slack: SlackServer
@@ -101,7 +101,7 @@ class Service:
         return Credentials(key["AccessKeyId"], key["SecretAccessKey"])
 
     def _queue(self) -> str:
-        """A queue that hears what the service says, as a user's automation would."""
+        """Create a queue that receives the service's events, as a user's automation would."""
         sqs, events = self.aws.client("sqs"), self.aws.client("events")
         url = sqs.create_queue(QueueName="automation")["QueueUrl"]
         arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
@@ -118,11 +118,11 @@ class Service:
         return str(url)
 
     def say(self, text: str) -> None:
-        """A line of the story."""
+        """Print a line with the time since the start."""
         say(text)
 
     def call(self, method: str, path: str, body: Any = None, who: Credentials | None = None, **headers: str) -> Answer:
-        """A request to the API, signed by `who`, or by nobody."""
+        """Send a request to the API, signed by `who`, or unsigned."""
         data = b"" if body is None else json.dumps(body).encode()
         sent = {"Host": self.host, **({"Content-Type": "application/json"} if data else {}), **headers}
         if who:
@@ -142,13 +142,13 @@ class Service:
             connection.close()
 
     def from_slack(self, body: bytes, **headers: str) -> tuple[int, str]:
-        """A request from Slack, as it signs it, or as `headers` say; the status and the text of the answer."""
+        """Send a request as Slack signs it, or with these headers. Return the status and the text of the answer."""
         sent = {"Host": self.host, **signed(self.slack.signing_secret, body, time.time()), **headers}
         status, _, text = self._sent("POST", "/slack/events", body, sent)
         return status, text.decode()
 
     def press(self, user: str, block: dict[str, Any], action_id: str, **action: Any) -> bytes:
-        """What Slack sends when a user presses a button of this block. Answers go to the user's response URL."""
+        """Return what Slack sends when a user presses a button of this block. Answers go to the user's response URL."""
         action = {"action_id": action_id, "block_id": block["block_id"], **action}
         payload = {
             "type": "block_actions", "user": {"id": user, "team_id": TEAM}, "team": {"id": TEAM}, "actions": [action],
@@ -157,13 +157,13 @@ class Service:
         return urlencode({"payload": json.dumps(payload)}).encode()
 
     def get(self, path: str) -> Any:
-        """What the API shows Ada."""
+        """Return what the API shows Ada."""
         answer = self.call("GET", path, who=self.ada)
         assert answer.status == 200, answer
         return answer.body
 
     def findings(self, status: str = "open") -> dict[str, Any]:
-        """Every finding of this status, by id, page by page."""
+        """Return all findings of this status, by id."""
         found, cursor = {}, ""
         while True:
             page = self.get(f"/findings?status={status}&limit=10{cursor}")
@@ -173,32 +173,32 @@ class Service:
             cursor = f"&cursor={page['cursor']}"
 
     def cli(self, *arguments: str | Path) -> Any:
-        """A `slackwater` command that succeeds; its output."""
+        """Run a `slackwater` command that succeeds, and return its output."""
         return must("slackwater", *arguments, environment=self.aws.environment())
 
     def cli_status(self, *arguments: str | Path) -> tuple[int, str]:
-        """A `slackwater` command's exit status, and what it said to the person."""
+        """Run a `slackwater` command. Return its exit status and standard error."""
         ended = run("slackwater", *arguments, environment=self.aws.environment())
         return ended.returncode, ended.stderr
 
     def push(self, policy: str) -> None:
-        """`slackwater policy push`."""
+        """Run `slackwater policy push`."""
         file = self.aws.home / "slackwater.toml"
         file.write_text(policy)
         self.cli("policy", "push", file)
 
     def start(self, **request: Any) -> str:
-        """Start an audit over the API; its id."""
+        """Start an audit over the API and return its id."""
         answer = self.call("POST", "/audits", request, who=self.ada)
         assert answer.status == 202, answer
         return str(answer.body["id"])
 
     def executions(self, machine: str = "StateMachineArn") -> list[dict[str, Any]]:
-        """Every run of a state machine, the newest first."""
+        """Return all executions of a state machine, newest first."""
         return list(self.states.list_executions(stateMachineArn=self.aws.outputs[machine])["executions"])
 
     def running(self, audit_id: str) -> bool:
-        """Whether an audit has not ended yet."""
+        """Return whether an audit still runs."""
         return bool(self._execution(audit_id)["status"] == "RUNNING")
 
     def _execution(self, audit_id: str) -> dict[str, Any]:
@@ -206,17 +206,20 @@ class Service:
         return dict(self.states.describe_execution(executionArn=f"{arn}:{audit_id}"))
 
     def execution(self, audit_id: str) -> dict[str, Any]:
-        """The run of an audit, once it has ended."""
+        """Wait until an audit has ended, and return its execution."""
         until(f"the end of {audit_id}", lambda: not self.running(audit_id))
         return self._execution(audit_id)
 
     def ended(self, audit_id: str) -> Any:
-        """An audit as the API shows it, once it has ended."""
+        """Wait until an audit has ended, and return it as the API shows it."""
         self.execution(audit_id)
         return self.get(f"/audits/{audit_id}")
 
     def bring_forward(self, name: str = "Schedule") -> datetime:
-        """Do not wait for Monday: a deployed schedule, with its target and role, fires once more in a moment."""
+        """Let a deployed schedule, with its target and role, fire in three seconds instead of on Monday.
+
+        Return that time.
+        """
         turn = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=3)
         scheduler = self.aws.client("scheduler")
         (deployed,) = (one for one in scheduler.list_schedules()["Schedules"] if f"-{name}-" in one["Name"])
@@ -228,35 +231,35 @@ class Service:
         return turn
 
     def audit(self, **request: Any) -> Any:
-        """An audit from its start over the API to its end."""
+        """Run an audit over the API to its end."""
         return self.ended(self.start(**request))
 
     def enable_cleanup(self) -> None:
-        """Deploy once more, with clean-up, unless it is there."""
+        """Deploy again with clean-up enabled, unless it is already."""
         if "CleanupStateMachineArn" not in self.aws.outputs:
             self.say("aws cloudformation deploy, with CleanupEnabled=true")
             self.deploy(CleanupEnabled="true")
 
     def deploy(self, **parameters: str) -> None:
-        """Deploy once more, with these parameters beside what there is."""
+        """Deploy again with these parameters and the current ones."""
         there = {"SlackSecretArn": self.aws.outputs["SlackSecretArn"]}
         if "CleanupStateMachineArn" in self.aws.outputs:
             there["CleanupEnabled"] = "true"
         self.aws.deploy(self.bundle, **there, **parameters)
 
     def keys(self, prefix: str) -> list[str]:
-        """What the bucket has under a prefix."""
+        """Return the bucket's keys under a prefix."""
         listed = self.aws.client("s3").list_objects_v2(Bucket=self.aws.outputs["BucketName"], Prefix=prefix)
         return [each["Key"] for each in listed.get("Contents", [])]
 
     def document(self, key: str) -> Any:
-        """A JSON document of the bucket."""
+        """Return a JSON document of the bucket."""
         return json.loads(
             self.aws.client("s3").get_object(Bucket=self.aws.outputs["BucketName"], Key=key)["Body"].read()
         )
 
     def events(self, finished: Callable[[list[dict[str, Any]]], Any]) -> list[dict[str, Any]]:
-        """What has come to the queue, until `finished` says it is all."""
+        """Receive events from the queue until `finished` accepts them."""
         sqs, heard = self.aws.client("sqs"), []
 
         def listen() -> Any:
@@ -282,7 +285,7 @@ def template(home: Path) -> Path:
 
 
 def deployer(aws: LocalAws) -> dict[str, str]:
-    """The keys of a user who has what iam/deploy.json allows, and nothing else."""
+    """Return the keys of a user who has exactly the permissions of iam/deploy.json."""
     iam = aws.client("iam")
     iam.create_user(UserName="deployer")
     policy = (ROOT / "iam/deploy.json").read_text()

@@ -1,15 +1,16 @@
-"""Clean-up, on the same deployment: not there until it is enabled; then approved, deleted, undone, stopped.
+"""Clean-up on the same deployment: absent until enabled; then approved, deleted, undone and stopped.
 
-ministack stands in for AWS where the service runs, the simulated account where it cleans up. What that leaves unproven:
+ministack replaces AWS for the service itself, and the simulated account for the resources. This leaves unproven:
 
-- Waits. An execution's waits are removed, so it looks again and again. The functions' clock is real, and two days of
-  grace are two days. `days_pass` moves a recorded tagging into the past: the only thing that a test does in the
-  service's place. What takes AWS its time is done once the simulated account's clock was moved on.
-- Errors. ministack calls all that a function raises `Runtime.HandlerError`. tests/template shows which are retried.
-- Permissions. ministack enforces a role for what it answers itself: DynamoDB, S3, Lambda, Step Functions, Secrets
-  Manager, STS, and in one test below EC2 and EFS. The simulated account lets everybody do everything, and answers
-  iam:SimulatePrincipalPolicy with yes. tests/template checks by the policies' documents that a role may do what its
-  function does there, with the tags that are there by then. Nobody has shown it on AWS.
+- Waits. Executions do not wait, so they check again and again. The functions use the real clock, and a grace period of
+  two days takes two days. `days_pass` moves a recorded tagging into the past; only here does a test act in the
+  service's place. AWS's operations finish once the simulated account's clock was advanced.
+- Errors. ministack reports every exception of a function as `Runtime.HandlerError`. tests/template covers which errors
+  are retried.
+- Permissions. ministack enforces roles for the services that it provides: DynamoDB, S3, Lambda, Step Functions, Secrets
+  Manager, STS, and in one test below EC2 and EFS. The simulated account allows everything, and answers
+  iam:SimulatePrincipalPolicy with "allowed". tests/template checks from the policies that a role may do what its
+  function does there, with the tags that exist by then. None of this was tested on AWS.
 """
 
 import json
@@ -36,7 +37,7 @@ REMOVALS = ("ec2:DeleteVolume", "elasticfilesystem:DeleteFileSystem", "fsx:Delet
 
 @pytest.fixture(scope="module")
 def found(service) -> dict[str, Any]:
-    """The findings that this is about as the first audits had them, by the names of their resources."""
+    """Return the findings that these tests use, as the first audits reported them, by resource name."""
     if not service.findings():
         service.push(service.policy)
         service.audit()
@@ -46,38 +47,38 @@ def found(service) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def contents(service, found) -> dict[str, str]:
-    """What they hold: the simulator's word for it, which a backup and what is restored from it carry along."""
+    """Return the contents of the resources to delete. Backups and restored resources have the same contents."""
     return {name: holds(service, found[name]["resource"]["id"]) for name in DELETED}
 
 
 def holds(service, id: str) -> str:
-    """What stands for the data of a resource."""
+    """Return what represents a resource's data in the simulator."""
     return service.aws.simulator_says(f"contents?id={id}")["contents"]
 
 
 def exists(service, id: str) -> bool:
-    """Whether it is there, and nobody has asked to delete it."""
+    """Return whether a resource exists, and nobody has asked to delete it."""
     return service.aws.simulator_says(f"exists?id={id}")["exists"]
 
 
 def backups(service, id: str) -> list[dict[str, Any]]:
-    """The backups that there are of it."""
+    """Return the backups of a resource."""
     return [one for one in service.aws.simulator_says("backups")["backups"] if one["of"] == id]
 
 
 def calls(service) -> dict[str, int]:
-    """How often the simulated account was asked to delete something."""
+    """Return how often the simulated account was asked to delete something, by action."""
     made = service.aws.simulator_says("calls")["calls"]
     return {action: made.get(action, 0) for action in REMOVALS}
 
 
 def volume(service, id: str) -> dict[str, Any]:
-    """A volume as EC2 describes it."""
+    """Return a volume as EC2 describes it."""
     return service.aws.simulated("ec2").describe_volumes(VolumeIds=[id])["Volumes"][0]
 
 
 def tags(service, resource: dict[str, Any], id: str | None = None) -> dict[str, str]:
-    """The tags of a resource, or of another one of its kind."""
+    """Return the tags of a resource, or of another one of the same type."""
     id_, arn = id or resource["id"], resource["arn"].replace(resource["id"], id or resource["id"])
     match resource["type"]:
         case "ebs-volume":
@@ -90,43 +91,43 @@ def tags(service, resource: dict[str, Any], id: str | None = None) -> dict[str, 
 
 
 def cleanup(service, finding: dict[str, Any]) -> dict[str, Any]:
-    """Its clean-up as it is now."""
+    """Return a finding's clean-up as it is now."""
     return service.get(f"/cleanups/{finding['id']}")
 
 
 def marked(service, finding: dict[str, Any]) -> Any:
-    """Once its clean-up is begun: whether its tags are on."""
+    """Wait until a clean-up has tagged its resource."""
     return until("the mark", lambda: "marked" in ledger_events(service, finding))
 
 
 def ledger_events(service, finding: dict[str, Any]) -> list[str]:
-    """What its ledger tells."""
+    """Return the events in a finding's ledger."""
     return [entry["happening"] for entry in service.get(f"/findings/{finding['id']}")["ledger"]]
 
 
 def posted(service, title: str, channel: str = "C0DEFAULT") -> str:
-    """The newest message of this title, once it is there."""
+    """Wait for a message with this title, and return the newest one."""
     until(title, lambda: [one for one in service.slack.channels[channel].seen() if one.text.startswith(title)])
     return [one.text for one in service.slack.channels[channel].seen() if one.text.startswith(title)][-1]
 
 
 def channel_of(name: str) -> str:
-    """Where people hear of it."""
+    """Return the channel that receives messages about a resource."""
     return VOLUMES if name in {VOLUME, OTHER_VOLUME} else "C0DEFAULT"
 
 
 def title(what: str, finding: dict[str, Any]) -> str:
-    """How a message about it begins."""
+    """Return how a message about a finding begins."""
     return f"{what}: {finding['resource']['name']} ({finding['resource']['id']})"
 
 
 def days_pass(service, finding: dict[str, Any], days: float) -> None:
-    """Make it so long ago that it was marked, in the place of time: on record, between two steps."""
+    """Move the recorded tagging into the past, between two steps, instead of waiting."""
 
     def earlier(document: dict[str, Any]) -> bool:
         mark = document["marked"]
         if mark["delivered_at"] is None or mark["notice"]:
-            return False  # its days count from when Slack took the warning
+            return False  # the days count from when Slack accepted the warning
         for name in ("at", "act_after", "delivered_at"):
             mark[name] = (datetime.fromisoformat(mark[name]) - timedelta(days=days)).isoformat()
         return True
@@ -135,7 +136,7 @@ def days_pass(service, finding: dict[str, Any], days: float) -> None:
 
 
 def fence_stood(service, finding: dict[str, Any]) -> None:
-    """Make it half an hour ago that the last mount target went."""
+    """Move the removal of the last mount target half an hour into the past."""
 
     def earlier(document: dict[str, Any]) -> bool:
         assert document["stage"] not in {"done", "called-off", "failed", "undone"}, document["why"]
@@ -148,7 +149,7 @@ def fence_stood(service, finding: dict[str, Any]) -> None:
 
 
 def changed(service, finding: dict[str, Any], change: Callable[[dict[str, Any]], bool]) -> bool:
-    """Whether the record of its clean-up was changed, between two steps."""
+    """Change the record of a clean-up between two steps. Return whether that worked."""
     table, dynamodb = service.aws.outputs["TableName"], service.aws.client("dynamodb")
 
     asked = {
@@ -170,7 +171,7 @@ def changed(service, finding: dict[str, Any], change: Callable[[dict[str, Any]],
 
 
 def in_time[T](service, what: str, look: Callable[[], T]) -> T:
-    """What `look` finds, as the simulated account's time goes by: five minutes from look to look."""
+    """Return what `look` finds. Before each try, the simulated account's time advances by five minutes."""
 
     def later() -> T:
         service.aws.simulate("advance", seconds=300)
@@ -180,7 +181,7 @@ def in_time[T](service, what: str, look: Callable[[], T]) -> T:
 
 
 def ended(service, finding: dict[str, Any], stage: str) -> dict[str, Any]:
-    """Its clean-up, once that has come to an end, which has to be this one."""
+    """Wait until a clean-up has ended, check that it ended in this stage, and return it."""
     over = in_time(
         service,
         f"the end of {finding['resource']['name']}",
@@ -191,7 +192,7 @@ def ended(service, finding: dict[str, Any], stage: str) -> dict[str, Any]:
 
 
 def looks(service, execution: dict[str, Any]) -> int:
-    """How often an execution has looked whether the grace is over."""
+    """Return how often an execution has checked whether the grace period is over."""
     events = service.states.get_execution_history(executionArn=execution["executionArn"], maxResults=1_000)["events"]
     return [event["stateEnteredEventDetails"]["name"] for event in events if "stateEnteredEventDetails" in event].count(
         "CheckGrace"
@@ -199,7 +200,7 @@ def looks(service, execution: dict[str, Any]) -> int:
 
 
 def succeeded(service, machine: str) -> None:
-    """All that was begun has ended well: a moment after what it was begun for."""
+    """Check that all executions of a state machine succeed. They end shortly after their last visible effect."""
 
     def statuses() -> set[str]:
         return {one["status"] for one in service.executions(machine)}
@@ -209,7 +210,7 @@ def succeeded(service, machine: str) -> None:
 
 
 def button(service, channel: str, finding: dict[str, Any], action_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A block of the newest message that has this button for a finding, and the button."""
+    """Return the block of the newest message that has this button for a finding, and the button."""
     for message in reversed(service.slack.channels[channel].seen()):
         for block in message.blocks:
             if block["type"] == "actions" and block["block_id"].endswith(f"/{finding['id']}"):
@@ -218,7 +219,7 @@ def button(service, channel: str, finding: dict[str, Any], action_id: str) -> tu
 
 
 def press_approve(service, user: str, finding: dict[str, Any]) -> str:
-    """What Slack shows a user who presses "Approve clean-up"."""
+    """Press "Approve clean-up" as a user, and return what Slack shows them."""
     block, approve = button(service, VOLUMES, finding, "approve")
     service.slack.responses.clear()
     assert service.from_slack(service.press(user, block, "approve", value=approve["value"]))[0] == 200
@@ -301,7 +302,7 @@ def test_nothing_is_done_before_its_time(service, found):
 
 
 def test_it_is_backed_up_and_only_then_deleted(service, found, contents):
-    # The account's time runs ahead of the functions' clock: what its backup reads would come after the recorded backup.
+    # The account's clock is ahead of the functions' clock, so the backup's reads would look like later use.
     service.aws.simulate("hide_backups", arguments=[])
     for name in DELETED:
         days_pass(service, found[name], 2)
@@ -321,7 +322,7 @@ def test_it_is_backed_up_and_only_then_deleted(service, found, contents):
         over, resource = ended(service, found[name], "done"), found[name]["resource"]
         assert not exists(service, resource["id"])
         made = backups(service, resource["id"])
-        assert len(made) == (2 if name == OPENZFS else 1)  # FSx takes a final one
+        assert len(made) == (2 if name == OPENZFS else 1)  # FSx makes a final one too
         assert {one["state"].lower() for one in made} <= {"completed", "available"}
         assert {one["contents"] for one in made} == {contents[name]}
         assert {(one["id"], one["state"]) for one in over["backups"]} == {(one["id"], "verified") for one in made}
@@ -358,7 +359,7 @@ def test_stopping_all_clean_ups_stops_the_one_under_way(service, found):
     stopped, deleted = found[OTHER_VOLUME], calls(service)
     ran = json.loads(service.cli("cleanup", "run", "--format", "json"))
     begun = [one["finding_id"] for one in ran["candidates"] if one["state"] == "begun"]
-    assert begun == [stopped["id"]]  # approved before there was clean-up
+    assert begun == [stopped["id"]]  # approved before clean-up was enabled
     marked(service, stopped)
     days_pass(service, stopped, 2)
     (backup,) = until("its backup", lambda: backups(service, stopped["resource"]["id"]))
@@ -399,7 +400,7 @@ def test_one_more_than_the_cap_and_none_is_begun(service, found):
 
 
 def statuses(service) -> dict[str, Any]:
-    """`slackwater cleanup status`, in JSON."""
+    """Return `slackwater cleanup status` as JSON."""
     return json.loads(service.cli("cleanup", "status", "--format", "json"))
 
 
@@ -408,7 +409,7 @@ def test_the_next_audit_sees_what_it_saved(service, found):
     before = [one for one in statuses(service)["cleanups"] if one["finding_id"] in done]
     assert {one["realised_monthly_usd"] for one in before} == {None}
     last = max(datetime.fromisoformat(one["ended_at"]) for one in before)
-    # An audit judges as of the minute in which it began.
+    # An audit's time is the minute in which it began.
     until("the next minute", lambda: datetime.now(UTC).replace(second=0, microsecond=0) > last)
     audit = service.audit()
     assert audit["state"] == "complete", audit
@@ -456,7 +457,7 @@ def test_it_is_undone_and_the_data_is_back(service, found, contents):
 
 
 def allowed(call: Callable[..., Any], **arguments: Any) -> bool:
-    """Whether ministack lets a role make a call."""
+    """Return whether ministack allows a role to make a call."""
     try:
         call(**arguments)
     except ClientError as error:
@@ -468,7 +469,7 @@ def allowed(call: Callable[..., Any], **arguments: Any) -> bool:
 
 @pytest.fixture
 def on_ministack(service) -> tuple[str, str]:
-    """A volume and a file system of ministack's own, which the service knows nothing of."""
+    """Create a volume and a file system on ministack itself, which the service does not know."""
     ec2, efs = service.aws.client("ec2"), service.aws.client("efs")
     volume = ec2.create_volume(AvailabilityZone=f"{REGION}a", Size=1)["VolumeId"]
     return volume, efs.create_file_system(CreationToken="here")["FileSystemId"]
@@ -488,12 +489,13 @@ def test_only_the_delete_role_deletes_and_only_tagged_resources_without_a_keep_t
         return [allowed(ec2.delete_volume, VolumeId=volume), allowed(efs.delete_file_system, FileSystemId=system)]
 
     assert {name: may_delete(name) for name in clients} == {name: [False, False] for name in clients}
-    # As the account's root: ministack does not know what the calls that tag are about, and would let no role make them.
+    # As the account's root user, because ministack cannot match tagging calls to resources, and would deny them to all
+    # roles.
     ec2, efs = service.aws.client("ec2"), service.aws.client("efs")
     tag = [{"Key": key, "Value": "x"} for key in (CLEANUP_TAG, "keep")]
     ec2.create_tags(Resources=[volume], Tags=tag)
     efs.tag_resource(ResourceId=system, Tags=tag)
-    assert may_delete(delete) == [False, False]  # somebody wants to keep them
+    assert may_delete(delete) == [False, False]  # the `keep` tag prevents it
     ec2.delete_tags(Resources=[volume], Tags=[{"Key": "keep"}])
     efs.untag_resource(ResourceId=system, TagKeys=["keep"])
     others = set(clients) - {delete}

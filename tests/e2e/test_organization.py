@@ -8,13 +8,13 @@ from local_aws import ACCOUNT, REGION
 
 ROLE, EXTERNAL_ID = "SlackwaterMember", "simulated-tide-table"
 LARGE, SHUT = "300000000000", "300000000001"
-"""Accounts of the simulated organization: one that holds something, and one without the role."""
+"""Accounts of the simulated organization: one with resources, and one without the role."""
 SLOW_S = 5
 
 
 @pytest.fixture(scope="module")
 def audit(service):
-    """An audit of three accounts in two regions, one of which is slow to say what there is."""
+    """Run an audit of three accounts in two regions, one of which is slow to list its file systems."""
     service.say("sam deploy, with MemberRoleName and MemberExternalId")
     service.deploy(MemberRoleName=ROLE, MemberExternalId=EXTERNAL_ID)
     service.push(f'{service.policy}\n[organization]\norganizational_units = ["r-sim0"]\n')

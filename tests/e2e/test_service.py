@@ -1,4 +1,7 @@
-"""One deployment, from the first start to the last fault. The tests run in order, and each leaves the service well."""
+"""One deployment, from the first start to the last fault.
+
+The tests run in order, and each leaves the service working.
+"""
 
 import json
 import os
@@ -19,13 +22,13 @@ SCHEMA = json.loads((ROOT / "layers/core/src/slackwater/views/scan/scan.schema.j
 
 
 def fetch(service, url: str) -> bytes:
-    """What is at an address."""
+    """Return what a URL serves."""
     with urllib.request.urlopen(url, context=service.trust if url.startswith("https") else None) as answer:
         return answer.read()
 
 
 def ledger_events(service, ids: Any) -> Counter[str]:
-    """What the ledgers of these findings hold."""
+    """Return the events in the ledgers of these findings, with their numbers."""
     return Counter(entry["happening"] for finding in ids for entry in service.get(f"/findings/{finding}")["ledger"])
 
 
@@ -80,7 +83,7 @@ def test_the_schedule_fires_and_the_audit_completes(service):
 
 
 def digests(service) -> list[Any]:
-    """What people see in the channel, the oldest first."""
+    """Return what people see in the channel, oldest first."""
     return service.slack.channels["C0DEFAULT"].seen()
 
 
@@ -193,14 +196,14 @@ def test_a_denied_call_makes_an_incomplete_audit(service):
 
 
 def volumes_asked(service) -> int:
-    """How often the simulated account was asked for volumes."""
+    """Return how often the simulated account was asked for volumes."""
     return json.loads(fetch(service, f"{service.aws.simulator}/_simulator/calls"))["calls"].get(
         "ec2:DescribeVolumes", 0
     )
 
 
 def scans(service) -> list[int]:
-    """The processes that run ScanFunction."""
+    """Return the ids of the processes that run ScanFunction."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -216,8 +219,8 @@ def scans(service) -> list[int]:
 
 
 def audit_with_kills(service, times: int) -> tuple[Any, int]:
-    """Return an audit whose scan of one region is killed at each try, at most `times`, and how often it was killed."""
-    # Throttled for good, it hangs in its retries. The other region's scan is over when its document is there.
+    """Return an audit whose scan of one region is killed at each attempt, at most `times`, and the number of kills."""
+    # A throttled scan stays in its retries. The other region's scan is over once its document is stored.
     service.aws.faults(throttle=[{"action": f"{REGION}/ec2:DescribeVolumes", "per_second": 0, "burst": 0}])
     audit_id = service.start()
     until("the other region", lambda: service.keys(f"audits/{audit_id}/targets/"))
@@ -264,7 +267,7 @@ def test_a_policy_that_is_not_valid_stops_the_audit(service):
     assert "efs-idle" in output
     assert service.cli("policy", "pull") == service.policy
 
-    # Whoever writes to the bucket without the check, all the same:
+    # Somebody can still write an unchecked policy to the bucket.
     service.aws.client("s3").put_object(
         Bucket=service.aws.outputs["BucketName"], Key="policy/slackwater.toml", Body=wrong.encode()
     )
@@ -329,7 +332,7 @@ def test_a_button_decides_and_the_message_shows_it(service):
     began = time.monotonic()
     assert service.from_slack(body)[0] == 200
     took_s = time.monotonic() - began
-    assert service.from_slack(body)[0] == 401  # the same once more is a replay
+    assert service.from_slack(body)[0] == 401  # the same request again is a replay
     (response,) = until("Ada's answer", lambda: service.slack.responses.get("U0ADA"))
     (decision,) = [one["decision"] for one in service.findings("snoozed").values() if one["id"] == chosen]
     assert decision["who"] == "slack:U0ADA"

@@ -19,7 +19,7 @@ from slackwater.aws.client.services import SERVICES
 from support.slack_server import signed
 
 EXAMPLE = "5d1c0b7a9e3f42d8"
-"""The finding that the API's events are about."""
+"""The finding that the API's events are for."""
 
 EVENTS = sorted((ROOT / "events").glob("*.json"))
 
@@ -28,13 +28,13 @@ ALL = (*FUNCTIONS, *CLEANUP_FUNCTIONS)
 
 
 def handler(event_file):
-    """Which function an event of events/ is for: its name begins with the function's."""
+    """Return the function that an event of events/ is for. The file's name begins with the function's."""
     begins = event_file.stem.replace("_", "")
     return next(name for name in ALL if begins.startswith(name.removesuffix("Function").lower()))
 
 
 IN_ORDER = sorted(EVENTS, key=lambda file: (ALL.index(handler(file)), file.name))
-"""An audit's scan needs its plan, and its end the scan."""
+"""The events in order, because an audit's scan needs its plan, and its publish needs the scan."""
 
 
 @pytest.mark.parametrize("event", IN_ORDER, ids=lambda file: file.stem)
@@ -52,7 +52,7 @@ def test_every_handler_answers_its_event(service, template, event):
         if handler(event) in CLEANUP_FUNCTIONS and EXAMPLE in event.read_text():
             assert answer["errorType"] == "NotMineError", (
                 answer
-            )  # no such clean-up: it has asked the table, and does nothing
+            )  # the function reads the table, finds no such clean-up, and does nothing
             return
         assert "errorType" not in answer, answer
         assert answer.get("statusCode", 200) < 400, answer
@@ -74,7 +74,7 @@ def test_what_nobody_declared_is_not_there(service, template, tmp_path):
 
 
 def logged(log):
-    """The structured lines of a function's log."""
+    """Return the structured lines of a function's log."""
     return [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
 
 
@@ -83,7 +83,7 @@ def logged(log):
 SDK_FUNCTION = Path(__file__).parent / "sdk_function"
 SDK = ("boto3", "botocore", "s3transfer", "urllib3")
 OF_THE_RUNTIME = "1.40.4"
-"""The boto3 and the botocore of the emulated runtime: tools/requirements/lambda-runtime.in."""
+"""The version of boto3 and botocore in the emulated runtime: tools/requirements/lambda-runtime.in."""
 MOST_MIB = 16
 UNCHECKED_HASH = 0b01
 """The flags of bytecode that Python does not compare with its source (PEP 552)."""
@@ -116,7 +116,7 @@ METRICS_XML = """<GetMetricDataResponse><GetMetricDataResult><MetricDataResults>
 
 
 class Aws(BaseHTTPRequestHandler):
-    """FSx, AWS Organizations and CloudWatch as they answer today; `asked` has each action's content type."""
+    """FSx, AWS Organizations and CloudWatch as they answer today. `asked` holds each action's content type."""
 
     asked: dict[str, str]
 
@@ -132,12 +132,15 @@ class Aws(BaseHTTPRequestHandler):
         self.wfile.write(text.encode())
 
     def log_message(self, *_):
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
 def asked(tmp_path):
-    """A function beside a stand-in for AWS: what it answers, and the content types of what it sent."""
+    """Return a function that runs `sdk_function` against stubs of AWS.
+
+    It returns the answer and the sent content types.
+    """
 
     def ask(layer, what):
         sent = {}
@@ -192,7 +195,7 @@ def test_the_trimmed_sdk_does_what_the_whole_one_does(template, asked):
 
 
 def locked(package):
-    """A package's version in the layer's lock."""
+    """Return a package's version in the layer's lock file."""
     return re.search(rf"^{package}==(\S+)", (ROOT / "layers/core/requirements.txt").read_text(), re.MULTILINE)[1]
 
 

@@ -1,4 +1,4 @@
-"""The end: what was deployed can be removed, and nothing is left."""
+"""At the end, the deployment can be removed, and nothing is left."""
 
 import sys
 

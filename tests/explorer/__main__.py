@@ -1,4 +1,7 @@
-"""`make explore`: every kind, on both cores; `PYTHONPATH=tests python -m explorer ebs` one of them."""
+"""Explore all kinds (`make explore`), or one: `PYTHONPATH=tests python -m explorer ebs`.
+
+Uses two processes by default.
+"""
 
 import argparse
 import logging
@@ -26,7 +29,7 @@ LONGEST_FIRST: Final = (
 
 
 def explored(kind: str, pairs: int, triples: int, seed: int) -> Coverage:
-    """One kind, in a process of its own."""
+    """Explore one kind in a process of its own."""
     logging.disable(logging.CRITICAL)
     dice = Dice()
     with determined(dice):

@@ -1,4 +1,4 @@
-"""How much was explored, and what was found."""
+"""What was explored, and what was found."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ from explorer.facts import Violation
 
 @dataclass(frozen=True)
 class Found:
-    """A violation with the shortest way to it."""
+    """A violation with the shortest trace that leads to it."""
 
     kind: str
     violation: Violation
@@ -23,7 +23,7 @@ class Coverage:
     steps: set[str] = field(default_factory=set)
     interrupted: set[str] = field(default_factory=set)
     stages: set[str] = field(default_factory=set)
-    """Which stages a clean-up goes through that nothing disturbs."""
+    """The stages that an undisturbed clean-up goes through."""
     singles: int = 0
     covered: int = 0
     pairs: int = 0
@@ -37,5 +37,5 @@ class Coverage:
 
     @property
     def never(self) -> int:
-        """Steps with calls that were never interrupted."""
+        """Return the number of steps that make calls and were never interrupted."""
         return len(self.steps - self.interrupted)

@@ -1,4 +1,4 @@
-"""What may happen in the world around a call."""
+"""The events that can happen around a call."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -16,20 +16,20 @@ from support.cleanup_world import APPROVER
 
 NEW_TARGET: Final = "fsmt-0123456789abcdef0"
 COMES_S: Final = 90
-"""How long EFS takes to create a mount target, and to delete one (90 seconds for the first: EFS User Guide)."""
+"""How long EFS takes to create or to delete a mount target, in seconds (90 s to create: EFS User Guide)."""
 
 type Happens = Callable[[Small], Any]
-"""Does it; False where it cannot happen now."""
+"""Causes the event. Returns False if the event is impossible in the current state."""
 
 
 def _main(world: Small) -> Any:
-    """The resource, if it is there."""
+    """Return the main resource, or None if it does not exist or is being deleted."""
     found = world.account.find(world.resource.id)
     return found if found is not None and getattr(found, "phase", "") not in GOING else None
 
 
 def client_writes(world: Small) -> Any:
-    """Overwrites some bytes: the size stays. It takes a way in: an attachment, a mount target, an export."""
+    """Overwrite some bytes without changing the size. Needs an available mount target (EFS) or file system (FSx)."""
     main = _main(world)
     match main:
         case ElasticFileSystem():
@@ -47,7 +47,7 @@ def client_writes(world: Small) -> Any:
 
 
 def service_writes(world: Small) -> Any:
-    """AWS Transfer Family overwrites some bytes: it needs no mount target."""
+    """Let AWS Transfer Family overwrite some bytes. It needs no mount target."""
     main = _main(world)
     if not isinstance(main, ElasticFileSystem) or main.phase != "available":
         return False
@@ -72,7 +72,7 @@ def attached(world: Small) -> Any:
 
 
 def mounted(world: Small) -> Any:
-    """Somebody adds a mount target."""
+    """Let a person add a mount target."""
     main = _main(world)
     if not isinstance(main, ElasticFileSystem) or any(one.az.endswith("b") for one in main.mount_targets):
         return False
@@ -81,7 +81,7 @@ def mounted(world: Small) -> Any:
 
 
 def mounted_written_unmounted(world: Small) -> Any:
-    """A mount target is added, used as soon as it is there, and removed again at once."""
+    """Let a person add a mount target, write as soon as it is available, and remove it at once."""
     main = _main(world)
     if not isinstance(main, ElasticFileSystem) or main.phase != "available" or main.mount_targets:
         return False
@@ -112,7 +112,7 @@ def access_point_made(world: Small) -> Any:
 
 
 def group_narrowed(world: Small) -> Any:
-    """Somebody lets fewer clients mount it."""
+    """Let a person restrict the mount targets to fewer clients."""
     main = _main(world)
     if not isinstance(main, ElasticFileSystem) or not main.mount_targets:
         return False
@@ -133,7 +133,7 @@ def kept(world: Small) -> Any:
 
 
 def part_kept(world: Small) -> Any:
-    """An access point, or a volume of a file system."""
+    """Add the `keep` tag to an access point, or to a volume of a file system."""
     main = _main(world)
     parts = [
         *getattr(main, "points", ()),
@@ -151,7 +151,7 @@ def volume_made(world: Small) -> Any:
 
 
 def taken_over(world: Small) -> Any:
-    """Kubernetes says that it is its own."""
+    """Add the tag with which Kubernetes claims the resource."""
     return (
         False if _main(world) is None else world.account.tag(world.resource.id, "kubernetes.io/cluster/shop", "owned")
     )
@@ -167,7 +167,7 @@ def tag_removed(world: Small) -> Any:
 
 
 def resource_removed(world: Small) -> Any:
-    """By its owner, with all that hangs on it."""
+    """Let the owner delete the resource with all its sub-resources."""
     main = _main(world)
     if main is None or getattr(main, "attachments", None):
         return False
@@ -177,7 +177,7 @@ def resource_removed(world: Small) -> Any:
 
 
 def cold_data_moved(world: Small) -> Any:
-    """EFS moves what nobody reads, as the new lifecycle says."""
+    """Let EFS move all data to Infrequent Access, as the new lifecycle policy says."""
     main = _main(world)
     if (
         world.kind != "efs-lifecycle"
@@ -190,7 +190,7 @@ def cold_data_moved(world: Small) -> Any:
 
 
 def _backups(world: Small) -> list[Any]:
-    """Slackwater's backups, by their tags."""
+    """Return Slackwater's backups, recognized by their tags."""
     return [one for one in world.account.backups() if EXPIRES_AT in one.tags]
 
 
@@ -203,7 +203,7 @@ def backup_extended(world: Small) -> Any:
 
 
 def backup_copied(world: Small) -> Any:
-    """Somebody copies it with its tags, which point at nobody's record."""
+    """Let a person copy a backup with its tags. No clean-up record names the copy."""
     found = _backups(world)
     if not found or any("copy" in one.id for one in found):
         return False
@@ -214,7 +214,7 @@ def backup_copied(world: Small) -> Any:
 
 
 def backup_deleted(world: Small) -> Any:
-    """Those that are complete: AWS refuses to delete one that it is making."""
+    """Let a person delete the complete backups. AWS refuses to delete a backup that it is still creating."""
     found = [one for one in _backups(world) if one.state in COMPLETE]
     for one in found:
         world.account.drop_backup(one.id)
@@ -270,7 +270,7 @@ def stopped_all(world: Small) -> Any:
 
 
 def undone(world: Small) -> Any:
-    """A person asks to undo it as soon as that can be asked."""
+    """Let a person request an undo. Impossible while the clean-up cannot be undone."""
     before = world.cleanup()
     _asked(lambda: world.ours.people.undo(world.finding_id, who=APPROVER, now=world.now))
     after, here = world.cleanup(), world.position
@@ -283,13 +283,13 @@ def undone(world: Small) -> Any:
 def _asked(ask: Callable[[], Any]) -> Any:
     try:
         ask()
-    except Exception:  # noqa: BLE001 -- it was refused: nothing happened
+    except Exception:  # noqa: BLE001 -- the request was refused, so nothing happened
         return False
     return None
 
 
 def dismissed(world: Small) -> Any:
-    """A person decides otherwise about the finding."""
+    """Let a person dismiss the finding."""
     findings = world.ours.findings.findings
     one = findings[world.finding_id]
     if one.status not in {"open", "approved"}:
@@ -302,7 +302,7 @@ def slack_fails(world: Small) -> Any:
     if world.position.slack_down:
         return False
     posts = world.ours.outbox.posts
-    for id_, post in posts.items():  # what it took within the last minute it lost, too
+    for id_, post in posts.items():  # messages that Slack accepted within the last minute are lost too
         if post.state == "sent" and post.sent and float(post.sent.ts or 0) >= world.account.now - 60:
             posts[id_] = replace(post, state="failed", sent=None)
     world.position = replace(world.position, slack_down=True)
@@ -314,7 +314,7 @@ def sweeps(world: Small) -> Any:
 
 
 def others_sweep(world: Small) -> Any:
-    """A second installation in the same account sweeps, a day after its own clean-up of the same was called off."""
+    """Let the other installation sweep. Its own clean-up of the same resource was cancelled earlier."""
     world.wire.actor = "theirs"
     try:
         return _asked(world.theirs.sweep.sweep)
@@ -323,7 +323,7 @@ def others_sweep(world: Small) -> Any:
 
 
 def ended_from_outside(world: Small) -> Any:
-    """Somebody ends the execution, and EventBridge tells of it."""
+    """Let a person end the execution. EventBridge reports it."""
     here = world.position
     if not here.machine:
         return False
@@ -333,7 +333,7 @@ def ended_from_outside(world: Small) -> Any:
 
 
 def ended_in_silence(world: Small) -> Any:
-    """The execution ends, and nobody tells: the rule is disabled, or the function that it calls does not work."""
+    """End the execution without a report: the EventBridge rule is disabled, or the function that it calls fails."""
     if not world.position.machine:
         return False
     world.position = replace(world.position, machine=None, tries=(), denied=(), payloads=())
@@ -353,11 +353,14 @@ WORLD: Final[tuple[Happens, ...]] = (
     policy_unreadable, stopped, stopped_all, undone, dismissed, slack_fails, sweeps, others_sweep, ended_from_outside,
     ended_in_silence, redeployed,
 )  # fmt: skip
-"""What may happen around any call. What cannot happen in a state answers False, and is none there."""
+"""The events that can happen around any call.
+
+An event that is impossible in a state returns False and does not count.
+"""
 
 
 def late(world: Small) -> Iterator[tuple[str, Happens]]:
-    """A late duplicate of each earlier task: Lambda delivers at least once."""
+    """Yield a late duplicate of each earlier task, because Lambda delivers at least once."""
     for name, words in world.position.payloads:
         payload = json.loads(words)
         if "step" not in payload:
@@ -370,6 +373,6 @@ def late(world: Small) -> Iterator[tuple[str, Happens]]:
 
 
 def every(world: Small) -> list[tuple[str, Happens]]:
-    """All that may happen around a call now, with its name."""
+    """Return all events that can happen around a call now, with their names."""
     named = [(one.__name__.replace("_", " "), one) for one in WORLD]
     return [*named, *late(world)]

@@ -1,4 +1,4 @@
-"""What the oracle says, and what it remembers."""
+"""What the oracle reports, and what it remembers."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -9,19 +9,19 @@ REMOVES: Final = frozenset({"DeleteVolume", "DeleteFileSystem", "DeleteAccessPoi
 CHANGES: Final = frozenset({"ModifyVolume", "UpdateFileSystem", "PutLifecycleConfiguration"})
 SWEEPS: Final = frozenset({"DeleteSnapshot", "DeleteRecoveryPoint", "DeleteBackup"})
 KEYS: Final = "kms-disabled"
-"""A table of the account: the keys that are disabled."""
+"""Name of the account's table of disabled keys."""
 METRICS_LATE_S: Final = 180
-"""CloudWatch shows a use some minutes after it (AWS: "metrics are available within a few minutes")."""
+"""How late CloudWatch shows a use, in seconds (AWS: "metrics are available within a few minutes")."""
 EVENTS_LATE_S: Final = 300
-"""CloudTrail shows an event about five minutes after it (AWS CloudTrail User Guide)."""
+"""How late CloudTrail shows an event, in seconds (about five minutes: AWS CloudTrail User Guide)."""
 COMING: Final = frozenset({"creating", "CREATING"})
-"""States of what AWS is making, and may still give up."""
+"""States of a resource that AWS is creating. The creation can still fail."""
 CLEANUP_TAGS: Final = ("slackwater:marked", "slackwater:act-after")
 
 
 @dataclass(frozen=True)
 class Violation:
-    """What does not hold, where in the code of the invariant (`check`), and what was seen."""
+    """An invariant that does not hold, the code of the failed check (`check`), and the details."""
 
     invariant: str
     check: str
@@ -30,7 +30,10 @@ class Violation:
 
 @dataclass(frozen=True)
 class Owed:
-    """What was in a resource when Slackwater deleted it: to be kept until then (epoch seconds), by whom."""
+    """Contents that a resource had when it was deleted.
+
+    A copy must exist until `until` (epoch seconds). `ours` says whether Slackwater deleted the resource.
+    """
 
     contents: str
     of: str
@@ -40,26 +43,29 @@ class Owed:
 
 @dataclass(frozen=True)
 class Facts:
-    """What the oracle remembers: part of a world's state."""
+    """What the oracle remembers. It is part of a world's state."""
 
     owed: tuple[Owed, ...] = ()
     acted: tuple[str, ...] = ()
-    """What Slackwater removed or changed of clients' resources, in their order."""
+    """The operations with which Slackwater removed or changed clients' resources, in order."""
     made: tuple[tuple[str, str], ...] = ()
-    """Backups by whom (`ours`, `theirs`, `before`) asked for them."""
+    """Backup ids, and who requested each: `ours`, `theirs`, or `before` (ours, before it was redeployed)."""
     named: tuple[str, ...] = ()
-    """Backups that a record of ours named, by id."""
+    """Ids of the backups that a record of this installation has named."""
     asked: tuple[tuple[str, float], ...] = ()
-    """When each backup was first on record, by its token."""
+    """When each backup was first on record, by its token, in epoch seconds."""
     was: Any = None
-    """The main resource right before its first removal, and the file systems' policies right before its last one."""
+    """The main resource right before its first removal, and the file system policies right before its last one."""
     restored: tuple[str, ...] = ()
-    """What Slackwater had AWS make."""
+    """Ids of the resources that AWS created for Slackwater."""
     against: str | None = None
-    """What spoke against acting when the last look could begin: at the beginning of a step, or after the last act."""
+    """The reason against acting when the last check could begin, or None.
+
+    A check can begin with a step or after an act.
+    """
     disturbed: bool = False
-    """Whether others did something since then: it may have come after the look, in the moment before the act."""
+    """Whether others did something since then. It can have come after the check, right before the act."""
     removed_by_others: tuple[str, ...] = ()
-    """What was in resources that others removed."""
+    """The contents of resources that others removed."""
     changed_again: bool = False
-    """Whether others changed something after an undo's last look: its record says what was true when it looked."""
+    """Whether others changed something after an undo's last check. The undo's record describes what it saw."""

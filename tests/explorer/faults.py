@@ -1,4 +1,4 @@
-"""What may happen to a call."""
+"""The faults that can happen to a call."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -7,13 +7,13 @@ from explorer.wire import Dies, Point
 from explorer.world import Small
 
 LAGS_S: Final = 60
-"""How old the answer of a stale read is."""
+"""How old the answer of a stale read is, in seconds."""
 
 FAULTS: Final = ("crash before", "crash after", "lost answer", "repeated", "throttled", "denied", "stale read")
 
 
 def applies(fault: str, point: Point, *, first: bool) -> bool:
-    """Whether this fault here gives another state than at the point before. Between two writes nothing changes."""
+    """Return whether the fault leads to another state here than at the point before. Only writes change the state."""
     match fault:
         case "crash before":
             return first
@@ -29,7 +29,7 @@ def applies(fault: str, point: Point, *, first: bool) -> bool:
 
 
 def faulty(world: Small, fault: str, point: Point) -> Any:
-    """The point's answer under this fault."""
+    """Return the point's answer under this fault."""
     faults = world.simulator.faults
     match fault:
         case "crash before":
@@ -46,7 +46,7 @@ def faulty(world: Small, fault: str, point: Point) -> Any:
             return point.ask()
         case "throttled":
             faults.error(point.name, "ThrottlingException", 400, times=1)
-        case "denied":  # until the execution ends
+        case "denied":  # stays until the execution ends
             faults.deny(point.name)
             world.position = replace(world.position, denied=(*world.position.denied, point.name))
         case "stale read":

@@ -1,4 +1,4 @@
-"""What can be deleted or changed: a small fleet for each kind, and the policy that lets it."""
+"""The kinds of clean-up: a small fleet for each, and the policy that allows all of them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -10,14 +10,14 @@ from support.cleanup_world import ACCOUNT, KINDS, POLICY, REGION
 
 
 def _encrypted(build: Builder) -> None:
-    """The volume of the other tests, encrypted with a key of the owner's."""
+    """Build the volume of the other tests, encrypted with a customer managed key."""
     KINDS["ebs"][0](build)
     key = f"arn:aws:kms:{REGION}:{ACCOUNT}:key/1234abcd-12ab-34cd-56ef-1234567890ab"
     build.volumes[:] = [replace(one, encrypted=True, kms_key=key) for one in build.volumes]
 
 
 def _cold(build: Builder) -> None:
-    """A file system of which little is read, all of it in Standard."""
+    """Build a file system that is read little and has all its data in Standard."""
     work = Activity(
         shape=build.shapes.shape("steady", 1), read=4 * KIB, write=1 * KIB, read_size=256 * KIB, write_size=256 * KIB
     )
@@ -29,7 +29,7 @@ EXPLORED: Final[Mapping[str, tuple[Callable[[Builder], None], str, str]]] = {
     **{kind: KINDS[kind] for kind in ("efs", "efs-orphaned", "efs-abandoned", "openzfs", "gp3", "efs-throughput")},
     "efs-lifecycle": (_cold, "efs-cold-data", "archive"),
 }
-"""Every kind of thing that can be deleted or changed: what makes it, its detector, its name."""
+"""What builds the fleet of each kind, its detector, and the resource's name."""
 
 WORDS: Final = (
     POLICY.replace("grace_days = 2", "grace_days = 2\napproval_days = 1").replace(

@@ -1,7 +1,9 @@
-"""Whether I1 to I5 of the design hold, after every call. It knows the account, and nothing of how Slackwater works.
+"""Check the invariants I1 to I5 of the design after every call. The oracle reads the account, not Slackwater's code.
 
-I1, data: what a client wrote, and was there when Slackwater deleted, is in a good backup or back. I3, the sweeper. I2
-and I4 are the witness's. I5, everything ends: the world notices most of it, and says so here.
+- I1, data: if a client wrote data that Slackwater later deleted, a good backup or a restored resource holds it.
+- I2 and I4 are in witness.py.
+- I3: the sweeper deletes only its own expired backups.
+- I5: everything ends. The world detects most violations of it and reports them here.
 """
 
 from __future__ import annotations
@@ -35,13 +37,16 @@ if TYPE_CHECKING:
 
 
 class Oracle(Witness):
-    """Looks at a world."""
+    """Checks a world."""
 
     def __init__(self, world: Small) -> None:
         self.world, self.facts = world, Facts()
         self.found: list[Violation] = []
         self.windows = 0
-        """Losses in the moment between the last look and the call, without a fence: counted, but no violations."""
+        """Data losses between the last check and the call, where AWS has no fence.
+
+        They are counted, but are no violations.
+        """
         self._state: Any = None
         self._at = 0.0
 
@@ -49,16 +54,16 @@ class Oracle(Witness):
 
     @staticmethod
     def key(backup: Any) -> str:
-        """The owner's key that a backup is encrypted with; empty where it is AWS's own."""
+        """Return the customer managed key that a backup is encrypted with. Empty if the key is AWS's own."""
         return str(backup.detail.get("kms_key") or getattr(backup.detail.get("system"), "kms_key", "") or "")
 
     def usable(self, backup: Any) -> bool:
-        """Complete, or made by FSx before it lets go of the file system; and its key is enabled."""
+        """Return whether a backup can be restored: its key is enabled, and it is complete or is FSx's final backup."""
         complete = backup.state in COMPLETE or backup.id in self._account.table("final-backups").values()
         return complete and self.key(backup) not in self._account.table(KEYS)
 
     def expires(self, backup: Any) -> float:
-        """When it is let go: by its tag, or by AWS Backup."""
+        """Return when a backup expires (epoch seconds), by its tag or by AWS Backup, whichever is earlier."""
         days = backup.detail.get("days")
         ends = [float("inf") if days is None else backup.made + days * DAY]
         with contextlib.suppress(KeyError, ValueError):
@@ -66,19 +71,22 @@ class Oracle(Witness):
         return min(ends)
 
     def kept_until(self) -> float:
-        """Until when all that is owed has to be kept; or what is recorded, where nothing is owed."""
+        """Return until when all owed data must be kept.
+
+        If nothing is owed, return the latest recorded expiry, or now.
+        """
         cleanup = self.world.cleanup()
         recorded = [one.expires_at.timestamp() for one in cleanup.backups] if cleanup else []
         return max([one.until for one in self.facts.owed] or recorded or [float(self._account.now)])
 
-    # -- When it looks
+    # -- Checks after each call
 
     def stepping(self) -> None:
-        """A step begins: it can see everything that is now."""
+        """Record what a step that begins now can see."""
         self.facts = replace(self.facts, against=self._against(), disturbed=False)
 
     def look(self, point: str) -> None:
-        """After a call, or when time has passed."""
+        """Check the account after a call, or when time has passed."""
         operation, actor = point.rpartition(":")[2], self.world.wire.actor
         state = self._account._state
         if state is not self._state or self._account.now != self._at:
@@ -90,11 +98,11 @@ class Oracle(Witness):
             self._check_record()
 
     def loaded(self) -> None:
-        """The world is another one now."""
+        """Continue from the state that was just loaded."""
         self._state, self._at = self._account._state, self._account.now
 
     def others_did(self) -> None:
-        """Somebody else did something: what that loses, Slackwater did not lose."""
+        """Record that others did something. Slackwater is not responsible for data that this loses."""
         owed = [one for one in self.facts.owed if self._copy(one) is not None]
         was, self._state, self._at = self._state, self._account._state, self._account.now
         cleanup = self.world.cleanup()
@@ -110,7 +118,10 @@ class Oracle(Witness):
         )
 
     def redeployed(self) -> None:
-        """The table is empty: what was made before, an installation made that is gone."""
+        """Forget the records, because the table is empty.
+
+        The earlier backups now belong to an installation that is gone.
+        """
         made = tuple((id_, "before" if who == "ours" else who) for id_, who in self.facts.made)
         self.facts = replace(self.facts, made=made, named=(), asked=(), acted=(), was=None, changed_again=False)
 
@@ -120,7 +131,7 @@ class Oracle(Witness):
     # -- I1
 
     def _copy(self, owed: Owed) -> float | None:
-        """Until when there is a copy of it; None where there is none."""
+        """Return until when a copy of the data exists (epoch seconds). None if there is no copy."""
         if owed.contents in self.live().values():
             return float("inf")
         ends = [self.expires(one) for one in self._account.holding(owed.contents) if self.usable(one)]
@@ -151,7 +162,7 @@ class Oracle(Witness):
         return f"{(until - self._account.now) / DAY:.2f} days before it may be"
 
     def _changed(self, before: Any, operation: str, actor: str) -> None:
-        """Something in the account changed by a call of Slackwater's, or because time went by."""
+        """Check a change of the account, which a call of Slackwater or the passing of time has caused."""
         main, disturbed = self.world.resource.id, self.facts.disturbed
         if operation in REMOVES | CHANGES and actor == "ours":
             self._acted(before, operation)
@@ -178,7 +189,7 @@ class Oracle(Witness):
         return [one.id for one in (*fleet.volumes, *fleet.efs, *fleet.fsx) if one.phase not in GOING]
 
     def _deleted(self, id_: str, before: Any, *, disturbed: bool) -> None:
-        """Slackwater had this deleted: what a client wrote in it last has to be in a good backup."""
+        """Check that a good backup holds what a client wrote last in a resource that Slackwater deleted."""
         versions = self._account.versions(id_)
         last = versions[-1] if versions else None
         contents = before.contents.get(id_, f"what {id_} holds")
@@ -213,9 +224,10 @@ class Oracle(Witness):
         self.facts = replace(self.facts, owed=(*self.facts.owed, Owed(contents, id_, until)))
 
     def _unseen_s(self, who: str, *, written: bool) -> float:
-        """For how long AWS may not show a write yet, where no fence keeps one off. Such a loss is counted apart.
+        """Return for how many seconds AWS may not show a write that no fence prevents; -1 if there is no such delay.
 
-        EBS has no fence, and EFS has none against services that need no mount target. A metric's minute must be over.
+        Losses within that time are counted apart. EBS has no fence. EFS has none against services that need no mount
+        target. A metric shows once its minute is over, so a minute is added.
         """
         if who == "service":
             return METRICS_LATE_S + 60
@@ -230,7 +242,10 @@ class Oracle(Witness):
         return "not-recorded" if any(map(self.usable, holding)) else "key-not-usable"
 
     def _left_to_us(self, was: Any) -> Iterator[Owed]:
-        """What others deleted: a backup of ours that holds it is the only copy until its expiry."""
+        """Yield what others deleted if a backup of Slackwater holds it.
+
+        That backup is the only copy until it expires.
+        """
         for id_ in self._lives(was):
             if not self.there(id_) and id_ not in {one.of for one in self.facts.owed}:
                 contents = was.contents.get(id_, f"what {id_} holds")
@@ -247,7 +262,10 @@ class Oracle(Witness):
         return int(newest.cleanup.backup_days)
 
     def _recorded(self) -> tuple[set[str], set[str]]:
-        """Ids of backups on record, and tokens of those that FSx makes with the deletion and names in its answer."""
+        """Return the ids of recorded backups, and the tokens of the final ones.
+
+        FSx makes a final backup with the deletion, and names it in the answer.
+        """
         cleanup = self.world.cleanup()
         backups = cleanup.backups if cleanup else ()
         return {one.id for one in backups if one.id}, {one.token for one in backups if one.final}
@@ -273,23 +291,23 @@ class Oracle(Witness):
                 self.says("I3", "swept/the-only-copy", f"{id_} was all that was left of {was.of}, which others removed")
             tag = was.tags.get(EXPIRES_AT)
             if tag is None or datetime.fromisoformat(tag).timestamp() > self._account.now:
-                if self.facts.disturbed:  # it may have come after the look, in the moment before the act
+                if self.facts.disturbed:  # the extension may have come after the check, right before the deletion
                     self.windows += 1
                     continue
                 self.says("I3", "swept/not-expired", f"{actor} swept {id_}, which is kept until {tag}")
 
     def _is_all_there_is(self, backup: Any) -> bool:
-        """Whether a backup held, alone, what others removed, of something that Slackwater did not ask AWS to delete."""
+        """Return whether a backup was the only copy of what others removed, without a deletion by Slackwater."""
         cleanup, contents = self.world.cleanup(), backup.contents
         asked = cleanup is not None and any(one.part.id == backup.of for one in cleanup.removals)
         elsewhere = contents in self.live().values() or any(map(self.usable, self._account.holding(contents)))
         return contents in self.facts.removed_by_others and not asked and not elsewhere
 
     def swept_at_last(self) -> None:
-        """Nothing disturbed the sweep that ended, and the retention is over: of what Slackwater made nothing is left.
+        """Check that an undisturbed sweep after the retention left none of Slackwater's backups.
 
-        A backup stays if its resource is gone, and Slackwater did not record that it deleted it. If AWS received a
-        request twice that was sent once, there is one backup more than Slackwater can tell from a person's copy.
+        A backup stays if its resource is gone and Slackwater has no record of deleting it. If AWS received one request
+        twice, there is one backup too many, and Slackwater cannot tell it from a person's copy.
         """
         cleanup = self.world.cleanup()
         if cleanup is None or not cleanup.ended:
@@ -310,7 +328,7 @@ class Oracle(Witness):
                 self.says("I5", "never-swept", f"{backup.id} has expired, and is still there")
 
     def swept(self) -> None:
-        """A sweep has ended: whatever is lost was there to be seen."""
+        """Check after a sweep that a deletion which can be undone still has a backup."""
         cleanup = self.world.cleanup()
         if cleanup is None or not cleanup.deletes or not cleanup.ended or self.facts.disturbed:
             return

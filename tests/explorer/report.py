@@ -1,4 +1,4 @@
-"""What an exploration covered and found, as text."""
+"""Format what an exploration covered and found."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -19,7 +19,7 @@ NOTE: Final = (
 
 
 def table(explored: Sequence[Coverage], seed: int) -> Iterator[str]:
-    """A line for each kind."""
+    """Yield a header, a line for each kind, and a note."""
     yield HEAD
     for one in explored:
         singles = f"{one.covered}/{one.singles}"
@@ -33,7 +33,7 @@ def table(explored: Sequence[Coverage], seed: int) -> Iterator[str]:
 
 
 def violations(explored: Sequence[Coverage]) -> Iterator[str]:
-    """Each violation with the shortest way to it."""
+    """Yield each violation with the shortest trace that leads to it."""
     every = [(one.kind, found) for one in explored for found in one.found.values()]
     for kind, found in sorted(every, key=lambda each: (each[0], each[1].violation.check)):
         violation = found.violation
@@ -42,11 +42,11 @@ def violations(explored: Sequence[Coverage]) -> Iterator[str]:
 
 
 ENDS: Final = ("done", "undone")
-"""Stages of an undisturbed clean-up. If it did not reach them, every check could hold because nothing is deleted."""
+"""Stages of an undisturbed clean-up. If it did not reach them, every check could pass because nothing is deleted."""
 
 
 def failures(explored: Sequence[Coverage], *, whole: bool = True) -> list[str]:
-    """Why the exploration fails; nothing where it does not. Only a `whole` one covers everything."""
+    """Return why the exploration fails; empty if it passes. Only a `whole` one must cover everything."""
     found = [(one.kind, each.violation) for one in explored for each in one.found.values()]
     wrong = [f"{kind}: {one.invariant} {one.check}: {one.detail}" for kind, one in found]
     vain = [

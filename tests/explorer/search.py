@@ -1,9 +1,9 @@
-"""Explores a world: each step undisturbed, and with everything that may happen at each of its calls; equal states once.
+"""Explore a world: each step undisturbed, and with each event at each of its calls. Equal states are explored once.
 
-A *single* is one event (a fault of a call, an event around it) at one point of an undisturbed run. A *pair* is a second
-one at any point after a first. A single is covered when its branch was run, or when it equals one that was run. An
-event before a read that answers the same with and without it equals the event before the next call. What cannot happen
-is nothing.
+A *single* is one event (a fault of a call, or an event around it) at one point of an undisturbed run. A *pair* is a
+second event at any point after a first. A single is covered if its branch was run, or if it equals one that was run. An
+event before a read equals the event before the next call if the read gives the same answer with and without it. An
+event that is impossible in a state does not count.
 """
 
 import random
@@ -22,14 +22,14 @@ from explorer.wire import Dice, Dies, Ends, Point
 from explorer.world import FORK, Small, Snapshot
 
 OWN: Final = ("sweeps", "others sweep", "late ")
-"""Events that Slackwater itself is behind: what they lose, it loses."""
+"""Names of events that Slackwater itself causes. It is responsible for the data that they lose."""
 SAMPLED: Final = 20
-"""Of states with two happenings behind them, one in so many is kept for triples."""
+"""Of the states after two events, one in this many is kept for triples."""
 
 
 @dataclass
 class Node:
-    """A state between two steps, and how it was reached first."""
+    """A state between two steps, and the first path to it."""
 
     snapshot: Snapshot
     level: int
@@ -41,38 +41,38 @@ class Node:
 
     @property
     def step(self) -> str:
-        """The step that comes next."""
+        """Return the name of the next step."""
         here = self.snapshot.position
         return here.state if here.machine else here.plan[0]
 
     @property
     def trace(self) -> list[str]:
-        """What happened until then, undisturbed steps left out."""
+        """Return the path without the undisturbed steps."""
         return [one for one in self.path if ": " in one]
 
 
 @dataclass
 class Recorded:
-    """A point of an undisturbed step, with the state it was asked in."""
+    """A point of an undisturbed step."""
 
     point: Point
     answer: Any
     before: Snapshot | None
-    """Where it is the first after a change."""
+    """The state before it, if it is the first point after a change; else None."""
 
 
 def asked_once(ask: Callable[[], Any]) -> Any:
-    """An answer, or what was raised in its place, such that equal ones are equal."""
+    """Return the answer, or the type and text of the exception, so that equal outcomes compare equal."""
     try:
         return ask()
     except (Dies, Ends):
         raise
-    except Exception as error:  # noqa: BLE001 -- an answer, too
+    except Exception as error:  # noqa: BLE001 -- an error is an answer too
         return type(error), str(error)
 
 
 class Explorer:
-    """Explores one kind. `seed` is for the order of pairs and triples."""
+    """Explores one kind. `seed` sets the order of pairs and triples."""
 
     def __init__(self, kind: str, seed: int = 1, world: Small | None = None, dice: Dice | None = None) -> None:
         self.world = world or Small(kind, dice or Dice())
@@ -85,7 +85,7 @@ class Explorer:
     def explore(
         self, *, pairs: int = 0, triples: int = 0, singles: Callable[[Node], bool] = lambda _: True
     ) -> Coverage:
-        """All singles (of the nodes that `singles` takes), and as many branches of pairs and triples as given."""
+        """Run all singles of the nodes that `singles` accepts, and as many branches of pairs and triples as given."""
         began = time.process_time()
         world, coverage = self.world, self.coverage
         world.oracle.loaded()
@@ -104,9 +104,9 @@ class Explorer:
         return coverage
 
     def _sample(self, nodes: list[Node], branches: int) -> int:
-        """Expand nodes until so many branches were run; how many happenings that covers.
+        """Expand nodes until this many branches were run. Return how many events that covers.
 
-        First one node, drawn at random, of each step after each happening; then a second one of each, and so on.
+        Takes one random node for each step after each event first, then a second one of each, and so on.
         """
         covered, limit = 0, self.coverage.branches + branches
         order, alike = list(nodes), Counter[tuple[str, ...]]()
@@ -129,9 +129,9 @@ class Explorer:
     # -- Nodes
 
     def _node(self, level: int, path: tuple[str, ...], chain: Collection[str] = ()) -> Node | None:
-        """The world's state as a node; None where it is known.
+        """Return the world's state as a node; None if the state is known.
 
-        A state of its own `chain` comes again while something is waited for: there it goes on, as time does.
+        A state of its own `chain` comes again while the execution waits. It is followed further, because time passes.
         """
         key = self.hasher.of(self.world)
         new = key not in self.known
@@ -149,7 +149,7 @@ class Explorer:
         self.world.oracle.found.clear()
 
     def _follow(self, node: Node | None) -> None:
-        """Undisturbed to the end, or to a state that is known."""
+        """Run undisturbed to the end, or to a known state."""
         waiting = [(node, frozenset[str]())] if node else []
         while waiting:
             here, chain = waiting.pop()
@@ -188,7 +188,7 @@ class Explorer:
     # -- What happens at a node
 
     def _count(self, node: Node) -> int:
-        """How many happenings there are at a node's next step."""
+        """Return the number of events that can happen in a node's next step."""
         if not node.points and not self._over(node) and node.step != FORK:
             points = self._recorded(node)
             node.points = len(points)
@@ -199,7 +199,7 @@ class Explorer:
         return node.event_count
 
     def _recorded(self, node: Node) -> list[Recorded]:
-        """The points of its next step."""
+        """Run the next step undisturbed and return its points."""
         self._go(node.snapshot)
         points: list[Recorded] = []
         changed = True
@@ -220,7 +220,7 @@ class Explorer:
     @staticmethod
     def _retold(answer: Any, point: Point) -> Any:
         if isinstance(answer, tuple) and answer and isinstance(answer[0], type) and not point.writes:
-            return point.ask()  # it raises again
+            return point.ask()  # raises the error again
         if isinstance(answer, tuple) and answer and isinstance(answer[0], type):
             raise point.lost() if not point.aws else answer[0](answer[1])
         return answer
@@ -229,7 +229,7 @@ class Explorer:
         return _Gated(self.world, gate)
 
     def _expand(self, node: Node) -> None:
-        """Every branch of a node's next step."""
+        """Run every branch of a node's next step."""
         if node.expanded or self._over(node) or node.step == FORK:
             return
         node.expanded = True
@@ -255,13 +255,16 @@ class Explorer:
                 self._branch(node, n, f"{step}: {name} {where}", self._event(name, happens))
 
     def _differs(self, points: list[Recorded], n: int) -> bool:
-        """Whether a stale answer is another one."""
+        """Return whether a stale read gives another answer here."""
         before = next(one.before for one in reversed(points[: n + 1]) if one.before)
         self._go(before)
         return bool(asked_once(lambda: faulty(self.world, "stale read", points[n].point)) != points[n].answer)
 
     def _moments(self, points: list[Recorded], happens: Any, node: Node) -> Iterator[int]:
-        """Before which points an event differs from the same event before the next one. The last is after them all."""
+        """Yield the points before which an event has another effect than before the next one.
+
+        The last is after all points.
+        """
         segments, possible = list[list[int]](), True
         for n, one in enumerate(points):
             if one.before is not None and (n == 0 or points[n - 1].point.writes):
@@ -282,7 +285,7 @@ class Explorer:
             yield len(points)
 
     def _happens(self, happens: Any) -> bool:
-        """Do it; whether anything is another way now."""
+        """Cause the event. Return whether it changed anything."""
         account, was = self.world.account, self.world.save()
         try:
             if happens(self.world) is False:
@@ -307,7 +310,7 @@ class Explorer:
         return at
 
     def _branch(self, node: Node, at: int, label: str, happens: Callable[[Any], Any]) -> None:
-        """Run a node's step with something in the middle of it, and what follows to the end."""
+        """Run a node's step with an event in the middle of it, and then run undisturbed to the end."""
         self._go(node.snapshot)
         world = self.world
         count = -1
@@ -333,7 +336,7 @@ class Explorer:
         self._follow(self._node(min(node.level + 1, 3), path))
 
     def _after(self, happens: Callable[[Any], Any]) -> None:
-        """The step, and the event right after its last call: before the execution waits."""
+        """Run the step, and cause the event right after its last call, before the execution waits."""
         world, happened = self.world, not self.world.position.machine
 
         def wait(seconds: float) -> None:

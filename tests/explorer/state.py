@@ -1,11 +1,12 @@
-"""When two states of a world are the same.
+"""Decide when two states of a world are equal.
 
-Equal are: every resource but its metrics (of these, how many series there are and when each began), every backup, what
-AWS still has to do, the records, the findings' states, the posts, the policy, the position of the execution, and what
-the oracle remembers. Left out: revisions, the words of posts. Times are relative to now and rounded down: to a minute
-up to 20 minutes ago or ahead, to ten minutes up to two hours, to an hour up to two days, and to a day beyond. The
-product's own limits (10 minutes, an hour, a day) are multiples of these. Ids and tokens are numbered in the order in
-which they appear.
+What counts: every resource without its metrics (only how many series it has, and when each began), every backup, AWS's
+pending work, the records, the findings' states, the posts, the policy, the position of the execution, and what the
+oracle remembers. Revisions and the texts of posts do not count.
+
+Times are relative to now and rounded down: to a minute within 20 minutes, to ten minutes within two hours, to an hour
+within two days, and to a day beyond. The product's own limits (10 minutes, an hour, a day) are multiples of these. Ids
+and tokens are numbered in the order in which they appear.
 """
 
 import hashlib
@@ -28,17 +29,17 @@ VARIES: Final = re.compile(
 )
 
 type Piece = str | float | tuple[str]
-"""Of a text: what stays, a time (epoch seconds), or an id."""
+"""A piece of a text: constant text, a time (epoch seconds), or an id."""
 
 
 class Hasher:
-    """The hash of a world's state. What it wrote of an object it keeps: branches share most of them."""
+    """Computes the hash of a world's state. Caches the text of each object, because branches share most objects."""
 
     def __init__(self) -> None:
         self._written: dict[int, tuple[Any, tuple[Piece, ...]]] = {}
 
     def of(self, world: Small) -> str:
-        """The hash."""
+        """Return the hash of a world's state."""
         account, ours = world.account, world.ours
         state = account._state
         fleet = state.fleet
@@ -118,14 +119,14 @@ class Hasher:
 
 
 def rounded(ago: float) -> str:
-    """How long ago, or ahead."""
+    """Return an age in seconds as rounded text. A negative age is in the future."""
     size = abs(ago)
     step = 60 if size <= 1_200 else 600 if size <= 7_200 else 3_600 if size <= 172_800 else 86_400
     return f"<{ago // step * step:.0f}>"
 
 
 def pieces(text: str) -> tuple[Piece, ...]:
-    """A text in pieces."""
+    """Split a text into pieces."""
     found, end = list[Piece](), 0
     for one in VARIES.finditer(text):
         found.append(text[end : one.start()])

@@ -1,4 +1,4 @@
-"""The real state machine, one try of one task at a time."""
+"""Run the real state machine, one attempt of one task at a time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ definitions: Final = cache(definition)
 
 
 class Again(Exception):
-    """The task failed, and is to be tried again."""
+    """The task failed and must be retried."""
 
 
 @dataclass
 class Stepper(Execution):
-    """An execution that tries each task once a step."""
+    """An execution that makes one attempt of a task per step."""
 
     tries: dict[int, int] = field(default_factory=dict)
 
@@ -42,7 +42,7 @@ class Stepper(Execution):
         return answer | {"StatusCode": 200}
 
     def try_once(self) -> bool:
-        """One task, and what follows up to the next; whether there is more."""
+        """Run one attempt of one task, and what follows up to the next task. Return whether there is more."""
         tried = False
         while self.checkpoint is not None:
             task = self.machine["States"][self.checkpoint.state]["Type"] == "Task"

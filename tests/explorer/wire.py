@@ -1,7 +1,7 @@
-"""Between Slackwater and everything it asks: AWS requests are answered in this process, and each question is a point.
+"""Answer everything that Slackwater requests in this process, and make each request a point.
 
-A point is one call: an AWS request, or a read or write of a store or of the policy. Between two points only Slackwater
-works, so a crash, a fault or an event of the world at each point is one at each moment that can differ.
+A point is one call: an AWS request, or a read or write of a store or of the policy. Between two points only
+Slackwater's code runs. So a crash, a fault or an event at each point covers every moment that can make a difference.
 """
 
 import random
@@ -25,9 +25,9 @@ from slackwater_simulator.server import Request
 from support.cleanup_world import READS, REGION, Line
 
 WRITES: Final = ("write", "record", "put", "delete", "keep")
-"""How the methods of a store begin that change it."""
+"""Prefixes of the store methods that write."""
 ASIDE: Final = ("pricing:", "iam:")
-"""Requests that are no points: what they answer changes nothing about data."""
+"""Requests that are not points, because their answers do not affect data."""
 INLINE: Final = (
     "aws.client.parallel",
     "aws.inventory.inventory",
@@ -36,26 +36,26 @@ INLINE: Final = (
     "app.audit.scan",
     "app.audit.target_documents",
 )
-"""Modules that work with threads, which would make the order of calls random."""
+"""Modules that use threads. Threads would make the order of calls random."""
 
 
 class Dies(BaseException):
-    """The worker is gone: nothing catches it."""
+    """The worker died. Nothing catches this."""
 
 
 class Ends(BaseException):
-    """The execution is gone: its stack was deleted, or somebody ended it."""
+    """The execution ended: its stack was deleted, or a person ended it."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """One call. `ask` asks again, with whatever state there is then; `answer` is what it was told."""
+    """One call. `ask` sends it again, in whatever state there is then."""
 
     name: str
     writes: bool
     ask: Callable[[], Any]
     lost: Callable[[], BaseException]
-    """What the caller is told where the answer does not arrive."""
+    """Returns the error that the caller gets if the answer is lost."""
 
     @property
     def aws(self) -> bool:
@@ -63,7 +63,7 @@ class Point:
 
 
 type Gate = Callable[[Point], Any]
-"""Answers a point: in the middle of it anything may happen."""
+"""Answers a point. It can cause any event before or after it calls `ask`."""
 
 
 @dataclass
@@ -74,11 +74,11 @@ class Wire(CallMeter):
     simulator: Simulator | None = None
     actor: str = "ours"
     kept: dict[Any, Any] = field(default_factory=dict)
-    """Answers to reads of the same state: branches ask the same again and again."""
+    """Cached answers to reads of the same state. Branches repeat the same reads."""
     requests: dict[Any, Request] = field(default_factory=dict)
-    """Requests of reads: botocore takes longer to write one than the simulator to answer it."""
+    """Cached requests of reads. botocore takes longer to build a request than the simulator to answer it."""
     answers: dict[Any, Any] = field(default_factory=dict)
-    """What botocore makes of a reply."""
+    """Cached results of botocore's parsing, by reply."""
     last: Any = None
     """The last request and its reply."""
 
@@ -118,7 +118,7 @@ class Wire(CallMeter):
         return _Http(reply.status), parser.parse(answer, model.output_shape)
 
     def asked(self, client: Any, method: str, parameters: Mapping[str, Any]) -> Any:
-        """The answer to one call of a client: a point, unless it is aside."""
+        """Return the answer to a client's call. The call is a point, unless it is in `ASIDE`."""
         action = f"{client.meta.service_model.signing_name}:{client.meta.method_to_api_mapping[method]}"
         action = action.replace("monitoring:", "cloudwatch:")
         writes = not action.partition(":")[2].startswith(READS)
@@ -135,7 +135,7 @@ class Wire(CallMeter):
                 if len(self.kept) > 60_000:
                     self.kept.clear()
                 answer = self._read(client, method, parameters, key[2:])
-                self.kept[key] = answer, account._state  # which has this id as long as it is kept
+                self.kept[key] = answer, account._state  # keeps the state alive, so that its id stays unique
             answer = self.kept[key][0]
             if isinstance(answer, ClientError):
                 raise ClientError(answer.response, answer.operation_name)
@@ -146,7 +146,10 @@ class Wire(CallMeter):
         return self.gate(Point(action, writes, ask, lambda: ConnectionClosedError(endpoint_url=action)))
 
     def _read(self, client: Any, method: str, parameters: Mapping[str, Any], asked: Any) -> Any:
-        """What a read answers, or its ClientError. botocore takes part only in what it has not seen yet."""
+        """Return a read's answer, or its ClientError.
+
+        Calls botocore only for requests or replies that are not cached.
+        """
         assert self.simulator
         if asked in self.requests:
             reply = self.simulator.answer(self.requests[asked])
@@ -166,13 +169,13 @@ class Wire(CallMeter):
 
     @property
     def faulty(self) -> bool:
-        """Whether the simulator answers something else than its state."""
+        """Return whether injected faults can change the simulator's answers."""
         assert self.simulator
         faults = self.simulator.faults
         return bool(faults._denied) or any(faults._limited.values())
 
     def watched(self, name: str, port: Any) -> Any:
-        """A store or a question whose every call is a point."""
+        """Wrap a store or a function so that every call of it is a point."""
         if callable(port):
             return lambda: self.gate(
                 Point(name, writes=False, ask=port, lost=lambda: UnreachableError(f"{name}: no answer"))
@@ -182,7 +185,7 @@ class Wire(CallMeter):
 
 @dataclass
 class Client:
-    """A client of botocore's whose every call is a point."""
+    """A botocore client. Every call of it is a point."""
 
     wire: Wire
     client: Any
@@ -194,7 +197,7 @@ class Client:
 
 
 class WiredSession(AwsSession):
-    """A session whose clients go through a wire."""
+    """A session whose clients use a wire."""
 
     wire: Wire
     wired: dict[tuple[str, str], Client]
@@ -206,7 +209,7 @@ class WiredSession(AwsSession):
 
 
 class _Http:
-    """As much of an HTTP response as botocore looks at."""
+    """The part of an HTTP response that botocore reads."""
 
     def __init__(self, status_code: int) -> None:
         self.status_code = status_code
@@ -214,7 +217,7 @@ class _Http:
 
 @dataclass
 class Watched:
-    """A store whose every call is a point."""
+    """A store. Every call of it is a point."""
 
     wire: Wire
     name: str
@@ -235,7 +238,7 @@ class Watched:
 
 
 def line(wire: Wire) -> Line:
-    """Sessions that talk to this wire."""
+    """Return sessions that use this wire."""
     endpoint = Endpoint("http://127.0.0.1:9", "AKIADUMMY", "dummy")
     sessions = []
     for patience in (Patience(1, 10, retry_mode="standard"), ONCE):
@@ -246,7 +249,7 @@ def line(wire: Wire) -> Line:
 
 
 class Inline:
-    """An executor that does at once what it is given."""
+    """An executor that runs each call at once, in the calling thread."""
 
     def __init__(self, *_: Any, **__: Any) -> None: ...
 
@@ -254,7 +257,7 @@ class Inline:
         future: Future[Any] = Future()
         try:
             future.set_result(call(*args, **more))
-        except Exception as error:  # noqa: BLE001 -- as an executor does; what is no Exception ends the worker at once
+        except Exception as error:  # noqa: BLE001 -- as a real executor does; a BaseException ends the worker at once
             future.set_exception(error)
         return future
 
@@ -271,7 +274,7 @@ class Inline:
 
 @dataclass
 class Dice:
-    """What stands for the system's randomness: the same in each branch that has drawn as often."""
+    """Replaces the system's randomness. Branches that have drawn equally often get the same values."""
 
     drawn: int = 0
 
@@ -282,7 +285,7 @@ class Dice:
 
 @contextmanager
 def determined(dice: Dice) -> Iterator[None]:
-    """No threads, and no randomness but the dice's. No user agents either: botocore takes long to write them."""
+    """Run without threads and with `dice` as the only randomness. Skip user agents: botocore builds them slowly."""
     with ExitStack() as stack:
         for name in INLINE:
             stack.enter_context(patch(f"slackwater.{name}.ThreadPoolExecutor", Inline))

@@ -1,4 +1,4 @@
-"""I2 and I4: whether Slackwater may do what it does, and whether what it says is true."""
+"""Check I2 (Slackwater acts only with permission) and I4 (what it reports is true)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Witness:
-    """What permission and truth are judged by. The rest of the oracle is built on it."""
+    """Judges permission and truth. The rest of the oracle is built on it."""
 
     world: Small
     facts: Facts
@@ -30,12 +30,12 @@ class Witness:
         raise NotImplementedError
 
     def there(self, id_: str) -> bool:
-        """Whether there is such a resource, and it is not on its way out."""
+        """Return whether a resource exists and is not being deleted."""
         found = self._account.find(id_)
         return found is not None and getattr(found, "phase", "") not in GOING
 
     def live(self) -> dict[str, str]:
-        """What every volume and file system holds that is there."""
+        """Return the contents of every existing volume and file system, by id."""
         fleet = self._account.fleet
         every = (*fleet.volumes, *fleet.efs, *fleet.fsx)
         return {one.id: self._account.contents(one.id) for one in every if one.phase not in GOING | COMING}
@@ -46,7 +46,7 @@ class Witness:
     # -- I2
 
     def _against(self) -> str | None:
-        """What speaks against acting on the main resource, as things are now."""
+        """Return the reason against acting on the main resource now; None if there is none."""
         world = self.world
         cleanup, finding = world.cleanup(), world.ours.findings.findings.get(world.finding_id)
         if cleanup is None or finding is None:
@@ -98,7 +98,7 @@ class Witness:
         return None
 
     def _acted(self, before: Any, operation: str) -> None:
-        """Slackwater removed or changed something of a client's."""
+        """Check a call with which Slackwater removed or changed a client's resource."""
         cleanup, facts = self.world.cleanup(), self.facts
         towards = cleanup is None or cleanup.stage == "working"
         if towards and facts.against:
@@ -106,7 +106,7 @@ class Witness:
         if towards and operation in REMOVES and not facts.acted and not self._warned():
             self.says("I2", "unwarned", f"{operation}, and no warning of it was ever delivered")
         if operation in REMOVES and self.world.deletes:
-            # What was changed after the last look cannot be compared.
+            # A change after the last check cannot be compared.
             main, policies = None, None if facts.disturbed else before.tables.get("efs-policies", {})
             if facts.was:
                 main = facts.was[0]
@@ -126,7 +126,7 @@ class Witness:
         )
 
     def _check_restored(self, before: Any, operation: str) -> None:
-        """What was restored says so before anything else is written to it."""
+        """Check that a restored file system carries Slackwater's tag before anything else is written to it."""
         for system in before.fleet.efs:
             now = self._account.find(system.id)
             ours = any(key.startswith("slackwater:") and key not in CLEANUP_TAGS for key in system.tags)
@@ -162,7 +162,7 @@ class Witness:
             self.facts = replace(self.facts, changed_again=False)
 
     def _check_undone(self, cleanup: Cleanup) -> None:
-        """Everything is as it was, or the clean-up reports the difference."""
+        """Check that everything is restored, or that the clean-up reports the difference."""
         restored = cleanup.restored
         reported = " ".join((*(restored.differences if restored else ()), cleanup.why))
         back = self._account.find(restored.id) if restored and restored.id else self._account.find(cleanup.resource.id)
@@ -182,7 +182,8 @@ class Witness:
         was, policies = self.facts.was
         self._check_tags(was, back, reported)
         self._check_security_groups(was, back, reported)
-        if policies is not None and back.id != was.id:  # Slackwater leaves the policy of what stays to its owner
+        # If the file system stayed, Slackwater does not change its policy.
+        if policies is not None and back.id != was.id:
             self._check_file_system_policy(policies.get(was.id), back, reported)
 
     def _check_moved_data(self, cleanup: Cleanup, back: Any, reported: str) -> None:
@@ -213,7 +214,7 @@ class Witness:
             self.says("I4", "restored-stale/policy", "the file system's policy is not what it was when it was removed")
 
     def refused_undo(self, why: str) -> None:
-        """A person asked to undo it, and may not."""
+        """Check whether an undo was refused although it is possible."""
         cleanup = self.world.cleanup()
         main = self.world.resource.id
         if cleanup is None or not cleanup.deletes or self.there(main) or not cleanup.ended:
@@ -225,7 +226,7 @@ class Witness:
             self.says("I4", "undo-refused", f"the resource is gone, {good[0].id} holds it, and undo says: {why}")
 
     def _check_whole(self, cleanup: Cleanup) -> None:
-        """What stays has all that was taken off it, or the record says that it has not."""
+        """Check that a resource that stays has all its sub-resources, or that the record reports what is missing."""
         was, now = self.facts.was[0] if self.facts.was else None, self._account.find(cleanup.resource.id)
         if was is None or now is None or not self.there(now.id) or "not put back" in cleanup.why:
             return
@@ -241,7 +242,7 @@ class Witness:
             )
 
     def _check_backups(self, cleanup: Cleanup) -> None:
-        """No backup was made that no record asked for: nothing would ever sweep it."""
+        """Check that a record requested every backup that was made. Nothing would ever sweep the others."""
         made = {id_ for id_, maker in self.facts.made if maker == "ours"}
         for backup in self._account.backups():
             if backup.id in made and backup.tags.get(TOKEN) not in dict(self.facts.asked):
@@ -250,7 +251,7 @@ class Witness:
                 )
 
     def ended(self) -> None:
-        """An execution has ended."""
+        """Check the account and the messages after an execution has ended."""
         cleanup = self.world.cleanup()
         if cleanup is None or isinstance(self.world.ours.policies[-1], Exception) or not cleanup.ended:
             return

@@ -1,8 +1,8 @@
-"""A small world: one account with one thing to clean up, its stores, its execution. It is saved and loaded as a whole.
+"""A small world: one account with one resource to clean up, its stores and its execution. It is saved and loaded whole.
 
-A *step* is one try of one task of the real state machine with what follows it up to the next task, or one item of the
-plan: what the scheduler and people do after the clean-up has ended. Between two steps the whole state is data: a
-`Snapshot`.
+A *step* is one attempt of one task of the real state machine, with what follows it up to the next task. Or it is one
+item of the plan: what the scheduler and people do after the clean-up has ended. Between two steps the whole state is
+data: a `Snapshot`.
 """
 
 import json
@@ -29,7 +29,7 @@ from support.asl import Checkpoint, StateError
 from support.cleanup_world import ACCOUNT, APPROVER, NOW, REGION, World, wired
 
 MOST_STEPS: Final = 1_000
-"""Of one branch, from the beginning to its end. Undisturbed it takes about thirty, with an approval some hundreds."""
+"""Most steps of one branch, from begin to end. Undisturbed it takes about thirty, with an approval some hundreds."""
 
 
 THEIRS: Final = "5f0c0de5f0c0de5f0c0de5f0c0de0002"
@@ -43,7 +43,7 @@ CHANGED: Final = ("settled", "undo later", "undo again")
 
 @dataclass(frozen=True)
 class Position:
-    """How far everything is. `plan` is what comes after the execution that runs; no `machine`: none runs."""
+    """Where the world is. `plan` is what comes after the current execution. `machine` is None if no execution runs."""
 
     plan: tuple[str, ...]
     machine: str | None = None
@@ -55,7 +55,7 @@ class Position:
     started: float = 0.0
     failed: bool = False
     payloads: tuple[tuple[str, str], ...] = ()
-    """Each different task that was begun so far: a late duplicate of it may come at any time."""
+    """Each different task that was started so far. A late duplicate of it can come at any time."""
     steps: int = 0
     denied: tuple[str, ...] = ()
     slack_down: bool = False
@@ -63,7 +63,7 @@ class Position:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Everything there is, at the beginning of a step."""
+    """The whole state at the beginning of a step."""
 
     account: Any
     clock: float
@@ -92,7 +92,7 @@ class Small:
         make(build)
         fleet: Fleet = build.fleet(ACCOUNT)
         self.simulator = self.wire.simulator = Simulator(fleet)
-        self.simulator._server.server_close()  # nobody comes in by HTTP
+        self.simulator._server.server_close()  # no request comes by HTTP
         self.simulator.faults.unthrottle("cloudtrail:LookupEvents")
         self.account.late.metrics, self.account.late.events = METRICS_LATE_S, EVENTS_LATE_S
         sessions, policy = line(self.wire), parse_policy(WORDS, "slackwater.toml", registry())
@@ -123,7 +123,7 @@ class Small:
         return datetime.fromtimestamp(self.account.now, UTC)
 
     def wait(self, seconds: float) -> None:
-        """Let time pass, as an execution's clock."""
+        """Let time pass. Executions use this as their clock."""
         self.simulator.advance(seconds)
         self.oracle.look("time")
 
@@ -170,7 +170,7 @@ class Small:
         self.oracle.facts, self.position = was.facts, was.position
 
     def _runs(self, execution: str) -> bool:
-        """Whether an execution of this name works, or is about to."""
+        """Return whether an execution of this name runs, or is about to start."""
         cleanup, here = self.cleanup(), self.position
         begun = "undo begun" in here.plan and cleanup is not None and cleanup.undo_execution == execution
         return begun or (here.machine is not None and here.name == execution)
@@ -178,7 +178,7 @@ class Small:
     # -- What happens
 
     def begin(self) -> None:
-        """A person approves the finding, unless the policy lets it go without that; and its clean-up begins."""
+        """Approve the finding, unless the policy allows its clean-up without approval, and begin the clean-up."""
         finding = self.ours.findings.findings[self.finding_id]
         if self.kind != "efs-abandoned":
             self.ours.approve(finding)
@@ -201,7 +201,7 @@ class Small:
             )
 
     def step(self) -> str:
-        """One step; its name. What it raises for a crash stays inside: it is told to the state machine."""
+        """Run one step and return its name. The state machine handles simulated crashes of workers."""
         self.oracle.stepping()
         self.position = replace(self.position, steps=self.position.steps + 1)
         try:
@@ -218,7 +218,10 @@ class Small:
         return not self.position.machine and not self.position.plan
 
     def branches(self) -> list[Position]:
-        """Where it goes on from here: in more than one way where people may do this or that."""
+        """Return the positions from which the world continues.
+
+        There are two where people can decide one way or the other.
+        """
         plan = self.position.plan
         if self.position.machine or not plan or plan[0] != FORK:
             return [self.position]
@@ -243,7 +246,7 @@ class Small:
         stepper.started = datetime.fromtimestamp(here.started, UTC)
         more = stepper.try_once()
         if self.position.machine is None or self.generation != generation:
-            return name  # it was ended, or another came in its place
+            return name  # the execution was ended, or another one replaced it
         if more and stepper.checkpoint:
             self.position = replace(
                 self.position,
@@ -281,7 +284,10 @@ class Small:
         return functions | {"NotifyFunction": self._deliver}
 
     def _deliver(self, _: Any) -> Any:
-        """Slack takes what waits, unless it is down: then there is nothing that could be done by waiting."""
+        """Deliver the waiting posts, unless Slack is down.
+
+        Always report that nothing waits, so that no execution waits.
+        """
         if not self.position.slack_down:
             for id_, post in self.ours.outbox.posts.items():
                 if post.waits:
@@ -321,29 +327,29 @@ class Small:
         return item
 
     def _announced(self, machine: str) -> None:
-        """EventBridge tells WatchFunction of an execution that failed, twice again if that fails."""
+        """Let EventBridge report a failed execution to WatchFunction, with two retries."""
         step = "fail" if machine == "cleanup" else "undo_failed"
         error = {"Error": "Execution", "Cause": "FAILED"}
         payload = {"step": step, "finding_id": self.finding_id, "execution": self.position.name, "error": error}
         for _ in range(3):
             try:
                 self.ours.functions["WatchFunction"](payload)
-            except (Exception, Dies):  # noqa: BLE001 -- Lambda tries an asynchronous event twice again
+            except (Exception, Dies):  # noqa: BLE001 -- Lambda retries an asynchronous event twice
                 continue
             return
 
     def _wait_for_aws(self) -> None:
-        """What a person does about a clean-up that nothing works on any more."""
+        """Do what a person does about a clean-up that no execution continues."""
         cleanup = self.cleanup()
         if cleanup is None or cleanup.ended:
             return
-        if cleanup.stage == "undoing":  # docs/troubleshooting.md: an undo that died is asked for again
+        if cleanup.stage == "undoing":  # docs/troubleshooting.md: if an undo died, request it again
             self._undo(again=False, who=self._who_may())
             return
         before = {*self.ours.starter.started}
         try:
             self.ours.people.stop(self.finding_id, who=self._who_may(), why="stuck", now=self.now)
-        except Exception as error:  # noqa: BLE001 -- whatever it is, it did not help
+        except Exception as error:  # noqa: BLE001 -- any error means that it did not help
             self.oracle.says(
                 "I5", "stuck", f"the clean-up is {cleanup.stage}, nothing works on it, and stop says: {error}"
             )
@@ -357,7 +363,7 @@ class Small:
             )
 
     def _who_may(self) -> str:
-        """Somebody whom the policy names now."""
+        """Return an approver whom the policy names now."""
         newest = self.ours.policies[-1]
         named = () if isinstance(newest, Exception) else newest.cleanup.approver_identities
         return str(next(iter(named), APPROVER))
@@ -370,7 +376,7 @@ class Small:
             undoing = self.ours.people.undo(self.finding_id, who=who, now=self.now)
         except ConflictError as error:
             self.oracle.refused_undo(str(error))
-        except Exception:  # noqa: BLE001 -- the policy cannot be read, or names nobody: that is no fault
+        except Exception:  # noqa: BLE001 -- the policy cannot be read, or names nobody: no violation
             pass
         else:
             self._execute("undo", undoing.undo_execution or "", self.position.plan)
@@ -379,13 +385,14 @@ class Small:
         try:
             swept = self.ours.sweep.sweep()
         except Dies:
-            return  # the next one sees what this one has not
-        unread = [one for one in swept.troubles if not one.startswith("finding ")]  # those say what it has seen
-        if not unread:  # what it could not read it cannot know, until the next one
+            return  # the next sweep sees the rest
+        # Messages about findings are about what the sweep has seen.
+        unread = [one for one in swept.troubles if not one.startswith("finding ")]
+        if not unread:  # the sweep cannot judge what it could not read; the next one can
             self.oracle.swept()
 
     def _sweep_at_last(self) -> None:
-        """Another day's sweep, which nothing disturbs."""
+        """Let a day pass, and sweep undisturbed."""
         self.gate = None
         self.simulator.faults.clear()
         self.wait(DAY)
@@ -410,7 +417,7 @@ class Small:
         )
 
     def _their_past(self) -> None:
-        """Another installation found the same, backed nothing up, and called its clean-up off."""
+        """Let another installation find the same resource, back nothing up, and cancel its clean-up."""
         finding = self.theirs.findings.findings[self.finding_id]
         self.theirs.begin(finding)
         store = self.theirs.cleanups.cleanups

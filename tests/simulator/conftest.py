@@ -1,4 +1,4 @@
-"""Real boto3 clients against simulated accounts on the loopback interface."""
+"""Real boto3 clients that call simulated accounts on the loopback interface."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -21,7 +21,7 @@ def session() -> boto3.Session:
 
 @pytest.fixture
 def clients(session) -> Iterator[Clients]:
-    """`clients(simulator, "ec2")`: a client without retries, closed at the end."""
+    """Return `clients(simulator, "ec2")`, which creates a client without retries. All clients are closed at the end."""
     opened = []
 
     def make(simulator: Simulator, service: str, region: str = REGION, **credentials: str) -> Any:
@@ -43,13 +43,13 @@ def demo() -> Iterator[Simulator]:
 
 @pytest.fixture
 def planted(demo) -> Callable[[str], Any]:
-    """A planted case of the demo by its name."""
+    """Return a function that finds a planted case of the demo by its name."""
     by_name = {case.name: case for case in demo.fleet.planted}
     return lambda name: by_name[name]
 
 
 class Metrics:
-    """GetMetricData for one metric at a time, oldest point first."""
+    """Calls GetMetricData for one metric at a time, oldest point first."""
 
     def __init__(self, client: Any, now: int) -> None:
         self.client, self.now = client, datetime.fromtimestamp(now, UTC)

@@ -1,4 +1,4 @@
-"""Whose account, which Region: told from the signature alone."""
+"""The simulator derives account and Region from the request's signature alone."""
 
 import json
 

@@ -53,7 +53,7 @@ def start(backup, system: str = SYSTEM, **more: Any) -> dict[str, Any]:
 
 
 def point_of(simulator, backup, system: str = SYSTEM, **more: Any) -> str:
-    """The ARN of a finished recovery point."""
+    """Create a recovery point, let it finish, and return its ARN."""
     arn = start(backup, system, **more)["RecoveryPointArn"]
     simulator.advance(1_200)
     return arn

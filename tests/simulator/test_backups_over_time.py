@@ -1,4 +1,4 @@
-"""What happens to backups after they are made: keys, lifecycles, a Vault Lock, and copies that people make."""
+"""What happens to existing backups: keys, lifecycles, a Vault Lock, and copies that people make."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The account changes: by calls, by other people, and with its time."""
+"""How a simulated account changes: by calls, by other people, and as time passes."""
 
 import json
 import threading
@@ -294,7 +294,7 @@ def test_use_takes_the_place_of_what_there_was(simulator, clients):
 
 
 def _minutes(simulator, clients, name):
-    """The minutes since the fleet's present in which an EFS metric was not zero."""
+    """Return the minutes, counted from the fleet's present, in which an EFS metric was above zero."""
     metric = {"Namespace": "AWS/EFS", "MetricName": name, "Dimensions": [{"Name": "FileSystemId", "Value": "fs-1"}]}
     answer = clients(simulator, "cloudwatch").get_metric_data(
         MetricDataQueries=[{"Id": "m", "MetricStat": {"Metric": metric, "Period": 60, "Stat": "Sum"}}],

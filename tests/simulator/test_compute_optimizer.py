@@ -1,4 +1,4 @@
-"""Compute Optimizer says what was planted, to whoever is enrolled."""
+"""Compute Optimizer reports what was planted, but only to enrolled accounts."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What resources hold is kept version by version, and an account goes back to a checkpoint."""
+"""The simulator keeps every version of a resource's contents, and can restore an account from a checkpoint."""
 
 from slackwater_simulator.account import CLIENT, SERVICE, Account
 from slackwater_simulator.clock import Clock

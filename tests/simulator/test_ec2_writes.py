@@ -1,4 +1,4 @@
-"""EC2's volumes, snapshots and tags can be written to, and answer as AWS does."""
+"""Write calls for EC2's volumes, snapshots and tags work and answer as on AWS."""
 
 from datetime import UTC, datetime
 
@@ -366,7 +366,7 @@ def test_changes_that_aws_would_not_make(ec2):
     assert ec2.describe_volumes_modifications()["VolumesModifications"] == []
 
 
-# --- Looking ----------------------------------------------------------------------------------------------------------
+# --- Reading ----------------------------------------------------------------------------------------------------------
 
 
 def test_instances_are_found_by_id(ec2):

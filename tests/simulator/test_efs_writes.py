@@ -1,4 +1,4 @@
-"""EFS can be written to, and answers as AWS does."""
+"""Write calls for EFS work and answer as on AWS."""
 
 import json
 from datetime import UTC, datetime

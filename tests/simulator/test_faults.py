@@ -1,4 +1,4 @@
-"""Tests that injected faults look like the errors of AWS."""
+"""Injected faults look like AWS's errors."""
 
 import json
 import urllib.error

@@ -1,4 +1,4 @@
-"""What FSx publishes of file systems that nobody uses, or that are far too large."""
+"""The metrics that FSx publishes for idle file systems, and for oversized ones."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def build():
 
 @pytest.fixture(scope="module")
 def planted(build):
-    """The ids of what each scenario planted, and of the ordinary ones."""
+    """Return the ids of the file systems that each scenario planted, and of the ordinary ones."""
     ids = {}
     for detector in (IDLE, OVERSIZED):
         for one in scenarios()[detector]:
@@ -45,7 +45,7 @@ def systems(fleet):
 
 @pytest.fixture(scope="module")
 def ask(fleet):
-    """`ask(name, stat, days, **dimensions)`: the points by the day that CloudWatch has."""
+    """Return `ask(name, stat, days, **dimensions)`, which returns a metric's daily values."""
     telemetry = Telemetry(fleet)
 
     def values(name, stat, days, **dimensions):
@@ -57,7 +57,7 @@ def ask(fleet):
 
 @pytest.fixture(scope="module")
 def drawn(planted):
-    """`drawn(detector, *scenarios)`: the file systems of these; of all issues without a name."""
+    """Return `drawn(detector, *scenarios)`, which returns file system ids of these scenarios or of all issues."""
 
     def ids(detector, *names):
         names = names or [one.name for one in scenarios()[detector] if one.issue]
@@ -68,7 +68,7 @@ def drawn(planted):
 
 @pytest.fixture(scope="module")
 def fullest(systems, ask):
-    """How full a file system was at its fullest in some days, as a share."""
+    """Return a function that returns the greatest fill level of a file system in some days, as a fraction."""
 
     def share(id_, days):
         system = systems[id_]

@@ -1,4 +1,4 @@
-"""FSx: tags, backups, deletions, and what is made anew."""
+"""FSx: tags, backups, deletions, and restored file systems."""
 
 import json
 import urllib.request
@@ -69,7 +69,7 @@ def described(fsx, system_id: str) -> dict[str, Any]:
 
 
 def backup_of(simulator, fsx, **subject: str) -> str:
-    """The id of a finished backup."""
+    """Create a backup, let it finish, and return its id."""
     backup = fsx.create_backup(**subject)["Backup"]["BackupId"]
     simulator.advance(900)
     return backup
@@ -300,7 +300,7 @@ def test_what_is_deleted_may_still_show_for_a_while(simulator, fsx):
     assert described(fsx, ZFS)["Lifecycle"] == "DELETING"
 
 
-# --- Made anew --------------------------------------------------------------------------------------------------------
+# --- Restores ---------------------------------------------------------------------------------------------------------
 
 
 def test_an_openzfs_file_system_comes_back_with_its_volumes_and_contents(simulator, fsx, clients):
@@ -389,7 +389,7 @@ def test_only_a_whole_backup_of_a_file_system_is_restored_as_one(simulator, fsx)
         assert refusal(fsx.create_file_system_from_backup, BackupId=backup, SubnetIds=subnets) == "BadRequest"
 
 
-# --- What else is told ------------------------------------------------------------------------------------------------
+# --- Other answers ----------------------------------------------------------------------------------------------------
 
 
 def test_what_a_restore_needs_is_shown(fsx):

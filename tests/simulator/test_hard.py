@@ -1,4 +1,4 @@
-"""The hard fleet is as hard as it says."""
+"""The hard fleet is as hard as documented."""
 
 import argparse
 from math import ceil
@@ -18,7 +18,7 @@ def fleet():
 
 
 def peak_and_threshold(volume) -> tuple[float, float]:
-    """The busiest minute, and what AWS or the advice compares it with."""
+    """Return the busiest minute's rate, and the threshold that AWS or the recommendation compares it with."""
     work = volume.activity
     bytes_per_s = (work.read + work.write) * np.nanmax(work.shape.stats.total)
     if volume.type in ("gp2", "io1"):
@@ -51,7 +51,7 @@ def test_loads_are_noisy(fleet):
         values = shape.stats.total[shape.stats.samples > 0]
         assert 0.5 <= values.std() / values.mean() <= 2
         hours = values[: len(values) // 60 * 60].reshape(-1, 60).mean(1)
-        assert hours.std() / hours.mean() >= 0.1  # an hour's mean varies too, not only its minutes
+        assert hours.std() / hours.mean() >= 0.1  # hourly means vary too, not only the minutes within an hour
 
 
 def test_some_loads_have_holes(fleet):

@@ -1,4 +1,4 @@
-"""IAM's policy simulator says what a role might do."""
+"""IAM's policy simulator answers what a role may do."""
 
 import pytest
 from botocore.exceptions import ClientError

@@ -1,4 +1,4 @@
-"""Labelled fleets: what a scenario says is what its mechanism did."""
+"""In labelled fleets, each resource's metrics show what its scenario describes."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def fleet():
 
 @pytest.fixture(scope="module")
 def ask(fleet):
-    """`ask(namespace, metric, stat, period, days, **dimensions)`: the values that CloudWatch has."""
+    """Return `ask(namespace, metric, stat, period, days, **dimensions)`, which returns a metric's values."""
     telemetry = Telemetry(fleet)
 
     def values(namespace, metric, stat, period, days, **dimensions):
@@ -33,7 +33,7 @@ def ask(fleet):
 
 @pytest.fixture(scope="module")
 def drawn(fleet):
-    """`drawn(detector, *scenarios)`: ids of planted issues and negative controls; of all scenarios without a name."""
+    """Return `drawn(detector, *scenarios)`, which returns ids of planted issues or of negative controls."""
 
     def ids(detector, *names, issue):
         return [
@@ -160,7 +160,7 @@ def test_nearly_empty_volumes_were_never_full_and_their_controls_were(fleet, dra
 
 
 def _peaks(ask, volume, kind):
-    """The greatest minutes of reads and of writes in five weeks, bytes or operations a second."""
+    """Return the greatest minute of reads and of writes in five weeks, in bytes or operations a second."""
     return [
         max(ask("AWS/EBS", f"Volume{way}{kind}", "Maximum", 60, 35, VolumeId=volume.id), default=0) / 60
         for way in ("Read", "Write")
@@ -173,7 +173,7 @@ USED = ("nightly", "weekly", "monthly", "first-weekday", "by-day", "steady")
 def test_surplus_throughput_was_not_used_and_that_of_the_controls_was(fleet, drawn, ask):
     volumes = {volume.id: volume for volume in fleet.volumes}
     for id_ in drawn("ebs-surplus-throughput", issue=True):
-        if volumes[id_].nitro:  # on Xen a sample is an operation
+        if volumes[id_].nitro:  # on Xen, a sample is one operation
             assert max(_peaks(ask, volumes[id_], "Bytes")) / MIB < 0.34 * volumes[id_].throughput
     for id_ in drawn("ebs-surplus-throughput", *USED, issue=False):
         assert sum(_peaks(ask, volumes[id_], "Bytes")) / MIB > 0.5 * volumes[id_].throughput
@@ -294,7 +294,7 @@ def test_draining_credits_are_gone_or_fewer_than_a_week_ago_and_those_of_the_con
 
 
 def _use(ask, id_):
-    """Metered by five minutes over two weeks, as shares of what is permitted."""
+    """Return the metered I/O of two weeks in 5-minute periods, as fractions of the permitted throughput."""
     metered = ask("AWS/EFS", "MeteredIOBytes", "Sum", 300, 14, FileSystemId=id_)
     permitted = ask("AWS/EFS", "PermittedThroughput", "Average", 300, 14, FileSystemId=id_)
     return metered / 300 / permitted[: len(metered)]
@@ -320,7 +320,7 @@ def test_credits_are_gone_or_fall_and_those_of_the_controls_recover(drawn, ask):
 
 
 def _at_limit(ask, instance):
-    """Hours of eight days at a limit of the instance."""
+    """Return how many hours of the last eight days an instance was at one of its EBS limits."""
     checks = ("InstanceEBSThroughputExceededCheck", "InstanceEBSIOPSExceededCheck")
     return max(ask("AWS/EC2", check, "Sum", 86_400, 8, InstanceId=instance).sum() for check in checks) / 60
 
@@ -347,7 +347,7 @@ def test_volumes_do_no_more_than_what_is_left_of_their_instances_burst_lets_thro
                 held += 1
                 assert np.quantile(gone, 0.25) == pytest.approx(base, rel=0.01), (
                     id_
-                )  # the root volume adds its own, at times
+                )  # the root volume adds operations at times
     assert held >= 5
 
 

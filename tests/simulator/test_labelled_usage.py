@@ -1,4 +1,4 @@
-"""Labelled instances that idle, that are charged for surplus credits, or that live on network credits."""
+"""Labelled instances that are idle, that pay for surplus credits, or that depend on network credits."""
 
 import pytest
 
@@ -15,7 +15,7 @@ OF_EACH = 3
 
 
 class Drawn:
-    """Some instances of each scenario of a detector, and what CloudWatch has of them."""
+    """Some instances of each scenario of a detector, and their CloudWatch metrics."""
 
     def __init__(self, detector):
         build = Builder(instant(NOW), REGION, 3)
@@ -29,7 +29,7 @@ class Drawn:
         self.telemetry = Telemetry(self.fleet)
 
     def of(self, *names):
-        """Instances of these scenarios; of all issues without a name."""
+        """Return the instances of these scenarios, by default of all issues."""
         return [instance for name in names or sorted(self.issues) for instance in self.instances[name]]
 
     def ask(self, instance, metric, stat, period=DAY, days=36):
@@ -53,7 +53,7 @@ def above():
 
 
 def busiest(drawn, instance):
-    """Percent of the CPU at most, and MB on the busiest day."""
+    """Return the highest CPU utilization in percent, and the traffic of the busiest day in MB."""
     moved = drawn.ask(instance, "NetworkIn", "Sum") + drawn.ask(instance, "NetworkOut", "Sum")
     return drawn.ask(instance, "CPUUtilization", "Maximum").max(), moved.max() / 1e6
 
@@ -88,7 +88,7 @@ def test_an_incident_is_charged_for_some_days(charged):
 
 
 def hours_above(drawn, instance, way):
-    """Hours of the last fortnight with a rate above the baseline."""
+    """Return the hours in the last fortnight with a rate above the baseline."""
     rates = drawn.ask(instance, way, "Sum", 300, 14) / 300
     return (rates > 1.05 * TYPES[instance.type].baseline_bytes).sum() / 12
 

@@ -1,4 +1,4 @@
-"""What resources publish about their limits, and what those hold back."""
+"""What resources publish about their limits, and what the limits hold back."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ ZONE, REGION = "ap-northeast-1a", "ap-northeast-1"
 MIB, GIB = 1 << 20, 1 << 30
 SHAPES = Shapes(NOW)
 MORNING = SHAPES.signal(SHAPES.blocks([(days, 1.0, 4.0, 1.0) for days in range(34)]))
-"""Four hours at the peak every night, from one o'clock UTC."""
+"""Four hours at the peak every night, from 01:00 UTC."""
 ALL_DAY = SHAPES.signal(np.ones(35 * 1_440))
 
 

@@ -1,4 +1,4 @@
-"""Answers that no service gives, and pages that lead astray: each way does what it says, alike for the same seed."""
+"""Malformed answers, and misleading page tokens: each fault does what its name says, and repeats with the same seed."""
 
 import json
 from itertools import pairwise
@@ -75,7 +75,7 @@ def volumes_of(page):
 
 
 def walk(simulator, clients, most=12):
-    """Pages of volumes and their tokens, as long as there is a token, and no more than `most`."""
+    """Return pages of volumes with their tokens, up to the last page or to `most` pages."""
     ec2, token, found = clients(simulator, "ec2"), None, []
     while len(found) < most and (token or not found):
         page = ec2.describe_volumes(MaxResults=1000, **({"NextToken": token} if token else {}))

@@ -1,4 +1,4 @@
-"""Mechanisms against the arithmetic of AWS's own tables."""
+"""The simulated mechanisms match the arithmetic of AWS's own tables."""
 
 import numpy as np
 import pytest

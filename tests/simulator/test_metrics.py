@@ -1,4 +1,4 @@
-"""CloudWatch's rules: exact dimensions, limits, retention, grids."""
+"""CloudWatch's rules: exact dimensions, limits, retention and period boundaries."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""AWS Organizations, its roles, and an organization of which next to nothing is made before somebody asks."""
+"""AWS Organizations and its roles. The simulator builds a member account only when a client enters it."""
 
 import json
 import subprocess
@@ -41,7 +41,7 @@ def tree():
 
 
 def as_(simulator, clients, account, service, region="us-east-1"):
-    """A client with keys of another account's."""
+    """Return a client with another account's keys."""
     keys = {"aws_access_key_id": f"ASIASIM{account}A", "aws_secret_access_key": "x", "aws_session_token": "x"}
     return clients(simulator, service, region, **keys)
 

@@ -1,4 +1,4 @@
-"""Lists come in pages, as AWS cuts them."""
+"""Lists are divided into pages as on AWS."""
 
 import pytest
 from botocore.exceptions import ClientError

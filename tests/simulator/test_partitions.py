@@ -1,4 +1,4 @@
-"""Partitions of AWS in the simulator, and Regions that a service control policy closes."""
+"""AWS partitions in the simulator, and Regions that a service control policy denies."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The program that serves a fleet."""
+"""The program that serves a fleet over HTTP."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""What the truth says is what the mechanisms did."""
+"""The published truth matches what the mechanisms did."""
 
 import json
 import statistics

@@ -1,4 +1,4 @@
-"""The templates and the state machine as data: as they are written, and as CloudFormation would deploy them."""
+"""The templates and the state machine as data: as written, and as CloudFormation would deploy them."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -17,14 +17,14 @@ type Deploy = Callable[..., Stack]
 
 
 class Stack(dict[str, dict[str, Any]]):
-    """Properties of resources, by their names."""
+    """Properties of resources, by logical name."""
 
     def __init__(self, properties: dict[str, dict[str, Any]], types: dict[str, str]) -> None:
         super().__init__(properties)
         self.types = types
 
     def of(self, type_: str) -> dict[str, dict[str, Any]]:
-        """Those of one type."""
+        """Return the resources of one type."""
         return {name: properties for name, properties in self.items() if self.types[name] == type_}
 
 
@@ -40,19 +40,22 @@ def resources(template: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def cleanup_template() -> dict[str, Any]:
-    """The template of the stack inside it."""
+    """Return the template of the nested clean-up stack."""
     return yaml_parse((ROOT / "template-cleanup.yaml").read_text())
 
 
 @pytest.fixture(scope="session")
 def member_template() -> dict[str, Any]:
-    """The template of the role in an organization's other accounts."""
+    """Return the template of the role in an organization's member accounts."""
     return yaml_parse((ROOT / "template-member.yaml").read_text())
 
 
 @pytest.fixture(scope="session")
 def deploy_member(member_template: dict[str, Any]) -> Deploy:
-    """What these parameters make of it, where ACCOUNT audits and the external id is "tide"."""
+    """Return a function that resolves the member template.
+
+    ACCOUNT is the auditor account, and the external id is "tide".
+    """
 
     def deployed(**parameters: str) -> Stack:
         given = {"AWS::Partition": "aws", "AuditorAccountId": ACCOUNT, "ExternalId": "tide"}
@@ -63,7 +66,10 @@ def deploy_member(member_template: dict[str, Any]) -> Deploy:
 
 @pytest.fixture(scope="session")
 def deploy(template: dict[str, Any]) -> Deploy:
-    """The resources that these parameters make. `!Ref Table` becomes "Table", and `!GetAtt Table.Arn` "Table.Arn"."""
+    """Return a function that resolves the main template.
+
+    `!Ref Table` becomes "Table", and `!GetAtt Table.Arn` "Table.Arn".
+    """
 
     def deployed(**parameters: str) -> Stack:
         return resolve(template, parameters)
@@ -73,7 +79,7 @@ def deploy(template: dict[str, Any]) -> Deploy:
 
 @pytest.fixture(scope="session")
 def deploy_cleanup(deploy: Deploy, cleanup_template: dict[str, Any]) -> Deploy:
-    """What these parameters of the whole make of the stack inside it, in an account of AWS's own partition."""
+    """Return a function that resolves the nested stack from the main template's parameters, in the partition `aws`."""
 
     def deployed(**parameters: str) -> Stack:
         around = deploy(**{"CleanupEnabled": "true", **parameters})["Cleanup"]["Parameters"]
@@ -83,7 +89,7 @@ def deploy_cleanup(deploy: Deploy, cleanup_template: dict[str, Any]) -> Deploy:
 
 
 def resolve(template: dict[str, Any], parameters: Mapping[str, Any]) -> Stack:
-    """What parameters make of a template, where they or its defaults give a value."""
+    """Resolve a template with parameters, or their defaults, as far as these give values."""
     values = {name: one["Default"] for name, one in template["Parameters"].items() if "Default" in one} | dict(
         parameters
     )
@@ -132,25 +138,25 @@ def resolve(template: dict[str, Any], parameters: Mapping[str, Any]) -> Stack:
 
 @pytest.fixture(scope="session")
 def stack(deploy: Deploy) -> Stack:
-    """What is deployed where no parameter is given."""
+    """Return the stack with default parameters."""
     return deploy()
 
 
 @pytest.fixture(scope="session")
 def with_slack(deploy: Deploy) -> Stack:
-    """What is deployed with a secret for Slack."""
+    """Return the stack with a secret for Slack."""
     return deploy(SlackSecretArn="secret")
 
 
 @pytest.fixture(scope="session")
 def cleanup(deploy_cleanup: Deploy) -> Stack:
-    """The stack inside it, where clean-up is enabled and no other parameter is given."""
+    """Return the nested stack with clean-up enabled and no other parameters."""
     return deploy_cleanup()
 
 
 @pytest.fixture(scope="session")
 def functions(resources: dict[str, Any], cleanup_template: dict[str, Any]) -> dict[str, Any]:
-    """The functions' properties, of both templates, by the name of their folder."""
+    """Return the functions' properties in both templates, by folder name."""
     everything = [*resources.values(), *cleanup_template["Resources"].values()]
     found = [one["Properties"] for one in everything if one["Type"] == "AWS::Serverless::Function"]
     return {properties["CodeUri"].removeprefix("functions/"): properties for properties in found}
@@ -163,7 +169,7 @@ def definition() -> str:
 
 @pytest.fixture(scope="session")
 def states(definition: str) -> dict[str, Any]:
-    """Every state by its name, those inside the Maps too."""
+    """Return all states by name, including those inside the Maps."""
     top = yaml.safe_load(definition)["States"]
     batch = top["ScanTargets"]["ItemProcessor"]["States"]
     return top | batch | batch["ScanEach"]["ItemProcessor"]["States"]

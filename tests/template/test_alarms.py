@@ -1,4 +1,4 @@
-"""Alarms and dashboard watch metrics that somebody sends, about what is there; and every alarm is heard."""
+"""Alarms and the dashboard use metrics that exist, with dimensions that exist, and every alarm notifies somebody."""
 
 import json
 import runpy
@@ -17,7 +17,7 @@ from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest
 ROOT = Path(__file__).parents[2]
 
 HOLDS = "ignore"
-"""Of a metric that comes once in days, the last word stands until the next."""
+"""If a metric has points only every few days, an alarm keeps its last state between them."""
 CLEARS = "notBreaching"
 
 ALARMS = {
@@ -49,11 +49,11 @@ OF_CLEANUP = {
     "RunErrorsAlarm": ("AWS/Lambda", "Errors", "FunctionName", "RunFunction"),
     "SweepErrorsAlarm": ("AWS/Lambda", "Errors", "FunctionName", "SweepFunction"),
 }
-"""In the stack inside it; each goes at the first."""
+"""Alarms of the nested stack. Each triggers at the first point."""
 OTHERS = {"PolicyInvalid": 0, "ReportsFailed": 1, "SlackRequestsRefused": 1} | telemetry.of_posts(
     Notified(waiting=1, wait_s=60)
 )
-"""What is not of an audit's record; a test below sees that somebody sends it."""
+"""Metrics that do not come from an audit's record. A test below checks that something publishes them."""
 AUDITED = AuditRecord(
     id="1",
     state="incomplete",
@@ -77,7 +77,10 @@ def stack(request: pytest.FixtureRequest, deploy: Any) -> Any:
 
 @pytest.fixture
 def sent(stack: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """By namespace: the metrics, their dimension, and the values that it has here. AWS's are in AWS's manuals."""
+    """Return, by namespace: metric names, their dimension and its values.
+
+    AWS's metrics are from AWS's documentation.
+    """
     sent = {
         "AWS/States": (
             {"ExecutionsFailed", "ExecutionsAborted", "ExecutionTime"},
@@ -89,7 +92,7 @@ def sent(stack: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
             "QueueName",
             {f"{queue}.QueueName" for queue in stack.of("AWS::SQS::Queue")},
         ),
-        # As an HTTP API calls them: a REST API's are 4XXError and 5XXError.
+        # HTTP APIs use these names. REST APIs use 4XXError and 5XXError.
         "AWS/ApiGateway": ({"Count", "4xx", "5xx"}, "ApiId", {"Api"}),
         "AWS/Lambda": ({"Errors", "Throttles", "Duration"}, "FunctionName", set(stack.of("AWS::Serverless::Function"))),
     }
@@ -107,7 +110,7 @@ def sent(stack: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
 
 
 def watched(stack: Any) -> list[tuple[str, str, str, str]]:
-    """Namespace, metric, dimension and its value: what the dashboard's lines say, where "." is "as above"."""
+    """Return namespace, metric, dimension and value of each line of the dashboard. "." repeats the line above."""
     lines = []
     for widget in json.loads(stack["AuditDashboard"]["DashboardBody"])["widgets"]:
         above: list[str] = []
@@ -116,7 +119,7 @@ def watched(stack: Any) -> list[tuple[str, str, str, str]]:
             if texts[:1] == ["..."]:
                 texts = [*above[:3], *texts[1:]]
             above = [above[at] if one == "." else one for at, one in enumerate(texts)]
-            if above:  # else it is computed from others
+            if above:  # otherwise the line is an expression
                 lines.append(tuple(above))
     return lines
 
@@ -150,7 +153,7 @@ def test_what_we_send_is_shown(stack: Any, sent: dict[str, Any]) -> None:
 
 
 def test_a_failed_audit_raises_an_alarm_before_slack_is_notified(stack: Any) -> None:
-    """Publish reports the failure when it records it. The execution fails once no post waits, a day later at worst."""
+    """Publish reports the failure when it records it. The execution fails once no post waits, after a day at most."""
     failed = replace(AUDITED, state="failed", outcome=None)
     alarm = stack["AuditFailedAlarm"]
 

@@ -1,4 +1,4 @@
-"""The interpreter that clean-up's crash and race tests rest on, held to what Step Functions does."""
+"""The interpreter that clean-up's crash and race tests use behaves like Step Functions."""
 
 from datetime import timedelta
 from typing import Any

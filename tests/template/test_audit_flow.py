@@ -1,4 +1,4 @@
-"""The audit's definition, run with functions of ours."""
+"""Run the audit's state machine with stubs for its functions."""
 
 import json
 from collections.abc import Callable
@@ -14,7 +14,7 @@ REQUEST = {"requested_by": "schedule", "occasion": "weekly/2026-11-16T09:00:00Z"
 
 
 def done(payload: Any) -> Any:
-    """Every target whole, in one call."""
+    """Scan every target completely in one call."""
     return {"todo": [], "left": 0} if "todo" in payload else {"next_part": 0}
 
 
@@ -27,17 +27,17 @@ def batch(*targets: Any) -> dict[str, Any]:
 
 
 def left(*tasks: Any) -> dict[str, Any]:
-    """What a call for a batch returns that could not scan everything."""
+    """Return the result of a batch call that could not scan everything."""
     return {"todo": list(tasks), "left": len(tasks)}
 
 
 def ends(state: str) -> Callable[[Any], Any]:
-    """A PublishFunction that ends what was scanned so, and puts on record what failed."""
+    """Return a PublishFunction that ends the audit in this state, or as failed if it gets an error."""
     return lambda asked: {"audit_id": asked["audit_id"], "state": "failed" if "error" in asked else state}
 
 
 def fails(error: str, times: int = 1000) -> Callable[[Any], Any]:
-    """A function that fails so often, and then scans."""
+    """Return a function that fails this many times, and then scans."""
     left = iter(range(times))
 
     def function(payload: Any) -> Any:
@@ -50,7 +50,7 @@ def fails(error: str, times: int = 1000) -> Callable[[Any], Any]:
 
 @pytest.fixture
 def audit(deploy: Any) -> Callable[..., tuple[str, Execution]]:
-    """How an audit of two regions ends, and what it called."""
+    """Return a function that runs an audit of two regions. It returns how the audit ended, and the execution."""
 
     def run(
         parameters: dict[str, str] | None = None, batches: Any = (), **functions: Callable[[Any], Any]
@@ -180,7 +180,7 @@ def test_a_scan_is_tried_again_patiently_where_none_could_run_and_once_where_it_
     _, execution = audit(scan=fails(error, times), batches=[batch(EUROPE, JAPAN)])
 
     scans = asked(execution, "Scan")
-    # A call that ended without an answer is for the targets one by one what they get once more.
+    # After a call that ended without an answer, each target is scanned once more, by itself.
     by_itself = [EUROPE, JAPAN] if error == "Sandbox.Timedout" else []
     assert [one["target"] for one in scans if "target" in one] == by_itself
     assert len(scans) == 1 + (times if not by_itself else 2)
@@ -247,7 +247,7 @@ def test_an_audit_of_which_nothing_was_scanned_fails(audit: Any) -> None:
 
 
 def posts(*waits: tuple[int, int]) -> Callable[[Any], Any]:
-    """A NotifyFunction that answers these, and then that no post waits any more."""
+    """Return a NotifyFunction with these answers, after which no post waits."""
     left = iter(waits)
     return lambda _: dict(zip(("waiting", "wait_s"), next(left, (0, 0)), strict=True))
 
@@ -317,5 +317,5 @@ def test_it_ends_even_where_posts_wait_for_ever(audit: Any) -> None:
     ended, execution = audit(notify=lambda _: {"waiting": 1, "wait_s": 60})
 
     assert ended == "succeeded"
-    # A day of minutes; an execution's history ends at 25,000 events, of which a turn takes at most 11.
+    # A day, minute by minute. An execution's history ends at 25,000 events, and an iteration takes at most 11.
     assert 24 * 60 <= len(execution.waited_s) <= 25_000 / 11 * 0.75

@@ -1,4 +1,4 @@
-"""Each check of checkov that a template skips has a reason, and the reason is true of what it stands at."""
+"""Each checkov check that a template skips has a reason, and the reason is true for the resource."""
 
 import json
 import re
@@ -15,7 +15,7 @@ SECRET = re.compile(r"secret|token|password|key\b", re.IGNORECASE)
 
 
 def caller_is_aws(stack: Stack, name: str) -> bool:
-    """Whether nothing but an AWS service may invoke a function: it has no URL, and no permission names anybody else."""
+    """Return whether only AWS services can invoke a function: it has no URL, and no permission names anybody else."""
     permissions_of = [one for one in stack.of("AWS::Lambda::Permission").values() if one["FunctionName"] == name]
     return (
         "FunctionUrlConfig" not in stack[name]
@@ -25,27 +25,27 @@ def caller_is_aws(stack: Stack, name: str) -> bool:
 
 
 def has_destination_if_asynchronous(stack: Stack, name: str) -> bool:
-    """Whether what invokes a function asynchronously (a rule, a schedule, code) leaves what failed somewhere."""
+    """Return whether a function has a failure destination, if a rule, a schedule or code invokes it asynchronously."""
     targets = [target["Arn"] for rule in stack.of("AWS::Events::Rule").values() for target in rule["Targets"]]
     targets += [one["Target"]["Arn"] for one in stack.of("AWS::Scheduler::Schedule").values()]
-    targets += [arn for arn in (f"{name}.Arn",) if name == "AnswerFunction"]  # AcknowledgeFunction hands over to it
+    targets += [arn for arn in (f"{name}.Arn",) if name == "AnswerFunction"]  # AcknowledgeFunction invokes it
     return f"{name}.Arn" not in targets or "OnFailure" in stack[name]["EventInvokeConfig"]["DestinationConfig"]
 
 
 def has_no_secret_variable(stack: Stack, name: str) -> bool:
-    """Whether the variables are names: of a secret, its ARN alone."""
+    """Return whether no environment variable holds a secret. The ARN of a secret is allowed."""
     variables = stack[name]["Environment"]["Variables"]
     return [one for one in variables if SECRET.search(one)] in ([], ["SLACK_SECRET_ARN"])
 
 
 def is_bounded(stack: Stack, name: str) -> bool:
-    """Whether something with a bound invokes it: it is not public, and has no event source but the stream."""
+    """Return whether invocations are bounded: the function is not public, and only the stream is an event source."""
     events = stack[name].get("Events", {})
     return caller_is_aws(stack, name) and {one["Type"] for one in events.values()} <= {"DynamoDB"}
 
 
 def writes_without_resources(stack: Stack, name: str) -> bool:
-    """Whether what a policy lets write everywhere are traces and log deliveries."""
+    """Return whether a policy has write actions on all resources, and these only write traces and log deliveries."""
     of_resource = stack[name]
     policies = [one["PolicyDocument"] for one in of_resource.get("Policies", [of_resource])]
     wide = {
@@ -63,7 +63,7 @@ def is_encrypted_queue(stack: Stack, name: str) -> bool:
 
 
 def signs_itself(stack: Stack, name: str) -> bool:
-    """Whether the open route leads to the one function that checks Slack's signature, and can do little else."""
+    """Return whether the open route invokes the function that checks Slack's signature, which has few permissions."""
     integration = stack[name]["Target"].removeprefix("integrations/")
     return stack[integration]["IntegrationUri"] == "AcknowledgeFunction.Arn" and {
         "secretsmanager:GetSecretValue", "dynamodb:PutItem", "dynamodb:DeleteItem", "lambda:InvokeFunction",
@@ -71,7 +71,7 @@ def signs_itself(stack: Stack, name: str) -> bool:
 
 
 def has_no_key(*properties: str) -> Callable[[Stack, str], bool]:
-    """A reason that holds as long as there is no key of ours: what is left is the service's own."""
+    """Return a reason that is true as long as no customer managed key is set. The service then uses its own key."""
     return lambda stack, name: not any(one in json.dumps(stack[name]) for one in properties)
 
 
@@ -90,7 +90,7 @@ REASONS: dict[str, Callable[[Stack, str], bool]] = {
     "CKV_AWS_173": has_no_secret_variable,
     "CKV_AWS_309": signs_itself,
 }
-"""By check: whether its reason holds of a resource that skips it."""
+"""By check: whether its reason is true for a resource that skips it."""
 
 
 @pytest.fixture(scope="session")
@@ -98,7 +98,7 @@ def templates(
     template: dict[str, Any], cleanup_template: dict[str, Any], member_template: dict[str, Any], deploy: Any,
     deploy_cleanup: Any, deploy_member: Any,
 ) -> list[tuple[dict[str, Any], Stack]]:  # fmt: skip
-    """Each template with stacks of it: everything that can be turned on, and what is there by default."""
+    """Return each template with two stacks: one with everything enabled, and one with defaults."""
     everything = {
         "SlackSecretArn": "secret", "CleanupEnabled": "true", "HourlyDetectors": "efs-idle",
         "AlarmEmail": "a@example.com", "MemberRoleName": "Slackwater", "MemberExternalId": "tide",
@@ -138,7 +138,7 @@ def test_every_template_is_looked_at(templates: list[tuple[dict[str, Any], Stack
 
 
 def test_a_reason_that_is_not_true_is_noticed(templates: list[tuple[dict[str, Any], Stack]]) -> None:
-    """As it was: Publish was invoked by a rule, had no failure destination, and its skip said otherwise."""
+    """This skip was once wrong: a rule invoked Publish, which had no failure destination."""
     _, stack = templates[0]
     without = Stack(
         {**stack, "PublishFunction": {**stack["PublishFunction"], "EventInvokeConfig": {"DestinationConfig": {}}}},

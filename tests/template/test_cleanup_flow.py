@@ -1,4 +1,4 @@
-"""The definitions of a clean-up and an undo, run: which step follows which answer, the messages, and the end."""
+"""Run the state machines of clean-up and undo: which step follows which answer, the messages, and the end."""
 
 import json
 import math
@@ -50,7 +50,7 @@ class UnsafeError(Exception):
 
 
 class Run:
-    """An execution whose steps answer "go", but for what the script says; the last word of a script stays."""
+    """An execution whose steps answer "go", except for the script. The last answer of a script is repeated."""
 
     def __init__(self, machine: str = "cleanup", kind: str = "delete", script: dict[str, Any] | None = None) -> None:
         self.clock = Clock()
@@ -109,16 +109,16 @@ class Run:
 
     @property
     def done(self) -> list[str]:
-        """The steps, without the words for Slack."""
+        """Return the steps without the notifications."""
         return [step for step in self.steps if step != "notify"]
 
     @property
     def ended(self) -> str:
-        """The state that it ended in."""
+        """Return the state in which the execution ended."""
         return self.execution.trace[-1]
 
     def recorded(self) -> Any:
-        """The error that was put on record."""
+        """Return the error that was recorded."""
         return next(call.payload["error"] for call in self.execution.calls if "error" in call.payload)
 
 
@@ -126,7 +126,7 @@ def daily(days: int) -> Answer:
     return lambda clock: {"outcome": "wait", "wait_until": f"{clock.now + timedelta(days=days):%FT%TZ}"}
 
 
-# -- The way through
+# -- The normal flow
 
 
 @pytest.mark.parametrize("kind", FLOWS)
@@ -169,7 +169,7 @@ def test_it_waits_as_long_as_the_steps_say() -> None:
     assert Run("undo", script={"restore.restore": [WAIT, WAIT, GO]}).run().execution.waited_s == [600, 600]
 
 
-# -- Over
+# -- Early ends
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_an_undo_of_nothing_does_nothing() -> None:
     assert (run.ended, run.steps) == ("NothingToUndo", ["watch.undo"])
 
 
-# -- Wrong
+# -- Errors
 
 
 STEPS = [(kind, at) for kind in FLOWS for at in range(len(FLOWS[kind]))]
@@ -356,23 +356,23 @@ def test_posts_that_wait_are_tried_again_at_the_end_until_none_does_or_for_hours
     assert never.execution.waited_s.count(60) >= 3 * 60
 
 
-# -- How much fits
+# -- Limits of an execution
 
 
 LOOKS_FOR_APPROVAL = 400
-"""The most that a clean-up looks for its approval."""
+"""The most often that a clean-up checks for its approval."""
 
 
 def test_the_longest_clean_up_fits_into_a_year_which_is_the_most_that_an_execution_takes() -> None:
     bounds = CleanupSection.model_json_schema()["properties"]
     most = {name: bounds[name]["maximum"] for name in ("grace_days", "approval_days")}
 
-    waits = UNWARNED_FOR + 3 * LONGEST_WAIT  # for Slack; for a backup, a turn, and AWS while it deletes
+    waits = UNWARNED_FOR + 3 * LONGEST_WAIT  # for Slack; and for a backup, the lock, and AWS's deletions
     assert sum(most.values()) + waits.days <= 365, most
 
 
 def waits(span: timedelta, least_s: int) -> Answer:
-    """Answers of a step that waits so long in all, in the intervals that the steps choose."""
+    """Return the answers of a step that waits this long in all, at the product's own intervals."""
     since: list[datetime] = []
 
     def answer(clock: Clock) -> dict[str, Any]:
@@ -383,12 +383,15 @@ def waits(span: timedelta, least_s: int) -> Answer:
 
 
 def looks(span: timedelta, least_s: int) -> float:
-    """How many that are: intervals of `least_s` at first, then of a twentieth of what was waited."""
+    """Return the number of checks in this wait.
+
+    Intervals are `least_s` at first, then a twentieth of the time waited.
+    """
     return 20 + math.log(span.total_seconds() / (20 * least_s)) / math.log(21 / 20)
 
 
 EVENTS_OF_A_LOOK = 9
-"""In an execution's history: two of the Wait, five of the Task, two of the Choice."""
+"""In an execution's history: two for the Wait, five for the Task, two for the Choice."""
 LONG = {
     "back_up.look": LOOK_AT_BACKUP_S,
     "delete.delete": LOOK_AT_PARTS_S,
@@ -421,11 +424,12 @@ def test_so_does_a_wait_of_an_undo(kind: str, step: str, least_s: int) -> None:
 
 
 def test_the_longest_clean_up_fits_into_the_history_of_an_execution() -> None:
-    """Everything takes as long as it may, and Slack never answers in the end.
+    """Everything takes as long as it may, and in the end Slack never answers.
 
-    The execution looks once a day in the grace and in a week in which Slack takes no warning, and hundreds of times for
-    an approval. It waits longest for a backup, for the turn and for AWS to delete 10,000 access points, and restores
-    what it removed. If that took longer than three days, the year would be over, and `undo` would restore the rest.
+    The execution checks once a day in the grace period and in the week in which Slack accepts no warning, and hundreds
+    of times for an approval. It waits longest for a backup, for the lock, and for AWS to delete 10,000 access points.
+    Then it restores what it removed. If restoring took longer than three days, the execution's year would be over, and
+    `undo` would restore the rest.
     """
     bounds = CleanupSection.model_json_schema()["properties"]
     grace, approval = (bounds[name]["maximum"] for name in ("grace_days", "approval_days"))
@@ -460,7 +464,7 @@ def test_the_longest_clean_up_fits_into_the_history_of_an_execution() -> None:
 
 
 def _answers(span: timedelta, least_s: int) -> list[Answer]:
-    """The same as a list, to be followed by something else."""
+    """Return the same answers as a list, so that others can follow."""
     clock, answer, found = Clock(), waits(span, least_s), list[Answer]()
     while (answered := answer(clock)) != GO:
         found.append(answered)

@@ -1,4 +1,4 @@
-"""The definitions of a clean-up and an undo, as written: they agree with the template and with the functions."""
+"""The state machines of clean-up and undo, as written, agree with the template and with the functions."""
 
 import re
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ def tasks(states: States) -> States:
 
 @pytest.fixture
 def steps(tasks: States) -> States:
-    """The tasks that are steps of a clean-up, not words for Slack."""
+    """Return the tasks that are steps of a clean-up, without the notifications."""
     return {name: state for name, state in tasks.items() if name not in NOTIFICATIONS}
 
 
@@ -147,7 +147,7 @@ def test_the_steps_say_how_long_to_wait(states: States) -> None:
 
 
 def test_nothing_is_deleted_but_from_two_places_both_after_a_look() -> None:
-    """A verified backup and the recheck after it; or data that the policy calls scratch."""
+    """Either a verified backup and the recheck after it, or data that the policy declares to be scratch."""
     states = definition("cleanup")["States"]
     before = {
         name

@@ -1,7 +1,7 @@
-"""What clean-up's roles allow, by IAM's rules: only they delete, and only what they may, with and without the tag.
+"""What clean-up's roles allow, by IAM's rules: which role can delete, and what, with and without the tag.
 
-Each denial stands beside the same request allowed. Nothing here can prove that AWS has the condition keys that these
-policies use, for these actions. The Service Authorization Reference says so.
+Each denied request has an allowed counterpart. These tests cannot prove that AWS supports the policies' condition keys
+for these actions. The Service Authorization Reference documents that.
 """
 
 import json
@@ -79,7 +79,7 @@ NOT_TAGGED: list[Context] = [
 
 @pytest.fixture(scope="session")
 def may(cleanup: Any) -> Any:
-    """The statements of a function's role."""
+    """Return each function's policy statements."""
     return {function: statements(cleanup, role) for function, role in ROLES.items()}
 
 
@@ -91,7 +91,7 @@ def actions(stack: Any, role: str) -> set[str]:
     return {action for statement in statements(stack, role) for action in listed(statement["Action"])}
 
 
-# -- What the code uses
+# -- Permissions that the code uses
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -127,7 +127,7 @@ def test_no_role_names_an_action_by_a_pattern(cleanup: Any, deploy: Any) -> None
         assert [one for role in stack.of("AWS::IAM::Role") for one in actions(stack, role) if "*" in one] == []
 
 
-# -- Who deletes
+# -- Roles that delete
 
 
 @pytest.mark.parametrize("action", DELETES)
@@ -136,7 +136,7 @@ def test_the_delete_role_can_delete_tagged_resources(may: Any, action: str) -> N
 
 
 def test_the_delete_role_has_the_conditions_that_the_table_of_managers_asks_for(may: Any) -> None:
-    """Of patterns no condition can be made: IAM compares a whole tag key."""
+    """IAM compares whole tag keys, so the table's patterns cannot become conditions."""
     (statement,) = [one for one in may["delete"] if "ec2:DeleteVolume" in listed(one["Action"])]
     asked = statement["Condition"]
     not_these = {(key, value) for key, values in asked["StringNotEquals"].items() for value in values}
@@ -157,7 +157,7 @@ def test_the_delete_role_cannot_delete_what_another_service_manages(may: Any, ac
 
 
 def test_the_delete_roles_policies_fit_into_iams_limit(may: Any) -> None:
-    """10,240 characters of inline policies, white space not counted (IAM User Guide, "IAM and AWS STS quotas")."""
+    """10,240 characters of inline policies, without white space (IAM User Guide, "IAM and AWS STS quotas")."""
     assert len(re.sub(r"\s", "", json.dumps(may["delete"]))) < 10_240 * 0.8
 
 
@@ -183,14 +183,14 @@ def test_nothing_of_another_account_can_be_deleted(may: Any, action: str) -> Non
 
 
 def test_a_network_interface_can_only_be_deleted_by_way_of_aws(may: Any) -> None:
-    """It carries no tag of ours. What calls EC2 by itself, as code in the function would, may not."""
+    """The interface has no clean-up tag. Only an AWS service can delete it, but no direct call to EC2."""
     assert allowed(may["delete"], "ec2:DeleteNetworkInterface", INTERFACE, {"aws:ViaAWSService": "true"})
     assert not allowed(may["delete"], "ec2:DeleteNetworkInterface", INTERFACE, {"aws:ViaAWSService": "false"})
     assert not allowed(may["delete"], "ec2:DeleteNetworkInterface", INTERFACE, WITH_CLEANUP_TAG)
 
 
 def is_destructive(action: str) -> bool:
-    """Whether an action's name says that something is gone, cut off or stopped afterwards."""
+    """Return whether an action's name says that it deletes, detaches or stops something."""
     return (
         re.match(r"[\w-]+:(Batch)?(Delete|Detach|Terminate|Stop|Remove|Disassociate|Revoke|Cancel|Purge)", action)
         is not None
@@ -208,8 +208,8 @@ def test_nobody_else_deletes(cleanup: Any, deploy: Any) -> None:
         "DeleteRole": {*DELETES, "ec2:DeleteNetworkInterface"},
         "SweepRole": set(SWEEPS),
         "WatchRole": {"ec2:DeleteTags"},
-        "AcknowledgeRole": {"dynamodb:DeleteItem"},  # its own marks, by their keys
-        "AuditRole": {"logs:DeleteLogDelivery"},  # with which Step Functions logs
+        "AcknowledgeRole": {"dynamodb:DeleteItem"},  # its own items, by their keys
+        "AuditRole": {"logs:DeleteLogDelivery"},  # Step Functions needs it for its logs
         "CleanupRole": {"logs:DeleteLogDelivery"},
     }
 
@@ -249,7 +249,7 @@ def test_only_aws_itself_is_handed_the_role_for_backups_and_it_has_aws_own_polic
     assert {function for function in FUNCTIONS if "iam:PassRole" in str(may[function])} == {"back_up", "restore"}
 
 
-# -- The mark
+# -- The clean-up tag
 
 
 @pytest.mark.parametrize("action", TAGGED)
@@ -271,7 +271,7 @@ def test_the_watch_role_tags_only_types_that_can_be_cleaned_up(may: Any, action:
 
 @pytest.mark.parametrize("function", [one for one in FUNCTIONS if one != "watch"])
 def test_no_other_role_can_add_the_cleanup_tag(may: Any, function: str) -> None:
-    """Not on what is there: a role that could, could mark for itself what it may delete then."""
+    """A role that could tag existing resources could decide by itself what it may delete."""
     tagging = (
         "ec2:CreateTags", "ec2:CreateVolume", "elasticfilesystem:CreateAccessPoint", "elasticfilesystem:TagResource",
         "fsx:CreateFileSystemFromBackup", "fsx:TagResource", "backup:TagResource",
@@ -287,7 +287,7 @@ def test_no_other_role_can_add_the_cleanup_tag(may: Any, function: str) -> None:
         CLEANUP_TAG,
         CLEANUP_TAG.title(),
         CLEANUP_TAG.upper(),
-    ):  # IAM takes each for the mark: a condition key has no case
+    ):  # IAM treats them as the same tag, because condition keys ignore case
         marking = {"aws:TagKeys": ["Name", mark], f"aws:RequestTag/{mark}": "1", **asked}
         assert allowed(may["delete"], "ec2:DeleteVolume", VOLUME, {f"aws:ResourceTag/{mark}": "1"})
         assert not any(allowed(may[function], action, arn, marking) for action in tagging for arn in EVERYTHING)
@@ -564,7 +564,7 @@ def test_a_function_reads_and_writes_the_objects_that_it_needs(may: Any, functio
     )
 
 
-# -- What is not a function
+# -- Roles that are not a function's
 
 
 def test_the_machines_take_the_steps_and_the_schedules_run_and_sweep(cleanup: Any) -> None:

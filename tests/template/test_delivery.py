@@ -1,4 +1,4 @@
-"""Schedules start audits and the stream tells the bus: what is not delivered is tried again, and then kept."""
+"""Schedules start audits, and the stream feeds the event bus. Failed deliveries are retried and then kept."""
 
 import inspect
 import re
@@ -75,7 +75,7 @@ def test_what_was_asked_in_slack_is_tried_for_an_hour_and_then_the_queue_has_it(
 
 
 def invoked_by_others(stack: Any) -> set[str]:
-    """The functions that rules and schedules invoke: asynchronously, as both always do."""
+    """Return the functions that rules and schedules invoke. Both always invoke asynchronously."""
     targets = [target for rule in stack.of("AWS::Events::Rule").values() for target in rule["Targets"]]
     targets += [schedule["Target"] for schedule in stack.of("AWS::Scheduler::Schedule").values()]
     return {target["Arn"].removesuffix(".Arn") for target in targets if "Function" in target["Arn"]}

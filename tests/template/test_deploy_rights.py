@@ -1,4 +1,4 @@
-"""iam/ holds what deploying and scanning need: nothing is missing, nothing is extra."""
+"""iam/ holds exactly the permissions that deploying and scanning need."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The evaluator that the roles' tests rest on, held to the IAM User Guide's own words."""
+"""The policy evaluator that the tests of roles use follows the IAM User Guide."""
 
 from typing import Any
 

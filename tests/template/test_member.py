@@ -1,4 +1,4 @@
-"""The role in an organization's other accounts: what it allows, whom it lets in, and that StackSets can make it."""
+"""The role in an organization's member accounts: what it allows, who can assume it, and that StackSets deploy it."""
 
 import re
 from typing import Any
@@ -31,7 +31,7 @@ def test_it_allows_what_scanning_the_own_account_may_read(deploy_member: Any, st
 
 
 def lets_in(properties: dict[str, Any], caller: str, external_id: str | None) -> bool:
-    """Whether the trust policy, with the two conditions that it has, lets a role's session in."""
+    """Return whether the trust policy, with its two conditions, allows a role's session to assume the role."""
     (trust,) = properties["AssumeRolePolicyDocument"]["Statement"]
     assert (trust["Effect"], trust["Action"]) == ("Allow", "sts:AssumeRole")
     assert {name: set(keys) for name, keys in trust["Condition"].items()} == {
@@ -76,14 +76,17 @@ def test_it_trusts_the_roles_that_plan_and_scan_and_that_send_the_external_id(
 
 
 def test_the_roles_that_it_trusts_are_those_that_enter(stack: Any) -> None:
-    """The trust is by logical id, from which CloudFormation makes names. A role with a fixed name would not match."""
+    """The trust policy matches names that CloudFormation generates from logical ids.
+
+    A fixed role name would not match.
+    """
     for name in ("PlanRole", "ScanRole"):
         assert "RoleName" not in stack[name]
         assert "Path" not in stack[name]
 
 
 def test_stack_sets_of_an_organization_take_it(member_template: dict[str, Any]) -> None:
-    """They take no macros, which a transform is, and no nested stacks."""
+    """StackSets allow no macros, and so no transform, and no nested stacks."""
     assert "Transform" not in member_template
     assert [one["Type"] for one in member_template["Resources"].values()] == ["AWS::IAM::Role"]
 

@@ -1,4 +1,4 @@
-"""What the page on operations promises: what a month costs, and that nothing is left."""
+"""The page on operations is right about the monthly cost, and about removing everything."""
 
 import os
 import re
@@ -45,7 +45,7 @@ def test_the_standing_charges_are_those_of_the_template(resources: dict[str, Any
 
     assert (quantity("CloudWatch alarms"), quantity("CloudWatch alarms", "slack")) == (alarms, with_alarms - alarms)
     assert quantity("CloudWatch dashboard") == len(with_slack.of("AWS::CloudWatch::Dashboard"))
-    # These would stand idle for money, and are not in the table.
+    # These would cost money even when idle, and the table does not list them.
     types = {one["Type"] for one in resources.values()}
     assert not {"AWS::KMS::Key", "AWS::SecretsManager::Secret", "AWS::EC2::NatGateway"} & types
 
@@ -89,7 +89,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 class Stacks:
-    """CloudFormation, as far as it is asked."""
+    """The part of CloudFormation that the code calls."""
 
     def __init__(self) -> None:
         ours = {"TableName": "table", "BucketName": "bucket", "StateMachineArn": "arn", "RetentionDays": "400"}

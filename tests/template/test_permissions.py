@@ -1,4 +1,4 @@
-"""Each function's role allows what its adapters use, no more and no less, and where."""
+"""Each function's role allows exactly what its adapters use, and on which resources."""
 
 import re
 from fnmatch import fnmatchcase
@@ -27,14 +27,14 @@ BY_LAMBDA_ITSELF = {
         "sqs:SendMessage",
     },
 }
-"""What Lambda does in a function's name: it reads the stream, and keeps what failed."""
+"""Actions that Lambda performs with a function's role: it reads the stream, and keeps failed events."""
 
 FUNCTIONS = ["plan", "scan", "publish", "notify", "announce", "serve", "acknowledge", "answer"]
 
 
 @pytest.fixture(scope="session")
 def stack(deploy: Any) -> Any:
-    """Everything, but the stack inside it."""
+    """Return the whole main stack, without the nested stack."""
     return deploy(SlackSecretArn="secret", CleanupEnabled="true", MemberRoleName="Member", MemberExternalId="tide")
 
 
@@ -50,7 +50,7 @@ def statements(stack: Any, role: str) -> list[dict[str, Any]]:
 
 
 def objects(may: list[dict[str, Any]], action: str) -> set[str]:
-    """The patterns of the keys on which statements allow this."""
+    """Return the key patterns on which statements allow an action."""
     arns = [arn for statement in may if action in listed(statement["Action"]) for arn in listed(statement["Resource"])]
     assert all(arn.startswith("Bucket.Arn/") for arn in arns)
     return {arn.removeprefix("Bucket.Arn/") for arn in arns}
@@ -166,7 +166,7 @@ KEYS = {
     "request": {"pk": {"S": f"{request_guard.KIND}#1"}},
     "installation": table.key_of(installation.KIND),
 }
-"""An item of each kind that the table holds."""
+"""An item of each kind in the table."""
 DECIDES = {"audit", "running", "finding", "ledger", "clean-up", "hold", "control", "post"}
 STORES = {
     ("plan", "dynamodb:PutItem"): {"audit", "occasion", "running"},
@@ -180,7 +180,7 @@ STORES = {
     ("acknowledge", "dynamodb:DeleteItem"): {"request"},
     ("answer", "dynamodb:PutItem"): DECIDES,
 }
-"""By role and action: the kinds of items on which it is allowed."""
+"""By role and action: the kinds of items on which the action is allowed."""
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -189,7 +189,7 @@ def test_a_role_writes_items_of_its_kinds_and_no_others(stack: Any, function: st
 
 
 def wrongly_stored(may: list[dict[str, Any]], function: str) -> list[str]:
-    """The actions on the table that statements allow on other kinds of items than they should."""
+    """Return the table actions that statements allow on other kinds of items than they should."""
     actions = {"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"} | {
         action for role, action in STORES if role == function
     }
@@ -207,7 +207,7 @@ def wrongly_stored(may: list[dict[str, Any]], function: str) -> list[str]:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_without_any_one_statement_or_condition_a_test_above_fails(stack: Any, function: str) -> None:
-    """Every statement has a purpose of its own, and is held to it."""
+    """Every statement and condition is necessary, and a test notices if it is missing."""
 
     def is_wrong(may: list[dict[str, Any]]) -> bool:
         actions = {action for one in may for action in listed(one["Action"])}
@@ -284,7 +284,10 @@ WHERE = {
     "audit": {"lambda": {"PlanFunction.Arn", "ScanFunction.Arn", "PublishFunction.Arn", "NotifyFunction.Arn"}},
     "schedule": {"states": {"AuditStateMachine"}, "sqs": {"ScheduleDeadLetters.Arn"}},
 }
-"""By service, or action where a service's differ. Objects are below, and everything above."""
+"""By service, or by action where a service's actions differ.
+
+The tests below cover object keys, those above wildcards.
+"""
 
 
 @pytest.mark.parametrize("role", WHERE)

@@ -1,4 +1,4 @@
-"""What is kept is kept safe; functions, API and logs are as the pages say."""
+"""Stored data is protected. Functions, API and logs match the documentation."""
 
 import re
 from typing import Any
@@ -67,7 +67,7 @@ def test_connections_that_are_not_encrypted_are_refused_and_no_others(
 
 
 def test_scans_have_concurrency_reserved_only_where_asked(deploy: Any) -> None:
-    assert "ReservedConcurrentExecutions" not in deploy()["ScanFunction"]  # 0 would mean never
+    assert "ReservedConcurrentExecutions" not in deploy()["ScanFunction"]  # 0 would prevent all scans
     assert deploy(ScanReservedConcurrency="5")["ScanFunction"]["ReservedConcurrentExecutions"] == "5"
 
 
@@ -123,7 +123,7 @@ def test_slack_is_answered_in_time_by_a_function_of_its_own_that_only_its_route_
     assert integration["PayloadFormatVersion"] == "2.0"
     assert (permission["FunctionName"], permission["Principal"]) == ("AcknowledgeFunction", "apigateway.amazonaws.com")
     assert permission["SourceArn"].endswith(":Api/*/POST/slack/events")
-    # A whole processor: Slack hangs up after three seconds, a cold start included.
+    # 1,769 MB give one vCPU: Slack's timeout is three seconds, including a cold start.
     assert with_slack["AcknowledgeFunction"]["MemorySize"] == 1769
 
 

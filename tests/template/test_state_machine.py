@@ -1,4 +1,4 @@
-"""The state machine and the template agree, and nothing in it waits or tries for ever."""
+"""The state machine agrees with the template, and nothing in it waits or retries without end."""
 
 import re
 from typing import Any
@@ -42,8 +42,8 @@ def test_every_task_ends_in_time_tries_again_and_is_caught(states: dict[str, Any
         assert task["Retry"][-1]["ErrorEquals"] == ["States.ALL"], name
         assert [one["ErrorEquals"] for one in task["Catch"]] == [["States.ALL"]], name
         patient = [retry["ErrorEquals"] for retry in task["Retry"] if not 0 <= retry["MaxAttempts"] <= 6]
-        # Every scan takes its turn, however many there are at once. Slack gets the message once somebody has fixed what
-        # kept it from arriving. An audit that is one too many waits for an hour.
+        # Scans wait as long as needed for their concurrency. Slack gets the message once somebody has fixed the
+        # delivery problem. An audit above the limit of running audits waits for an hour.
         assert patient == PATIENT.get(name, []), name
 
 
@@ -73,7 +73,7 @@ def test_posts_are_retried_while_a_secret_is_fixed_and_given_up_in_the_end(
 
     assert waits[0] <= 60
     assert 12 * 3600 <= sum(waits) <= 24 * 3600
-    assert "JitterStrategy" not in retry  # which would halve it
+    assert "JitterStrategy" not in retry  # jitter would halve the wait
 
 
 def test_a_task_gives_its_function_a_little_more_time_than_it_takes(

@@ -1,4 +1,4 @@
-"""What the template names is there, and what is there is in the template."""
+"""Everything that the template refers to exists, and every function and file is in the template."""
 
 import json
 import re
@@ -153,7 +153,7 @@ SCOPES = {
         "POST /cleanups/stop", "POST /cleanups/go-on", "POST /cleanups/backups/adopt",
     },
 }  # fmt: skip
-"""The scope that a token needs for a route; for every other route it is `read`."""
+"""The scope that a route's token needs. All other routes need `read`."""
 
 
 def test_a_token_needs_the_scope_of_what_it_does(deploy: Any) -> None:
@@ -168,12 +168,12 @@ def test_a_token_needs_the_scope_of_what_it_does(deploy: Any) -> None:
         assert (key, found) == (key, [f"slackwater/{scope}"])
         assert scope != "read" or key.startswith(("GET ", "POST /estimates/"))
     assert scopes(**jwt, JwtScopePrefix="api://x/")["POST /audits"] == ["api://x/audit"]
-    # IAM knows no scopes, and API Gateway refuses them there.
+    # IAM has no scopes, and API Gateway rejects them on IAM routes.
     assert {*scopes().values(), *scopes(**jwt, JwtScopePrefix="none").values()} == {None}
 
 
 def met(condition: dict[str, Any], parameters: dict[str, str]) -> bool:
-    """Whether a condition of a rule is met, as CloudFormation reads it."""
+    """Return whether CloudFormation would consider a rule's condition met."""
     ((function, arguments),) = condition.items()
     if function == "Fn::Not":
         return not met(arguments[0], parameters)

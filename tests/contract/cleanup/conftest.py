@@ -1,4 +1,4 @@
-"""Which of these tests `make test` runs."""
+"""Choose which of these tests `make test` runs."""
 
 from collections import defaultdict
 from pathlib import Path
@@ -12,10 +12,10 @@ HERE: Final = Path(__file__).parent
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run a test that is made for several kinds of resource for one of them, and mark the others `slow`.
+    """Run one variant of a test that is parametrized by kind of resource, and mark the others `slow`.
 
     The test's name chooses the kind, so `make test` runs each kind in a third of these tests. The explorer's slice,
-    which `make test` runs too, goes through all kinds.
+    which `make test` also runs, covers all kinds.
     """
     same = defaultdict(list)
     for item in items:

@@ -1,4 +1,4 @@
-"""`slackwater cleanup backups` and `adopt`: list every backup with our tags, and undo from one that has no record."""
+"""`slackwater cleanup backups` and `adopt`: list all backups with Slackwater's tags, and undo without a record."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ TYPES = {"ebs": Volume.KIND, "efs": EfsFileSystem.KIND, "openzfs": FsxFileSystem
 
 @contextmanager
 def two(kind: str, other: str = "another") -> Iterator[tuple[World, World]]:
-    """Two installations in one account, the first of which has deleted something after a backup."""
+    """Provide two installations in one account. The first has deleted a resource after a backup."""
     with world(kind) as first:
         second = wired(first.simulator, first.policy, installation=other)
         assert first.cleaned(kind).status == "SUCCEEDED"
@@ -35,7 +35,7 @@ def two(kind: str, other: str = "another") -> Iterator[tuple[World, World]]:
 
 
 def backups(there: World, installation: str | None = INSTALLATION) -> Backups:
-    """As the wiring makes it, at 5 cents a GiB-month."""
+    """Return the use case as `wiring` builds it, at 0.05 USD a GiB-month."""
     session = line().patient
     return Backups(
         store=there.cleanups,
@@ -53,7 +53,7 @@ def backups(there: World, installation: str | None = INSTALLATION) -> Backups:
 
 
 def newest(there: World) -> Any:
-    """The newest backup: FSx's final one is the second."""
+    """Return the newest backup. An FSx file system has two, of which the final one is newer."""
     return max(there.account.backups(), key=lambda one: one.made)
 
 
@@ -64,13 +64,13 @@ def adopted(there: World, installation: str = "another", places: tuple[str, ...]
 
 
 def places(there: World, kind: str) -> tuple[str, ...]:
-    """Where to restore it: the zone or the subnet that it was in."""
+    """Return where to restore the resource: its original zone or subnets. Empty for EFS."""
     recorded = there.cleanup(kind).recorded or {}
     return {"ebs": (f"{REGION}a",), "efs": (), "openzfs": tuple(recorded.get("system", {}).get("SubnetIds", ()))}[kind]
 
 
 def undone(there: World, cleanup: Cleanup) -> Cleanup:
-    """As the undo's state machine does it."""
+    """Undo a clean-up as the state machine does."""
     undoing = there.people.undo(cleanup.finding_id, who=APPROVER, why="needed", now=there.now())
     finding = there.findings.findings[undoing.finding_id]
     assert there.execution(finding).run().status == "SUCCEEDED"
@@ -102,7 +102,7 @@ def test_each_installation_sees_every_backup_whose_it_is_and_what_it_costs(kind:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("other", ["another", INSTALLATION])
 def test_an_adopted_backup_is_restored_and_only_its_maker_sweeps_it(kind: str, other: str) -> None:
-    """By another installation, and by the same one deployed anew with an empty table."""
+    """Another installation adopts the backup, or the same one after it was redeployed with an empty table."""
     with two(kind, other) as (first, second):
         made = newest(first)
         held = first.account.contents(made.id)
@@ -125,7 +125,7 @@ def test_an_adopted_backup_is_restored_and_only_its_maker_sweeps_it(kind: str, o
         assert any("no more was known" in one for one in restored.differences)
 
         first.simulator.advance(400 * DAY)
-        if first.account.backups():  # AWS Backup deletes what has expired by itself
+        if first.account.backups():  # AWS Backup deletes expired recovery points itself
             assert second.sweep.sweep().deleted == ()
             assert [id_ for id_, _ in first.sweep.sweep().deleted] == [one.id for one in first.cleanup(kind).backups]
 

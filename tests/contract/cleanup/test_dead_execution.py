@@ -13,7 +13,7 @@ WHERE = ("Recheck", "WaitForGrace", "BackUp", "VerifyBackup", "Delete")
 
 
 def dies(there: World, kind: str, before: Callable[[Execution], bool]) -> Execution:
-    """A clean-up whose execution ends for good, and no event tells of it."""
+    """Run a clean-up until its execution dies, which no event reports."""
     there.approve(there.finding(kind))
     there.begin(there.finding(kind))
     execution = there.execution(there.finding(kind))
@@ -24,7 +24,7 @@ def dies(there: World, kind: str, before: Callable[[Execution], bool]) -> Execut
 
 
 def stop(there: World, kind: str) -> None:
-    """A person stops it; what that starts runs to its end."""
+    """Stop the clean-up as a person does, and run the new execution to its end."""
     there.people.stop(there.finding(kind).id, who=APPROVER, now=there.now())
     cleanup = there.cleanup(kind)
     assert there.starter.started == [(cleanup.finding_id, cleanup.execution)]
@@ -33,7 +33,7 @@ def stop(there: World, kind: str) -> None:
 
 
 def undo(there: World, kind: str) -> None:
-    """A person undoes it, and that runs to its end."""
+    """Undo the clean-up as a person does, and run the undo to its end."""
     there.people.undo(there.finding(kind).id, who=APPROVER, now=there.now())
     assert there.execution(there.finding(kind)).run().status == "SUCCEEDED"
 
@@ -96,7 +96,7 @@ def test_an_execution_that_was_given_up_may_do_nothing_any_more() -> None:
     with world("ebs") as there:
         dead = dies(there, "ebs", lambda one: one.checkpoint is not None and one.checkpoint.state == "Delete")
         stop(there, "ebs")
-        dead.run()  # somebody redrives it
+        dead.run()  # a person redrives the execution
         assert dead.status == "FAILED"
         assert there.account.exists(there.finding("ebs").sighting.resource.id)
 

@@ -1,4 +1,4 @@
-"""How clean-ups end that nobody foresaw: each was once seen to end otherwise."""
+"""Endings that nobody had foreseen. Each clean-up here once ended wrongly."""
 
 import json
 from dataclasses import replace
@@ -20,14 +20,14 @@ DELETES = ("ec2:DeleteVolume", "elasticfilesystem:DeleteFileSystem", "fsx:Delete
 
 
 def begun(there: World, kind: str) -> Any:
-    """Its clean-up, without anybody's approval."""
+    """Begin a clean-up without an approval, and return its execution."""
     finding = there.finding(kind)
     there.begin(finding)
     return there.execution(finding)
 
 
 def before(there: World, function: str, act: Any) -> None:
-    """Have something happen right before a function is called for the first time."""
+    """Run an action right before a function is called for the first time."""
     called, done = there.functions[function], []
 
     def once(payload: Any) -> Any:
@@ -177,7 +177,7 @@ class TestGone:
             assert "asked AWS to delete volume" in there.cleanup("ebs").why
             assert (
                 len([one for one in there.account.fleet.volumes if there.account.exists(one.id)]) == 1
-            )  # an instance's root
+            )  # the root volume of an instance
             assert there.undone("ebs").status == "SUCCEEDED"
 
 
@@ -298,7 +298,7 @@ class TestHeld:
             assert "the undo failed: " in why
             assert why.count("not put back") == 1
             payload = {"finding_id": there.finding("efs").id, "execution": there.cleanup("efs").undo_execution}
-            with pytest.raises(UnsafeError):  # a late duplicate of a step restores nothing that nobody asked for
+            with pytest.raises(UnsafeError):  # a late duplicate of a step must not restore what nobody asked to restore
                 there.functions["RestoreFunction"](payload)
 
     def test_a_denied_look_before_any_part_was_removed_says_nothing_of_missing_parts(self) -> None:

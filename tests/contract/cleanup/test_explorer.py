@@ -1,4 +1,7 @@
-"""A slice of the explorer, and that it finds a bug planted for each invariant. `make explore` runs all of it."""
+"""Run a slice of the explorer, and check that it finds a planted bug for each invariant.
+
+`make explore` runs all of it.
+"""
 
 import logging
 from collections.abc import Iterator
@@ -44,7 +47,7 @@ SLICE: Final = {
     "efs-throughput": ("Record",),
     "efs-lifecycle": ("Record",),
 }
-"""The steps of each kind that are interrupted here; each kind runs to its ends undisturbed as well."""
+"""The steps of each kind that are interrupted here. Each kind also runs to its end undisturbed."""
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +58,7 @@ def _quiet() -> Iterator[None]:
 
 
 def explored(kind: str, *steps: str) -> Coverage:
-    """A kind, with everything that may happen at each call of these steps."""
+    """Explore a kind, with each event at each call of these steps."""
 
     def chosen(node: Node) -> bool:
         return node.step in steps
@@ -114,7 +117,7 @@ def test_it_finds_a_wait_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_branch_leaves_nothing_behind() -> None:
-    """Explored twice, it is the same: what is found, what is covered, how many states there are."""
+    """Two explorations of the same kind have the same violations, coverage and number of states."""
     once, twice = (replace(explored("gp3", "Record"), seconds=0.0) for _ in range(2))
     assert once == twice
 
@@ -176,7 +179,7 @@ def test_an_approver_of_the_current_policy_can_stop_a_clean_up_that_died_silentl
 def test_it_finds_clean_ups_that_never_come_to_their_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         BackUp, "_keep", lambda *_: None
-    )  # so no backup is kept for long enough, and nothing is deleted
+    )  # so that no backup is kept long enough, and nothing is deleted
     assert failures([explored("ebs")], whole=False) == [
         "ebs: undisturbed, it is never done",
         "ebs: undisturbed, it is never undone",
@@ -187,7 +190,7 @@ def test_it_finds_clean_ups_that_never_come_to_their_end(monkeypatch: pytest.Mon
 
 
 def sweep_what_is_listed(self: Sweep) -> Swept:
-    """Delete each expired backup of this installation, also those that are on no record."""
+    """Delete each expired backup of this installation, even if no record names it."""
     for sweeper in self.sweepers.values():
         for copy in list(sweeper.copies(ACCOUNT, REGION)):
             if expiry_reason(copy, self.installation(), self.cases.clock()):
@@ -196,7 +199,7 @@ def sweep_what_is_listed(self: Sweep) -> Swept:
 
 
 def recheck_once(self: Rechecker, cleanup: Cleanup, policy: Policy) -> Rechecked:
-    """Look at nothing but whether it is there, once it is backed up."""
+    """After the backup, check only whether the resource still exists."""
     if not cleanup.backups:
         return recheck(self, cleanup, policy)
     look = self.watchers[cleanup.resource.type].look(cleanup.resource)
@@ -293,11 +296,11 @@ REVERTED: Final[dict[str, tuple[str, tuple[str, ...], tuple[str, str], Patches]]
         ((Cleanups, "_at_work", lambda _, stopped: stopped),),
     ),
 }
-"""What each fix says; a kind, the steps to interrupt, and the violation that the explorer finds without the fix."""
+"""By fix: a kind, the steps to interrupt, and the violation that the explorer finds if the fix is reverted."""
 
 
 class First(Explorer):
-    """Explores until a violation of this name is found."""
+    """Explores until it finds a violation of this name."""
 
     until: tuple[str, str]
 

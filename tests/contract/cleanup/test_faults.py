@@ -1,6 +1,6 @@
-"""For each kind, one AccessDenied, one throttling, one answer lost after the call took effect, and one stale read.
+"""For each kind: one AccessDenied, one throttled call, one answer lost after the call took effect, and one stale read.
 
-The explorer tries every fault at every call, and checks the invariants. These tests also say how the clean-up ends.
+The explorer tries every fault at every call, and checks the invariants. These tests also check how the clean-up ends.
 """
 
 from typing import Final, Literal
@@ -13,9 +13,9 @@ from support.sub_resources import sub_resources
 type Fault = Literal["denied", "throttled", "answer lost", "stale"]
 
 THROTTLED: Final = {"ec2": "RequestLimitExceeded"}
-"""The error code of a service; the others answer ThrottlingException."""
+"""The throttling error code, by service. All other services answer ThrottlingException."""
 TIMES: Final = 3
-"""How many calls in a row are throttled or stale."""
+"""How many consecutive calls are throttled or stale."""
 FAULTS: Final[list[tuple[str, str, Fault]]] = [
     ("ebs", "ec2:CreateSnapshot", "denied"),
     ("ebs", "ec2:DeleteVolume", "answer lost"),
@@ -61,7 +61,7 @@ def test_a_fault_loses_nothing_and_is_reported(kind: str, action: str, fault: Fa
         elif kind not in CHANGED:
             assert sub_resources(there.account, id_) == before or cleanup.stage == "failed"
             assert cleanup.stage in {"called-off", "failed"}
-        if fault != "denied":  # it passes, and the clean-up reaches its end
+        if fault != "denied":  # the other faults pass, and the clean-up reaches its end
             assert cleanup.stage == "done"
 
 

@@ -1,4 +1,4 @@
-"""Use between the backup and the deletion: nothing is deleted, and what was taken off is put back."""
+"""If a resource is used after its backup, it is not deleted, and its removed sub-resources are restored."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,11 +12,11 @@ from support.cleanup_world import World, world
 from support.sub_resources import sub_resources
 
 LATE_S: Final = 600
-"""How late CloudWatch publishes."""
+"""How late CloudWatch publishes metrics, in seconds."""
 
 
 def before_step(there: World, function: str, step: str, act: Callable[[], None]) -> None:
-    """Have something happen once, right before a step is taken for the first time."""
+    """Run an action once, right before a step is taken for the first time."""
     inner, done = there.functions[function], list[str]()
 
     def hooked(payload: Any) -> Any:
@@ -29,7 +29,7 @@ def before_step(there: World, function: str, step: str, act: Callable[[], None])
 
 
 def stays(there: World, kind: str, before: tuple[object, ...]) -> None:
-    """It is there with all that hung on it and what was written, and the finding is open again."""
+    """Check that the resource, its sub-resources and the written data are there, and that the finding is open again."""
     id_ = there.finding(kind).sighting.resource.id
     assert there.account.exists(id_)
     assert sub_resources(there.account, id_) == before
@@ -49,7 +49,7 @@ def test_what_is_written_while_it_is_backed_up_keeps_it(kind: str, step: str, ho
         assert there.cleaned(kind).status == "SUCCEEDED"
         stays(there, kind, before)
         assert "it is in use" in there.cleanup(kind).why
-        if step == "look":  # right before the first removal CloudWatch may not have published it
+        if step == "look":  # CloudWatch may not have published this use by the first removal
             assert there.cleanup(kind).removals == ()
 
 
@@ -143,10 +143,10 @@ def test_a_mount_target_that_somebody_makes_after_the_fence_keeps_it() -> None:
 
 
 class TestVolumes:
-    """EBS has no fence: what CloudTrail and CloudWatch have not told yet is not seen."""
+    """EBS has no fence. A use that CloudTrail and CloudWatch do not show yet goes unnoticed."""
 
     def borrowed(self, there: World, seconds_ago: float) -> None:
-        """Somebody attaches the volume, writes, and detaches it again; then some time passes."""
+        """Attach the volume and detach it after a minute. Then let `seconds_ago` pass."""
         id_ = there.finding("ebs").sighting.resource.id
         there.account.attach(id_, there.account.fleet.instances[0].id)
         there.simulator.advance(60)
@@ -157,7 +157,8 @@ class TestVolumes:
     def test_one_that_was_attached_since_its_backup_stays(self, late: str) -> None:
         with world("ebs") as there:
             if late != "nothing":
-                setattr(there.account.late, late, timedelta(hours=1).total_seconds())  # the other one tells
+                # The other source shows the use in time.
+                setattr(there.account.late, late, timedelta(hours=1).total_seconds())
             before_step(there, "DeleteFunction", "delete", lambda: self.borrowed(there, 0))
             assert there.cleaned("ebs").status == "SUCCEEDED"
             assert there.account.exists(there.finding("ebs").sighting.resource.id)

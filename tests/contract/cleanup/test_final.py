@@ -1,4 +1,4 @@
-"""FSx backs an OpenZFS file system up once more as it deletes it: what was written until then comes back."""
+"""FSx makes a final backup of an OpenZFS file system when it deletes it, so data written until then can be restored."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -13,13 +13,13 @@ LAST: Final = "what was written in the last second"
 
 
 def write_last(there: World) -> None:
-    """Somebody writes after the last look, right before FSx is asked to delete it."""
+    """Write data after the last check, right before Slackwater asks FSx to delete the file system."""
     id_ = there.finding("openzfs").sighting.resource.id
     there.simulator.before("fsx:DeleteFileSystem", lambda: there.account.fill(id_, LAST))
 
 
 def after_the_call(there: World, act: Callable[[], None]) -> None:
-    """Have something happen once FSx was asked to delete it, before anybody looks again."""
+    """Run an action after FSx was asked to delete the file system, and before Slackwater checks it again."""
     delete, done = there.functions["DeleteFunction"], list[str]()
 
     def hooked(payload: Any) -> Any:
@@ -32,7 +32,7 @@ def after_the_call(there: World, act: Callable[[], None]) -> None:
 
 
 def restored(there: World) -> tuple[str, tuple[str, ...]]:
-    """What came back holds, and what is said not to be as it was."""
+    """Undo the clean-up. Return the restored contents and the reported differences."""
     execution = there.undone("openzfs")
     came = there.cleanup("openzfs").restored
     assert execution.status == "SUCCEEDED", there.cleanup("openzfs").why

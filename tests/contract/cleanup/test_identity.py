@@ -1,6 +1,6 @@
-"""Whose a backup is: two installations in one account, a redeployed one, and copies that people make.
+"""Which installation a backup belongs to: two installations in one account, a redeployed one, and people's copies.
 
-Every undo restores what its own clean-up backed up, and every sweeper deletes its own expired backups.
+Every undo restores its own clean-up's backup, and every sweeper deletes only its own expired backups.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from support.cleanup_world import INSTALLATION, World, wired, world
 
 DAY = 86_400
 FORGOTTEN_S = {"ebs": 0, "efs": 40 * DAY, "openzfs": 0}
-"""After which the reading of the first installation's backup does not count as use of an EFS file system any more."""
+"""How long to wait until the reads by the first installation's backup no longer count as use of the resource."""
 KINDS = ["ebs", "efs", "openzfs"]
 CREATE = {"ebs": "ec2:CreateSnapshot", "efs": "backup:StartBackupJob", "openzfs": "fsx:CreateBackup"}
 OTHERS = ["another", INSTALLATION]
@@ -27,13 +27,13 @@ OTHERS = ["another", INSTALLATION]
 
 @contextmanager
 def two(kind: str, other: str) -> Iterator[tuple[World, World]]:
-    """Two installations in one account, each with findings and records of its own."""
+    """Provide two installations in one account, each with its own findings and records."""
     with world(kind) as first:
         yield first, wired(first.simulator, first.policy, installation=other)
 
 
 def before(there: World, function: str, step: str, act: Callable[[], Any]) -> None:
-    """Have something happen once, right before a step is taken for the first time."""
+    """Run an action once, right before a step is taken for the first time."""
     inner, done = there.functions[function], list[str]()
 
     def hooked(payload: Any) -> Any:
@@ -46,7 +46,7 @@ def before(there: World, function: str, step: str, act: Callable[[], Any]) -> No
 
 
 def backed_up_only(there: World, kind: str) -> Cleanup:
-    """A clean-up that somebody stops once its backup is verified."""
+    """Run a clean-up that a person stops once its backup is verified."""
     before(there, "DeleteFunction", "delete", there.stop)
     there.cleaned(kind)
     cleanup = there.cleanup(kind)
@@ -110,7 +110,7 @@ def test_two_installations_that_both_backed_it_up_each_bring_back_their_own(kind
 def test_no_sweeper_takes_the_backup_of_another_installation(kind: str) -> None:
     with two(kind, "another") as (first, second):
         assert first.cleaned(kind).status == "SUCCEEDED"
-        second.cleaned(kind)  # the same finding and attempt; it ends, as there is nothing any more
+        second.cleaned(kind)  # the same finding and attempt; it is cancelled, because the resource is gone
         assert second.cleanup(kind).stage == "called-off"
         mine = [one.id for one in first.cleanup(kind).backups]
         first.simulator.advance(3 * DAY)
@@ -161,7 +161,7 @@ def test_copies_that_people_make_are_neither_taken_for_a_backup_nor_swept(kind: 
         assert backup_ids(there) == {*copies}
 
 
-@pytest.mark.parametrize("kind", ["ebs", "openzfs"])  # AWS Backup has an expiry of its own
+@pytest.mark.parametrize("kind", ["ebs", "openzfs"])  # AWS Backup expires its recovery points itself
 def test_a_later_date_in_its_tag_keeps_a_backup(kind: str) -> None:
     with world(kind) as there:
         assert there.cleaned(kind).status == "SUCCEEDED"
@@ -389,12 +389,12 @@ class TestGone:
 
 
 class TestOlderVersions:
-    """Their tokens were the finding's id, the attempt and a number, and their backups do not say who made them."""
+    """Their tokens were the finding's id, the attempt and a number. Their backups carry no installation tag."""
 
     def as_before(self, there: World, kind: str) -> None:
-        """Make a clean-up and its backup as an older version had them."""
+        """Change a clean-up and its backup to what an older version stored."""
         cleanup = there.cleanup(kind)
-        backup = cleanup.prior_backups[0]  # older versions took no final one
+        backup = cleanup.prior_backups[0]  # older versions made no final backup
         for final in cleanup.backups[1:]:
             there.account.drop_backup(final.id)
         token = f"{cleanup.execution}-0"

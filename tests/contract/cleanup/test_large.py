@@ -1,4 +1,4 @@
-"""A clean-up of an EFS file system with as many access points as AWS allows, stored by the real adapters."""
+"""Clean-up of an EFS file system with as many access points as AWS allows, stored by the real adapters."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -26,12 +26,12 @@ from support.many_points import Points, line_of
 
 type Race = Callable[["Large", str], None]
 MANY = 60
-"""More than go one by one."""
+"""More sub-resources than Slackwater deletes one by one."""
 
 
 @dataclass
 class Large:
-    """A world with one idle file system, its access points, and its stores."""
+    """A world with one idle file system, its access points and its stores."""
 
     there: World
     points: Points
@@ -39,7 +39,7 @@ class Large:
     id: str
 
     def begun(self) -> Execution:
-        """Approved, and begun."""
+        """Approve the finding and begin its clean-up."""
         finding = self.there.finding("efs")
         self.there.approve(finding)
         self.there.begin(finding)
@@ -52,7 +52,7 @@ class Large:
 
     @property
     def calls(self) -> int:
-        """Calls about access points so far."""
+        """Return the number of calls about access points so far."""
         return sum(self.points.calls.values())
 
 
@@ -81,7 +81,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Large]]:
     with ExitStack() as stack:
 
         def enter(*args, **options) -> Large:
-            stack.close()  # one at a time: they share a port
+            stack.close()  # one world at a time, because they share a port
             return stack.enter_context(made(*args, **options))
 
         yield enter
@@ -89,7 +89,8 @@ def large(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Large]]:
 
 @pytest.mark.parametrize("number", [200, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_however_many_access_points_it_has_it_is_cleaned_up_and_undone(large, capsys, number) -> None:
-    world = large(number, call_s=0.1)  # of the largest one, no step can tag, delete or make all
+    # With the largest one, no step has time to tag, delete or create all access points.
+    world = large(number, call_s=0.1)
     execution = world.begun().run()
 
     assert execution.status == "SUCCEEDED", (execution.error, execution.cause)
@@ -119,12 +120,12 @@ def test_however_many_access_points_it_has_it_is_cleaned_up_and_undone(large, ca
     assert max(execution.events, undo.events) < MOST_EVENTS / 10
 
 
-# -- Between two looks at everything
+# -- Between two full checks
 
 
 @pytest.fixture
 def short_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every list of a clean-up that has an entry is too long for its record."""
+    """Make every non-empty list of a clean-up too long for its record."""
     monkeypatch.setattr(cleanup_lists, "MOST_BYTES", len("[]"))
 
 
@@ -171,7 +172,7 @@ def test_what_speaks_against_it_while_many_parts_go_stops_it_before_the_next_one
     doomed = sorted(world.points.points)[10]
 
     def before(operation: str) -> None:
-        if operation == "DeleteAccessPoint" and world.points.calls[operation] == 9:  # the tenth is on its way
+        if operation == "DeleteAccessPoint" and world.points.calls[operation] == 9:  # the tenth deletion follows
             race(world, doomed)
 
     world.points.before = before
@@ -226,11 +227,12 @@ def test_a_part_that_somebody_else_deletes_meanwhile_is_no_reason_to_stop_and_no
     assert cleanup.removed == MANY - 1 + 2 + 1
 
 
-# -- More than there is time for
+# -- More than a step has time for
 
 
 def test_tags_access_points_and_deletions_that_take_longer_than_a_step_go_on_in_the_next(large, monkeypatch) -> None:
-    monkeypatch.setattr(cleanup_delete, "FEW", 2)  # before each of the last few everything is checked, which takes long
+    # Before each of the last few deletions everything is checked, which takes long.
+    monkeypatch.setattr(cleanup_delete, "FEW", 2)
     world = large(MANY, call_s=15)
     execution = world.begun().run()
 
@@ -264,11 +266,11 @@ def test_a_tag_that_takes_long_to_remove_is_removed_at_the_end(large) -> None:
     assert [call.raised for call in execution.calls if call.state == "CallOff"] == ["BusyError", None]
 
 
-# -- Dying, and lists that are lost
+# -- Crashes and lost lists
 
 
 class Dies(BaseException):
-    """The worker is gone: nothing catches it."""
+    """The worker died. Nothing catches this."""
 
 
 @pytest.mark.slow

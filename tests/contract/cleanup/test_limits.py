@@ -1,4 +1,4 @@
-"""The store that tests keep in memory refuses what DynamoDB refuses for its size."""
+"""The tests' in-memory table refuses the same oversized writes as DynamoDB."""
 
 from dataclasses import replace
 

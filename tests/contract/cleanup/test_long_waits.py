@@ -1,6 +1,6 @@
-"""AWS may take seven days for anything: the execution waits, within its history, and then goes on.
+"""AWS may take seven days for any operation. The execution waits within its history limit, and then continues.
 
-An execution's history ends at 25,000 events. A look takes 9 (Wait 2, Task 5, Choice 2), and intervals grow, so a wait
+An execution's history ends at 25,000 events. A check takes 9 (Wait 2, Task 5, Choice 2), and intervals grow, so a wait
 of a time T with a first interval of `least` takes 9 × (20 + ln(T / (20 least)) / ln(21/20)) events.
 """
 
@@ -20,7 +20,7 @@ from support.cleanup_world import World, world
 DAY: Final = timedelta(days=1)
 WEEK: Final = 7 * DAY
 TOO_LONG: Final = 40 * DAY
-"""Eight days for the step, and fourteen more in which what was taken off is put back, are less."""
+"""More than the 8 days that a step may take and the 14 days in which removed sub-resources are restored."""
 SLOW: Final = {
     "EBS's snapshot": ("ebs", ec2_snapshots, "SECONDS", LOOK_AT_BACKUP_S),
     "AWS Backup's job": ("efs", backup_jobs, "BACKUP_SECONDS", LOOK_AT_BACKUP_S),
@@ -30,17 +30,17 @@ SLOW: Final = {
     "an EFS file system": ("efs", writes_efs, "REMOVAL_S", LOOK_AT_PARTS_S),
     "an FSx file system": ("openzfs", writes_fsx, "DELETION_SECONDS", LOOK_AT_PARTS_S),
 }
-"""What AWS is slow with: the kind, the simulated account's setting of how long it takes, and the first interval."""
+"""By slow AWS operation: the kind, the simulated account's setting of its duration, and the first interval (s)."""
 
 
 def events(span: timedelta, least_s: int) -> float:
-    """The most that a wait adds to the history, as AWS counts, with one look more before and after."""
+    """Return the most events that a wait adds to the history, with one more check before and after it."""
     return 9 * (22 + math.log(span.total_seconds() / (20 * least_s)) / math.log(21 / 20))
 
 
 @cache
 def usual(kind: str) -> int:
-    """Events of a clean-up that waits for nothing but AWS's usual times."""
+    """Return the number of events of a clean-up for which AWS takes its usual time."""
     with world(kind) as there:
         return there.cleaned(kind).events
 
@@ -64,7 +64,7 @@ def test_seven_days_are_waited_for_within_the_history(monkeypatch: pytest.Monkey
         assert there.now() - began >= WEEK
         waits = {"an access point": 2, "a mount target": 3, "FSx's backup": 2}.get(
             what, 1
-        )  # FSx's final backup is the second
+        )  # FSx's final backup is the second one
         assert execution.events - before <= waits * events(WEEK, least_s) < 25_000 / 4
 
 
@@ -72,7 +72,7 @@ def test_seven_days_are_waited_for_within_the_history(monkeypatch: pytest.Monkey
     ("what", "why"),
     [
         ("EBS's snapshot", "longer than 8 days"),
-        # A mount target that is put back has to wait until the old one is gone.
+        # A mount target can only be restored once AWS has deleted the old one.
         pytest.param(
             "a mount target", "AWS is not done after 14 days; `slackwater cleanup undo", marks=pytest.mark.slow
         ),
@@ -93,7 +93,7 @@ def test_what_aws_never_finishes_ends_as_a_failure_with_the_reason(
 
 
 def restored_in(monkeypatch: pytest.MonkeyPatch, there: World, span: timedelta) -> int:
-    """Undo a clean-up where AWS Backup takes so long; the events of the undo."""
+    """Undo a clean-up for which AWS Backup takes this long. Return the number of events of the undo."""
     monkeypatch.setattr(backup_jobs, "RESTORE_SECONDS", span.total_seconds())
     return there.undone("efs").events
 

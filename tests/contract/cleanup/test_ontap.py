@@ -1,4 +1,4 @@
-"""FSx for ONTAP: it is found and never deleted, and what older versions began ends without removing anything more."""
+"""FSx for ONTAP is found and never deleted. Clean-ups that older versions began end without further deletions."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -32,7 +32,7 @@ from support.cleanup_world import ACCOUNT, NOW, POLICY, REGION, World, line, wir
 WAITING: Final = ("LoadFinding", "Recheck", "MarkAndWarn", "CheckGrace", "CheckApproval", "RecheckApproved")
 NOT_BACKED_UP: Final = ("LoadFinding", "Preflight", "BackUp")
 BACKED_UP: Final = ("LoadFinding", "BackUp", "LookAtBackup", "VerifyBackup", "RecheckBackedUp", "Delete")
-"""States in which an execution may be while its clean-up is at that stage."""
+"""The states in which an execution can be when its clean-up is at that stage."""
 
 RESTORES_NOTHING: Final = (
     "Slackwater does not restore FSx for ONTAP file systems; aws fsx create-volume-from-backup restores a volume from"
@@ -41,7 +41,7 @@ RESTORES_NOTHING: Final = (
 
 @pytest.fixture
 def there() -> Iterator[World]:
-    """An idle ONTAP file system, as an older version found it: to be deleted, and approved."""
+    """Provide an idle ONTAP file system whose finding an older version marked for deletion, and which is approved."""
     build = Builder(instant(NOW), REGION)
     build.server("quiet-ontap", "ONTAP", "SINGLE_AZ_1", storage_gib=1_024, throughput=128, volumes=("home", "projects"))
     with Simulator(build.fleet(ACCOUNT), port=line().port) as simulator:
@@ -66,7 +66,7 @@ def volumes(there: World) -> list[str]:
 
 
 def marked(there: World) -> list[str]:
-    """Ids of all that carries the mark, or its date."""
+    """Return the ids of all resources that carry the clean-up tag or its date."""
     fleet = there.account.fleet
     return [
         one.id for one in (*fleet.fsx, *fleet.fsx_volumes, *fleet.svms) if {CLEANUP_TAG, ACT_AFTER} & one.tags.keys()
@@ -74,7 +74,7 @@ def marked(there: World) -> list[str]:
 
 
 def mark(there: World) -> Cleanup:
-    """Begin it and mark it, as an older version did: the file system, its volumes and its storage virtual machine."""
+    """Begin the clean-up and tag the file system, its volumes and its SVM, as an older version did."""
     cleanup, fleet = there.begin(only(there)), there.account.fleet
     (system,), (machine,) = fleet.fsx, fleet.svms
     base = f"arn:aws:fsx:{REGION}:{ACCOUNT}"
@@ -110,7 +110,7 @@ def mark(there: World) -> Cleanup:
 
 
 def working(there: World) -> Cleanup:
-    """It, once its days of grace are over."""
+    """Return the clean-up at the end of its grace period."""
     cleanup = mark(there)
     found = only(there)
     there.findings.findings[found.id] = replace(found, status="cleaning", revision=found.revision + 1)
@@ -118,7 +118,7 @@ def working(there: World) -> Cleanup:
 
 
 def backed_up(there: World) -> Cleanup:
-    """It, with a verified backup of each volume."""
+    """Return the clean-up with a verified backup of each volume."""
     cleanup, client = working(there), line().once.client("fsx", REGION)
     backups = []
     for n, id_ in enumerate(volumes(there)):
@@ -140,7 +140,7 @@ def backed_up(there: World) -> Cleanup:
 
 
 def half_deleted(there: World) -> Cleanup:
-    """It, once its first volume is gone."""
+    """Return the clean-up after its first volume was deleted."""
     cleanup = backed_up(there)
     there.account.remove(cleanup.parts[0].id)
     removal = Removal(part=cleanup.parts[0], asked_at=there.now())
@@ -154,7 +154,7 @@ def stored(there: World, cleanup: Cleanup) -> Cleanup:
 
 
 def run(there: World, state: str) -> Execution:
-    """An execution that an older version began, from this state on."""
+    """Run an execution that an older version began, from this state on."""
     execution = there.execution(only(there))
     data = {"finding_id": only(there).id, "begun": {"answer": {"outcome": "go", "kind": "delete"}}}
     execution.checkpoint = Checkpoint(state, data)
@@ -162,7 +162,7 @@ def run(there: World, state: str) -> Execution:
 
 
 def nothing_was_done(there: World) -> None:
-    """No call of it, or of its undo, made or deleted anything."""
+    """Check that neither the clean-up nor its undo created, changed or deleted anything in FSx."""
     assert not [
         call for call in there.simulator.calls if call.startswith("fsx:") and ("Delete" in call or "Update" in call)
     ]

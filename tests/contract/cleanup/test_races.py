@@ -1,4 +1,4 @@
-"""In the moment before each delete somebody begins to use what is to be deleted: it stays, and is left as it was."""
+"""If use begins in the moment before a deletion, the resource stays and its sub-resources are restored."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +12,7 @@ from slackwater_simulator.resources import MountTarget
 from support.cleanup_world import APPROVER, DELETED, World, world
 
 NEW: Final = "fsmt-0123456789abcdef0"
-"""The mount target that somebody makes."""
+"""The id of the mount target that a person adds."""
 
 type Race = Callable[[World, str], None]
 
@@ -57,7 +57,7 @@ def child_made(there: World, id_: str) -> None:
 
 
 def children(there: World, id_: str) -> list[str]:
-    """What hangs on a resource and can be tagged."""
+    """Return the ids of a resource's sub-resources that can have tags."""
     fleet = there.account.fleet
     points = [point.id for system in fleet.efs if system.id == id_ for point in system.points]
     return points + [one.id for one in fleet.fsx_volumes if one.file_system_id == id_]
@@ -66,7 +66,7 @@ def children(there: World, id_: str) -> list[str]:
 def replaced(there: World, id_: str) -> None:
     marked = there.account.find(id_).tags[CLEANUP_TAG]
     there.account.replace(id_)
-    there.account.tag(id_, CLEANUP_TAG, marked)  # by its age alone it is another
+    there.account.tag(id_, CLEANUP_TAG, marked)  # only its creation date shows that it is another resource
 
 
 def vetoed(there: World, id_: str) -> None:
@@ -110,7 +110,7 @@ def test_each_kind_is_tried() -> None:
 
 
 def shape(there: World, id_: str) -> dict[str, Any]:
-    """What hangs on a resource, but for ids."""
+    """Return a resource's sub-resources without their ids."""
     fleet = there.account.fleet
     for system in fleet.efs:
         if system.id == id_:
@@ -147,7 +147,7 @@ def test_it_stays_if_anything_changes_right_before(kind: str, race: Race) -> Non
     [
         (kind, race, earlier)
         for kind, race in TRIED
-        # Children are gone by the time that anything else is deleted.
+        # Children are deleted before anything else.
         for earlier in DELETES[kind][
             : 1 if race in {child_kept, child_made, child_taken_over} and len(DELETES[kind]) > 1 else -1
         ]
@@ -169,7 +169,7 @@ def test_it_stays_if_anything_changes_between_two_parts(kind: str, race: Race, e
         execution = there.cleaned(kind)
         assert done[-1] == earlier, f"asked for after it: {done}"
         assert done.count(earlier) == 1
-        if race is replaced:  # nothing is put on what is another's
+        if race is replaced:  # nothing is restored to another resource
             assert execution.error == "NotPutBack"
             assert there.finding(kind).status == "failed"
             assert "not put back" in there.cleanup(kind).why
@@ -180,7 +180,7 @@ def test_it_stays_if_anything_changes_between_two_parts(kind: str, race: Race, e
 
 
 def stays(there: World, kind: str, id_: str, before: dict[str, Any]) -> None:
-    """It is there, whole; the ledger says why it was called off; its mark is gone."""
+    """Check that the resource and its sub-resources are there, and that the ledger has the reason for cancelling."""
     assert there.account.exists(id_)
     assert shape(there, id_) == before
     assert there.finding(kind).status == "open"

@@ -1,4 +1,4 @@
-"""Rails from the tagging to the end of the backup: the days of grace, the approval, the preflight, the backup."""
+"""Safety checks from the tagging to the end of the backup: grace period, approval, preflight and backup."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +15,7 @@ from support.cleanup_world import ACCOUNT, DELETED, REGION, World, world
 
 
 def before_step(there: World, function: str, step: str, act: Callable[[], None]) -> None:
-    """Have something happen once, right before a step is taken for the first time."""
+    """Run an action once, right before a step is taken for the first time."""
     inner, done = there.functions[function], list[str]()
 
     def hooked(payload: Any) -> Any:
@@ -28,7 +28,7 @@ def before_step(there: World, function: str, step: str, act: Callable[[], None])
 
 
 def untouched(there: World, kind: str) -> None:
-    """It was called off, its mark is gone, nothing was backed up or deleted."""
+    """Check that the clean-up was cancelled, its tags are removed, and nothing was backed up or deleted."""
     id_ = there.finding(kind).sighting.resource.id
     assert there.cleanup(kind).stage == "called-off"
     assert there.account.exists(id_)
@@ -68,7 +68,7 @@ def test_any_sign_of_use_within_the_grace_period_removes_the_tag(kind: str) -> N
         before_step(there, "WatchFunction", "grace", lambda: there.account.use(id_))
         assert there.cleaned(kind).status == "SUCCEEDED"
         untouched(there, kind)
-        assert there.now() < there.cleanup(kind).marked.act_after  # type: ignore[union-attr]  # at the first look
+        assert there.now() < there.cleanup(kind).marked.act_after  # type: ignore[union-attr]  # the first check cancels it
 
 
 @pytest.mark.parametrize("kind", DELETED)
@@ -152,7 +152,7 @@ def test_the_sweeper_deletes_a_backup_on_the_day_that_its_tag_names_and_not_befo
     with world(kind) as there:
         assert there.cleaned(kind).status == "SUCCEEDED"
         backups = there.cleanup(kind).backups
-        assert len(backups) == (2 if kind == "openzfs" else 1)  # FSx takes a final one
+        assert len(backups) == (2 if kind == "openzfs" else 1)  # FSx makes a final one too
         made = {one.id: one.tags[EXPIRES_AT] for one in there.account.backups()}
         assert made == {one.id: f"{one.expires_at:%Y-%m-%dT%H:%M:%SZ}" for one in backups}
         there.simulator.advance((backups[0].expires_at - there.now()).total_seconds() - 60)

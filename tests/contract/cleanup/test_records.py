@@ -1,4 +1,4 @@
-"""What is put back is as it was right before it was taken off, not as it was when the clean-up first looked."""
+"""Removed sub-resources are restored as they were right before their removal, not as they were at the first check."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +13,7 @@ POLICY: Final = '{"Version": "2012-10-17", "Statement": [{"Effect": "Deny", "Pri
 
 
 def narrowed(there: World) -> None:
-    """Somebody lets fewer clients reach the file system, and fewer people mount it."""
+    """Restrict the file system to fewer clients, by security groups and by its policy, and add a tag."""
     id_ = there.finding("efs").sighting.resource.id
     system = there.account.find(id_)
     targets = tuple(replace(one, security_groups=NARROW) for one in system.mount_targets)
@@ -23,7 +23,7 @@ def narrowed(there: World) -> None:
 
 
 def when(there: World, action: str, act: Callable[[], None], nth: int = 1) -> None:
-    """Have something happen right before a call is answered for the n-th time."""
+    """Run an action right before a call is answered for the n-th time."""
     asked: list[str] = []
 
     def hooked() -> None:
@@ -35,7 +35,7 @@ def when(there: World, action: str, act: Callable[[], None], nth: int = 1) -> No
 
 
 def stopped_half_way(there: World) -> None:
-    """Somebody keeps it once the first mount target is on its way out."""
+    """Add the `keep` tag to the file system once its first mount target is being deleted."""
     id_ = there.finding("efs").sighting.resource.id
     when(there, "elasticfilesystem:DeleteMountTarget", lambda: there.account.tag(id_, "keep", ""))
 

@@ -1,4 +1,4 @@
-"""A backup can be read and is kept for as long as the policy says, from the deletion on; else nothing is deleted."""
+"""A backup stays readable for the policy's retention, counted from the deletion. Otherwise nothing is deleted."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -16,7 +16,7 @@ KINDS = ["ebs", "efs", "openzfs"]
 
 
 def before(there: World, function: str, step: str, act: Callable[[], Any]) -> None:
-    """Have something happen once, right before a step is taken for the first time."""
+    """Run an action once, right before a step is taken for the first time."""
     inner, done = there.functions[function], list[str]()
 
     def hooked(payload: Any) -> Any:
@@ -33,7 +33,7 @@ def resource(there: World, kind: str) -> str:
 
 
 def key_of(there: World, kind: str) -> str:
-    """The key of the one backup there is."""
+    """Return the ARN of the key of the only backup."""
     (made,) = there.account.backups()
     return str(made.detail["kms_key"]) if kind == "ebs" else key_arn(made.region, there.account.id)
 

@@ -1,6 +1,6 @@
 """A rollback during a clean-up: the previous version's code continues this version's stored items and execution.
 
-That code is taken from git's history, and runs in a process of its own.
+The code of the previous version comes from git's history, and runs in a separate process.
 """
 
 import io
@@ -28,18 +28,18 @@ PLAYER: Final = "c3580062675339ddd57f0e2303d89dcd72d023d7"
 OVERLAID: Final = tuple(
     f"tests/{name}.py" for name in ("stored_stages", "sub_resources", "memory_table", "updated_worlds")
 )
-"""The modules that play a stored clean-up. PREVIOUS has none of them."""
+"""The modules that replay a stored clean-up. PREVIOUS has none of them."""
 SOURCES: Final = ("layers/core/src", "cli/src", "tests", "tools")
 ACCOUNT: Final = ROOT / "simulator" / "src"
-"""The simulated account is today's: AWS is not rolled back."""
+"""The current simulated account, because a rollback does not change AWS."""
 DELETES_NO_MORE: Final = "ontap"
 WHOLE, SHORT = 2, 3
-"""The folders of what was recorded: with whole records, and with all lists cut short."""
+"""The folders of the stored records: with full records, and with all lists cut short."""
 
 
 @pytest.fixture(scope="module")
 def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the previous version, and with the modules that play what was stored."""
+    """Return a folder with the previous version, and with the modules that replay a stored clean-up."""
     folder = tmp_path_factory.mktemp("previous")
     for archived in ((PREVIOUS,), (PLAYER, *OVERLAID)):
         packed = subprocess.run(["git", "-C", str(ROOT), "archive", *archived], capture_output=True, check=False)
@@ -51,7 +51,7 @@ def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rolled_back(previous: Path, format_: int, lists: Bucket | None = None) -> Iterator[Any]:
-    """What comes of each clean-up that this version stored, in the previous one."""
+    """Replay this version's stored clean-ups in the previous version. Yield the outcome of each."""
     stored = previous / "tests" / "fixtures" / "stored" / str(format_)
     for name in SCENARIOS:
         if not name.startswith(DELETES_NO_MORE):
@@ -83,7 +83,7 @@ def test_after_a_rollback_each_clean_up_ends_right_or_removes_nothing(previous: 
 def test_after_a_rollback_a_record_that_is_cut_short_loses_nothing(
     previous: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The previous version cancels the clean-up. It cannot undo it, and keeps what the new one needs to."""
+    """The previous version cancels the clean-up. It cannot undo it, but keeps what the new version needs to undo it."""
     monkeypatch.setattr(cleanup_lists, "MOST_BYTES", len("[]"))
     monkeypatch.setattr(cleanup_lists, "SHOWN", 2)
     played = list(rolled_back(previous, SHORT, Bucket()))

@@ -1,4 +1,4 @@
-"""One resource of a type is taken apart at a time. The others wait, and can still be warned of, stopped and deleted."""
+"""Slackwater deletes one resource of a type at a time. The others wait; they can still be warned of and stopped."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,20 +16,20 @@ from support.five_faults import LONG, POLICY, Away, begin, file_systems, mounted
 DAY = timedelta(days=1)
 GRACE = timedelta(days=2)
 POLICY_OF_DAYS = f"{POLICY}grace_days = {GRACE.days}\nwarn_days = [2, 1]\n"
-"""A short grace, because each of its days is simulated."""
+"""A short grace period, because each of its days is simulated."""
 NOW_ = datetime.fromisoformat(NOW)
 
 
 @dataclass(frozen=True)
 class Queue:
-    """File systems whose clean-ups are due at once: the first is being taken apart, the others are to wait."""
+    """File systems whose clean-ups are due at once. Slackwater is deleting the first, and the others wait."""
 
     there: World
     first: Execution
     others: list[Execution]
 
     def go_on(self, span: timedelta, *executions: Execution) -> None:
-        """These, or the others; the first goes no further unless it is named."""
+        """Run these executions for this long, or the others. The first continues only if it is named."""
         since = self.there.now() - datetime.fromtimestamp(self.there.account.fleet.now, UTC)
         run(self.there, executions or self.others, since + span)
 

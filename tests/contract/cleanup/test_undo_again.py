@@ -1,4 +1,4 @@
-"""An undo can be tried again as long as a backup exists, whoever deleted the resource."""
+"""An undo can be repeated as long as a backup exists, no matter who deleted the resource."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ RESTORES = {"ebs": "ec2:CreateVolume", "efs": "backup:StartRestoreJob", "openzfs
 
 
 class Starts:
-    """A CleanupStarter: whoever asks runs the execution."""
+    """A CleanupStarter that starts nothing, because the tests run the executions themselves."""
 
     def start(self, finding_id: str, execution: str) -> None:
         pass
@@ -23,7 +23,7 @@ class Starts:
 
 
 def asked_to_undo(there: World, kind: str) -> Any:
-    """Ask as a person does, and run the undo to its end."""
+    """Request an undo as a person does, and run it to its end."""
     use = Cleanups(
         store=there.cleanups,
         findings=Findings(store=there.findings, documents=there.documents),
@@ -36,7 +36,7 @@ def asked_to_undo(there: World, kind: str) -> Any:
 
 
 def removed_by_its_owner_after_the_backup(there: World, kind: str) -> str:
-    """A clean-up whose resource somebody else deletes once it is backed up; the resource's id."""
+    """Run a clean-up whose resource its owner deletes after the backup. Return the resource's id."""
     id_, delete = there.finding(kind).sighting.resource.id, there.functions["DeleteFunction"]
 
     def removed(payload: Any) -> Any:

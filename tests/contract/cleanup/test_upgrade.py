@@ -1,6 +1,6 @@
 """An update during a clean-up: new code continues the previous version's stored items, backups and execution.
 
-The execution keeps its definition. Each clean-up ends right, or removes nothing more than what it then puts back.
+The execution keeps its definition. Each clean-up ends correctly, or restores everything that it removes.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A warning counts when Slack took it: nothing is deleted before its owner could know, whatever is wrong with Slack."""
+"""A warning counts once Slack has accepted it. Nothing is deleted before that, whatever is wrong with Slack."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,7 +23,7 @@ DOWN = DeliveryUnknownError("HTTP 503")
 
 
 def outage(there: World, lasts: timedelta, after: timedelta = timedelta(0), error: Exception = DOWN) -> None:
-    """Slack does not answer for a while, from some time from now on."""
+    """Let Slack fail with `error` for a time `lasts`, which begins `after` from now."""
     notify, begins = there.functions["NotifyFunction"], there.now() + after
 
     def notified(payload: Any) -> Any:
@@ -34,7 +34,7 @@ def outage(there: World, lasts: timedelta, after: timedelta = timedelta(0), erro
 
 
 def without_slack(there: World) -> None:
-    """The service is deployed without a secret of Slack's."""
+    """Deploy the service without a Slack secret."""
     there.functions = {
         **there.functions,
         "NotifyFunction": lambda _: {"waiting": fail_posts_without_slack(there.outbox) * 0, "wait_s": 0},
@@ -42,7 +42,7 @@ def without_slack(there: World) -> None:
 
 
 def deleted_at(there: World, kind: str) -> list[datetime]:
-    """When AWS was asked to delete; filled as it happens."""
+    """Return a list that receives the times at which AWS is asked to delete."""
     asked = list[datetime]()
     action = {"ebs": "ec2:DeleteVolume", "efs-abandoned": "elasticfilesystem:DeleteFileSystem"}[kind]
     there.simulator.before(action, lambda: asked.append(there.now()))
@@ -50,7 +50,7 @@ def deleted_at(there: World, kind: str) -> list[datetime]:
 
 
 def before_look(there: World, n: int, act: Callable[[], None]) -> None:
-    """Have something happen right before the n-th look within the grace."""
+    """Run an action right before the n-th check in the grace period."""
     watch, looks = there.functions["WatchFunction"], list[str]()
 
     def watched(payload: Any) -> Any:
@@ -74,12 +74,12 @@ def marked(there: World, kind: str) -> Tagging:
 
 
 def messages_to_owner(there: World) -> list[str]:
-    """What Slack has posted of the one clean-up, in order."""
+    """Return what Slack has posted about the clean-up, in order."""
     return [id_.split(".", 3)[3].split(".")[0] for id_ in there.slack.posted]
 
 
 def later(there: World, span: timedelta) -> None:
-    """Time goes by, and every hour the schedule has Slack told of what waits."""
+    """Let time pass. The schedule runs NotifyFunction every hour."""
     for _ in range(int(span / HOUR)):
         there.simulator.advance(3_600)
         there.functions["NotifyFunction"]({})
@@ -109,7 +109,8 @@ def test_while_slack_is_down_nothing_is_deleted_and_the_owner_learns_why_when_it
 
         later(there, began + 12 * DAY - there.now())
         assert "marked" not in messages_to_owner(there), "it would announce what does not happen"
-        if str(error) != "is_archived":  # Slack says so at once, and no other channel is named
+        # Slack reports an archived channel at once, and no fallback channel is configured
+        if str(error) != "is_archived":
             (post,) = [post for post in there.slack.posted.values() if "called-off" in post.id]
             assert "could not be warned" in str(post.message.blocks)
 
@@ -177,7 +178,7 @@ def test_the_hours_of_a_rule_count_from_the_first_delivery_too() -> None:
         assert asked[0] < delivered + DAY
 
 
-# -- There is nobody to tell
+# -- There is nobody to warn
 
 
 def test_without_slack_nothing_is_deleted() -> None:
@@ -234,7 +235,7 @@ def test_who_takes_that_out_of_the_policy_stops_what_nobody_was_warned_of() -> N
         assert "nobody was warned" in there.cleanup("ebs").why
 
 
-# -- Grace that the policy changes
+# -- The policy changes the grace period
 
 
 def test_a_longer_grace_period_applies_to_resources_that_are_already_tagged() -> None:
@@ -273,7 +274,7 @@ def test_a_longer_grace_stops_what_is_being_backed_up_already() -> None:
         assert "cleanup.grace_days was raised" in there.cleanup("ebs").why
 
 
-# -- Steps that come twice, and records of before
+# -- Duplicate steps, and records of older versions
 
 
 def test_steps_that_come_twice_warn_once() -> None:

@@ -1,4 +1,4 @@
-"""The HTTP API as API Gateway calls it, on moto's table, bucket and state machine, and compared with its document."""
+"""The HTTP API as API Gateway calls it, on moto's table, bucket and state machine, checked against its document."""
 
 import base64
 import importlib.util
@@ -72,7 +72,7 @@ RESOLVED, CHEAP, UNPRICED = "00000000000000aa", "00000000000000bb", "00000000000
 
 
 def finding(id_: str = ID, **changes):
-    """A finding as a scan document tells it."""
+    """Return a finding as in a scan document."""
     resource = {
         "arn": f"arn:aws:elasticfilesystem:{REGION}:123456789012:file-system/fs-{id_}", "id": f"fs-{id_}",
         "type": "efs-file-system", "name": "scratch", "account": "123456789012", "region": REGION,
@@ -100,12 +100,12 @@ class Api:
         return answer["statusCode"], answer["headers"], json.loads(answer["body"])
 
     def __call__(self, method: str, path: str, body=None, query: str = "", headers=None, authorizer=JANE):
-        """Status, headers and document of one request; a body is sent as JSON, or as it is if it is bytes."""
+        """Send one request and return status, headers and document. Bytes are sent unchanged, other bodies as JSON."""
         sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         return self.event(gateway_event(method, path, query, sent, headers or {}, authorizer))
 
     def wsgi(self, environ, start_response):
-        """The same behind HTTP, for schemathesis."""
+        """Serve the API as a WSGI application, for schemathesis."""
         headers = {
             name[5:].lower().replace("_", "-"): value for name, value in environ.items() if name.startswith("HTTP_")
         }
@@ -120,18 +120,21 @@ class Api:
 
 
 def assert_documented(event, status: int) -> None:
-    """The document knows this status of this route, if it is one."""
+    """Check that the OpenAPI document has this status, if the request is for a route of it."""
     paths = json.loads((ROOT / "docs/openapi.json").read_text())["paths"]
     for path, operations in paths.items():
         operation = operations.get(event["requestContext"]["http"]["method"].lower())
         if operation and re.fullmatch(path.replace("{id}", "[^/]+"), event["rawPath"]):
             if "{id}" in path and event["rawPath"] in paths:
-                continue  # another route of its own name
+                continue  # the path belongs to another route
             assert str(status) in operation["responses"]
 
 
 def gateway_event(method, path, query, body, headers, authorizer):
-    """A request in payload format 2.0: what is sent twice is joined by a comma, and what is no text comes in base64."""
+    """Return a request in payload format 2.0.
+
+    Repeated parameters are joined by a comma. Binary bodies are in base64.
+    """
     parameters: dict[str, str] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         parameters[name] = f"{parameters[name]},{value}" if name in parameters else value
@@ -152,7 +155,7 @@ def gateway_event(method, path, query, body, headers, authorizer):
 
 
 def fill(session: AwsSession) -> None:
-    """One audit that found four things, of which one is gone since, and one that is on its way."""
+    """Store an audit that found four things, one of which is resolved by now, and an audit that still runs."""
     table = Table(session, TABLE)
     findings, audits = DynamoFindings(table), DynamoAudits(table, timedelta(days=400), lambda: NOW)
     answered = [
@@ -207,14 +210,14 @@ def fill(session: AwsSession) -> None:
 
 @pytest.fixture(scope="module")
 def prices():
-    """The account that estimates are for: its price list and instance types."""
+    """Serve the account that the estimates read: its price list and instance types."""
     with Simulator(Fleet(now=instant("2026-11-16T09:07:00Z"))) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def served(prices, tmp_path_factory):
-    """The function, loaded once."""
+    """Load the function once."""
     warm = str(tmp_path_factory.mktemp("warm"))
     environment = {
         **{f"AWS_ENDPOINT_URL_{service}": prices.url for service in ("BACKUP", "EC2", "FSX", "PRICING")},
@@ -239,7 +242,7 @@ def served(prices, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def filled(served, table_properties):
-    """The items and objects that `fill` leaves, so that it need not be repeated for each test."""
+    """Return the items and objects that `fill` stores, so that it does not run for each test."""
     session = served.session
     with mock_aws():
         dynamodb, s3 = session.client("dynamodb", REGION), session.client("s3", REGION)
@@ -275,7 +278,7 @@ def api(served, filled, table_properties):
 
 @pytest.fixture(autouse=True)
 def well(prices):
-    """Nothing is wrong with the account until a test says so."""
+    """Reset the account before each test, so that nothing fails unless the test says so."""
     prices.reset()
 
 
@@ -476,19 +479,20 @@ def test_a_token_of_the_audience_may_neither_decide_nor_audit_unless_the_policy_
 
     push(api, '[api]\ndeciders = ["ada@example.com"]\nauditors = ["ada@example.com"]\n')
     assert [api("POST", path, body, authorizer=token)[0] for path, body in asked] == [202, 200, 200]
-    for path, body in asked:  # a list that names somebody binds those whom IAM let in, too
+    for path, body in asked:  # a list of names also restricts callers with IAM permissions
         assert_problem(api("POST", path, body), 403)
 
     push(api, "[scan]\nwrong = 1\n")
     for path, body in asked:
         assert_problem(api("POST", path, body, authorizer=token), 409)
-    assert api("POST", "/audits")[0] == 202  # its record says what is wrong with the policy
+    assert api("POST", "/audits")[0] == 202  # the audit's record reports the policy's mistake
     assert_problem(api("POST", f"/findings/{ID}/dismiss", {"why": "x"}), 409)
 
 
 def test_one_audit_too_many_is_refused_with_those_that_run(api) -> None:
     running = [api("POST", "/audits")[2]["id"] for _ in range(2)]
-    assert assert_problem(api("POST", "/audits"), 409)["running"] == running  # she leaves a place to others
+    # The limit per caller leaves room for others.
+    assert assert_problem(api("POST", "/audits"), 409)["running"] == running
     running.append(api("POST", "/audits", authorizer=JOE)[2]["id"])
 
     problem = assert_problem(api("POST", "/audits"), 409)
@@ -619,7 +623,7 @@ def test_prices_and_types_that_may_not_be_read_are_packaged_and_reported(api, pr
     sources = {price["item"]: price["source"] for price in answered["price_basis"]}
     assert sources["ec2.c6i.large.hour"].startswith("snapshot: ")
 
-    prices.reset()  # a warm function does not hold it against anybody
+    prices.reset()  # a warm function asks again after a failure
     _, _, answered = api("POST", "/estimates/network-transfer", asked)
     assert {gap["what"] for gap in answered["gaps"]} <= {"pricing:GetProducts"}
     assert "not authorized" not in json.dumps(answered)
@@ -712,7 +716,7 @@ def write_policy(session: AwsSession, text: str) -> None:
 
 @pytest.fixture
 def cleaner(api):
-    """The API, a policy that lets jane approve, and two findings that may be cleaned up."""
+    """Provide the API, a policy that lets jane approve, and two findings that allow clean-up."""
     table = Table(api.session, TABLE)
     advice = {"action": "back-up-and-delete", "monthly_savings_usd": "120.00", "deletes": True}
     answered = [finding(id_, recommendations=[advice]) for id_ in (REMOVABLE, OTHER)]
@@ -772,7 +776,7 @@ def test_nothing_is_approved_that_was_not_seen_or_by_whom_the_policy_does_not_na
     assert_problem(cleaner("POST", f"/findings/{REMOVABLE}/approve", {}), 422, "body.fingerprint")
     assert_problem(cleaner("POST", f"/findings/{REMOVABLE}/approve"), 422, "body")
     assert_problem(approve(cleaner, "ffff"), 404)
-    assert_problem(approve(cleaner, ID), 403)  # nothing that it advises may be done by a program
+    assert_problem(approve(cleaner, ID), 403)  # none of its recommendations can be carried out by Slackwater
     assert begun_by(cleaner, CLEANUP_MACHINE) == []
     assert cleaner("GET", f"/findings/{REMOVABLE}")[2]["status"] == "open"
 
@@ -822,7 +826,8 @@ def test_a_run_begins_what_is_approved_and_lists_what_it_does_not(cleaner) -> No
         200, [(REMOVABLE, "begun"), (OTHER, "refused")],
     )  # fmt: skip
     again = cleaner("POST", "/cleanups")[2]["candidates"]
-    assert [(one["finding_id"], one["state"]) for one in again] == [(REMOVABLE, "begun")]  # it may not have started
+    # The execution may not have started, so it is started again.
+    assert [(one["finding_id"], one["state"]) for one in again] == [(REMOVABLE, "begun")]
     assert [name for name, _ in begun_by(cleaner, CLEANUP_MACHINE)] == [f"{REMOVABLE}-1"]
     assert_problem(cleaner("POST", "/cleanups", authorizer=JOE), 403)
     assert_problem(cleaner("POST", "/cleanups", {"findings": ["ffff"]}), 404)
@@ -886,7 +891,7 @@ def test_clean_ups_are_listed_with_their_sums(cleaner) -> None:
 
 
 class Snapshots:
-    """The BackupLister of one snapshot, which another installation made."""
+    """A BackupLister with one snapshot, which another installation made."""
 
     needs_place = "the zone that the volume is to be in"
 
@@ -1033,7 +1038,7 @@ def test_the_answer_to_a_misspelt_filter_names_the_right_one(api) -> None:
         ("snooze", {"until": "2028-01-01T00:00:00Z"}, "body.until"),
         ("dismiss", {"why": "   "}, "body.why"),
         ("dismiss", {"why": "x" * 1_001}, "body.why"),
-        ("dismiss", {"why": " " + "x" * 1_000}, "body.why"),  # what is sent is counted, as the document says
+        ("dismiss", {"why": " " + "x" * 1_000}, "body.why"),  # counted before trimming, as the document says
         ("dismiss", {"why": "x", "until": "2026-11-16T09:00:00Z"}, "body.until"),
         ("dismiss", {}, "body.why"),
         ("reopen", {"wyh": ""}, "body.wyh"),
@@ -1124,20 +1129,21 @@ def routes(api):
 def test_a_route_that_was_left_open_answers_nobody(api, authorizer) -> None:
     assert len(routes(api)) == 22 + len(estimates())
     for method, path in routes(api):
-        # Nobody is told what else is wrong.
+        # The answer reports no other problem of the request.
         assert_problem(api(method, path, b"{", "nonsense=1", {"content-type": "text/plain"}, authorizer), 401)
     assert executions(api) == {}
 
 
 class Broken:
-    """Use cases whose world is not there."""
+    """Use cases that always fail."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error
 
     def __getattr__(self, name: str):
         def fail(*_, **__):
-            raise self._error.with_traceback(None)  # the same error is raised again: it would grow by each time
+            # The same error is raised repeatedly, and its traceback would grow each time.
+            raise self._error.with_traceback(None)
 
         return fail
 
@@ -1150,7 +1156,7 @@ def refused(code: str, status: int) -> ClientError:
 
 
 def caused_by(error: Exception) -> Exception:
-    """As `remedies` raises it."""
+    """Return the problem as `remedies` raises it."""
     problem = translated(error)
     problem.__cause__ = error
     return problem
@@ -1227,11 +1233,11 @@ def test_an_internal_error_is_logged_and_not_shown(api, monkeypatch, error, log)
         assert "slackwater-table" in logged["exception"]
 
 
-# -- The document
+# -- The OpenAPI document
 
 
 def test_the_document_is_current(api) -> None:
-    """`make docs` writes it."""
+    """`make docs` generates the document."""
     spec = importlib.util.spec_from_file_location("openapi", ROOT / "tools/openapi.py")
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
@@ -1283,6 +1289,6 @@ DOCUMENT = schemathesis.openapi.from_path(
 @settings(max_examples=effort(50, 4), derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 def test_the_api_keeps_to_its_document(api, case) -> None:
     case.call_and_validate(checks=CHECKS, app=api.wsgi)
-    if "id" in case.path_parameters:  # once more, about what is there
+    if "id" in case.path_parameters:  # repeat the request for an id that exists
         case.path_parameters["id"] = AUDIT if case.path.startswith("/audits") else ID
         case.call_and_validate(checks=CHECKS, app=api.wsgi)

@@ -57,25 +57,25 @@ def event(name: str):
 AUDIT = event("plan")["audit_id"]
 ASKED = {"efs-idle", "efs-orphaned", "ebs-unattached", "ebs-idle", "ec2-idle", "fsx-idle", "fsx-oversized"}
 FEW = "".join(f"[detectors.{id_}]\nenabled = false\n" for id_ in registry() if id_ not in ASKED)
-"""A policy under which a scan takes a second less. The functions do not depend on which detectors run."""
+"""A policy that shortens a scan by a second. The functions do not depend on which detectors run."""
 assert registry().keys() >= ASKED
 
 
 class Deployment:
-    """What the template makes, and its functions."""
+    """The resources that the template creates, and its functions."""
 
     def __init__(self, simulator: Simulator, session: AwsSession) -> None:
         self.simulator, self.session = simulator, session
 
     def call(self, function: str, payload=None):
-        """A cold start and a call; the event is the one in `events`, if none is given."""
+        """Load a function and call it, by default with its event in `events`."""
         spec = importlib.util.spec_from_file_location(f"{function}_function", ROOT / "functions" / function / "app.py")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         return json.loads(json.dumps(module.handler(event(function) if payload is None else payload, CONTEXT)))
 
     def state_of(self, audit_id: str) -> str:
-        """The state of an audit on record."""
+        """Return the stored state of an audit."""
         (found,) = [one["state"]["S"] for one in self.items if one["pk"]["S"] == f"AUDIT#{audit_id}"]
         return found
 
@@ -84,12 +84,12 @@ class Deployment:
         return json.loads(answer["Body"].read())
 
     def stored(self, key: str) -> tuple[str, str]:
-        """A text of the bucket, and what a browser is told that it is."""
+        """Return an object of the bucket as text, and its content type."""
         answer = self.session.client("s3", "ap-northeast-1").get_object(Bucket="slackwater-bucket", Key=key)
         return answer["Body"].read().decode(), answer["ContentType"]
 
     def audit(self) -> str:
-        """One audit, from its plan to its end; how it ended."""
+        """Run one audit from plan to publish. Return its final state."""
         self.call("plan")
         for target in self.document(object_keys.targets(AUDIT)):
             self.call("scan", {"audit_id": AUDIT, "target": target, "part": 1})
@@ -125,7 +125,7 @@ def deployed(monkeypatch, tmp_path, simulator, table_properties):
     monkeypatch.setattr(scan_wiring, "clock", lambda: NOW)
     monkeypatch.setattr(service_wiring, "clock", lambda: NOW)
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
-    monkeypatch.setattr(audit_publish, "AT_ONCE", 1)  # moto's transactions are not for several threads
+    monkeypatch.setattr(audit_publish, "AT_ONCE", 1)  # moto's transactions are not thread-safe
     monkeypatch.setattr(METRICS.provider, "service", "slackwater")
     monkeypatch.setattr(LOGGER.registered_handler, "stream", StringIO())
     simulator.faults.clear()
@@ -145,7 +145,7 @@ def make_bucket(session: AwsSession) -> None:
 
 
 def metrics(capsys) -> dict[str, float]:
-    """What was published since the last time, in the embedded format."""
+    """Return the metrics published since the last call, from the embedded metric format."""
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
     found = {}
     for line in lines:
@@ -303,13 +303,13 @@ def test_the_same_turn_again_is_a_duplicate(deployed) -> None:
 
 
 def test_planning_asks_step_functions_whether_others_still_run(deployed) -> None:
-    """The first audit's execution is unknown to Step Functions, so the second one finds it dead and records that."""
+    """Step Functions does not know the first audit's execution, so the third audit marks it as failed."""
     deployed.call("plan")
     another = event("plan") | {"audit_id": "another", "request": {"requested_by": "me"}}
 
     assert (
         deployed.call("plan", another | {"machine": None})["duplicate"] is False
-    )  # an execution of the version before
+    )  # an execution of the previous version
     assert deployed.state_of(AUDIT) == "running"
 
     assert deployed.call("plan", another | {"audit_id": "third"})["duplicate"] is False
@@ -375,7 +375,7 @@ def test_without_a_secret_nothing_is_posted_and_nothing_requested(deployed, caps
 
 
 def of_a_cleanup(deployed: Deployment) -> DynamoOutbox:
-    """The outbox, with a post that a clean-up recorded."""
+    """Return the outbox, with a post that a clean-up recorded."""
     outbox = DynamoOutbox(Table(deployed.session, "slackwater-table"), lambda: NOW)
     outbox.record(
         [
@@ -399,7 +399,7 @@ def test_without_a_secret_news_of_clean_ups_is_not_queued(deployed) -> None:
 
 @pytest.fixture
 def slack(deployed, monkeypatch):
-    """Slack, on the loopback, with the secret that is for it."""
+    """Serve Slack on the loopback, and store the secret for it."""
     with SlackServer(clock=NOW.timestamp) as running:
         secrets = deployed.session.client("secretsmanager", "ap-northeast-1")
         made = secrets.create_secret(Name="slackwater/slack", SecretString=running.secret())

@@ -1,6 +1,6 @@
-"""Ten thousand requests that nobody should send, to the API and to Slack's endpoint: none of them is a mistake of ours.
+"""Ten thousand invalid requests to the API and to Slack's endpoint. None of them causes an internal error.
 
-An answer of 5xx is a mistake, and so is anything that a handler raises. Every run of the tests sends a few hundred.
+A 5xx answer is an internal error, and so is any exception of a handler. Every test run sends a few hundred.
 """
 
 import base64
@@ -61,7 +61,7 @@ BODY = {
     "stored": "1GiB", "input_rate": "1Mbps", "instance_type": "t3.micro", "size": "1GiB", "volume_type": "gp2",
     "metered_rate": "1MiB/s", "families": ["t3"], "hours_per_month": 730,
 }  # fmt: skip
-"""What some route or other takes. A request has a few of them."""
+"""Valid body fields of all routes. A request has a few of them."""
 QUERY = (
     "limit",
     "cursor",
@@ -77,7 +77,7 @@ QUERY = (
 
 
 def request_of(random: Random, known: list[tuple[str, str]]) -> dict[str, Any]:
-    """A request as API Gateway hands it over."""
+    """Return a random request as API Gateway sends it."""
     method, path = random.choice(known)
     path = path.replace(ID, random.choice((ID, ID, AUDIT, quote(text(random)[:200].encode(errors="replace"), safe=""))))
     if random.random() < 0.05:
@@ -120,12 +120,12 @@ def test_no_request_to_the_api_is_a_mistake_of_ours(api, requests: int) -> None:
         answered[answer["statusCode"]] += 1
 
     assert sum(answered.values()) == requests
-    # What is good gets through, and what is not is refused for each of its reasons: else nothing was tried.
+    # Valid requests succeed, and invalid ones are refused for each reason. Otherwise the test would prove nothing.
     assert {200, 401, 403, 404, 415, 422} <= {*answered}, answered
 
 
 def slack_body(random: Random, trigger: int) -> bytes:
-    """What Slack might send, with something wrong in it most often: a press, a form, a command."""
+    """Return a random press, form or command as Slack sends it, usually with an error in it."""
     who = {
         "user": {"id": "U0JANE", "team_id": "T0TEAM"},
         "team": {"id": "T0TEAM"},
@@ -183,7 +183,7 @@ def test_no_request_to_slacks_endpoint_is_a_mistake_of_ours(endpoint: Endpoint, 
         answer = endpoint.event(json.loads(json.dumps(event)))
         assert answer["statusCode"] < 500, (seed, event, answer)
         answered[answer["statusCode"]] += 1
-        # What was handed over, the other function reads, whatever it makes of it.
+        # The other function must be able to read each task.
         tasks, endpoint.background = endpoint.background, []
         for task in tasks:
             endpoint.function("answer").EVENT.validate_json(task)

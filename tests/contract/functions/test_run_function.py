@@ -1,4 +1,4 @@
-"""RunFunction as the schedule calls it, on a table, a bucket and a state machine of moto's."""
+"""RunFunction as the schedule calls it, on moto's table, bucket and state machine."""
 
 import importlib.util
 import json
@@ -54,7 +54,7 @@ tag = "Job"
 
 
 class Deployed:
-    """What the template makes of it. Nobody has approved anything."""
+    """The resources that the template creates for RunFunction. No finding is approved."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.patch = patch
@@ -97,7 +97,7 @@ class Deployed:
         return sorted(one["name"] for one in self.states.list_executions(stateMachineArn=MACHINE)["executions"])
 
     def call(self, event: Any = None) -> Any:
-        """A cold start and a call."""
+        """Load the function and call it."""
         spec = importlib.util.spec_from_file_location("run_function", ROOT / "functions/run/app.py")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)

@@ -1,4 +1,4 @@
-"""Whole scans as neighbours: at the policy's pace, within its ceiling, and by what the service's scans share."""
+"""Whole scans respect the policy's rate and spending limits, and their share of the limits of the service."""
 
 from collections import Counter
 from dataclasses import replace
@@ -95,9 +95,8 @@ def test_every_call_of_a_scan_keeps_the_rate_limit_of_the_policy(demo, monkeypat
         monkeypatch.delenv(name, raising=False)
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "dummy")
-    monkeypatch.setenv(
-        "AWS_ENDPOINT_URL", demo.sim.url
-    )  # as AWS itself is reached, not as what is known to be simulated
+    # Unlike a simulator's endpoint, this one counts as AWS itself.
+    monkeypatch.setenv("AWS_ENDPOINT_URL", demo.sim.url)
     meter = CallMeter()
     rules = policy(calls_per_second={"elasticfilesystem": 3}, datapoints_per_second=70_000)
     done = wired(AwsSession(meter=meter), meter, rules, share=lambda: 0.5).run([TOKYO], NOW)

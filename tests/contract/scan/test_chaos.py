@@ -1,4 +1,4 @@
-"""Scans while calls fail at random: the same findings, or a scan that says what is missing (docs/chaos.md: all 200)."""
+"""Scans while calls fail at random: the same findings, or a report of what is missing (docs/chaos.md: all 200)."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -23,7 +23,7 @@ from support.chaos import HASTY, KINDS, NOW, PAGE_ITEMS, PAGE_POINTS, SCANS, Cha
 
 SAMPLE = range(0, SCANS, 6)
 SLICE = (6, 56, 63)
-"""Scans that together have every kind of fault; the others are slow."""
+"""Scans that together include every kind of fault. The others are slow."""
 ANY = ("garbage", "html", "empty", "type", "missing", "null")
 
 
@@ -74,7 +74,7 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_must_not_be_is_seen(storm: Chaos, wrong: str) -> None:
-    """A judge that lets everything pass would pass every scan."""
+    """Without this check, a judge that accepts everything would pass."""
     (target,) = storm.healthy.targets
     one = next(f for f in target.findings if f.confidence == "medium" and f.monthly_savings_usd and f.resource.tags)
     changed, optional, says = WRONG[wrong](one)
@@ -106,7 +106,7 @@ def read(account: Any) -> Callable[..., tuple[dict[tuple[type[Record], str], Rec
         if fault:
             account.sim.faults.malformed(**fault)
         fleet, gaps = AwsInventory(account.session).read(account.target, {*READERS}, set())
-        # The packaged snapshot of an instance type says the same, and that it is one.
+        # A packaged instance type is equal, except for its source.
         records = (
             replace(one, source="") if isinstance(one, InstanceType) else one
             for kind in READERS
@@ -150,11 +150,11 @@ def test_a_series_is_what_it_is_or_it_failed(account: Any, how: str) -> None:
     for seed in range(6):
         account.sim.faults.malformed("cloudwatch:GetMetricData", how, seed=seed)
         for call, true in zip(calls, truth, strict=True):
-            # A new one each time, which has not given up.
+            # A new reader each time, because a reader stops asking after failures.
             answer = CloudWatchMetrics(account.session, account.target, account.meter).fetch(call)
             assert {*answer.series} | {*answer.failed} == {*call.queries}
             for query, series in answer.series.items():
                 assert series.values.tobytes() == true[query].values.tobytes(), (query, seed)
             failed += bool(answer.failed)
-    # Results of another order, and one more that was not asked for, change nothing.
+    # Results in another order, or an additional result, change nothing.
     assert bool(failed) == (how not in ("unordered", "unasked"))

@@ -1,4 +1,4 @@
-"""Regions that are disabled, also by a service control policy: few calls, one report, and no finding resolved."""
+"""Regions that are disabled, or denied by a service control policy: few calls, one report, and no finding resolved."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -74,7 +74,7 @@ def test_a_disabled_region_is_reported_once_and_costs_only_its_listing_calls(acc
     )
     assert (
         account.sim.calls.items() - {("fsx:DescribeVolumes", 1)} == LISTINGS.items()
-    )  # asked, as file systems were denied
+    )  # called because file systems were denied
     doc = document(done)
     jsonschema.validate(doc, schema())
     here = {"account": account.target.account, "region": account.target.region, "complete": True, "closed": True}
@@ -124,7 +124,7 @@ def test_a_region_that_is_not_enabled_is_one_required_gap(account: Any) -> None:
     assert "leave it out (" in target.gaps[0].reason
     assert (
         account.sim.calls.items() - {("fsx:DescribeVolumes", 1)} == LISTINGS.items()
-    )  # asked, as file systems were denied
+    )  # called because file systems were denied
 
 
 def test_findings_of_a_disabled_region_stay_open_and_are_resolved_once_they_are_gone(
@@ -151,7 +151,7 @@ def test_findings_of_a_disabled_region_stay_open_and_are_resolved_once_they_are_
 
 
 def test_a_clean_up_in_a_disabled_region_cannot_check_the_resource() -> None:
-    """Not even where the finding is said to be gone."""
+    """A scan of the region without a finding does not prove that the finding is resolved."""
     place = SimpleNamespace(
         account="123456789012", region="eu-south-1", type="ebs-volume", arn="arn:aws:ec2:r:1:volume/v", id="v"
     )

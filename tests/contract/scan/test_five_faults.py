@@ -1,4 +1,4 @@
-"""The five faults in which Cloud Custodian goes wrong, played to Slackwater in small (docs/faults.md: to both)."""
+"""The five faults that Cloud Custodian does not handle, with few resources (docs/faults.md compares both tools)."""
 
 from pathlib import Path
 
@@ -93,7 +93,7 @@ def test_what_slack_refuses_is_kept_and_sent_again(fault, monkeypatch) -> None:
     right(refused_by_slack(fault))
 
 
-# -- The measure itself: it sees what Custodian leaves behind
+# -- The measurement detects what Custodian leaves behind
 
 
 def test_the_measure_counts_what_is_going_as_gone() -> None:

@@ -1,4 +1,4 @@
-"""Partitions of AWS: their ARNs, their endpoints, and prices that nobody there says in dollars."""
+"""AWS partitions: their ARNs, their endpoints, and missing prices in dollars."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ def fleet() -> Fleet:
 
 
 def moved(value: Any, region: str) -> Any:
-    """The same things in another region."""
+    """Return the same resources in another region."""
     if isinstance(value, str):
         return value.replace("arn:aws:", f"arn:{ELSEWHERE[region]}:").replace(WAS, region)
     if isinstance(value, Mapping):
@@ -80,7 +80,7 @@ def test_an_account_of_a_partition_is_audited_in_its_own_words(
     assert {one["detector"].split("-")[0] for one in doc["findings"]} == {"efs", "ebs", "ec2", "fsx"}
     assert {finding["resource"]["arn"].split(":")[1] for finding in doc["findings"]} == {partition}
     assert not re.search(r"arn:aws:|console\.aws\.amazon\.com", dump(doc) + render_report(doc))
-    # No price is made up from another partition's, and nobody is asked for one.
+    # Slackwater neither uses another partition's prices nor requests any.
     wasteful = [finding for finding in doc["findings"] if finding["kind"] == "waste"]
     assert wasteful
     assert all(finding["price_basis"] == [] for finding in wasteful)
@@ -155,7 +155,7 @@ def test_an_unknown_region_counts_as_one_of_the_largest_partition() -> None:
     assert session.partition_of("eu-south-9") == "aws"
 
 
-# --- What is written down ---------------------------------------------------------------------------------------------
+# --- Source files -----------------------------------------------------------------------------------------------------
 
 PRODUCT = ("layers", "functions", "cli", "statemachines", "simulator")
 WRITTEN = frozenset({".py", ".yaml", ".j2", ".js", ".css", ".json", ".toml", ".md"})
@@ -163,11 +163,14 @@ OF_ONE_PARTITION = re.compile(
     r"arn:aws:|console\.(?:aws\.amazon|amazonaws)|\.amazonaws\.com\b(?!\.cn)|signin\.aws\.amazon"
 )
 EXAMPLES = re.compile(r'arn="arn:aws:|arn=f"arn:aws:')
-"""Resources of detectors' worked cases."""
+"""Resources of the detectors' worked cases."""
 OWNERS = re.compile(r"(drs|eks)\.amazonaws\.com")
-"""Tag keys and principals by which AWS's services mark what they manage: the same in every partition."""
+"""Tag keys and principals with which AWS services mark resources that they manage.
+
+All partitions have the same ones.
+"""
 ALLOWED = (
-    # Service principals are the same in all partitions, as are the sources of events.
+    # Service principals and event sources are the same in all partitions.
     (
         "template",
         re.compile(

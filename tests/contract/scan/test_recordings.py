@@ -1,4 +1,4 @@
-"""Recordings of simulated fleets are replayed: they find what they found, without AWS, and hold no name."""
+"""Recordings of simulated fleets replay to the same findings without AWS, and contain no names."""
 
 import gzip
 import json
@@ -19,14 +19,14 @@ VOCABULARY = " ".join(field.name for kind in KINDS.values() for field in fields(
 
 
 def names_of(fleet: Fleet) -> set[str]:
-    """Every string of six characters or more by which somebody would know the account, its resources or its people."""
+    """Return every string of six characters or more that identifies the account, its resources or its people."""
     found = {fleet.account}
     for some in (fleet.volumes, fleet.instances, fleet.efs, fleet.fsx, fleet.fsx_volumes):
         for one in some:
             found |= {one.id, *(one.tags or {}).values()}
     for volume in fleet.fsx_volumes:
         found |= {volume.path, volume.name, *(export.clients for export in volume.exports)}
-    # A tag may have a word as its value that is part of a name of ours, such as "monitoring".
+    # A tag's value can be a word of our own field names, such as "monitoring".
     return {text for text in found if len(text) >= 6 and text not in VOCABULARY}
 
 
@@ -50,7 +50,7 @@ def test_a_recording_is_small_and_holds_no_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", KEPT)
 def test_a_replay_finds_what_was_found(name: str) -> None:
-    """What a detector reads beyond the recording is unknown, not different. `tools/recordings.py` records it anew."""
+    """If a detector reads more than was recorded, its check is inconclusive. `tools/recordings.py` records again."""
     file = FOLDER / f"{name}.recording"
     scans = replayed(file)
     beyond = {
@@ -104,7 +104,7 @@ def test_a_detector_that_reads_beyond_the_recorded_time_is_inconclusive_and_repo
 
 @pytest.mark.slow
 def test_a_scan_and_its_replay_say_the_same(tmp_path: Path) -> None:
-    """To the last number: only names differ, and the words that hold them."""
+    """All numbers are equal. Only names, and the texts that contain them, differ."""
     fleet, policy = FLEETS["demo"]
     file = tmp_path / "demo.recording"
     live, again = record(fleet(), policy, file), replayed(file)

@@ -1,4 +1,4 @@
-"""A target that is judged part by part: what is found, and what is not known, is what the whole of it says."""
+"""Scanning a target in chunks gives the same findings and inconclusive checks as scanning it whole."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
 
 
 def auditing(account: Any, part_records: int | None = None) -> Audit:
-    """Of an account, by all detectors; a new session, so that its meter is its own."""
+    """Return the audit use case for an account, with all detectors. A new session gives it its own call meter."""
     meter = CallMeter()
     session = AwsSession(meter=meter, endpoint=Endpoint(account.sim.url, "AKIADUMMY", "dummy"))
     return audit(
@@ -40,7 +40,7 @@ def auditing(account: Any, part_records: int | None = None) -> Audit:
 
 
 def content(doc: ScanDocument) -> dict[str, Any]:
-    """All that is said, without what it took and in which order questions are told."""
+    """Return a document's content without its usage, and with the order of inconclusive checks removed."""
     lists = {
         name: sorted(
             (one["detector"], one["resource"]["id"], one["reason"])
@@ -75,7 +75,7 @@ def test_in_parts_it_says_what_the_whole_says_and_counts_what_it_asked(account: 
     assert whole["scan"]["usage"]["metrics_requested"] == use_case.meter.metrics_requested()
     assert whole["scan"]["usage"]["api_calls"] == dict(sorted(use_case.meter.api_calls().items()))
     listing = {action for action in whole["scan"]["usage"]["api_calls"] if ":Describe" in action or ":List" in action}
-    for action in listing:  # once, however many parts there are
+    for action in listing:  # once, however many chunks there are
         assert whole["scan"]["usage"]["api_calls"][action] == account.whole["scan"]["usage"]["api_calls"][action]
 
 

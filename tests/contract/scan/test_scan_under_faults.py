@@ -1,4 +1,4 @@
-"""Whole scans against an account that misbehaves: the same findings, or the scan says that it is incomplete."""
+"""Whole scans against a failing account: the same findings, or the scan is reported as incomplete."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -62,7 +62,7 @@ def healthy(fleet: Fleet) -> Scan:
         return scan(SimpleNamespace(session=session, meter=meter, target=Target(fleet.account, fleet.regions[0])))
 
 
-@pytest.mark.slow  # the five faults have a quick test of the same with fewer resources
+@pytest.mark.slow  # the test of the five faults is a quick version of this one
 def test_a_cloudwatch_of_two_calls_a_second_gives_the_same_findings(demo: Any, healthy: Scan) -> None:
     demo.sim.faults.throttle("cloudwatch:GetMetricData", per_second=2)
     throttled = scan(demo)
@@ -104,7 +104,7 @@ def test_what_cannot_be_read_is_a_named_gap_and_nothing_is_made_up(
 
     assert not done.complete
     assert what in {gap.what for target in done.targets for gap in target.gaps if not gap.optional}
-    # Where the stronger detector cannot judge, what it would have told of is said by the weaker: as true as before.
+    # If the stronger detector cannot judge, the weaker one reports the issue, which is equally true.
     assert {one for one in found(done) if one[:2] not in suppressed(healthy)} <= found(healthy)
     assert found(healthy) - found(done)
 
@@ -115,7 +115,7 @@ def test_what_cannot_be_read_is_a_named_gap_and_nothing_is_made_up(
     [
         ("pricing:GetProducts", set()),
         pytest.param("cloudtrail:LookupEvents", set(), marks=pytest.mark.slow),
-        ("cloudwatch:ListMetrics", {"ebs-surplus-size"}),  # only an agent tells how full a file system is
+        ("cloudwatch:ListMetrics", {"ebs-surplus-size"}),  # only an agent reports how full a file system is
         pytest.param("compute-optimizer:GetEnrollmentStatus", set(), marks=pytest.mark.slow),
     ],
 )
@@ -129,7 +129,7 @@ def test_an_optional_source_that_is_denied_loses_no_finding_that_another_can_sho
     assert [(gap.what, gap.optional) for target in done.targets for gap in target.gaps] == [(action, True)]
     before, after = ({one[:2] for one in found(scan)} for scan in (healthy, done))
     assert {one for one in before if one[0] not in blind} <= after
-    # Without prices nobody can tell that a change would cost more: the finding is shown, and says so.
+    # Without prices Slackwater cannot know that a change costs more. It shows the finding with a caveat.
     more = [f for target in done.targets for f in target.findings if (f.detector, f.resource.id) in after - before]
     assert all(one.monthly_savings_usd is None and "no price is known" in " ".join(one.caveats) for one in more)
     assert not more or action == "pricing:GetProducts"

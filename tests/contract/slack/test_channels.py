@@ -1,4 +1,4 @@
-"""Slack's channels, by bot and by webhook, against a server that answers as Slack does, and their secret."""
+"""Slack channels by bot and by webhook, against a server that behaves like Slack, and the secret for them."""
 
 import logging
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def messages(slack: SlackServer, channel: str = "C0DEFAULT") -> list[Posted]:
     return slack.channels[channel].messages
 
 
-# -- By bot
+# -- Send as a bot
 
 
 def test_a_bot_posts_what_people_see_and_the_id_that_they_do_not(slack, bot) -> None:
@@ -127,7 +127,7 @@ def test_a_busy_channel_says_when_to_come_again(slack, bot, fault, seconds) -> N
         bot.send(POST, None)
 
     assert caught.value.retry_after_s == seconds
-    assert len(slack.calls) == 1  # slack_sdk has not tried again by itself
+    assert len(slack.calls) == 1  # slack_sdk does not retry by itself
     assert messages(slack) == []
 
 
@@ -179,7 +179,7 @@ def test_if_nothing_listens_the_delivery_is_unknown(slack) -> None:
         BotChannel("xoxb-1", base_url="http://127.0.0.1:1/api/", timeout_s=TIMEOUT_S).send(POST, None)
 
 
-# -- Looking for it
+# -- Find a post
 
 
 def chatter(slack: SlackServer, count: int, thread: Sent | None = None) -> None:
@@ -286,7 +286,7 @@ def test_more_without_a_way_to_it_is_not_the_end(slack, bot, monkeypatch) -> Non
         bot.find(POST, None)
 
 
-# -- Changing it, and asking back
+# -- Update a post, and read it back
 
 
 def test_a_message_is_changed_and_still_found(slack, bot) -> None:
@@ -318,7 +318,7 @@ def test_any_other_method_answers_with_its_headers(slack, bot) -> None:
         bot.call("conversations.info", channel="C0NOWHERE")
 
 
-# -- By webhook
+# -- Send by webhook
 
 
 def test_a_webhook_posts_to_an_unknown_channel(slack, webhook) -> None:
@@ -400,7 +400,7 @@ def test_only_the_person_who_pressed_sees_the_answer(slack) -> None:
         respond(slack.response_url("one"), POST.message)
 
 
-# -- Nothing of it is told
+# -- Secrets stay secret
 
 
 @pytest.mark.parametrize("fault", [None, *UNKNOWN, Fault("busy"), Fault("refused", error="is_archived")])
@@ -473,7 +473,7 @@ ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:slackwater-AbCdEf"
 
 
 class Manager:
-    """Secrets Manager, which is asked for one secret."""
+    """A Secrets Manager with fixed answers for one secret."""
 
     home = "ap-northeast-1"
 

@@ -1,7 +1,7 @@
-"""People see each digest of 30 or 200 audits once, though every third call fails and the Lambda is killed in between.
+"""People see each digest of 30 or 200 audits once, although calls fail and the Lambda is killed between calls.
 
-The server behaves as Slack does, and misbehaves (tests/support/slack_server.py); the clock is ours. Audits end while
-others still deliver, and two runs may be at the same posts at once.
+A third of the calls fail. The server behaves and fails like Slack (tests/support/slack_server.py). The tests control
+the clock. Audits end while others still deliver, and two runs can send the same posts at once.
 """
 
 import random
@@ -20,7 +20,7 @@ from support.slack_world import MemoryOutbox, World, entry, sighting
 ALL = 200
 AUDITS = pytest.mark.parametrize("audits", [30, pytest.param(ALL, marks=pytest.mark.slow)])
 """The number of audits whose digests are sent. With ALL, every fault and every kill must happen several times."""
-TIMEOUT_S = 0.1  # of real time: a busy machine takes longer than one would think
+TIMEOUT_S = 0.1  # real time; must allow for a busy machine
 
 POLICY = """
 [slack]
@@ -53,11 +53,11 @@ FAULTS = [
     Fault("cut", after=True),
 ]
 OF_A_WEBHOOK = [fault for fault in FAULTS if fault.kind not in {"refused", "garbled"}]
-"""A webhook's answer is a word; what it refuses is refused for good."""
+"""A webhook answers with one word, and its refusals are final."""
 
 
 class Killed(BaseException):
-    """The Lambda is no more: nothing may catch it."""
+    """The Lambda was killed. Nothing catches this."""
 
 
 @dataclass
@@ -91,7 +91,7 @@ class Fate:
 
 @dataclass
 class Mortal:
-    """An outbox or a channel, around whose every call there is fate."""
+    """An outbox or a channel. `fate` decides what happens before and after each call of it."""
 
     of: object
     fate: Fate
@@ -112,7 +112,7 @@ class Mortal:
 
 
 def audited(world: World, number: int, rng: random.Random) -> str:
-    """Another audit, which found so much or so little."""
+    """End another audit, with a random number of findings."""
     owners = [None, "storage", "nobody"]
     seen = [
         sighting(f"f-{number}-{one}", usd=f"{rng.randint(1, 900)}", owner=rng.choice(owners))
@@ -123,7 +123,7 @@ def audited(world: World, number: int, rng: random.Random) -> str:
 
 
 def expected(world: World, audit_ids: list[str]) -> list[Post]:
-    """What an outbox that nothing happens to would hold."""
+    """Return the posts that an undisturbed outbox would hold."""
 
     class Sends:
         can_read = world.channel.can_read
@@ -143,7 +143,7 @@ def expected(world: World, audit_ids: list[str]) -> list[Post]:
 
 @dataclass
 class Run:
-    """A number of audits. Each notifies until nothing waits, and new ones end while others still notify."""
+    """Several audits. Each notifies until no post waits. New ones end while others still notify."""
 
     world: World
     seed: int
@@ -173,7 +173,7 @@ class Run:
         self.turns[audit_id] += 1
         try:
             notified = self._notify(audit_id)
-        except Killed:  # Step Functions try again, some time later
+        except Killed:  # Step Functions retries some time later
             self.world.clock.sleep(self.random.choice([1, 2, 30, 90]))
             return
         self.troubles += notified.troubles
@@ -189,7 +189,7 @@ class Run:
         return self.world.notifier(outbox=outbox, channel=lambda: channel).notify(audit_id)
 
     def _other(self) -> None:
-        """Another Lambda at the same posts, while this one is between two calls."""
+        """Let another Lambda process the same posts while this one is between two calls."""
         self.troubles += self._notify(self.random.choice(self.live)).troubles
 
 
@@ -201,7 +201,7 @@ def slack(monkeypatch) -> Iterator[SlackServer]:
 
 
 def met(faults: SeededFaults, run: Run, kinds: list[Fault], points: set[str], least: int) -> None:
-    """Faults and kills were there; among ALL audits, every kind of both, and not once only."""
+    """Check that faults and kills happened. With ALL audits, each kind of both must happen several times."""
     assert faults.drawn.total() > 10
     assert run.fate.kills
     if run.audits < ALL:
@@ -219,8 +219,8 @@ def test_with_a_bots_token_every_digest_and_every_thread_is_there_exactly_once_a
     world = World(outbox=MemoryOutbox(behind=True))
     world.channel = BotChannel(slack.bot_token, base_url=slack.url, timeout_s=TIMEOUT_S)
     world.policy(POLICY)
-    slack.clock = lambda: world.clock.now.timestamp() - 4  # behind ours
-    slack.lag_s = 30  # the history does not show a message at once
+    slack.clock = lambda: world.clock.now.timestamp() - 4  # Slack's clock is behind ours
+    slack.lag_s = 30  # the history shows a message late
     slack.faults = faults = SeededFaults(7, 1 / 3, FAULTS)
     run = Run(world, seed=11, audits=audits)
     ended = run.go()
@@ -228,7 +228,7 @@ def test_with_a_bots_token_every_digest_and_every_thread_is_there_exactly_once_a
     posts = expected(world, ended)
     seen = [(channel, message) for channel in slack.channels.values() for message in channel.messages]
     arrived = Counter(message.metadata["event_payload"]["id"] for _, message in seen)
-    assert arrived == Counter(post.id for post in posts)  # none is missing, none is there twice
+    assert arrived == Counter(post.id for post in posts)  # none is missing or duplicated
     by_id = {message.metadata["event_payload"]["id"]: (channel.id, message) for channel, message in seen}
     for post in posts:
         channel, message = by_id[post.id]
@@ -263,7 +263,7 @@ def test_by_webhook_every_digest_is_there_at_least_once(slack, audits: int) -> N
     seen = Counter(message.text for message in slack.channels["C0DEFAULT"].messages)
     assert set(seen) == {post.message.text for post in posts}
     assert len(posts) == audits
-    assert seen.total() > audits + (20 if audits == ALL else 0)  # as the documentation says, some come twice
+    assert seen.total() > audits + (20 if audits == ALL else 0)  # some digests arrive twice, as the documentation says
     assert {post.state for post in world.outbox.posts.values()} == {"sent"}
     assert run.troubles == []
     met(faults, run, OF_A_WEBHOOK, {"record", "write", "send"}, least=5)

@@ -1,6 +1,6 @@
-"""What Slack sends, from the HTTP request to what people see.
+"""Slack requests, from the HTTP request to what people see.
 
-Both functions run on a table and a bucket of moto's, and a server that behaves as Slack does.
+Both functions run on moto's table and bucket, and against a server that behaves like Slack.
 """
 
 import importlib.util
@@ -86,7 +86,7 @@ OPENED = LedgerEntry(
 
 
 class Endpoint:
-    """Both functions, and Slack. What the first hands over waits in `background` until `work` is called."""
+    """Both functions, and Slack. Tasks of the first function wait in `background` until `work` is called."""
 
     def __init__(self, slack: SlackServer, session: AwsSession) -> None:
         self.slack, self.session = slack, session
@@ -107,7 +107,7 @@ class Endpoint:
         return self._functions[name]
 
     def call(self, body: bytes, headers: dict[str, str] | None = None, request_id: str = "1") -> dict[str, Any]:
-        """The answer to a request, signed unless `headers` say otherwise."""
+        """Send a request and return the answer. The request is signed unless `headers` are given."""
         event = {
             "version": "2.0", "headers": signed(SIGNING_SECRET, body, NOW.timestamp()) if headers is None else headers,
             "requestContext": {"requestId": request_id}, "body": body.decode(), "isBase64Encoded": False,
@@ -123,12 +123,12 @@ class Endpoint:
         self.background.append(event)
 
     def work(self) -> list[str]:
-        """What came of everything that was handed over."""
+        """Run all waiting tasks and return their outcomes."""
         tasks, self.background = self.background, []
         return [self.function("answer").handler(json.loads(task), CONTEXT)["said"] for task in tasks]
 
     def press(self, action: str, value: str = ID, user: str = "U0JANE") -> bytes:
-        """A press of a button in the digest, as Slack sends it."""
+        """Return a button press in the digest, as Slack sends it."""
         self._triggers += 1
         chosen = {"selected_option": {"value": value}} if action == "snooze" else {"value": value}
         return interaction({
@@ -143,7 +143,7 @@ class Endpoint:
 
     @property
     def seen(self) -> str:
-        """What the digest says now."""
+        """Return the current content of the digest."""
         return json.dumps(self.slack.channels["C0DEFAULT"].seen()[0].blocks)
 
 
@@ -280,7 +280,7 @@ def test_the_first_of_two_approvals_wins_and_both_people_learn_it(endpoint: Endp
 
 
 def test_a_stop_reaches_the_clean_up_in_the_background(endpoint: Endpoint) -> None:
-    """None has begun here: that is what whoever pressed is told, and whom the policy does not name is told that."""
+    """No clean-up has begun here. A permitted user is told that. A user whom the policy does not name is refused."""
     for user in ("U0JOE", "U0EVE"):
         assert endpoint.call(endpoint.press("stop", ID, user))["statusCode"] == 200
     endpoint.work()
@@ -331,7 +331,7 @@ def test_a_message_that_slack_does_not_change_is_changed_when_lambda_calls_again
     assert len(list(endpoint.findings.ledger(ID))) == 2
 
 
-# -- What is refused
+# -- Refused requests
 
 
 def test_tampered_late_and_unsigned_requests_are_refused_and_counted(
@@ -483,7 +483,7 @@ def test_an_event_is_handed_over_asynchronously(moto_session: AwsSession) -> Non
             background.hand_over('{"why": "ü"}')
 
 
-# -- The start, which people wait for
+# -- Import time, for which users wait
 
 HEAVY = (
     "pydantic",

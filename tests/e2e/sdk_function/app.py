@@ -1,4 +1,4 @@
-"""A function that says what the SDK of its environment reads and writes. It is no part of the product."""
+"""Report what the SDK of the function's environment reads and writes. This function is not part of the product."""
 
 from typing import Any
 
@@ -19,13 +19,13 @@ QUERY = {"Id": "q0", "Expression": "SELECT 1", "Period": 60}
 
 
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
-    """The SDK's versions, and what `event` asks for beside them."""
+    """Return the SDK's versions and what `event` asks for."""
     asked = {"answers": answers, "clients": clients}[event["ask"]]
     return {"boto3": boto3.__version__, "botocore": botocore.__version__, **asked()}
 
 
 def answers() -> dict[str, Any]:
-    """What is read of the answers of FSx, AWS Organizations and CloudWatch."""
+    """Return what Slackwater reads from the answers of FSx, AWS Organizations and CloudWatch."""
     session = AwsSession(meter=CallMeter())
     (system,) = session.client("fsx", session.home).describe_file_systems()["FileSystems"]
     selected = Organization(session).accounts(OrganizationSection(organizational_units=["r-ab12"]))
@@ -43,7 +43,7 @@ def answers() -> dict[str, Any]:
 
 
 def clients() -> dict[str, Any]:
-    """What clients of all services in use can do, in each partition."""
+    """Return the capabilities of the clients of all services in use, in each partition."""
     session, config = Session(), Config(ignore_configured_endpoint_urls=True)
     made = {
         (service, region): session.create_client(service, region, config=config)

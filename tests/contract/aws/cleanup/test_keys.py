@@ -1,4 +1,4 @@
-"""Whether a backup's key can be used, as KMS says."""
+"""Read from KMS whether a backup's key is usable."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What the role that deletes may do is asked of IAM, and what IAM does not say is never taken for allowed."""
+"""Ask IAM what the delete role may do. Treat everything that IAM does not answer as not allowed."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -26,7 +26,7 @@ def there(simulate: Callable[..., Any]) -> Any:
 
 
 class Iam:
-    """A session whose IAM answers, page by page, as it is told."""
+    """A session whose IAM gives fixed answers, page by page."""
 
     home = "ap-northeast-1"
 

@@ -1,4 +1,4 @@
-"""Entering the accounts of an organization by the role that each has, and what is said where that fails."""
+"""Assume the role in each account of an organization, and report where that fails."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ FLEETS = (
 
 @dataclass(frozen=True)
 class Entering:
-    """Simulated accounts, the session of one of them, and its members."""
+    """Simulated accounts, the session of one of them, and the members of its organization."""
 
     sim: Simulator
     own: AwsSession
@@ -141,7 +141,7 @@ def test_what_may_not_be_assumed_is_named_with_what_to_do(enter: Enter, account:
     with pytest.raises(AccessDeniedError) as raised:
         entering.members.session(account)
 
-    shown = reason(raised.value)  # as a gap says it: not the whole of it
+    shown = reason(raised.value)  # as an access error shows it: shortened
     for needed in (account, role, "deploy template-member.yaml", "external id"):
         assert needed in shown
     assert "AccessDenied:" in str(raised.value)
@@ -222,7 +222,7 @@ def test_the_role_is_one_of_the_partition(partition: str) -> None:
 
 
 def test_a_session_of_a_role_may_enter_members_too(enter: Enter) -> None:
-    """A role that a person has assumed already is where the next one begins from."""
+    """The next role can be assumed from a role that a person has already assumed."""
     entering = enter()
     role = replace(ROLE, trusts=(NEWS,))
     sim = entering.sim
@@ -251,6 +251,6 @@ def test_an_organization_is_walked_account_by_account_and_who_is_shut_is_named()
             except AccessDeniedError as error:
                 shut.append((account.id, str(error)[: len("account 123456789012 cannot be entered")]))
 
-    assert len(selected.accounts) == 9  # the management account is one
+    assert len(selected.accounts) == 9  # including the management account
     assert len(selected.left_out) == 3
     assert shut == [(each.id, f"account {each.id} cannot be entered") for each in selected.accounts[-2:]]

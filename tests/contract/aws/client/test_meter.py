@@ -1,4 +1,4 @@
-"""What a scan asked of AWS is counted as AWS counts it."""
+"""A scan's requests are counted as AWS counts them."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""No page is taken for more, or for less, than it is."""
+"""A page of a list is never taken for more or less than it is."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Several things asked at once, each by itself."""
+"""Run several calls at once, each independent of the others."""
 
 import threading
 
@@ -47,7 +47,7 @@ def test_what_came_before_an_error_is_kept_and_hardly_anything_is_asked_after_it
 
     def take():
         for answer in parallel_map(ask, iter(range(1_000)), at_once=4):
-            kept.append(answer)  # noqa: PERF402 -- what extend had before an error is not there
+            kept.append(answer)  # noqa: PERF402 -- extend would drop the answers before an error
 
     with pytest.raises(PermissionError, match="denied"):
         take()

@@ -1,4 +1,4 @@
-"""The lean parsers give what botocore's own parser gives for the same bytes, as far as the inventory reads."""
+"""The lean parsers give the same values as botocore's parser, for everything that the inventory reads."""
 
 import json
 from datetime import UTC, datetime
@@ -55,7 +55,7 @@ def parse(parser, operation, content, status=200):
 
 
 def cut(parsed, wanted):
-    """What is wanted of what botocore parsed."""
+    """Return the wanted part of what botocore parsed."""
     if isinstance(parsed, list):
         return [cut(item, wanted) for item in parsed]
     return {name: cut(parsed[name], below) for name, below in wanted.items() if name in parsed} if wanted else parsed

@@ -1,4 +1,4 @@
-"""How fast AWS is asked: never faster than the pace, slower where it is asked too fast, and no slower than need be."""
+"""Calls never exceed the rate limit. Throttling slows them down, but no more than needed."""
 
 import heapq
 import re
@@ -25,7 +25,7 @@ REGION = "ap-northeast-1"
 
 
 class Time:
-    """A clock that only sleeping moves; `slept` are the waits in seconds."""
+    """A clock that only sleeping moves. `slept` holds the waits in seconds."""
 
     def __init__(self, *, stopped=False):
         self.now, self.slept, self.stopped = 0.0, [], stopped
@@ -43,7 +43,7 @@ def bucket(per_second, time, share=lambda: 1):
 
 
 def sent(of, time, count):
-    """When so many calls went, one after the other."""
+    """Take this many tokens one after the other. Return when each was granted, in seconds."""
     times = []
     for _ in range(count):
         of.take()
@@ -62,7 +62,7 @@ def rate(times):
     throttled=st.sets(st.integers(0, 40)),
 )
 def test_no_window_ever_holds_more_than_its_rate_and_a_burst(per_second, share, gaps, throttled):
-    """Each list is a thread: how long it works before each call. While one waits, the others come."""
+    """Each list in `gaps` is a thread's work before each of its calls, in seconds. Threads call while others wait."""
     time = Time(stopped=True)
     of = bucket(per_second, time, lambda: share)
     due = [(works[0], n, 0) for n, works in enumerate(gaps)]
@@ -200,7 +200,7 @@ def account(simulate):
 
 def test_every_request_waits_for_its_turn_whichever_client_makes_it(account):
     time = Time()
-    account.session.client("fsx", REGION)  # made before it had a pace
+    account.session.client("fsx", REGION)  # created before the session had a rate limit
     account.session.rate_limit = RateLimit({"fsx": 2}, clock=time, sleep=time.sleep)
     for _ in range(6):
         account.session.client("fsx", REGION).describe_file_systems()
@@ -225,7 +225,7 @@ def test_a_service_that_throttles_is_asked_half_as_often_retries_included(accoun
     with pytest.raises(ClientError):
         ask()
     assert account.sim.calls[action] == 3
-    assert time.slept[0] == pytest.approx(1)  # the first retry: one token at half of 2 a second
+    assert time.slept[0] == pytest.approx(1)  # the first retry takes one token, at half of 2 tokens a second
     assert time.slept[1] > 1  # and at a quarter
     account.sim.faults.clear()
     time.slept.clear()
@@ -254,12 +254,12 @@ def test_a_request_is_signed_after_its_turn_has_come(account):
 
 
 def test_every_throttling_code_of_botocore_is_recognized():
-    """Those of its own list that a service here could answer with."""
+    """Some codes of botocore's list are excluded, because no service in use answers with them."""
     from botocore.retries.standard import ThrottledRetryableChecker
 
     others = {
         "BandwidthLimitExceeded",  # S3
-        "LimitExceededException",  # a quota, with most services
+        "LimitExceededException",  # a quota, in most services
         "PriorRequestNotComplete",  # Route 53
         "RequestThrottledException",
         "TransactionInProgressException",  # DynamoDB

@@ -1,4 +1,4 @@
-"""Who asks, where, and what is said when that cannot work."""
+"""Which identity calls AWS, in which region, and what the errors say."""
 
 import os
 import threading
@@ -34,7 +34,7 @@ ROLE_ARN = "arn:aws:iam::210987654321:role/audit"
 
 @pytest.fixture
 def bare(monkeypatch, tmp_path):
-    """An environment that says nothing of AWS."""
+    """Provide an environment without any AWS settings."""
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
@@ -45,7 +45,7 @@ def bare(monkeypatch, tmp_path):
 
 @contextmanager
 def web_page():
-    """Something that answers everything with a page, as a captive portal does."""
+    """Serve a web page for every request, as a captive portal does."""
 
     class Page(BaseHTTPRequestHandler):
         def do_POST(self):
@@ -184,7 +184,7 @@ def test_the_environment_means_what_it_means_to_every_sdk(bare, simulate):
 
 @contextmanager
 def metadata_service():
-    """An EC2 instance without a role; what was asked."""
+    """Serve the metadata of an EC2 instance without a role, and yield the list of requests."""
     asked = []
 
     class Metadata(BaseHTTPRequestHandler):
@@ -295,7 +295,7 @@ def test_throttling_slows_a_client_down_and_what_is_asked_first_gives_up_soon(si
 
 
 def test_where_somebody_waits_an_estimate_ends_before_api_gateway_hangs_up(monkeypatch):
-    """A call may be on its way when the time is up. Before its second attempt, a client waits a second at most."""
+    """A call can be running when the time is up. A client waits at most one second before its second attempt."""
     monkeypatch.delenv("AWS_MAX_ATTEMPTS", raising=False)
     session = AwsSession(meter=CallMeter(), endpoint=Endpoint("http://127.0.0.1:9", "k", "s"), patience=SOMEBODY_WAITS)
     configs = [session.client(service, "us-east-1").meta.config for service in ("ec2", "pricing")]

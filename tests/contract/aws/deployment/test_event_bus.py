@@ -1,4 +1,4 @@
-"""Events to EventBridge: in order, within its limits, and nothing lost in silence."""
+"""Events reach EventBridge in order and within its limits. No lost event goes unnoticed."""
 
 from datetime import UTC, datetime
 
@@ -16,7 +16,7 @@ def event(number: int, bytes_: int = 10) -> Event:
 
 
 class Bus:
-    """An event bus that refuses what it is told to."""
+    """An event bus that refuses chosen events or fails at a chosen call."""
 
     home = "us-east-1"
 

@@ -1,4 +1,4 @@
-"""A role's trust policy, as IAM has it, and what is made of one that cannot be read."""
+"""Read a role's trust policy from IAM, also if it cannot be parsed."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""One bad record never costs its neighbours: answers in botocore's shapes, with members absent, empty or unknown."""
+"""A broken record never affects its neighbours, whichever members of the answer are absent, empty or unknown."""
 
 import json
 import random
@@ -89,7 +89,7 @@ BEFORE: Final = Fleet(
 
 @dataclass(frozen=True)
 class Listing:
-    """An operation that is read: where its items are, what identifies them, and which of them make no record."""
+    """An operation that is read: where its items are, what identifies them, and which items make no record."""
 
     kind: type[Record]
     service: str
@@ -98,11 +98,11 @@ class Listing:
     own: Callable[[int], Mapping[str, Any]]
     id_of: Callable[[int], str]
     read_again: bool = False
-    """Whether a record that cannot be read is read again, by its id."""
+    """Whether an unreadable record is read again by its id."""
     one_each: bool = False
-    """Whether each item is the answer to a call of its own."""
+    """Whether each item is the answer to a separate call."""
     is_of_another: Callable[[Any], bool] = field(default=lambda _: False)
-    """Whether an item, as it is, is of something that is not in the inventory."""
+    """Returns whether an item, as it is now, does not belong to the inventory."""
 
     @property
     def action(self) -> str:
@@ -125,7 +125,7 @@ def dimensions(metric: Any) -> Mapping[Any, Any]:
 
 
 def no_instance(metric: Any) -> bool:
-    """A metric of the agent that is of no instance of the fleet."""
+    """Return whether a metric of the CloudWatch agent belongs to no instance of the fleet."""
     named = dimensions(metric)
     return None not in named and None not in named.values() and not str(named.get("InstanceId")).startswith("i-")
 
@@ -213,7 +213,7 @@ LISTINGS: Final = (
 
 
 def test_every_list_of_the_inventory_is_tried() -> None:
-    """Compute Optimizer's enrollment is one record, and has no neighbours."""
+    """The exception is Compute Optimizer's enrollment: a single record, without neighbours."""
     assert {one.kind for one in LISTINGS} == {*READERS} - {kinds.OptimizerEnrollment}
     assert {one.action for one in LISTINGS} | {"compute-optimizer:GetEnrollmentStatus"} == {
         r.action for r in READERS.values()
@@ -222,7 +222,7 @@ def test_every_list_of_the_inventory_is_tried() -> None:
 
 @dataclass
 class Tally:
-    """What came of the answers to one operation."""
+    """The outcomes of an operation's answers."""
 
     answers: int = 0
     exceptions: list[str] = field(default_factory=list)
@@ -248,7 +248,7 @@ def session() -> AnsweringSession:
 
 @pytest.fixture(scope="module")
 def tallies() -> Iterator[dict[str, Tally]]:
-    """What came of each operation; printed in the end."""
+    """Collect the outcomes by operation, and print them at the end."""
     found: dict[str, Tally] = {}
     yield found
     total = Tally()
@@ -262,7 +262,7 @@ def tallies() -> Iterator[dict[str, Tally]]:
 
 
 class Played:
-    """A listing's items, and what a reader makes of them."""
+    """A listing's items, and the records that a reader makes of them."""
 
     def __init__(self, session: AnsweringSession, listing: Listing) -> None:
         self.session, self.listing = session, listing
@@ -271,14 +271,14 @@ class Played:
         self.items = [whole(self.shape, listing.own(n)) for n in range(NEIGHBOURS + 1)]
         self.truth, self.broken = self.read(self.items, self.items)
         self.own = [self._own(n) for n in range(NEIGHBOURS + 1)]
-        """Of each item the records that are its."""
+        """For each item, the ids of the records that depend on it."""
 
     def _own(self, number: int) -> set[str]:
         others, _ = self.read([None if n == number else one for n, one in enumerate(self.items)], self.items)
         return {key for key, one in self.truth.items() if others.get(key) != one}
 
     def read(self, items: list[Any], again: list[Any]) -> tuple[dict[str, Record], list[UnreadableRecord]]:
-        """The records by id, and those that cannot be read. `again` is what a second look gives."""
+        """Return the records by id, and the unreadable records. `again` is the answer to a second read."""
         listing, ids = self.listing, {self.listing.id_of(n) for n in range(NEIGHBOURS + 1)}
 
         def answer(_: Any, params: Mapping[str, Any]) -> Any:
@@ -298,7 +298,7 @@ class Played:
 
 
 def tried(played: Played, number: int, tally: Tally) -> None:
-    """One answer: what it comes to is counted."""
+    """Break one item of an answer, read the answer, and count the outcome."""
     chance = random.Random(number)
     bad, heals = chance.randrange(NEIGHBOURS + 1), chance.random() < 0.2
     items = [*played.items]
@@ -307,7 +307,7 @@ def tried(played: Played, number: int, tally: Tally) -> None:
     where = f"{played.listing.name} {number}"
     try:
         found, unreadable = played.read(items, played.items if heals else items)
-    except Exception as error:  # noqa: BLE001 -- it is what is counted
+    except Exception as error:  # noqa: BLE001 -- counts the exceptions
         tally.exceptions.append(f"{where}: {error!r}")
         return
     listing, own = played.listing, played.own[bad]
@@ -332,7 +332,7 @@ def test_a_record_is_read_or_a_gap_and_its_neighbours_are_what_they_are(
     for number in range(TRIES):
         tried(played, number, tally)
     assert not tally.problems, tally.problems[:5]
-    assert tally.gaps or listing.kind is kinds.EfsLifecycle  # which asks for no member
+    assert tally.gaps or listing.kind is kinds.EfsLifecycle  # every member of this answer is optional
 
 
 def metric_query(n: int) -> MetricQuery:
@@ -361,7 +361,7 @@ def test_a_metric_is_read_or_failed_and_its_neighbours_are_what_they_are(
         tally.answers += 1
         try:
             answer = CloudWatchMetrics(session, HERE, CallMeter()).fetch(call)
-        except Exception as error:  # noqa: BLE001 -- it is what is counted
+        except Exception as error:  # noqa: BLE001 -- counts the exceptions
             tally.exceptions.append(repr(error))
             continue
         others = [one for n, one in enumerate(asked) if n != bad]
@@ -393,7 +393,7 @@ RECORD: Final = {
 
 
 def broken_json(value: Any, chance: random.Random, odds: float) -> Any:
-    """The same of JSON that no shape describes."""
+    """Return JSON in which random members are missing, empty or unknown. No shape describes this JSON."""
     if isinstance(value, dict):
         kept = {key: broken_json(one, chance, odds) for key, one in value.items() if chance.random() >= odds / 2}
         return {
@@ -426,7 +426,7 @@ def test_a_price_is_read_or_a_gap_and_its_neighbours_are_what_they_are(
         try:
             prices = PriceList(session, None, date(2026, 11, 23))
             table, gaps = prices.of([STORAGE, IOPS], HERE.region)
-        except Exception as error:  # noqa: BLE001 -- it is what is counted
+        except Exception as error:  # noqa: BLE001 -- counts the exceptions
             tally.exceptions.append(f"{bad}: {error!r}")
             continue
         tally.gaps += len(gaps)
@@ -438,7 +438,7 @@ def test_a_price_is_read_or_a_gap_and_its_neighbours_are_what_they_are(
 
 @pytest.mark.parametrize("asked", [1, 2], ids=["healed", "still broken"])
 def test_a_volume_in_use_on_nothing_is_read_again_by_its_id(session: AnsweringSession, asked: int) -> None:
-    """EC2 is eventually consistent: the attachment of a volume may show after its state."""
+    """EC2 is eventually consistent: a volume's attachment can appear later than its state."""
     listing = LISTINGS[0]
     shape = item_shape(operation("ec2", "DescribeVolumes"), "Volumes")
     good = [whole(shape, listing.own(n)) for n in range(2)]
@@ -464,7 +464,7 @@ def test_a_volume_in_use_on_nothing_is_read_again_by_its_id(session: AnsweringSe
 
 
 def test_a_volume_that_a_filter_does_not_find_again_is_a_gap(session: AnsweringSession) -> None:
-    """EC2 is eventually consistent, so a filter that finds nothing does not say that the volume is gone."""
+    """EC2 is eventually consistent: an empty result of a filter does not prove that the volume is deleted."""
     listing = LISTINGS[0]
     good = whole(item_shape(operation("ec2", "DescribeVolumes"), "Volumes"), listing.own(0))
     session.answer = lambda _, params: {"Volumes": [] if params.get("Filters") else [{**good, "Attachments": []}]}
@@ -474,7 +474,7 @@ def test_a_volume_that_a_filter_does_not_find_again_is_a_gap(session: AnsweringS
 
 
 def test_a_file_system_that_does_not_exist_when_it_is_read_again_is_no_gap(session: AnsweringSession) -> None:
-    """FSx says of an id that it does not exist."""
+    """FSx answers explicitly that an id does not exist."""
     shape = item_shape(operation("fsx", "DescribeFileSystems"), "FileSystems")
 
     def answer(_: Any, params: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""What an account holds is read whole, or the gap is said."""
+"""An account's inventory is read completely, or the access errors are reported."""
 
 import json
 from dataclasses import replace
@@ -553,7 +553,7 @@ def test_history_is_read_no_further_back_than_it_can_matter(simulate):
 
 
 class Dying:
-    """A session whose every resource is being deleted."""
+    """A session in which every resource is being deleted."""
 
     def client(self, service, region):
         return self
@@ -574,7 +574,7 @@ def test_what_is_being_deleted_is_left_out(kind):
 
 
 class ReplayedTrail:
-    """A session whose CloudTrail answers what it is given."""
+    """A session whose CloudTrail gives fixed answers."""
 
     def __init__(self, *events):
         self.events = list(events)
@@ -664,7 +664,7 @@ def test_a_reader_that_breaks_is_a_gap_too(simulate, monkeypatch):
 
 
 def whole_fleet():
-    """The demo's account, and what there is none of in it."""
+    """Return the demo account, and one resource of each kind that it lacks."""
     demo = demo_fleet()
     single = large(mount_targets=(MountTarget(id="fsmt-1", az=ZONE),))
     disk = disk_of("vol-full", demo.instances[0].id)

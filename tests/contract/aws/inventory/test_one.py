@@ -1,4 +1,4 @@
-"""What is read of one resource alone lets a detector say of it what it says of it in the whole account."""
+"""Reading one resource alone gives the same findings for it as reading the whole account."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -30,7 +30,7 @@ DAY: Final = 86_400
 ZONE: Final = "ap-northeast-1a"
 
 type ActorNote = dict[tuple[str, str], tuple[object, ...]]
-"""By detector and resource: finding id, fingerprint and the rest of a finding, or why nobody knows."""
+"""By detector and resource: a finding's id, fingerprint and other fields, or why the check is inconclusive."""
 
 
 def limits(id_: str) -> Any:
@@ -44,7 +44,7 @@ DETECTORS: Final = {
 
 
 def judged(there: Any, inventory: Inventory, enabled: Iterable[Enabled]) -> tuple[ActorNote, dict[str, Resource]]:
-    """What detectors say on an inventory, and the resources in it."""
+    """Return the detectors' results on an inventory, and its resources by id."""
     chosen = list(enabled)
     fleet, gaps = inventory.read(there.target, *kinds_read(chosen))
     assert gaps == []
@@ -110,7 +110,7 @@ WITH_EXAMPLE: Final = {
 
 
 def test_these_detectors_find_something_there(demo: Any) -> None:
-    """Or what follows would show nothing."""
+    """Without these findings, the tests below would prove nothing."""
     assert {detector for (detector, _), what in demo.whole.items() if len(what) > 1} >= WITH_EXAMPLE
 
 
@@ -136,13 +136,13 @@ CALLS: Final = {
     kinds.FsxFileSystem: "fsx:DescribeFileSystems",
     kinds.FsxVolume: "fsx:DescribeVolumes",
 }
-"""The call that reads the records of one resource, by kind. A detector makes each once, of the kinds that it reads."""
+"""The call that reads one resource's records, by kind. A detector makes one call for each kind that it reads."""
 
 MOST_CALLS: Final = 4
-"""Clean-up makes them for each resource, shortly before it deletes or changes it."""
+"""Clean-up makes these calls for each resource shortly before it deletes or changes it."""
 
 AGAIN: Final = {"ebs-surplus-size": {"ec2:DescribeVolumes": 2}}
-"""It reads the other volumes of the instance too."""
+"""The detector also reads the other volumes of the instance."""
 
 
 @pytest.mark.parametrize("detector", DETECTORS)
@@ -156,20 +156,22 @@ def test_a_finding_is_found_again_by_its_own_detector_alone_with_so_few_calls(de
         inventory = OneInventory(demo.session, tracked(demo.resources[id_]))
         alone, read = judged(demo, inventory, [DETECTORS[detector]])
         assert alone[detector, id_] == what
-        if detector != "ebs-surplus-size":  # which disk of an instance is which, its other volumes say
+        # This detector needs the other volumes, to assign the disk metrics to volumes.
+        if detector != "ebs-surplus-size":
             assert read.keys() == {id_}
         calls = demo.sim.calls
-        assert calls.pop("cloudwatch:GetMetricData", 0) <= 5  # three rounds, and two may hold more points than a call
+        # Three rounds, two of which can exceed the data points of one call.
+        assert calls.pop("cloudwatch:GetMetricData", 0) <= 5
         assert calls == expected
         assert sum(calls.values()) <= MOST_CALLS
 
 
-# -- What is gone, and what cannot be read
+# -- Deleted resources, and resources that cannot be read
 
 
 @pytest.fixture
 def resources(demo: Any) -> dict[str, TrackedResource]:
-    """One resource of each kind."""
+    """Return one resource of each kind."""
     return {
         kind.KIND: next(tracked(one) for one in demo.resources.values() if isinstance(one, kind)) for kind in NARROW
     }

@@ -1,4 +1,4 @@
-"""Compute Optimizer is read where an account is enrolled; not to be enrolled is nothing to say, and to be denied is."""
+"""Read Compute Optimizer in enrolled accounts. A missing enrollment is not reported, a denied call is."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -152,7 +152,7 @@ def test_where_there_is_no_volume_nothing_is_asked(simulate: Callable[..., Any])
 
 
 class Replayed:
-    """A session whose Compute Optimizer gives the answers it was given."""
+    """A session whose Compute Optimizer gives fixed answers."""
 
     def __init__(self, *volumes: Any, regions: tuple[str, ...] = (REGION,), **more: Any) -> None:
         self.regions, self.answer = regions, {"volumeRecommendations": list(volumes), **more}

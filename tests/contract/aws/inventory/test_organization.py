@@ -1,4 +1,4 @@
-"""Which accounts an organization has, and what is said where it cannot be known."""
+"""List an organization's accounts, and report where that is impossible."""
 
 import json
 import re
@@ -45,7 +45,7 @@ TREE = Simulated(management=OWN, members=MEMBERS, units=UNITS)
 
 @dataclass(frozen=True)
 class Asked:
-    """A simulated organization, and how many calls were made."""
+    """A simulated organization, whose simulator counts the calls."""
 
     sim: Simulator
     organization: Organization
@@ -220,7 +220,7 @@ def test_throttled_to_the_end_it_is_busy_and_no_shorter_list(ask: Ask) -> None:
 
 
 class Stub:
-    """Organizations with answers of the test's own."""
+    """An AWS Organizations client with fixed answers."""
 
     home = "us-east-1"
 

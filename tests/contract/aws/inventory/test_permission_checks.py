@@ -1,4 +1,4 @@
-"""What `slackwater doctor` asks: each action of a scan once, and every answer told apart."""
+"""`slackwater doctor` checks each action of a scan once, and distinguishes all outcomes."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,7 @@ NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
 REGION = "ap-northeast-1"
 
 ONE_BY_ONE = frozenset({"elasticfilesystem:DescribeLifecycleConfiguration", "elasticfilesystem:DescribeMountTargets"})
-"""What EFS answers of one file system at a time."""
+"""Actions that EFS answers for one file system at a time."""
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_what_is_not_an_answer_is_not_taken_for_one(
 
 
 def stub(resource: type[Record], reads_if_allowed: tuple[type[Record], ...] = ()) -> Any:
-    """A detector that measures nothing."""
+    """Return a detector that reads no metrics."""
     return SimpleNamespace(kind="risk", resource=resource, reads=(), reads_if_allowed=reads_if_allowed, cases=())
 
 

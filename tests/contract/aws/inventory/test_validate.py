@@ -1,4 +1,4 @@
-"""A record that is not of its types is a broken answer; one that is passes as it is."""
+"""A record with wrong types is a broken answer. A valid record is passed on unchanged."""
 
 from dataclasses import fields, replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Metrics: every point where it belongs, silence as silence, and every failure said."""
+"""CloudWatch metrics: points at their times, silence without points, and a report of every failure."""
 
 from array import array
 from concurrent.futures import ThreadPoolExecutor
@@ -200,7 +200,7 @@ def test_requested_data_points_count_against_their_rate_limit(simulate):
     rate_limit = RateLimit(points_per_second=24, clock=lambda: 0.0, sleep=slept.append)
     reader = metrics(simulate(fleet()), rate_limit=rate_limit)
     for _ in range(3):
-        assert reader.fetch(call(query())).series  # a day by the hour
+        assert reader.fetch(call(query())).series  # 24 hourly points
     assert slept == [1, 2]
 
 

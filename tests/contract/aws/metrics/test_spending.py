@@ -1,4 +1,4 @@
-"""The ceiling on what the metrics of an audit cost, over all its scans."""
+"""The spending limit for an audit's metrics, over all its scans."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -171,7 +171,7 @@ def test_what_was_refused_is_not_asked_of_the_table_again(scan, stored, monkeypa
         message = spending.take(500)
         monkeypatch.setattr(stored.client, "update_item", failing()[0])
         assert [spending.take(500), spending.take(700)] == [message, message]
-        assert spending.take(1) == message  # the table fails now, and the wording stays
+        assert spending.take(1) == message  # the table fails now, but the reason stays the same
 
 
 def test_where_the_table_does_not_count_nothing_is_asked_and_the_reason_says_so(scan, stored, monkeypatch) -> None:
@@ -181,7 +181,7 @@ def test_where_the_table_does_not_count_nothing_is_asked_and_the_reason_says_so(
         answers = [spending.take(500), spending.take(1)]
     (message,) = set(answers)
     assert message.startswith("not asked: what the audit has spent on metrics could not be counted (Not allowed")
-    assert left == [0]  # asked once
+    assert left == [0]  # one attempt
 
 
 def test_metrics_that_cannot_be_given_back_are_logged(scan, stored, moto_session, warned, monkeypatch) -> None:
@@ -196,7 +196,7 @@ def test_metrics_that_cannot_be_given_back_are_logged(scan, stored, moto_session
 def test_what_is_given_back_is_sent_once_though_its_answer_is_lost(
     scan, stored, moto_session, warned, monkeypatch
 ) -> None:
-    """Sent again, it would be given back twice, and another scan could pass the ceiling."""
+    """A second request would return the metrics twice, and another scan could exceed the limit."""
     sent, spending = [], scan(25)
     client = spending._once.client("dynamodb", moto_session.home)
 
@@ -223,7 +223,7 @@ def test_threads_of_a_scan_never_ask_more_than_is_counted(scan, stored) -> None:
 
 
 def test_all_audits_of_a_day_stop_at_one_ceiling_and_the_next_day_has_its_own(scan, stored) -> None:
-    """Twenty audits that may spend 0.01 USD each, on a day that may cost 0.05."""
+    """Twenty audits with a limit of 0.01 USD each, on a day with a limit of 0.05 USD."""
     taken = []
     for number in range(20):
         with scan(0.01, f"a{number}", day_usd=0.05) as spending:
@@ -275,10 +275,10 @@ def test_a_day_without_an_answer_of_the_table_does_not_count_as_free(stored, mon
 
 
 def test_an_account_cannot_use_up_what_the_others_need(scan, stored) -> None:
-    """One of four accounts asks first, without end. Each of the others still gets its eighth of the ceiling."""
+    """One of four accounts requests first and without end. Each of the others still gets an eighth of the limit."""
     with scan(0.8, account="greedy", accounts=4) as greedy:
         taken = [greedy.take(500) for _ in range(200)]
-    assert 500 * taken.count(None) == 50_000  # its own share, 10,000, and what all may use together, 40,000
+    assert 500 * taken.count(None) == 50_000  # its own share of 10,000 and the common 40,000
     (why,) = {one for one in taken if one}
     assert why == SPENT.format("0.5", "0.8") + " beside what is kept for other accounts"
     assert HELD_BACK.fullmatch(why)["kept"]
@@ -316,7 +316,7 @@ def test_many_accounts_at_once_never_ask_more_than_the_ceiling(scan, stored, mon
     update, one_at_a_time = DynamoSpending._update, Lock()
 
     def updated(*arguments):
-        with one_at_a_time:  # DynamoDB's updates of an item are atomic, and moto's are not
+        with one_at_a_time:  # DynamoDB updates an item atomically, moto does not
             return update(*arguments)
 
     monkeypatch.setattr(DynamoSpending, "_update", updated)
@@ -335,9 +335,9 @@ def test_many_accounts_at_once_never_ask_more_than_the_ceiling(scan, stored, mon
 
 
 def test_what_a_hundred_audits_in_a_minute_cost_at_most(scan, stored, moto_session) -> None:
-    """Five callers ask for a hundred audits of 25 USD each, the ceiling: 2,500 USD without limits.
+    """Five callers request a hundred audits. Each may spend 25 USD, so without limits they could cost 2,500 USD.
 
-    Whatever ends makes room for the next. The first two spend the day's 50 USD, and nothing starts after that.
+    An audit that ends makes room for the next. The first two spend the day's 50 USD, and nothing starts after that.
     """
     store = DynamoAudits(stored.table, timedelta(days=1), lambda: NOW)
     days = DynamoDays(stored.table)
@@ -359,7 +359,7 @@ def test_what_a_hundred_audits_in_a_minute_cost_at_most(scan, stored, moto_sessi
             store.begin(replace(AUDIT, id=id_, request=AuditRequest(requested_by=f"caller {number % 5}")))
         if number % 10 == 9 and (running := [one for one in admitted if executions[one] == "running"]):
             with scan(rules.most_metrics_usd, running[0], day_usd=rules.most_metrics_usd_per_day) as spending:
-                spending.take(37)  # so that calls do not end at the ceiling exactly
+                spending.take(37)  # so that no call ends exactly at the limit
                 while spending.take(100_000) is None:
                     pass
                 while spending.take(500) is None:

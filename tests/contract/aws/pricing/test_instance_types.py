@@ -1,4 +1,4 @@
-"""The packaged instance types, against figures that the EC2 user guide publishes; and EC2's own over them."""
+"""The packaged instance types match the EC2 user guide's figures. EC2's own descriptions override them."""
 
 import re
 from datetime import timedelta
@@ -82,7 +82,7 @@ def account(simulate):
 
 
 def described(account, *families):
-    """Types by name, and gaps."""
+    """Return the described types by name, and the access errors."""
     found, gaps = DescribedTypes(account.session, Deadline()).of(families, TOKYO)
     return {kind.id: kind for kind in found}, gaps
 
@@ -187,13 +187,13 @@ FAMILIES = sorted(
 
 
 def of_family(family):
-    """Every packaged type of a family. If none is packaged, one of which EC2 publishes only its processors."""
+    """Return a family's packaged types. If there are none, return a type of which EC2 publishes only the vCPUs."""
     bare = {"InstanceType": f"{family}.large", "VCpuInfo": {"DefaultVCpus": 2}}
     return [one for one in TYPES.values() if one.family == family] or [instance_type(bare)]
 
 
 def judged(kind, value):
-    """What all detectors say of an instance of a type and of its volume, if every point of every metric is `value`."""
+    """Return all detectors' results for an instance of a type with its volume, if every metric point is `value`."""
     since = CASE_NOW - timedelta(days=90)
     host = Instance(
         id="i-1", arn="", target=HERE, tags={}, instance_type=kind.id, state="running", launched_at=since,

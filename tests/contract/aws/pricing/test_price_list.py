@@ -1,4 +1,4 @@
-"""Prices: the policy's, else AWS's, else the dated snapshot's; each says where it is from."""
+"""Prices come from the policy, else from AWS, else from the dated snapshot. Each names its source."""
 
 import json
 import re

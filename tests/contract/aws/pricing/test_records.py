@@ -1,4 +1,4 @@
-"""The traps of the price list, one by one: exactly one price is right, and none is guessed."""
+"""The pitfalls of the price list: exactly one price is right, and none is guessed."""
 
 import json
 from decimal import Decimal
@@ -12,7 +12,7 @@ from slackwater.model.price_queries import query_for
 
 
 def record(usage, unit, *tiers, sku="SKU1", family="Storage", service="AmazonEC2", **attributes):
-    """A record as GetProducts gives it: a JSON string, its terms and tiers keyed by generated codes."""
+    """Return a record as GetProducts does: a JSON string whose terms and tiers are keyed by generated codes."""
     dimensions = {
         f"{sku}.JRTCKXETXF.{n}": {
             "rateCode": f"{sku}.JRTCKXETXF.{n}",

@@ -1,4 +1,4 @@
-"""Audits in the template's table: one for an occasion, begun once and ended once."""
+"""Audits in the template's table: one audit per occasion, started once and ended once."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -93,7 +93,7 @@ def test_an_audit_ends_once(store, stored) -> None:
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 50])
 def test_audits_are_listed_the_newest_first_and_no_finding_among_them(store, stored, limit) -> None:
-    seconds = (0, 5, 3, 0.5)  # fractions sort, too
+    seconds = (0, 5, 3, 0.5)  # fractions must sort correctly too
     for number, second in enumerate(seconds):
         assert store.begin(replace(RUNNING, id=f"audit-{number}", started_at=MONDAY + timedelta(seconds=second)))
     assert store.end(replace(ENDED, id="audit-1", started_at=MONDAY + timedelta(seconds=5)))

@@ -1,4 +1,4 @@
-"""Clean-ups in the template's table: one a finding, one a resource at a time, and no write overwrites another."""
+"""Clean-ups in the template's table: one per finding, one at a time per resource, and no write overwrites another."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -309,7 +309,7 @@ def test_holds_and_the_switch_are_in_no_list(store, stored) -> None:
     assert not any("expires_at" in one for one in stored.items())
 
 
-# -- What holds for all
+# -- Rules for all writes
 
 
 def test_the_stop_switch_and_the_count_are_one_item_that_only_its_last_reader_writes(store) -> None:
@@ -325,7 +325,7 @@ def test_the_stop_switch_and_the_count_are_one_item_that_only_its_last_reader_wr
     assert store.control() == second
 
 
-# -- Trouble
+# -- Errors
 
 
 def test_what_cannot_be_read_is_an_error_and_never_taken_for_nothing(store, stored) -> None:
@@ -355,11 +355,11 @@ def test_reads_see_the_last_write(store, stored, monkeypatch) -> None:
     assert [note["RequestItems"]["slackwater"]["ConsistentRead"] for note in asked] == [True] * 3
 
 
-# -- Starting
+# -- Start an execution
 
 
 class Machines:
-    """Step Functions, which answers with an error code, or takes it."""
+    """Step Functions, which answers with an error code or accepts the execution."""
 
     home = "eu-west-1"
 
@@ -407,7 +407,7 @@ def test_one_that_was_started_before_is_fine_and_anything_else_is_an_error() -> 
         StateMachineCleanups(Machines(), "arn:cleanup", None).undo("f-1", "f-1-1-undo-1")
 
 
-# -- Which installation this is
+# -- The installation's id
 
 
 def test_the_first_that_asks_makes_the_installations_id_and_all_others_get_the_same(stored) -> None:
@@ -421,7 +421,7 @@ def test_the_first_that_asks_makes_the_installations_id_and_all_others_get_the_s
 
 def test_where_two_make_it_at_once_the_first_write_counts(stored) -> None:
     class Late(Installation):
-        """Sees nothing at first, as one that looked before the other wrote."""
+        """Reads nothing the first time, as if another process had not written yet."""
 
         looks = 0
 

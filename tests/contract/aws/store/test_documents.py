@@ -1,4 +1,4 @@
-"""Texts in a bucket, and audits set going."""
+"""Store texts in a bucket, and start audits."""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -147,7 +147,7 @@ def test_a_deletion_is_a_version_without_a_size(documents, s3) -> None:
     s3.delete_object(Bucket=BUCKET, Key="a/b.json")
     found = list(documents.versions("a/b.json"))
 
-    # Of one second, S3 alone knows the order; but the newest says so.
+    # Only S3 knows the order of versions of the same second, but it marks the newest.
     assert found[0].size_bytes is None
     assert sorted(version.size_bytes or 0 for version in found) == [0, 0, 2, 3]
 

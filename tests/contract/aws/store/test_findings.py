@@ -1,4 +1,4 @@
-"""Findings in the template's table: what is stored together, who wins, and that every list comes to its end."""
+"""Findings in the template's table: atomic writes, which writer wins, and complete lists."""
 
 import json
 from dataclasses import replace
@@ -69,7 +69,7 @@ def resolve(store: DynamoFindings, id_: str) -> None:
     assert store.write(merged(store.get(id_), None, MONDAY + DAY))
 
 
-# -- Writing
+# -- Write
 
 
 def test_a_finding_and_its_ledger_come_back_as_they_were_stored(store) -> None:
@@ -123,7 +123,7 @@ def test_of_two_writers_one_wins_and_the_ledger_has_each_revision_once(store, or
     put(store, sighting())
     read: dict[str, TrackedFinding] = {}
     won: list[bool] = []
-    for writer in order:  # first it reads, then it writes
+    for writer in order:  # each writer reads first and writes later
         if writer in read:
             won.append(store.write(merged(read[writer], sighting(fingerprint=f"by {writer}"), MONDAY + DAY, writer)))
         else:
@@ -164,7 +164,7 @@ def refused(code: str, reasons: list[str] | None = None) -> ClientError:
 
 
 def fails_first(stored, monkeypatch, operation: str, *errors: ClientError) -> None:
-    """The first calls end so; then it works."""
+    """Let the first calls fail with these errors. Later calls succeed."""
     left, works = list(errors), getattr(stored.client, operation)
 
     def call(**parameters):
@@ -214,7 +214,7 @@ def test_seeing_again_is_tried_again_while_a_transaction_holds_the_finding(store
     assert store.write(merged(store.get("f-1"), sighting(usd="13"), MONDAY + DAY))
 
 
-# -- Reading
+# -- Read
 
 
 def test_a_target_has_what_is_not_resolved_there(store) -> None:
@@ -311,7 +311,7 @@ def test_an_item_that_cannot_be_read_is_named(store, stored) -> None:
 
 
 def ids(store: DynamoFindings, query: FindingQuery) -> list[str]:
-    """All of a list; no page is longer than asked, and none but the last is short."""
+    """Return all ids of a list. Each page but the last must be exactly as long as the limit."""
     found: list[str] = []
     while True:
         page = store.list(query)

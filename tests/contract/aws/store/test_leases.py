@@ -1,4 +1,4 @@
-"""Scans of one account and region that go on at the same time share its pace, and one that died is soon forgotten."""
+"""Concurrent scans of one account and region share its rate limit. A scan that died is soon forgotten."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -41,7 +41,7 @@ def leases(stored, moto_session, wall, warned):
 
 @pytest.fixture
 def asked(stored, monkeypatch):
-    """The names of the calls that the table gets."""
+    """Record the names of the calls to the table."""
     names = []
     make = stored.client._make_api_call
 
@@ -86,7 +86,7 @@ def test_a_dead_scan_counts_for_two_minutes_and_a_running_one_for_as_long_as_it_
     with ExitStack() as stack:
         share = stack.enter_context(leases.hold(TOKYO, "one"))
         died = leases.hold(TOKYO, "died")
-        died.__enter__()  # and nothing more of it
+        died.__enter__()  # the scan dies: it never renews or releases its lease
         for _ in range(3):
             wall.later(RENEWED_AFTER)
             assert share() == 1 / 2

@@ -1,4 +1,4 @@
-"""Cursors of lists outlive an update: a client may be between two pages."""
+"""Cursors of lists stay valid after an update, because a client can be between two pages."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +10,7 @@ from slackwater.aws.store.table import BY_AGE, BY_SAVING
 from slackwater.model.listing import BadCursorError
 
 OLD = "ZjUxMGY5ZWViMWFmYTk4MwowCkZJTkRJTkcjZi0xCjIwMjY"
-"""A cursor from before `Listed` became `IndexQuery`, of the list below."""
+"""A cursor of the list below, from the version in which `IndexQuery` was named `Listed`."""
 
 
 def listed(index: str) -> IndexQuery:

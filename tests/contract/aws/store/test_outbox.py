@@ -1,4 +1,4 @@
-"""The outbox in the template's table, and the one of the tests, by the same measure; then what only the table has."""
+"""The outbox in the template's table and the tests' outbox pass the same tests. Then come tests of the table alone."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,7 @@
-"""Stored documents have format numbers: the current and the previous one are read, others refused with the remedy."""
+"""Stored documents have format numbers.
+
+Slackwater reads the current and the previous one, and refuses others with a fix.
+"""
 
 import json
 from bisect import bisect
@@ -51,7 +54,7 @@ def documents_of(items: Any) -> list[Any]:
     return [one for one in items if "document" in one]
 
 
-# -- What the previous version stored
+# -- Items of the previous version
 
 
 @pytest.mark.parametrize("item", documents_of(AUDIT["items"]), ids=kind)
@@ -105,13 +108,16 @@ def test_the_objects_of_the_previous_version_are_read(documents: S3Documents, s3
     assert json.loads(head)["schema"] == "slackwater.scan/1"
 
 
-# -- What it reads of ours, after a rollback
+# -- What the previous version reads after a rollback
 
 
 @pytest.mark.parametrize("name", logs(1))
 @pytest.mark.parametrize("most_bytes", [cleanup_lists.MOST_BYTES, len("[]")])
 def test_what_is_stored_now_is_readable_for_the_previous_version(monkeypatch, name: str, most_bytes: int) -> None:
-    """By its own shapes. It ignores what it does not know, and drops it when it writes."""
+    """The check uses the previous version's own shapes.
+
+    That version ignores unknown fields, and drops them when it writes.
+    """
     monkeypatch.setattr(cleanup_lists, "MOST_BYTES", most_bytes)
     past = Past(there=None)  # type: ignore[arg-type]
     for entry in logs(1)[name]:
@@ -130,7 +136,7 @@ def test_what_is_stored_now_is_readable_for_the_previous_version(monkeypatch, na
 
 
 def again(cleanup: Cleanup, bucket: Bucket | None = None) -> Any:
-    """The item of a clean-up as it is stored now; without a bucket, as it was before lists were cut short."""
+    """Return the item of a clean-up as it is stored now. Without a bucket, the item has its full lists."""
     memory = MemoryTable()
     assert DynamoCleanups(memory.table, bucket).write(replace(cleanup, revision=1))
     (item,) = [one for (_, sk), one in memory.items.items() if sk == "CLEANUP"]
@@ -138,7 +144,7 @@ def again(cleanup: Cleanup, bucket: Bucket | None = None) -> Any:
 
 
 def test_a_clean_up_that_is_cut_short_stops_the_previous_version_and_keeps_what_it_needs_for_ours() -> None:
-    """The previous version looks for parts that its record does not name, cancels the clean-up, and undoes nothing."""
+    """The previous version requires sub-resources that its record does not name, so it cancels and restores nothing."""
     whole = large(1_000)
     document = json.loads(again(whole, Bucket())["document"]["S"])
 
@@ -162,7 +168,7 @@ def test_a_record_that_is_cut_short_still_says_that_ontap_is_not_restored(memory
     assert store.whole(short) == whole
 
 
-# -- Lists that a record has no room for
+# -- Lists that are too long for a record
 
 
 def large(number: int, id_: str = "f-1") -> Cleanup:
@@ -220,7 +226,7 @@ def test_a_short_clean_up_can_be_changed_and_keeps_its_lists(memory) -> None:
 
 
 def has_room(cleanup: Cleanup) -> bool:
-    """Whether a whole clean-up fits into one item."""
+    """Return whether a clean-up with full lists fits into one item."""
     try:
         return bool(again(cleanup))
     except AwsError:
@@ -228,7 +234,7 @@ def has_room(cleanup: Cleanup) -> bool:
 
 
 def test_a_clean_up_that_an_older_version_left_in_an_item_with_no_room_can_be_stopped_failed_and_undone(memory) -> None:
-    """Such as one of a file system with 420 to 780 access points: every write of it was refused."""
+    """This affected file systems with 420 to 780 access points: DynamoDB refused every write of their clean-up."""
     stored = large(bisect(range(4_000), False, key=lambda number: not has_room(large(number))) - 1)
     item = again(stored)
     memory.items["CLEANUP#f-1", "CLEANUP"] = {name: value for name, value in item.items() if name != "format"}
@@ -312,7 +318,7 @@ def test_a_record_shows_whether_anybody_changed_it_or_stopped_them_all(memory) -
     assert not store.unchanged(replace(cleanup, revision=2))
 
 
-# -- The numbers
+# -- Format numbers
 
 
 @pytest.mark.parametrize(
@@ -359,7 +365,7 @@ def test_one_that_is_two_formats_old_is_refused(monkeypatch) -> None:
 
 
 def stores(memory: MemoryTable) -> dict[str, Callable[[], Any]]:
-    """What reads an item of each kind, by the first there is."""
+    """Return, by kind of item, a function that reads the first item of that kind."""
     first = {sk.partition("#")[0]: pk.partition("#")[2] for pk, sk in memory.items}
     findings = DynamoFindings(memory.table)
     return {

@@ -1,4 +1,4 @@
-"""EBS volumes are looked at, marked, backed up, deleted and changed as EC2 means it, against a simulated account."""
+"""Watch, tag, back up, delete and change EBS volumes by EC2's rules, against a simulated account."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -41,7 +41,7 @@ def world(of) -> World:
 
 
 class Answering:
-    """A session whose EC2 answers as it is told, and remembers what it was asked."""
+    """A session whose EC2 gives fixed answers, and which records the calls."""
 
     def __init__(self, **answers: Any) -> None:
         self.answers, self.asked = answers, []
@@ -149,7 +149,7 @@ def test_changes_that_cannot_be_read_are_no_sign_that_there_are_none(world) -> N
         EbsWatcher(session).look(world.resource)
 
 
-# -- Mark and record
+# -- Tag and record
 
 
 def test_tagging_and_untagging_leaves_other_tags_unchanged(world) -> None:
@@ -327,7 +327,7 @@ def test_what_is_gone_has_nothing_to_back_up(world) -> None:
 def test_a_volume_is_deleted_and_a_second_time_is_fine(world) -> None:
     world.remover.remove(world.resource, world.part)
     assert not world.account.exists(ID)
-    world.remover.remove(world.resource, world.part)  # EC2 is at it, and says that its state is wrong
+    world.remover.remove(world.resource, world.part)  # EC2 is deleting it, and answers IncorrectState
     world.sim.advance(60)
     world.remover.remove(world.resource, world.part)
     assert world.asked == REMOVER_ACTIONS

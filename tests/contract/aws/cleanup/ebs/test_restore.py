@@ -1,4 +1,4 @@
-"""A deleted volume is restored from its snapshot, once, with what it held. The clean-up reports every difference."""
+"""A deleted volume is restored from its snapshot once, with its data. The clean-up reports every difference."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -84,7 +84,7 @@ def test_where_it_is_still_there_and_was_not_to_go_nothing_is_done(world) -> Non
 
 
 def test_where_it_was_to_go_it_is_still_there_only_once_it_was_seen_twice(world) -> None:
-    """EC2 may show for a while what it deleted."""
+    """EC2 can still show a deleted volume for a while."""
     cleanup = world.deleted(world.backed_up())
     world.account.put(VOLUME)
     first = world.restorer.restore(cleanup)

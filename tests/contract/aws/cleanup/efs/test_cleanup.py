@@ -1,4 +1,4 @@
-"""EFS file systems are looked at, marked, taken apart and changed as EFS means it, against a simulated account."""
+"""Watch, tag, delete piece by piece, and change EFS file systems by EFS's rules, against a simulated account."""
 
 import json
 import re
@@ -119,7 +119,7 @@ def test_all_pages_are_read(of) -> None:
     assert len(world.watcher.look(world.resource).parts) == 250 + 2 + 2 + 1
 
 
-# -- Mark and record
+# -- Tag and record
 
 
 def test_the_file_system_and_its_access_points_are_tagged_and_untagged(world) -> None:
@@ -338,7 +338,7 @@ def test_what_efs_would_refuse_is_reported_before_the_request(of, system, to, sa
 
 
 class VirginiaPrices(PackagedPrices):
-    """The packaged prices of us-east-1, for every region: they include Infrequent Access."""
+    """The packaged prices of us-east-1 for every region, because they include Infrequent Access."""
 
     def of(self, items: Any, _region: str) -> Any:
         return super().of(items, "us-east-1")

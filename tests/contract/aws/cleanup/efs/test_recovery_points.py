@@ -1,4 +1,4 @@
-"""Recovery points of EFS file systems are asked for once, known again, and swept away only where they are ours."""
+"""Recovery points of EFS file systems are requested once, recognized later, and swept only if they are Slackwater's."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -172,7 +172,7 @@ WHEN = datetime(2026, 11, 16, tzinfo=UTC)
 
 
 class BackupAnswers:
-    """A session whose AWS Backup answers as it is told."""
+    """A session whose AWS Backup gives fixed answers."""
 
     def __init__(self, job: dict[str, Any], point: dict[str, Any] | None = None) -> None:
         arn = "arn:aws:backup:r:1:recovery-point:p"
@@ -252,7 +252,7 @@ def test_tags_are_read_over_all_pages(world) -> None:
     assert copy.token == "f-1-1-0"
 
 
-# -- Keeping for longer
+# -- Extend the retention
 
 
 def seen(world: World, backup: Any) -> Copy:
@@ -339,7 +339,7 @@ def test_what_hangs_on_a_lifecycle_is_sent_along(world) -> None:
     assert backup_service.updated == {"DeleteAfterDays": 201, "MoveToColdStorageAfterDays": 7}
 
 
-# -- Sweeping
+# -- Sweep
 
 
 def swept(world: World) -> list[Copy]:

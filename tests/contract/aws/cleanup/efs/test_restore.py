@@ -1,4 +1,4 @@
-"""An EFS file system is restored: sub-resources are recreated, deleted data comes back, and nothing is made twice."""
+"""Restoring an EFS file system recreates its sub-resources and its deleted data, and nothing is created twice."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ def world(of) -> World:
 
 
 def without_pending(record):
-    """A record without what is never the same: ids, and ARNs with them."""
+    """Return a record without ids and ARNs, which change with each restore."""
     points = [
         {k: v for k, v in one.items() if k not in {"id", "arn", "client_token"}} for one in record["access_points"]
     ]
@@ -48,7 +48,7 @@ def only_policy(world: World, file_system_id: str = "fs-1") -> dict[str, object]
 
 
 def with_policy(world: World) -> dict[str, object]:
-    """A policy that names the file system and an access point of it."""
+    """Return a policy that names the file system and one of its access points."""
     point = world.arn.replace("file-system/fs-1", "access-point/fsap-1")
     statement = {
         "Effect": "Allow",
@@ -62,7 +62,7 @@ def with_policy(world: World) -> dict[str, object]:
     return policy
 
 
-# -- It is still there
+# -- The file system still exists
 
 
 def test_what_was_taken_off_a_file_system_that_is_there_is_put_back(world) -> None:
@@ -220,7 +220,7 @@ def test_throttling_is_no_refusal(world) -> None:
         world.restorer.restore(cleanup)
 
 
-# -- It is gone
+# -- The file system is deleted
 
 
 def test_a_file_system_that_is_gone_comes_back_from_its_backup_as_it_was(of) -> None:
@@ -324,7 +324,7 @@ def test_answers_that_are_lost_make_nothing_twice(world, action) -> None:
 
 
 def test_dying_after_each_answer_it_restores_once(world) -> None:
-    """What was not stored is asked for again: the job by its token, all else by looking."""
+    """A restore whose state was not stored finds the job by its token, and everything else by reading the account."""
     cleanup = world.undo(world.backed_up())
     world.delete()
     for _ in range(3):
@@ -512,11 +512,11 @@ def test_an_access_point_that_does_not_show_yet_is_no_refusal(world) -> None:
     assert world.restorer.restore(cleanup).state == "running"
 
 
-# -- The tag by which it is known, and not deleted again
+# -- The tag that identifies a restored file system and protects it from clean-up
 
 
 def writes(world: World) -> list[tuple[str, bool]]:
-    """Each call from now on that writes to a file system, and whether what was restored carried the tag before it."""
+    """Record each write to a file system from now on, and whether the restored one carried the tag by then."""
     requests: list[tuple[str, bool]] = []
 
     def count(action: str) -> None:

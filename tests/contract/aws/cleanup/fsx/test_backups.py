@@ -1,4 +1,4 @@
-"""FSx under clean-up, against a simulated account: how it is backed up, and how backups are swept."""
+"""FSx clean-up against a simulated account: making backups and sweeping them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -247,7 +247,7 @@ def test_the_sweeper_sees_backups_of_ours_alone(world: World) -> None:
 
 
 def test_a_backup_of_a_volume_by_an_older_version_is_listed_verified_and_swept(world: World) -> None:
-    """Older versions backed up ONTAP volume by volume."""
+    """Older versions backed up ONTAP file systems volume by volume."""
     resource, client = tracked(ONTAP.id), world.asking.client("fsx", REGION)
     put_on: Any = [{"Key": key, "Value": value} for key, value in tags(resource, OF_DATA).items()]
     made = client.create_backup(VolumeId=DATA.id, ClientRequestToken=OF_DATA.token, Tags=put_on)["Backup"]

@@ -1,4 +1,4 @@
-"""FSx under clean-up (look, mark, record, delete): a simulated account, and answers that it does not give."""
+"""FSx clean-up (watch, tag, record, delete) against a simulated account, and with answers that it never gives."""
 
 import json
 from collections.abc import Iterator
@@ -252,7 +252,7 @@ def test_a_size_that_is_not_there_is_no_size() -> None:
         watcher.look(tracked(ZFS.id))
 
 
-# --- Mark
+# --- Tag --------------------------------------------------------------------------------------------------------------
 
 
 def tags_of(world: World, *ids: str) -> list[dict[str, str]]:
@@ -283,7 +283,7 @@ def test_a_tag_that_was_not_added_is_an_error(world: World) -> None:
 
 
 def tagged_by_an_older_version(world: World) -> list[str]:
-    """Ids of all that an older version marked of an ONTAP file system: itself, its volumes and its machines."""
+    """Tag an ONTAP file system as an older version did: itself, its volumes and its SVMs. Return their ids."""
     ids = [one.id for one in (ONTAP, HOME, WORK, DATA, DEEP, BUILDS)]
     for id_ in ids:
         for key, value in TAGS.items():

@@ -1,4 +1,4 @@
-"""FSx under clean-up, against a simulated account: how what was deleted comes back, and with what in it."""
+"""FSx clean-up against a simulated account: restoring deleted file systems with their data."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,7 +24,7 @@ def described(world: World, id: str) -> Any:
 
 
 def volumes(world: World, id: str) -> dict[str, Any]:
-    """Volumes of a file system by their names."""
+    """Return the volumes of a file system by name."""
     return {one.name: one for one in world.account.fleet.fsx_volumes if one.file_system_id == id}
 
 
@@ -67,7 +67,7 @@ def test_an_openzfs_file_system_that_is_there_is_as_it_was(world: World) -> None
 
 
 def test_one_that_was_asked_to_go_and_shows_is_looked_at_again(world: World) -> None:
-    """FSx may show what it deleted a moment ago."""
+    """FSx can still show a file system that it has just deleted."""
     cleanup = world.begun(ZFS)
     part = SubResource(kind="file-system", id=ZFS.id, arn=cleanup.resource.arn)
     cleanup = removing(cleanup, part)
@@ -120,7 +120,7 @@ def test_an_answer_that_was_lost_makes_nothing_twice(world: World, *, lagging: b
     with pytest.raises(UnreachableError):
         world.restorer.restore(cleanup)
     assert world.asked("CreateFileSystemFromBackup") == 1, "it asks once"
-    if lagging:  # then the token tells, not the tag
+    if lagging:  # FSx then recognizes the second request by its token, as the tag cannot be read yet
         world.sim.faults.lagging("fsx:DescribeFileSystems", times=2)
     restored = world.back(cleanup)
 
@@ -203,7 +203,7 @@ def test_a_file_system_that_was_deleted_while_fsx_made_it_is_reported(world: Wor
     assert second.id != begun.id
 
 
-# --- What is asked for
+# --- What the requests contain ----------------------------------------------------------------------------------------
 
 
 RECORDED: dict[str, Any] = {
