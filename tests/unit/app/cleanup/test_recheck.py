@@ -1,4 +1,4 @@
-"""What the state of a resource has against its clean-up."""
+"""Reasons of a resource's state against its clean-up."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the detector, asked again before a clean-up goes on, has against it."""
+"""Reasons of the detector, run again during a clean-up, against continuing."""
 
 from dataclasses import replace
 from types import SimpleNamespace
