@@ -480,7 +480,7 @@ class Overheard(CallMeter):
 
 @dataclass(frozen=True)
 class Line:
-    """The address of the simulators of all worlds, one after another, and its sessions, which are slow to create."""
+    """The address at which each world's simulator listens in turn, and its sessions, which are slow to create."""
 
     port: int
     meter: Overheard
@@ -490,7 +490,7 @@ class Line:
 
 @cache
 def line() -> Line:
-    """Return the line that all worlds of this process use."""
+    """Return the address and sessions that all worlds of this process share."""
     with socket.socket() as unused_port:
         unused_port.bind(("127.0.0.1", 0))
         port, meter = int(unused_port.getsockname()[1]), Overheard()

@@ -317,7 +317,7 @@ def refused_by_slack(fault: Fault) -> ToolResult:
     )
 
 
-# -- Helpers
+# -- Running the situations
 
 
 def slackwater(home: Path, *arguments: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
@@ -390,7 +390,7 @@ class Turns:
 
 
 def run(there: World, executions: Sequence[Execution], within: timedelta) -> None:
-    """Run all executions in parallel until `within` after the fleet's present."""
+    """Run all executions in parallel until `within` after the fleet's `now`."""
     end = datetime.fromtimestamp(there.account.fleet.now, UTC) + within
     while running := [one for one in executions if one.status == "RUNNING"]:
         first = min(running, key=lambda one: one.clock.due or there.now())

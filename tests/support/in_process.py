@@ -1,9 +1,9 @@
 """Answers botocore's requests to a running simulator in this process, without a socket.
 
 botocore still builds each request and parses each response. Two things are skipped: the network transport, and the
-signature except for the key and its scope, which are all that a simulator reads of it. Both take more than half of the
-CPU time of a test that makes thousands of calls. `make test-all` uses both in all tests (`--over-http`). Tests marked
-`over_http` always use the network transport.
+signature except for the key and its scope, which are all that a simulator reads of it. Together, they take more than
+half of the CPU time of a test that makes thousands of calls. `make test-all` uses both in all tests (`--over-http`).
+Tests marked `over_http` always use the network transport.
 """
 
 from collections.abc import Iterator

@@ -172,7 +172,7 @@ class Session:
 
 
 def line_of(points: Points) -> Line:
-    """Return the line of all worlds, with these access points."""
+    """Return the shared address and sessions, with these access points."""
     patient, once = Session(points, line().patient), Session(points, line().once)
     return replace(line(), patient=patient, once=once)  # type: ignore[arg-type]
 

@@ -283,7 +283,7 @@ class World:
     def audit(
         self, id_: str, *entries: LedgerEntry, gaps: Sequence[Any] = (), waste: Any = None, **changes: Any
     ) -> AuditRecord:
-        """Add an audit that ended now, with the findings that it changed. `waste` is the total of its savings."""
+        """Add an audit that ended now, with the findings that it changed. `waste` has the totals of waste findings."""
         record = replace(
             RECORD, id=id_, policy=self.version, started_at=self.clock.now, finished_at=self.clock.now, **changes
         )

@@ -87,7 +87,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 @pytest.fixture
 def scan(account: Simulator, run: Run) -> Run:
-    """Return a function that runs `scan` in the account's region, as of its present."""
+    """Return a function that runs `scan` in the account's region, as of `NOW`."""
     return lambda *arguments: run("scan", "--region", REGION, "--now", NOW, *arguments)
 
 

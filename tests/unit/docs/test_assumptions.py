@@ -1,4 +1,4 @@
-"""docs/assumptions.md lists every metric that verdicts use, and gives a source for each assumption."""
+"""docs/assumptions.md lists every metric that verdicts use. Each row has a source or says that it is unverified."""
 
 import importlib
 import pkgutil

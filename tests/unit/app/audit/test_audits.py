@@ -890,7 +890,7 @@ def test_batches_are_small_where_there_are_few_targets(targets: int, sizes: set[
 
 
 def test_regions_of_an_account_are_in_different_batches() -> None:
-    """Targets that a batch has no time for are scanned one at a time, so they must not share an account's limits."""
+    """Targets that a batch has no time for are scanned one at a time, so a large account would delay itself."""
     targets = [Target(f"{number:012}", region) for number in range(120) for region in ("eu-west-1", "us-east-1")]
     for batch in batches_of(targets):
         accounts = [task.target.account for task in batch.todo]

@@ -1,4 +1,4 @@
-"""Reasons of people and of the policy against the next step of a clean-up."""
+"""Why people and the policy stop the next step of a clean-up."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

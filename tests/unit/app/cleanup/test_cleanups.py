@@ -361,7 +361,7 @@ def test_what_is_in_the_own_account_is_approved_and_begun() -> None:
     ],
 )
 def test_what_another_service_manages_is_never_begun(tags: dict[str, str], managed_tags: list[str], owner: str) -> None:
-    """This also holds if the policy names the tag only since the audit, so that the approval was still possible."""
+    """This also holds if the tag was added to the policy after the audit, so that an approval was possible."""
     world = World(finding())
     world.tags, world.managed_tags = tags, managed_tags
     approval = world.approve()

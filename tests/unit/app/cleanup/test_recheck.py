@@ -1,4 +1,4 @@
-"""Reasons of a resource's state against its clean-up."""
+"""Why the current state of a resource stops its clean-up."""
 
 from collections.abc import Mapping
 from dataclasses import replace

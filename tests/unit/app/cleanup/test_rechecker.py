@@ -1,4 +1,4 @@
-"""Reasons of the detector, run again during a clean-up, against continuing."""
+"""Why the detector, run again during a clean-up, stops it."""
 
 from dataclasses import replace
 from types import SimpleNamespace

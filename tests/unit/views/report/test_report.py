@@ -69,7 +69,7 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         while self._open and self._open.pop()[0] != tag:
-            pass  # Rows and cells need no end tag
+            pass  # rows and cells need no end tag
 
     def handle_data(self, data: str) -> None:
         if self._open:
@@ -598,7 +598,7 @@ def test_a_day_that_was_not_over_when_it_was_judged_is_no_whole_day(
     series = Series.of(int(over.timestamp()) - 3 * 86_400, 86_400, [96.0, 96.0, 2.0])
     read = Evidence(label="Read", value=96.0, unit="MiB/s", series=series)
     document = scan_json.document(make.scan(make.finding("1.00", evidence=(read,))))
-    del document["scan"]["as_of"]  # Older documents do not have it
+    del document["scan"]["as_of"]  # older documents do not have it
     document["scan"][key] = scan_json.rfc3339(over - timedelta(seconds=early_s))
     shown = Page(render_report(document))
 

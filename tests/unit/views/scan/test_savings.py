@@ -19,7 +19,7 @@ def test_it_is_the_rule_of_the_documents_totals(make, found: list[tuple[int, lis
                 make.finding(
                     id=f"f{number}",
                     resource=make.volume(f"vol-{volume}"),
-                    # A fix without costs does not change anything that is billed.
+                    # A saving of zero means that nothing billed changes.
                     recommendations=tuple(
                         make.recommendation(usd, changes=() if usd == "0.00" else None) for usd in savings
                     ),
