@@ -1,4 +1,4 @@
-"""What tests of every kind share."""
+"""Fixtures and settings for all tests."""
 
 import gc
 from collections.abc import Iterator
@@ -13,24 +13,24 @@ from samcli.yamlhelper import yaml_parse
 from support.effort import THOROUGH
 from support.in_process import answered_in_process, transport
 
-# The objects of thousands of tests stay alive. Looking for garbage among them as often as Python does costs a tenth of
+# The objects of thousands of tests stay alive. With Python's default thresholds, garbage collection takes a tenth of
 # the time.
 gc.set_threshold(50_000, 20, 50)
 
-# How long an example takes says how busy the machine is.
+# The duration of an example depends on the load of the machine, so there is no deadline.
 settings.register_profile("untimed", deadline=None)
 settings.register_profile(THOROUGH, deadline=None)
 settings.load_profile("untimed")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let each request to a simulator go through HTTP."""
+    """Add the option that sends each request to a simulator over HTTP."""
     parser.addoption("--over-http", action="store_true", help="send requests to simulators through sockets")
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _transport(pytestconfig: pytest.Config) -> Iterator[None]:
-    """How requests reach the simulators of this process."""
+    """Answer requests to the simulators in this process, unless `--over-http` is given."""
     with nullcontext() if pytestconfig.getoption("--over-http") else answered_in_process():
         yield
 
@@ -41,14 +41,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Never look for garbage among what stays until the end."""
+    """Exclude the objects that stay alive until the end from garbage collection."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(scope="session")
 def table_properties() -> dict[str, Any]:
-    """What the template says of the table, as far as CreateTable takes it."""
+    """Return the template's properties of the table that CreateTable accepts."""
     template = yaml_parse((Path(__file__).parents[1] / "template.yaml").read_text())
     (declared,) = [one["Properties"] for one in template["Resources"].values() if one["Type"] == "AWS::DynamoDB::Table"]
     return {

@@ -1,8 +1,9 @@
-"""The language of Step Functions, as much of it as is used here, run in this process with a time of its own.
+"""An interpreter for the Amazon States Language of Step Functions, with its own clock, in this process.
 
-What a function raises goes through Retry and Catch by the name of its class, as Lambda reports it. What is no
-`Exception` goes through neither: the worker is dead, and the execution stays where it was. `run` goes on from there,
-and so does an execution that is made from a `checkpoint` of another.
+It supports only what Slackwater's state machines use. Retry and Catch match an exception that a function raises by its
+class name, as Lambda reports it. They do not match exceptions that are not an `Exception`: these simulate a dead
+worker, and the execution stays in its state. Call `run` to continue the execution, or create another execution from its
+`checkpoint`.
 """
 
 import json
@@ -20,11 +21,11 @@ import yaml  # type: ignore[import-untyped]
 ROOT = Path(__file__).parents[2]
 
 MOST_EVENTS = 25_000
-"""Of an execution's history, after which Step Functions ends it."""
+"""Maximum number of events in an execution's history. Step Functions fails the execution above it."""
 MOST_BYTES = 256 * 1024
-"""Of what goes into a state, or comes out of it."""
+"""Maximum size of a state's input or output, in bytes."""
 LONGEST = timedelta(days=365)
-"""That a standard execution may take."""
+"""Maximum duration of a standard execution."""
 
 KNOWN = {
     "Task": {"Resource", "Parameters", "ResultSelector", "ResultPath", "TimeoutSeconds", "Retry", "Catch"},
@@ -47,36 +48,39 @@ KNOWN = {
     "Fail": {"Error", "Cause", "ErrorPath", "CausePath"},
     "Succeed": set(),
 }
-"""The fields that are heeded, beside Type, Comment, Next and End."""
+"""The supported fields of each state type, in addition to Type, Comment, Next and End."""
 
 EVENTS = {"Task": 5, "Pass": 2, "Wait": 2, "Choice": 2, "Map": 4, "Succeed": 2, "Fail": 1}
-"""Events in the history by state; each retry takes three more. Succeed and Fail are with the execution's end."""
+"""History events for each state type. Each retry adds three. Succeed and Fail include the end of the execution."""
 
 type Function = Callable[[Any], Any]
 
 
 class StateError(Exception):
-    """What ends a state: the error's name and cause. Functions raise it for names without a class, `States.Timeout`."""
+    """The name and cause of the error that ends a state.
+
+    Functions raise it for error names that have no Python class, such as `States.Timeout`.
+    """
 
 
 class RuntimeFailure(StateError):
-    """What no Retry and no Catch hears of: a path that leads nowhere, a history that is full."""
+    """An error that no Retry or Catch handles: a path that does not exist, or a full history."""
 
 
 @dataclass
 class Clock:
-    """A time that passes when it is waited for. Whatever has these two may stand in for it."""
+    """A clock that advances only when `wait` is called. Any object with `now` and `wait` can replace it."""
 
     now: datetime = datetime(2026, 11, 16, 9, tzinfo=UTC)
 
     def wait(self, seconds: float) -> None:
-        """Let so much of it pass."""
+        """Advance the clock."""
         self.now += timedelta(seconds=seconds)
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Between two states: the one that comes next, and what goes into it."""
+    """A position between two states: the name of the next state and its input."""
 
     state: str
     data: Any
@@ -84,7 +88,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class Call:
-    """A function's: in which state, with what, and what came of it. `raised` is the error's name."""
+    """A call of a function: its state, payload and answer. `raised` is the name of the error, or None."""
 
     state: str
     function: str
@@ -94,7 +98,7 @@ class Call:
 
 
 def definition(name: str, substitutions: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The one of `statemachines/`; without substitutions `${WatchFunctionArn}` reads "WatchFunction"."""
+    """Return a definition in `statemachines/`. Without substitutions, `${WatchFunctionArn}` becomes "WatchFunction"."""
     text = (ROOT / "statemachines" / f"{name}.asl.yaml").read_text()
 
     def substituted(found: re.Match[str]) -> str:
@@ -105,16 +109,17 @@ def definition(name: str, substitutions: Mapping[str, Any] | None = None) -> dic
 
 @cache
 def parsed(text: str) -> dict[str, Any]:
-    """A state machine's definition, of which nobody changes anything."""
+    """Return the parsed definition of a state machine. It is cached, so callers must not change it."""
     found: dict[str, Any] = yaml.safe_load(text)
     return found
 
 
 @dataclass
 class Execution:
-    """A run of one machine with functions of ours, by their names. `checkpoint` is None once it has ended.
+    """An execution of one state machine, which calls Python functions by name.
 
-    `bucket` holds what a Distributed Map reads, by key. Each of its items is an execution of its own.
+    `checkpoint` is None after the execution has ended. `bucket` holds the objects that a Distributed Map reads, by key.
+    A Distributed Map runs each item in its own execution.
     """
 
     machine: Mapping[str, Any]
@@ -129,10 +134,10 @@ class Execution:
     cause: str | None = None
     output: Any = None
     trace: list[str] = field(default_factory=list)
-    """Every state that was entered."""
+    """The names of all states that were entered, in order."""
     calls: list[Call] = field(default_factory=list)
     waited_s: list[float] = field(default_factory=list)
-    """By Wait states."""
+    """The duration of each wait in a Wait state, in seconds."""
     at_once: int | None = None
     events: int = 1
 
@@ -146,13 +151,13 @@ class Execution:
             self.checkpoint = Checkpoint(self.machine["StartAt"], deepcopy(self.input))
 
     def run(self) -> "Execution":
-        """To the end."""
+        """Run until the execution ends."""
         while self.step():
             pass
         return self
 
     def step(self) -> bool:
-        """One state; whether there is another."""
+        """Run one state, and return whether there is another one."""
         here = self.checkpoint
         if here is None:
             return False
@@ -170,7 +175,7 @@ class Execution:
         return True
 
     def asked(self, function: str) -> list[Any]:
-        """What a function was called with."""
+        """Return the payloads of a function's calls, in order."""
         return [call.payload for call in self.calls if call.function == function]
 
     def _count(self, events: int) -> None:
@@ -236,7 +241,7 @@ class Execution:
                 return self._each(state, here.data) if "ItemsPath" in state else self._map(state, here.data)
 
     def _each(self, state: Mapping[str, Any], data: Any) -> list[Any]:
-        """An inline Map, one item after the other, in the history of this execution. A failed item fails the state."""
+        """Run an inline Map: one item after another, in this execution's history. A failed item fails the state."""
         outputs = []
         for item in self._at(state["ItemsPath"], data):
             given = filled(state["ItemSelector"], data, self.context | {"Map": {"Item": {"Value": item}}})
@@ -246,12 +251,12 @@ class Execution:
             if inside.error is not None:
                 raise StateError(inside.error, inside.cause)
             outputs.append(inside.output)
-        if len(json.dumps(outputs)) > MOST_BYTES:  # also where ResultPath leaves them out
+        if len(json.dumps(outputs)) > MOST_BYTES:  # also limited if ResultPath discards the outputs
             raise RuntimeFailure("States.DataLimitExceeded", "the outputs of a Map")
         return outputs
 
     def _map(self, state: Mapping[str, Any], data: Any) -> dict[str, Any]:
-        """A Distributed Map: every item in an execution with its own history. It tolerates a share of failed items."""
+        """Run a Distributed Map: each item has its own execution and history. A percentage of items may fail."""
         self.at_once = self._at(state["MaxConcurrencyPath"], data)
         items = json.loads(self.bucket[self._filled(state["ItemReader"]["Parameters"], data)["Key"]])
         failed = 0
@@ -310,7 +315,7 @@ class Execution:
 
 
 def at(path: str, data: Any, context: Any) -> Any:
-    """What is there, or what an intrinsic function makes of it; a path that leads nowhere ends the execution."""
+    """Return the value at a path, or the result of an intrinsic function. A missing path ends the execution."""
     if found := re.fullmatch(r"States\.Format\('(.*)', (.*)\)", path):
         return found[1].replace("{}", at(found[2], data, context))
     if found := re.fullmatch(r"States\.StringToJson\('(.*)'\)", path):
@@ -328,7 +333,7 @@ def at(path: str, data: Any, context: Any) -> Any:
 
 
 def filled(shape: Any, data: Any, context: Any) -> Any:
-    """A template with what its paths lead to."""
+    """Return a template with its paths replaced by their values."""
     if not isinstance(shape, dict):
         return shape
     return {
@@ -338,7 +343,7 @@ def filled(shape: Any, data: Any, context: Any) -> Any:
 
 
 def put(data: Any, path: str | None, result: Any) -> Any:
-    """The data with a result where its path says; None throws the result away."""
+    """Return the data with a result stored at a path. If the path is None, the result is discarded."""
     if path is None:
         return data
     if path == "$":
@@ -348,7 +353,7 @@ def put(data: Any, path: str | None, result: Any) -> Any:
 
 
 def rule(state: Mapping[str, Any], kind: str, error: str) -> Mapping[str, Any] | None:
-    """The first of a state's Retry or Catch that is about an error."""
+    """Return a state's first Retry or Catch rule that matches an error; None if no rule matches."""
     return next((one for one in state.get(kind, []) if {error, "States.ALL"} & set(one["ErrorEquals"])), None)
 
 
@@ -362,7 +367,7 @@ TESTS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def met(choice: Mapping[str, Any], data: Any, context: Any) -> bool:
-    """Whether a rule of a Choice is met."""
+    """Return whether a rule of a Choice state matches."""
     if "And" in choice:
         return all(met(one, data, context) for one in choice["And"])
     if "Or" in choice:

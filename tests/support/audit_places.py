@@ -1,4 +1,4 @@
-"""Which audits run, in memory, and limits that go by it."""
+"""The record of running audits, in memory, and audit limits that use it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from slackwater.ports.executions import ExecutionState
 
 @dataclass
 class Places:
-    """This half of an AuditStore; writes are checked as DynamoDB checks them."""
+    """The part of an AuditStore that records running audits. It checks the revision of a write, as DynamoDB does."""
 
     def __post_init__(self) -> None:
         self.places = RunningAudits(since={})
@@ -37,5 +37,5 @@ def limits(
     state: Callable[[str], ExecutionState] = lambda _: "running",
     spent_usd: Callable[[datetime], Decimal] = lambda _: Decimal(0),
 ) -> AuditLimits:
-    """Limits of a store's audits, all of whose executions work."""
+    """Return the limits for the audits of a store. By default, all their executions are running."""
     return AuditLimits(audits=audits, state=state, spent_usd=spent_usd, clock=clock)

@@ -1,6 +1,6 @@
-"""Answers made from botocore's own shapes: whole ones, and the same with members absent, empty or unknown.
+"""AWS responses made from botocore's shapes: complete ones, and ones with members missing, empty or unknown.
 
-They go through the real client: only the connection is replaced, so that our parsers read what AWS would send.
+They pass through the real client. Only the connection is replaced, so Slackwater's parsers read what AWS would send.
 """
 
 import json
@@ -28,7 +28,7 @@ DEEPEST: Final = 6
 
 
 class Empty(Enum):
-    """A scalar that is there and says nothing: null in JSON, an element without text in XML."""
+    """A scalar that is present but has no value: null in JSON, an element without text in XML."""
 
     EMPTY = 0
 
@@ -49,7 +49,7 @@ def _service(service: str) -> Any:
 
 
 def whole(shape: Shape, own: Any = None, name: str = "x", depth: int = 0) -> Any:
-    """A value in which every member is there; `own` says what some of them are."""
+    """Return a value that has every member of a shape. `own` sets the values of some members."""
     if own is not None and shape.type_name != "structure":
         return own
     match shape.type_name:
@@ -81,7 +81,7 @@ def whole(shape: Shape, own: Any = None, name: str = "x", depth: int = 0) -> Any
 
 
 def broken(shape: Shape, value: Any, chance: random.Random, odds: float) -> Any:
-    """The value with members, at any depth, absent, empty or unheard of."""
+    """Return the value with some members, at any depth, missing, empty or unknown. `odds` is their share, 0 to 1."""
     match shape.type_name:
         case "structure":
             made = {}
@@ -147,7 +147,7 @@ def _xml(tag: str, shape: Shape, value: Any) -> str:
 
 
 def body(model: OperationModel, value: Any) -> bytes:
-    """What the service would send."""
+    """Return the response body that the service would send for a value."""
     shape, protocol = model.output_shape, model.service_model.resolved_protocol
     assert shape
     if protocol in ("ec2", "query"):
@@ -159,11 +159,11 @@ def body(model: OperationModel, value: Any) -> bytes:
 
 
 type Answer = Callable[[OperationModel, Mapping[str, Any]], Any]
-"""Given an operation and its parameters, the structure that answers."""
+"""Takes an operation and its parameters, and returns the structure of the response."""
 
 
 class AnsweringSession(AwsSession):
-    """A session whose every request is answered by `answer`. Nothing is sent."""
+    """A session that answers each request with `answer`. It sends nothing."""
 
     def __init__(self) -> None:
         super().__init__(meter=CallMeter(), endpoint=Endpoint("http://127.0.0.1:9", "AKIADUMMY", "dummy"))
@@ -191,7 +191,7 @@ class AnsweringSession(AwsSession):
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Every text in a structure."""
+    """Yield every string in a structure."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -203,13 +203,13 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def placed(path: str, items: list[Any]) -> dict[str, Any]:
-    """An answer with these items where the operation has them; `Reservations.Instances` is a list in a list."""
+    """Return a response with these items at a path. `Reservations.Instances` is a list inside a list."""
     outer, _, inner = path.partition(".")
     return {outer: [{inner: [one]} for one in items] if inner else deepcopy(items)}
 
 
 def item_shape(model: OperationModel, path: str) -> Shape:
-    """The shape of one item."""
+    """Return the shape of one item of the list at a path."""
     shape: Any = model.output_shape
     for name in path.split("."):
         shape = shape.members[name].member

@@ -1,7 +1,7 @@
-"""Scans of the demo account while calls go wrong at random: which faults, and what came of each scan.
+"""Scans of the demo account with random faults: which faults each scan has, and how it ends.
 
-Everything is drawn from a scan's number. Nothing waits: the pauses between attempts are left out, and the requests that
-a scan sent show whether it ends.
+The scan's number seeds all random choices. Nothing waits: retries have no pauses. The number of requests shows whether
+a scan ends.
 """
 
 import random
@@ -29,17 +29,17 @@ from slackwater_simulator.paging import WAYS as PAGING
 NOW: Final = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
 SCANS: Final = 200
 HASTY: Final = Patience(PATIENT.max_attempts, PATIENT.read_timeout_s, retry_mode="standard")
-"""As many attempts as usual, without the pace of the adaptive mode, which waits."""
+"""The usual number of attempts. It does not use the adaptive retry mode, because the rate limit of that mode waits."""
 
 PAGE_ITEMS, PAGE_POINTS = 20, 30_000
-"""So that there are pages: the account would fit on one."""
+"""Small pages, so that there are several. With the usual page sizes, the account fits on one page."""
 
 METRICS: Final = "cloudwatch:GetMetricData"
 PRICES: Final = "pricing:GetProducts"
 ALWAYS: Final = frozenset(
     {"fsx:DescribeVolumes", "ec2:DescribeVolumes", "elasticfilesystem:DescribeFileSystems", METRICS}
 )
-"""What has several pages, and most to lose: drawn more often."""
+"""Actions with several pages and the most data to lose. They are drawn more often."""
 PAGED: Final = ("ec2:DescribeInstances", "fsx:DescribeFileSystems", *sorted(ALWAYS), "cloudtrail:LookupEvents")
 
 type Kind = Literal[
@@ -49,12 +49,12 @@ KINDS: Final[tuple[Kind, ...]] = Kind.__value__.__args__
 CLOCK_CODES: Final[Mapping[str, str]] = {"ec2": "RequestExpired"}
 THROTTLED: Final[Mapping[str, str]] = {"ec2": "RequestLimitExceeded"}
 BLIND: Final[Mapping[str, frozenset[str]]] = {"cloudwatch:ListMetrics": frozenset({"ebs-surplus-size"})}
-"""What no detector can say without an optional source: only an agent tells how full a file system is."""
+"""Detectors that have no findings without an optional source: only an agent reports how full a file system is."""
 
 COUNTED: Final = frozenset({"ec2-network-throttled"})
 """Detectors that read optional metrics, the ENA counters.
 
-A scan counts one that failed with the required ones that failed for the same reason, in one gap.
+If an optional and a required metric fail for the same reason, a scan reports both in one gap.
 """
 
 SURE: Final = ("low", "medium", "high")
@@ -64,7 +64,7 @@ type Verdict = Literal["same", "less sure", "incomplete"]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that goes wrong: what, with which action, and how the simulator is told."""
+    """One fault: its kind, the action that it affects, and how to set it in the simulator."""
 
     kind: Kind
     action: str
@@ -73,7 +73,7 @@ class Fault:
 
     @property
     def way(self) -> str:
-        """The kind, and how where there are several ways."""
+        """Return the kind of the fault, and the variant if the kind has several."""
         how = self.settings.get("how") or (self.settings.get("code") if self.kind == "clock" else None)
         return f"{self.kind}: {how}" if how else self.kind
 
@@ -83,7 +83,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of a scan. `problems` are what must never be; `named` are the actions that its gaps name."""
+    """The result of a scan. `problems` lists broken rules. `named` holds the actions that its gaps name."""
 
     number: int
     faults: tuple[Fault, ...]
@@ -94,10 +94,10 @@ class Outcome:
 
 
 def plan(number: int, actions: list[str]) -> tuple[Fault, ...]:
-    """One to four faults, each of another action and kind."""
+    """Return one to four faults. Each one has a different action and kind."""
     chance = random.Random(number)
     found: dict[str, Fault] = {}
-    # Each kind comes first in its turn, so that none is rare.
+    # The number of the scan selects the first kind, so that each kind occurs often enough.
     kinds = [KINDS[number % len(KINDS)], *chance.choices(KINDS, k=chance.choice((0, 0, 1, 2, 3)))]
     for kind in dict.fromkeys(kinds):
         one = _fault(kind, chance, actions)
@@ -132,7 +132,7 @@ def _fault(kind: Kind, chance: random.Random, actions: list[str]) -> Fault:  # n
             return Fault(kind, chance.choice(PAGED), "paging", {"how": how, "times": times})
         case "clock" if chance.random() < 0.5:
             return _metrics_fault(kind, chance, ("shifted", "outside"), times)
-        case "clock":  # AWS refuses requests if the clock is off by minutes
+        case "clock":  # AWS refuses requests if the clock is wrong by minutes
             code = CLOCK_CODES.get(service, "InvalidSignatureException")
             return Fault(kind, action, "error", {"code": code, "status": 400, "times": times})
         case "points":
@@ -148,11 +148,11 @@ def _metrics_fault(kind: Kind, chance: random.Random, ways: Sequence[str], times
 
 
 class Chaos:
-    """A simulated account, its scan without faults, and scans with them."""
+    """A simulated account, its scan without faults, and its scans with faults."""
 
     def __init__(self, sim: Simulator) -> None:
         self._sim = sim
-        # What the simulator stumbles over itself looks like a dropped connection.
+        # An error inside the simulator looks like a dropped connection.
         self._mistakes: list[BaseException | None] = []
         sim._server.handle_error = lambda *_: self._mistakes.append(sys.exception())  # type: ignore[method-assign]
         self._target = Target(sim.fleet.account, sim.fleet.regions[0])
@@ -162,7 +162,7 @@ class Chaos:
         assert not _gaps(self.healthy)
 
     def outcome(self, number: int) -> Outcome:
-        """One scan with the faults of its number. Whatever it raises, it raises here: nothing of a scan may."""
+        """Run a scan with the faults of its number. Exceptions of the scan are raised: a scan must not raise any."""
         faults = plan(number, self.actions)
         done = self._scan(faults)
         hit = frozenset(fault.action for fault in faults)
@@ -192,13 +192,17 @@ class Chaos:
 
 @contextmanager
 def chaos() -> Iterator[Chaos]:
-    """The demo account, and no pause between attempts."""
+    """Run the demo account, without pauses between attempts."""
     with patch("botocore.endpoint.time", SimpleNamespace(sleep=lambda _: None)), Simulator(demo_fleet()) as sim:
         yield Chaos(sim)
 
 
 def problems_of(healthy: Scan, done: Scan, hit: frozenset[str]) -> Iterator[str]:
-    """What must not be: a gap that names something else, a finding made up, changed or silently lost, a bad saving."""
+    """Yield the broken rules.
+
+    A gap must not name an action without a fault. A finding must not be invented, changed or silently lost, and its
+    saving must not be wrong.
+    """
     gaps = _gaps(done)
     for gap in gaps:
         if gap.what not in hit:
@@ -222,7 +226,7 @@ def problems_of(healthy: Scan, done: Scan, hit: frozenset[str]) -> Iterator[str]
 
 
 def _changed(true: Finding, found: Finding, optional: set[str]) -> Iterator[str]:
-    """How a finding differs from what it is without faults, beyond what it may."""
+    """Yield how a finding differs from the one without faults, except for allowed differences."""
     key = (found.detector, found.resource.id)
     if found.id != true.id or found.resource != true.resource:
         yield f"{key} is another one"

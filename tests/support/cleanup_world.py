@@ -1,4 +1,4 @@
-"""A simulated account with something to clean up, and the clean-up's functions at work on it.
+"""A simulated account with resources to clean up, and the clean-up functions that work on it.
 
 The use cases and adapters are real, the stores are in memory, and the state machine is as deployed.
 """
@@ -131,13 +131,13 @@ KINDS: Final[dict[str, tuple[Callable[[Builder], None], str, str]]] = {
     "gp3": (_dated, "ebs-outdated-type", "dated"),
     "efs-throughput": (_provisioned, "efs-throughput-mismatch", "too-fast"),
 }
-"""What can be cleaned up: what makes it, the detector that finds it, its name."""
+"""Kinds of resources to clean up: the function that builds one, the detector that finds it, and its name."""
 DELETED: Final = ("ebs", "efs", "efs-orphaned", "efs-abandoned", "openzfs")
 CHANGED: Final = ("gp3", "efs-throughput")
 
 
 def fleet(*kinds: str) -> Fleet:
-    """One of each of these kinds, or of all."""
+    """Return a fleet with one resource of each of these kinds, or of all kinds if none is given."""
     build = Builder(instant(NOW), REGION)
     for kind in kinds or KINDS:
         KINDS[kind][0](build)
@@ -146,11 +146,11 @@ def fleet(*kinds: str) -> Fleet:
 
 MOST_ITEM_BYTES: Final = 400 * 1024
 MOST_ITEMS, MOST_TRANSACTION_BYTES = 100, 4 * 1024 * 1024
-"""Of one DynamoDB item, and of one transaction (Amazon DynamoDB Developer Guide, "Quotas")."""
+"""Limits of one DynamoDB item and of one transaction (Amazon DynamoDB Developer Guide, "Quotas")."""
 
 
 class Measured:
-    """A table that stores nothing, and refuses what DynamoDB would refuse for its size."""
+    """A table that stores nothing, and refuses writes that are too large for DynamoDB."""
 
     def read(self, keys: Any) -> dict[str, Item]:
         return {}
@@ -167,13 +167,13 @@ class Measured:
 
 
 def item_bytes(item: Item) -> int:
-    """What DynamoDB counts of an item: the names of its attributes and their values."""
+    """Return the size of an item as DynamoDB counts it: the names and values of its attributes, in bytes."""
     return sum(len(name.encode()) + sum(len(value.encode()) for value in one.values()) for name, one in item.items())
 
 
 @dataclass
 class MemoryFindings:
-    """The FindingStore of a dictionary."""
+    """A FindingStore in a dictionary."""
 
     findings: dict[str, TrackedFinding] = field(default_factory=dict)
     entries: list[LedgerEntry] = field(default_factory=list)
@@ -205,7 +205,7 @@ class MemoryFindings:
 
 @dataclass
 class MemoryCleanups:
-    """The CleanupStore of a dictionary; `before_write` may die."""
+    """A CleanupStore in a dictionary. `before_write` may raise, to simulate a crash."""
 
     findings: MemoryFindings
     cleanups: dict[str, Cleanup] = field(default_factory=dict)
@@ -260,9 +260,9 @@ class MemoryCleanups:
 
 @dataclass
 class MemoryStarter:
-    """The CleanupStarter of a list: what was started, by finding and execution; the same name starts nothing twice.
+    """A CleanupStarter that lists what it started, as (finding, execution). The same name starts nothing twice.
 
-    `running` says whether an execution of a name still works.
+    `running` returns whether an execution is still running.
     """
 
     started: list[tuple[str, str]] = field(default_factory=list)
@@ -280,9 +280,9 @@ class MemoryStarter:
 
 @dataclass
 class MemorySlack:
-    """The Channel of a bot that keeps what it posted, by its post's id. `down` is raised by every call.
+    """A bot's Channel that keeps its posts by id. If `down` is set, every call raises it.
 
-    Without a `default` there is no channel for what the policy routes nowhere.
+    If `default` is None, there is no channel for posts that the policy does not route.
     """
 
     now: Callable[[], datetime]
@@ -308,7 +308,10 @@ class MemorySlack:
 
 @dataclass
 class World:
-    """Everything, wired. `people` is what persons ask of clean-ups; `starter` has what they set going."""
+    """All components, connected.
+
+    `people` handles requests of persons about clean-ups. `starter` lists what they started.
+    """
 
     simulator: Simulator
     policies: list[Policy | Exception]
@@ -325,14 +328,14 @@ class World:
 
     @property
     def policy(self) -> Policy:
-        """The policy as it is now; whoever asks for one that cannot be read hears of it."""
+        """Return the current policy. If it cannot be read, raise its error."""
         newest = self.policies[-1]
         if isinstance(newest, Exception):
             raise newest
         return newest
 
     def change_policy(self, policy: Policy | Exception) -> None:
-        """As somebody does who pushes another."""
+        """Push another policy."""
         self.policies.append(policy)
 
     @property
@@ -340,13 +343,13 @@ class World:
         return self.simulator.account
 
     def finding(self, kind: str) -> TrackedFinding:
-        """The finding of what can be cleaned up of this kind, as it is now."""
+        """Return the current finding about the resource of this kind."""
         _, detector, name = KINDS[kind]
         found = [one for one in self.findings.findings.values() if one.sighting.detector == detector]
         return next(one for one in found if one.sighting.resource.name == name)
 
     def approve(self, finding: TrackedFinding, until: timedelta = timedelta(days=60)) -> None:
-        """As the approver would."""
+        """Approve the finding, as the approver."""
         now = self.now()
         decision = Decision(
             status="approved",
@@ -363,7 +366,7 @@ class World:
         )
 
     def begin(self, finding: TrackedFinding) -> Cleanup:
-        """Put its clean-up on record, as a run does."""
+        """Store a new clean-up of the finding, as a run does."""
         before = self.cleanups.get(finding.id)
         attempt = before.attempt + 1 if before else 1
         seen = finding.sighting
@@ -386,7 +389,7 @@ class World:
         return cleanup
 
     def ask_undo(self, finding: TrackedFinding) -> Cleanup:
-        """Put on record that it is to be undone, as a person does."""
+        """Store a request to undo the clean-up, as a person's request does."""
         cleanup = self.cleanups.cleanups[finding.id]
         undoing = replace(
             cleanup,
@@ -401,13 +404,13 @@ class World:
         return undoing
 
     def stop(self) -> None:
-        """As somebody does who stops all clean-ups."""
+        """Stop all clean-ups, as a person does."""
         stopped = ActorNote(who=APPROVER, why="wait", at=self.now())
         control = self.cleanups.control_
         assert self.cleanups.write_control(replace(control, stopped=stopped, revision=control.revision + 1))
 
     def execution(self, finding: TrackedFinding) -> Execution:
-        """The state machine's, from its beginning: the clean-up's, or the undo's once that was asked for."""
+        """Return a new execution: of the undo if it was requested, otherwise of the clean-up."""
         cleanup = self.cleanups.cleanups[finding.id]
         undoing = cleanup.stage == "undoing"
         return Execution(
@@ -419,30 +422,30 @@ class World:
         )
 
     def cleaned(self, kind: str) -> Execution:
-        """Approve, begin, and run to the end."""
+        """Approve the clean-up, begin it, and run it to the end."""
         finding = self.finding(kind)
         self.approve(finding)
         self.begin(finding)
         return self.execution(finding).run()
 
     def undone(self, kind: str) -> Execution:
-        """Ask to undo it, and run to the end."""
+        """Request the undo, and run it to the end."""
         finding = self.finding(kind)
         self.ask_undo(finding)
         return self.execution(finding).run()
 
     def cleanup(self, kind: str) -> Cleanup:
-        """Its clean-up as it is now."""
+        """Return the current state of the clean-up."""
         return self.cleanups.cleanups[self.finding(kind).id]
 
     def ledger_events(self, kind: str) -> list[str]:
-        """What the ledger tells of it."""
+        """Return the names of the finding's ledger events, in order."""
         return [entry.happening for entry in self.findings.ledger(self.finding(kind).id)]
 
 
 @dataclass(frozen=True)
 class SimulatedClock:
-    """The simulated account's time, as an execution waits for it."""
+    """The clock of the simulated account, for an execution."""
 
     simulator: Simulator
 
@@ -458,7 +461,7 @@ READS: Final = ("Describe", "Get", "List", "Lookup", "Simulate", "Assume")
 
 
 class Overheard(CallMeter):
-    """Tells of every request that changes something: `before` it is sent, `after` it is answered, and its operation."""
+    """Reports each request that changes something, as `before` or `after` and the operation's name."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -477,7 +480,7 @@ class Overheard(CallMeter):
 
 @dataclass(frozen=True)
 class Line:
-    """Where all worlds answer, one after the other: sessions take long to make."""
+    """The address at which each world's simulator listens in turn, and its sessions, which are slow to create."""
 
     port: int
     meter: Overheard
@@ -487,21 +490,21 @@ class Line:
 
 @cache
 def line() -> Line:
-    """Of this process."""
+    """Return the address and sessions that all worlds of this process share."""
     with socket.socket() as unused_port:
         unused_port.bind(("127.0.0.1", 0))
         port, meter = int(unused_port.getsockname()[1]), Overheard()
     endpoint = Endpoint(f"http://127.0.0.1:{port}", "AKIADUMMY", "dummy")
-    # A second try would wait for real.
+    # A retry would wait in real time.
     patient = AwsSession(meter=meter, endpoint=endpoint, home=REGION, patience=Patience(1, 10, retry_mode="standard"))
     return Line(port, meter, patient, AwsSession(meter=meter, endpoint=endpoint, home=REGION, patience=ONCE))
 
 
 @contextmanager
 def world(*kinds: str, policy: str = POLICY) -> Iterator[World]:
-    """An account with these kinds of what can be cleaned up, audited once."""
+    """Run an account with resources of these kinds, after one audit."""
     with Simulator(fleet(*kinds), port=line().port) as simulator:
-        simulator.faults.unthrottle("cloudtrail:LookupEvents")  # that would take real time
+        simulator.faults.unthrottle("cloudtrail:LookupEvents")  # throttling would take real time
         try:
             yield wired(simulator, parse_policy(policy, "slackwater.toml", registry()))
         finally:
@@ -509,7 +512,7 @@ def world(*kinds: str, policy: str = POLICY) -> Iterator[World]:
 
 
 def as_it_is(name: str, port: Any) -> Any:
-    """A port that nobody watches."""
+    """Return the port unchanged, without watching it."""
     return port
 
 
@@ -521,9 +524,10 @@ def wired(
     cleanups_of: Callable[[MemoryFindings], MemoryCleanups] = MemoryCleanups,
     installation: str = INSTALLATION,
 ) -> World:
-    """The functions of an installation as their own wiring makes them, but for the stores and the clock.
+    """Return a world whose functions are wired as in an installation, except for the stores and the clock.
 
-    `sessions` go to the simulator in another way. `watched` gets each store and the policy, and returns a replacement.
+    `sessions` replaces the connection to the simulator. `watched` receives each store and the policy by name, and
+    returns a replacement.
     """
     as_of = datetime.fromisoformat(NOW)
 

@@ -1,4 +1,4 @@
-"""A simulated account with an EBS volume to clean up, and sessions that read and ask there."""
+"""A simulated account with an EBS volume to clean up, with sessions for reading and for changes."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -48,13 +48,13 @@ VOLUME = Volume(
     tags={"Name": "old database", "team": "web"},
 )
 READ_ONCE = cache(create_loader)
-"""EC2's model takes half a second to read: one for all sessions."""
+"""Loads EC2's model once for all sessions, because that takes half a second."""
 
 INSTANCE = Instance(id="i-1", type="t3.micro", az=ZONE, launched=NOW - 30 * DAY)
 
 
 class World:
-    """A simulated account, and sessions that read and ask there."""
+    """A simulated account, with one session that reads and one that requests changes."""
 
     def __init__(self, *volumes: Volume) -> None:
         self.fleet = Fleet(now=NOW, volumes=list(volumes or (VOLUME,)), instances=[INSTANCE])
@@ -84,26 +84,26 @@ class World:
 
     @property
     def asked(self) -> set[str]:
-        """Every action so far."""
+        """Return every action that was called so far."""
         return set(self.sim.calls)
 
     @property
     def now(self) -> datetime:
-        """The simulated time."""
+        """Return the simulated time."""
         return datetime.fromtimestamp(self.account.now, UTC)
 
     @property
     def volumes(self) -> list[Volume]:
-        """What there is, but for what is being deleted."""
+        """Return the volumes that exist, without those that are being deleted."""
         return [one for one in self.account.fleet.volumes if self.account.exists(one.id)]
 
     @property
     def part(self) -> SubResource:
-        """What there is to delete."""
+        """Return the sub-resource to delete."""
         return SubResource(kind="volume", id=ID, arn=self.arn)
 
     def backup(self, **more: Any) -> Backup:
-        """A backup that is on record, and not asked for yet."""
+        """Return a backup that is on record, but not requested yet."""
         subject = Subject(id=ID, size_bytes=200 * GIB)
         asked = {
             "subject": subject,
@@ -114,18 +114,21 @@ class World:
         return Backup(**{**asked, **more})
 
     def tags(self, backup: Backup) -> dict[str, str]:
-        """What a backup carries."""
+        """Return the tags of a backup."""
         return {BACKUP_OF: self.arn, TOKEN: backup.token, EXPIRES_AT: f"{backup.expires_at:%Y-%m-%dT%H:%M:%SZ}"}
 
     def backed_up(self) -> Backup:
-        """A backup that is complete and verified."""
+        """Return a backup that is complete and verified."""
         backup = self.backup()
         begun = self.taker.start(self.resource, backup, self.tags(backup))
         self.sim.advance(300)
         return replace(backup, state="verified", id=begun.id)
 
     def deleted(self, *backups: Backup, gone: bool = True, **more: Any) -> Cleanup:
-        """A clean-up that tagged, recorded and deleted the volume, and is being undone. `gone`: the deletion ended."""
+        """Tag, record and delete the volume, and return the clean-up while it is being undone.
+
+        If `gone`, wait until the deletion has ended.
+        """
         self.account.tag(ID, CLEANUP_TAG, "f-1")
         look, recorded = self.watcher.look(self.resource), self.watcher.record(self.resource)
         assert look
@@ -154,7 +157,7 @@ class World:
         return Cleanup(**{**described, **more})
 
     def restored(self, cleanup: Cleanup, steps: int = 8, pause_s: int = 600) -> Restored:
-        """What an undo comes to, taken step by step."""
+        """Run the undo step by step, and return its result."""
         for _ in range(steps):
             restored = self.restorer.restore(cleanup)
             if restored.state != "running":

@@ -1,4 +1,4 @@
-"""How hard random tests try: `make test-all` uses hypothesis' profile "thorough", and everything else is quick."""
+"""How many random examples tests use: many with hypothesis' profile "thorough" (`make test-all`), few otherwise."""
 
 from typing import Final
 
@@ -8,5 +8,5 @@ THOROUGH: Final = "thorough"
 
 
 def effort(thorough: int, quick: int) -> int:
-    """The number of random examples. Read when a test module is imported, after pytest has loaded the profile."""
+    """Return the number of random examples. Test modules call it at import, after pytest has loaded the profile."""
     return thorough if settings.get_current_profile_name() == THOROUGH else quick

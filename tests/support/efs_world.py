@@ -1,4 +1,4 @@
-"""A simulated account with an EFS file system to clean up, and sessions that read and ask there."""
+"""A simulated account with an EFS file system to clean up, with sessions for reading and for changes."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -43,7 +43,7 @@ SYSTEM = ElasticFileSystem(
 
 
 class World:
-    """A simulated account, and sessions that read and ask there."""
+    """A simulated account, with one session that reads and one that requests changes."""
 
     def __init__(self, *systems: ElasticFileSystem, **fleet: Any) -> None:
         self.fleet = Fleet(now=NOW, efs=list(systems), **fleet)
@@ -71,16 +71,16 @@ class World:
 
     @property
     def asked(self) -> set[str]:
-        """Every action so far."""
+        """Return every action that was called so far."""
         return set(self.sim.calls)
 
     @property
     def now(self) -> datetime:
-        """The simulated time."""
+        """Return the simulated time."""
         return datetime.fromtimestamp(self.account.now, UTC)
 
     def backup(self, **more: Any) -> Backup:
-        """A backup that is on record, and not asked for yet."""
+        """Return a backup that is on record, but not requested yet."""
         subject = Subject(id="fs-1", size_bytes=7 * GIB)
         asked = {
             "subject": subject,
@@ -91,7 +91,7 @@ class World:
         return Backup(**{**asked, **more})
 
     def tags(self, backup: Backup) -> dict[str, str]:
-        """What a backup carries."""
+        """Return the tags of a backup."""
         return {
             BACKUP_OF: self.arn,
             TOKEN: backup.token,
@@ -100,14 +100,14 @@ class World:
         }
 
     def backed_up(self) -> Backup:
-        """A backup that is complete and verified."""
+        """Return a backup that is complete and verified."""
         backup = self.backup()
         begun = self.taker.start(self.resource, backup, self.tags(backup))
         self.sim.advance(1_300)
         return replace(backup, state="verified", id=begun.id, job=begun.job)
 
     def delete(self, *kinds: str) -> None:
-        """Take away these kinds of parts, or everything."""
+        """Delete the sub-resources of these kinds, or everything if none is given."""
         look = self.watcher.look(self.resource)
         assert look
         for part in look.parts:
@@ -118,7 +118,7 @@ class World:
         self.sim.advance(120)
 
     def undo(self, *backups: Backup, **more: Any) -> Cleanup:
-        """A clean-up that is being undone."""
+        """Return a clean-up that is being undone."""
         look = self.watcher.look(self.resource)
         assert look
         described = {
@@ -142,7 +142,7 @@ class World:
         return Cleanup(**{**described, **more})
 
     def restored(self, cleanup: Cleanup, steps: int = 12) -> Restored:
-        """What an undo comes to, taken step by step, ten minutes apart."""
+        """Run the undo step by step, ten minutes apart, and return its result."""
         for _ in range(steps):
             restored = self.restorer.restore(cleanup)
             if restored.state != "running":

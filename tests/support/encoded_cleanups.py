@@ -1,4 +1,4 @@
-"""Clean-ups stored as DynamoDB and S3 would have them: by the real adapter, in a table and a bucket in memory."""
+"""Clean-ups stored as DynamoDB and S3 would store them: by the real adapter, in a table and a bucket in memory."""
 
 from dataclasses import dataclass, field
 
@@ -13,14 +13,14 @@ from support.slack_world import Bucket
 
 @dataclass
 class EncodedCleanups(MemoryCleanups):
-    """Every clean-up is read from its item, and entries of the ledger are stored as items, too."""
+    """A store that decodes each clean-up from its item, and also stores ledger entries as items."""
 
     memory: MemoryTable = field(default_factory=MemoryTable)
     bucket: Bucket = field(default_factory=Bucket)
 
     @property
     def store(self) -> DynamoCleanups:
-        """A new one each time, as in a new process."""
+        """Return a new adapter each time, as a new process would."""
         return DynamoCleanups(self.memory.table, self.bucket)
 
     def get(self, finding_id: str) -> Cleanup | None:

@@ -1,7 +1,7 @@
-"""The five faults in which Cloud Custodian goes wrong: the situations, and how Slackwater fares in them.
+"""The five faults that Cloud Custodian handles wrongly: the situations, and what Slackwater does in them.
 
-`make bench-faults` plays them to both, and tests play them in small. Each situation is a simulated account. What is
-left in it says whether it went well, by the same measure for both.
+`make bench-faults` runs them with both tools, and tests run them with fewer resources. Each situation is a simulated
+account. The resources that are left in it show whether the result is right, by the same rules for both tools.
 """
 
 import json
@@ -45,17 +45,17 @@ detectors = ["ebs-unattached", "efs-idle"]
 approver_identities = ["{APPROVER}"]
 most_resources = 20
 """
-"""It says nothing of days."""
+"""A policy that does not set `grace_days`."""
 
 LONG: Final = timedelta(days=90)
-"""By then every clean-up here has ended, one way or the other."""
+"""Every clean-up here has ended by then."""
 
 SLACK: Final = '[slack]\nchannel = "C0DEFAULT"\n'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """One situation, as one of the two met it. `right` is None where it could not be played to its end."""
+    """The result of one tool in one situation. `right` is None if the situation could not be run to its end."""
 
     asked: str
     before: str
@@ -69,7 +69,7 @@ class ToolResult:
 
 
 def volumes(now: int, idle: int, busy: int) -> Fleet:
-    """Attached volumes, so many of them without a single operation; spread evenly."""
+    """Return attached volumes: `idle` of them, spread evenly, have no operations."""
     build = Builder(now, REGION)
     hosts = [build.instance(f"host-{n}", "m5.4xlarge") for n in range(10)]
     every = idle + busy
@@ -83,7 +83,7 @@ def volumes(now: int, idle: int, busy: int) -> Fleet:
 
 
 def unattached(now: int, number: int) -> Fleet:
-    """Volumes that were detached sixty days ago."""
+    """Return volumes that were detached sixty days ago."""
     build = Builder(now, REGION)
     for n in range(number):
         used = ((build.ago(199), build.ago(60)),)
@@ -93,23 +93,23 @@ def unattached(now: int, number: int) -> Fleet:
 
 
 def file_systems(now: int, number: int) -> Fleet:
-    """File systems with three mount targets each, which nobody has used for long."""
+    """Return file systems with three mount targets each, unused for a long time."""
     build = Builder(now, REGION)
     for n in range(number):
         build.file_system(f"old-media-{n:02}", zones=ZONES, standard_bytes=5 * GIB)
     return build.fleet(ACCOUNT)
 
 
-# -- The measure, the same for both
+# -- The rules, the same for both tools
 
 
 def idle_in(fleet: Fleet) -> set[str]:
-    """Ids of the volumes that a program should find."""
+    """Return the ids of the volumes that a tool should find."""
     return {one.id for one in fleet.volumes if one.tags["Name"].startswith("idle-")}
 
 
 def mounted(account: Account) -> dict[str, int]:
-    """Mount targets of each file system that is there."""
+    """Return the number of mount targets of each file system that exists."""
     return {
         one.id: sum(account.exists(target.id) for target in one.mount_targets)
         for one in account.fleet.efs
@@ -118,17 +118,17 @@ def mounted(account: Account) -> dict[str, int]:
 
 
 def files_words(there: Mapping[str, int]) -> str:
-    """`14 file systems, 42 mount targets`."""
+    """Return a text such as `14 file systems, 42 mount targets`."""
     return f"{len(there)} file systems, {sum(there.values())} mount targets"
 
 
 def halves(there: Mapping[str, int]) -> list[str]:
-    """File systems that are still there, and have lost mount targets."""
+    """Return the file systems that still exist but have lost mount targets."""
     return [id_ for id_, targets in there.items() if targets < len(ZONES)]
 
 
 def volumes_left(account: Account) -> int:
-    """Volumes that nothing is attached to, and that nobody has asked to delete."""
+    """Count the volumes that are attached to no instance and whose deletion nobody has requested."""
     return sum(account.exists(one.id) for one in account.fleet.volumes if not one.attachments)
 
 
@@ -138,7 +138,7 @@ def volumes_left(account: Account) -> int:
 def throttled(
     home: Path, simulator: Simulator, rate: Mapping[str, float], environment: Mapping[str, str] | None = None
 ) -> ToolResult:
-    """A scan of `volumes`, with so many calls a second of each action; 0 refuses all of them."""
+    """Scan `volumes` with limits on the calls a second of each action. A limit of 0 refuses all calls."""
     idle = idle_in(simulator.account.fleet)
     for action, per_second in rate.items():
         simulator.faults.throttle(action, per_second=per_second)
@@ -174,10 +174,10 @@ def throttled(
 
 
 def denied(number: int, *, foreseen: bool) -> ToolResult:
-    """Every one of `file_systems` is cleaned up by a role that may not delete file systems.
+    """Clean up every one of `file_systems` with a role that may not delete file systems.
 
-    `foreseen` is what IAM itself reports. Otherwise the call to AWS fails, as it does for a policy that the simulation
-    leaves out.
+    If `foreseen`, IAM's simulation also reports the denial. Otherwise only the call to AWS fails, as with a policy that
+    the simulation does not evaluate.
     """
     with world_of(file_systems(instant(NOW), number)) as there:
         there.simulator.faults.deny(DELETE)
@@ -213,7 +213,7 @@ def denied(number: int, *, foreseen: bool) -> ToolResult:
 
 
 def tagged_without_days(home: Path, number: int) -> ToolResult:
-    """A policy that does not set days of grace tags `unattached` volumes. One that sets zero is checked."""
+    """Tag `unattached` volumes with a policy that sets no days of grace. Also check a policy that sets zero."""
     zero = home / "zero.toml"
     zero.write_text(f"{POLICY}grace_days = 0\n")
     refused = slackwater(home, "policy", "check", str(zero), environment={"AWS_REGION": REGION})
@@ -242,11 +242,11 @@ def tagged_without_days(home: Path, number: int) -> ToolResult:
     )
 
 
-# -- 4. Used since the mark
+# -- 4. Used since the tag
 
 
 def used_since(number: int) -> ToolResult:
-    """`file_systems` are marked, then used; then the grace is over."""
+    """Tag `file_systems`, use them, and let the days of grace pass."""
     with world_of(file_systems(instant(NOW), number)) as there:
         before = mounted(there.account)
         executions = begin(there)
@@ -283,7 +283,7 @@ def used_since(number: int) -> ToolResult:
 
 
 def refused_by_slack(fault: Fault) -> ToolResult:
-    """An audit's digest, whose first try Slack answers so."""
+    """Send an audit's digest, and let Slack answer the first attempt with a fault."""
     with SlackServer() as slack:
         there = SlackWorld(channel=BotChannel(slack.bot_token, base_url=slack.url))
         slack.clock = lambda: there.clock().timestamp()
@@ -315,11 +315,11 @@ def refused_by_slack(fault: Fault) -> ToolResult:
     )
 
 
-# -- Hands
+# -- Running the situations
 
 
 def slackwater(home: Path, *arguments: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """The command line, as a process of its own with nothing of this one's environment that leads to AWS."""
+    """Run the command line in its own process, without environment variables that lead to AWS."""
     inherited = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     return subprocess.run(
         [sys.executable, "-m", "slackwater_cli", *arguments],
@@ -338,19 +338,19 @@ def _reaches(simulator: Simulator) -> dict[str, str]:
 
 @contextmanager
 def world_of(fleet: Fleet, policy: str = POLICY) -> Iterator[World]:
-    """This account, audited once, and the clean-up's functions at work on it."""
+    """Run the account, after one audit, with the clean-up functions."""
     with Simulator(fleet, port=line().port) as simulator:
-        simulator.faults.unthrottle("cloudtrail:LookupEvents")  # that would take real time
+        simulator.faults.unthrottle("cloudtrail:LookupEvents")  # throttling would take real time
         yield wired(simulator, parse_policy(policy, "slackwater.toml", registry()))
 
 
 def findings(there: World) -> list[TrackedFinding]:
-    """Those that may be cleaned up."""
+    """Return the findings that may be cleaned up."""
     return sorted((one for one in there.findings.findings.values() if one.sighting.deletes), key=lambda one: one.id)
 
 
 def begin(there: World) -> list[Execution]:
-    """Approve and begin them all."""
+    """Approve and begin a clean-up of each finding, and return the executions."""
     for finding in findings(there):
         there.approve(finding)
         there.begin(finding)
@@ -361,12 +361,12 @@ def begin(there: World) -> list[Execution]:
 
 
 class Away(Exception):
-    """It waits."""
+    """Raised by an execution that waits, so that others can run."""
 
 
 @dataclass
 class Turns:
-    """The simulated time of an execution among others: while it waits the others go on, until it is `due`."""
+    """The simulated clock of one execution among several. While the execution waits until `due`, the others run."""
 
     simulator: Simulator
     execution: Execution
@@ -379,7 +379,7 @@ class Turns:
     def wait(self, seconds: float) -> None:
         here = self.execution.checkpoint
         if here is None or self.execution.machine["States"][here.state]["Type"] != "Wait":
-            self.simulator.advance(seconds)  # of a retry
+            self.simulator.advance(seconds)  # the wait before a retry
         elif self.due is None:
             self.due = self.now + timedelta(seconds=seconds)
             raise Away
@@ -388,7 +388,7 @@ class Turns:
 
 
 def run(there: World, executions: Sequence[Execution], within: timedelta) -> None:
-    """Take all of them, side by side, as far as they get within so long of the fleet's present."""
+    """Run all executions in parallel until `within` after the fleet's `now`."""
     end = datetime.fromtimestamp(there.account.fleet.now, UTC) + within
     while running := [one for one in executions if one.status == "RUNNING"]:
         first = min(running, key=lambda one: one.clock.due or there.now())
@@ -410,7 +410,7 @@ def _days_words(days: set[float]) -> str:
 
 
 def ended(there: World, executions: Sequence[Execution]) -> tuple[str, str]:
-    """How they ended, counted, and all that was said of why."""
+    """Return how many clean-ups ended in each stage, and the reasons."""
     cleanups = [there.cleanups.cleanups[one.input["finding_id"]] for one in executions]
     stages = Counter(cleanup.stage.replace("-", " ") for cleanup in cleanups)
     reasons = {re.sub(r" \(Access.*| on arn:\S+", "", cleanup.why) for cleanup in cleanups}

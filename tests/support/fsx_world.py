@@ -1,4 +1,4 @@
-"""FSx file systems in a simulated account, with all that a clean-up's adapters for them take."""
+"""FSx file systems in a simulated account, and the clean-up adapters for them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -96,14 +96,14 @@ FLEET: Final = Fleet(
 
 
 def tracked(id: str) -> TrackedResource:
-    """A file system as a finding names it."""
+    """Return a file system as a finding names it."""
     arn = f"arn:aws:fsx:{REGION}:{ACCOUNT}:file-system/{id}"
     return TrackedResource(arn=arn, id=id, type="fsx-file-system", name="it, itself", account=ACCOUNT, region=REGION)
 
 
 @dataclass(frozen=True)
 class World:
-    """A simulated account, and the adapters at work on it."""
+    """A simulated account, and the adapters that work on it."""
 
     sim: Simulator
     meter: CallMeter
@@ -135,19 +135,19 @@ class World:
         return FsxSweeper(self.reading, self.asking)
 
     def put(self, one: Any, **changed: Any) -> None:
-        """Let something be otherwise than the fleet has it."""
+        """Replace a resource of the fleet with a changed copy."""
         self.account.put(replace(one, **changed))
 
     def systems(self, kind: str) -> list[str]:
-        """Ids of all file systems of a type that nobody deletes."""
+        """Return the ids of all file systems of a type, without those that are being deleted."""
         return [one.id for one in self.account.fleet.fsx if one.kind == kind and one.phase != "DELETING"]
 
     def asked(self, action: str) -> int:
-        """How many calls of FSx's of this name were made."""
+        """Return the number of calls of an FSx action."""
         return self.sim.calls.get(f"fsx:{action}", 0)
 
     def begun(self, system: FsxFileSystem) -> Cleanup:
-        """A clean-up of a file system, recorded and backed up, and not a part removed."""
+        """Return a clean-up of a file system that is recorded and backed up. No sub-resource is removed yet."""
         resource = tracked(system.id)
         recorded = self.watcher.record(resource)
         subject = self.taker.subject(resource)
@@ -171,14 +171,14 @@ class World:
         )
 
     def without(self, cleanup: Cleanup) -> Cleanup:
-        """The clean-up, once its file system is gone."""
+        """Delete the file system, and return its clean-up."""
         part = SubResource(kind="file-system", id=cleanup.resource.id, arn=cleanup.resource.arn)
         self.remover.remove(cleanup.resource, part)
         self.sim.advance(700)
         return removing(cleanup, part)
 
     def back(self, cleanup: Cleanup, most: int = 12) -> Restored:
-        """What comes of bringing it back, ten minutes between looks."""
+        """Restore the file system step by step, ten minutes apart, and return the result."""
         for _ in range(most):
             restored = self.restorer.restore(cleanup)
             if restored.state != "running":
@@ -189,12 +189,12 @@ class World:
 
 
 def removing(cleanup: Cleanup, part: SubResource) -> Cleanup:
-    """The clean-up, once it is on record that this part is asked to go."""
+    """Return the clean-up with this sub-resource's deletion on record as requested."""
     return replace(cleanup, removals=(*cleanup.removals, Removal(part=part, asked_at=AT)))
 
 
 def tags(resource: TrackedResource, backup: Backup) -> dict[str, str]:
-    """Tags as the step that backs up gives them."""
+    """Return the tags that the backup step sets."""
     return {
         "Name": f"{resource.name}, before it was deleted",
         BACKUP_OF: resource.arn,
@@ -205,7 +205,7 @@ def tags(resource: TrackedResource, backup: Backup) -> dict[str, str]:
 
 
 def sessions(sim: Simulator) -> World:
-    """The world of a simulator that runs."""
+    """Return the world of a running simulator."""
     meter = CallMeter()
     endpoint = Endpoint(sim.url, "AKIADUMMY", "dummy")
     return World(
@@ -217,7 +217,10 @@ def sessions(sim: Simulator) -> World:
 
 
 class Canned:
-    """A session whose clients answer each method from a table: in turn, the last answer for good. Errors are raised."""
+    """A session whose clients answer from a table, by method.
+
+    Answers are returned in order, and the last one is repeated. An answer that is an exception is raised.
+    """
 
     def __init__(self, **answers: Any) -> None:
         self.answers = {name: list(given) if isinstance(given, tuple) else [given] for name, given in answers.items()}

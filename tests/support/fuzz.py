@@ -1,4 +1,4 @@
-"""Requests that nobody should send: values, bodies and headers at random, the same for the same seed."""
+"""Invalid requests: random values, bodies and headers. The same seed gives the same requests."""
 
 import json
 from random import Random
@@ -11,12 +11,12 @@ STRANGE: Final = (
     "0001-01-01T00:00:00Z", "2026-02-30", "eu-west-1", "efs-idle", "ebs-unattached", "123456789012", "5d1c0b7a9e3f42d8",
     "30GiB", "1e-999B", "999999999999999PiB", "vol-0123456789abcdef0", "=1+1", "FINDING#1", "RUNNING",
 )  # fmt: skip
-"""Texts that some parser, store, or program behind one has fallen over before."""
+"""Texts that have broken a parser, a store, or a program behind one before."""
 DEEP: Final = ("[" * 100_000, '{"a":' * 100_000, "[" * 500 + "]" * 500, '{"a":' * 500 + "1" + "}" * 500)
 
 
 def text(random: Random) -> str:
-    """A text at random."""
+    """Return a random text."""
     if random.random() < 0.8:
         return random.choice(STRANGE)
     return "".join(
@@ -25,7 +25,7 @@ def text(random: Random) -> str:
 
 
 def value(random: Random, depth: int = 0) -> Any:
-    """A JSON value at random, no deeper than a few levels."""
+    """Return a random JSON value with at most a few levels of nesting."""
     kinds = 6 if depth > 3 else 8
     match random.randrange(kinds):
         case 0:
@@ -45,7 +45,7 @@ def value(random: Random, depth: int = 0) -> Any:
 
 
 def changed(random: Random, good: Any) -> Any:
-    """A good value with something wrong in it, most often."""
+    """Return a valid value that usually has something wrong in it."""
     if random.random() < 0.15:
         return value(random)
     match good:
@@ -59,7 +59,7 @@ def changed(random: Random, good: Any) -> Any:
 
 
 def sent(random: Random, good: Any) -> bytes:
-    """The bytes of a body: JSON that is nearly good, or anything else."""
+    """Return the bytes of a body: usually JSON that is almost valid, sometimes anything else."""
     match random.randrange(12):
         case 0:
             return random.randbytes(random.randrange(200))

@@ -1,7 +1,7 @@
-"""How IAM evaluates policy documents, as far as the templates' roles need. It refuses what it does not know.
+"""An evaluator of IAM policy documents. It supports what the templates' roles use, and raises for anything else.
 
-After the IAM User Guide, "Policy evaluation logic" and "IAM JSON policy elements: Condition operators": a request is
-allowed where a statement allows it on each resource that it touches, and none denies it.
+It follows the IAM User Guide, "Policy evaluation logic" and "IAM JSON policy elements: Condition operators". A request
+is allowed if, for each resource that it touches, a statement allows it and none denies it.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 type Context = Mapping[str, str | Sequence[str]]
-"""What is known of a request, by condition key: one value, or several."""
+"""The context of a request: one or several values for each condition key."""
 
 KNOWN = {"Sid", "Effect", "Action", "Resource", "Condition"}
 
@@ -17,19 +17,19 @@ KNOWN = {"Sid", "Effect", "Action", "Resource", "Condition"}
 def allowed(
     statements: Iterable[Mapping[str, Any]], action: str, resource: str, context: Context | None = None
 ) -> bool:
-    """Whether the statements of a principal's policies allow an action on one resource."""
+    """Return whether the statements of a principal's policies allow an action on one resource."""
     keys = {key.lower(): value for key, value in (context or {}).items()}
     effects = {one["Effect"] for one in statements if _is_about(one, action, resource, keys)}
     return effects == {"Allow"}
 
 
 def all_allowed(statements: Sequence[Mapping[str, Any]], action: str, touched: Mapping[str, Context]) -> bool:
-    """Whether they allow a request that touches several resources; of each the context is its own."""
+    """Return whether they allow a request that touches several resources. `touched` maps each one to its context."""
     return all(allowed(statements, action, resource, context) for resource, context in touched.items())
 
 
 def like(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
-    """Whether a text is as a pattern has it: `*` is any run of characters, `?` any one."""
+    """Return whether a text matches a pattern: `*` matches any characters, `?` exactly one."""
     if "${" in pattern:
         raise NotImplementedError(pattern)
     expression = "".join({"*": ".*", "?": "."}.get(one, re.escape(one)) for one in pattern)
@@ -37,7 +37,7 @@ def like(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
 
 
 def listed(value: Any) -> list[Any]:
-    """One is a list of one."""
+    """Return a list or tuple as a list, and any other value as a list of one."""
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
@@ -62,23 +62,23 @@ OPERATORS: Mapping[str, Callable[[Sequence[str], str], bool]] = {
     "StringLike": lambda wanted, value: any(like(one, value) for one in wanted),
     "Bool": lambda wanted, value: value.lower() in [one.lower() for one in wanted],
 }
-"""Whether one value is as the policy wants it."""
+"""Functions that compare one value of a request with the values in the policy."""
 
 
 def _holds(operator: str, found: str | Sequence[str] | None, wanted: Sequence[str]) -> bool:
-    """Whether a condition holds of what a request has under its key; None where it has nothing."""
+    """Return whether a condition holds. `found` is the request's value for the key; None if the key is missing."""
     if operator == "Null":
         return [str(found is None).lower()] == [one.lower() for one in wanted]
     every, _, name = operator.rpartition(":")
     met = [OPERATORS[name](wanted, value) for value in (listed(found) if found is not None else [])]
     match every:
         case "ForAllValues":
-            return all(met)  # and so of none
+            return all(met)  # holds if there is no value
         case "ForAnyValue":
             return any(met)
         case "":
             if isinstance(found, list | tuple):
                 raise NotImplementedError(f"{operator} of {found}")
-            return all(met) if "Not" in name else any(met)  # a key that is not there is not any value
+            return all(met) if "Not" in name else any(met)  # negated operators hold if the key is missing
         case _:
             raise NotImplementedError(operator)

@@ -1,8 +1,9 @@
 """Answers botocore's requests to a running simulator in this process, without a socket.
 
-botocore still builds each request and parses each response. The transport is skipped, and a signature names only the
-key and its scope, which is all that a simulator reads of it: both take more than half of the CPU time of a test that
-makes thousands of calls. `make test-all` uses both everywhere (`--over-http`), and tests marked `over_http` always do.
+botocore still builds each request and parses each response. Two things are skipped: the network transport, and the
+signature except for the key and its scope, which are all that a simulator reads of it. Together, they take more than
+half of the CPU time of a test that makes thousands of calls. `make test-all` uses both in all tests (`--over-http`).
+Tests marked `over_http` always use the network transport.
 """
 
 from collections.abc import Iterator
@@ -24,10 +25,10 @@ from slackwater_simulator import Simulator
 from slackwater_simulator.server import Request
 
 _running: dict[str, Simulator] = {}
-"""Simulators that listen, by host and port."""
+"""The running simulators by host and port."""
 
 transport = {"sockets": False}
-"""Whether requests go through sockets for now."""
+"""Whether requests currently go through sockets."""
 
 _start, _stop, _send = Simulator.start, Simulator.stop, URLLib3Session.send
 _Signer = AUTH_TYPE_MAPS["v4"]
@@ -35,7 +36,7 @@ _add_auth, _alias_event_name = _Signer.add_auth, EventAliaser._alias_event_name 
 
 
 class _Body:
-    """As much of a urllib3 response as botocore reads."""
+    """The part of a urllib3 response that botocore reads."""
 
     def __init__(self, body: bytes) -> None:
         self._body = body
@@ -58,7 +59,7 @@ def _answer(session: URLLib3Session, request: AWSPreparedRequest) -> Any:
     url = urlsplit(request.url)
     simulator = _running.get(url.netloc)
     if simulator is None or simulator.faults.slows or transport["sockets"]:
-        return _send(session, request)  # an answer that comes late must meet botocore's time-outs
+        return _send(session, request)  # only a socket can trigger botocore's timeouts
     headers = {
         str(name).lower(): value.decode("latin-1") if isinstance(value, bytes) else str(value)
         for name, value in request.headers.items()
@@ -74,7 +75,7 @@ def _answer(session: URLLib3Session, request: AWSPreparedRequest) -> Any:
 
 
 def _name_key(signer: Any, request: AWSRequest) -> None:
-    """Put the key and the scope of a signature into a request to a simulator, without the signature."""
+    """Add the key and the scope of a signature to a request to a simulator, without the signature itself."""
     if urlsplit(request.url).netloc not in _running or signer.credentials is None:
         _add_auth(signer, request)
         return
@@ -87,20 +88,23 @@ _aliases: dict[str, str] = {}
 
 
 def _alias(aliaser: EventAliaser, event_name: str) -> str:
-    """Look an event's name up once for all sessions: each session compares some hundred names with each alias."""
+    """Look up the alias of an event's name once for all sessions.
+
+    botocore compares each alias with a hundred names in each session.
+    """
     if event_name not in _aliases:
         _aliases[event_name] = _alias_event_name(aliaser, event_name)
     return _aliases[event_name]
 
 
 _load_file = lru_cache(200)(JSONFileLoader.load_file)
-"""Loads each of botocore's models once for all sessions. A file that does not exist is remembered too."""
+"""Loads each of botocore's models once for all sessions. It also caches that a file does not exist."""
 _one_loader = JSONFileLoader()
 
 
 @contextmanager
 def answered_in_process() -> Iterator[None]:
-    """Until the end of the context, requests to a simulator of this process do not leave it."""
+    """Answer requests to the simulators of this process in this process until the context ends."""
     with (
         patch.object(Simulator, "start", _listen),
         patch.object(Simulator, "stop", _hang_up),
@@ -108,7 +112,7 @@ def answered_in_process() -> Iterator[None]:
         patch.object(_Signer, "add_auth", _name_key),
         patch.object(EventAliaser, "_alias_event_name", _alias),
         patch.object(JSONFileLoader, "load_file", lambda _, path: _load_file(_one_loader, path)),
-        # The same few words are cleaned again for each request.
+        # Each request sanitizes the same few user-agent components again.
         patch.object(
             useragent,
             "sanitize_user_agent_string_component",

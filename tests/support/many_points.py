@@ -1,4 +1,4 @@
-"""EFS access points in thousands: answered in this process, while the simulated account answers everything else."""
+"""Thousands of EFS access points, answered in this process. The simulated account answers everything else."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -12,12 +12,12 @@ from support.cleanup_world import ACCOUNT, REGION, Line, line
 
 PAGE: Final = 100
 SETTLING_TIME_S: Final = 5
-"""How long a point is being made, or deleted."""
+"""How long it takes to create or delete an access point, in seconds."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """An access point. It is `gone_at` some time, epoch seconds."""
+    """An access point. `gone_at` is when its deletion ends, in epoch seconds; None if it is not being deleted."""
 
     id: str
     file_system: str
@@ -30,7 +30,10 @@ class Point:
 
 @dataclass
 class Points:
-    """All access points. A call takes `call_s` of the simulated account's time, and `before` gets each operation."""
+    """All access points.
+
+    Each call takes `call_s` seconds of the simulated account's time. `before` receives the name of each operation.
+    """
 
     simulator: Simulator
     call_s: float = 0.0
@@ -41,22 +44,22 @@ class Points:
     _ids: dict[str, list[str]] = field(default_factory=dict)
 
     def make(self, file_system: str, number: int) -> None:
-        """So many, from before the fleet's time."""
+        """Add access points that are older than the fleet."""
         for n in range(number):
             self._add(
                 Point(f"fsap-{n:017x}", file_system, f"theirs-{n}", {"Name": f"tenant-{n}"}, f"/tenants/{n}", 0.0)
             )
 
     def of(self, file_system: str) -> list[Point]:
-        """Those that are there and not going."""
+        """Return the access points of a file system, without those that are being deleted."""
         return [one for one in self.points.values() if one.file_system == file_system and one.gone_at is None]
 
     @property
     def now(self) -> float:
-        """The simulated account's time."""
+        """Return the simulated account's time, in epoch seconds."""
         return self.simulator.account.fleet.now + self.simulator.account.clock.elapsed
 
-    # -- What EFS answers
+    # -- EFS operations
 
     def describe_access_points(self, **asked: Any) -> Any:
         self._called("DescribeAccessPoints")
@@ -134,7 +137,7 @@ class Points:
 
 
 class Efs:
-    """A client of EFS: access points are answered here, the rest by another client."""
+    """An EFS client that answers calls about access points itself, and passes others to another client."""
 
     def __init__(self, points: Points, other: Any) -> None:
         self._points, self._other = points, other
@@ -155,7 +158,7 @@ class Efs:
 
 
 class Session:
-    """A session whose clients of EFS are those."""
+    """A session whose EFS clients answer calls about access points."""
 
     def __init__(self, points: Points, other: Any) -> None:
         self._points, self._other = points, other
@@ -169,7 +172,7 @@ class Session:
 
 
 def line_of(points: Points) -> Line:
-    """The line of all worlds, with these access points on it."""
+    """Return the shared address and sessions, with these access points."""
     patient, once = Session(points, line().patient), Session(points, line().once)
     return replace(line(), patient=patient, once=once)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""A DynamoDB table in memory behind the real adapters: it encodes as they do, with DynamoDB's conditions and limits."""
+"""A DynamoDB table in memory for the real adapters. It enforces DynamoDB's conditions and limits."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ from slackwater.aws.store import findings as finding_store
 from slackwater.aws.store.table import NEW, Table
 
 MOST_BYTES: Final = 400 * 1024
-"""Of one item, names included (Amazon DynamoDB Developer Guide, "Service, account, and table quotas")."""
+"""Maximum size of one item, names included (Amazon DynamoDB Developer Guide, "Service, account, and table quotas")."""
 MOST_ITEMS: Final = 100
 MOST_TRANSACTION_BYTES: Final = 4 * 1024 * 1024
-"""Of one transaction, as the number of its items."""
+"""Maximum size of one transaction in bytes. `MOST_ITEMS` is its maximum number of items."""
 
 type Attributes = Mapping[str, Mapping[str, str]]
 
@@ -28,17 +28,17 @@ CONDITIONS: Final[Mapping[str, Callable[[Attributes, Attributes], bool]]] = {
         and stored["last_seen_at"]["S"] <= values[":last_seen_at"]["S"]
     ),
 }  # fmt: skip
-"""The conditions of the adapters, as Python has them."""
+"""The conditions that the adapters use, as Python functions."""
 
 
 def size_of(item: Attributes) -> int:
-    """The bytes of an item as DynamoDB counts them: names and values in UTF-8, and about one byte for two digits."""
+    """Return the bytes of an item about as DynamoDB counts them: names and values in UTF-8, a byte for each digit."""
     return sum(len(name.encode()) + len(next(iter(value.values())).encode()) for name, value in item.items())
 
 
 @dataclass
 class MemoryTable:
-    """The session of a `Table`, and the client behind it. `largest` is the most bytes that an item had so far."""
+    """A `Table`'s session and its DynamoDB client. `largest` is the size of the largest item so far, in bytes."""
 
     items: dict[tuple[str, str], Attributes] = field(default_factory=dict)
     largest: int = 0
@@ -48,7 +48,7 @@ class MemoryTable:
 
     @property
     def table(self) -> Table:
-        """The adapter of this table."""
+        """Return the adapter for this table."""
         return Table(self, "memory", lambda _: None)  # type: ignore[arg-type]
 
     def client(self, service: str, region: str) -> "MemoryTable":
@@ -71,7 +71,7 @@ class MemoryTable:
         }
 
     def query(self, **request: Any) -> Any:
-        """The ledger of a finding."""
+        """Return the ledger entries of a finding."""
         assert request["KeyConditionExpression"] == "pk = :pk AND begins_with(sk, :sk)"
         values = request["ExpressionAttributeValues"]
         pk, sk = values[":pk"]["S"], values[":sk"]["S"]

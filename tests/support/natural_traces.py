@@ -1,14 +1,14 @@
-"""Traffic as it occurs, drawn from textbook models, and a token bucket that throttles it.
+"""Natural network traffic, generated from textbook models, and a token bucket that throttles it.
 
-Nothing here comes from the simulator: no code, no parameter. Sources of the models:
+Neither code nor parameters come from the simulator. Sources of the models:
 
-- Daily and weekly cycles with a multiplicative, autocorrelated noise: Box and Jenkins, "Time Series Analysis".
+- Daily and weekly cycles with multiplicative, autocorrelated noise: Box and Jenkins, "Time Series Analysis".
 - Many on-off sources with Pareto durations: Willinger et al., "Self-similarity through high-variability" (1997).
 - Jobs with Pareto sizes, each at its own rate: Crovella and Bestavros, "Self-similarity in World Wide Web traffic"
   (1997).
 - Regimes: Hamilton, "A new approach to the economic analysis of nonstationary time series" (1989).
 
-Everything is seeded, and by the minute. Rates are relative: the caller scales them.
+All traces are seeded and have one value a minute. Rates are relative: the caller scales them.
 """
 
 from collections.abc import Callable
@@ -24,13 +24,13 @@ type Random = np.random.Generator
 DAYS: Final = 14
 MINUTES: Final = DAYS * 24 * 60
 TOGETHER: Final = 5
-"""Minutes in a point of basic monitoring."""
+"""Minutes that one data point of basic monitoring covers."""
 BURSTS_LAST_MINUTES: Final = (5, 60)
-"""EC2 User Guide, "Amazon EC2 instance network bandwidth": typically, depending on the instance size."""
+"""Typical range by instance size (EC2 User Guide, "Amazon EC2 instance network bandwidth")."""
 
 
 def diurnal(random: Random) -> Floats:
-    """People: a day with a peak and its second harmonic, a quieter weekend."""
+    """Generate interactive use: a daily cycle with its second harmonic, and quieter weekends."""
     hours = np.arange(MINUTES) / 60
     phase, swing = random.uniform(0, 24), random.uniform(0.3, 2.0)
     day = np.cos((hours - phase) * np.pi / 12) + random.uniform(0, 0.5) * np.cos((hours - phase) * np.pi / 6)
@@ -39,7 +39,7 @@ def diurnal(random: Random) -> Floats:
 
 
 def sessions(random: Random) -> Floats:
-    """Many on-off sources whose durations have no variance: bursts on every scale."""
+    """Generate many on-off sources whose durations have infinite variance: bursts on every time scale."""
     total = np.full(MINUTES, random.uniform(0.001, 0.3))
     for _ in range(int(random.integers(100, 1_500))):
         start, lasts = random.integers(MINUTES), 2 * (1 + random.pareto(random.uniform(1.1, 1.8)))
@@ -48,12 +48,12 @@ def sessions(random: Random) -> Floats:
 
 
 def heavy_tails(random: Random) -> Floats:
-    """Volumes of a minute with a Pareto tail, over a level that wanders."""
+    """Generate a volume for each minute with a Pareto tail, on a level that drifts."""
     return (1 + random.pareto(random.uniform(1.3, 3.0), MINUTES)) * np.exp(_wandering(random, random.uniform(0.1, 0.8)))
 
 
 def weekly(random: Random) -> Floats:
-    """Office hours on weekdays, and a batch on one of them."""
+    """Generate office hours on weekdays, with a batch job on one of them."""
     minute = np.arange(MINUTES)
     opens, closes = random.uniform(6, 10) * 60, random.uniform(15, 20) * 60
     steepness = random.uniform(5, 60)
@@ -66,7 +66,7 @@ def weekly(random: Random) -> Floats:
 
 
 def regimes(random: Random) -> Floats:
-    """A few states, each with a level and a noise of its own, between which it switches."""
+    """Generate random switches between a few states, each with its own level and noise."""
     states = [(random.lognormal(0, 1.0), random.uniform(0.01, 0.4)) for _ in range(int(random.integers(2, 7)))]
     total, at = np.empty(MINUTES), 0
     while at < MINUTES:
@@ -78,7 +78,7 @@ def regimes(random: Random) -> Floats:
 
 
 def level_shifts(random: Random) -> Floats:
-    """A level that stays for hours or days, and then jumps by a factor."""
+    """Generate a level that stays for hours or days, then jumps by a factor."""
     total, at, level, noise = np.empty(MINUTES), 0, 0.0, random.uniform(0.02, 0.3)
     while at < MINUTES:
         end = min(MINUTES, at + 1 + int(random.exponential(random.uniform(300, 3_000))))
@@ -88,7 +88,7 @@ def level_shifts(random: Random) -> Floats:
 
 
 def jobs(random: Random) -> Floats:
-    """Transfers with Pareto sizes, each limited by its own peer: flat while it lasts, and they overlap."""
+    """Generate overlapping transfers with Pareto sizes. Each peer limits its transfer to a constant rate."""
     total = np.full(MINUTES, random.uniform(0.001, 0.1))
     spread = random.uniform(0.2, 1.2)
     for _ in range(int(random.integers(5, 120))):
@@ -103,7 +103,7 @@ KINDS: Final[tuple[Kind, ...]] = (diurnal, sessions, heavy_tails, weekly, regime
 
 
 def _wandering(random: Random, deviation: float) -> Floats:
-    """First-order autoregressive noise, by the minute."""
+    """Generate first-order autoregressive noise with one value a minute."""
     memory = exp(-1 / random.uniform(3, 300))
     steps = random.normal(0, deviation * (1 - memory**2) ** 0.5, MINUTES).tolist()
     values, now = [], 0.0
@@ -114,12 +114,12 @@ def _wandering(random: Random, deviation: float) -> Floats:
 
 
 def capped(rates: Floats, cap: float, random: Random) -> Floats:
-    """The same with a limit of the application's own: what is above it is lost."""
+    """Limit the rates as an application would. Traffic above the limit is lost."""
     return np.minimum(rates, cap * (1 + random.normal(0, 0.005, len(rates))))
 
 
 def waiting(rates: Floats, cap: float, random: Random) -> Floats:
-    """The same with a limit at which the rest waits in a queue."""
+    """Limit the rates as an application would. Traffic above the limit waits in a queue."""
     done, queue = np.empty(len(rates)), 0.0
     limits = cap * (1 + random.normal(0, 0.005, len(rates)))
     for i, (offered, limit) in enumerate(zip(rates.tolist(), limits.tolist(), strict=True)):
@@ -129,7 +129,7 @@ def waiting(rates: Floats, cap: float, random: Random) -> Floats:
 
 
 class Throttled(NamedTuple):
-    """Demand after a token bucket, both by the minute, and whether the bucket held something back in each."""
+    """Traffic after a token bucket: the rate in each minute, and whether the bucket held traffic back."""
 
     passed: Floats
     held: NDArray[np.bool_]
@@ -138,15 +138,15 @@ class Throttled(NamedTuple):
 def throttled(
     demand: Floats, baseline: float, peak: float, burst_minutes: float, *, level: float = 1.0, retried: bool = False
 ) -> Throttled:
-    """Pass demand through network credits: a full bucket lasts `burst_minutes` at the peak, and fills at the baseline.
+    """Pass demand through network credits. A full bucket lasts `burst_minutes` at the peak and refills at the baseline.
 
     Args:
-        demand: By the minute.
-        baseline: Without credits.
-        peak: The most with them.
-        burst_minutes: What a full bucket allows at the peak.
-        level: What the bucket holds at first, as a fraction of a full one.
-        retried: Whether what is held back waits, as a transfer's bytes do; else it is lost.
+        demand: Demand by the minute.
+        baseline: Rate without credits.
+        peak: Maximum rate with credits.
+        burst_minutes: How long a full bucket lasts at the peak, in minutes.
+        level: Fill level of the bucket at the start, as a fraction of a full one.
+        retried: Whether traffic that is held back waits, as the bytes of a transfer do. Otherwise it is lost.
     """
     capacity = burst_minutes * (peak - baseline)
     tokens, queue = capacity * level, 0.0
@@ -162,6 +162,9 @@ def throttled(
 
 
 def metered(passed: Floats, random: Random) -> Floats:
-    """What CloudWatch sums by five minutes: without part of the frames' headers, and not quite even."""
+    """Return five-minute averages as CloudWatch counts them.
+
+    CloudWatch does not count part of the frame headers, and its values vary slightly.
+    """
     share = random.uniform(0.955, 1.0)
     return (passed * share).reshape(-1, TOGETHER).mean(axis=1) * (1 + random.normal(0, 0.003, MINUTES // TOGETHER))

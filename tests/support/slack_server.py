@@ -1,15 +1,16 @@
-"""A server on the loopback that behaves as Slack does, and misbehaves as Slack and networks do.
+"""A local server that behaves as Slack does, with optional faults of Slack and of the network.
 
 It answers `chat.postMessage`, `chat.update`, `chat.postEphemeral`, `conversations.history`, `conversations.replies`,
-`conversations.info`, `auth.test`, `views.open`, incoming webhooks and response URLs, within Slack's limits
-(docs.slack.dev/reference/block-kit/blocks, docs.slack.dev/reference/methods), and keeps what people would see.
+`conversations.info`, `auth.test`, `views.open`, incoming webhooks and response URLs. It enforces Slack's limits
+(docs.slack.dev/reference/block-kit/blocks, docs.slack.dev/reference/methods) and keeps the messages that people would
+see.
 
     with SlackServer() as slack:
         BotChannel(slack.bot_token, base_url=slack.url).send(post, None)
         slack.channels["C0DEFAULT"].seen()          # as people see it, the oldest first
         slack.faults = [Fault("reset", after=True)]  # for the next calls; or any callable, method -> Fault | None
 
-One request is served at a time, in the order of arrival: what was sent before is done before what is asked after.
+It serves one request at a time, in order of arrival: it completes an earlier request before it answers a later one.
 """
 
 import contextlib
@@ -45,10 +46,10 @@ FAULTS: Final[tuple[FaultKind, ...]] = ("busy", "refused", "500", "reset", "hang
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong with one call: before it has any effect, or after.
+    """A fault of one call. With `after`, it happens after the call takes effect; otherwise before.
 
-    "busy" is a 429, "refused" an `ok: false` with `error`, "500" a page of HTML, "reset" a connection that breaks,
-    "hang" one that is never answered, "garbled" an answer that is no JSON, "cut" one that ends too soon.
+    "busy" is a 429. "refused" is an `ok: false` with `error`. "500" is an HTML page. "reset" breaks the connection.
+    "hang" never answers. "garbled" is an answer that is not JSON. "cut" is an answer that ends too soon.
     """
 
     kind: FaultKind
@@ -58,7 +59,7 @@ class Fault:
 
 
 class SeededFaults:
-    """A fault in a share of the calls, drawn from `faults`; the same seed draws the same. `drawn` counts them."""
+    """Draws a fault from `faults` for a share of the calls; the same seed draws the same ones. `drawn` counts them."""
 
     def __init__(self, seed: int, share: float, faults: Sequence[Fault]) -> None:
         self._random, self._share, self._faults = random.Random(seed), share, faults
@@ -76,7 +77,7 @@ class SeededFaults:
 
 @dataclass
 class Posted:
-    """A message. `metadata` is what its sender put there, which nobody sees."""
+    """A message. `metadata` comes from the sender, and people do not see it."""
 
     ts: str
     text: str
@@ -89,7 +90,7 @@ class Posted:
 
 @dataclass
 class SlackChannel:
-    """A channel and its messages, in the order in which they came."""
+    """A channel and its messages, the oldest first."""
 
     id: str
     name: str = "channel"
@@ -99,7 +100,7 @@ class SlackChannel:
     messages: list[Posted] = field(default_factory=list)
 
     def seen(self, thread_ts: str | None = None) -> list[Posted]:
-        """What people see: of the channel itself, or below one of its messages."""
+        """Return what people see in the channel, or in the thread of one of its messages."""
         return [one for one in self.messages if one.thread_ts == thread_ts]
 
     def find(self, ts: str | None) -> Posted | None:
@@ -107,7 +108,7 @@ class SlackChannel:
 
 
 class Refused(Exception):
-    """`ok: false`."""
+    """An answer of `ok: false`."""
 
     def __init__(self, error: str, **more: Any) -> None:
         super().__init__(error)
@@ -127,7 +128,10 @@ def _default_channels() -> dict[str, SlackChannel]:
 
 @dataclass
 class SlackServer:
-    """Slack, of one workspace. `clock` gives its time, as epoch seconds; messages show in histories `lag_s` later."""
+    """One workspace of Slack.
+
+    `clock` returns its time in epoch seconds. Messages appear in histories `lag_s` seconds later.
+    """
 
     bot_token: str = BOT_TOKEN
     signing_secret: str = SIGNING_SECRET
@@ -148,7 +152,7 @@ class SlackServer:
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.slack = self
         self._number = 0
-        # The poll is how soon the server notices that it is to end.
+        # The poll interval is how long the server may take to notice a shutdown, in seconds.
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
         return self
@@ -165,7 +169,7 @@ class SlackServer:
 
     @property
     def url(self) -> str:
-        """What stands in for https://slack.com/api/."""
+        """Return the URL that replaces https://slack.com/api/."""
         return f"{self.origin}/api/"
 
     @property
@@ -173,19 +177,19 @@ class SlackServer:
         return f"{self.origin}/services/T0TEAM/B0HOOK/secret"
 
     def response_url(self, name: str = "one") -> str:
-        """Where an interaction is answered; `responses[name]` keeps the answers."""
+        """Return the response URL of an interaction. `responses[name]` keeps the answers sent to it."""
         return f"{self.origin}/response/{name}"
 
     def secret(self) -> str:
-        """What Secrets Manager would hold, for a bot."""
+        """Return the secret of a bot, as Secrets Manager stores it."""
         return json.dumps({"bot_token": self.bot_token, "signing_secret": self.signing_secret})
 
     def webhook_secret(self) -> str:
-        """The same, for a webhook."""
+        """Return the secret of a webhook, as Secrets Manager stores it."""
         return json.dumps({"webhook_url": self.webhook_url})
 
     def called(self, method: str) -> list[dict[str, Any]]:
-        """What was asked of a method, in order."""
+        """Return the arguments of each call of a method, in order."""
         return [asked for name, asked in self.calls if name == method]
 
     # -- The methods
@@ -196,10 +200,10 @@ class SlackServer:
         return self.faults.pop(0) if self.faults else None
 
     def call(self, method: str, asked: dict[str, Any], token: str | None) -> dict[str, Any]:
-        """The answer of a method.
+        """Return the answer of a method.
 
         Raises:
-            Refused: its `answer` is it.
+            Refused: the method fails; `answer` holds the error.
         """
         if not token:
             raise Refused("not_authed")
@@ -239,7 +243,7 @@ class SlackServer:
         return {"channel": channel.id, "ts": posted.ts, "message": _shown(posted, payload=True)}
 
     def post(self, channel: SlackChannel, asked: Mapping[str, Any]) -> Posted:
-        """A message that everybody sees, from now on."""
+        """Post a message that everybody can see from now on."""
         self._number += 1
         posted = Posted(
             ts=f"{int(self.clock())}.{self._number:06d}",
@@ -269,7 +273,7 @@ class SlackServer:
         if problem := message_problem(asked):
             raise Refused(problem[0])
         posted.text, posted.blocks = asked.get("text") or posted.text, list(asked.get("blocks") or [])
-        posted.metadata = asked.get("metadata", posted.metadata)  # what is not given stays
+        posted.metadata = asked.get("metadata", posted.metadata)  # an omitted argument keeps its value
         posted.edited += 1
         return {"channel": channel.id, "ts": posted.ts, "text": posted.text}
 
@@ -328,7 +332,7 @@ class SlackServer:
         return {"view": {"id": f"V{len(self.views)}", **view}}
 
     def hook(self, asked: dict[str, Any]) -> tuple[int, str]:
-        """The answer of the webhook."""
+        """Return the status and answer of the webhook."""
         channel = self.channels.get(self.webhook_channel) if self.webhook_channel else None
         if channel is None:
             return 404, "channel_not_found"
@@ -340,7 +344,7 @@ class SlackServer:
         return 200, "ok"
 
     def respond(self, name: str, asked: dict[str, Any]) -> tuple[int, str]:
-        """The answer of a response URL, which is good for five answers."""
+        """Return the status and answer of a response URL, which accepts five messages."""
         kept = self.responses.setdefault(name, [])
         if len(kept) >= 5:
             return 404, json.dumps({"ok": False, "error": "used_url"})
@@ -349,7 +353,7 @@ class SlackServer:
         kept.append(asked)
         return 200, "ok"
 
-    # -- What a method may see
+    # -- Checks of access
 
     def _needs(self, scope: str) -> None:
         if scope not in self.scopes:
@@ -378,7 +382,7 @@ class SlackServer:
 
 
 def signed(signing_secret: str, body: bytes, at: float, **more: str) -> dict[str, str]:
-    """The headers, as API Gateway passes them on, of a request from Slack; `more` such as a retry's."""
+    """Return the headers of a request from Slack as API Gateway passes them on. `more` are additional headers."""
     base = b"v0:%d:" % int(at) + body
     return {
         "content-type": "application/x-www-form-urlencoded",
@@ -400,7 +404,7 @@ def _shown(posted: Posted, *, payload: bool) -> dict[str, Any]:
     if posted.thread_ts:
         shown["thread_ts"] = posted.thread_ts
     if posted.metadata:
-        # Unless asked for all of it, Slack returns only the type of metadata that the manifest does not declare.
+        # Slack returns only the type of undeclared metadata, unless the request asks for all of it.
         shown["metadata"] = (
             posted.metadata if payload else {"event_type": posted.metadata["event_type"], "event_payload": {}}
         )
@@ -411,7 +415,7 @@ def _shown(posted: Posted, *, payload: bool) -> dict[str, Any]:
 
 
 def message_problem(asked: Mapping[str, Any]) -> tuple[str, str] | None:
-    """What Slack would say of a message, with the reason; None where it takes it."""
+    """Return the error and reason with which Slack would refuse a message; None if Slack accepts it."""
     blocks = asked.get("blocks") or []
     text = asked.get("text") or ""
     if not isinstance(blocks, list) or not isinstance(text, str):
@@ -426,7 +430,7 @@ def message_problem(asked: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def view_problem(view: Any) -> str | None:
-    """What is wrong with a view."""
+    """Return what is wrong with a view; None if nothing is."""
     if not isinstance(view, dict) or view.get("type") != "modal":
         return "no modal"
     for name in ("title", "submit", "close"):
@@ -438,7 +442,7 @@ def view_problem(view: Any) -> str | None:
 
 
 def blocks_problem(blocks: Sequence[Any], most: int) -> str | None:
-    """What is wrong with blocks."""
+    """Return what is wrong with blocks; None if nothing is. `most` is the maximum number of blocks."""
     if len(blocks) > most:
         return f"{len(blocks)} blocks"
     ids = [one["block_id"] for one in blocks if isinstance(one, dict) and "block_id" in one]
@@ -514,7 +518,7 @@ def _element_problem(element: Any) -> str | None:
     return f"unknown element {json.dumps(element)[:200]}"
 
 
-# -- The wire
+# -- HTTP
 
 
 class _Server(HTTPServer):
@@ -530,7 +534,7 @@ class _Server(HTTPServer):
             super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that has gone is its own business."""
+        """Ignore clients that disconnect."""
 
     def let_go(self) -> None:
         for one in self.hanging:
@@ -626,11 +630,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Write no log."""
 
 
 def texts(block: Any) -> Iterator[str]:
-    """Every text in blocks, as people read them."""
+    """Yield every text in blocks, as people read them."""
     if isinstance(block, dict):
         if isinstance(block.get("text"), str):
             yield block["text"]

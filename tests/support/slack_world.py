@@ -1,4 +1,4 @@
-"""What it takes to notify Slack, without AWS: audits that found something, with an outbox, a clock and a policy."""
+"""The environment of a Notifier without AWS: audits with findings, an outbox, a clock and a policy."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -38,7 +38,7 @@ ACCOUNT = "123456789012"
 
 @dataclass
 class FakeClock:
-    """A clock that stands still until somebody sleeps."""
+    """A clock that advances only in `sleep`."""
 
     now: datetime = NOW
     slept: list[float] = field(default_factory=list)
@@ -53,7 +53,7 @@ class FakeClock:
 
 @dataclass
 class MemoryOutbox:
-    """The Outbox of a dictionary. With `behind`, its list is always one look behind, as an index may be."""
+    """An Outbox in a dictionary. With `behind`, its list is always one read behind, as an index may be."""
 
     posts: dict[str, Post] = field(default_factory=dict)
     behind: bool = False
@@ -84,7 +84,10 @@ def _in_order(id: str) -> tuple[str, ...]:
 
 @dataclass
 class KeptCleanups:
-    """The CleanupStore of a dictionary, for clean-ups that leave their findings alone. Two a page; raises `broken`."""
+    """A CleanupStore in a dictionary, for clean-ups that do not change their findings.
+
+    A page has two clean-ups. If `broken` is set, `list` raises it.
+    """
 
     cleanups: dict[str, Cleanup] = field(default_factory=dict)
     switch: Control = field(default_factory=Control)
@@ -162,7 +165,7 @@ class Bucket:
 
 @dataclass
 class Audits:
-    """Audits on record."""
+    """The stored audits."""
 
     records: dict[str, AuditRecord] = field(default_factory=dict)
 
@@ -210,7 +213,7 @@ def entry(seen: FindingRecord, happening: Happening = "opened", **changes: Any) 
 
 
 def found(seen: FindingRecord) -> dict[str, Any]:
-    """A sighting as the scan document has it."""
+    """Return a finding record in the format of the scan document."""
     resource = seen.resource
     return {
         "id": seen.id, "detector": seen.detector, "severity": seen.severity, "kind": seen.kind,
@@ -250,7 +253,7 @@ RECORD = AuditRecord(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptPolicies(Policies):
-    """Each version is read once: to read one again comes to the same, and takes longer than all else."""
+    """Policies that read each version only once, because reading takes most of a test's time."""
 
     kept: dict[PolicyVersion, Policy] = field(default_factory=dict)
 
@@ -262,7 +265,7 @@ class KeptPolicies(Policies):
 
 @dataclass
 class World:
-    """Everything around a Notifier. A policy is what the audits from then on went by."""
+    """Everything around a Notifier. A policy applies to the audits that are added after it."""
 
     channel: Channel | None = None
     clock: FakeClock = field(default_factory=FakeClock)
@@ -280,7 +283,7 @@ class World:
     def audit(
         self, id_: str, *entries: LedgerEntry, gaps: Sequence[Any] = (), waste: Any = None, **changes: Any
     ) -> AuditRecord:
-        """An audit that ended now, with what it changed; `waste` is what all of it comes to."""
+        """Add an audit that ended now, with the findings that it changed. `waste` has the totals of waste findings."""
         record = replace(
             RECORD, id=id_, policy=self.version, started_at=self.clock.now, finished_at=self.clock.now, **changes
         )

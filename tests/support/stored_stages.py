@@ -1,11 +1,11 @@
-"""Clean-ups as an earlier version of Slackwater left them: its stored items and the changed account at every stage.
+"""Clean-ups stored by an earlier version of Slackwater: the items and the changed account at every stage.
 
-`PYTHONPATH=tests python -m support.stored_stages DIRECTORY` writes them, with the code as it is, from the simulated
-account. Do that on the last commit before a stored document gets another format, into
-`tests/fixtures/stored/<that format's number>`, and keep what is there.
+`PYTHONPATH=tests python -m support.stored_stages DIRECTORY` writes them, with the current code, from the simulated
+account. Do that on the last commit before a stored document gets another format. Write into
+`tests/fixtures/stored/<that format's number>`, and keep the existing directories.
 
 A file is the log of one execution: the states that it entered, the calls that changed the account, and the items that
-were stored, each with the seconds since the beginning. `Past` plays a log again up to any entry, into a new account.
+were stored. Each entry has the seconds since the beginning. `Past` replays a log up to any entry in a new account.
 """
 
 import json
@@ -71,7 +71,10 @@ def _provisioned(build: Builder) -> None:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What there is, the detector that finds it, and what happens: `deed` before each state, `undo` after the end."""
+    """A resource, the detector that finds it, and what happens.
+
+    `deed` is called before each state. With `undo`, the clean-up is undone after its end.
+    """
 
     build: Callable[[Builder], None]
     detector: str
@@ -81,7 +84,7 @@ class Scenario:
 
 
 def _denied(action: str, *, state: str) -> Deed:
-    """An action is denied from a state on."""
+    """Return a deed that denies an action from a state on."""
 
     def deed(there: World, execution: Execution) -> None:
         if execution.checkpoint and execution.checkpoint.state == state:
@@ -139,7 +142,7 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
 
 @contextmanager
 def account_of(scenario: Scenario) -> Iterator[World]:
-    """A new account with what a scenario is about, audited once by the code as it is."""
+    """Run a new account with the resource of a scenario, after one audit by the current code."""
     build = Builder(instant(cleanup_world.NOW), cleanup_world.REGION)
     scenario.build(build)
     with Simulator(build.fleet(cleanup_world.ACCOUNT), port=line().port) as simulator:
@@ -153,7 +156,7 @@ def account_of(scenario: Scenario) -> Iterator[World]:
 
 @dataclass
 class Recorder:
-    """Writes a log. Of an item it has what differs from the last one of its kind and finding: most is the same."""
+    """Writes a log. It stores only how an item differs from the last one of its kind and finding, which is little."""
 
     there: World
     log: list[Entry] = field(default_factory=list)
@@ -184,7 +187,7 @@ MISSING: Final = object()
 
 
 def changed(was: Mapping[str, Any], now: Mapping[str, Any]) -> Entry:
-    """What is new or other, and under "-" what is gone; a document field by field."""
+    """Return new and changed fields, and removed ones under "-". A document is compared field by field."""
     delta: Entry = {name: value for name, value in now.items() if was.get(name, MISSING) != value}
     if isinstance(delta.get("document"), dict) and "document" in was:
         delta["document"] = changed(was["document"], now["document"])
@@ -193,7 +196,7 @@ def changed(was: Mapping[str, Any], now: Mapping[str, Any]) -> Entry:
 
 
 def merged(was: Mapping[str, Any], delta: Mapping[str, Any]) -> Entry:
-    """The reverse of `changed`."""
+    """Apply a change from `changed`."""
     now = {name: value for name, value in {**was, **delta}.items() if name != "-" and name not in delta.get("-", ())}
     if isinstance(delta.get("document"), dict):
         now["document"] = merged(was.get("document", {}), delta["document"])
@@ -201,7 +204,10 @@ def merged(was: Mapping[str, Any], delta: Mapping[str, Any]) -> Entry:
 
 
 def record(name: str, lists: Any = None) -> list[Entry]:
-    """The log of a scenario, played by the code as it is. `lists` gets the lists for which a record has no room."""
+    """Return the log of a scenario, run with the current code.
+
+    `lists` stores the lists that do not fit into a record.
+    """
     scenario = SCENARIOS[name]
     with account_of(scenario) as there:
         recorder = Recorder(there)
@@ -244,7 +250,7 @@ def _run(recorder: Recorder, execution: Execution, deed: Deed) -> None:
 
 @contextmanager
 def calls_reported(report: Callable[[str, str, Mapping[str, Any]], None]) -> Iterator[None]:
-    """Every call that changed something, by the sessions of all worlds."""
+    """Report every call that changed something, in the sessions of all worlds."""
     asked: dict[int, Any] = {}
 
     def before(params: Any, model: Any, context: Any, **_: Any) -> None:
@@ -272,7 +278,7 @@ def calls_reported(report: Callable[[str, str, Mapping[str, Any]], None]) -> Ite
 
 
 def keep(directory: Path, name: str, log: list[Entry]) -> None:
-    """Write the file of a log."""
+    """Write a log to a file."""
     directory.mkdir(parents=True, exist_ok=True)
     entries = ",\n".join(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in log)
     (directory / f"{name}.json").write_text(f"[\n{entries}\n]\n", encoding="utf-8")
@@ -282,7 +288,7 @@ def keep(directory: Path, name: str, log: list[Entry]) -> None:
 
 
 def says(now: Any, stored: Any) -> bool:
-    """Whether a document has all that an earlier one had; it may have more fields."""
+    """Return whether a document has all fields of an earlier one. It may have more."""
     if isinstance(stored, dict):
         return isinstance(now, dict) and all(name in now and says(now[name], value) for name, value in stored.items())
     if isinstance(stored, list):
@@ -290,18 +296,21 @@ def says(now: Any, stored: Any) -> bool:
     return bool(now == stored)
 
 
-# -- Playing
+# -- Replaying
 
 
 def logs(format_: int) -> dict[str, list[Entry]]:
-    """The logs of a format, by scenario."""
+    """Return the logs of a format, by scenario."""
     found = {name: STORED / str(format_) / f"{name}.json" for name in SCENARIOS}
     return {name: json.loads(file.read_text()) for name, file in found.items() if file.exists()}
 
 
 @dataclass
 class Past:
-    """A log, played again into an account up to some entry. `items` are the table's then, `asleep` its position."""
+    """A log that is replayed in an account up to some entry.
+
+    `items` are the table's items at that entry. `asleep` is the position of the execution.
+    """
 
     there: World
     items: dict[tuple[str, str], Item] = field(default_factory=dict)
@@ -313,7 +322,7 @@ class Past:
     _last: dict[tuple[str, str], Entry] = field(default_factory=dict)
 
     def play(self, log: list[Entry], until: int) -> None:
-        """Play the entries from where it is up to this one."""
+        """Replay the entries up to `until`, from the current position."""
         for entry in log[self.played : until]:
             elapsed = self.there.now().timestamp() - instant(cleanup_world.NOW)
             if entry["at"] > elapsed:
@@ -332,9 +341,10 @@ class Past:
         self.played = until
 
     def _call(self, service: str, operation: str, params: Mapping[str, Any]) -> None:
-        """Ask the account for it.
+        """Repeat a call in the account.
 
-        What it cannot delete any more is gone all the same. What it cannot make is not there.
+        If the simulator no longer supports a deletion, the resource is removed directly. If it no longer supports a
+        creation, nothing is created.
         """
         try:
             client: Any = line().once.client(service, cleanup_world.REGION)  # type: ignore[call-overload]
@@ -347,11 +357,11 @@ class Past:
 
     @property
     def stored(self) -> MemoryTable:
-        """The table as it was left."""
+        """Return the table at the current entry."""
         return MemoryTable(items=dict(self.items))
 
     def resumed(self, format_: int) -> Execution:
-        """The execution that was under way, by the definition of its version, in the account as it is now."""
+        """Return the unfinished execution, with the definition of its version, in the current account."""
         finding_id = self.name.partition("-")[0]
         text = (STORED / str(format_) / f"{self.machine}.asl.yaml").read_text()
         return Execution(
@@ -364,7 +374,7 @@ class Past:
         )
 
     def put(self, delta: Entry) -> None:
-        """Store an item, by what differs from the last one of its kind."""
+        """Store an item, given how it differs from the last one of its kind."""
         kind = (delta["pk"], delta["sk"].partition("#")[0])
         one = self._last[kind] = merged(self._last.get(kind, {}), delta)
         whole = one | ({"document": json.dumps(one["document"], ensure_ascii=False)} if "document" in one else {})

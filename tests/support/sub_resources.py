@@ -1,4 +1,4 @@
-"""What belongs to a file system in the simulated account."""
+"""The sub-resources of a file system in the simulated account."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""Clean-ups that one version of Slackwater begins and another ends, with the first's stored items and state machine.
+"""Clean-ups that one version of Slackwater begins and another ends, with the first one's items and state machine.
 
-`PYTHONPATH=tests python -m support.updated_worlds FORMAT` plays some in the code that it finds, and prints the result
-of each: the test of a rollback runs it in the code of the previous version.
+`PYTHONPATH=tests python -m support.updated_worlds FORMAT` runs some of them in the code on the path, and prints the
+result of each. The rollback test runs it in the code of the previous version.
 """
 
 import json
@@ -27,20 +27,23 @@ TELLING: Final = {"waiting", "done", "failed"}
 
 
 def stops(log: list[Entry]) -> list[int]:
-    """After which entries the update may come: each state that was entered, and each transaction with a clean-up."""
+    """Return the entries after which the update may happen.
+
+    These are each state that was entered and each transaction that stores a clean-up.
+    """
     found = []
     for n, entry in enumerate(log, start=1):
         if "state" in entry or "ended" in entry:
             found.append(n)
         elif entry.get("put", {}).get("sk") == "CLEANUP":
             while n < len(log) and log[n].get("put", {}).get("sk", "").startswith(("HOLD", "LEDGER")):
-                n += 1  # noqa: PLW2901 -- to the end of the transaction
+                n += 1  # noqa: PLW2901 -- continues to the end of the transaction
             found.append(n)
     return found
 
 
 def telling(log: list[Entry]) -> list[int]:
-    """Of these the first of some stages, and two right before a call that changes something."""
+    """Return the most relevant stops: the first one of some stages, and two right before a change to the account."""
     stages = {entry["put"]["document"]["stage"]: n for n, entry in enumerate(log, start=1) if stage_of(entry)}
     calls = [n for n, entry in enumerate(log) if "call" in entry]
     before = [max(one for one in stops(log) if one <= call) for call in (calls[len(calls) // 2], calls[-1])]
@@ -48,13 +51,13 @@ def telling(log: list[Entry]) -> list[int]:
 
 
 def stage_of(entry: Entry) -> bool:
-    """Whether it is a clean-up that has come to another stage."""
+    """Return whether an entry moves a clean-up to another stage."""
     put = entry.get("put", {})
     return put.get("sk") == "CLEANUP" and "stage" in put["document"]
 
 
 class Updated:
-    """A world in which everything is as another version left it."""
+    """A world in the state in which another version left it."""
 
     def __init__(self, there: World, name: str, log: list[Entry], at: int) -> None:
         self.there, self.was = there, ""
@@ -80,7 +83,7 @@ class Updated:
         there.findings.findings[self.finding_id] = finding
 
     def read(self, stored: Any) -> tuple[Cleanup, Any]:
-        """By the adapters as they are now."""
+        """Read the stored clean-up and finding with the current adapters."""
         cleanup = DynamoCleanups(stored.table).get(self.finding_id)
         finding = DynamoFindings(stored.table).get(self.finding_id)
         assert cleanup
@@ -92,7 +95,7 @@ class Updated:
         return self.there.cleanups.cleanups[self.finding_id]
 
     def still_has(self) -> set[str]:
-        """The data that there is, live or in a complete backup."""
+        """Return the data that exists, live or in a complete backup."""
         account = self.there.account
         fleet = account.fleet
         live = [
@@ -103,7 +106,7 @@ class Updated:
         }
 
     def check(self) -> None:
-        """It has ended right, or has removed nothing that is missing now."""
+        """Check that the clean-up ended correctly, or that nothing that it removed is missing."""
         cleanup, there = self.cleanup, self.there
         assert cleanup.ended
         assert there.cleanups.holds.get(cleanup.resource.arn) is None
@@ -111,7 +114,7 @@ class Updated:
             assert set(self.data.values()) <= self.still_has(), "data is lost"
         if (
             getattr(cleanup, "not_restored", None) and cleanup.stage != "done"
-        ):  # there is no more code that deletes or restores it
+        ):  # the current code no longer deletes or restores such a resource
             assert there.account.exists(self.resource) == self.was_there
             assert sub_resources(there.account, self.resource) == self.left
         elif not cleanup.deletes:
@@ -149,10 +152,10 @@ def updated(name: str, log: list[Entry], at: int) -> Iterator[Updated]:
 
 
 def ended(format_: int, name: str, log: list[Entry], at: int) -> Updated:
-    """End a clean-up that was stored in a format, up to an entry of its log, and undo it where possible.
+    """End a clean-up that was stored in a format, up to an entry of its log, and undo it if possible.
 
     Raises:
-        AssertionError: it did not end right, and removed something.
+        AssertionError: it did not end correctly, and it removed something.
     """
     with updated(name, log, at) as world:
         if not world.past.ended and world.past.name:

@@ -1,4 +1,4 @@
-"""The verdict on each worked case of each detector: played once a process, for the tests that only read it."""
+"""The verdict on each worked case of each detector, cached for tests that only read it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from slackwater.model.verdicts import Flagged, Verdict
 
 @dataclass(frozen=True)
 class Played:
-    """A worked case of the detector with this id, its verdict, and the metrics that were asked for."""
+    """A worked case of the detector with this id, its verdict, and the metrics that the detector requested."""
 
     id: str
     case: Case
@@ -23,14 +23,14 @@ class Played:
 
 @cache
 def played(id_: str) -> tuple[Played, ...]:
-    """All worked cases of a detector, in the order of its file."""
+    """Return all worked cases of a detector, in the order of its file."""
     detector = registry()[id_]
     answers = ((case, *play_with_queries(detector, case)) for case in detector.cases)
     return tuple(Played(id_, case, verdict, tuple(queries)) for case, verdict, queries in answers)
 
 
 def flagged() -> Iterator[tuple[str, Case, Flagged]]:
-    """The worked cases of all detectors that are flagged: the detector's id, the case and the verdict."""
+    """Yield the flagged worked cases of all detectors: the detector's id, the case and the verdict."""
     for id_ in registry():
         for one in played(id_):
             if isinstance(one.verdict, Flagged):

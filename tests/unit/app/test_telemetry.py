@@ -1,4 +1,4 @@
-"""What of an audit becomes a metric, and what a function logs when it starts."""
+"""Which metrics an audit publishes, and what a function logs when it starts."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The benchmark against Cloud Custodian, on made-up answers of both: its floor, comparison of answers, and tables."""
+"""The benchmark against Cloud Custodian, with made-up results of both tools: its floor, comparison and tables."""
 
 import importlib.util
 import json
@@ -26,7 +26,7 @@ MODULES = ("compare", "answers", "bar_chart", "floor", "floor_questions", "scan"
 
 @pytest.fixture(scope="module")
 def bench():
-    """The modules of bench/ by name."""
+    """Yield the modules of bench/ by name."""
     sys.path.insert(0, str(BENCH))
     before = {name: sys.modules.pop(name, None) for name in MODULES}
     try:
@@ -79,13 +79,13 @@ def world(bench):
 
 
 def id_of(world, name):
-    """Of what is named so, or of what holds it."""
+    """Return the id of the resource with this name."""
     every = (*world.fleet.volumes, *world.fleet.instances, *world.fleet.efs, *world.fleet.fsx)
     return next(one.id for one in every if one.tags.get("Name") == name)
 
 
 def compared(bench, world, policy, ours=(), theirs=(), besides=None):
-    """The row of one question; nobody answers the others."""
+    """Return the comparison's row for one question. Neither tool answers the other questions."""
     answers = bench["answers"]
     nothing = {one.policy: answers.Answer(frozenset()) for one in answers.QUESTIONS}
     mine = answers.Answer(frozenset(ours), besides or {})
@@ -152,7 +152,7 @@ def test_answers_are_read_from_what_the_two_wrote(bench, world, tmp_path):
     document = {
         "findings": [
             {"detector": "ebs-outdated-type", "resource": {"id": data}},
-            {"detector": "ebs-outdated-type", "resource": {"id": new}},  # gp3: not what Custodian was asked
+            {"detector": "ebs-outdated-type", "resource": {"id": new}},  # a gp3: Custodian was asked about gp2
             {"detector": "fsx-sync-export", "resource": {"id": export.id}},
         ],
         "unlisted": [{"detector": "ebs-idle", "resource": {"id": new}, "reason": "kept by a tag"}],
@@ -197,7 +197,7 @@ WINDOWS = ("window_days", "least_days", "quiet_days", "look_back_days")
 
 
 def metrics_of(filters):
-    """The filters on metrics, inside others too."""
+    """Yield the filters on metrics, including nested ones."""
     for one in filters:
         if isinstance(one, dict) and one.get("type") == "metrics":
             yield one

@@ -1,4 +1,4 @@
-"""What an audit of an organization costs: the arithmetic, and the stand-ins for the bucket and the table."""
+"""The cost of an organization's audit: the calculation, and the fakes for the bucket and the table."""
 
 import importlib.util
 import json
@@ -24,12 +24,12 @@ BENCH = ROOT / "bench"
 
 @pytest.fixture(scope="module")
 def bench():
-    """Loads a file of bench/ as a module."""
+    """Yield a function that loads a file of bench/ as a module."""
 
     def load(name):
         spec = importlib.util.spec_from_file_location(name, BENCH / f"{name}.py")
         module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module  # dataclasses look their module up, and they import each other
+        sys.modules[name] = module  # dataclasses look up their module, and the modules import each other
         spec.loader.exec_module(module)
         return module
 
@@ -191,7 +191,7 @@ def test_the_page_adds_up(cost):
         0.3,
         1.0,
         16_000,
-    )  # a quarter took no longer; its work takes more
+    )  # 0.3 s is the first quartile; the CPU time is longer
     assert (last.transitions, last.turns, last.metrics) == (6, 2, 30_000)
     text = cost.section(found)
     assert "20,000 findings" in text
@@ -202,11 +202,11 @@ def test_the_page_adds_up(cost):
     assert "| Step Functions | 2,475 |" in text
     assert "| GetMetricData | 180,000 |" in text
     assert "| 1.8000 |" in text
-    assert "while regions are empty | 500; in three regions 1,500 | 30 |" in text  # 200 at a time, 0.15 in each second
+    assert "while regions are empty | 500; in three regions 1,500 | 30 |" in text  # 200 at a time, 0.15 a second each
     assert "| | disk | 4,096 MiB | 4 MiB |" in text.replace("|  |", "| |")
 
 
-# -- The organization, and what is left of it
+# -- The organization, and moved documents
 
 
 def test_kinds_of_targets_are_those_that_the_simulator_makes(bench):
@@ -237,7 +237,7 @@ def test_a_document_that_is_moved_has_findings_of_its_own(bench):
     assert json.loads(organization.moved(text, here, (there[0], "eu-west-2")))["findings"][0]["id"] != one["id"]
 
 
-# -- The stand-ins
+# -- The fakes of S3 and DynamoDB
 
 
 def a_finding(**more):
@@ -255,12 +255,12 @@ def a_finding(**more):
 
 def test_units_are_those_of_dynamodb(stand_ins):
     new = a_finding(last_seen_at="2026-11-16")
-    assert stand_ins.write_units(new, None) == 2 + 3  # two of 1 KiB, and an entry in each index
+    assert stand_ins.write_units(new, None) == 2 + 3  # two units of 1 KiB, and an entry in each index
     assert stand_ins.write_units(new, None, in_transaction=True) == 2 * 2 + 3
-    assert stand_ins.write_units(a_finding(last_seen_at="2026-11-23"), new) == 2  # no index holds when it was seen
+    assert stand_ins.write_units(a_finding(last_seen_at="2026-11-23"), new) == 2  # no index contains last_seen_at
     resolved = {name: value for name, value in new.items() if name != "target"} | table.item(listing="resolved")
-    assert stand_ins.write_units(resolved, new) == 2 + 1 + 2 + 2  # gone from one index, moved in two
-    assert stand_ins.write_units(new | table.item(severity="high"), new) == 2 + 1 + 1  # what two of them hold besides
+    assert stand_ins.write_units(resolved, new) == 2 + 1 + 2 + 2  # one index entry is deleted, and two are replaced
+    assert stand_ins.write_units(new | table.item(severity="high"), new) == 2 + 1 + 1  # two indexes hold the severity
     assert stand_ins.write_units(table.item(pk="LEASE#1", sk="a"), None) == 1
     assert stand_ins.read_units([0, 1, 4_096, 4_097], consistent=True) == 1 + 1 + 1 + 2
     assert stand_ins.read_units([100], consistent=False) == 0.5
@@ -310,13 +310,13 @@ def test_the_stores_work_on_it_as_on_aws(stand_ins, tmp_path):
         "s3:GetObject": 3, "s3:PutObject": 5, "s3:HeadObject": 2,
         "dynamodb:PutItem": 2, "dynamodb:TransactWriteItems": 2, "dynamodb:BatchGetItem": 1, "dynamodb:Query": 2,
     }  # fmt: skip
-    # An audit's record, and in a transaction a finding of two KiB with its three entries, and a ledger's entry.
+    # An audit's record, then a transaction with a finding of 2 KiB, its three index entries, and a ledger entry.
     assert report["write_units"] == 1 + (4 + 3) + 2
     assert report["read_units"] == 2 + 0.5 + 0.5
 
 
 def test_a_client_that_expects_a_continue_is_answered_at_once(stand_ins):
-    # S3's clients do, and wait for a second: a measurement would be of nothing else.
+    # S3's clients send this header and wait a second for the answer. A measurement would measure only that wait.
     server = stand_ins.FakeAwsServer()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

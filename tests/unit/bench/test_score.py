@@ -1,4 +1,4 @@
-"""Counting: made-up scans against made-up truths, and one real scan of a small labelled fleet."""
+"""The score: made-up scans against made-up labels, and one real scan of a small labelled fleet."""
 
 import importlib.util
 import sys
@@ -14,12 +14,12 @@ BENCH = Path(__file__).parents[3] / "bench"
 
 @pytest.fixture(scope="module")
 def score():
-    """bench/score.py as a module."""
+    """Yield bench/score.py as a module."""
     sys.path.insert(0, str(BENCH))
     try:
         spec = importlib.util.spec_from_file_location("score", BENCH / "score.py")
         module = importlib.util.module_from_spec(spec)
-        sys.modules["score"] = module  # dataclasses look their module up
+        sys.modules["score"] = module  # dataclasses look up their module
         spec.loader.exec_module(module)
         yield module
     finally:

@@ -1,4 +1,4 @@
-"""The command line, run in this process against a simulated account."""
+"""Fixtures that run the command line in this process against a simulated account."""
 
 import json
 import socket
@@ -21,12 +21,12 @@ from slackwater_simulator import Simulator, demo_fleet
 NOW = "2026-11-16T09:07:00Z"
 REGION = "ap-northeast-1"
 HOME = "eu-west-1"
-"""Where the service is deployed."""
+"""The region in which the service is deployed."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a command ended, and what it said where."""
+    """The exit status of a command, and its text on standard output and standard error."""
 
     status: int
     out: str
@@ -44,7 +44,7 @@ def simulator() -> Iterator[Simulator]:
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """An empty folder to be in, and an environment that leads to no AWS account."""
+    """Change to an empty folder, and remove everything from the environment that leads to an AWS account."""
     for name in ("AWS_PROFILE", "AWS_DEFAULT_REGION", "AWS_REGION", "AWS_ENDPOINT_URL", "SLACKWATER_DEBUG", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
@@ -54,7 +54,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "no-credentials"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setattr("slackwater_cli.slow.SLOW_S", 60)  # a busy machine waits, too
+    monkeypatch.setattr("slackwater_cli.slow.SLOW_S", 60)  # a busy machine is slow, too
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
@@ -63,7 +63,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def account(simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> Simulator:
-    """A healthy simulated account, to which the environment leads."""
+    """Return the simulated account without faults. The environment leads to it."""
     simulator.reset()
     simulator.faults.unthrottle("cloudtrail:LookupEvents")
     monkeypatch.setenv("AWS_ENDPOINT_URL", simulator.url)
@@ -74,7 +74,7 @@ def account(simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> Simulator:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command line."""
+    """Return a function that runs a command line."""
 
     def run_it(*arguments: str) -> Result:
         with pytest.raises(SystemExit) as left:
@@ -87,12 +87,12 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 @pytest.fixture
 def scan(account: Simulator, run: Run) -> Run:
-    """Run `scan` in the account's region, as of its now."""
+    """Return a function that runs `scan` in the account's region, as of `NOW`."""
     return lambda *arguments: run("scan", "--region", REGION, "--now", NOW, *arguments)
 
 
 class HangsUp:
-    """A server that closes every connection, and counts them."""
+    """A server that closes every connection and counts the connections."""
 
     def __init__(self, server: socket.socket) -> None:
         self._server = server
@@ -104,7 +104,7 @@ class HangsUp:
         with suppress(OSError):
             while True:
                 connection, _ = self._server.accept()
-                self.connections += 1  # before the client can see the end, and the test look at the count
+                self.connections += 1  # count before the client can see the end
                 connection.close()
 
 
@@ -120,9 +120,9 @@ def hangs_up() -> Iterator[HangsUp]:
 
 
 class Stacks:
-    """CloudFormation and Step Functions on the loopback, without moto: stacks by name, and what was started.
+    """A local server for CloudFormation and Step Functions, without moto. `outputs` are stacks by name.
 
-    `refusal` is the error that every request gets.
+    If `refusal` is set, DescribeStacks fails with this error code.
     """
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ class Stacks:
 
 @pytest.fixture
 def stacks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stacks]:
-    """No stack yet, in any region."""
+    """Run the server without stacks, and direct requests of all regions to it."""
     there = Stacks()
 
     class Handler(BaseHTTPRequestHandler):
@@ -184,7 +184,7 @@ def stacks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stacks]:
 
 @pytest.fixture(scope="session")
 def moto_clients() -> dict[str, Any]:
-    """Where the first test that needs them keeps clients for the others. To make one takes a tenth of a second."""
+    """Return the cache of moto clients for all tests. Creating one takes a tenth of a second."""
     return {}
 
 
@@ -192,7 +192,7 @@ def moto_clients() -> dict[str, Any]:
 def service(
     stacks: Stacks, moto_clients: dict[str, Any], table_properties: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Stacks]:
-    """The deployed service, without its functions: stack, table and bucket."""
+    """Deploy the service without its functions: a stack, a table and a bucket."""
     for name, value in {"ACCESS_KEY_ID": "AKIADUMMY", "SECRET_ACCESS_KEY": "dummy", "REGION": HOME}.items():
         monkeypatch.setenv(f"AWS_{name}", value)
     stacks.outputs["slackwater"] = {

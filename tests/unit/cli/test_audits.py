@@ -64,7 +64,7 @@ def store(service) -> DynamoAudits:
 
 @pytest.fixture
 def while_waiting(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """What happens while somebody waits, one step each time they do."""
+    """Return a function that takes steps. Each sleep of the command runs the next step."""
 
     def happen(*steps: Callable[[], object]) -> None:
         left = iter(steps)

@@ -76,7 +76,7 @@ def tracked(id: str, **changes: Any) -> TrackedFinding:
 
 
 class Deployed:
-    """A deployment with clean-up, two findings that may be cleaned up, and one that may not."""
+    """A deployment with clean-up, two findings that may be cleaned up, and one that may not be."""
 
     def __init__(self, service, monkeypatch: pytest.MonkeyPatch) -> None:
         self.stack = service.outputs["slackwater"]
@@ -119,7 +119,7 @@ class Deployed:
         return sorted(one["name"] for one in self.states if one["stateMachineArn"] == arn)
 
     def ended(self, id_: str = "a", **changes: Any) -> Cleanup:
-        """A clean-up that is on record as it is after it has ended."""
+        """Store a clean-up with these changes, and return it."""
         seen = tracked(id_).sighting
         one = Cleanup(
             finding_id=id_, attempt=1, execution=f"{id_}-1", detector=seen.detector, resource=seen.resource,
@@ -143,7 +143,7 @@ def deployed(service, monkeypatch) -> Deployed:
 
 @pytest.fixture
 def shown(run) -> Callable[..., Any]:
-    """The JSON that a command prints."""
+    """Return a function that runs a command and returns the JSON that it prints."""
 
     def run_it(*arguments: str) -> Any:
         done = run("cleanup", *arguments, "--format", "json")
@@ -358,7 +358,7 @@ def test_over_the_cap_it_says_that_nothing_was_begun(run, deployed) -> None:
     assert deployed.started() == ["a-1"]
 
 
-# -- Looking
+# -- Reading
 
 
 def test_the_whole_story_of_one_resource_is_one_command(run, deployed) -> None:
@@ -490,7 +490,7 @@ def test_what_still_waits_is_stopped_and_not_undone(run, deployed) -> None:
 
 
 class Listed:
-    """The BackupLister of one snapshot, which another installation made."""
+    """A BackupLister with one snapshot, which another installation created."""
 
     needs_place = "the zone that the volume is to be in"
 
@@ -510,7 +510,7 @@ class Listed:
 
 
 class Denied(Listed):
-    """One that may not look."""
+    """A BackupLister without permission to list."""
 
     def copies(self, account: str, region: str) -> Iterator[Copy]:
         raise AccessDeniedError("UnauthorizedOperation: no")

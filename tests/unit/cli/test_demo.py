@@ -31,7 +31,7 @@ class Demo:
 
 @pytest.fixture(scope="module")
 def demo_once() -> dict[str, Demo]:
-    """Where the first test that needs it keeps the demo for the others: it takes seconds, and they only read."""
+    """Return the cache for the result of the demo. It takes seconds, and the tests only read it."""
     return {}
 
 
@@ -85,7 +85,7 @@ def test_the_demo_shows_the_messages_as_they_would_be_sent(shown: Demo) -> None:
     assert "SIMULATED" in sent[0]["message"]["text"].partition("\n")[0]
     assert head["type"] == "header"
     assert "SIMULATED" not in "".join(thread)
-    # None of the five gravest is one that clean-up may delete, so that none has an Approve button.
+    # Clean-up may delete none of the five most severe findings, so none has an Approve button.
     assert all(f'"{button}"' in first for button in ("snooze", "dismiss")), "a policy lets somebody decide"
     assert '"block_id": "20261116T090700Z-demo.0.0/report"' in first
     listed = [[f["id"] in one for f in doc["findings"]] for one in (first, *thread)]

@@ -35,7 +35,7 @@ type Way = Literal["slow", "fast"]
 
 
 class Asked(Inputs):
-    """One input of every type."""
+    """One input of each type."""
 
     what: str = Field(description="What it is about")
     size: Size | None = Field(default=None, description="How much")
@@ -59,7 +59,7 @@ class Asked(Inputs):
 
 
 class Row(Result):
-    """A line of a list."""
+    """A row of a list."""
 
     name: str = of("Name")
     workers: int | None = of("Workers", null="any")
@@ -69,14 +69,14 @@ class Row(Result):
 
 
 class Part(Result):
-    """Something inside."""
+    """A nested result."""
 
     fits: bool = of("Fits")
     rows: list[Row] = of("All of them")
 
 
 class Side(Result):
-    """What is on one side."""
+    """One of two sides."""
 
     monthly_usd: Usd | None = of("Price", "USD/month")
     why_not: str | None = of("Why not", null="")
@@ -84,14 +84,14 @@ class Side(Result):
 
 
 class Sides(Result):
-    """Two of one type, to be compared."""
+    """Two results of the same type to compare."""
 
     left: Side = of("Left")
     right: Side = of("Right")
 
 
 class EveryKind(Result):
-    """One figure of every type."""
+    """One figure of each type."""
 
     rate: Figure = of("Speed", "MB/s")
     seconds: Figure = of("Time", "s")
@@ -122,7 +122,7 @@ LONG = (
 
 
 def work(inputs: Asked, known: Known) -> Answer[EveryKind]:
-    """Every figure there is."""
+    """Return a result with every figure."""
     if inputs.what == "refused":
         raise InputError("io_size", "too much of it")
     known.price(ebs_storage("gp3"))
@@ -166,7 +166,7 @@ EVERYTHING = Estimate(title="What everything comes to", inputs=Asked, result=Eve
 
 @pytest.fixture
 def everything(run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """Run an estimate that has every type of input and of figure, without AWS."""
+    """Return a function that runs an estimate with every type of input and figure, without AWS."""
     for module in (use_case, registry):
         monkeypatch.setattr(module, "estimates", lambda: {"every-thing": EVERYTHING})
     return partial(run, "estimate", "every-thing", "--offline", *TOKYO)

@@ -35,7 +35,7 @@ CALLER = "arn:aws:sts::123456789012:user/moto"
 
 
 def tracked(id: str, usd: str | None = "12.30", **changes: Any) -> TrackedFinding:
-    """An open finding on a volume; `changes` are of the sighting."""
+    """Return an open finding about a volume. `changes` replace fields of the finding record."""
     resource = TrackedResource(
         arn=f"arn:aws:ec2:eu-west-1:123456789012:volume/vol-{id}",
         id=f"vol-{id}",

@@ -1,4 +1,4 @@
-"""Memory under many threads, and its garbage."""
+"""The command's memory: heaps that threads share, and garbage collection."""
 
 import ctypes
 import gc

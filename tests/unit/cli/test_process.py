@@ -1,4 +1,4 @@
-"""The command as a process of its own: closed pipes, signals, terminals."""
+"""The command in its own process: closed pipes, signals and terminals."""
 
 import os
 import pty
@@ -14,7 +14,7 @@ import pytest
 
 COMMAND = (sys.executable, "-m", "slackwater_cli")
 LONG_S = 60
-"""Only a hanging process takes so long."""
+"""Timeout in seconds. Only a hanging process reaches it."""
 
 
 def test_a_reader_that_has_had_enough_is_no_error() -> None:
@@ -31,7 +31,7 @@ def test_a_reader_that_has_had_enough_is_no_error() -> None:
 
 
 def buffered() -> dict[str, str]:
-    """The environment of a Python that writes when it is told to, or when it leaves."""
+    """Return an environment in which Python buffers its standard output."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 
 
@@ -62,7 +62,7 @@ def test_a_signal_ends_a_scan_that_waits_for_aws_and_leaves_no_draft(
     shared: list[str] = []
 
     def hang(call) -> None:
-        # A call of an earlier test that comes late finds no folder: this process makes it once it can be stopped.
+        # A late call of an earlier test finds no folder: the process creates it only after its signal handlers are set.
         if call.service != "sts" and (folders := [path.name for path in temporary.iterdir()]):
             shared.extend(folders)
             reached.set()
@@ -86,12 +86,12 @@ def test_a_signal_ends_a_scan_that_waits_for_aws_and_leaves_no_draft(
 
     assert (process.returncode, output) == (status, f"{word}; nothing was written\n")
     assert list(nowhere.iterdir()) == []
-    assert len({*shared}) == 1  # all that it kept for a while was in one folder, and is gone
+    assert len({*shared}) == 1  # all temporary files were in one folder, and the folder is deleted
     assert list(temporary.iterdir()) == []
 
 
 def on_a_terminal(*arguments: str, **environment: str) -> str:
-    """What a command shows on a terminal of 80 columns."""
+    """Return the output of a command on a terminal of 80 columns."""
     ours, theirs = pty.openpty()
     env = (
         {k: v for k, v in os.environ.items() if k not in {"COLUMNS", "TERM"}} | {"TERM": "xterm-256color"} | environment
@@ -102,7 +102,7 @@ def on_a_terminal(*arguments: str, **environment: str) -> str:
     try:
         while piece := os.read(ours, 65_536):
             shown += piece
-    except OSError:  # how Linux says that the other side of a terminal is gone
+    except OSError:  # Linux raises this if the other side of a terminal is closed
         pass
     os.close(ours)
     process.wait(LONG_S)

@@ -37,7 +37,7 @@ def slack(monkeypatch):
 
 @pytest.fixture
 def endpoint_checks(monkeypatch) -> list[tuple[str, str]]:
-    """Where the endpoint was asked, and signed with what; it answers 200."""
+    """Replace the endpoint check by one that returns 200. Return the list of its calls: URL and signing secret."""
     heard: list[tuple[str, str]] = []
     monkeypatch.setattr(endpoint_check, "check_endpoint", lambda url, secret, now: heard.append((url, secret)) or 200)
     return heard
@@ -45,7 +45,7 @@ def endpoint_checks(monkeypatch) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def deployed(service, slack, endpoint_checks):
-    """The service, deployed with a secret that holds this text, and a policy."""
+    """Return a function that deploys the service with this secret and policy."""
 
     def deploy(secret: str | None = None, policy: str = POLICY) -> Any:
         made = boto3.client("secretsmanager", HOME).create_secret(
@@ -59,7 +59,7 @@ def deployed(service, slack, endpoint_checks):
 
 
 def lines_of(done: Any) -> dict[str, tuple[str, str]]:
-    """State and words of each step."""
+    """Return the state and text of each step."""
     lines = [line.split(maxsplit=1) for line in done.out.splitlines()]
     return {rest[: command.WIDTH].strip(): (state, rest[command.WIDTH :]) for state, rest in lines}
 
@@ -108,7 +108,7 @@ def resources_of_the_template() -> dict[str, Any]:
     return resources
 
 
-# -- The test
+# -- `slackwater slack test`
 
 
 def test_where_all_is_set_up_a_message_arrives_and_is_found_again(run, deployed, slack, endpoint_checks) -> None:
@@ -333,7 +333,7 @@ def test_programs_get_json(run, deployed) -> None:
     assert {"what": "channel C0DEFAULT", "state": "good", "said": "the bot is in it"} in document["steps"]
 
 
-# -- The endpoint's side of it
+# -- The endpoint's answer to its check
 
 
 def test_the_endpoint_accepts_the_endpoint_check_and_does_nothing(monkeypatch) -> None:
@@ -379,4 +379,4 @@ def test_the_endpoint_accepts_the_endpoint_check_and_does_nothing(monkeypatch) -
     assert urlsplit(sent[0].full_url).path == command.EVENTS
     assert endpoint("the signing secret").status == 200
     assert endpoint("another").status == 401
-    assert len(sent) == 1  # nothing was handed over
+    assert len(sent) == 1  # the request was not handed over

@@ -1,4 +1,4 @@
-"""Words of others (names, tags, reasons, messages of AWS) must not command the terminal, nor pass for lines of ours."""
+"""Untrusted text (names, tags, reasons, AWS messages) cannot control the terminal or imitate Slackwater's lines."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,11 +20,11 @@ from slackwater_cli.streams import rendered
 
 UNTRUSTED = "a\x1b]0;x\x07b\nFORGED\u202ec\u200bd[bold]"
 OURS = {"severity", "kind", "status", "state", "happening"}
-"""What is one of a few words, or an amount or a time, before it is stored."""
+"""Fields with one of a few fixed values."""
 
 
 def by(untrusted: str, document: Any, key: str = "") -> Any:
-    """The document with every free text replaced."""
+    """Return the document with every free text replaced."""
     match document:
         case dict():
             return {name: by(untrusted, value, name) for name, value in document.items()}

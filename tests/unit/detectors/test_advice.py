@@ -1,4 +1,4 @@
-"""What detectors advise, where a wrong word would hurt."""
+"""Advice of several detectors, where a wrong word would cause damage."""
 
 import shlex
 from dataclasses import replace

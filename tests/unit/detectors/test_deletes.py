@@ -1,4 +1,4 @@
-"""Which advice a program may do, once a person approved: what is deleted then was in no doubt, and can come back."""
+"""Which advice a program may carry out after an approval: only deletions without doubt, and with a backup."""
 
 import re
 from dataclasses import replace
@@ -27,7 +27,7 @@ def case(detector_id: str, title: str) -> Case:
 
 
 def advised(detector_id: str, one: Case, resource: dict[str, Any] | None = None, **changes: Any) -> tuple[Advice, ...]:
-    """The advice on a case with something else in its resource, or in itself."""
+    """Return the advice on a case with changes to its resource or to the case itself."""
     verdict = play(registry()[detector_id], replace(one, resource=replace(one.resource, **(resource or {})), **changes))
     assert isinstance(verdict, Flagged), verdict
     return verdict.advice
@@ -71,7 +71,7 @@ def test_what_a_program_manages_or_may_be_protected_may_not_be_deleted(detector_
     assert deletes(detector_id, title)[0]
     assert not any(deletes(detector_id, title)[1:])
     assert not any(deletes(detector_id, title, {"tags": tags | STACK}))
-    if detector_id != "efs-abandoned":  # it asks for a tag
+    if detector_id != "efs-abandoned":  # efs-abandoned requires a tag
         assert not any(deletes(detector_id, title, {"tags": None}))
 
 

@@ -1,4 +1,4 @@
-"""What is advised about a volume's type, IOPS and throughput, where a wrong word would hurt."""
+"""Advice on a volume's type, IOPS and throughput, where a wrong word would cause damage."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -68,7 +68,7 @@ def metrics(detector: AnyDetector, title: str, changes: Metrics) -> Metrics:
 
 
 def on(detector: AnyDetector, title: str, **changes: object) -> tuple[object, ...]:
-    """The records of a case, the instance's type changed."""
+    """Return the records of a case with changes to the instance's type."""
     return tuple(
         replace(one, **changes) if isinstance(one, InstanceType) else one  # type: ignore[arg-type]
         for one in case(detector, title).records
@@ -80,7 +80,7 @@ def a_minute(a_second: float) -> list[float | None]:
 
 
 def records(detector: AnyDetector, title: str, **changes: object) -> tuple[object, ...]:
-    """The records of a case, the instance changed."""
+    """Return the records of a case with changes to the instance."""
     return tuple(
         replace(one, **changes) if isinstance(one, Instance) else one  # type: ignore[arg-type]
         for one in case(detector, title).records
@@ -88,14 +88,14 @@ def records(detector: AnyDetector, title: str, **changes: object) -> tuple[objec
 
 
 def without(detector: AnyDetector, title: str, part: Part, days_ago: int) -> Metrics:
-    """The metrics of a case without one day's point."""
+    """Return the metrics of a case without the point of one day."""
     values = list(case(detector, title).metrics[part.peak, DAY_S])
     values[-1 - days_ago] = None
     return metrics(detector, title, {(part.peak, DAY_S): values})
 
 
 def quarter_mib(operations: float) -> Metrics:
-    """Reads of 256 KiB."""
+    """Return metrics with reads of 256 KiB. `operations` is their rate a second."""
     return metrics(
         IOPS,
         PAGES,
@@ -251,7 +251,7 @@ def test_a_bucket_is_not_doubted_for_days_before_the_instance_started() -> None:
 
 
 def test_the_days_and_the_confidence_are_those_of_all_that_was_asked() -> None:
-    """Bytes were there for five weeks, operations for three."""
+    """Bytes have points for five weeks, operations for three."""
     values: list[float | None] = [None] * 15 + [1_500.0 * MINUTE_S] * 21
     verdict = flagged(TYPE, IO1, metrics=metrics(TYPE, IO1, {(READS.peak, DAY_S): values}))
 
@@ -282,7 +282,7 @@ def test_on_xen_a_hole_weeks_ago_is_unknown_too_unless_it_was_a_stop() -> None:
 
 
 def test_large_operations_are_not_counted_twice_for_what_was_used_and_are_for_what_is_kept() -> None:
-    """CloudWatch counts 4,000 operations of 256 KiB, and 4,000 units: 4,000 to 8,000 were consumed."""
+    """CloudWatch counts 4,000 operations. At 256 KiB each, EBS counted between 4,000 and 8,000 IOPS."""
     for iops, verdict in ((10_000, Fine), (10_001, Flagged)):
         answer = played(IOPS, PAGES, resource=volume(IOPS, PAGES, iops=iops), metrics=quarter_mib(4_000))
 
@@ -296,7 +296,7 @@ def test_large_operations_are_not_counted_twice_for_what_was_used_and_are_for_wh
 
 
 def test_the_maximum_of_a_multi_attach_volume_may_be_one_instances_or_all() -> None:
-    """4,000 IOPS of 12,000 were used at least, and 8,000 at most."""
+    """At least 4,000 and at most 8,000 of 12,000 IOPS were used."""
     title = "on two instances, without exceeded checks"
     operations: Metrics = {
         (READS.peak, DAY_S): a_minute(4_000),
@@ -364,7 +364,7 @@ def test_on_xen_the_confidence_is_low_and_it_says_why(detector: AnyDetector, tit
 @pytest.mark.parametrize(
     ("lost", "apart", "confidence"),
     [
-        (3 + 10_080 // 200, 10, "high"),  # CloudWatch may lose so many
+        (3 + 10_080 // 200, 10, "high"),  # CloudWatch may lose this many
         (4 + 10_080 // 200, 10, "medium"),
         (3, 1, "high"),
         (4, 1, "medium"),
@@ -390,7 +390,7 @@ def test_the_same_time_of_other_weeks_replaces_short_holes(lost: int, apart: int
 
 @pytest.mark.parametrize("peak_times", [1, 2])
 def test_a_hole_that_may_hold_the_peak_of_its_day_has_it(peak_times: float) -> None:
-    """By the day, CloudWatch has a busier minute than any of the points that are left."""
+    """For the day, CloudWatch has a busier minute than all remaining five-minute points."""
     title = "reads and writes in turns within an hour"
     by_day, points = (list(case(IOPS, title).metrics[READS.peak, s]) for s in (DAY_S, FIVE_MINUTES_S))
     by_day[22] = peak_times * (by_day[22] or 0)
@@ -426,7 +426,7 @@ def test_an_io1_volume_with_multi_attach_cannot_be_changed_and_no_command_tries(
 
 
 def test_iops_are_never_below_what_the_throughput_takes() -> None:
-    """io1 has more than 500 MiB/s only above 32,000 IOPS; 0.256 MiB/s come with each of io2."""
+    """io1 exceeds 500 MiB/s only above 32,000 IOPS. Each IOPS of io2 includes 0.256 MiB/s."""
     io1 = volume(IOPS, PAGES, volume_type="io1", iops=64_000, size_gib=2_000)
     moving: Metrics = {(READ_BYTES.peak, DAY_S): a_minute(410 * MIB), (WRITTEN_BYTES.peak, DAY_S): a_minute(0)}
     faster: Metrics = {**moving, (READ_BYTES.peak, DAY_S): a_minute(420 * MIB)}
@@ -534,7 +534,7 @@ def test_a_magnetic_volume_is_at_its_limit_on_several_days(days: int, verdict: t
 
 
 def test_reads_and_writes_of_a_magnetic_volume_that_come_in_turns_are_not_added() -> None:
-    title = "magnetic, reads by day and writes by night"  # 120 a second each
+    title = "magnetic, reads by day and writes by night"  # 120 operations a second each
     billed = metrics(TYPE, title, {(READS.total, DAY_S): [60 * 86_400.0] * 36})
     verdict = flagged(TYPE, title, metrics=billed)
 

@@ -1,4 +1,4 @@
-"""What is advised of instances that idle, that pay for surplus CPU credits, or that live on network credits."""
+"""Advice on instances that are idle, pay for surplus CPU credits, or depend on network credits."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -33,7 +33,7 @@ def flagged(detector_id: str, title: str, **changes: object) -> Flagged:
 
 
 def by_day(detector_id: str, title: str, metric: str, *values: float | None) -> dict[object, list[float | None]]:
-    """The case's metrics, with other values for the last days before today."""
+    """Return the case's metrics with other values for the last days before today."""
     metrics = dict(case(detector_id, title).metrics)
     (key,) = [one for one in metrics if one[0].name == metric]
     changed = [*metrics[key]]
@@ -155,7 +155,7 @@ def test_idleness_ends_at_five_percent_and_five_megabytes(metric: str, below: fl
 
 
 def test_fourteen_whole_days_are_demanded_and_today_is_none_of_them() -> None:
-    # CASE_NOW is 09:00: what was started at midnight 14 days ago has run for 14 whole days, an hour later for 13.
+    # CASE_NOW is 09:00. An instance that started at midnight 14 days ago has run for 14 whole days; one hour later, 13.
     idle, midnight = "five weeks of next to nothing", CASE_NOW - timedelta(days=14, hours=9)
     flagged(IDLE, idle, instance={"launched_at": midnight})
     later = case(IDLE, idle, instance={"launched_at": midnight + timedelta(hours=1)})
@@ -208,7 +208,8 @@ def test_a_larger_size_saves_a_day_no_more_than_it_earns_more() -> None:
     saved = {change.item: change.quantity for change in larger.changes or ()}[ec2_cpu_credits("t3")]
 
     assert "t3.xlarge. It earns 96 CPU credits an hour instead of 36" in larger.summary
-    # 864 a day are charged, and 60 an hour more are earned: all of it. With 2,000 a day, 1,440 of them.
+    # 864 credits a day are charged. The larger size earns 60 an hour more, so all of them are saved. Of 2,000, it saves
+    # 1,440.
     assert float(saved) == pytest.approx(864 / 60 * 365 / 12)
     more = by_day(CREDITS, ALWAYS, "CPUSurplusCreditsCharged", *[2000.0] * 35)
     _, larger, _ = flagged(CREDITS, ALWAYS, metrics=more).advice
@@ -223,7 +224,7 @@ def test_a_larger_size_must_carry_the_mean_load() -> None:
     }
     actions = [advice.action for advice in flagged(CREDITS, ALWAYS, metrics=busy).advice]
 
-    # 90 % of two vCPUs are 108 credits an hour: more than the 96 of a t3.xlarge.
+    # 90 % of two vCPUs use 108 credits an hour. A t3.xlarge earns only 96.
     assert actions == ["change-instance-type-to-m6i.large", "change-instance-type-to-t3.2xlarge", "standard-credits"]
 
 
@@ -342,7 +343,7 @@ def test_the_ways_out_are_for_the_time_before_the_credits_are_gone() -> None:
 
 
 def test_what_can_wait_needs_no_other_type_if_a_day_has_hours_enough() -> None:
-    # 60 minutes at 250 MB/s and 23 hours at 3,333 bytes/s are 900 GB, at 93.75 MB/s 2.7 hours.
+    # 60 minutes at 250 MB/s and 23 hours at 3,333 bytes/s are 900 GB: 2.7 hours at 93.75 MB/s.
     slower = flagged(NETWORK, UPLOADS).advice[0]
     all_day = flagged(NETWORK, UPLOADS, metrics=uploads(200, 720))
 
@@ -352,7 +353,7 @@ def test_what_can_wait_needs_no_other_type_if_a_day_has_hours_enough() -> None:
 
 
 def test_a_draw_of_less_than_five_minutes_of_burst_is_a_small_risk() -> None:
-    # 60 minutes of 156.25 MB/s above the baseline are 8.1 minutes of the 1,156.25 that the peak is above it.
+    # 60 minutes at 156.25 MB/s above the baseline equal 8.1 minutes at the peak, which is 1,156.25 MB/s above it.
     deep, shallow = (flagged(NETWORK, title) for title in (UPLOADS, "half an hour on five days"))
 
     assert [(one.label, one.value) for one in deep.evidence if one.unit == "minutes"] == [
@@ -382,7 +383,7 @@ def uploads(mb_s: float, minutes: int, days: int = 14) -> dict[object, list[floa
 @pytest.mark.parametrize(
     ("mb_s", "minutes", "days", "expected"),
     [
-        (99, 30, 5, Flagged),  # 93.75 MB/s and 5 % are 98.4
+        (99, 30, 5, Flagged),  # 93.75 MB/s and 5 % are 98.4 MB/s
         (98, 30, 14, Fine),
         (250, 25, 14, Fine),
         (250, 30, 4, Fine),
@@ -409,7 +410,7 @@ def test_a_run_over_midnight_counts_once_and_one_of_days_for_each() -> None:
     nights = [low] * 282 + ([high] * 12 + [low] * 276) * 4 + [low] * (4032 - 282 - 4 * 288)
     week = [low] * 288 + [high] * 7 * 288 + [low] * 6 * 288
 
-    # A window begins and ends at 09:00, in the middle of a job that stops for breath: every other day, five times.
+    # The window begins and ends at 09:00, during a job with a short pause. The job runs every other day, five times.
     mornings = [high] * 8 + [low] * 268 + ([high] * 12 + [low] + [high] * 12 + [low] * 551) * 4
     mornings += [low] * (4032 - len(mornings))
 

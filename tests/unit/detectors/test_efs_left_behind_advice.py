@@ -1,4 +1,4 @@
-"""What efs-idle, efs-orphaned and efs-abandoned say, where a wrong word could lead to a deletion."""
+"""Advice of efs-idle, efs-orphaned and efs-abandoned, where a wrong word could lead to a deletion."""
 
 import shlex
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def case(detector_id: str, title: str) -> Case:
 
 
 def judged(detector_id: str, title: str, **changes: object) -> Verdict:
-    """The verdict on a case, its resource and its limits changed."""
+    """Return the verdict on a case with changes to its resource and limits."""
     one = case(detector_id, title)
     limits = {**one.limits, **changes.pop("limits", {})}  # type: ignore[dict-item]
     metrics = changes.pop("metrics", one.metrics)
@@ -42,7 +42,7 @@ def flagged(detector_id: str, title: str, **changes: object) -> Flagged:
 
 
 def series(base: tuple[str, str], name: str, values: Sequence[float | None]) -> dict:
-    """The metrics of a case, with another series of this name."""
+    """Return the metrics of a case with another series for the metric of this name."""
     return {key: values if key[0].name == name else given for key, given in case(*base).metrics.items()}
 
 

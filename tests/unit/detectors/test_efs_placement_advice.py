@@ -1,4 +1,4 @@
-"""EFS in the wrong class, zone or service: the advice where a wrong word would hurt, and the edges of each limit."""
+"""Advice on EFS data in the wrong class, zone or service, and the boundary of each limit."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ type Metrics = Mapping[tuple[Metric, int], Sequence[float | None]]
 
 
 def case(detector: AnyDetector, title: str, resource: Mapping[str, Any] | None = None, **changes: Any) -> Case:
-    """A worked example, with another resource or other metrics."""
+    """Return a worked case with changes to its resource or to the case itself."""
     (one,) = [one for one in detector.cases if one.title == title]
     return replace(one, resource=replace(one.resource, **(resource or {})), **changes)
 
@@ -102,7 +102,7 @@ def test_no_command_deletes_and_each_can_be_typed(detector: AnyDetector, one: Ca
 @pytest.mark.parametrize(("detector", "one"), HITS)
 def test_its_manager_is_named(detector: AnyDetector, one: Case) -> None:
     if detector is SERIAL:
-        return  # what it advises is done at the clients, or is another file system
+        return  # its advice is about the clients or another file system
     owned = replace(one, resource=replace(one.resource, tags={"aws:cloudformation:stack-name": "media"}))
     found = play(detector, owned)
 
@@ -118,7 +118,7 @@ SAMPLES = efs_cold_data.SAMPLES
 
 
 def moved(read: float, written: float, metered_bytes_per_s: float = 0) -> Metrics:
-    """So many GiB in 37 points, of which the last is today's."""
+    """Return metrics of this many GiB in 37 daily points. The last point is today's."""
     return {
         (READ, DAY_S): [read * GIB / 37] * 37,
         (WRITTEN, DAY_S): [written * GIB / 37] * 37,
@@ -162,7 +162,7 @@ def test_a_quarter_of_it_has_to_be_untouched(read: float, written: float, expect
 
 @pytest.mark.parametrize(("percent_a_day", "confidence"), [(1, "medium"), (2, "low")])
 def test_reading_one_or_two_percent_a_day_still_saves_in_the_worst_case(percent_a_day: float, confidence: str) -> None:
-    read_gib = 8.0 * percent_a_day  # of 800 GiB, a day
+    read_gib = 8.0 * percent_a_day  # GiB a day, of 800 GiB
     found = flagged(COLD, LITTLE, metrics=moved(37 * read_gib, 0))
     changed = units(found.advice[0])
 
@@ -170,7 +170,7 @@ def test_reading_one_or_two_percent_a_day_still_saves_in_the_worst_case(percent_
     assert changed["efs.standard.storage"] == pytest.approx(Decimal(800 - 37 * read_gib))
     saved = savings(found.advice[0], US_EAST_1)
     assert saved is not None
-    assert saved > Decimal("0.2") * changed["efs.standard.storage"]  # of 0.275 USD a GiB; the rest pays for reads
+    assert saved > Decimal("0.2") * changed["efs.standard.storage"]  # of 0.275 USD a GiB; reads cost the rest
 
 
 def test_today_counts_too() -> None:
@@ -243,8 +243,8 @@ def test_provisioned_throughput_that_the_size_includes_is_paid_for_afterwards() 
     above = flagged(COLD, LITTLE, {"throughput_mode": "provisioned", "provisioned_mib_s": 100.0}, metrics=moved(0, 0))
     (advice,) = above.advice
 
-    assert units(advice)["efs.provisioned.throughput"] == -40  # 800 GiB included 40 MiB/s
-    assert savings(advice, US_EAST_1) == Decimal("-20.00")  # so that it is not listed
+    assert units(advice)["efs.provisioned.throughput"] == -40  # 800 GiB include 40 MiB/s
+    assert savings(advice, US_EAST_1) == Decimal("-20.00")  # it costs more, so it is not listed
 
 
 @pytest.mark.parametrize(("mib_s", "expected"), [(0.8, Flagged), (0.86, Fine)])
@@ -345,15 +345,15 @@ def test_regional_is_priced_as_such() -> None:
 def test_a_busy_client_needs_a_faster_volume_which_is_paid_for() -> None:
     (advice,) = flagged(CLIENT, ALONE, metrics=connected([5.0] * POINTS, mib_s=199.5)).advice
 
-    assert units(advice)[EBS_GP3_THROUGHPUT.id] == 125 - 300  # 200 MiB/s and half as much again
+    assert units(advice)[EBS_GP3_THROUGHPUT.id] == 125 - 300  # 200 MiB/s plus half
     assert "--throughput 300" in advice.summary
 
 
 def test_many_small_operations_need_iops_which_are_paid_for() -> None:
-    metrics = connected([5.0] * POINTS, mib_s=31.25, kib=8)  # 4,000 reads a second, and 8 writes
+    metrics = connected([5.0] * POINTS, mib_s=31.25, kib=8)  # 4,000 reads and 8 writes a second
     found = flagged(CLIENT, ALONE, metrics=metrics)
     (advice,) = found.advice
-    most = 4_008 + 31.75 * 4  # each may be split once for every 256 KiB
+    most = 4_008 + 31.75 * 4  # each operation may be split once for every 256 KiB
 
     assert f"--iops {ceil(most * 1.5)} --throughput 125" in advice.summary
     assert units(advice)[ebs_iops("gp3").id] == 3_000 - ceil(most * 1.5)
@@ -364,7 +364,7 @@ def test_a_small_volume_grows_to_what_its_iops_ask_for() -> None:
     metrics = connected([5.0] * POINTS, mib_s=31.25, kib=8)
     found = flagged(CLIENT, ALONE, stored(1), metrics=metrics)
 
-    assert "--size 13 --iops 6203" in found.advice[0].summary  # 500 for each GiB
+    assert "--size 13 --iops 6203" in found.advice[0].summary  # 500 IOPS for each GiB
     assert "of 13 GiB is enough" in found.summary
 
 
@@ -450,11 +450,11 @@ def test_what_was_not_seen_whole_is_of_low_confidence() -> None:
 # --- serial writes ----------------------------------------------------------------------------------------------------
 
 NIGHTLY = "two hours of 8 KiB writes every night, one after the other"
-writing = partial(efs_serial_small_writes.writing, metadata_per_s=200)  # so that half a writer waits at any rate
+writing = partial(efs_serial_small_writes.writing, metadata_per_s=200)  # half a writer waits even without writes
 
 
 def nights(*spell: float, rest: float = 2) -> list[float]:
-    """So many writes a second, point by point, every night."""
+    """Return the rate of writes a second for each five-minute point. `spell` is repeated every night."""
     return [*([rest] * 36), *spell, *([rest] * (252 - len(spell)))] * 14
 
 
@@ -577,7 +577,7 @@ def test_writers_in_turn_are_what_the_documented_answer_allows() -> None:
 
 
 def silenced(one: Case, random: Random, *, whole: bool) -> Case:
-    """The case with some points of any metric gone; with `whole`, whole metrics, too."""
+    """Return the case with some points of each metric missing. With `whole`, whole metrics may be missing too."""
     metrics: dict[tuple[Metric, int], list[float | None]] = {}
     for key, values in one.metrics.items():
         share = random.choice([0, 0.02, 0.3, *([1] if whole else [])])

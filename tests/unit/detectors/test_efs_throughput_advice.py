@@ -1,4 +1,4 @@
-"""Advice on EFS throughput and burst credits where a wrong word would hurt: sizes, bills, dates, and boundaries."""
+"""Advice on EFS throughput and burst credits: sizes, bills, dates and limits."""
 
 import shlex
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ def case(detector: AnyDetector, title: str) -> Case:
 
 
 def file_system(detector: AnyDetector, title: str, **changes: object) -> EfsFileSystem:
-    """Return the file system of a case, changed."""
+    """Return the file system of a case with changes."""
     resource = case(detector, title).resource
     assert isinstance(resource, EfsFileSystem)
     return replace(resource, **changes)  # type: ignore[arg-type]
@@ -60,7 +60,7 @@ def ways(result: Flagged) -> dict[str, Advice]:
 
 
 def moving(*spans: tuple[float, int], **more: float) -> Mapping[tuple[Metric, int], list[float | None]]:
-    """Metrics of the detector's cases, as points."""
+    """Return the metrics of the detector's cases for spans of (rate in MiB/s, minutes of a day)."""
     made = mismatch.paid("", Fine, metrics=mismatch.moving(*spans, **more))
     return {key: list(points) for key, points in made.metrics.items()}
 
@@ -194,7 +194,7 @@ def test_five_minute_metrics_do_not_show_the_peak_of_a_minute() -> None:
 
     assert result.confidence == "medium"
     assert any("may have reached 256 MiB/s" in caveat and "Period 60" in caveat for caveat in result.caveats)
-    assert flagged(MODE, NIGHTLY).confidence == "high"  # nothing but Elastic, which has no such limit
+    assert flagged(MODE, NIGHTLY).confidence == "high"  # the only advice is Elastic, which has no such limit
     assert not any("Period 60" in caveat for caveat in flagged(MODE, CALM).caveats)
 
 
@@ -215,7 +215,10 @@ def test_six_hours_at_what_is_provisioned_count_while_they_last(points: int, lat
 
 
 def _pinned(points: int, *, ended: int = 0, late: int = 0) -> Mapping[tuple[Metric, int], list[float | None]]:
-    """At 64 MiB/s for so many five minutes that ended so many ago; the last ones may have no point yet."""
+    """Return metrics with `points` five-minute points at 64 MiB/s that ended `ended` points ago.
+
+    The last `late` points have no data yet.
+    """
     full = moving((3.0, 1440), permitted=64)
     metered: list[float | None] = list(full[mismatch.METERED, 300])
     end = len(metered) - ended
@@ -464,7 +467,7 @@ def test_known_usage_is_priced_in_both_modes_and_the_lower_cost_option_comes_fir
     found = ways(result)
 
     assert result.cheapest_first
-    assert units(found["change-to-provisioned"]) == {EFS_PROVISIONED_THROUGHPUT: 2 - 4}  # 3.2 MiB/s and a fifth more
+    assert units(found["change-to-provisioned"]) == {EFS_PROVISIONED_THROUGHPUT: 2 - 4}  # 3.2 MiB/s plus a fifth
     assert units(found["change-to-elastic"])[EFS_ELASTIC_READ] < 0
     assert "--provisioned-throughput-in-mibps 4" in (found["change-to-provisioned"].command or "")
 

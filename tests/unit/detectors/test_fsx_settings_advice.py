@@ -1,4 +1,4 @@
-"""What is advised about FSx file servers and IOPS that are too large, where a wrong word would hurt."""
+"""Advice on FSx file servers and IOPS that are too large, where a wrong word would cause damage."""
 
 import json
 import shlex
@@ -59,7 +59,7 @@ def test_what_changing_a_file_server_means_depends_on_whether_it_has_a_standby(d
 
 @pytest.mark.parametrize(("percent", "fits"), [(24.9, "320"), (25.0, None), (12.0, "160"), (12.1, "320")])
 def test_the_smallest_is_chosen_that_stays_below_half(percent: float, fits: str | None) -> None:
-    """1,550 MB/s of network become 775, or 375."""
+    """The network falls from 1,550 MB/s to 775 or 375 MB/s."""
     metrics = {**case(THROUGHPUT, QUIET).metrics, (NETWORK, DAY_S): [percent] * 36}
     verdict = played(THROUGHPUT, QUIET, metrics=metrics)
 
@@ -95,7 +95,7 @@ def test_each_balance_counts(balance: Metric) -> None:
     ],
 )
 def test_each_metric_counts_by_its_own_column_of_the_table(metric: Metric, percent: float, fits: bool) -> None:
-    """ONTAP in Tokyo, 1,024 MB/s; 512 would be the next."""
+    """ONTAP in Tokyo has 1,024 MB/s. The next smaller size has 512 MB/s."""
     ontap = "ONTAP, whose next smaller file server has less than half the network"
     quiet = {key: [100.0 if "Balance" in key[0].name else 2.0] * 36 for key in case(THROUGHPUT, ontap).metrics}
     verdict = played(THROUGHPUT, ontap, metrics={**quiet, (metric, DAY_S): [percent] * 36})
@@ -140,7 +140,7 @@ def test_what_a_program_manages_is_changed_there() -> None:
     ],
 )
 def test_any_two_changes_of_ontap_lie_six_hours_apart(detector: AnyDetector, title: str, kind: str) -> None:
-    """In a single Availability Zone, where OpenZFS changes its throughput at any time."""
+    """This holds in a single Availability Zone, where OpenZFS can change its throughput at any time."""
     deployed = {"file_system_type": kind, "deployment_type": "SINGLE_AZ_1", "throughput_mb_s": 2_048}
     resource = replace(case(detector, title).resource, **deployed)
     (caveat,) = flagged(detector, title, resource=resource).caveats
@@ -166,7 +166,7 @@ def test_iops_are_set_as_a_whole_or_given_back_to_the_size() -> None:
         command = flagged(IOPS, title).advice[0].command or ""
         return json.loads(shlex.split(command)[-1])["DiskIopsConfiguration"]  # type: ignore[no-any-return]
 
-    assert setting(TENTH) == {"Mode": "USER_PROVISIONED", "Iops": 4_001}  # 4,000 would be half busy, not less
+    assert setting(TENTH) == {"Mode": "USER_PROVISIONED", "Iops": 4_001}  # at 4,000 it is half busy
     assert setting("the included IOPS are enough") == {"Mode": "AUTOMATIC"}
 
 
@@ -195,7 +195,7 @@ def test_an_export_that_waits_explains_what_was_bought_for_its_file_system() -> 
 
 @pytest.mark.parametrize(("spread", "verdict"), [(0.09, Flagged), (0.30, Fine)])
 def test_a_wait_has_a_ceiling_and_a_demand_has_none(spread: float, verdict: type[Verdict]) -> None:
-    """Writes that vary evenly around 342 a second, for two hours a night."""
+    """Writes vary evenly around 342 a second, for two hours a night."""
     metrics = {}
     for (metric, period_s), values in case(SYNC, WAITING).metrics.items():
         varied = metric.name.startswith("DataWrite") and period_s == FIVE_MINUTES_S
@@ -206,7 +206,10 @@ def test_a_wait_has_a_ceiling_and_a_demand_has_none(spread: float, verdict: type
 
 
 def nightly(*per_s: float) -> dict[tuple[Metric, int], list[float]]:
-    """So many writes a second, by five minutes, every night; 4 KiB each, the disks at rest."""
+    """Return metrics with these writes a second, each rate for five minutes, every night.
+
+    A write has 4 KiB, and the disks are idle.
+    """
     day = [rate * FIVE_MINUTES_S for rate in per_s]
     ops = (day + [300.0] * (288 - len(day))) * 14
     return {

@@ -1,4 +1,4 @@
-"""Whose writes `fsx-sync-export` judges, where CloudWatch has operations by volume, and where by file system only."""
+"""Which writes `fsx-sync-export` uses if CloudWatch has operations by volume, or only by file system."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -31,12 +31,12 @@ NO_FLEET = Fleet([])
 
 
 def volume_of(query: MetricQuery) -> str:
-    """The volume by which a query asks; empty if it asks for the file system."""
+    """Return the volume that a query is for; empty if it is for the file system."""
     return dict(query.dimensions).get("VolumeId", "")
 
 
 class Scan:
-    """One evaluation: which series CloudWatch has, which calls fail, and what came of it."""
+    """One evaluation: the series that CloudWatch has, the calls that fail, and the results."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Scan:
         failed: Collection[str] = (),
         fleet: Fleet = NO_FLEET,
     ) -> None:
-        """`published` and `failed` are ids of volumes; the empty one is the file system."""
+        """Evaluate. `published` and `failed` are ids of volumes; the empty id is the file system."""
         self.queries: list[MetricQuery] = []
         enabled = [
             Enabled(id_, one, one.limits()) for id_, one in (("fsx-sync-export", SYNC), ("fsx-surplus-iops", IOPS))
@@ -75,7 +75,7 @@ class Scan:
 
     @property
     def asked(self) -> list[str]:
-        """By which volumes the writes were asked, in order."""
+        """Return the volumes of the queries for writes, in order."""
         return [volume_of(query) for query in self.queries if self.writes(query)]
 
 
@@ -105,7 +105,7 @@ def test_with_several_exports_one_finding_names_all_candidates_and_no_async() ->
     scan = Scan(ROOT, WAITS, ASYNC)
 
     (found,) = scan.flagged
-    assert found.resource == WAITS  # the root volume is older, and rarely has data
+    assert found.resource == WAITS  # the root volume is older, but rarely has data
     assert found.verdict.confidence == "medium"
     assert "one of 3 volumes" in found.verdict.summary
     for one in (ROOT, WAITS, ASYNC):

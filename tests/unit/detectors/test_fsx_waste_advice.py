@@ -1,4 +1,4 @@
-"""FSx file systems that nobody uses, or that are far too large: what is advised, and where each limit lies."""
+"""Advice on FSx file systems that are unused or far too large, and the boundary of each limit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ def case(detector: AnyDetector, title: str) -> Case:
 
 
 def verdict(detector: AnyDetector, title: str, resource: Mapping[str, Any] | None = None, **changes: Any) -> Verdict:
-    """Of a case with something else in its resource, or in itself."""
+    """Return the verdict on a case with changes to its resource or to the case itself."""
     one = case(detector, title)
     return play(detector, replace(one, resource=replace(one.resource, **(resource or {})), **changes))
 
@@ -42,7 +42,7 @@ def flagged(detector: AnyDetector, title: str, resource: Mapping[str, Any] | Non
 
 
 def with_days(detector: AnyDetector, title: str, *metrics: Metric, days: Sequence[float | None]) -> Given:
-    """The metrics of a case, these by the day."""
+    """Return the metrics of a case with these daily values for some metrics."""
     return {**case(detector, title).metrics, **{(metric, DAY_S): days for metric in metrics}}
 
 
@@ -186,7 +186,7 @@ def test_openzfs_whose_data_grows_without_a_client_is_written_by_replication(
 
 
 def test_what_it_held_before_it_was_made_is_no_growth() -> None:
-    """A file system made from a backup starts full."""
+    """A file system that was created from a backup starts with data."""
     restored = with_days(IDLE, ZEROS, USED, days=[0.0] * 23 + [300.0 * GIB] * 14)
 
     assert isinstance(verdict(IDLE, ZEROS, {"created_at": CASE_NOW - timedelta(days=13.5)}, metrics=restored), Flagged)
@@ -275,7 +275,7 @@ def test_at_ontaps_minimum_only_the_smaller_services_are_left() -> None:
 
 
 def test_what_does_not_carry_the_load_is_not_advised() -> None:
-    """100 GB a second are more than EFS carries."""
+    """EFS does not support 100 GB a second."""
     busy = with_days(OVERSIZED, ZFS, fsx_oversized.WRITE_PEAK, days=[60 * 100e9] * 37)
 
     assert set(by_action(flagged(OVERSIZED, ZFS, metrics=busy))) == {"move-to-smaller"}
@@ -306,11 +306,11 @@ def test_a_half_full_ontap_begins_to_tier_and_openzfs_does_not() -> None:
 
     assert tiering(SHRINKS)
     assert not tiering(ZFS)
-    assert not tiering(LEAST)  # it gets no smaller there
+    assert not tiering(LEAST)  # it gets no smaller
 
 
 def test_a_minimum_counts_for_each_pair_of_file_servers() -> None:
-    """4,608 MB/s in one zone may be three pairs, which take 3,072 GiB at least; how many there are nobody read."""
+    """4,608 MB/s in one zone may be three pairs, which need at least 3,072 GiB. The number of pairs is not read."""
     three = {"deployment_type": "SINGLE_AZ_2", "throughput_mb_s": 4_608}
     shrink = by_action(flagged(OVERSIZED, SHRINKS, three))["shrink-ssd"]
 
@@ -345,7 +345,7 @@ def test_one_day_on_which_it_was_full_is_enough(days_ago: int) -> None:
 
 @pytest.mark.parametrize(("a_day", "expected"), [(2.9, Fine), (2.6, Flagged), (-5.0, Flagged)])
 def test_what_grows_is_carried_on_for_a_quarter(a_day: float, expected: type[Verdict]) -> None:
-    """From 150 GiB, 250 are left to the fifth of 2,000: 2.8 GiB a day fill them in 90 days."""
+    """150 GiB are used, and a fifth of 2,000 GiB is 400: 2.8 GiB a day fill the other 250 in 90 days."""
     line = with_days(OVERSIZED, ZFS, USED, days=[(150 + a_day * (day - 36)) * GIB for day in range(37)])
 
     assert isinstance(verdict(OVERSIZED, ZFS, metrics=line), expected)
@@ -353,7 +353,7 @@ def test_what_grows_is_carried_on_for_a_quarter(a_day: float, expected: type[Ver
 
 @pytest.mark.parametrize("days_ago", range(1, 14))
 def test_one_step_is_no_growth(days_ago: int) -> None:
-    """Data was copied there once: it tells of no more to come, whatever trickles in besides."""
+    """Data was copied once. That does not predict more growth, even if a little is added every day."""
     copied = [(100 + 200 * (day >= 36 - days_ago) + 0.1 * day) * GIB for day in range(37)]
 
     assert isinstance(verdict(OVERSIZED, ZFS, metrics=with_days(OVERSIZED, ZFS, USED, days=copied)), Flagged)

@@ -1,4 +1,4 @@
-"""Where the instance or a bucket is the limit: the advice where a wrong word would hurt, and where each limit lies."""
+"""Advice where the instance or a burst bucket is the limit, and the boundary of each limit."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ def advised(verdict: Flagged, action: str) -> Advice:
 
 
 def settings(advice: Advice) -> dict[str, tuple[str, ...]]:
-    """By volume: type, and the other flags of its modify-volume command."""
+    """Return the flags of the modify-volume command for each volume."""
     found = {}
     for command in (advice.command or "").split(" && "):
         words = shlex.split(command)
@@ -61,7 +61,7 @@ TWO = "two volumes of 500 MiB/s each, never busy"
 
 
 def records(title: str, *, volumes: Mapping[str, Any] | None = None, **limits: Any) -> tuple[Record, ...]:
-    """A case's records, with its volumes or the instance's type changed."""
+    """Return a case's records with changes to its volumes or to the instance's type."""
     found: list[Record] = []
     for record in case(BOUND, title).records:
         if isinstance(record, Volume) and volumes:
@@ -286,7 +286,7 @@ def test_what_is_gone_hurts_and_what_will_be_gone_is_a_risk() -> None:
 
 
 def gone(minutes: int, days: int) -> Metrics:
-    """A balance that is gone for so many minutes on each of the last days."""
+    """Return metrics of a burst balance that is empty for this many minutes on each of the last days."""
     metrics: dict[tuple[Metric, int], Sequence[float | None]] = dict(case(DRAINING, NIGHTLY).metrics)
     least, mean = (
         next(key for key in metrics if key[0].name == "BurstBalance" and key[1] == s) for s in (HOUR_S, FIVE_MINUTES_S)
@@ -348,7 +348,7 @@ def test_a_fall_that_comes_every_day_or_every_week_is_a_rhythm() -> None:
 
 
 def fallen(before: list[float], hours: int, percent: float = 3.8) -> Metrics:
-    """A balance by the hour that has fallen by so much an hour for so many hours."""
+    """Return metrics of an hourly burst balance that falls by `percent` an hour for this many hours."""
     metrics = dict(case(DRAINING, SOON).metrics)
     key = next(key for key in metrics if key[0].name == "BurstBalance" and key[1] == HOUR_S)
     return metrics | {key: [*before, *[100 - percent * hour for hour in range(1, hours + 1)]]}
@@ -365,7 +365,7 @@ UNCHECKED = "the same, and the checks are not published"
 
 
 def at_limit(*shares: float) -> Metrics:
-    """A day whose first hours are at the throughput limit for these shares of their minutes."""
+    """Return metrics of a day whose first hours are at the throughput limit for these shares of their minutes."""
     metrics = dict(case(THROTTLED, BATCH).metrics)
     check = next(key for key in metrics if key[0].name == "InstanceEBSThroughputExceededCheck")
     metrics[check] = [*[0.0] * 168, *shares, *[0.0] * (24 - len(shares))]
@@ -449,7 +449,7 @@ def test_the_larger_instance_carries_what_was_seen_for_good() -> None:
 
 
 def test_what_was_seen_is_no_less_than_the_limit_that_it_met() -> None:
-    """Of 3,600 IOPS at the limit nobody knows how many were wanted: 4,320 at least."""
+    """At the limit of 3,600 IOPS the demand is unknown, so at least 4,320 are advised."""
     quiet = {
         key: [0.0] * len(values) if key[1] == FIVE_MINUTES_S else values
         for key, values in case(THROTTLED, SMALL).metrics.items()
@@ -531,13 +531,13 @@ def test_the_risk_says_that_local_data_is_lost() -> None:
     assert change.command
 
 
-# both witnesses
+# both metrics together
 
 FORTY = "40 minutes every day, with nothing left of the burst"
 
 
 def days_of(days: int) -> Metrics:
-    """The case on so many of the last days."""
+    """Return the metrics of the case on the last days only."""
     found: dict[tuple[Metric, int], Sequence[float | None]] = {}
     for key, values in case(THROTTLED, FORTY).metrics.items():
         rest = 100.0 if key[0].name.endswith("%") else 0.0

@@ -1,4 +1,4 @@
-"""Findings about what another service manages: every detector names the owner, and no command deletes the resource."""
+"""Findings about managed resources: each detector names the manager, and no command deletes the resource."""
 
 import re
 from dataclasses import replace
@@ -25,7 +25,7 @@ EMR = {"aws:elasticmapreduce:job-flow-id": "j-2AXXXXXXGAPLF"}
 
 
 def flagged(detector_id: str, case: Case, tags: dict[str, str], manager: str | None = None) -> Flagged:
-    """What the detector says of the same resource with more tags."""
+    """Return the detector's verdict on the same resource with more tags."""
     resource = replace(case.resource, tags={**(case.resource.tags or {}), **tags}, manager=manager)
     verdict = play(registry()[detector_id], replace(case, resource=resource))
     assert isinstance(verdict, Flagged)
@@ -49,7 +49,7 @@ def test_the_owner_is_named_and_no_program_may_do_anything(
 ) -> None:
     verdict = flagged(detector_id, case, tags, manager)
 
-    if case.resource.managed_by is None:  # else the case has an owner of its own
+    if case.resource.managed_by is None:  # otherwise the case has its own manager
         assert owner in text_of(verdict)
     assert nothing_deletes(verdict)
     assert not any(one.setting for one in verdict.advice)
@@ -62,7 +62,7 @@ def test_what_was_restored_from_a_backup_is_not_deleted(detector_id: str, case: 
 
 @pytest.mark.parametrize("tag", sorted({*RESTORED, *(key for one in MANAGERS for key in one.keys)}))
 def test_each_tag_of_the_table_takes_away_the_command_that_deletes(tag: str) -> None:
-    """Of a volume that was detached two months ago, which may be deleted without the tag."""
+    """The volume was detached two months ago. Without the tag, it may be deleted."""
     (case,) = [one for one in registry()["ebs-unattached"].cases if one.title == "detached three weeks ago"]
     event = AttachmentEvent(
         id=case.resource.id, at=CASE_NOW - timedelta(days=60), instance_id=None, event_name="DetachVolume"

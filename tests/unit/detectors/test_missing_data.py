@@ -1,4 +1,4 @@
-"""More missing data never makes a finding: it can only take one away, or make the answer unknown."""
+"""Missing data never creates a finding. It can only remove one, or make the verdict unknown."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,21 +26,21 @@ INNOCENT = [
 ]
 
 ABSENCE_SPEAKS = {
-    "ethtool_bw_in_allowance_exceeded",  # an optional witness: without it the finding is made, with less confidence
+    "ethtool_bw_in_allowance_exceeded",  # optional: without it the finding has less confidence
     "ethtool_bw_out_allowance_exceeded",
-    "VolumeIOPSExceededCheck",  # an optional witness too: not every instance publishes it
+    "VolumeIOPSExceededCheck",  # optional too: not every instance publishes it
     "VolumeThroughputExceededCheck",
-    "VolumeIdleTime",  # published only while attached
-    "MeteredIOBytes",  # EFS may publish nothing instead of zeros; StorageBytes shows that it was watching
+    "VolumeIdleTime",  # published only while the volume is attached
+    "MeteredIOBytes",  # EFS may publish nothing instead of zeros; StorageBytes shows that CloudWatch was recording
     "ClientConnections",
     "DataReadIOBytes",
     "DataWriteIOBytes",
 }
-"""Metrics of which the detectors' pages say that their absence means something."""
+"""Metrics whose absence has a meaning, according to the detectors' pages."""
 
 
 def silenced(case: Case, random: Random) -> Case:
-    """The case with some points, or some whole metrics, gone."""
+    """Return the case with some points, or some whole metrics, missing."""
     metrics: dict[tuple[Metric, int], list[float | None]] = {}
     for (metric, period_s), values in case.metrics.items():
         if metric.name in ABSENCE_SPEAKS:
@@ -61,7 +61,7 @@ def test_missing_points_never_make_a_finding_of_an_innocent_case(detector: AnyDe
 
 
 def test_a_counter_that_cannot_be_read_lets_the_others_not_say_that_nothing_was_held_back() -> None:
-    """Nor does it make the verdict unknown: it is an optional witness."""
+    """The verdict is not unknown either, because the metric is optional."""
     detector = registry()["ec2-network-throttled"]
     case = next(one for one in detector.cases if one.title == "the ENA driver held nothing back")
     broken = UnreadableRecord(AgentMetric, "odd", "a dimension has no name", (case.resource.id,))

@@ -1,6 +1,7 @@
-"""Every detector's cases notice when its judgement is broken.
+"""The cases of each detector fail if its `judge` is broken.
 
-Each `if` of each `judge` is negated in turn, for new detectors too. BROKEN has other mutations, which hurt most.
+One test for each `if` of each `judge` negates it, for new detectors too. BROKEN has more mutations: those with the
+worst effects.
 """
 
 import ast
@@ -48,7 +49,7 @@ BROKEN = {
     ),
     "fsx-sync-export": ("nfs.held_at_ceiling(writes.values, busy, limits.ceiling_percent / 100)", "sorted(small)"),
 }
-"""A text that a detector's file has once, and its replacement."""
+"""A text that occurs once in a detector's file, and its replacement."""
 JUDGES = {id_: sys.modules[detector.judge.__module__] for id_, detector in registry().items()}
 """The module of each detector, by id."""
 CONDITIONS = [
@@ -58,20 +59,20 @@ CONDITIONS = [
         node.lineno for node in ast.walk(ast.parse(inspect.getsource(module.judge))) if isinstance(node, ast.If)
     )
 ]
-"""Each `if` of each `judge`: the detector, and the line in `judge`."""
+"""The location of each `if` of each `judge`: the detector, and the line in `judge`."""
 _numbers = count()
 
 
 def detector_of(source: str | ast.Module) -> AnyDetector:
-    """The detector of a file with this source."""
+    """Return the detector of a file with this source."""
     module = ModuleType(f"broken_{next(_numbers)}")
-    sys.modules[module.__name__] = module  # dataclasses and pydantic look their annotations up there
+    sys.modules[module.__name__] = module  # dataclasses and pydantic look up annotations there
     exec(compile(source, module.__name__, "exec"), module.__dict__)
     return module.DETECTOR  # type: ignore[no-any-return]
 
 
 def replaced(id_: str) -> AnyDetector:
-    """The detector with the change of BROKEN."""
+    """Return the detector with its mutation in BROKEN."""
     source = inspect.getsource(JUDGES[id_])
     right, wrong = BROKEN[id_]
     assert source.count(right) == 1, f"{right!r} stands {source.count(right)} times in the file of {id_}"
@@ -79,7 +80,7 @@ def replaced(id_: str) -> AnyDetector:
 
 
 def negated(id_: str, line: int) -> AnyDetector:
-    """The detector with the condition negated that is in this line of `judge`."""
+    """Return the detector with the condition in this line of `judge` negated."""
     tree = ast.parse(inspect.getsource(JUDGES[id_]))
     (judge,) = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "judge"]
     for node in ast.walk(judge):
@@ -89,10 +90,10 @@ def negated(id_: str, line: int) -> AnyDetector:
 
 
 def as_it_says(detector: AnyDetector, case: Case) -> bool:
-    """Whether a worked example ends as it should; a judgement that breaks down does not."""
+    """Return whether a worked case ends as expected. An exception counts as a failure."""
     try:
         verdict = play(detector, case)
-    except Exception:  # noqa: BLE001 -- any breakdown is noticed
+    except Exception:  # noqa: BLE001 -- every exception is a failure
         return False
     return type(verdict) is case.expect and case.says in words(verdict)
 

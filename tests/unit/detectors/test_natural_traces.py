@@ -1,4 +1,4 @@
-"""`ec2-network-throttled` on natural traces near a baseline, as they are and through a token bucket."""
+"""`ec2-network-throttled` on natural traces near a baseline, with and without a token bucket."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -22,19 +22,19 @@ from support.natural_traces import KINDS, Floats, Kind, Random
 
 TYPES: Final = {one.id: one for one in snapshot()}
 BURSTING: Final = ("m6i.4xlarge", "t3.2xlarge", "m5.xlarge", "c6gn.large", "m5.large", "t3.micro")
-"""Their peaks are 2 to 78 times their baselines."""
+"""Instance types whose peaks are 2 to 78 times their baselines."""
 QUANTILES: Final = (0.05, 0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.995)
 QUICK: Final = range(2)
 MANY: Final = range(100, 150)
 RECALL: Final = 0.9
 THROTTLED_POINTS: Final = 12
-"""A throttle that the rule must find lasts an hour without a break."""
+"""The rule must find a throttle that lasts an hour without a break: 12 points of five minutes."""
 
 by_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
 
 def judged(rates: Floats, instance_type: str) -> Verdict:
-    """The verdict on an instance that sends so much, in multiples of its baseline, by five minutes."""
+    """Return the verdict on an instance that sends these rates, in multiples of its baseline, one for five minutes."""
     sums = rates * network.baseline(TYPES[instance_type]) * FIVE_MINUTES_S
     credits_left = {
         (CREDIT_BALANCE, FIVE_MINUTES_S): [100.0] * len(sums),
@@ -56,7 +56,7 @@ def drawn(kind: Kind, seed: int) -> tuple[Random, Floats]:
 
 
 def near_the_baseline(kind: Kind, seed: int) -> Iterator[tuple[str, Floats, str]]:
-    """A trace, scaled so that each of its quantiles is the baseline, of one type after the other."""
+    """Yield a trace scaled so that each of its quantiles is at the baseline. Each one has the next instance type."""
     random, by_minute = drawn(kind, seed)
     trace = natural_traces.metered(by_minute, random)
     for i, quantile in enumerate(QUANTILES):
@@ -69,7 +69,7 @@ def near_the_baseline(kind: Kind, seed: int) -> Iterator[tuple[str, Floats, str]
 
 
 def with_a_limit_of_its_own(kind: Kind, seed: int) -> Iterator[tuple[str, Floats, str]]:
-    """A trace with a limit of the application's own, below, at and above the baseline."""
+    """Yield traces with the application's own limit below, at and above the baseline."""
     random, by_minute = drawn(kind, seed)
     for i, (share, limited) in enumerate((share, limited) for share in (0.85, 0.98, 1.1) for limited in LIMITED):
         cap = float(np.quantile(by_minute, random.uniform(0.5, 0.95)))
@@ -111,9 +111,9 @@ def test_many_traces_with_a_limit_of_the_application_raise_no_false_alarm(kind: 
 
 @cache
 def throttled(kind: Kind, seed: int, level: float = 1.0) -> Verdict | None:
-    """The verdict on natural demand that its credits do not carry, from a bucket with this share at first.
+    """Return the verdict on natural demand that exceeds the credits. `level` is the bucket's fill at the start, 0 to 1.
 
-    None if they carry it.
+    None if the credits are enough for the demand.
     """
     random, demand = drawn(kind, 1_000 + seed)
     instance_type = BURSTING[int(random.integers(len(BURSTING)))]
@@ -162,7 +162,7 @@ def _longest(held: np.ndarray) -> int:
 
 
 def recall(seeds: range) -> tuple[int, int]:
-    """How many throttled traces are flagged, and how many there are."""
+    """Return how many throttled traces are flagged, and how many there are."""
     verdicts = [verdict for kind in KINDS for seed in seeds if (verdict := throttled(kind, seed))]
     return sum(isinstance(verdict, Flagged) for verdict in verdicts), len(verdicts)
 

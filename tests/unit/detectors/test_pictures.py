@@ -1,4 +1,4 @@
-"""The pictures in the evidence: their units, the levels to compare them with, and where a projected balance goes."""
+"""The charts in the evidence: their units, their reference levels, and where a forecast ends."""
 
 import re
 from dataclasses import replace
@@ -22,7 +22,7 @@ FLAGGED = [
     if case.expect is Flagged
 ]
 BY_ITSELF = "1,000 and 500 MiB/s, which take turns"
-"""Flagged for one of its volumes, by the configuration alone: what they do says only that they take turns."""
+"""This case is flagged for one volume by the configuration alone. Its metrics show only that the volumes take turns."""
 
 
 def case_of(detector_id: str, title: str) -> Case:
@@ -51,7 +51,7 @@ def levels(evidence: Evidence) -> dict[str, float]:
 
 @pytest.mark.parametrize(("detector_id", "title"), FLAGGED)
 def test_a_picture_is_drawn_in_the_unit_of_its_label(detector_id: str, title: str) -> None:
-    """A value is a point of its series, or what its points come to: not bytes beside GiB."""
+    """A value is a point of its series or a summary of its points. This detects bytes beside GiB."""
     for evidence, series in pictures(flagged(detector_id, title)):
         highest = max(map(abs, series.present), default=0)
         if isinstance(evidence.value, int | float) and evidence.value:
@@ -69,7 +69,7 @@ def test_what_rests_on_a_metric_has_a_picture(detector_id: str, title: str) -> N
 
 @pytest.mark.parametrize(("detector_id", "title"), FLAGGED)
 def test_levels_are_in_the_unit_of_their_picture_and_have_names(detector_id: str, title: str) -> None:
-    """A hundred times as much is another unit: an instance's burst is rarely that far above what it does."""
+    """A factor of a hundred indicates another unit: a burst is rarely that far above an instance's use."""
     for evidence in flagged(detector_id, title).evidence:
         if evidence.lines:
             assert evidence.series is not None, f"{evidence.label}: levels across nothing"
@@ -225,7 +225,7 @@ def test_an_hour_of_the_plateau_is_its_busiest_five_minutes() -> None:
 
 
 def test_an_amount_that_is_not_advised_is_not_drawn() -> None:
-    """Busy enough to look at an amount; what is billed is too little for it to pay."""
+    """The use is high enough to consider an amount, but the bill is too low for it to save money."""
     title = "Elastic, and so calm that bursting carries it"
     times = {"MeteredIOBytes": 2, "PermittedThroughput": 1}
     metrics = {
@@ -258,7 +258,7 @@ def test_the_credits_are_drawn_until_the_hour_in_the_text(title: str) -> None:
 
 
 def test_the_credits_are_drawn_as_the_week_that_repeats() -> None:
-    """Five days take, and a weekend gives back less: so does what is drawn, a week's loss lower."""
+    """Five days use credits, and the weekend restores fewer. The forecast repeats this, lower by each week's loss."""
     verdict = flagged("efs-credits-draining", "less comes back at each weekend than each week takes")
     picture = the_picture(verdict, "Credits left")
     assert picture.series is not None
@@ -278,7 +278,7 @@ def test_credits_that_are_gone_have_no_forecast() -> None:
 
 
 def balance_of(title: str, late: int = 0) -> tuple[Flagged, Series]:
-    """What is projected of a volume whose newest hours may have no point yet."""
+    """Return the verdict and forecast for a volume whose newest `late` hours have no point yet."""
     metrics = dict(case_of("ebs-burst-draining", title).metrics)
     ((by_hour, points),) = [(key, list(points)) for key, points in metrics.items() if key[1] == HOUR_S]
     metrics[by_hour] = points[: len(points) - late] + [None] * late
@@ -332,7 +332,7 @@ def test_a_week_that_was_late_leaves_a_hole_in_what_is_projected_too() -> None:
 
 
 def test_volumes_of_one_instance_are_added_day_by_day() -> None:
-    """Each reads 40 and writes 20 MiB/s at its busiest. If one has no point on a day, the other alone counts."""
+    """Each volume reads 40 and writes 20 MiB/s at most. On a day where one has no point, only the other counts."""
     title = "two volumes of 500 MiB/s each, never busy"
     verdict = flagged("ebs-instance-bound", title)
     picture = the_picture(verdict, "Sum of their busiest minutes, per day")

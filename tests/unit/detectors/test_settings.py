@@ -1,4 +1,4 @@
-"""Which advice a program may follow by changing a setting, once approved: the command and the setting are the same."""
+"""Which settings a program may change after an approval. The command and the setting must agree."""
 
 import shlex
 from dataclasses import replace
@@ -35,7 +35,7 @@ def case(detector_id: str, title: str) -> Case:
 
 
 def advised(detector_id: str, one: Case, resource: dict[str, Any] | None = None, **changes: Any) -> tuple[Advice, ...]:
-    """The advice on a case with something else in its resource, or in itself."""
+    """Return the advice on a case with changes to its resource or to the case itself."""
     verdict = play(registry()[detector_id], replace(one, resource=replace(one.resource, **(resource or {})), **changes))
     assert isinstance(verdict, Flagged), verdict
     return verdict.advice
@@ -48,7 +48,7 @@ def settings(
 
 
 def setting_of(command: str) -> Setting:
-    """What a command of the AWS CLI sets."""
+    """Return the setting that an AWS CLI command makes."""
     words = shlex.split(command)
     assert words[0] == "aws"
     given = dict(zip(words[3::2], words[4::2], strict=False)) if "--lifecycle-policies" not in words else {}
@@ -189,7 +189,7 @@ CALM = ("efs-throughput-mismatch", "256 MiB/s provisioned, and 8 used")
 
 
 def bursting(**metrics: Any) -> Setting | None:
-    """What a program may change a calm file system to, with something else in its metrics."""
+    """Return the setting with which a calm file system changes to bursting. `metrics` change its metrics, by name."""
     one = case(*CALM)
     changed = {
         key: metrics[key[0].name](values) if key[0].name in metrics and key[1] in {FIVE_MINUTES_S, DAY_S} else values
@@ -205,7 +205,7 @@ def left_of(of: float | None) -> Any:
 
 
 def fast(mib_s: float) -> Any:
-    """One five-minute point so fast; the days stay as they are."""
+    """Return a function that sets one five-minute point to this rate. It does not change daily values."""
     return lambda values: (
         [*values[:-30], mib_s * MIB * FIVE_MINUTES_S, *values[-29:]] if len(values) > 1_000 else values
     )

@@ -1,4 +1,4 @@
-"""What a question costs: the cheapest metric that settles it, and no more."""
+"""The cost of a detector: it reads only the metrics that it needs, the cheapest first."""
 
 from dataclasses import replace
 
@@ -144,7 +144,7 @@ def test_a_case_is_judged_by_these_metrics(detector_id: str, title: str, periods
 
 @pytest.mark.parametrize("volume_type", ["gp3", "io1", "io2"])
 def test_three_days_by_five_minutes_show_that_a_limit_is_reached_every_day(volume_type: str) -> None:
-    """All 35 days have twelve times the points."""
+    """All 35 days have twelve times as many points."""
     detector = registry()["ebs-surplus-iops"]
     (case,) = [one for one in detector.cases if one.title == "reads and writes at once, above the limit"]
     throughput = 125 if volume_type == "gp3" else None
@@ -164,7 +164,10 @@ def test_three_days_by_five_minutes_show_that_a_limit_is_reached_every_day(volum
 def test_hours_that_hold_two_points_above_the_network_baseline_are_not_read_closer(
     mb_s: int, by_five_minutes: int
 ) -> None:
-    """Two hours of 24 MB/s have the bytes of five points above a baseline of 93.75 MB/s, but whole points only four."""
+    """The bytes of two hours at 24 MB/s equal five points above the baseline of 93.75 MB/s.
+
+    Only four whole points fit.
+    """
     detector = registry()["ec2-network-over-baseline"]
     (case,) = [one for one in detector.cases if one.title == "hardly any traffic: settled by the hour"]
     hours = {key: [mb_s * 1e6 * HOUR_S] * len(values) for key, values in case.metrics.items()}

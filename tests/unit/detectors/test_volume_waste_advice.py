@@ -1,4 +1,4 @@
-"""Volumes that nobody uses: what the advice says where a wrong word would hurt, and where each limit lies."""
+"""Advice on unused volumes, where a wrong word would cause damage, and the boundary of each limit."""
 
 import json
 import shlex
@@ -97,8 +97,8 @@ def test_an_instance_that_a_stack_made_is_called_so(detector_id: str, title: str
     [
         ([1.0] * 30, 30, None),
         ([1.0] * 10, 30, "has no point on 4 of the last 14 days"),
-        ([1.0] * 29 + [None], 0, "has no point on 1 of the last 14 days"),  # stopped and started today
-        ([None] * 10 + [1.0] * 20, 30, None),  # younger, as far as anybody knows
+        ([1.0] * 29 + [None], 0, "has no point on 1 of the last 14 days"),  # it was stopped and started today
+        ([None] * 10 + [1.0] * 20, 30, None),  # it is younger, as far as CloudWatch shows
         ([1.0] * 5 + [None] * 2 + [1.0] * 23, 30, "has no point on 2 of the 30 days since 2026-10-17"),
         ([None] * 3 + [1.0] * 2 + [None] + [1.0] * 24, 30, "has no point on 1 of the 27 days since 2026-10-20"),
         ([1.0] * 5 + [None] * 2 + [1.0] * 23, 23, None),  # it was off
@@ -158,19 +158,19 @@ def test_a_snapshot_of_a_volume_without_a_name_or_iops_has_its_id() -> None:
 
 
 def on_and_off(*spans: tuple[int, int]) -> dict[tuple[Metric, int], list[float | None]]:
-    """VolumeIdleTime by day: attached for so many days, then loose for so many, and so on until today."""
+    """Return daily VolumeIdleTime for pairs of days attached and days unattached, until today."""
     return {(IDLE_TIME, DAY_S): [value for on, off in spans for value in [86_000.0] * on + [None] * off]}
 
 
 def unattached_for(*spans: tuple[int, int], **limits: object) -> Verdict:
-    """A volume that CloudTrail says nothing of."""
+    """Return the verdict on a volume without CloudTrail events."""
     return judged(*UNATTACHED, records=(), metrics=on_and_off(*spans), limits=limits)
 
 
 @pytest.mark.parametrize(
     ("pause", "still"),
     [
-        (6, 13),  # a week, and a week that is left out
+        (6, 13),  # a week, and a skipped week
         (27, 42),  # a month, and the longest month after the shortest
     ],
 )
@@ -194,7 +194,7 @@ def deletes(verdict: Flagged) -> bool:
     [
         (None, False),
         (replace(LONG_GONE, event_name="AttachVolume", at=CASE_NOW - timedelta(days=95)), False),
-        (replace(LONG_GONE, at=CASE_NOW - timedelta(days=80)), False),  # it published for three weeks after
+        (replace(LONG_GONE, at=CASE_NOW - timedelta(days=80)), False),  # it published for three more weeks
         (replace(LONG_GONE, at=CASE_NOW - timedelta(days=60)), True),
     ],
 )
@@ -395,7 +395,7 @@ def test_growth_by_the_week_is_growth_on_any_day(weekday: int) -> None:
 
 
 def agent_metric(path: str = "/data", device: str = "nvme1n1", kind: str = "xfs", volume_id: str = "") -> DiskMetric:
-    """What an agent tells of a file system; of its volume too, if that has an id."""
+    """Return an agent's metric for a file system. If `volume_id` is set, the metric names the volume."""
     (disk,) = [one for one in case(*EMPTY).records if isinstance(one, DiskMetric)]
     new = {"path": path, "device": device, "fstype": kind, "VolumeId": volume_id}
     dimensions = tuple((key, new.get(key, value)) for key, value in disk.dimensions if new.get(key, value))
@@ -433,7 +433,7 @@ def test_a_device_that_was_renamed_at_a_reboot_is_the_same_disk() -> None:
         ),
         ((agent_metric("/", "nvme0n1p1"), agent_metric(), agent_metric("/tank", "tank", "zfs")), Fine),
         ((agent_metric("/boot", "nvme1n1p1"), agent_metric("/", "dm-0"), agent_metric("/home", "nvme1n1p2")), Fine),
-        ((agent_metric("/home", "nvme0n1p3"),), Fine),  # of / it says nothing
+        ((agent_metric("/home", "nvme0n1p3"),), Fine),  # it has no data about /
         ((agent_metric("/home", "xvda3", "ext4"),), Fine),
         ((agent_metric("/", "nvme0n1p1"), agent_metric(device="md0")), Fine),
         ((agent_metric("/", "nvme0n1p1"), agent_metric(device="")), Fine),

@@ -1,4 +1,4 @@
-"""Every worked example of every detector is a test, and the detectors keep the house rules."""
+"""Every worked case of every detector ends as expected, and the detectors follow the project's rules."""
 
 import re
 import sys

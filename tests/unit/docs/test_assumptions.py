@@ -1,4 +1,4 @@
-"""docs/assumptions.md has every metric that a verdict rests on, and nothing without a source."""
+"""docs/assumptions.md lists every metric that verdicts use. Each row has a source or says that it is unverified."""
 
 import importlib
 import pkgutil
@@ -19,7 +19,7 @@ UNVERIFIED = re.compile(r"unverified", re.IGNORECASE)
 
 
 def tables() -> dict[str, list[list[str]]]:
-    """The rows of each table, by its heading."""
+    """Return the rows of each table, by heading."""
     found: dict[str, list[list[str]]] = {}
     heading = ""
     for line in PAGE.read_text("utf-8").splitlines():
@@ -45,7 +45,7 @@ def in_value(value: Any, depth: int = 4) -> Iterator[Metric]:
 
 
 def metrics_in_use() -> set[tuple[str, str]]:
-    """Namespace and name of every metric that the modules of detectors and rules hold."""
+    """Return the namespace and name of every metric in the modules of detectors, rules and the engine."""
     found = {("CWAgent", name) for name in (*ALLOWANCES, *DISKS)}
     for package in (slackwater.detectors, slackwater.rules, slackwater.engine):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):

@@ -1,4 +1,4 @@
-"""The docs name functions beside links to their files: `[file.py](path) `name`, `other``."""
+"""Functions that the docs name beside links to files exist there: `[file.py](path) `name`, `other``."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The pages and pictures that `make docs` makes from the code."""
+"""The pages and pictures that `make docs` generates from the code."""
 
 import policy_reference
 import terminal_picture

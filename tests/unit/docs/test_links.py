@@ -77,7 +77,7 @@ def test_the_readme_starts_with_the_two_commands_and_fits_the_screen() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_no_line_of_prose_is_wider_than_120_columns(page: Path) -> None:
-    """Tables, code and pictures cannot be wrapped, nor can a link."""
+    """Tables, code, pictures and links cannot be wrapped."""
     prose = CODE.sub(lambda code: "\n" * code[0].count("\n") if "\n" in code[0] else code[0], page.read_text("utf-8"))
     wide = [
         f"{number}: {line}"

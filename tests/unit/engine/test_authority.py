@@ -1,4 +1,4 @@
-"""Who may decide, audit and read by the policy, and when a role's session name says who somebody is."""
+"""Who may decide, audit and read according to the policy, and when a role's session name identifies a person."""
 
 import pytest
 
@@ -13,12 +13,12 @@ ADA = "ada@example.com"
 @pytest.mark.parametrize(
     ("who", "named", "good"),
     [
-        (f"{ROLE}/ada", [], True),  # IAM let them in
+        (f"{ROLE}/ada", [], True),  # IAM allowed the call
         ("arn:aws:iam::123456789012:user/ada", [], True),
-        (ADA, [], False),  # a token of the audience is not enough
+        (ADA, [], False),  # a token for the audience is not enough
         ("7d1f-subject", [], False),
         (ADA, [ADA], True),
-        (ADA, ["Ada@Example.com"], True),  # e-mail addresses differ by more than case
+        (ADA, ["Ada@Example.com"], True),  # e-mail addresses are compared without case
         ("ADA@example.com", [ADA], True),
         ("7D1F-SUBJECT", ["7d1f-subject"], False),
         (f"{ROLE}/Ada@example.com", [f"{ROLE}/ada@example.com"], False),
@@ -26,7 +26,7 @@ ADA = "ada@example.com"
         (f"{ROLE}/ada", [ROLE], True),
         (f"{ROLE}/ada", [f"{ROLE}/ada"], True),
         (f"{ROLE}/eve", [f"{ROLE}/ada"], False),
-        (f"{ROLE}/ada", [ADA], False),  # a list that names somebody binds those whom IAM let in, too
+        (f"{ROLE}/ada", [ADA], False),  # a list with entries also applies to callers that IAM allowed
         ("arn:aws:sts::123456789012:assumed-role/Storage2/ada", [ROLE], False),
     ],
 )

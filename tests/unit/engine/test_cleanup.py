@@ -1,4 +1,4 @@
-"""The rails that need no AWS: each case is one that would be touched, were the rail not there."""
+"""Safety checks that need no AWS. Each case would be cleaned up without its check."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Two changes of one ONTAP file system, of which AWS refuses the second for six hours: one command makes both."""
+"""Two changes of one ONTAP file system: AWS refuses the second for six hours, so one command makes both."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""What Compute Optimizer says beside a finding: words, never money, and only of the resource as it is now."""
+"""Compute Optimizer's statement in a finding: it is text, never money, and only about the current state."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -71,7 +71,7 @@ def heard(resource: Resource, *records: Record, kind: FindingKind = "waste") -> 
 
 
 def says(resource: Resource, *records: Record) -> str | None:
-    """The evidence that was added, if any."""
+    """Return the added evidence; None if there is none."""
     first, *more = heard(resource, *records).evidence
     assert first == BEFORE
     assert [fact.label for fact in more] == ["Compute Optimizer"] * len(more)
@@ -87,7 +87,7 @@ HOW = "with gp3, 100 GiB, 3,000 IOPS, 125 MiB/s, performance risk 1 of 4"
     [
         (ATTACHED, SAVES, f"agrees: NotOptimized (14 days to 2026-11-15), saves 3.20 USD a month {HOW}"),
         (ATTACHED, replace(SAVES, option=None), "agrees: NotOptimized (14 days to 2026-11-15), saves 3.20 USD a month"),
-        # A newer type for an optimized volume.
+        # Compute Optimizer proposes a newer type for an optimized volume.
         (ATTACHED, replace(SAVES, finding="Optimized"),
          f"agrees: Optimized (14 days to 2026-11-15), saves 3.20 USD a month {HOW}"),
         (ATTACHED, OPTIMIZED, "does not see it: Optimized (14 days to 2026-11-15)"),

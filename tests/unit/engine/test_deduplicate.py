@@ -1,4 +1,4 @@
-"""One trouble, one finding."""
+"""Each issue has only one finding."""
 
 from collections.abc import Callable
 from dataclasses import replace

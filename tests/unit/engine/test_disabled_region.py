@@ -1,4 +1,4 @@
-"""Regions that an account cannot use: one gap where all failed for that, and nothing known there is taken for gone."""
+"""Regions that an account cannot use: one gap replaces the failed calls, and known findings there are not resolved."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -46,7 +46,7 @@ METRICS = Gap(HERE.account, HERE.region, "cloudwatch:ListMetrics", "AccessDenied
 
 
 def gaps(*reasons: str, calls: tuple[str, ...] = CALLS) -> list[Gap]:
-    """A required gap for each call; the last reason is that of all that are left."""
+    """Return a required gap for each call. The last reason applies to all remaining calls."""
     every = [*reasons, *[reasons[-1]] * (len(calls) - len(reasons))]
     return [Gap(HERE.account, HERE.region, call, why) for call, why in zip(calls, every, strict=True)]
 
@@ -83,7 +83,7 @@ def test_it_names_the_policy_where_aws_does(message: str) -> None:
 )
 def test_where_another_thing_is_missing_or_something_was_read_the_gaps_stay(failed: list[Gap]) -> None:
     assert summarize_gaps(HERE, ALL, failed, 0) == failed
-    assert summarize_gaps(HERE, ALL, gaps(EC2), 1) == gaps(EC2)  # it was closed while it was read
+    assert summarize_gaps(HERE, ALL, gaps(EC2), 1) == gaps(EC2)  # it was disabled while it was read
     assert summarize_gaps(HERE, ALL, gaps("AuthFailure: AWS was not able to validate"), 1)[0].what == CALLS[0]
 
 
@@ -128,7 +128,7 @@ def test_a_disabled_target_is_complete_and_reported_as_disabled() -> None:
     assert (other.complete, other.closed) == (True, False)
 
 
-# --- What is known there ----------------------------------------------------------------------------------------------
+# --- Findings in disabled regions -------------------------------------------------------------------------------------
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 DAY = timedelta(days=1)

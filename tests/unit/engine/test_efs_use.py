@@ -1,4 +1,4 @@
-"""Whether somebody used an EFS file system since its clean-up began to work on it."""
+"""Whether an EFS file system was used since its clean-up began."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -50,7 +50,11 @@ MINUTES: Final = 5 * 60
 
 
 def answered(**points: dict[int, float]) -> dict[Metric, Series]:
-    """What CloudWatch answers: zeros each minute, StorageBytes every 15 minutes, `points` at minutes after `START`."""
+    """Return what CloudWatch answers.
+
+    Counters are zero each minute, and StorageBytes has a value every 15 minutes. `points` replaces values of counters,
+    by minutes after `START`.
+    """
     start_s = int(START.timestamp())
     counted = {
         metric: Series.of(start_s, 60, [points.get(metric.name, {}).get(n, 0.0) for n in range(MINUTES)])
@@ -60,7 +64,7 @@ def answered(**points: dict[int, float]) -> dict[Metric, Series]:
 
 
 def without(metric: Metric, first: int, last: int) -> dict[Metric, Series]:
-    """The same without a metric's points from one minute after `START` until another."""
+    """Return the same without a metric's points between two times, in minutes after `START`."""
     all_of_it = answered()
     series = all_of_it[metric]
     step = series.period_s // 60

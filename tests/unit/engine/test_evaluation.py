@@ -1,4 +1,4 @@
-"""The evaluation queue: rounds, resource groups, failures, and what it refuses from a detector."""
+"""The evaluation queue: rounds, resource groups, failures, and requests of detectors that it refuses."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -50,7 +50,7 @@ def asks_for(need: Need) -> Callable[[Volume, Seen, Limits], Verdict]:
 
 
 def reads_all(*needs: Need) -> Callable[[Volume, Seen, Limits], Verdict]:
-    """A judgement that reads these metrics one after the other."""
+    """Return a judge function that reads these metrics one after another."""
 
     def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
         return Fine(f"{sum(len(series) for need in needs for series in seen.read(need))} points")
@@ -185,7 +185,7 @@ def test_detectors_that_read_a_pending_kind_run_last(reads_it: str) -> None:
     awaiting = enabled(judge, "ebs-a", **{reads_it: (Instance,)})
     fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), wait))
     queue = EvaluationQueue(fleet, [awaiting, enabled(asks_for(reads(14)), "ebs-b")], CASE_NOW)
-    assert queue.next_call(idle=False) is None  # it waits for no answer while there may be more to ask
+    assert queue.next_call(idle=False) is None  # it does not wait for an answer while more questions may come
     assert (queue.questions, evaluated) == (2, [])
 
     calls = drain(queue)

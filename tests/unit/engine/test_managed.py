@@ -1,4 +1,4 @@
-"""Which resources of a fleet the policy says that others manage, and that a finding says so."""
+"""The resources that the policy declares as managed, and the findings that name their manager."""
 
 from dataclasses import replace
 

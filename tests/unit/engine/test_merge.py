@@ -1,4 +1,4 @@
-"""What becomes of a finding from audit to audit."""
+"""How audits change a finding."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -44,7 +44,7 @@ WHOLE = TargetReport(
 
 
 def known(status: Status = "open", until: datetime | None = None, **changes: object) -> TrackedFinding:
-    """A finding that Monday's audit saw, with the decision that its status has."""
+    """Return a finding that Monday's audit saw, with the decision for its status."""
     decision = (
         Decision(status=status, who="jane", why="later", at=MONDAY, until=until)
         if status in {"snoozed", "dismissed", "approved"}
@@ -64,7 +64,7 @@ def merge(
     audit_id: str = "tuesday",
     now: datetime = MONDAY + DAY,
 ) -> tuple[TrackedFinding | None, LedgerEntry | None]:
-    """The finding afterwards, and what the ledger says of it."""
+    """Return the finding after the merge, and its ledger entry."""
     write = merge_one(finding, sighting, report, audit_id, now)
     if write is None:
         return finding, None
@@ -205,7 +205,7 @@ def test_a_finding_that_becomes_changeable_is_announced_once_more() -> None:
 
 
 def approved(setting: Setting | None, until: datetime | None = None) -> TrackedFinding:
-    """A finding whose approval is to change it to that, or to delete it."""
+    """Return a finding approved for a change to this setting, or for its deletion if the setting is None."""
     seen = replace(SEEN, deletes=setting is None, setting=setting)
     decision = Decision(status="approved", who="jane", why="", at=MONDAY, until=until, fingerprint="a", setting=setting)
     return known("approved", sighting=seen, decision=decision)
@@ -395,7 +395,7 @@ def test_each_known_finding_is_paired_with_its_record_and_each_new_record_is_alo
     assert list(pairs([unseen, known()], report)) == [(unseen, None), (known(), MORE_EXPENSIVE), (None, new)]
 
 
-# -- What holds for any history
+# -- Properties of every history
 
 REPORTS = some.builds(
     lambda records, complete, asked, unknown: replace(

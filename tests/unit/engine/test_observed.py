@@ -1,4 +1,4 @@
-"""What an audit shows of a clean-up that is done."""
+"""What an audit records about a finished clean-up."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

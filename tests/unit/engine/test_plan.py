@@ -1,4 +1,4 @@
-"""The planner packs within CloudWatch's limits and refuses what CloudWatch would answer with silence."""
+"""The planner stays within CloudWatch's limits and refuses queries that CloudWatch would answer without data."""
 
 from datetime import UTC, datetime
 

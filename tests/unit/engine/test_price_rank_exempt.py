@@ -1,4 +1,4 @@
-"""What findings are worth, in which order they stand, and what their owners protect."""
+"""Savings of findings, their order, and the tags with which owners protect resources."""
 
 from dataclasses import replace
 from datetime import date, timedelta

@@ -1,4 +1,4 @@
-"""Remedies: what an estimate knows becomes advice, after the detector's own, and is priced with it."""
+"""Remedies: an estimate's alternatives become advice. They follow the detector's own advice and are priced like it."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -36,14 +36,14 @@ GP2 = ebs_storage("gp2")
 
 
 class Asked(Inputs):
-    """A type and a size."""
+    """An instance type and a size."""
 
     instance_type: str
     size: Size
 
 
 def work(inputs: Asked, known: Known) -> Answer[Result]:
-    """A volume twice as large, a small type where there is one, and something that costs nobody knows what."""
+    """Return three alternatives: a volume twice as large, the same instance type, and one with unknown costs."""
     this = known.instance_type(inputs.instance_type, "instance_type")
     gib = Decimal(int(inputs.size / GIB))
     if not gib:
@@ -67,7 +67,7 @@ def advice(action: str, changes: tuple[Change, ...] | None = ()) -> Advice:
 
 
 def advise(one: Alternative) -> Advice | None:
-    """Only what solves it."""
+    """Return advice only for an alternative that solves the issue."""
     return advice(f"{one.id}: {one.summary}", one.changes) if one.solves else None
 
 
@@ -76,7 +76,7 @@ type Judged = Callable[..., EvaluationQueue]
 
 @pytest.fixture
 def judged(monkeypatch: pytest.MonkeyPatch) -> Judged:
-    """The evaluation queue of two volumes, of which the first has these remedies."""
+    """Return a function that evaluates two volumes. The first one's finding has these remedies."""
     made_up: AnyEstimate = Estimate(title="", inputs=Asked, result=Result, work=work)
     monkeypatch.setattr(remedies, "estimates", lambda: {"made-up": made_up})
 

@@ -1,4 +1,4 @@
-"""The keys that other programs read are fixed: added to, never renamed or removed."""
+"""The keys that other programs read never change: keys may be added, but not renamed or removed."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -57,7 +57,7 @@ FIXED: dict[str, tuple[dict[str, Any], str, dict[str, str]]] = {
         {"instance_types.0": "instance_type carries hourly_usd", "endpoints": "gateway interface"},
     ),
 }
-"""By kind: inputs, the keys of its result, and those of parts of it."""
+"""For each kind of estimate: inputs, the keys of its result, and the keys of parts of the result."""
 
 
 def at(result: Any, path: str) -> Any:
@@ -73,7 +73,7 @@ AMOUNTS = st.sampled_from(["0", "1e-999", "1e-09", "1e-05", "0.9833333333333333"
 @settings(deadline=None, max_examples=100)
 @given(st.data())
 def test_whatever_amounts_are_asked_about_are_answered_or_refused(kind: str, data: st.DataObject) -> None:
-    """Any other error than a refusal would be a 500 of the API."""
+    """The API would answer any other error with a 500."""
     inputs = dict(FIXED[kind][0])
     for name, schema in estimates()[kind].inputs.model_json_schema()["properties"].items():
         patterns = {one.get("pattern") for one in schema.get("anyOf", [schema])}

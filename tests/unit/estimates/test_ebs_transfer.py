@@ -1,4 +1,4 @@
-"""`ebs-transfer`: the published runs, what binds, the smallest type that does not, and what is refused."""
+"""`ebs-transfer`: published runs, limits, the smallest type that is no limit, and refused inputs."""
 
 from decimal import Decimal
 from typing import Any
@@ -18,7 +18,7 @@ from slackwater.wiring.scan import estimating
 ESTIMATES = estimating(None, None, "us-east-1", ["ap-northeast-1", "us-east-1"])
 TYPES = {one.id: one for one in snapshot()}
 THEN = {"volume_type": "gp2", "size": "220GiB", "volume_throughput": "160MiB/s"}
-"""The volume of the report: gp2 had 160 MiB/s in 2017."""
+"""The volume in the report. In 2017, gp2 had at most 160 MiB/s."""
 
 
 def estimated(**inputs: Any) -> Estimated:

@@ -1,4 +1,4 @@
-"""How long credits last: "Can Amazon EFS replace EBS?" (2025-02-19), and by the clock."""
+"""How long burst credits last: the runs in "Can Amazon EFS replace EBS?" (2025-02-19), and in hours."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def test_the_published_run_uses_152_gib_of_credits() -> None:
     assert run.written_gib == pytest.approx(33.0)
     assert run.read_gib == pytest.approx(357.53, abs=0.005)
     assert run.metered_gib == pytest.approx(152.18, abs=0.005)
-    assert run.metered_gib == pytest.approx(150.10, rel=0.02)  # as CloudWatch measured it
+    assert run.metered_gib == pytest.approx(150.10, rel=0.02)  # measured by CloudWatch
 
 
 @pytest.mark.parametrize(("mbps", "hours"), [(50, 19 + 20 / 60), (147, 6 + 50 / 60), (503, 2)])
@@ -86,7 +86,7 @@ def test_the_region_has_the_last_word_on_ceilings() -> None:
 
     assert (tokyo.write_ceiling_mib_s, tokyo.read_ceiling_mib_s) == (1024, 3 * 1024)
     assert (virginia.write_ceiling_mib_s, virginia.read_ceiling_mib_s) == (3 * 1024, 5 * 1024)
-    assert tokyo.wall_until_empty_hours is None  # its baseline is above what Tokyo allows
+    assert tokyo.wall_until_empty_hours is None  # its baseline is above Tokyo's ceiling
     assert virginia.wall_until_empty_hours == pytest.approx(2.1 * 1024 * 1024 * 40 / (3 * 1024 - 2_000) / 3600)
 
 

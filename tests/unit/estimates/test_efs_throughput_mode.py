@@ -1,4 +1,4 @@
-"""Which throughput mode: what each costs and carries."""
+"""The cost and capacity of each EFS throughput mode, and the recommended one."""
 
 from datetime import date
 from decimal import Decimal
@@ -48,7 +48,7 @@ def test_elastic_costs_what_was_published_for_30_gib() -> None:
 
     assert (written.throughput_usd, read.throughput_usd) == (Decimal("2.10"), Decimal("1.20"))
     assert written.throughput_as_gp3_gib is not None
-    assert written.throughput_as_gp3_gib * 30 == pytest.approx(650, rel=0.02)  # GiB of gp3 for one day of thirty
+    assert written.throughput_as_gp3_gib * 30 == pytest.approx(650, rel=0.02)  # GiB of gp3 for one of thirty days
 
 
 def test_100_mib_s_provisioned_with_nothing_stored_cost_720_a_month() -> None:
@@ -249,8 +249,8 @@ def test_small_operations_are_billed_as_32_kib_and_run_into_operations_a_second(
     modes = asked(stored="0B", write_per_month="30GiB", peak="40MiB/s", operation_size="4KiB").modes
 
     assert modes.elastic.throughput_usd == Decimal("16.80")
-    assert modes.elastic.carries_peak  # 10,240 operations a second of 50,000
-    assert not modes.bursting.carries_peak  # of 7,000
+    assert modes.elastic.carries_peak  # 10,240 of 50,000 operations a second
+    assert not modes.bursting.carries_peak  # more than its 7,000
     assert (
         modes.bursting.why_not
         == "the peak is 1.46 times what it allows, 35,000 operations/s read or 7,000 operations/s written"

@@ -1,4 +1,4 @@
-"""EFS beside a volume: "Can Amazon EFS replace EBS?" (2025-02-19)."""
+"""The cost of EFS and of a volume: "Can Amazon EFS replace EBS?" (2025-02-19)."""
 
 from datetime import date
 from decimal import Decimal
@@ -39,7 +39,7 @@ RUN = """minute,GiB
 54.9833,32.0122
 54.9833,32.0397
 """
-"""The report's run: 5:27 of download as a ramp, then each output at the end of its encode."""
+"""The run in the report: a download of 5:27 as a ramp, then each output at the end of its encode."""
 
 
 def answered(prices: PriceTable = TOKYO, hours_per_month: int = 720, **inputs: Any) -> Answer[Costs]:
@@ -144,7 +144,7 @@ def test_with_a_usage_hours_are_the_volumes() -> None:
     longer = asked(usage_csv="0,10\n60,10", hours="2h", allocated="10GiB", efs="one-zone")
 
     assert (longer.efs_hours, longer.ebs_hours) == (1, 2)
-    assert longer.break_even_allocated_gib == 10  # a volume for twice as long at half the price
+    assert longer.break_even_allocated_gib == 10  # a volume is used twice as long, at half the price
     assert answered(usage_csv="0,10\n225,10", hours="1s", allocated="50GiB").summary == (
         "EFS Regional costs 0.01875 USD for 3 h 45 min of 10 GiB on average; a gp3 volume of 50 GiB costs 0.000002 USD"
         " for 1 s: the volume is cheaper. A gp3 volume of 494 TiB for 1 s would cost the same."
@@ -256,7 +256,7 @@ def test_the_volume_is_the_alternative_where_its_size_is_named() -> None:
         "ebs.gp3.storage": -120,
     }
     assert not small.solves
-    assert {change.quantity for change in small.changes or ()} == {40, -30}  # for half of the report's month
+    assert {change.quantity for change in small.changes or ()} == {40, -30}  # half of the report's month
     assert answered(used="80GiB").alternatives == ()
 
 

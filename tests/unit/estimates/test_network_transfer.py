@@ -1,4 +1,4 @@
-"""`network-transfer`: the published proxy, what carries its load, and what is refused."""
+"""`network-transfer`: the published proxy, the types that support its load, and refused inputs."""
 
 from decimal import Decimal
 from typing import Any

@@ -1,4 +1,4 @@
-"""The field reports' figures come out of the estimates."""
+"""The estimates reproduce the figures of the field reports."""
 
 import pytest
 

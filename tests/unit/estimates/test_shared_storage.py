@@ -1,4 +1,4 @@
-"""What to share files on: what each service costs, and which fits."""
+"""Services for shared files: the cost of each, and whether it fits."""
 
 from datetime import date
 from decimal import Decimal
@@ -41,7 +41,7 @@ TOKYO: PriceTable = {
         (fsx_iops("ONTAP", "MULTI_AZ_1"), "0.0408"),
     )
 }
-"""OpenZFS in one zone has no published price there."""
+"""Published prices in Tokyo. OpenZFS in one zone has none."""
 
 
 def answered(prices: PriceTable = TOKYO, region: str = "ap-northeast-1", **inputs: Any) -> Answer[SharedStorageChoice]:
@@ -118,7 +118,7 @@ def test_efs_bursts_for_nothing_where_its_credits_carry_peak_and_month(
 
 
 def test_efs_bursts_up_to_the_regions_ceiling_only() -> None:
-    # 60 TiB would burst at 6,000 MiB/s
+    # 60 TiB would burst at 6,000 MiB/s.
     efs = asked(capacity="60TiB", throughput="2GiB/s").services.efs
 
     assert efs.why_not == "even in Elastic mode the peak is 2 times what it allows, 3 GiB/s read or 1 GiB/s written"
@@ -151,7 +151,7 @@ def test_the_choice_tips_where_the_summary_says(written: str, recommended: str) 
 
 
 def test_operations_come_with_as_much_throughput() -> None:
-    # 10,000 of 4 KiB are 39.1 MiB/s
+    # 10,000 operations of 4 KiB are 39.1 MiB/s.
     configuration = asked(capacity="100GiB", iops=10_000, multi_az=True).services.efs.configuration
 
     assert configuration == "Regional, 100 GiB in Standard, Provisioned throughput of 40 MiB/s"
@@ -232,7 +232,7 @@ def test_what_efs_cannot_carry_does_not_fit() -> None:
 
 
 def test_the_months_average_has_to_be_carried_too() -> None:
-    # 500 TB in 730 hours are 190 MB/s
+    # 500 TB in 730 hours are 190 MB/s.
     assert "320 MB/s" in (
         asked(capacity="64GiB", multi_az=True, read_per_month="500TB").services.openzfs.configuration or ""
     )

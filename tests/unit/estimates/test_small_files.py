@@ -1,4 +1,4 @@
-"""Many small files: what the estimate says of them, and what it offers instead."""
+"""Many small files: the estimate's results and its alternatives."""
 
 from datetime import date
 from decimal import Decimal
@@ -52,7 +52,7 @@ def test_without_options_one_worker_writes_to_efs_regional() -> None:
 
     assert plain.seconds == pytest.approx(25 * 60 + 58, rel=0.05)
     assert plain.seconds_range == (plain.seconds, plain.seconds)
-    assert plain.operations_per_second == pytest.approx(1000 / 2.7)  # one after the other, 2.7 ms each
+    assert plain.operations_per_second == pytest.approx(1000 / 2.7)  # one after another, 2.7 ms each
 
 
 def test_the_range_runs_from_a_balanced_tree_to_one_like_usr() -> None:
@@ -77,9 +77,9 @@ def test_every_other_storage_and_more_workers_are_offered_with_their_prices() ->
     ]
     assert [row.monthly_usd and row.monthly_usd.quantize(Decimal("0.01")) for row in rows] == [
         *2 * [Decimal("0.20")],
-        Decimal("0.19"),  # 2 GiB: EBS is billed by the whole GiB
+        Decimal("0.19"),  # 2 GiB: EBS bills whole GiB
         Decimal("0.37"),
-        *2 * [Decimal("189.18")],  # 64 GiB and 160 MB/s at least
+        *2 * [Decimal("189.18")],  # the minimum of 64 GiB and 160 MB/s
     ]
 
 
@@ -88,12 +88,12 @@ def test_every_other_storage_and_more_workers_are_offered_with_their_prices() ->
     [
         ({"files": 40_000, "workers": 4}, [16]),
         ({"files": 40_000, "workers": 16}, []),
-        ({"files": 9, "workers": 4}, [9]),  # a file is one worker's
+        ({"files": 9, "workers": 4}, [9]),  # a file needs only one worker
         ({"files": 3}, [3]),
         ({"files": 1, "workers": 256}, []),
         ({"files": 40_000, "operation": "read"}, [4, 16]),
-        ({"files": 40_000, "operation": "read", "workers": 8}, []),  # no more gain was measured
-        ({"files": 40_000, "storage": "ebs-gp3"}, [4]),  # and none beyond 4
+        ({"files": 40_000, "operation": "read", "workers": 8}, []),  # more workers showed no gain
+        ({"files": 40_000, "storage": "ebs-gp3"}, [4]),  # and no gain beyond 4
         ({"files": 40_000, "bytes": "1TB"}, []),  # throughput is the limit
     ],
 )
@@ -246,10 +246,10 @@ GONE = "uses up EFS's burst credits (2.1 TiB at first)"
     [
         ({"files": 100, "bytes": "3TB"}, True, True),
         ({"files": 100, "bytes": "3TB", "storage": "efs-one-zone"}, True, True),
-        ({"files": 100, "bytes": "3TB", "storage": "openzfs-sync"}, False, True),  # its rows have EFS
+        ({"files": 100, "bytes": "3TB", "storage": "openzfs-sync"}, False, True),  # its rows include EFS
         ({"files": 100, "bytes": "2.3TB"}, False, False),
         ({"files": 100, "bytes": "3TB", "operation": "read"}, False, False),
-        ({"files": 10**8, "bytes": "3TB"}, False, True),  # so slow that 1 MiB/s earns enough, but not with more workers
+        ({"files": 10**8, "bytes": "3TB"}, False, True),  # slow enough for the baseline, except with more workers
     ],
 )
 def test_bytes_that_use_up_the_burst_credits_are_warned_of(
@@ -269,7 +269,7 @@ def test_what_it_rests_on_is_short_and_in_words_that_are_shown() -> None:
 
         assert len(assumptions) <= 9
         assert max(map(len, assumptions)) < 180
-        assert not [inputs for inputs in assumptions if "_" in inputs]  # no names of JSON
+        assert not [inputs for inputs in assumptions if "_" in inputs]  # no names of JSON fields
     assert any("rsync" in inputs and "renames" in inputs for inputs in document_root().assumptions)
     assert not [inputs for inputs in answered(files=1, bytes="1GB").assumptions if "P workers" in inputs]
 

@@ -1,4 +1,4 @@
-"""What one can tell of a target's records from one another."""
+"""Relations between a target's records, and records that could not be read."""
 
 from collections.abc import Callable
 from dataclasses import replace

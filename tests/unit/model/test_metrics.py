@@ -1,4 +1,4 @@
-"""Series of points, some of which nobody published."""
+"""Series with missing points."""
 
 from slackwater.model.metrics import Series
 from slackwater.model.units import DAY_S

@@ -1,4 +1,4 @@
-"""Sizes, rates and durations: what is read, what is refused and how, and what people are told."""
+"""Sizes, rates and durations: what is accepted, the errors for everything else, and how values are shown."""
 
 import re
 from fractions import Fraction

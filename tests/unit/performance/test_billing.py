@@ -1,4 +1,4 @@
-"""What volumes and file systems are billed for."""
+"""The billed units of volumes and file systems."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""CPU credits, held to the table of the EC2 User Guide."""
+"""CPU credits, compared with the table in the EC2 User Guide."""
 
 import pytest
 

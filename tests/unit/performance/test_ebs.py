@@ -1,4 +1,4 @@
-"""EBS volumes and the instances they are attached to: the published limits, credits, and how a transfer meets them."""
+"""EBS volumes and their instances: the published limits, credits, and their effect on a transfer."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -289,7 +289,7 @@ def phases_of(
 
 
 def test_a_transfer_slows_down_when_the_volume_has_no_credits_left() -> None:
-    volume = volume_limits("gp2", 220)  # 250 MiB/s are 1,000 operations a second, and it earns 660
+    volume = volume_limits("gp2", 220)  # 250 MiB/s need 1,000 operations a second, and it earns 660
     spent_s = 5_400_000 / 340
 
     assert phases_of(8 * TIB, volume, on("m6i.8xlarge")) == [
@@ -364,7 +364,7 @@ def instances(draw: st.DrawFn) -> InstanceLimits:
 
 @st.composite
 def volumes(draw: st.DrawFn) -> tuple[VolumeLimits, VolumeLimits]:
-    """Two volumes of a type, the second with no lower limit."""
+    """Return the limits of two volumes of one type. No limit of the second is lower."""
     volume_type = draw(st.sampled_from(sorted(ebs.VOLUME_TYPES)))
     kind = ebs.VOLUME_TYPES[volume_type]
     small, large = sorted(draw(st.integers(*kind.gib)) for _ in range(2))

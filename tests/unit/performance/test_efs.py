@@ -1,4 +1,4 @@
-"""What the EFS User Guide and the price pages say of throughput, credits and billing."""
+"""EFS throughput, credits and billing as in the EFS User Guide and on the pricing pages."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -33,7 +33,7 @@ def test_the_table_of_bursting_by_size(stored_gib: int, baseline_mib_s: float, d
 
     assert baseline / MIB == pytest.approx(
         baseline_mib_s, rel=0.025
-    )  # the table has 50 KiB/s for a GiB as 5 MiB/s for 100
+    )  # the table has 5 MiB/s for 100 GiB, from 50 KiB/s for each GiB
     assert drain_s is not None
     assert drain_s / HOUR_S == pytest.approx(drain_h, abs=0.005)
     assert fill_s / DAY_S == pytest.approx(fill_d, abs=0.05)
@@ -42,7 +42,7 @@ def test_the_table_of_bursting_by_size(stored_gib: int, baseline_mib_s: float, d
 def test_100_gib_earn_72_minutes_a_day_at_100_mib_s() -> None:
     assert efs.burst_s_a_day(100 * GIB, 100 * MIB) / 60 == pytest.approx(
         72, rel=0.025
-    )  # 5 MiB/s by the guide, 4.88 by its own formula
+    )  # 5 MiB/s in the guide, 4.88 by its own formula
 
 
 def test_from_a_tib_on_it_bursts_half_of_the_time() -> None:
@@ -57,10 +57,10 @@ def test_a_lower_ceiling_can_be_kept_up_for_longer_but_not_beyond_a_day() -> Non
 @pytest.mark.parametrize(
     ("daily", "job_s", "days"),
     [
-        (10, 0, 11),  # 100, 91 ... 19, 10 are enough, 1 is not
+        (10, 0, 11),  # 100, 91 ... 19 and 10 are enough, 1 is not
         (1, 0, None),
         (101, 0, 0),
-        (101, DAY_S, 1),  # what it earns while it runs is just enough once
+        (101, DAY_S, 1),  # with the credits that it earns during the job, they are enough once
     ],
 )
 def test_a_daily_job_is_carried_as_long_as_what_is_left_is_enough_for_it(
@@ -147,7 +147,7 @@ def test_the_table_of_region_ceilings(
 ) -> None:
     for region in REGIONS:
         read, write = high if region in HIGH_TIERS[mode] else elsewhere
-        huge = {"standard_bytes": 1_000 * TIB}  # its burst is faster than any Region allows
+        huge = {"standard_bytes": 1_000 * TIB}  # its burst exceeds every Region's ceiling
         assert efs.allows(mode, region, one_zone=False, **huge) == Allowance(read * GIB, write * GIB)
         assert efs.allows(mode, region, one_zone=True, **huge) == Allowance(3 * GIB, GIB)
 
@@ -275,7 +275,7 @@ def test_the_elastic_bill_is_unknown_without_the_months_usage() -> None:
 
 
 def test_bursting_carries_a_month_at_whose_end_it_still_has_credits() -> None:
-    # 20 GiB earn 1 MiB/s, which is 2,566.4 GiB a month; 2,150.4 GiB of credits are there at the start
+    # 20 GiB earn 1 MiB/s, which is 2,566.4 GiB a month. The initial credits are 2,150.4 GiB.
     lasts, dry = fits(load(write_gib=4_716), 20)["bursting"], fits(load(write_gib=4_717), 20)["bursting"]
 
     assert lasts.carries
@@ -343,7 +343,7 @@ def test_credits_are_earned_by_size_while_they_are_used_and_never_exceed_what_th
     assert lowest(0, 0) == full
     assert lowest(earned, 3 * earned, 0) == full - 2 * earned
     assert lowest(3 * earned, 0, 3 * earned) == full - 3 * earned
-    assert lowest(0, 0, 0, 2 * earned) == full - earned  # what came while it was full is lost
+    assert lowest(0, 0, 0, 2 * earned) == full - earned  # credits earned at the maximum are lost
     assert lowest(3 * earned, held=earned) == 0
     assert lowest(0, held=earned) == earned
     assert lowest(0, held=9 * full) == full

@@ -1,4 +1,4 @@
-"""FSx file systems: AWS's tables of file servers, and the least that can be bought."""
+"""FSx file systems: AWS's tables of file servers, and the minimum sizes."""
 
 from decimal import Decimal
 from typing import Any
@@ -86,7 +86,7 @@ def test_openzfs_file_servers_are_those_of_the_published_tables(deployment: str)
 
 @pytest.mark.parametrize(("deployment", "region"), ONTAP)
 def test_ontap_file_servers_are_those_of_the_published_tables_of_their_region(deployment: str, region: str) -> None:
-    """A write takes the network twice: 150 MBps of network write 75."""
+    """A write uses the network twice: 150 MBps of network allow 75 MBps of writes."""
     assert table(fsx.ontap(deployment, region)) == ONTAP[deployment, region]
 
 
@@ -117,7 +117,7 @@ TOKYO = fsx.ontap("MULTI_AZ_1", "ap-northeast-1")
         (TOKYO, {"gib": 1, "mb_s": 75}, (1024, 128, 3072)),
         (TOKYO, {"gib": 1, "mb_s": 76}, (1024, 256, 3072)),
         (TOKYO, {"gib": 1, "mb_s": 768}, (1024, 2048, 3072)),
-        (TOKYO, {"gib": 1, "mb_s": 1_000}, (1024, 2048, 4_000)),  # 768 MBps come with 1,024 GiB
+        (TOKYO, {"gib": 1, "mb_s": 1_000}, (1024, 2048, 4_000)),  # 1,024 GiB include only 768 MBps
         (TOKYO, {"gib": 1, "mb_s": 1_300}, (1024, 2048, 5_200)),
         (TOKYO, {"gib": 1, "mb_s": 1_301}, None),
         (TOKYO, {"gib": 1, "iops": 80_001}, None),

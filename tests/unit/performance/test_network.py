@@ -1,4 +1,4 @@
-"""Network bandwidth of instances: the published numbers, and what carries a rate."""
+"""Network bandwidth of instances: the published numbers, and the types that support a rate."""
 
 from dataclasses import replace
 
@@ -135,16 +135,16 @@ def by_five_minutes(*mb_s: float | None) -> Series:
 
 
 def test_a_run_above_the_baseline_is_more_than_noise_and_outlives_two_points_that_are_lost_or_dip() -> None:
-    # 0.8 Gbps are 100 MB/s; up to 5 % more is still a rate stuck to it.
+    # 0.8 Gbps are 100 MB/s. A rate up to 5 % above it may still be limited by the baseline.
     series = by_five_minutes(50, 104, 106, 300, None, 300, 300, 300, 90, 90, 300, 50, None, 50, 300)
 
     assert network.runs_above(series, 0.8, min_points=2) == [range(2, 11)]
     assert network.runs_above(series, 0.8, min_points=6) == [range(2, 11)]
-    assert network.runs_above(series, 0.8, min_points=7) == []  # what is lost, or dips, does not count
+    assert network.runs_above(series, 0.8, min_points=7) == []  # missing points and dips do not count
 
 
 def test_credits_are_drawn_above_the_baseline_and_come_back_below_it() -> None:
-    # Each five minutes at 200 MB/s draw what 100 MB/s above the baseline are; the peak is 400 above it.
+    # Five minutes at 200 MB/s use the credits for 100 MB/s above the baseline. The peak is 400 MB/s above it.
     assert network.drawn_s(by_five_minutes(200, 200), 100e6, 500e6) == pytest.approx(150)
     assert network.drawn_s(by_five_minutes(200, 0, 200), 100e6, 500e6) == pytest.approx(75)
     assert network.drawn_s(by_five_minutes(200, 50, 200), 100e6, 500e6) == pytest.approx(112.5)

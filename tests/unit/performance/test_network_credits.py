@@ -1,4 +1,4 @@
-"""Plateaus at the network baseline: what a bucket of credits of unknown level explains, and what it does not."""
+"""Plateaus at the network baseline: whether a credit bucket of unknown level can explain them."""
 
 from itertools import groupby
 
@@ -15,7 +15,7 @@ BASELINE = 100e6
 
 
 def plateaus(*ratios: float | None, peak: float = 4, full_at_start: bool = False) -> list[Plateau]:
-    """Plateaus of rates in multiples of a baseline of 100 MB/s, by five minutes."""
+    """Return the plateaus of rates in multiples of a baseline of 100 MB/s, one rate for five minutes."""
     sums = Series.of(0, 300, [None if ratio is None else ratio * 100e6 * 300 for ratio in ratios])
     return network_credits.plateaus(sums, 100e6, peak * 100e6, Shape(6, 0.02, 6), full_at_start=full_at_start)
 
@@ -27,12 +27,12 @@ def budgets(*ratios: float | None, peak: float = 4, full_at_start: bool = False)
 def test_a_burst_of_five_to_sixty_minutes_at_the_peak_is_a_whole_bucket() -> None:
     assert budgets(4, *LONG) == [Budget.WHOLE]
     assert budgets(*[4] * 14, *LONG) == [Budget.WHOLE]
-    assert budgets(*[4] * 17, *LONG) == []  # 51 points of 36, which an hour at the peak uses
+    assert budgets(*[4] * 17, *LONG) == []  # it uses 17 × 3 = 51; an hour at the peak uses 12 × 3 = 36
 
 
 def test_without_a_burst_the_level_before_is_unknown() -> None:
     assert budgets(*LONG) == [Budget.UNKNOWN]
-    assert budgets(2, *LONG) == [Budget.UNKNOWN]  # a bucket that was nearly empty
+    assert budgets(2, *LONG) == [Budget.UNKNOWN]  # the bucket may have been nearly empty
 
 
 def test_an_instance_starts_with_a_full_bucket() -> None:
@@ -103,7 +103,7 @@ def test_one_plateau_alone_must_be_flatter_than_several() -> None:
 
 
 def runs_of(rates: list[float | None], least: int) -> int:
-    """Points in runs near the baseline, counted by hand."""
+    """Count the points in runs near the baseline, without the code under test."""
     near = [rate is not None and 0.90 <= rate <= 1.05 for rate in rates]
     runs = (len(list(run)) for inside, run in groupby(near) if inside)
     return sum(points for points in runs if points >= least)
@@ -134,7 +134,7 @@ def test_hours_too_quiet_for_half_an_hour_at_the_baseline_leave_no_room() -> Non
         series = Series.of(0, 3_600, [None if hour is None else hour * BASELINE * 3_600 for hour in hours])
         return network_credits.most_near_baseline(series, BASELINE, min_points=6, before=0, after=0)
 
-    assert room(0.4, 0.0, 0.4) == 0  # five points each, apart
-    assert room(0.23, 0.23) == 6  # three each, in a row
+    assert room(0.4, 0.0, 0.4) == 0  # five points each, but not adjacent
+    assert room(0.23, 0.23) == 6  # three each, adjacent
     assert room(0.4, None, 0.45) == 6
     assert room(20.0) == 12

@@ -1,4 +1,4 @@
-"""Many small files: what the reports measured, cell by cell, and what must hold whatever the numbers."""
+"""Many small files: the measurements in the reports, and properties that hold for all numbers."""
 
 from math import isclose
 
@@ -54,7 +54,7 @@ def test_the_calibrated_latency_has_the_smallest_largest_error_as_documented(sto
         if one == storage
     ]
 
-    assert max(errors) == pytest.approx(-min(errors), abs=0.0005)  # the worst two are as far off, on either side
+    assert max(errors) == pytest.approx(-min(errors), abs=0.0005)  # same size, opposite signs
     assert max(errors) < 0.024
 
 

@@ -1,4 +1,4 @@
-"""The days on which half an hour above the baseline may have begun, by the hour, beside the days by five minutes."""
+"""Days with half an hour above the baseline: the upper bound from hourly data, and the days in five-minute data."""
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -23,7 +23,10 @@ bursts = st.lists(
 
 
 def by_five_minutes(runs: list[tuple[int, int, int, int]]) -> list[float]:
-    """Runs of points above the baseline: the first, how many, a pause, and after how many points it comes."""
+    """Return five-minute sums with runs above the baseline.
+
+    A run is (first point, number of points, length of a pause, number of points before each pause).
+    """
     values = [0.0] * (POINTS + AN_HOUR)
     for start, points, pause, every in runs:
         for i in range(points):
@@ -36,7 +39,7 @@ def by_five_minutes(runs: list[tuple[int, int, int, int]]) -> list[float]:
 @given(bursts, st.integers(0, AN_HOUR - 1), st.just(0) | st.integers(AN_HOUR, POINTS - AN_HOUR))
 @example([(0, 6, 0, 1), (587, 6, 0, 1), (690, 6, 0, 1), (1_004, 6, 0, 1)], 3, 3_025)
 def test_hours_never_show_fewer_days_than_five_minutes(runs, late, since):
-    """`since` is the point at which the instance was started: its first hour is left out, and its points are not."""
+    """The instance starts at the point `since`. Hourly data excludes its first hour; five-minute data does not."""
     values = by_five_minutes([(start + since, *run) for start, *run in runs])
     hours = [sum(values[i : i + AN_HOUR]) for i in range(0, len(values), AN_HOUR)]
     whole = (POINTS + late) // AN_HOUR

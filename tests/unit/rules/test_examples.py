@@ -1,4 +1,4 @@
-"""How cases are made of an example and what differs."""
+"""Worked cases are made from an example and its changes."""
 
 from math import isclose
 

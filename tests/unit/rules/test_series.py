@@ -1,4 +1,4 @@
-"""What is asked for of a resource."""
+"""The metrics that rules request for a resource."""
 
 from slackwater.model.metrics import Metric
 from slackwater.rules import efs, examples, fsx

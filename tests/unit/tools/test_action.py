@@ -1,4 +1,4 @@
-"""The GitHub Action scans, fails where it should, and puts findings in the job's summary. Workflows are pinned."""
+"""The GitHub Action scans, fails when it should, and adds findings to the job's summary. Workflows are pinned."""
 
 import os
 import re
@@ -28,7 +28,7 @@ class Ended:
 
 
 def run(step: str, folder: Path, path: str, inputs: dict[str, str], **environment: str) -> Ended:
-    """A bash step as GitHub's runner runs it, with its files."""
+    """Run a bash step as GitHub's runner does, with its files."""
     given = {name: one["default"] for name, one in ACTION["inputs"].items()} | inputs
     assert given.keys() == ACTION["inputs"].keys()
     files = {name: folder / name for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT", "GITHUB_PATH")}

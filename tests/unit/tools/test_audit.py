@@ -1,4 +1,4 @@
-"""Known vulnerabilities of locked versions: what is found, what is not, and that nothing passes unchecked."""
+"""Known vulnerabilities in locked versions: which are reported, and that no version passes unchecked."""
 
 import json
 import re

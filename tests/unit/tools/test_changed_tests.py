@@ -1,4 +1,4 @@
-"""Which tests `make test-changed` picks for a change."""
+"""The tests that `make test-changed` selects for a change."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The released wheel alone is enough: no clone, git, make, Node or settings of the person who installs it."""
+"""Installation needs only the released wheel: no clone, git, make, Node, or settings of the user."""
 
 import json
 import os
@@ -16,14 +16,17 @@ import release
 
 ROOT = Path(__file__).parents[3]
 ALWAYS = f"{sys.version_info[0]}.{sys.version_info[1]}"
-"""The version that runs the tests must be tried; others where they are installed."""
+"""The Python version that runs the tests. It must be tested; other versions are tested if they are installed."""
 KEYS = {"AWS_ACCESS_KEY_ID": "any", "AWS_SECRET_ACCESS_KEY": "any", "AWS_EC2_METADATA_DISABLED": "true"}
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("install")]
 
 
 def interpreter(version: str) -> Path | None:
-    """A Python of this version with venv; version managers' shims may be on the PATH and know none."""
+    """Return a Python of this version with venv, or None.
+
+    It checks each candidate, because a version manager's shim may be on the PATH without that version.
+    """
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     name = f"python{version}"
     places = [Path(sys.base_prefix) / "bin", *map(Path, os.get_exec_path()), *pyenv.glob(f"versions/{version}.*/bin")]
@@ -35,7 +38,7 @@ def interpreter(version: str) -> Path | None:
 
 
 def index() -> dict[str, str]:
-    """Where this machine gets packages, for a pip without the settings of its user."""
+    """Return the package index of this machine, for a pip without the user's settings."""
     script = f'source "{ROOT}/tools/pip_settings.sh"; echo "$index"; echo "$certificates"'
     output = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
     return {name: value for name, value in zip(("PIP_INDEX_URL", "PIP_CERT"), output, strict=True) if value}
@@ -43,12 +46,12 @@ def index() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Installation:
-    """An empty home with an environment in it, and nothing else on the PATH."""
+    """An empty home directory with a virtual environment. Nothing else is on the PATH."""
 
     home: Path
 
     def run(self, command: str, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-        """A command of the environment, to its end."""
+        """Run a command of the environment until it ends."""
         return subprocess.run(
             [self.home / "env/bin" / command, *arguments],
             cwd=self.home,
@@ -60,7 +63,7 @@ class Installation:
         )
 
     def must(self, command: str, *arguments: str | Path, **environment: str) -> str:
-        """A command's output; it has to succeed."""
+        """Run a command, which must succeed, and return its output."""
         done = self.run(command, *arguments, **environment)
         assert done.returncode == 0, f"{command} {arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout
@@ -70,7 +73,7 @@ class Installation:
 
     @contextmanager
     def simulator(self) -> Iterator[str]:
-        """The URL of the simulated account."""
+        """Run the simulator, and yield its URL."""
         command = [self.home / "env/bin/slackwater-simulator", "--port", "0", "--exit-with-stdin"]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         with subprocess.Popen(command, cwd=self.home, env=self.environment(), text=True, **pipes) as process:

@@ -1,4 +1,4 @@
-"""The layer carries the SDK's data of the services that the code calls, and of no others."""
+"""The layer contains the SDK's data for the services that the code calls, and no others."""
 
 import ast
 import os
@@ -16,12 +16,15 @@ from slackwater.aws.client.services import SERVICES
 ROOT = Path(__file__).parents[3]
 CODE = (ROOT / "layers" / "core" / "src", ROOT / "functions")
 FORWARDED = {("permission_checks.py", "check.service"), ("session.py", "service")}
-"""Where a caller names the service: each of these is of the type Service, which mypy checks."""
+"""Calls that receive the service from their caller. Their arguments have the type Service, which mypy checks."""
 DATA = "botocore/data/"
 
 
 def clients(path: Path) -> Iterator[str | tuple[str, str]]:
-    """The services of which a file makes clients, or the file's name and the expression if that is not a plain name."""
+    """Yield the services for which a file creates clients.
+
+    If the argument is not a string constant, yield the file's name and the expression.
+    """
     tree = ast.parse(path.read_text())
     constants = {
         one.target.id: one.value
@@ -49,7 +52,7 @@ def test_the_layer_carries_the_services_of_which_the_code_makes_clients() -> Non
 
 @pytest.fixture(scope="module")
 def trimmed(tmp_path_factory: pytest.TempPathFactory) -> tuple[set[str], set[str]]:
-    """The files of the installed SDK, and what trimming leaves of them."""
+    """Return the files of the installed SDK before and after trimming."""
     packages = tmp_path_factory.mktemp("layer")
     for package in (boto3, botocore):
         source = Path(package.__file__).parent

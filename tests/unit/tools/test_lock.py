@@ -1,4 +1,4 @@
-"""The lock holds every declared dependency, within its bounds, and no download address."""
+"""The lock contains every declared dependency within its bounds, and no download URL."""
 
 import re
 import tomllib
@@ -49,7 +49,7 @@ LAYER = (ROOT / "layers" / "core" / "requirements.txt").read_text()
 
 
 def entries(lock: str) -> dict[str, tuple[str, set[str]]]:
-    """What a lock holds: name, version, hashes."""
+    """Return the version and hashes of each package in a lock."""
     found = re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)[^\n]*((?:\n    --hash=\S+ ?\\?)+)", lock, re.MULTILINE)
     return {
         canonicalize_name(name): (version, set(re.findall(r"--hash=(\S+)", hashes))) for name, version, hashes in found
@@ -57,7 +57,7 @@ def entries(lock: str) -> dict[str, tuple[str, set[str]]]:
 
 
 def needed(names: list[str]) -> set[str]:
-    """These packages and what they need in turn, as they are installed here."""
+    """Return these packages and all their installed dependencies."""
     found: set[str] = set()
     todo = [canonicalize_name(name) for name in names]
     while todo:

@@ -1,4 +1,4 @@
-"""Names that readers have to look up are refused."""
+"""Names that readers would have to look up are refused."""
 
 from pathlib import Path
 

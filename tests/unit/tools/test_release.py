@@ -1,4 +1,4 @@
-"""A release needs a clean tree, a tag and a dated section of the changelog, all of one version."""
+"""A release needs a clean tree, a tag, and a dated section in the changelog, all for one version."""
 
 from pathlib import Path
 

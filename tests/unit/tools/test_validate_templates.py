@@ -1,4 +1,4 @@
-"""What `make check` asks SAM about the templates: a broken one ends with 1 and is named."""
+"""Template validation in `make check`: SAM names a broken template, and the exit status is 1."""
 
 import subprocess
 import sys

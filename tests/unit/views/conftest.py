@@ -1,4 +1,4 @@
-"""Hand-made scans."""
+"""Builders of scans for tests."""
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime
@@ -92,7 +92,7 @@ def unknown(id: str = "vol-9", reason: str = "0 of 14 days") -> UnknownVerdict:
 
 
 class Make:
-    """The builders above, for tests."""
+    """The functions above, as a fixture's value."""
 
     now = NOW
     volume = staticmethod(volume)

@@ -1,4 +1,4 @@
-"""A scan for people at a terminal."""
+"""The table of a scan for a terminal."""
 
 import io
 import re
@@ -189,7 +189,7 @@ def test_the_severity_and_the_sign_of_low_confidence_are_explained_above_the_row
 
 
 def test_detectors_and_names_differ_in_a_narrow_table(drawn, make) -> None:
-    """The names and detectors that differ only after their first words."""
+    """These names and detectors differ only after their first words."""
     rows = [
         make.finding(
             "-4",

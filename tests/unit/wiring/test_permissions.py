@@ -1,4 +1,4 @@
-"""The documented policies are what the code uses, no more and no less."""
+"""The documented IAM policies allow exactly the actions that the code uses."""
 
 import inspect
 import json

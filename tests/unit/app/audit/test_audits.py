@@ -1,4 +1,4 @@
-"""An audit from its plan to its end, with plain fakes for AWS; what Step Functions does between is `run`."""
+"""An audit from its plan to its end, with fakes for AWS. `run` replaces the steps of Step Functions."""
 
 import io
 import json
@@ -69,7 +69,7 @@ ANYBODY = AuditRequest(requested_by="arn:aws:iam::123456789012:user/ann")
 
 
 class Killed(Exception):
-    """The function ends here."""
+    """Raised where the Lambda function is killed."""
 
 
 @dataclass
@@ -115,7 +115,10 @@ class Bucket:
 
 @dataclass
 class Findings:
-    """Findings in memory. `patience` is how many writes they take; `rival` is called before each."""
+    """Findings in memory.
+
+    After `patience` more writes, a write raises `Killed`. `rival` is called before each write.
+    """
 
     kept: dict[str, TrackedFinding] = field(default_factory=dict)
     ledgers: dict[str, list[LedgerEntry]] = field(default_factory=dict)
@@ -183,7 +186,7 @@ class Records(Places):
 
 @dataclass
 class KeptFile:
-    """A stock in a file: how many parts there are."""
+    """A fake inventory snapshot: its file contains the number of its chunks."""
 
     file: Path
 
@@ -200,7 +203,7 @@ class KeptFile:
 
 @dataclass
 class Seen:
-    """An audit of one target, in so many parts."""
+    """An audit of one target, in `count` chunks."""
 
     scan: Callable[[], Scan]
     count: int
@@ -220,7 +223,7 @@ class Seen:
 
 @dataclass
 class Service:
-    """What is deployed, with what its scans will see: volumes by target, or why there is nothing to see."""
+    """The deployed service. `fleet` has what a scan of each target finds: findings, a gap or an exception."""
 
     fleet: dict[Target, list[Finding] | Gap | Exception] = field(
         default_factory=lambda: {TOKYO: [], OHIO: [], DUBLIN: []}
@@ -231,23 +234,23 @@ class Service:
     cleanups: KeptCleanups = field(default_factory=KeptCleanups)
     started: list[tuple[str, AuditRequest]] = field(default_factory=list)
     states: dict[str, ExecutionState] = field(default_factory=dict)
-    """Executions that do not work, by their audits."""
+    """The state of executions that are not running, by audit."""
     spent_usd: Decimal = Decimal(0)
     now: datetime = NOW
     optional: tuple[Gap, ...] = ()
     partition: str = "aws"
     shut: tuple[str, ...] = ()
-    """Accounts that cannot be entered."""
+    """Accounts whose role cannot be assumed."""
     without_state: tuple[str, ...] = ()
     """Accounts for which AWS Organizations returns no state."""
     parts: int = 1
-    """In how many parts a target is scanned, its findings dealt out."""
+    """The number of chunks in which a target is scanned. Its findings are distributed over them."""
     left_s: float = 900.0
     turns: int = 0
     open_snapshot: Callable[[Path], KeptFile] = KeptFile
     render: Callable[[ScanFile], str] = lambda scan_file: f"<p>{scan_file.head()['totals']['findings']} findings"
     scans: list[tuple[str, datetime, tuple[str, ...]]] = field(default_factory=list)
-    """Where, as of when, and with which detectors on."""
+    """The region, the time and the enabled detectors of each scan."""
 
     def clock(self) -> datetime:
         self.now += timedelta(seconds=1)
@@ -272,7 +275,7 @@ class Service:
         )  # fmt: skip
 
     def named(self, section: OrganizationSection) -> SelectedAccounts:
-        """The organization: two accounts in production, one elsewhere, one suspended."""
+        """Return the accounts of the organization, and a note that one suspended account is left out."""
         return SelectedAccounts(
             accounts=tuple(one for one in ORGANIZATION if one.id not in section.except_accounts),
             gaps=tuple(Gap(number, "ap-northeast-1", LISTED, "no State") for number in self.without_state),
@@ -342,7 +345,7 @@ class Service:
         )  # fmt: skip
 
     def scanned(self, audit_id: str, request: AuditRequest = ANYBODY) -> None:
-        """Plan and scan, as far as the Map goes."""
+        """Plan and scan an audit, as the state machine does up to the end of the Map."""
         self.planner.plan(audit_id, request)
         for one in json.loads(self.bucket.texts[object_keys.targets(audit_id)][-1]):
             self.scan(audit_id, Target(**one))
@@ -387,7 +390,7 @@ def test_everything_that_the_scans_have_in_common_is_fixed_in_the_plan(service) 
 
     assert plan.now == datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
     assert plan.targets == (DUBLIN,)
-    assert set(plan.detectors) == set(registry()) - {"efs-idle", "efs-abandoned"}  # the policy names no tag of jobs
+    assert set(plan.detectors) == set(registry()) - {"efs-idle", "efs-abandoned"}  # efs-abandoned needs a tag of jobs
     assert plan.policy.version == "1"
     assert service.records.kept["a1"].state == "running"
     assert service.planner.plan("a1", WEEKLY) == plan
@@ -527,7 +530,7 @@ SHOP_DUBLIN, FILMS_OHIO = Target(SHOP, "eu-west-1"), Target(FILMS, "us-east-2")
 
 @pytest.fixture
 def organization(service) -> Service:
-    """Three accounts: in ours two regions are enabled, in each of the others one."""
+    """Set up three accounts. The service's own account has two enabled regions, and each of the others has one."""
     service.fleet = {TOKYO: [], OHIO: [], SHOP_DUBLIN: [], FILMS_OHIO: []}
     service.bucket.write("policy/slackwater.toml", OF_ROOT)
     return service
@@ -756,7 +759,7 @@ def test_a_part_that_is_missing_is_a_gap_and_what_was_not_seen_is_not_gone(servi
 
 
 def test_parts_of_two_attempts_are_not_taken_for_one_target(service) -> None:
-    """The first scanned three parts of four, and died; the second divided otherwise, and died after one."""
+    """The first attempt scanned three chunks of four and died. The second used other chunks and died after one."""
     service.fleet, service.parts = {TOKYO: THREE}, 3
     service.scanned("a1")
     of_the_first = {key: list(texts) for key, texts in service.bucket.texts.items() if "/targets/" in key}
@@ -808,7 +811,7 @@ THROTTLED = Gap("123456789012", "us-east-2", "ec2:DescribeVolumes", "Throttling"
 
 
 def planned_batch(service: Service) -> tuple[ScanTask, ...]:
-    """All targets of an audit, for one call."""
+    """Return all targets of an audit as one batch."""
     service.planner.plan("a1", replace(ANYBODY, regions=("ap-northeast-1", "us-east-2", "eu-west-1")))
     return tuple(map(ScanTask, (TOKYO, OHIO, DUBLIN)))
 
@@ -887,7 +890,7 @@ def test_batches_are_small_where_there_are_few_targets(targets: int, sizes: set[
 
 
 def test_regions_of_an_account_are_in_different_batches() -> None:
-    """What a batch has no time for is scanned one at a time."""
+    """Targets that a batch has no time for are scanned one at a time, so a large account would delay itself."""
     targets = [Target(f"{number:012}", region) for number in range(120) for region in ("eu-west-1", "us-east-1")]
     for batch in batches_of(targets):
         accounts = [task.target.account for task in batch.todo]
@@ -1035,11 +1038,11 @@ def test_an_audit_without_a_region_that_answers_is_reported_even_if_results_are_
     assert service.publisher.publish("a1").state == "failed"
 
 
-# Dying half-way, and again
+# Crashes and retries
 
 
 def before(service: Service) -> None:
-    """A first audit, after which one finding was snoozed by a person; then everything changes."""
+    """Run a first audit, then change the fleet and advance the clock by a week."""
     service.fleet = {
         TOKYO: [found("vol-1"), found("vol-2"), found("vol-3")],
         OHIO: [found("vol-4", OHIO), found("vol-5", OHIO)],
@@ -1090,7 +1093,7 @@ def test_what_the_undisturbed_audit_comes_to(undisturbed) -> None:
 def test_a_publish_that_dies_after_any_write_and_runs_again_comes_to_the_same(service, undisturbed, writes) -> None:
     before(service)
     service.scanned("a2")
-    for patience in (writes, min(1, writes)):  # and once more, a little further on
+    for patience in (writes, min(1, writes)):  # it dies once more, a little later
         service.findings.patience = patience
         if writes < 6:
             with pytest.raises(Killed):
@@ -1139,7 +1142,7 @@ def test_an_audit_ends_with_its_news_already_there(service) -> None:
 
 
 class OutOfMemory(BaseException):
-    """Nothing catches it."""
+    """An error that no handler catches."""
 
 
 def test_a_publish_that_is_killed_at_its_report_fails_nothing_and_the_next_try_makes_it(service) -> None:
@@ -1188,7 +1191,7 @@ def test_what_a_failed_audit_had_merged_is_its_news(service, writes) -> None:
     assert sorted((one["evidence"]["id"], one["revision"]) for one in news) == sorted(
         (entry.evidence.id, entry.revision) for entry in ledgers
     )
-    assert ledgers or writes == 1  # which may be a finding that is as it was
+    assert ledgers or writes == 1  # the first write may be of an unchanged finding
 
 
 def test_a_failed_audit_keeps_the_news_it_stored_and_has_none_if_it_merged_nothing(service) -> None:
@@ -1242,7 +1245,7 @@ def test_an_audit_whose_report_cannot_be_made_is_good_without_it_and_the_log_and
 
 
 def cleaned(service: Service, *ids: str, days_ago: float = 1, **changes: object) -> None:
-    """Clean-ups that were done before, of what `found` made."""
+    """Store clean-ups of these volumes that ended before."""
     for id_ in ids:
         resource = TrackedResource(
             arn=f"arn:aws:ec2:{TOKYO.region}:{ACCOUNT}:volume/{id_}", id=id_, type="ebs-volume", name=id_,
@@ -1257,7 +1260,7 @@ def cleaned(service: Service, *ids: str, days_ago: float = 1, **changes: object)
 
 
 def left(service: Service) -> dict[str, Decimal | None]:
-    """What the audits saw left of each finding that was cleaned up and looked at since."""
+    """Return the remaining monthly cost of each finding that an audit observed after its clean-up, in USD."""
     return {
         id_: one.observed.left_monthly_usd for id_, one in service.cleanups.cleanups.items() if one.observed is not None
     }
@@ -1466,7 +1469,7 @@ def test_incomplete_audits_in_a_row_are_those_of_one_schedule(service) -> None:
     service.scanned("w5", replace(WEEKLY, occasion="weekly/late", regions=("ap-northeast-1",)))
     service.planner.plan("w6", replace(WEEKLY, occasion="weekly/running"))
     assert audit("w7", "weekly", broken=False).outcome.incomplete_in_a_row == 0
-    assert service.publisher.publish("w5").outcome.incomplete_in_a_row == 3  # what came after it does not count
+    assert service.publisher.publish("w5").outcome.incomplete_in_a_row == 3  # the audits after it do not count
 
 
 @pytest.mark.parametrize(
@@ -1487,7 +1490,7 @@ def test_what_ended_a_task_is_one_line_without_the_stack(error, line) -> None:
     assert len(error_text({"Error": "E", "Cause": "long " * 1000})) == 1_000
 
 
-# Asking
+# Requests
 
 
 def test_an_audit_is_started_under_an_id_that_sorts_by_time_or_under_the_requesters_key(service) -> None:

@@ -1,4 +1,4 @@
-"""The spool comes to what merging comes to, byte for byte."""
+"""A ScanFile gives the same result as merging the documents, byte for byte."""
 
 import json
 from io import StringIO
@@ -98,7 +98,7 @@ def test_the_written_findings_are_the_merged_ones(parts: list[tuple[Any, int]]) 
 
 
 def some(n: int) -> dict[str, Any]:
-    """Enough for several chunks."""
+    """Return a document that is large enough for several chunks."""
     question = {"detector": "ebs-idle", "resource": {"name": "n"}, "reason": "because"}
     totals = {"findings": n, "monthly_savings_usd": "0.00", "unpriced": 0, "kept": 0, "below_minimum": 0}
     usage = {"api_calls": {}, "metrics_requested": 0, "datapoints": 0, "estimated_usd": "0"}

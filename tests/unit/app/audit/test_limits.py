@@ -1,4 +1,4 @@
-"""How many audits run at a time, what they may spend in a day, and that one whose execution died is in nobody's way."""
+"""Limits on the audits that run at a time and on their cost in a day. An audit whose execution died blocks nobody."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -47,7 +47,7 @@ def test_of_a_hundred_requests_by_five_callers_three_run_and_the_others_learn_wh
 
 
 def test_of_a_hundred_turns_of_schedules_three_run_and_one_that_comes_twice_is_one(service: Service) -> None:
-    """Schedules start executions directly. The first state refuses, and the state machine tries again for an hour."""
+    """Schedules start executions directly. The first state refuses, and the state machine retries for an hour."""
     refused = 0
     for number in range(100):
         request = AuditRequest(requested_by="schedule", occasion=f"hourly/{number // 2}")
@@ -58,7 +58,7 @@ def test_of_a_hundred_turns_of_schedules_three_run_and_one_that_comes_twice_is_o
 
     running = [one.id for one in service.records.kept.values() if one.state == "running"]
     assert running == ["a-0", "a-2", "a-4"]
-    assert refused == 47  # of each of the other occasions the first turn; the second belongs to another audit
+    assert refused == 47  # each other occasion starts twice: its first start is refused
 
 
 def test_an_audit_that_has_ended_makes_room(service: Service) -> None:
@@ -81,7 +81,7 @@ def test_the_same_request_again_counts_once(service: Service) -> None:
     service.planner.plan(id_, ANYBODY, "machine")
     service.planner.plan(id_, ANYBODY, "machine")
     service.run(id_)
-    assert service.audits.start(ANYBODY, "mine") == id_  # has ended: nothing runs, and it takes no place
+    assert service.audits.start(ANYBODY, "mine") == id_  # it has ended, so it takes no place
     assert service.audits.start(ANYBODY)
 
 
@@ -108,7 +108,7 @@ def test_an_audit_whose_start_failed_keeps_its_place_as_it_may_be_running(
     ],
 )
 def test_one_caller_leaves_a_place_to_others(service: Service, caller: str) -> None:
-    """Whatever the sessions of its role are called."""
+    """The names of a role's sessions make no difference."""
     own = [service.audits.start(AuditRequest(requested_by=caller.format(name))) for name in "ab"]
     with pytest.raises(
         TooManyAuditsError, match=r"^2 audits are running, as many as .* allows one caller: "
@@ -186,7 +186,7 @@ def test_an_audit_whose_execution_died_is_put_on_record_as_failed_and_makes_room
 
 
 def test_an_audit_whose_execution_died_can_be_tried_again(service: Service) -> None:
-    """After three failed tries to put its end on record, it would say "running" for good."""
+    """Three attempts to record its end failed, so its record would say "running" forever."""
     service.planner.plan("a-1", ANYBODY, "machine")
     again = replace(ANYBODY, retry_of="a-1")
     with pytest.raises(AuditRequestError, match="has not ended yet"):

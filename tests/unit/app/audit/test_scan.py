@@ -1,4 +1,4 @@
-"""The audit use case, with plain fakes for the world."""
+"""The audit use case, with fakes for inventory, metrics and prices."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -45,7 +45,7 @@ UNATTACHED = Volume(
 
 @dataclass
 class World:
-    """Inventory, metrics, prices and meter of a small world."""
+    """Inventory, metrics, prices and meter of a few resources."""
 
     records: Mapping[Target, Iterable[Record]]
     gaps: Mapping[Target, list[Gap]] = field(default_factory=dict)
@@ -102,7 +102,7 @@ def test_a_flagged_resource_comes_out_priced() -> None:
 
 
 def test_what_carries_a_tag_that_the_policy_names_is_managed_and_nothing_deletes_it() -> None:
-    """Detached for two months: without the policy's tag a command may delete it."""
+    """It was detached for two months. Without the policy's tag, Slackwater may delete it."""
     since = AttachmentEvent(id="vol-1", at=CASE_NOW - timedelta(days=60), instance_id="i-1", event_name="DetachVolume")
     world = World({HERE: [replace(UNATTACHED, tags={"ManagedBy": "Terraform"}), since]})
     named = parse_policy(
@@ -158,7 +158,7 @@ def test_a_finding_is_judged_once_everything_has_been_read() -> None:
 
     (found,) = part.targets[0].findings
     assert "detached from i-1" in found.summary
-    assert "Compute Optimizer" not in [one.label for one in found.evidence]  # it tells of the volume as it was before
+    assert "Compute Optimizer" not in [one.label for one in found.evidence]  # it is older than the detach event
     assert {gap.what for gap in part.targets[0].gaps} >= {"a:A", "a:B"}
 
 
@@ -282,7 +282,10 @@ def test_a_finding_suppressed_by_a_stronger_one_is_not_listed() -> None:
 
 
 def _commands_that_collide(policy: Policy, kind_of_b: FindingKind) -> list[str | None]:
-    """The commands of two detectors that flag one volume, `a` as performance; each saves nothing."""
+    """Return the commands of two detectors that flag one volume.
+
+    Neither finding saves money, and `a` has the kind "performance".
+    """
 
     def judged(name: str) -> Flagged:
         change = Advice(
@@ -323,7 +326,7 @@ def test_a_command_does_not_make_the_change_of_a_finding_that_is_not_listed() ->
 
 
 class Parts:
-    """A stock of one loose volume a part, and how often it was closed."""
+    """An inventory snapshot with one unattached volume in each chunk. `closed` counts how often it was closed."""
 
     file = None
 
@@ -343,13 +346,13 @@ class Parts:
 
 @dataclass
 class Counted(World):
-    """A world whose meter counts the metrics that were asked for, and that lists parts."""
+    """A world whose meter counts the requested metrics, and whose snapshots have chunks."""
 
     stocks: Mapping[Target, Parts] = field(default_factory=dict)
     count: int = 0
 
     def snapshot(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Parts:
-        self.count += 100  # as if each call to list were a hundred
+        self.count += 100  # as if listing took a hundred calls
         return self.stocks[target]
 
     def fetch(self, call: MetricCall) -> MetricAnswer:
@@ -407,7 +410,7 @@ def test_another_process_continues_from_a_later_chunk() -> None:
     parts = [*auditing(world).parts(HERE, CASE_NOW, snapshot, first=2)]
 
     assert [part.targets[0].findings[0].resource.id for part in parts] == ["vol-2", "vol-3"]
-    assert snapshot.closed == 0  # it is the caller's
+    assert snapshot.closed == 0  # the caller closes it
     assert parts[0].usage.metrics_requested == world.count // 2
 
 

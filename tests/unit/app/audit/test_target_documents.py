@@ -1,4 +1,4 @@
-"""What is held of the documents that a scan left of a target."""
+"""What is kept in memory of the documents that a scan stored for a target."""
 
 import gc
 import json
@@ -14,7 +14,7 @@ READ = "a key of what was read"
 
 
 class Parts:
-    """The documents of a target."""
+    """The documents of a target, one for each chunk."""
 
     def __init__(self, *parts: dict[str, Any] | None) -> None:
         self.texts = {target_scan(*PLACE, n): json.dumps(part | {READ: []}) for n, part in enumerate(parts, 1) if part}
@@ -24,7 +24,7 @@ class Parts:
 
 
 class CountedParts(Parts):
-    """Counts, whenever one is read, how many others are still in memory. Slow: it looks at every object."""
+    """Counts the documents that are still in memory at each read. Slow, because it looks at every object."""
 
     def __init__(self, *parts: dict[str, Any] | None) -> None:
         super().__init__(*parts)

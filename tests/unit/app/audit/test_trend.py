@@ -1,4 +1,4 @@
-"""Earlier audits of the same scope, by their records."""
+"""Earlier audits of the same scope, from their records."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -29,7 +29,7 @@ def record(
 
 
 class Records:
-    """Audits in memory, and how many pages were asked for."""
+    """Audits in memory. `pages` counts the pages that were read."""
 
     def __init__(self, *kept: AuditRecord) -> None:
         self.kept = sorted(kept, key=lambda one: one.started_at, reverse=True)

@@ -1,4 +1,4 @@
-"""What a backup says of itself."""
+"""The tags of a backup, and how Slackwater recognizes its backups."""
 
 from dataclasses import replace
 from datetime import timedelta

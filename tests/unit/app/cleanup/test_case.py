@@ -1,4 +1,4 @@
-"""What people and the policy have against the next step of a clean-up."""
+"""Why people and the policy stop the next step of a clean-up."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -40,7 +40,7 @@ GP3 = VolumeSetting(volume_type="gp3", iops=3000, throughput_mib_s=125)
 
 
 class Store:
-    """Nobody has stopped anything."""
+    """A store in which nobody has stopped clean-ups."""
 
     def control(self) -> Control:
         return Control()

@@ -1,4 +1,4 @@
-"""A setting that is put back: what stays as the change made it is on record, and told."""
+"""Restoring a setting: differences that remain are recorded and reported."""
 
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -65,7 +65,7 @@ class OneCase:
 
 @dataclass
 class Lifecycle:
-    """The Changer of a file system with files in Infrequent Access."""
+    """A Changer for a file system that has files in Infrequent Access."""
 
     now: EfsLifecycleSetting
     asked: list[tuple[Any, Any]] = field(default_factory=list)

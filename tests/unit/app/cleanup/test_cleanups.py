@@ -1,4 +1,4 @@
-"""What people ask of clean-ups, with plain fakes for the world."""
+"""Requests of people about clean-ups, with fakes for the stores and the state machine."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -76,7 +76,7 @@ GP3 = VolumeSetting(volume_type="gp3", iops=3000, throughput_mib_s=125)
 
 
 def finding(id_: str = "f-1", status: str = "open", usd: str | None = "10.00", **changes: Any) -> TrackedFinding:
-    """A finding about a volume of its own; `changes` are of the sighting."""
+    """Return a finding about its own volume. `changes` replace fields of the finding record."""
     resource = TrackedResource(
         arn=f"arn:{id_}",
         id=f"vol-{id_}",
@@ -142,7 +142,7 @@ class FindingStore:
         return True
 
     def list(self, query: FindingQuery) -> Page[TrackedFinding]:
-        """Two a page, so that whoever wants all has to go on."""
+        """Return two findings a page, so that a caller who wants all must follow the cursor."""
         fit = [
             one
             for one in self.findings.values()
@@ -157,7 +157,10 @@ class FindingStore:
 
 @dataclass
 class CleanupStore:
-    """As the contract says. What is in `rivals` happens right before the next write of that kind."""
+    """A CleanupStore in memory.
+
+    Functions in `rivals` and `rival_runs` run right before the next write of their kind.
+    """
 
     cleanups: dict[str, Cleanup] = field(default_factory=dict)
     switch: Control = field(default_factory=Control)
@@ -205,7 +208,7 @@ class CleanupStore:
 
 @dataclass
 class Starter:
-    """Executions by name, each started once. `down` is for how many calls it cannot be reached."""
+    """Executions by name. Each name starts once. The next `down` calls fail."""
 
     started: dict[str, str] = field(default_factory=dict)
     undone: dict[str, str] = field(default_factory=dict)
@@ -237,7 +240,7 @@ class Starter:
 
 
 class World:
-    """Everything that the use cases stand on."""
+    """Everything that the use cases need."""
 
     def __init__(
         self, *findings: TrackedFinding, cleanup: CleanupSection = ALLOWED, enabled: bool = True, own: str | None = None
@@ -331,7 +334,7 @@ def test_what_is_in_another_account_is_not_approved(fingerprint: str | None, ena
 
 
 def test_ontap_is_not_approved_and_the_plan_says_so() -> None:
-    """Findings of older versions say that it may be deleted."""
+    """The findings of older versions say that ONTAP file systems may be deleted."""
     world = World(finding(detector="fsx-idle", summary="FSx for NetApp ONTAP, 1,024 GiB", deletes=True))
 
     with pytest.raises(NotAllowedError, match=f"^{ONTAP_STAYS}$"):
@@ -358,7 +361,7 @@ def test_what_is_in_the_own_account_is_approved_and_begun() -> None:
     ],
 )
 def test_what_another_service_manages_is_never_begun(tags: dict[str, str], managed_tags: list[str], owner: str) -> None:
-    """Not even what the policy names only since the audit, which let it be approved."""
+    """This also holds if the tag was added to the policy after the audit, so that an approval was possible."""
     world = World(finding())
     world.tags, world.managed_tags = tags, managed_tags
     approval = world.approve()
@@ -598,7 +601,7 @@ def test_an_empty_run_counts_for_nothing() -> None:
     assert world.store.switch == Control()
 
 
-# -- Starting again
+# -- Starting again after a failure
 
 
 def test_what_was_not_started_is_on_record_and_the_next_run_starts_it_under_the_same_name() -> None:
@@ -704,7 +707,7 @@ def test_what_a_person_stopped_or_undid_needs_an_approval_of_its_own(field_: str
     assert world.run("f-1") == {"f-1": ("begun", "")}
 
 
-# -- Without an approval
+# -- Unattended clean-ups, without an approval
 
 
 def test_what_the_policy_lets_go_unattended_is_begun_without_an_approval() -> None:
@@ -794,7 +797,7 @@ def test_a_plan_needs_no_state_machine_and_no_permission_and_reports_what_is_mis
         world.use.plan(["f-9"], now=NOW)
 
 
-# -- Who may
+# -- Permissions
 
 
 @pytest.mark.parametrize("who", [JOE, "slack:U0JOE", "arn:aws:sts::123456789012:assumed-role/Ops2/ada", "ada"])
@@ -935,7 +938,7 @@ def test_deciders_may_stop_clean_ups_but_not_resume_them() -> None:
     with pytest.raises(NotAllowedError, match=r"cleanup\.approvers and slack\.deciders do not name U0EVE"):
         world.use.stop_all(who="slack:U0EVE", now=NOW)
     with pytest.raises(NotAllowedError, match=r"cleanup\.approver_identities does not name U0JOE"):
-        world.use.stop_all(who="U0JOE", now=NOW)  # what a token says is no member of Slack
+        world.use.stop_all(who="U0JOE", now=NOW)  # the identity in a token is never a Slack member
 
 
 @pytest.mark.parametrize("error", [PolicyError([]), UnreachableError("s3")])
@@ -1004,7 +1007,7 @@ def test_one_is_stopped_whatever_it_does_and_stays_as_it_is(stage) -> None:
 
     assert stopped == again == world.store.cleanups["f-1"]
     assert (stopped.stage, stopped.stopped, stopped.revision) == (stage, ActorNote(who=ADA, why="wait", at=NOW), 4)
-    # What may never have been started is, so that it calls itself off.
+    # Maybe it was never started. It is started now, so that it can cancel itself.
     assert world.starter.started == {"f-1-1": "f-1"}
     assert world.starter.calls == (stage == "starting")
 
@@ -1262,7 +1265,7 @@ def test_what_another_clean_up_has_is_not_undone_meanwhile() -> None:
     assert world.starter.calls == 0
 
 
-# -- Looking
+# -- Reading
 
 
 def test_a_story_is_the_clean_up_with_its_findings_ledger() -> None:
@@ -1279,7 +1282,7 @@ def test_a_story_is_the_clean_up_with_its_findings_ledger() -> None:
         world.use.shown("f-2", now=NOW)
 
 
-# -- What it came to
+# -- Savings
 
 
 def kept(until: datetime = NOW + DAY, state: str = "verified") -> tuple[Backup, ...]:

@@ -1,4 +1,4 @@
-"""What a deletion refuses before it asks AWS anything."""
+"""What a deletion refuses before it calls AWS."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -26,7 +26,7 @@ WORKING = Cleanup(
 
 
 def refused(cleanup: Cleanup) -> str:
-    """Why it is refused. Anything that it asks beyond the record is an error of another kind."""
+    """Return why the deletion is refused. Using anything except the record raises another kind of error."""
     cases: Any = SimpleNamespace(get=lambda *_: cleanup)
     nothing: Any = None
     everything = dict.fromkeys(Delete.__dataclass_fields__, nothing) | {"cases": cases}

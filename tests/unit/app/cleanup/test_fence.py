@@ -1,4 +1,4 @@
-"""How long an EFS file system that nothing can mount any more is watched before it is deleted."""
+"""How long Slackwater watches an unmountable EFS file system before it deletes it."""
 
 from datetime import timedelta
 

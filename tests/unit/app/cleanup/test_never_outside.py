@@ -1,7 +1,7 @@
-"""Whatever the policy, the fleet and the people: nothing that is not allowed is ever named in a call that deletes.
+"""No delete call names a resource that the rules protect, for any policy, fleet and people.
 
-The tests take the steps in order, on fakes of AWS, for every volume of a fleet, whether a run would have begun it or
-not. They then check what a delete call names against the rules, which are written down anew here.
+The tests take the steps in order, with fakes of AWS, for every volume of a fleet, even if a run would not begin its
+clean-up. They check the ids in delete calls against a second implementation of the rules.
 """
 
 import json
@@ -58,7 +58,7 @@ WHO = ("slack:U0123ABCDEF", "arn:aws:iam::123456789012:user/eve")
 
 @dataclass
 class Aws:
-    """Volumes, their events and their backups; what was deleted, and what the clean-ups looked like then."""
+    """A fake of AWS: volumes, their events and backups, and the ids of what was backed up and deleted."""
 
     volumes: dict[str, Volume]
     events: dict[str, AttachmentEvent]
@@ -67,7 +67,7 @@ class Aws:
     deleted: list[str] = field(default_factory=list)
     concurrency: int = 1
 
-    # A watcher
+    # Methods of a watcher
     def look(self, resource: TrackedResource) -> CurrentState | None:
         volume = self.volumes.get(resource.id)
         if volume is None:
@@ -96,7 +96,7 @@ class Aws:
     def denied(self, actions: Mapping[str, Collection[str]], tags: Mapping[str, str]) -> list[str]:
         return []
 
-    # A taker of backups
+    # Methods of a backup taker
     def subject(self, resource: TrackedResource) -> Subject:
         return Subject(id=resource.id, size_bytes=self.volumes[resource.id].size_gib * GIB)
 
@@ -121,12 +121,12 @@ class Aws:
     def unusable(self, key: str, region: str, until: datetime) -> str | None:
         return None
 
-    # A remover
+    # Methods of a remover
     def remove(self, resource: TrackedResource, part: SubResource, final_tags: Mapping[str, str] | None = None) -> None:
         self.deleted.append(part.id)
         del self.volumes[part.id]
 
-    # What an audit reads
+    # Methods that an audit uses to read
     def read(
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> tuple[Fleet, list[Gap]]:
@@ -255,7 +255,7 @@ HOST = Attachment(instance_id="i-1", device="/dev/sdf", attached_at=None)
 
 
 OUTDATED = "as it was"
-"""The fingerprint of a finding that was approved, and that the second look does not find any more."""
+"""The fingerprint of an approved finding that the recheck no longer finds."""
 
 
 def cleaned_if(
@@ -268,13 +268,13 @@ def cleaned_if(
     backed_up: bool = True,
     running: bool = True,
 ) -> Aws:
-    """What becomes of one volume, which may be deleted unless something is said to differ."""
+    """Run the clean-up of one volume. It may be deleted unless an argument differs from its default."""
     case = ((volume, DETACHED), (status, decision), complete, backed_up, "ebs-unattached")
     return cleaned([case], section, running=running)
 
 
 def test_and_something_within_them_is() -> None:
-    """The positive control: the same steps delete what may be."""
+    """Positive control: the same steps delete a volume that may be deleted."""
     aws = cleaned_if()
     assert (aws.backed_up, aws.deleted) == (["vol-1"], ["vol-1"])
 
@@ -308,13 +308,13 @@ def test_without_its_backup_it_is_kept() -> None:
     ],
 )
 def test_one_difference_is_enough_to_leave_it_alone(differs: dict[str, Any]) -> None:
-    """Random cases seldom differ in one thing alone, so that another rail hides one that does not hold."""
+    """Random cases seldom differ in only one thing, so one check could hide that another is broken."""
     aws = cleaned_if(**differs)
     assert (aws.backed_up, aws.deleted) == ([], [])
 
 
 def cleaned(some_cases: Any, section: CleanupSection, *, running: bool) -> Aws:
-    """Every step for every volume; what was backed up and deleted."""
+    """Run every step for every volume, and return what was backed up and deleted."""
     limits = {"ebs-unattached": registry()["ebs-unattached"].limits()}
     policy = Policy(limits=limits, cleanup=section)
     found = {volume.id: (volume, event) for (volume, event), *_ in some_cases}
@@ -400,7 +400,10 @@ def cleaned(some_cases: Any, section: CleanupSection, *, running: bool) -> Aws:
 
 
 def fingerprint_and_decision(found: str, decided: Decision | None) -> tuple[str, Decision | None]:
-    """Return the stored finding's fingerprint and decision. By default, the decision is for what was found."""
+    """Return the stored finding's fingerprint and decision.
+
+    By default, the decision is for the finding that the scan made.
+    """
     if decided and decided.fingerprint == "as it is":
         return found, replace(decided, fingerprint=found)
     if decided and decided.fingerprint == OUTDATED:
@@ -409,13 +412,13 @@ def fingerprint_and_decision(found: str, decided: Decision | None) -> tuple[str,
 
 
 def deliver(outbox: MemoryOutbox, at: datetime) -> None:
-    """Slack takes every message."""
+    """Mark every message as sent to Slack."""
     for post in outbox.posts.values():
         outbox.posts[post.id] = replace(post, state="sent", sent=Sent(channel="C1", ts="1.1"), sent_at=at)
 
 
 def taken(step: Any) -> Answer | None:
-    """A step, whether or not the one before it said to go on."""
+    """Run a step, even if the step before it said to stop."""
     try:
         answer: Answer = step()
     except (NotMineError, NotSeenError, UnsafeError):
@@ -434,7 +437,7 @@ def may_go(
     backed_up: bool,
     detector: str,
 ) -> bool:
-    """The rails, in other words."""
+    """Return whether the rules allow the deletion. This is a second, independent implementation."""
     original = {key.lower() for key in volume.tags or {} if key != CLEANUP_TAG}
     return (
         volume.target.account in {*section.accounts} & {ACCOUNTS[0]}
@@ -465,7 +468,7 @@ def may_go(
 
 @dataclass
 class _One:
-    """The inventory of one volume."""
+    """An inventory with one volume."""
 
     aws: Aws
     id: str

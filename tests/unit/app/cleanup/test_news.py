@@ -1,4 +1,4 @@
-"""What is recorded of clean-ups for Slack: once each, for the channel that their finding belongs in."""
+"""Slack messages about clean-ups: each is recorded once, for the channel of its finding."""
 
 import json
 from dataclasses import replace
@@ -45,7 +45,7 @@ CLEANUP = Cleanup(
 
 
 class World:
-    """What was recorded, with a clock that goes on."""
+    """The recorded posts, with a clock that advances."""
 
     def __init__(self) -> None:
         self.outbox, self.clock = MemoryOutbox(), FakeClock()

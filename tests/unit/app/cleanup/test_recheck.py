@@ -1,4 +1,4 @@
-"""What the state of a resource has against its clean-up."""
+"""Why the current state of a resource stops its clean-up."""
 
 from collections.abc import Mapping
 from dataclasses import replace

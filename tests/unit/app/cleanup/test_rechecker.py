@@ -1,4 +1,4 @@
-"""What the detector, asked again before a clean-up goes on, has against it."""
+"""Why the detector, run again during a clean-up, stops it."""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""The estimates use case, with an estimate made up here and plain fakes for prices and instance types."""
+"""The estimates use case, with a made-up estimate and fakes for prices and instance types."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ REGIONS = ("ap-northeast-1", "us-east-1")
 
 
 class Wanted(Inputs):
-    """Inputs of every sort."""
+    """One input of each type."""
 
     instance_type: str = Field(description="The instance")
     size: Size = Field(default="1GiB", validate_default=True, description="How much")
@@ -39,13 +39,13 @@ class Wanted(Inputs):
 
 
 class Found(Result):
-    """What it is."""
+    """The result of the made-up estimate."""
 
     usd: str = of("Price")
 
 
 def work(inputs: Wanted, known: Known) -> Answer[Found]:
-    """Looks up a type; then its price; then, where that is known, another's."""
+    """Request an instance type, then its price. If the price is known, request another type's price."""
     this = known.instance_type(inputs.instance_type, "instance_type")
     usd = known.price(ec2_hour(this.id))
     if usd is not None:
@@ -59,7 +59,7 @@ def answer(words: str) -> Answer[Found]:
 
 @dataclass
 class World:
-    """Prices and instance types of an account. `knows` are types that are not packaged; `gap` is every call's error."""
+    """The prices and instance types of an account. If `gap` is set, every call fails for this reason."""
 
     prices: Mapping[str, str] = field(default_factory=dict)
     account_types: Iterable[InstanceType] = ()
@@ -83,7 +83,7 @@ class World:
 
 @dataclass
 class Types:
-    """The account's types."""
+    """The instance types of the account."""
 
     world: World
 
@@ -100,7 +100,7 @@ type Ask = Callable[..., Estimated]
 
 @pytest.fixture
 def ask(monkeypatch: pytest.MonkeyPatch) -> Ask:
-    """Ask a world an estimate, by default the one made up here."""
+    """Return a function that requests an estimate, by default the made-up one."""
 
     def asked(world: World, estimate: AnyEstimate | None = None, **inputs: Any) -> Estimated:
         made_up = estimate or Estimate(title="", inputs=Wanted, result=Found, work=work)

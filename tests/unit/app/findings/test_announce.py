@@ -1,4 +1,4 @@
-"""The table's stream as an outbox: which changes are told, and what happens to those that cannot be."""
+"""The table's stream as an outbox: which changes become events, and what happens if an event cannot be sent."""
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What people see of a finding and decide about it, with plain fakes for the world."""
+"""Showing findings and deciding about them, with fakes for the stores."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -53,7 +53,7 @@ OPEN = TrackedFinding(
 
 @dataclass
 class Store:
-    """One finding. While `rivals` are left, each write comes just too late for one of theirs."""
+    """A store with one finding. While `rivals` are left, one of them is written right before each write."""
 
     finding: TrackedFinding | None = OPEN
     rivals: list[TrackedFinding] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The policy file: what it changes, and what is said about a wrong one."""
+"""The policy file: what it changes, and the errors and warnings about it."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -28,7 +28,7 @@ def policy_file(tmp_path: Path):
 
 
 def complaints(path: Path | None, only: tuple[str, ...] = ()) -> list[str]:
-    """What is wrong, without the folder."""
+    """Return the error messages about a policy file, without its folder."""
     with pytest.raises(PolicyError) as caught:
         load_policy(path, registry(), only)
     return [line.replace(f"{path}", path.name if path else "") for line in str(caught.value).splitlines()]
@@ -560,7 +560,7 @@ def test_whatever_a_program_may_delete_is_of_a_kind_that_the_policy_can_name() -
 
 
 def doubtful(text: str) -> list[str]:
-    """What is doubtful of a policy, but for that nobody is warned, which has a test of its own."""
+    """Return the warnings about a policy, except the one that nobody is notified, which has its own test."""
     policy = parse_policy(text, "mine.toml", registry())
     return [
         str(warning) for warning in find_warnings(text, "mine.toml", policy) if NOBODY_IS_WARNED not in str(warning)
@@ -577,7 +577,7 @@ detectors = ["ebs-unattached"]
 approvers = ["U0ADA"]
 """
 WITH_SLACK = "[slack]\nchannel = 'C0123ABCDEF'\n"
-"""Without it, nobody is told of what a clean-up does."""
+"""Without it, nobody is notified of clean-ups."""
 
 
 @pytest.mark.parametrize("key", ["accounts", "regions", "resource_types", "detectors", "approvers"])
@@ -747,7 +747,7 @@ def test_a_region_that_is_scanned_too_is_not_doubtful() -> None:
 def test_cleanable_detectors_are_those_with_advice_that_a_program_may_carry_out() -> None:
     may = {id_ for id_, _, verdict in flagged() if any(one.deletes or one.setting for one in verdict.advice)}
 
-    assert may | {"ebs-unattached"} == CLEANABLE  # whose worked cases are all too young to be deleted
+    assert may | {"ebs-unattached"} == CLEANABLE  # all worked cases of ebs-unattached are too recent for a deletion
 
 
 def test_a_warning_before_the_tagging_is_questioned_if_the_policy_sets_it() -> None:

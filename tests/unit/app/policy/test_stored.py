@@ -1,4 +1,4 @@
-"""The policy that is stored: checked before it is put, and found again by its version."""
+"""The stored policy: it is validated before it is stored, and can be read again by its version."""
 
 import hashlib
 import re
@@ -166,7 +166,7 @@ def test_a_file_has_a_hash_and_no_version(tmp_path) -> None:
 def test_a_policy_that_nests_too_deeply_or_has_a_huge_integer_is_refused_as_any_other_wrong_one(
     bucket, policies, text: str, why: str
 ) -> None:
-    """Whatever stops a clean-up without a policy expects a PolicyError, and no RecursionError or ValueError."""
+    """The code that stops a clean-up without a policy handles PolicyError, but not RecursionError or ValueError."""
     bucket.write("policy/slackwater.toml", text)
 
     for refused in (policies.current, lambda: policies.push(text, "slackwater.toml")):

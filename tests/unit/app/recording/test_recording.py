@@ -1,4 +1,4 @@
-"""A recording holds what a scan needs, and nothing that names anybody."""
+"""A recording contains what a scan needs, and nothing that identifies anyone."""
 
 import errno
 import gzip
@@ -103,7 +103,7 @@ def filled_string(kind: type[Record], name: str, spec: dict[str, Any]) -> st.Sea
 
 
 def filled(kind: type[Record]) -> st.SearchStrategy[Any]:
-    """Records of a kind, with a secret in every string but AWS's own words."""
+    """Return a strategy for records of a kind. Each string that AWS does not define contains a secret."""
     schema = TypeAdapter(kind).json_schema()
 
     def of(name: str, spec: dict[str, Any]) -> st.SearchStrategy[Any]:
@@ -131,7 +131,7 @@ def filled(kind: type[Record]) -> st.SearchStrategy[Any]:
 
 
 def secrets_of(value: Any) -> set[str]:
-    """Every string of six characters or more in a record, but those that nobody chose."""
+    """Return the secrets in a record: all strings of six or more characters that begin with "qz"."""
     if isinstance(value, str):
         return {value} if len(value) >= 6 and value.startswith("qz") else set()
     if isinstance(value, dict):
@@ -267,7 +267,7 @@ def test_two_recordings_have_other_placeholders(tmp_path: Path) -> None:
 
 
 def test_a_new_field_is_never_kept_by_accident() -> None:
-    """KEPT names fields that there are; every other string is replaced."""
+    """KEPT names only fields that exist. Every other string is replaced."""
     texts = {
         field.name
         for kind in vars(kinds).values()
@@ -293,12 +293,12 @@ def test_the_file_is_its_owners_alone_and_there_only_when_it_is_whole(tmp_path: 
 
 
 class FullDisk(io.FileIO):
-    """Takes some bytes and then no more, as a full disk does."""
+    """Accepts some bytes and then fails, as a full disk does."""
 
     left_bytes = 0
 
     def write(self, data: Any) -> int:
-        """Refuse what does not fit."""
+        """Raise OSError for data that does not fit."""
         if len(data) > self.left_bytes:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self.left_bytes -= len(data)
@@ -306,7 +306,7 @@ class FullDisk(io.FileIO):
 
 
 def fill(file: Path, lines: int, error: type[Exception] | None = None) -> None:
-    """Record lines that can hardly be compressed, and then fail, perhaps."""
+    """Record lines that hardly compress. Then raise `error`, if given."""
     with RecordingWriter(file) as writer:
         for n in range(lines):
             writer.write({"random": Random(n).randbytes(48).hex()})
@@ -438,7 +438,7 @@ def test_a_word_stays_if_aws_or_slackwater_uses_it(text: str, kept: bool) -> Non
 
 
 def test_every_word_of_the_recordings_in_the_tests_stays() -> None:
-    """Words that botocore's models do not list would be lost to a replay."""
+    """Words that botocore's models do not list would be missing from a replay."""
     lost = set[str]()
     names = Pseudonyms(RULES, NOW)
     for file in FIXTURES.glob("*.recording"):

@@ -1,4 +1,4 @@
-"""What the endpoint takes, refuses and hands over, with plain fakes for the world."""
+"""Which requests the endpoint accepts, refuses and hands over, with fakes for Slack and the stores."""
 
 import hashlib
 import json
@@ -46,7 +46,7 @@ COMMAND = {
 
 
 def submission(why: Any = "a museum", until: Any = "30", **view: Any) -> dict[str, Any]:
-    """The dismissal's form, as Slack sends it."""
+    """Return the submitted dismissal form, as Slack sends it."""
     values = {
         "why": {"why": {"type": "plain_text_input", "value": why}},
         "until": {"until": {"selected_option": {"value": until}}},
@@ -74,7 +74,7 @@ def signed(body: bytes, at: datetime = NOW, secret: str = SECRET) -> dict[str, s
 
 
 def event(body: bytes, headers: Mapping[str, str] | None = None, *, encoded: bool = False) -> dict[str, Any]:
-    """A request as API Gateway passes it on, signed unless `headers` say otherwise."""
+    """Return a request as API Gateway passes it on. It is signed unless `headers` are given."""
     return {
         "version": "2.0",
         "headers": FORM | (signed(body) if headers is None else dict(headers)),
@@ -86,7 +86,10 @@ def event(body: bytes, headers: Mapping[str, str] | None = None, *, encoded: boo
 
 @dataclass
 class World:
-    """What the endpoint needs. `broken` is raised by whatever is handed over, `modal` by opening a modal."""
+    """Everything that the endpoint needs.
+
+    If `broken` is set, handing over raises it. If `modal` is set, opening a modal raises it.
+    """
 
     broken: Exception | None = None
     modal: Exception | None = None
@@ -206,7 +209,7 @@ def test_whatever_the_headers_hold_is_refused_with_a_reason(body: bytes, timesta
         check(SECRET, {"x-slack-request-timestamp": timestamp, "x-slack-signature": signature}, body, NOW)
 
 
-# -- What is handed over
+# -- Requests that are handed over
 
 
 @pytest.mark.parametrize("encoded", [False, True])
@@ -315,7 +318,7 @@ def test_a_field_within_a_form_is_nothing_to_answer() -> None:
     assert not world.handed_over
 
 
-# -- What comes again
+# -- Replays and retries
 
 
 def test_a_replayed_request_is_refused_and_a_retried_one_is_good_and_nothing_is_done_again() -> None:
@@ -344,7 +347,7 @@ def test_without_a_request_id_of_the_gateways_a_replay_is_refused_too() -> None:
 def test_a_repeated_request_has_the_time_of_its_signature() -> None:
     world, body = World(), interaction(PRESS)
     world.acknowledge(event(body))
-    world.request_ids.clear()  # given back, though Lambda had taken it
+    world.request_ids.clear()  # the request id is given back, although Lambda received the task
     world.now = NOW + timedelta(seconds=200)
     world.acknowledge(event(body))
 
@@ -380,7 +383,7 @@ def test_what_could_not_be_handed_over_may_come_again(broken: Exception) -> None
     assert len(world.handed_over) == 1
 
 
-# -- What is none of ours
+# -- Requests that are not for Slackwater
 
 
 def test_the_check_of_the_certificate_is_answered_and_asks_for_no_secret() -> None:
@@ -449,7 +452,7 @@ JSON = st.recursive(
 
 @st.composite
 def mangled(draw: st.DrawFn) -> Any:
-    """One of Slack's payloads, with something else in the place of a part of it."""
+    """Return one of Slack's payloads with a part of it replaced by random JSON."""
     payload = json.loads(json.dumps(draw(st.sampled_from([PRESS, DISMISS, submission()]))))
     part: Any = payload
     while True:

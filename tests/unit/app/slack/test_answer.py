@@ -1,4 +1,4 @@
-"""What becomes of what people ask for in Slack, with plain fakes for the world."""
+"""Requests of people in Slack and their results, with fakes for Slack, the stores and the executions."""
 
 import json
 import sys
@@ -51,7 +51,7 @@ POLICY = Policy(
 
 
 def finding(id: str, **changed: Any) -> TrackedFinding:
-    """An open finding."""
+    """Return an open finding."""
     sighting = FindingRecord(
         id=id, detector="ebs-unattached", kind="waste", severity="medium", confidence="high", owner="data",
         summary="Unattached.",
@@ -68,7 +68,7 @@ def finding(id: str, **changed: Any) -> TrackedFinding:
 
 
 def post(*findings: TrackedFinding) -> Post:
-    """Their digest, as it was posted."""
+    """Return the posted digest of these findings."""
     blocks = [
         block
         for one in findings
@@ -86,7 +86,7 @@ def post(*findings: TrackedFinding) -> Post:
 
 @dataclass
 class Store:
-    """Findings, as safe for threads as DynamoDB is. The first reads of `meet` threads wait for each other."""
+    """Findings, as thread-safe as DynamoDB. If `meet` is set, each thread's first read waits for the other threads."""
 
     findings: dict[str, TrackedFinding]
     entries: list[LedgerEntry] = field(default_factory=list)
@@ -130,7 +130,7 @@ class Store:
 
 @dataclass
 class Bucket:
-    """Documents: reports of some audits, and one target's scan."""
+    """Documents: the reports of some audits, and one target's scan."""
 
     reports: tuple[str, ...] = ()
 
@@ -155,7 +155,7 @@ class Bucket:
 
 @dataclass
 class Runs(Places):
-    """Audits: those stored, and those started. `spent_usd` are spent today."""
+    """Stored and started audits. `spent_usd` is what today's audits cost."""
 
     records: tuple[AuditRecord, ...] = ()
     started: dict[str, AuditRequest] = field(default_factory=dict)
@@ -173,9 +173,9 @@ class Runs(Places):
 
 @dataclass
 class Slack:
-    """The channel with one message, and what people were told.
+    """A channel with one message, and the answers to people.
 
-    `faults` are raised first, and `meanwhile` happens before an update.
+    Updates raise the exceptions in `faults` first. `meanwhile` runs before the next update.
     """
 
     message: Message
@@ -203,7 +203,7 @@ class Slack:
 
 @dataclass
 class Starter:
-    """Sets clean-ups going; while it is `down`, AWS does not say."""
+    """Starts clean-ups. While it is `down`, AWS cannot be reached."""
 
     started: list[tuple[str, str]] = field(default_factory=list)
     down: bool = False
@@ -223,7 +223,7 @@ class Starter:
 
 @dataclass
 class World:
-    """Everything that an Answerer takes. Without a `starter` clean-up is not enabled."""
+    """Everything that an Answerer needs. Without a `starter`, clean-up is not enabled."""
 
     findings: list[TrackedFinding] = field(default_factory=lambda: [finding("f00d")])
     policy: Policy | Exception = POLICY
@@ -261,7 +261,7 @@ class World:
         return self.policy
 
     def answer(self, asked: Asked) -> str:
-        """What whoever asked was told, as text."""
+        """Return the text that the person receives."""
         documents: Any = self.bucket
         runs: Any = self.runs
         findings = Findings(store=self.store, documents=documents)
@@ -296,21 +296,21 @@ class World:
 
     @property
     def started(self) -> list[tuple[str, str]]:
-        """The clean-ups that were set going."""
+        """Return the clean-ups that were started."""
         return self.starter.started
 
     @property
     def cleanups(self) -> dict[str, Cleanup]:
-        """The clean-ups on record."""
+        """Return the stored clean-ups."""
         return self.kept.cleanups
 
     @property
     def seen(self) -> str:
-        """What the message in the channel says now."""
+        """Return the current content of the message in the channel."""
         return json.dumps(self.slack.message.blocks, ensure_ascii=False)
 
     def buttons(self, id: str = "f00d") -> list[str]:
-        """What can still be pressed about a finding."""
+        """Return the buttons that the message still has for a finding."""
         blocks = [block for block in self.slack.message.blocks if block.get("block_id") == f"{POST}/{id}"]
         return [one["action_id"] for block in blocks for one in block["elements"]]
 
@@ -327,7 +327,7 @@ def approve(who: Asker = JANE, fingerprint: str = "abc123", **more: Any) -> Pres
 
 
 def waiting(**changed: Any) -> Cleanup:
-    """A clean-up of f00d that waits."""
+    """Return a waiting clean-up of f00d."""
     seen = finding("f00d").sighting
     one = Cleanup(
         finding_id="f00d", attempt=1, execution="f00d-1", detector=seen.detector, resource=seen.resource, owner="data",
@@ -338,7 +338,7 @@ def waiting(**changed: Any) -> Cleanup:
 
 
 def marked(status: Any = "approved", **changed: Any) -> World:
-    """A world whose message tells of a mark, and can stop it."""
+    """Return a world whose message is about a tagged resource and has a stop button."""
     by = Decision(
         status="approved", who="slack:U0JOE", why="", at=NOW - DAY, until=NOW + 40 * DAY, fingerprint="abc123"
     )
@@ -409,7 +409,7 @@ def test_where_the_policy_cannot_be_read_anybody_of_the_workspace_stops() -> Non
 def test_a_stop_that_comes_again_says_the_same_and_another_that_it_had_ended() -> None:
     world = marked()
     first = world.answer(press("stop"))
-    assert "Stopped by <@U0JANE>" in world.answer(press("stop", who=JOE))  # who was first
+    assert "Stopped by <@U0JANE>" in world.answer(press("stop", who=JOE))  # Jane was first
     world.kept.cleanups["f00d"] = replace(world.cleanups["f00d"], stage="called-off")
 
     assert "Stopped by <@U0JANE>" in world.answer(press("stop"))
@@ -484,7 +484,7 @@ def test_an_approval_is_for_what_was_seen_and_lapses() -> None:
 
 
 def enabled(**changes: Any) -> World:
-    """A world where clean-up is deployed."""
+    """Return a world where clean-up is deployed."""
     return World(starter=Starter(), **changes)
 
 
@@ -592,7 +592,7 @@ def test_an_approval_of_what_has_changed_since_changes_nothing_and_shows_what_it
     world = World()
     answered = world.answer(approve(fingerprint="0ld"[:2] + "d"))
 
-    assert "another version" in answered  # no fingerprint of ours at all
+    assert "another version" in answered  # it is not a fingerprint of Slackwater
     answered = world.answer(approve(fingerprint="01d"))
     assert "has changed since" in answered
     assert "disk-f00d" in answered
@@ -706,7 +706,7 @@ def test_an_unknown_finding_is_reported() -> None:
     assert "there is no finding f00d" in world.answer(press("snooze", "30"))
 
 
-# -- The same again
+# -- Repeated requests
 
 
 @pytest.mark.parametrize("asked", [press("snooze", "30"), dismissal(days=30), approve()])
@@ -745,7 +745,7 @@ def test_an_answer_is_sent_once_however_often_the_message_update_fails(asked: As
     for _ in range(2):
         with pytest.raises(UnfinishedError):
             world.answer(asked)
-        if forgets:  # another process
+        if forgets:  # as in another process
             world.answered.clear()
     world.answer(asked)
 
@@ -879,7 +879,7 @@ def test_of_two_people_at_once_one_wins_both_are_answered_and_the_message_names_
 
 def test_an_update_that_lands_late_is_put_right() -> None:
     world = World([finding("f00d"), finding("beef")])
-    # While Jane's message is on its way, Joe decides about the other finding, and his message overtakes hers.
+    # Joe decides about the other finding before Jane's update of the message arrives. His update arrives first.
     world.slack.meanwhile = lambda: world.answer(press("snooze", "7", JOE, "beef")) and None
     world.answer(press("snooze", "30", JANE))
 
@@ -902,7 +902,7 @@ def test_a_message_whose_findings_never_rest_is_left_for_another_time() -> None:
     assert len(world.slack.answered) == 1
 
 
-# -- Slack is not what it should be
+# -- Faults of Slack
 
 
 def test_slack_is_retried_when_it_asks_for_it_and_after_an_unknown_delivery() -> None:
@@ -1033,7 +1033,7 @@ def test_answers_go_to_slack_and_to_nobody_else(url: str | None, origin: str | N
     assert world.store.findings["f00d"].status == "snoozed"
 
 
-# -- Details, the report, the command
+# -- Details, reports and the command
 
 
 def test_details_are_the_findings_evidence_and_its_history() -> None:
@@ -1167,7 +1167,7 @@ def test_an_unknown_button_and_an_unopened_form_are_reported() -> None:
     assert not world.store.entries
 
 
-# -- What people write
+# -- Text that people write
 
 
 HOSTILE = st.text(max_size=300) | st.sampled_from(

@@ -1,4 +1,4 @@
-"""What an audit tells whom, and what becomes of a post whatever its channel says, with plain fakes for the world."""
+"""The posts of an audit and their delivery under all kinds of faults, with fakes for Slack and the stores."""
 
 import json
 import re
@@ -33,7 +33,7 @@ DAY = timedelta(days=1)
 
 @dataclass
 class FakeChannel:
-    """A channel that answers as it is told: with what is next in `answers`, or else it takes everything."""
+    """A channel that answers with the next item in `answers`. When none is left, it accepts every post."""
 
     can_read: bool = True
     answers: list[Exception | Callable[[Post], None] | None] = field(default_factory=list)
@@ -76,7 +76,7 @@ def notify(world: World, audit_id: str = "a") -> Notified:
 
 
 def texts(world: World, channel: str | None = "C0DEFAULT") -> list[str]:
-    """The text of each digest in a channel."""
+    """Return the text of each digest in a channel."""
     return [post.message.text for post, thread in world.channel.sent if post.channel == channel and thread is None]
 
 
@@ -84,7 +84,7 @@ def post(world: World, id_: str = "a.0.0") -> Post:
     return world.outbox.get(id_)
 
 
-# -- What there is to tell
+# -- The content of posts
 
 
 def test_a_digest_and_its_thread_are_recorded_and_sent(world) -> None:
@@ -247,7 +247,7 @@ def test_a_finding_is_posted_to_the_channel_of_the_first_matching_route(world, c
 
     assert NEW in texts(world, channel)[0]
     others = {post.channel for post, _ in world.channel.sent} - {channel}
-    assert others == ({"C0DEFAULT"} - {channel})  # which has its line
+    assert others == ({"C0DEFAULT"} - {channel})  # it gets its summary line
 
 
 def test_each_channel_receives_its_own_findings_and_the_number_of_the_others(world) -> None:
@@ -398,7 +398,7 @@ def test_a_webhook_gets_the_digest_alone_without_buttons_and_all_in_its_own_chan
     assert not [block for block in only.message.blocks if block["type"] == "actions"]
 
 
-# -- Which policy, and what is missing
+# -- The policy that applies, and missing documents
 
 
 def test_the_policy_is_the_one_that_the_audit_went_by(world) -> None:
@@ -455,12 +455,12 @@ def test_an_audit_that_is_not_there_or_has_not_ended_or_left_no_news_is_an_error
     assert world.outbox.posts == {}
 
 
-# -- On its way
+# -- Sending
 
 
 @pytest.fixture
 def audited(world) -> World:
-    """An audit with a digest and one message of its thread."""
+    """Add an audit with a digest and one message in its thread."""
     world.audit("a", entry(sighting("f-1")))
     return world
 
@@ -553,7 +553,7 @@ def test_when_to_come_again_is_when_its_own_posts_can_go_on(world) -> None:
 
 
 def test_hourly_audits_with_a_dead_token_are_a_hundred_turns_each(world) -> None:
-    """Each waits for its own posts, and gives them up after a day: what others have waiting keeps no execution."""
+    """Each audit waits for its own posts for a day. The posts of others do not keep its execution alive."""
     world.channel.answers = [ChannelRefusedError("token_revoked")] * 100_000
     due = [(NOW + timedelta(hours=hour), f"a{hour:03d}") for hour in range(12)]
     heapify(due)
@@ -674,7 +674,7 @@ def test_an_invalid_token_is_reported_and_retried_until_it_is_replaced(audited) 
     assert notify(audited) == Notified(waiting=0, wait_s=0)
 
 
-# -- Nobody knows
+# -- Unknown deliveries
 
 
 def test_what_was_not_answered_is_let_alone_for_a_minute_then_looked_for_and_not_sent_again(audited) -> None:
@@ -713,7 +713,7 @@ def test_who_keeps_not_answering_is_asked_less_and_less_often(audited) -> None:
 
     tried = sorted({*tried, post(audited).tried_at})
     waits = [(after - before).total_seconds() for before, after in pairwise(tried)]
-    assert waits == [60, 120, 240, 480, 960, 2700, 2700, 2700, 2700]  # after an hour, whole quarters of one
+    assert waits == [60, 120, 240, 480, 960, 2700, 2700, 2700, 2700]  # after an hour: multiples of 15 minutes
 
 
 def test_somebody_who_was_killed_left_it_sending_and_it_is_looked_for(audited) -> None:
@@ -853,7 +853,7 @@ def test_a_post_that_slack_delays_by_a_day_is_sent_after_it(audited) -> None:
     assert notify(audited) == Notified(waiting=0, wait_s=0)
 
 
-# -- One bad post, and two runs at once
+# -- One broken post, and concurrent runs
 
 
 def test_one_bad_post_holds_up_no_other(world) -> None:
@@ -910,7 +910,7 @@ def test_who_reads_late_takes_nothing_from_who_was_first(audited, monkeypatch) -
 
 @pytest.mark.parametrize("answer", [None, ChannelBusyError(5)])
 def test_who_finds_that_another_run_went_on_with_a_post_leaves_it_to_that(audited, answer) -> None:
-    """The write after the send is refused. The post does not count as sent, and the other run gets the time to end."""
+    """The write after the send is refused. The post does not count as sent, and the other run gets time to end."""
 
     def meanwhile(_: Post) -> None:
         audited.outbox.write(replace(post(audited), why="another run", revision=post(audited).revision + 1))
@@ -924,7 +924,7 @@ def test_who_finds_that_another_run_went_on_with_a_post_leaves_it_to_that(audite
 
 
 def test_who_took_too_long_to_say_that_it_sends_does_not_send(audited, monkeypatch) -> None:
-    """Somebody else may be looking for the post soon, would not find it, and would send it, too."""
+    """Another run may soon look for the post, not find it, and send it too."""
     works = audited.outbox.write
 
     def slow(one: Post) -> bool:
@@ -964,7 +964,7 @@ def test_a_thread_waits_for_the_message_before_it_even_where_the_list_does_not_s
 
 @pytest.mark.parametrize("first", [None, ChannelRefusedError("token_revoked")])
 def test_a_run_ends_in_time_and_says_that_it_has_not_done(world, first) -> None:
-    """What it did not reach can go on at once, whatever the others have to wait for."""
+    """The posts that it did not reach can be sent at once, even if others have to wait."""
     world.channel.answers = [first]
     owners = [f"team-{n}" for n in range(99)]
     routes = "".join(f'[[slack.routes]]\nchannel = "C{n:04}"\nowner = "{owner}"\n' for n, owner in enumerate(owners))
@@ -981,11 +981,11 @@ def test_a_run_ends_in_time_and_says_that_it_has_not_done(world, first) -> None:
     assert sorted(world.channel.ids) == sorted(world.outbox.posts)
 
 
-# -- What is no audit's
+# -- Posts without an audit
 
 
 def of_cleanup(world: World, id_: str = "cleanup.f-1.1.marked", channel: str | None = "C0DEFAULT", **changes) -> Post:
-    """A post that a clean-up recorded."""
+    """Record a post of a clean-up."""
     made = Post(
         id=id_, audit_id=None, created_at=world.clock.now, channel=channel, thread_of=None, message=Message(text=id_),
         **changes,
@@ -1110,11 +1110,11 @@ def test_an_approval_is_asked_for_in_the_words_of_what_it_does(world, cleans_up,
     assert words in button["confirm"]["text"]["text"]
 
 
-# -- Whether Slack took it
+# -- Whether Slack accepted a post
 
 
 def lone(**changes) -> Post:
-    """A post of a clean-up."""
+    """Return a post of a clean-up."""
     message = Message(text="Marked for clean-up")
     return replace(
         Post(id="c", audit_id=None, created_at=NOW, channel="C0DEFAULT", thread_of=None, message=message), **changes
@@ -1123,13 +1123,13 @@ def lone(**changes) -> Post:
 
 @pytest.fixture
 def default() -> list[str | None]:
-    """The channel of what names none."""
+    """Return a list whose only item is the channel of posts that name none. Tests may replace the item."""
     return ["C0DEFAULT"]
 
 
 @pytest.fixture
 def delivered(world, default) -> Callable[..., Post]:
-    """Record a post, and deliver once; what became of it."""
+    """Return a function that records a post, delivers once, and returns the stored post."""
 
     def once(**changes) -> Post:
         if world.outbox.get("c") is None:

@@ -1,4 +1,4 @@
-"""What a target holds: in memory or in a file, whole or in parts, it is the same."""
+"""Inventory snapshots give the same records in memory and in a file, whole and in chunks."""
 
 import pickle
 import sqlite3
@@ -91,7 +91,7 @@ def fsx_volume(id_: str, of: str) -> FsxVolume:
 
 
 def recommendations_of(id_: str) -> list[Record]:
-    """What Compute Optimizer says of a volume."""
+    """Return Compute Optimizer's recommendations for a volume."""
     recommendation = {
         "finding": "Idle",
         "monthly_savings_usd": Decimal("1.20"),
@@ -129,7 +129,7 @@ EACH: list[Sequence[Record]] = [
     ],
     [fsx("fs-9"), fsx_volume("fsvol-1", "fs-9"), fsx_volume("fsvol-2", "fs-9")],
 ]  # fmt: skip
-"""Households."""
+"""Resource groups."""
 
 
 def snapshot_of(records: Iterable[Record], most: int) -> InventorySnapshot:
@@ -226,7 +226,10 @@ def test_what_hangs_together_stays_together_and_parts_are_about_even(data: st.Da
 
 
 def resource_groups(fleet: Fleet) -> list[set[str]]:
-    """By a way of their own: the ids of what an instance or a volume leads to, with three records for each volume."""
+    """Return the resource groups, found in another way than in the snapshot's code.
+
+    A group has the ids of all connected instances and volumes, and an id for each of their other records.
+    """
     found: list[set[str]] = [set()]
     for one in [*fleet.all(Instance), *fleet.all(Volume)]:
         ids = (
@@ -292,7 +295,7 @@ def test_what_was_read_before_can_be_gone_through_from_memory_and_from_the_file(
     writer.add(many[9:])
 
     assert list(earlier.all(Instance)) == many
-    assert list(earlier.all(Instance)) == many  # as often as wanted
+    assert list(earlier.all(Instance)) == many  # it can be read again
     assert earlier.get(Instance, "i-1199") == many[-1]
     assert earlier.get(Instance, "i-1200") is None
     assert list(earlier.all(Volume)) == []
@@ -336,7 +339,7 @@ def test_a_file_that_is_no_snapshot_or_of_another_version_is_refused(tmp_path: P
 
 
 def test_a_field_of_another_type_makes_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot_module, "_records_version", snapshot_module._records_version.__wrapped__)  # not kept
+    monkeypatch.setattr(snapshot_module, "_records_version", snapshot_module._records_version.__wrapped__)  # no cache
     with snapshot_of(EACH[1], 2) as snapshot:
         assert snapshot.file is not None
         with open_snapshot(snapshot.file) as same:
@@ -367,7 +370,7 @@ def test_nothing_but_records_is_brought_to_life(tmp_path: Path) -> None:
     assert not (tmp_path / "mark").exists()
 
 
-# -- What is slow
+# -- Slow kinds of records
 
 
 def test_no_reader_needs_what_is_slow() -> None:
@@ -389,7 +392,7 @@ def test_only_chunks_that_need_slow_records_wait_for_them(part_records: int) -> 
         Volume: Reader("ec2:DescribeVolumes", lambda *_: iter([volume("vol-1"), volume("vol-2")])),
         AttachmentEvent: Reader("cloudtrail:LookupEvents", events, after=(Volume,), slow=True),
     }
-    if part_records == 1:  # what is divided is divided whole
+    if part_records == 1:  # a snapshot in chunks waits for slow records, so they must not be blocked
         go_on.set()
     session: Any = None
     with AwsInventory(session, readers, part_records).snapshot(HERE, {Volume}, {AttachmentEvent}) as snapshot:

@@ -1,4 +1,4 @@
-"""Stored findings and audits as documents, and scan documents as they are tracked."""
+"""Documents of stored findings and audits, and the finding records of a scan document."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -20,7 +20,7 @@ MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 
 
 def scan_document(make, *findings, **changes):
-    """A scan document that asked two detectors."""
+    """Return a scan document with two enabled detectors."""
     return scan_json.document(replace(make.scan(*findings, **changes), detectors=("ebs-unattached", "efs-idle")))
 
 

@@ -1,4 +1,4 @@
-"""A detector's page."""
+"""The documentation page of a detector."""
 
 import pytest
 from pydantic.fields import FieldInfo

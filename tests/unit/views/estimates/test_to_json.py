@@ -1,4 +1,4 @@
-"""The estimate document: what is told, and how."""
+"""The estimate document: its content and format."""
 
 import json
 from datetime import date
@@ -17,13 +17,13 @@ from slackwater.views.scan.to_json import dump
 
 
 class Part(Result):
-    """A part of it."""
+    """A part of the result."""
 
     usd: Usd | None = of("Price", "USD")
 
 
 class Whole(Result):
-    """All of it."""
+    """The whole result."""
 
     seconds: Figure = of("Time", "s")
     monthly_usd: Usd = of("Price", "USD/month")

@@ -1,4 +1,4 @@
-"""The report of an organization, of what became of it since earlier audits, and of more findings than a page holds."""
+"""The report of an organization, changes since earlier audits, and more findings than a page shows."""
 
 import copy
 import json
@@ -24,7 +24,7 @@ ACCOUNTS = (
 
 @pytest.fixture
 def organization(make):
-    """A document of three accounts: the second has all the findings but one, the third could not be entered."""
+    """Return a document of three accounts. All findings but one are in the second; the third cannot be accessed."""
 
     def found(account: str, id: str, usd: str | None, **changes):
         target = Target(account, REGIONS[0])
@@ -58,7 +58,7 @@ def words(html: str) -> str:
 
 
 def part(html: str, id_: str) -> str:
-    """A section by its id, as it stands in the page."""
+    """Return the HTML of a section, by its id."""
     return re.search(rf'<section [^>]*?(?:id|aria-labelledby)="{id_}".*?</section>', html, re.DOTALL)[0]
 
 
@@ -260,7 +260,7 @@ def test_earlier_audits_are_drawn_and_listed_for_one_account_too(make) -> None:
 
 @pytest.fixture
 def many(make, monkeypatch):
-    """Seven findings of three severities, of which a report shows five."""
+    """Return a document with seven findings of three severities. A report shows five of them."""
     monkeypatch.setattr(report, "REPORT_FINDINGS", 5)
     found = [
         make.finding("1.00", id="h0", kind="performance", detector="ec2-idle", resource=make.volume("v-h")),

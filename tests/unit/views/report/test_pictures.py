@@ -1,4 +1,4 @@
-"""What the report's charts are drawn from."""
+"""The data of the report's charts."""
 
 import re
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""The report: one HTML file."""
+"""The report, which is one HTML file."""
 
 import json
 import re
@@ -46,7 +46,7 @@ UNPRICED = "the cost of 1 is unknown."
 
 
 class Page(HTMLParser):
-    """The elements of a page with their attributes, and the text in each kind of element."""
+    """The tags and attributes of a page, and the text in each kind of element."""
 
     VOID = frozenset({"meta", "link", "br", "input", "img"})
 
@@ -69,7 +69,7 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         while self._open and self._open.pop()[0] != tag:
-            pass  # rows and cells need no end
+            pass  # rows and cells need no end tag
 
     def handle_data(self, data: str) -> None:
         if self._open:
@@ -557,7 +557,7 @@ def test_a_thousand_findings_with_their_series_stay_under_3_mb(make) -> None:
 
 
 def busy(make, n: int) -> Any:
-    """A finding as long as they come, with a week of hours."""
+    """Return a finding of maximum length with a week of hourly data."""
     hours = Series.of(int(make.now.timestamp()), 3_600, [(n * 7 + hour * 13) % 997 / 7 for hour in range(168)])
     facts = (
         Evidence(
@@ -598,7 +598,7 @@ def test_a_day_that_was_not_over_when_it_was_judged_is_no_whole_day(
     series = Series.of(int(over.timestamp()) - 3 * 86_400, 86_400, [96.0, 96.0, 2.0])
     read = Evidence(label="Read", value=96.0, unit="MiB/s", series=series)
     document = scan_json.document(make.scan(make.finding("1.00", evidence=(read,))))
-    del document["scan"]["as_of"]  # older documents have none
+    del document["scan"]["as_of"]  # older documents do not have it
     document["scan"][key] = scan_json.rfc3339(over - timedelta(seconds=early_s))
     shown = Page(render_report(document))
 

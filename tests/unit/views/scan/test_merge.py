@@ -1,4 +1,4 @@
-"""Documents of single targets, put together: the same as one document of them all."""
+"""Documents of single targets merge into the same document as a scan of all targets."""
 
 from dataclasses import asdict, replace
 from decimal import Decimal
@@ -13,7 +13,7 @@ from slackwater.views.scan.to_json import document, schema
 
 
 def two(make):
-    """A scan of two targets, and the scans of each."""
+    """Return a scan of two targets, and the scan of each target."""
     there = Target("123456789012", "us-east-1")
     elsewhere = replace(make.volume("vol-7"), target=there, arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-7")
     whole = make.scan(
@@ -73,7 +73,7 @@ def part(
     reasons: tuple[str, ...] = (),
     what: str = "cloudwatch:GetMetricData",
 ):
-    """A part of a large target."""
+    """Return a chunk of a large target."""
     gaps = tuple(Gap("123456789012", "ap-northeast-1", what, reason, optional=complete) for reason in reasons)
     return document(replace(make.scan(*findings, gaps=gaps), more=more))
 

@@ -1,4 +1,4 @@
-"""What an audit of several accounts comes to by organizational unit, account and owner."""
+"""Totals of an audit of several accounts, by organizational unit, account and owner."""
 
 from decimal import Decimal
 
@@ -23,7 +23,7 @@ def gap(account: str, what: str = "ec2:DescribeVolumes", reason: str = "denied",
 
 
 def audited(by_account, accounts=(), *, regions=("r",), incomplete=(), gaps=(), by_owner=None):
-    """A document's head and totals; `incomplete` are (account, region)."""
+    """Return a document's head and totals. `incomplete` has pairs of account and region."""
     ids = [one["id"] for one in accounts] or [*by_account]
     targets = [{"account": id_, "region": r, "complete": (id_, r) not in incomplete} for id_ in ids for r in regions]
     head = {"targets": targets, "gaps": [*gaps], **({"accounts": [*accounts]} if accounts else {})}

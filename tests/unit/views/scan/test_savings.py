@@ -1,4 +1,4 @@
-"""What some of a document's findings come to."""
+"""The savings of some of a document's findings."""
 
 from decimal import Decimal
 
@@ -19,7 +19,7 @@ def test_it_is_the_rule_of_the_documents_totals(make, found: list[tuple[int, lis
                 make.finding(
                     id=f"f{number}",
                     resource=make.volume(f"vol-{volume}"),
-                    # What costs nothing changes nothing that is paid for.
+                    # A saving of zero means that nothing billed changes.
                     recommendations=tuple(
                         make.recommendation(usd, changes=() if usd == "0.00" else None) for usd in savings
                     ),

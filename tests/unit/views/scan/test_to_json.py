@@ -25,7 +25,7 @@ from slackwater.views.scan.document import (
 
 @pytest.fixture
 def full(make):
-    """A document that has one of everything."""
+    """Return a document with at least one of everything."""
     doc = json.loads(
         scan_json.render(
             make.scan(make.finding(), gaps=(make.gap(), make.gap(optional=True)), unknown=(make.unknown(),), kept=2)

@@ -21,7 +21,7 @@ PARSER = MarkdownIt("commonmark").enable("table").enable("strikethrough")
 
 
 def inline_tokens(text: str) -> list[str]:
-    """The types of everything in a text's paragraphs and cells."""
+    """Return the types of all inline tokens in a text's paragraphs and cells."""
     return [child.type for token in PARSER.parse(text) if token.type == "inline" for child in token.children or ()]
 
 

@@ -1,4 +1,4 @@
-"""What became of findings and savings since earlier audits."""
+"""Changes in findings and savings since earlier audits."""
 
 import pytest
 

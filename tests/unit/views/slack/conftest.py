@@ -1,4 +1,4 @@
-"""Checks of messages."""
+"""Checks of Slack messages."""
 
 import importlib.util
 from pathlib import Path
@@ -12,5 +12,5 @@ _spec.loader.exec_module(_limits)
 
 @pytest.fixture(scope="session")
 def limits():
-    """What Slack takes: limits.py beside this file."""
+    """Return Slack's limits: limits.py beside this file."""
     return _limits

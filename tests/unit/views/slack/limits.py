@@ -1,4 +1,4 @@
-"""What Slack takes, written from its documentation and not from our code.
+"""Slack's limits, written from its documentation and not from Slackwater's code.
 
 - https://docs.slack.dev/reference/block-kit/blocks (50 blocks in a message, 100 in a modal) and its pages:
   actions-block (25 elements), context-block (10), header-block (150 characters, plain_text), input-block (label 2,000),
@@ -9,9 +9,9 @@
 - https://docs.slack.dev/reference/block-kit/composition-objects and its pages: text-object (1 to 3,000 characters),
   option-object (text 75, value 150), confirmation-dialog-object (title 100, text 300, buttons 30).
 - https://docs.slack.dev/reference/views (title, submit, close 24; private_metadata 3,000; callback_id 255).
-- https://docs.slack.dev/reference/methods/chat.postMessage (text: 4,000 are best, above 40,000 are cut;
-  `msg_blocks_too_long`) and https://github.com/slackapi/bolt-js/issues/2509 (that is 12,000 characters of text, and
-  something for every container).
+- https://docs.slack.dev/reference/methods/chat.postMessage (text: 4,000 recommended, cut above 40,000;
+  `msg_blocks_too_long`) and https://github.com/slackapi/bolt-js/issues/2509 (that error means 12,000 characters of
+  text, plus an amount for every container).
 - https://docs.slack.dev/messaging/formatting-message-text (what is parsed in mrkdwn).
 """
 
@@ -34,17 +34,17 @@ PARSED = {
     "call": re.compile(r"@(?:here|channel|everyone)\b", re.IGNORECASE),
     "line of a quotation": re.compile(r"^>", re.MULTILINE),
 }
-"""What mrkdwn would make more of than text."""
+"""Patterns that mrkdwn does not show as plain text."""
 
 
 def markup(text: str) -> list[str]:
-    """What mrkdwn makes more of than text, mentions of persons left out."""
+    """Return the parts that mrkdwn does not show as plain text, except mentions of people."""
     left = MENTION.sub("somebody", text)
     return [f"{what}: {found[0]!r}" for what, pattern in PARSED.items() if (found := pattern.search(left))]
 
 
 def of_message(message: Mapping[str, Any]) -> list[str]:
-    """Everything that Slack would refuse, cut, split or parse in a message."""
+    """Return every part of a message that Slack would refuse, cut, split or parse."""
     blocks = message["blocks"]
     return [
         *_length(message["text"], 1, 4_000, "text"),
@@ -56,8 +56,8 @@ def of_message(message: Mapping[str, Any]) -> list[str]:
 
 
 def of_view(view: Mapping[str, Any]) -> list[str]:
-    """Everything that Slack would refuse in a modal."""
-    View(**view).to_dict()  # raises
+    """Return every part of a modal that Slack would refuse."""
+    View(**view).to_dict()  # raises if it is invalid
     return [
         *(problem for name in ("title", "submit", "close") for problem in _plain(view[name], 24, name)),
         *_length(view["private_metadata"], 0, 3_000, "private_metadata"),

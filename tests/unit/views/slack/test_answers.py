@@ -1,4 +1,4 @@
-"""What people are answered."""
+"""The answers to people in Slack."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What is told of clean-ups."""
+"""The messages about clean-ups."""
 
 import json
 from dataclasses import replace
@@ -45,7 +45,7 @@ def problems(message, limits) -> list[str]:
     return limits.of_message(json.loads(json.dumps({"text": message.text, "blocks": message.blocks})))
 
 
-# -- Before it happens
+# -- Messages before a clean-up acts
 
 
 def test_a_tagging_message_says_what_happens_when_the_owner_and_the_backup() -> None:
@@ -199,7 +199,7 @@ def test_a_change_says_to_what_and_that_its_data_stay() -> None:
     assert "once somebody" not in text("marked", DATED, approved)
 
 
-# -- Afterwards
+# -- Messages after it
 
 
 def test_what_was_called_off_says_why_and_that_nothing_was_done() -> None:
@@ -365,7 +365,7 @@ def test_an_undo_says_what_came_back_and_what_is_not_as_it_was() -> None:
     ],
 )
 def test_of_ontap_no_undo_is_offered_but_the_backups_are_named(what: What, changes: dict[str, Any]) -> None:
-    """Older versions deleted it, and may have stopped half-way."""
+    """Older versions deleted these file systems, and may have stopped before they finished."""
     ontap = {"system": {"FileSystemType": "ONTAP"}}
     shown = text(what, recorded=ontap, removals=(VOLUME,), backups=(SNAPSHOT,), **changes)
 
@@ -395,7 +395,7 @@ def test_an_undo_that_failed_says_how_to_go_on_and_what_came_back() -> None:
     assert "Restored so far: vol-2." in half
 
 
-# -- Of no one finding
+# -- Messages about no single finding
 
 
 def test_a_run_over_the_cap_says_that_nothing_at_all_was_done(limits) -> None:
@@ -408,7 +408,7 @@ def test_a_run_over_the_cap_says_that_nothing_at_all_was_done(limits) -> None:
     assert problems(message, limits) == []
 
 
-# -- What holds for any
+# -- Properties of all messages
 
 
 @pytest.mark.parametrize("what", KINDS)

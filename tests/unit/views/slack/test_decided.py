@@ -1,4 +1,4 @@
-"""What became of the findings that a message is about."""
+"""A message after decisions about its findings."""
 
 import json
 from dataclasses import replace
@@ -19,7 +19,7 @@ SEEN = invented.finding_record(0)
 
 
 def after(decision=None, **changes):
-    """The message after a decision about its one finding."""
+    """Return the message after a decision about its only finding."""
     return decided(POSTED, {SEEN.id: invented.tracked(SEEN, decision, **changes)})
 
 

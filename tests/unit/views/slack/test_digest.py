@@ -33,7 +33,7 @@ def actions(message):
 
 
 def texts(part) -> list[str]:
-    """Every text of a message's blocks, in order."""
+    """Return every text in a message's blocks, in order."""
     match part:
         case dict():
             return [
@@ -394,7 +394,7 @@ REACHED = "The ceiling of 25 USD on metrics is reached (scan.most_metrics_usd in
 
 
 def incomplete(*gaps: Gap):
-    """News of an audit with these gaps, of targets that were not seen whole, each told by its first gap."""
+    """Return the news of an audit with incomplete targets. Each target's reason is its first gap."""
     targets = {
         gap.region: IncompleteTarget(account=gap.account, region=gap.region, why=f"{gap.what}: {gap.reason}")
         for gap in gaps
@@ -533,7 +533,7 @@ def test_details_of_ten_findings_fit_into_the_thread() -> None:
 
 
 def long(n: int, characters: int):
-    """A finding all of whose words are as long."""
+    """Return a finding whose texts all have this length."""
     seen = invented.finding_record(4 * n)
     words = "w" * characters
     one = invented.finding_news(replace(seen, owner=words, summary=words, resource=replace(seen.resource, name=words)))

@@ -1,4 +1,4 @@
-"""The messages in docs/slack/messages."""
+"""The example messages in docs/slack/messages."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The dismissal's form."""
+"""The dismissal form."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Foreign words in Slack."""
+"""Untrusted text in Slack messages."""
 
 import re
 from html import unescape
@@ -12,7 +12,7 @@ from slackwater.views.slack.text import NAME, literal, mrkdwn, shortened
 from support.effort import effort
 
 SEEN = str.maketrans({"∗": "*", "∼": "~", "ˋ": "`", "ˍ": "_", "\u2060": None})
-"""From what stands in for a mark to the mark."""
+"""Maps each substitute character back to the markup character that it replaces."""
 
 MARKUP = st.text(st.sampled_from("<>!@#&*_~`:|^/.-\\ \n\t ahe"), max_size=40)
 WORDS = st.sampled_from(

@@ -1,4 +1,4 @@
-"""Shell commands for people."""
+"""Shell commands as people read them."""
 
 import shlex
 

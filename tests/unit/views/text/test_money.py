@@ -1,4 +1,4 @@
-"""Amounts of money for people."""
+"""Amounts of money as people read them."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Series as bars."""
+"""Series as text sparklines."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""The words that views share."""
+"""Texts that several views share."""
 
 import sys
 from dataclasses import replace
@@ -161,14 +161,14 @@ def test_an_invisible_character_shows_as_its_code_point(mark: str) -> None:
 
 
 def test_no_character_without_a_shape_is_left() -> None:
-    """Unicode's own categories say which those are. Only the plain space is what it looks like."""
+    """Unicode's categories define the invisible characters. Among them, only the plain space may remain."""
     hidden = {"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"}
     for one in map(chr, range(sys.maxunicode + 1)):
         if category(one) in hidden and one != " ":
             assert one not in one_line(one), f"U+{ord(one):04X}"
 
 
-# --- Closed regions ---------------------------------------------------------------------------------------------------
+# --- Disabled regions -------------------------------------------------------------------------------------------------
 
 
 def test_a_region_that_is_disabled_in_many_accounts_is_reported_once() -> None:
