@@ -82,7 +82,7 @@ WANTED: Final[Mapping[str, Wanted]] = {
         ),
     ),
 }
-"""The fields that the inventory and the cleanup read, by output shape.
+"""The fields that the inventory and clean-ups read, by output shape.
 
 The parser drops every other field, so add a field here before you read it.
 """
