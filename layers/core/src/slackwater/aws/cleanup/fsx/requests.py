@@ -64,7 +64,7 @@ def ask(call: Callable[..., Any], key: str, **parameters: Any) -> Any:
 
 
 def token(cleanup: Cleanup, what: str, given_up: str = "") -> str:
-    """Return an idempotency token: the same for each repeat of a clean-up's request. FSx accepts 63 characters at most."""
+    """Return the idempotency token of a request, the same for each repeat. FSx accepts 63 characters at most."""
     own = "/".join(
         one.token for one in cleanup.backups
     )  # two installations can have clean-ups of the same finding and attempt
