@@ -35,7 +35,7 @@ GP3: Final = {"volume_type": "gp3", "iops": 3_000, "throughput_mib_s": 125}
 
 
 class EbsBackupLister:
-    """The BackupLister of EBS snapshots."""
+    """The `BackupLister` of EBS snapshots."""
 
     needs_place = "the zone that the volume is to be in"
 
@@ -70,7 +70,7 @@ class EbsBackupLister:
 
 
 class EfsBackupLister:
-    """The BackupLister of EFS recovery points."""
+    """The `BackupLister` of EFS recovery points."""
 
     needs_place = None
 
@@ -118,7 +118,7 @@ class EfsBackupLister:
 
 
 class FsxBackupLister:
-    """The BackupLister of FSx backups."""
+    """The `BackupLister` of FSx backups."""
 
     needs_place = "the subnets that the file system is to be in, the preferred one first"
 

@@ -80,8 +80,9 @@ class SimulatedPermissions:
 
 
 def _context(arn: str, tags: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the condition keys of a call. Network interfaces do not have Slackwater's tags, and AWS itself makes the
-    call.
+    """Return the condition keys of a call.
+
+    A network interface does not have Slackwater's tags, and AWS itself makes the call.
     """
     if NETWORK_INTERFACE in arn:
         return [VIA_SERVICE]

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 
 class CallMeter:
-    """Counts HTTP requests by `service:Operation` (IAM's names), requested metrics and received datapoints.
-    Thread-safe.
+    """Counts HTTP requests, requested metrics and received datapoints. Thread-safe.
+
+    Requests are counted by `service:Operation`, with IAM's names.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Reads AWS configuration and botocore's data without importing botocore, which is slower than an offline estimate."""
+"""Reads AWS configuration and botocore's data without botocore, whose import is slower than an offline estimate."""
 
 import gzip
 import json

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, NamedTuple
 from slackwater.ports.errors import AwsError, BrokenAnswerError
 
 MAX_EMPTY: Final = 100
-"""Empty pages in a row after which a list counts as endless. AWS returns a few where it searches or filters."""
+"""Empty pages in a row after which a list counts as endless. AWS returns a few in searches and with filters."""
 
 
 type PageNews = Literal["new", "nothing", "repeated"]

@@ -1,8 +1,8 @@
-"""Response parsers that read only the fields that Slackwater uses from large responses. Botocore parses all others, and
-errors.
+"""Response parsers that read only the fields that Slackwater uses from large responses.
 
-Botocore parses the whole response. An instance is some 150 XML elements, of which the inventory uses ten. A fleet's
-metrics have millions of timestamps. The factory is registered on Slackwater's own session only.
+Botocore parses all other responses, and errors. It parses a response completely: an instance is some 150 XML elements,
+of which the inventory uses ten, and a fleet's metrics have millions of timestamps. The factory is registered on
+Slackwater's own session only.
 
 A value of the wrong type raises an error when it is used, not when it is parsed. So only its own record is lost, and
 not its page.
@@ -125,7 +125,7 @@ class Incomplete(dict[str, Any]):
 
 
 class LenientJson:
-    """Makes botocore's JSON parsers skip a single member of the wrong type instead of the whole response."""
+    """Makes botocore's JSON parsers reject only a member of the wrong type, not the whole response."""
 
     def _handle_structure(self, shape: Any, value: Any) -> Any:
         try:
@@ -146,7 +146,7 @@ class LenientXml:
             return super()._handle_structure(shape, node)  # type: ignore[misc]
         except UNREADABLE:
             parser: Any = self
-            nodes = parser._build_name_to_xml_node(node)  # noqa: SLF001 -- botocore cannot read one member publicly
+            nodes = parser._build_name_to_xml_node(node)  # noqa: SLF001 -- botocore has no public method
             key_of = parser._member_key_name  # noqa: SLF001
             named = ((name, member, key_of(member, name)) for name, member in shape.members.items())
             return _incomplete_of(self, ((name, member, nodes[key]) for name, member, key in named if key in nodes))
@@ -163,7 +163,7 @@ def _incomplete_of(parser: Any, raw: Iterable[tuple[str, Any, Any]]) -> Incomple
 
 
 class LeanRestJsonParser(LenientJson, RestJSONParser):
-    """EFS's parser, which skips members of the wrong type."""
+    """EFS's parser, which rejects only members of the wrong type."""
 
 
 class LeanEc2Parser(LenientXml, EC2QueryParser):
@@ -227,9 +227,7 @@ def _without_times(body: bytes) -> tuple[bytes, dict[str, array[float]]]:
 
 
 def _packed(item: dict[str, Any], runs: Mapping[str, array[float]] = MappingProxyType({})) -> dict[str, Any]:
-    """Return a metric with its points as arrays, 8 bytes per point. As objects they would take ten times as much
-    memory.
-    """
+    """Return a metric with its points as arrays of 8 bytes per point. Objects would take ten times as much."""
     times = item.get("Timestamps")
     if isinstance(times, str):
         item["Timestamps"] = runs.get(times, times)
@@ -266,8 +264,7 @@ class LeanParserFactory(ResponseParserFactory):
 
 
 def _reader(shape: Shape, wanted: Wanted, namespace: str, texts: dict[str, str]) -> Reader:
-    """Return a function that converts an XML element to the value that botocore returns, limited to the fields in
-    `wanted`.
+    """Return a function that converts an XML element to the value that botocore returns, but only with `wanted` fields.
 
     `texts` keeps one copy of each string of a page, because most are the same few states, types and tags.
     """

@@ -65,8 +65,9 @@ class Bucket:
         """The tokens available at `_at`, the time of the last reservation. That time can be in the future."""
 
     def take(self, count: float = 1) -> None:
-        """Wait until `count` tokens are available. Callers are served in order: each reserves its time, then waits for
-        it.
+        """Wait until `count` tokens are available.
+
+        Callers are served in order: each reserves its time, and then waits for it.
         """
         share = self._share()
         with self._lock:
@@ -109,8 +110,9 @@ class RateLimit:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Create the limits. `calls_per_second` overrides entries of CALLS_PER_SECOND. The other arguments are as in
-        `Bucket`.
+        """Create the limits.
+
+        `calls_per_second` overrides entries of CALLS_PER_SECOND. The other arguments are as in `Bucket`.
         """
         self._per_second = {**CALLS_PER_SECOND, **calls_per_second, _POINTS: points_per_second}
         self._bucket = partial(Bucket, share=share, clock=clock, sleep=sleep)

@@ -122,8 +122,9 @@ POOL: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An endpoint that replaces AWS (a simulated account), with its own keys. No configuration, proxy or profile is
-    read.
+    """An endpoint that replaces AWS (a simulated account), with its own keys.
+
+    No configuration, proxy or profile is read.
     """
 
     url: str
@@ -281,8 +282,9 @@ class AwsSession:
             return "aws"
 
     def _limit_rate(self, client: Any, service: str, region: str) -> None:
-        """Make every request of a client wait for the rate limit. It waits before the request is signed, because a
-        signature expires.
+        """Make every request of a client wait for the rate limit.
+
+        It waits before the request is signed, because a signature expires.
         """
 
         def wait(**_: Any) -> None:
@@ -347,8 +349,9 @@ class AwsSession:
 
 @cache
 def _loader(data_path: str | None) -> Loader:
-    """Return a loader of botocore's data that all sessions share. Loading EC2's model takes longer than scanning many
-    regions.
+    """Return a loader of botocore's data that all sessions share.
+
+    Loading EC2's model takes longer than scanning many regions.
     """
     return create_loader(data_path)
 

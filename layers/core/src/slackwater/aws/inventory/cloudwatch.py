@@ -27,8 +27,9 @@ DISKS: Final = ("disk_used_percent",)
 
 
 def agent_metrics(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[AgentMetric]]:
-    """Read the allowance counters of the fleet's instances. Makes no call if no instance has burstable network
-    bandwidth.
+    """Read the allowance counters of the fleet's instances.
+
+    Makes no call if no instance has burstable network bandwidth.
     """
     used = {instance.instance_type for instance in before.all(Instance)}
     if any(_bursts(before.get(InstanceType, name)) for name in used):

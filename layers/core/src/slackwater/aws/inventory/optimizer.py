@@ -67,8 +67,9 @@ def enrollment(session: AwsSession, target: Target, before: Earlier) -> Iterator
 def volume_recommendations(
     session: AwsSession, target: Target, before: Earlier
 ) -> Iterator[ReadRecord[VolumeRecommendation]]:
-    """Read one recommendation for each volume that was attached for 30 hours in a row; none if the account is not
-    enrolled.
+    """Read one recommendation for each volume that was attached for 30 hours in a row.
+
+    There are none if the account is not enrolled.
     """
     if is_any(before, OptimizerEnrollment):
         call = session.client(SERVICE, target.region).get_ebs_volume_recommendations

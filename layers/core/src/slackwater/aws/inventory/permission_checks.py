@@ -178,8 +178,9 @@ def _answer(error: Exception) -> Answer:
 
 
 def _refusal(error: Exception) -> Refusal | None:
-    """Return which policy denied the call, from the complete message: a `reason` is truncated, and the policy comes
-    last.
+    """Return what the message says about the denying policy, or None if it says nothing.
+
+    It reads the complete message: a `reason` is truncated, and the policy comes last.
     """
     message = error.response.get("Error", {}).get("Message", "") if isinstance(error, ClientError) else str(error)
     explicit, named = DENY.search(message) is not None, POLICY_TYPE.search(message)

@@ -45,8 +45,9 @@ def sound[R: Record](record: R) -> R:
 
 
 def _wrong(record: Any) -> str | None:
-    """Return the first invalid field, or None. For speed, it calls no function for a plain value: there are many
-    records.
+    """Return the first invalid field, or None.
+
+    Because there are many records, it calls no function for a plain value.
     """
     kind: Any = type(record)
     for name, types, hint, may_be_empty in _fields(kind):

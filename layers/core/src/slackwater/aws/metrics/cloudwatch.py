@@ -73,11 +73,10 @@ class CloudWatchMetrics:
         self._meter = meter
 
     def fetch(self, call: MetricCall) -> MetricAnswer:
-        """Make one call. Return a series on each query's own grid, with NaN for missing datapoints, or why there is
-        none.
+        """Make one call, and return a series for each query, or why there is none.
 
-        The client retries each call. After `concurrency` failed calls in a row, CloudWatch is not called again, so that
-        a scan without access ends.
+        Each series is on its query's own grid, with NaN for missing datapoints. The client retries each call. After
+        `concurrency` failed calls in a row, CloudWatch is not called again, so that a scan without access ends.
         """
         if self._failed_in_a_row >= self.concurrency:
             return _none(call, f"not asked, after {self.concurrency} calls in a row that failed")
@@ -199,7 +198,8 @@ def _lay(answer: _Answer, grid: array[float], period_s: int, times: Sequence[Any
     If one datapoint is wrong, the whole response is rejected.
 
     Raises:
-        BrokenAnswerError: A datapoint is not a number, has a time outside the grid, or differs from an earlier one.
+        BrokenAnswerError: A datapoint is not a number, has a time that was not requested, or differs from an earlier
+            one with the same time.
     """
     if not times:
         return
@@ -226,12 +226,14 @@ def _lay(answer: _Answer, grid: array[float], period_s: int, times: Sequence[Any
 def _lay_runs(
     values: array[float], grid: array[float], period_s: int, times: array[float], points: Sequence[float]
 ) -> bool:
-    """Copy each run without missing datapoints at once. Return False if the runs are short, or a time is not on the
-    grid.
+    """Copy each run without missing datapoints at once.
 
     If times ascend, a bisection finds the end of a run: from there on, times are later than the run's would be. The
     comparison with the grid detects times that do not ascend. In that case, `_lay` stores all datapoints again at the
     same positions.
+
+    Returns:
+        False if the runs are short, or a time is not on the grid.
     """
     place, end, given = 0, len(times), array("d", points)
     for _ in range(end // SHORT_RUN + 1):

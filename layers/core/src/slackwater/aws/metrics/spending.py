@@ -170,8 +170,9 @@ class DynamoSpending:
         return why
 
     def _count(self, count: int) -> str | None:
-        """Count metrics for the day, and in the first purse into which they fit. If none fits, return the reason and
-        count nothing.
+        """Count metrics for the day, and in the first purse into which they fit.
+
+        If they do not fit, return the reason and count nothing.
         """
         counted: tuple[str, ...] = ()
         if self._day_usd is not None:
@@ -241,11 +242,9 @@ class DynamoDays:
         self._table = table
 
     def spent_usd(self, at: datetime) -> Decimal:
-        """Return the cost in USD of the metrics of all audits of a day (UTC), including what running scans have
-        reserved.
+        """Return the cost in USD of the metrics of all audits of the day (UTC) of a time.
 
-        Args:
-            at: A time on that day.
+        It includes what running scans have reserved.
         """
         for one in self._table.read([item(pk=f"{KIND}#{day_id(at)}", sk=KIND)]).values():
             return int(one["metrics"]["N"]) * USD_PER_METRIC
@@ -258,8 +257,9 @@ def day_id(at: datetime) -> str:
 
 
 def refusal(most_usd: float, spent: int, ceiling: str = CEILING, *, kept: bool = False) -> str:
-    """Return why no more metrics are requested. The cost in USD is rounded down to a hundredth of the ceiling or to a
-    cent.
+    """Return why no more metrics are requested.
+
+    The cost in USD is rounded down to a hundredth of the ceiling or to a cent.
 
     Args:
         most_usd: The ceiling.

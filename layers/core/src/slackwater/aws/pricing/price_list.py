@@ -105,8 +105,9 @@ class PriceList:
         return table, gaps
 
     def _cache(self) -> PriceCache:
-        """Return the cache of this endpoint. A separate cache ensures that a simulated price never applies to a real
-        account.
+        """Return the cache of this endpoint.
+
+        A separate cache ensures that a simulated price never applies to a real account.
         """
         if self._cache_dir is None:
             return PriceCache(None, self._today)
@@ -151,7 +152,10 @@ class PriceList:
         return {item: answer for item in items if isinstance(answer := answers.get(item.id), Price)}, reasons
 
     def _live(self, queries: Mapping[str, PriceQuery], region: str) -> tuple[dict[str, Price | NoPrice], list[str]]:
-        """Request each item; return the responses, and why others have none. Calls no price list again that refused."""
+        """Request each item. Return the responses, and why others have none.
+
+        After a final error or `PATIENCE` failed calls, it makes no more calls in this scan.
+        """
         answers, failures = dict[str, Price | NoPrice](), list[str]()
 
         def ask(id_: str) -> None:

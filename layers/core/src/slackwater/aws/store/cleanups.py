@@ -105,8 +105,7 @@ class DynamoCleanups:
         )
 
     def _hold(self, cleanup: Cleanup) -> tuple[Put, ...]:
-        """Return the writes that acquire or keep the clean-up's locks, and release those that it still holds but no
-        longer needs.
+        """Return the writes that acquire or keep the clean-up's locks, and release those that it no longer needs.
 
         Another clean-up cannot acquire a lock between the check and the write. This clean-up can, but only with another
         revision.

@@ -44,11 +44,10 @@ class DynamoLeases:
 
     @contextmanager
     def hold(self, target: Target, holder: str) -> Iterator[Callable[[], float]]:
-        """Register this scan under a unique name, and yield a function that returns its share of the rate limit, in (0,
-        1].
+        """Register this scan under a unique name, and yield a function that returns its share of the rate limit.
 
-        It reads the table now, and again when the function is called at least 30 seconds later. It raises no error. If
-        the table cannot be read, the share is at most one half.
+        The share is in (0, 1]. It is read from the table now, and again when the function is called at least 30 seconds
+        later. It raises no error. If the table cannot be read, the share is at most one half.
         """
         client = self._session.client("dynamodb", self._session.home)
         key = _Key(f"{KIND}#{target.account}/{target.region}", holder)
@@ -78,8 +77,9 @@ class _Lease:
         self._renew_at: datetime | None = clock()
 
     def share(self) -> float:
-        """Return this scan's share of the rate limit. If a renewal is due, one thread renews; the others use the last
-        share.
+        """Return this scan's share of the rate limit.
+
+        If a renewal is due, one thread renews the lease. The others use the last share.
         """
         now = self._clock()
         with self._lock:

@@ -10,7 +10,7 @@ from slackwater.aws.store.table import INDEXES, Table, item, key_of
 from slackwater.model.listing import BadCursorError, Page
 
 MAX_READS: Final = 20
-"""The most index pages to read for one page of a list: enough to skip 20,000 filtered entries."""
+"""Maximum number of index pages to read for one page of a list: enough to skip 20,000 filtered entries."""
 
 FILTERED_READ_SIZE: Final = 1_000
 """How many entries to read at once from a list with a filter, which may exclude most of them."""

@@ -1,5 +1,4 @@
-"""The DynamoDB table: names of its keys, indexes and attributes, and reads and writes that report a failure as an
-error.
+"""The DynamoDB table: its keys, indexes and attributes, and reads and writes that report each failure as an error.
 
 Every item has its model's JSON in `document` and its format number in `format`. The other attributes serve the keys,
 indexes and conditions.
@@ -139,8 +138,9 @@ def sortable(at: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """An item to store if a condition is true. In the condition, `#name` is an attribute, and `:name` is one of the
-    values.
+    """An item to store if a condition is true.
+
+    In the condition, `#name` is an attribute, and `:name` is one of the values.
     """
 
     item: Item

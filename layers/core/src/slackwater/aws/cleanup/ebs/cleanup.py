@@ -58,8 +58,9 @@ class EbsWatcher:
 
     @remedies()
     def look(self, resource: TrackedResource) -> CurrentState | None:
-        """Return the volume as it is now; None if it does not exist. If EC2 is deleting it, its sub-resource is
-        `going`.
+        """Return the volume as it is now; None if it does not exist.
+
+        If EC2 is deleting it, its sub-resource is `going`.
 
         Raises:
             AwsError: The EC2 call failed.
@@ -117,8 +118,9 @@ class EbsWatcher:
         return {part.arn or resource.arn: frozenset({"ec2:DeleteVolume"}) for part in look.parts}
 
     def _held(self, found: Any, resource: TrackedResource) -> str | None:
-        """Return why it must not be deleted, or None. Changes of settings do not check this: they may apply to an
-        attached volume.
+        """Return why it must not be deleted, or None.
+
+        Changes of settings do not check this, because they may apply to an attached volume.
         """
         if instances := [one.get("InstanceId", "something") for one in attachments(found)]:
             return f"it is attached to {', '.join(instances)}"

@@ -72,10 +72,10 @@ class EfsWatcher:
                 return None  # it was deleted between two calls
 
     def add_tags(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
-        """Tag its access points, and then the file system itself. The file system's tags also count for its mount
-        targets.
+        """Tag its access points, and then the file system itself.
 
-        Skips access points that have the tags. So the next step continues where this one ran out of time.
+        The file system's tags also count for its mount targets. It skips access points that have the tags, so the next
+        step continues where this one ran out of time.
 
         Raises:
             BusyError: There are too many access points for one step.
@@ -134,8 +134,7 @@ class EfsWatcher:
             return None if found is None or found["LifeCycleState"] in GONE else tags_of(found.get("Tags"))
 
     def record(self, resource: TrackedResource) -> Mapping[str, Any]:
-        """Return its settings, policies, tags and access points, and its mount targets with addresses and security
-        groups.
+        """Return its settings, policies, tags and access points, and its mount targets with addresses and groups.
 
         Raises:
             AwsError: An AWS call failed, or the file system does not exist.

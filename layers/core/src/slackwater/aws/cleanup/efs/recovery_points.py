@@ -124,8 +124,7 @@ class EfsBackupTaker:
             )
 
     def copies(self, resource: TrackedResource, backup: Backup) -> Sequence[Copy]:
-        """Return the recorded job and recovery point, and every other job of the resource whose recovery point has the
-        token.
+        """Return the recorded backup, and those of the resource's other jobs whose recovery point has the token.
 
         A running job may not have a recovery point yet, so its token is unknown. If the response to `start` was also
         lost, that job is missing here. A repeated `start` with the same token returns it.
@@ -148,8 +147,9 @@ class EfsBackupTaker:
             return _flagged_incremental(client, resource.arn, mine)
 
     def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
-        """Extend the lifecycle, by which AWS Backup deletes the recovery point, and the expiry tag. Never shortens
-        them.
+        """Extend the lifecycle, by which AWS Backup deletes the recovery point, and the expiry tag.
+
+        It never shortens them.
 
         Raises:
             AwsError: AWS Backup refused it, for example because of a Vault Lock, or it is unknown whether it was done.
@@ -191,8 +191,9 @@ class EfsBackupTaker:
         )
 
     def _copy(self, client: Any, job: Mapping[str, Any]) -> Copy:
-        """Return the backup that a job makes. The recovery point has its content, and the job says whether it is
-        complete.
+        """Return the backup that a job makes.
+
+        The recovery point says what it contains, and the job says whether it is complete.
         """
         arn, state = job.get("RecoveryPointArn"), job["State"]
         point = self._point(client, arn) if arn else None
@@ -224,8 +225,9 @@ class EfsSweeper:
         self._vault = vault
 
     def copies(self, account: str, region: str) -> Iterable[Copy]:  # noqa: ARG002 -- a session is one account's
-        """Return recovery points of file systems with the tag `slackwater:backup-of`, except those that are being
-        deleted.
+        """Return recovery points of file systems with the tag `slackwater:backup-of`.
+
+        It omits those that are being deleted.
 
         Raises:
             AwsError: An AWS Backup call failed.

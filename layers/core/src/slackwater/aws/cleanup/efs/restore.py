@@ -227,14 +227,16 @@ class EfsRestorer:
 
 
 def _put_parts(hands: Hands, cleanup: Cleanup, found: Mapping[str, Any], *, new: bool) -> bool:
-    """Restore access points, settings, policy and mount targets. Return False if there was no time for all access
-    points.
+    """Restore access points, settings, policy and mount targets.
 
     Args:
         hands: Sends the requests to EFS.
         cleanup: The clean-up, with the record from before the deletion.
         found: The file system as EFS describes it.
         new: Whether AWS Backup created it.
+
+    Returns:
+        False if there was no time for all access points.
     """
     was = cleanup.recorded or {}
     points = hands.put_access_points(was["access_points"], cleanup.execution)

@@ -77,8 +77,9 @@ class FsxBackupTaker:
 
     @remedies()
     def start(self, resource: TrackedResource, backup: Backup, tags: Mapping[str, str]) -> Copy:
-        """Request a backup with these tags. For a repeated request with the same token, FSx returns the backup that it
-        began.
+        """Request a backup with these tags.
+
+        For a repeated request with the same token, FSx returns the backup that it began.
 
         Raises:
             BusyError: FSx is taking another backup of it, and takes one at a time.
@@ -112,8 +113,9 @@ class FsxBackupTaker:
 
     @remedies()
     def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
-        """Set the expiry tag to `until` if it has an earlier time. FSx does not delete user-initiated backups by
-        itself.
+        """Set the expiry tag to `until` if it has an earlier time.
+
+        FSx does not delete user-initiated backups by itself.
 
         Raises:
             AwsError: The tag is not set, or it is unknown whether it is.

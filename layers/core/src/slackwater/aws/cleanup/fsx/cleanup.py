@@ -142,9 +142,7 @@ class FsxWatcher:
         return {part.arn: needed for part in look.parts if part.arn and not part.going}
 
     def _security_groups(self, resource: TrackedResource, interfaces: Collection[str]) -> list[str]:
-        """Return the ids of its security groups. FSx does not return them, so they are read from the network
-        interfaces.
-        """
+        """Return the ids of its security groups, from its network interfaces, because FSx does not return them."""
         if not interfaces:
             return []
         client: Any = self._reading.client("ec2", resource.region)

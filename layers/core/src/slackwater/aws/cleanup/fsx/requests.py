@@ -106,9 +106,7 @@ def system_request(recorded: Mapping[str, Any], backup: str) -> dict[str, Any]:
 
 
 def tags_request(tags: Mapping[str, str], backup: str) -> list[dict[str, str]]:
-    """Return the old tags, without Slackwater's clean-up tags and AWS's own, and with the tag that marks it as
-    restored.
-    """
+    """Return the old tags and the tag RESTORED_FROM, without Slackwater's clean-up tags and AWS's own."""
     kept = {
         key: value for key, value in tags.items() if key not in {CLEANUP_TAG, ACT_AFTER} and not key.startswith("aws:")
     }

@@ -120,8 +120,9 @@ class FsxRestorer:
         return replace(restored, state="done", differences=differences)
 
     def _made(self, cleanup: Cleanup) -> Any | None:
-        """Return the file system that was already created, by its id, or by its tag if the response was lost; None if
-        none was.
+        """Return the file system that was already created, or None.
+
+        It is found by its id, or by its tag if the response was lost.
         """
         resource, before = cleanup.resource, cleanup.restored
         if before and before.state == "running" and before.id and before.id != resource.id:

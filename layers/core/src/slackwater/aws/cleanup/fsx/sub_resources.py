@@ -115,8 +115,9 @@ def file_system(session: AwsSession, region: str, id: str) -> Any | None:
 
 
 def held(parts: FsxParts) -> str | None:
-    """Return why it must not be deleted, or None. Reasons are its type, an unhealthy state, a running change or
-    replication.
+    """Return why it must not be deleted, or None.
+
+    Reasons are its type, an unhealthy state, a change in progress, or replication.
     """
     return next(_objections(parts), None)
 
