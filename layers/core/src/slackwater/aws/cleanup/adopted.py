@@ -1,4 +1,4 @@
-"""What a backup itself says of its resource, for a restore without the clean-up's record."""
+"""Reads from a backup what a restore needs to know about its resource, if the clean-up's record does not exist."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ ACTIONS: Final = frozenset(
         "fsx:DescribeBackups",
     }
 )
-"""To list backups of ours, and to read what is restored from them."""
+"""To list Slackwater's own backups, and to read what is restored from them."""
 
 GP3: Final = {"volume_type": "gp3", "iops": 3_000, "throughput_mib_s": 125}
-"""A snapshot does not name the type of its volume: gp3 at its lowest price."""
+"""A snapshot does not have the type of its volume, so the volume is restored as gp3 at its lowest price."""
 
 
 class EbsBackupLister:
-    """The BackupLister of EBS snapshots."""
+    """The `BackupLister` of EBS snapshots."""
 
     needs_place = "the zone that the volume is to be in"
 
     def __init__(self, session: AwsSession) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._listing = EbsSweeper(session, session)
 
     def copies(self, account: str, region: str) -> Iterable[Copy]:
-        """As the sweeper sees them.
+        """Return the backups, as `EbsSweeper` does.
 
         Raises:
-            AwsError: EC2 did not say.
+            AwsError: The EC2 call failed.
         """
         return self._listing.copies(account, region)
 
-    def not_restorable(self, copy: Copy) -> str | None:  # noqa: ARG002 -- the port's
-        """Nothing is against it."""
+    def not_restorable(self, copy: Copy) -> str | None:  # noqa: ARG002
+        """Return None: every snapshot can be restored."""
         return None
 
-    def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:  # noqa: ARG002 -- the port's
-        """What CreateVolume takes: size and key of the snapshot, and gp3."""
+    def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:  # noqa: ARG002
+        """Return the parameters of CreateVolume: the snapshot's size and key, and gp3."""
         return {
             **GP3,
             "availability_zone": places[0],
@@ -70,32 +70,32 @@ class EbsBackupLister:
 
 
 class EfsBackupLister:
-    """The BackupLister of EFS recovery points."""
+    """The `BackupLister` of EFS recovery points."""
 
     needs_place = None
 
     def __init__(self, session: AwsSession) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._session, self._listing = session, EfsSweeper(session, session)
 
     def copies(self, account: str, region: str) -> Iterable[Copy]:
-        """As the sweeper sees them.
+        """Return the backups, as `EfsSweeper` does.
 
         Raises:
-            AwsError: AWS Backup did not say.
+            AwsError: An AWS Backup call failed.
         """
         return self._listing.copies(account, region)
 
-    def not_restorable(self, copy: Copy) -> str | None:  # noqa: ARG002 -- the port's
-        """Nothing is against it."""
+    def not_restorable(self, copy: Copy) -> str | None:  # noqa: ARG002
+        """Return None: every recovery point can be restored."""
         return None
 
     @remedies()
-    def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:  # noqa: ARG002 -- the port's
-        """What AWS Backup says of the file system. What it does not say stays as it comes.
+    def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:  # noqa: ARG002
+        """Return what AWS Backup stores about the file system. All other settings stay at their defaults.
 
         Raises:
-            AwsError: AWS Backup did not say.
+            AwsError: The AWS Backup call failed.
         """
         client = self._session.client("backup", region)
         metadata = client.get_recovery_point_restore_metadata(BackupVaultName=copy.vault, RecoveryPointArn=copy.id)
@@ -118,32 +118,32 @@ class EfsBackupLister:
 
 
 class FsxBackupLister:
-    """The BackupLister of FSx backups."""
+    """The `BackupLister` of FSx backups."""
 
     needs_place = "the subnets that the file system is to be in, the preferred one first"
 
     def __init__(self, session: AwsSession) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._session, self._listing = session, FsxSweeper(session, session)
 
     def copies(self, account: str, region: str) -> Iterable[Copy]:
-        """As the sweeper sees them.
+        """Return the backups, as `FsxSweeper` does.
 
         Raises:
-            AwsError: FSx did not say.
+            AwsError: The FSx call failed.
         """
         return self._listing.copies(account, region)
 
     def not_restorable(self, copy: Copy) -> str | None:
-        """Slackwater restores whole file systems; ONTAP's backups are of volumes."""
+        """Return a reason for ONTAP, whose backups are of volumes: Slackwater restores only whole file systems."""
         return "Slackwater does not restore FSx for ONTAP" if copy.of.startswith("fsvol-") else None
 
     @remedies()
     def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:
-        """What FSx keeps of the file system with its backup.
+        """Return what FSx stores about the file system with its backup.
 
         Raises:
-            AwsError: FSx did not say, or it is of a type that Slackwater does not restore.
+            AwsError: The FSx call failed, or Slackwater does not restore file systems of this type.
         """
         found: Any = self._session.client("fsx", region).describe_backups(BackupIds=[copy.id or ""])["Backups"][0]
         system = found["FileSystem"]

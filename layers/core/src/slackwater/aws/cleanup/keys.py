@@ -1,4 +1,4 @@
-"""KMS keys, as far as a backup depends on them."""
+"""Checks whether the KMS keys of backups can be used."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 ACTIONS: Final = frozenset({"kms:DescribeKey"})
 
 ENABLED: Final = "Enabled"
-"""The one state in which a key decrypts (AWS KMS Developer Guide, "Key states of AWS KMS keys")."""
+"""The only state in which a key decrypts (AWS KMS Developer Guide, "Key states of AWS KMS keys")."""
 
 
 class KmsKeys:
-    """The Keys of KMS."""
+    """The `Keys` port, for KMS."""
 
     def __init__(self, session: AwsSession) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._session = session
 
     def unusable(self, key: str, region: str, until: datetime) -> str | None:
-        """Why nobody can be sure that what this key encrypts can be read until then; None where it can.
+        """Return why data that this key encrypts may not be readable until then; None if it is.
 
-        A key that may not be looked at, as one of another account, is not known to be usable.
+        A key that Slackwater may not describe, such as one of another account, counts as unusable.
 
         Raises:
-            AwsError: KMS did not say, and may a moment later.
+            AwsError: The KMS call failed, and a later call may succeed.
         """
         if not key:
             return "AWS does not name its key"

@@ -1,7 +1,8 @@
-"""What a role of ours may do, as IAM's own policy simulator says: asked before the first part of anything is deleted.
+"""Checks a role's permissions with IAM's policy simulator, before the first sub-resource is deleted.
 
-It weighs the role's policies, its boundary, and the organisation's, not those of a resource (Amazon IAM API Reference,
-"SimulatePrincipalPolicy"): an EFS file system's own policy may still refuse.
+The simulator evaluates the role's policies, its permissions boundary and the organization's policies, but not the
+policies of resources (Amazon IAM API Reference, "SimulatePrincipalPolicy"). The policy of an EFS file system can still
+deny the deletion.
 """
 
 from __future__ import annotations
@@ -21,30 +22,28 @@ ACTIONS: Final = frozenset({"iam:SimulatePrincipalPolicy"})
 
 ALLOWED: Final = "allowed"
 A_CALL: Final = 50
-"""Resources in one call. AWS names no limit of their number; an answer has one result for each."""
+"""Resources per call. AWS documents no limit. A response has one result for each."""
 TAG_KEY: Final = "aws:ResourceTag/"
 NETWORK_INTERFACE: Final = ":network-interface/"
 VIA_SERVICE: Final = {"ContextKeyName": "aws:ViaAWSService", "ContextKeyType": "boolean", "ContextKeyValues": ["true"]}
-"""A mount target's network interface is deleted by EFS, with the caller's permissions: the role may delete none by
-itself.
-"""
+"""EFS deletes a mount target's network interface with the caller's permissions. The role cannot delete one directly."""
 
 
 class SimulatedPermissions:
-    """The Permissions of a role."""
+    """The `Permissions` port, for one role."""
 
     def __init__(self, session: AwsSession, role_arn: str) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._session, self._role_arn = session, role_arn
 
     @remedies()
     def denied(self, actions: Mapping[str, Collection[str]], tags: Mapping[str, str]) -> Sequence[str]:
-        """`ec2:DeleteVolume on arn:…` of each action that would be denied on a resource with these tags.
+        """Return `ec2:DeleteVolume on arn:…` for each action that IAM would deny on a resource with these tags.
 
-        Resources for which the same is asked share a call, as many as `A_CALL`.
+        Resources with the same actions share a call, up to `A_CALL` of them.
 
         Raises:
-            AwsError: IAM did not say, or not of all of them.
+            AwsError: IAM did not answer, or not for all resources.
         """
         alike: dict[tuple[tuple[str, ...], bool], list[str]] = {}
         for arn, wanted in actions.items():
@@ -72,7 +71,7 @@ class SimulatedPermissions:
                 decisions[one["EvalActionName"], arns[0]] = one["EvalDecision"]
             for each in (
                 one["ResourceSpecificResults"] if len(arns) > 1 else ()
-            ):  # what is said of all is no more than a sum
+            ):  # the decision for all is only a summary
                 decisions[one["EvalActionName"], each["EvalResourceName"]] = each["EvalResourceDecision"]
         asked = [(action, arn) for arn in arns for action in actions]
         if unsaid := [f"{action} is allowed on {arn}" for action, arn in asked if (action, arn) not in decisions]:
@@ -81,7 +80,10 @@ class SimulatedPermissions:
 
 
 def _context(arn: str, tags: Mapping[str, str]) -> list[dict[str, Any]]:
-    """What is true of a call for a resource. A network interface carries no tag of ours, and AWS itself asks for it."""
+    """Return the condition keys of a call.
+
+    A network interface does not have Slackwater's tags, and AWS itself makes the call.
+    """
     if NETWORK_INTERFACE in arn:
         return [VIA_SERVICE]
     return [

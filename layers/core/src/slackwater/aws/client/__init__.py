@@ -1,1 +1,1 @@
-"""Sessions, clients, errors, pages and the rate limit."""
+"""AWS sessions and clients, error translation, paging and rate limits."""

@@ -1,32 +1,32 @@
-"""Until when AWS is asked, where somebody waits and what is packaged can stand in."""
+"""A time limit for AWS calls while a user waits, where packaged data can replace the response."""
 
 from time import monotonic
 from typing import Final
 
 ASKING_S: Final = 10
-"""With a call of 13 seconds on its way when it ends, an answer still comes before API Gateway hangs up, after 30."""
+"""Seconds. API Gateway closes the connection after 30 s. A call that starts just before the limit takes up to 13 s."""
 
 
 class TookTooLongError(Exception):
-    """There is no time left to ask."""
+    """The time limit for AWS calls has passed."""
 
     def __init__(self) -> None:
-        """Takes nothing."""
+        """Set the message."""
         super().__init__("AWS took too long")
 
 
 class Deadline:
-    """So many seconds from now. Nothing new is asked after it; what is on its way is waited for."""
+    """A number of seconds from now. No call starts after it; calls that have started are not interrupted."""
 
     def __init__(self, seconds: float = ASKING_S) -> None:
-        """Starts at once."""
+        """Start the time."""
         self._end = monotonic() + seconds
 
     def check(self) -> None:
-        """Go on.
+        """Raise an error if no time is left.
 
         Raises:
-            TookTooLongError: there is no time left.
+            TookTooLongError: No time is left.
         """
         if monotonic() > self._end:
             raise TookTooLongError

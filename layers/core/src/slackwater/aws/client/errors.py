@@ -1,4 +1,4 @@
-"""What can go wrong between here and AWS, in words that say what to do about it."""
+"""Translates botocore's errors to errors whose messages say what to do."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -46,16 +46,16 @@ THROTTLED: Final = frozenset(
         "TooManyRequestsException",
     }
 )
-"""By these a service says that it was asked too fast."""
+"""Error codes with which a service rejects a call because the rate is too high."""
 
 
 def code_of(error: boto.ClientError) -> str:
-    """AWS's name of an error."""
+    """Return AWS's error code, or an empty string."""
     return error.response.get("Error", {}).get("Code", "")
 
 
 def reason(error: BaseException) -> str:
-    """Return one line for a gap: the error's code and message, without request ids."""
+    """Return one line for an access error: the error's code and message, without request ids."""
     if isinstance(error, boto.ClientError):
         details = error.response.get("Error", {})
         return reason_line(details.get("Code", "Unknown"), details.get("Message", ""))
@@ -63,7 +63,7 @@ def reason(error: BaseException) -> str:
 
 
 def is_final(error: BaseException) -> bool:
-    """True where asking again cannot help: not allowed, not known, or nothing there."""
+    """Return whether a retry cannot help: access denied, invalid or missing credentials, or no connection."""
     if isinstance(error, boto.ClientError):
         return error.response.get("Error", {}).get("Code", "") in DENIED | EXPIRED | NOT_KNOWN
     return isinstance(
@@ -72,7 +72,7 @@ def is_final(error: BaseException) -> bool:
 
 
 def may_pass(error: BaseException) -> bool:
-    """True where the same call may work a moment later: throttled, out of reach, or AWS's own fault."""
+    """Return whether the same call may succeed later: throttled, no connection, or an error on AWS's side."""
     if isinstance(error, AwsError):
         return error.transient
     if isinstance(error, boto.ClientError):
@@ -83,7 +83,7 @@ def may_pass(error: BaseException) -> bool:
 
 @contextmanager
 def remedies() -> Iterator[None]:
-    """Raise what botocore raises as an AwsError that says what to do. Other errors pass unchanged."""
+    """Raise botocore's errors as an AwsError that says what to do. Other errors pass unchanged."""
     try:
         yield
     except (boto.BotoCoreError, boto.ClientError, ResponseParserError, KeyError, ValueError) as error:
@@ -91,14 +91,14 @@ def remedies() -> Iterator[None]:
 
 
 def translated(error: Exception) -> AwsError:
-    """Return the AwsError that says what to do about an error of botocore."""
+    """Return the AwsError for an error of botocore. Its message says what to do."""
     found = _translated(error)
     found.transient = may_pass(error)
     return found
 
 
 def as_aws_error(error: Exception) -> Exception:
-    """Return the AwsError of an error that an adapter let pass untranslated; any other error as it is."""
+    """Return the AwsError for a botocore error that an adapter did not translate. Return any other error unchanged."""
     return translated(error) if isinstance(error, boto.BotoCoreError | boto.ClientError) else error
 
 
@@ -144,7 +144,7 @@ REMEDIES: Final[Sequence[tuple[ErrorTypes, type[AwsError], str]]] = (
         "{why}: name a region with --region or AWS_REGION",
     ),
     (
-        (ValueError,),  # botocore refuses a setting with it
+        (ValueError,),  # botocore raises it for an invalid setting
         AwsError,
         "An AWS setting cannot be used ({error}): check AWS_ENDPOINT_URL and the other AWS_ variables",
     ),
@@ -154,7 +154,7 @@ REMEDIES: Final[Sequence[tuple[ErrorTypes, type[AwsError], str]]] = (
         "What answers does not speak as AWS does ({why}): check AWS_ENDPOINT_URL and the proxy",
     ),
 )
-"""By type of botocore's error: the error to raise, and its message. The first type that matches counts."""
+"""For each type of botocore error, the error to raise and its message. The first matching type applies."""
 
 
 def _translated(error: Exception) -> AwsError:

@@ -1,4 +1,4 @@
-"""Who asks."""
+"""The identity of the caller."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ ACTIONS: Final = frozenset({"sts:GetCallerIdentity"})
 
 
 def identity(session: AwsSession) -> Identity:
-    """Who the session's credentials are. One STS call.
+    """Return the identity of the session's credentials. Makes one STS call.
 
     Raises:
-        AwsError: no credentials, expired or refused ones, a role that may not be assumed, or nothing that answers.
+        AwsError: Credentials are missing, expired or rejected, the role cannot be assumed, or the endpoint does not
+            respond.
     """
     with remedies():
         answer = session.client("sts", session.home).get_caller_identity()

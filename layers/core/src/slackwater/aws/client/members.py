@@ -1,4 +1,4 @@
-"""Entering the accounts of an organization: one read-only role in each, as template-member.yaml makes it."""
+"""Sessions for the member accounts of an organization. Each has a read-only role from template-member.yaml."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
 
 KEPT: Final = 32
-"""Sessions that are kept: more than are in use at once. One with an EC2 client takes 1.4 MiB."""
+"""Number of sessions to keep: more than are in use at the same time. A session with an EC2 client takes 1.4 MiB."""
 
 
 class Members:
-    """Sessions of accounts, for one audit or scan: all are counted by the meter of the session they begin from.
+    """Sessions of the accounts of one audit or scan. The meter of the original session counts all their calls.
 
     Thread-safe.
     """
@@ -27,17 +27,17 @@ class Members:
     def __init__(
         self, own: AwsSession, own_account: str, partition: str, role_name: str | None, external_id: str | None
     ) -> None:
-        """`own` is used for its own account as it is. Without a role's name no other can be entered."""
+        """Use `own` without a role for its own account. Without `role_name`, no other account can be accessed."""
         self._own, self._own_account, self._partition = own, own_account, partition
         self._role_name, self._external_id = role_name, external_id
         self._lock = threading.Lock()
         self._entered: OrderedDict[str, Future[AwsSession]] = OrderedDict()
 
     def session(self, account: str) -> AwsSession:
-        """The session of an account, whose role is assumed now, unless it is kept.
+        """Return the session of an account. Assumes the account's role unless the session is cached.
 
         Raises:
-            AwsError: the account cannot be entered; the message names it and the role, and says what to do.
+            AwsError: The role cannot be assumed. The message names the account and the role, and says what to do.
         """
         if account == self._own_account:
             return self._own
@@ -50,17 +50,17 @@ class Members:
         if mine:
             try:
                 entered.set_result(self._enter(account))
-            except BaseException as error:  # noqa: BLE001 -- `result` raises it, for all who wait; the next one tries again
+            except BaseException as error:  # noqa: BLE001 -- `result` raises it in all threads; the next call retries
                 with self._lock:
                     self._entered.pop(account, None)
                 entered.set_exception(error)
         return entered.result()
 
     def regions(self, account: str) -> list[str]:
-        """The regions that an account has enabled, sorted.
+        """Return the regions that an account has enabled, sorted.
 
         Raises:
-            AwsError: as `session`, or they cannot be asked.
+            AwsError: As in `session`, or the regions cannot be listed.
         """
         session = self.session(account)
         try:

@@ -1,4 +1,4 @@
-"""Counts what a scan asks of AWS."""
+"""Counts the AWS calls of a scan."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class CallMeter:
-    """Counts HTTP requests by `service:Operation` (IAM's names), metrics asked for and points received. Thread-safe."""
+    """Counts HTTP requests, requested metrics and received datapoints. Thread-safe.
+
+    Requests are counted by `service:Operation`, with IAM's names.
+    """
 
     def __init__(self) -> None:
         """Start at zero."""
@@ -28,31 +31,31 @@ class CallMeter:
         session.register("before-send", self._before_send)
 
     def count_call(self, service: str, operation: str) -> None:
-        """One HTTP request; `service` is IAM's prefix."""
+        """Count one HTTP request. `service` is IAM's prefix."""
         with self._lock:
             self._calls[f"{service}:{operation}"] += 1
 
     def count_metrics(self, count: int) -> None:
-        """Metrics that GetMetricData was asked for."""
+        """Count metrics that were requested with GetMetricData."""
         with self._lock:
             self._metrics += count
 
     def count_datapoints(self, count: int) -> None:
-        """Points that an answer held."""
+        """Count datapoints that a response has."""
         with self._lock:
             self._datapoints += count
 
     def api_calls(self) -> Mapping[str, int]:
-        """HTTP requests so far."""
+        """Return the number of HTTP requests so far, by `service:Operation`."""
         with self._lock:
             return dict(self._calls)
 
     def metrics_requested(self) -> int:
-        """Metrics asked for so far."""
+        """Return the number of metrics requested so far."""
         return self._metrics
 
     def datapoints(self) -> int:
-        """Points received so far."""
+        """Return the number of datapoints received so far."""
         return self._datapoints
 
     def _before_send(self, **event: Any) -> None:

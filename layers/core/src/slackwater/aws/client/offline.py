@@ -1,6 +1,4 @@
-"""What AWS configuration and botocore's data say, read without botocore: its import takes longer than an offline
-estimate.
-"""
+"""Reads AWS configuration and botocore's data without botocore, whose import is slower than an offline estimate."""
 
 import gzip
 import json
@@ -11,11 +9,11 @@ from pathlib import Path
 from typing import Final
 
 FALLBACK_REGION: Final = "us-east-1"
-"""Where requests go that are not about a region, if none is configured."""
+"""The region for requests that do not concern a region, if none is configured."""
 
 
 def packaged_regions() -> list[str]:
-    """Regions that this version of botocore knows for EC2, of all partitions, sorted."""
+    """Return the regions of all partitions that this version of botocore has for EC2, sorted."""
     spec = find_spec("botocore")
     if spec is None or spec.origin is None:
         raise RuntimeError("botocore is not installed")
@@ -30,9 +28,9 @@ def packaged_regions() -> list[str]:
 
 
 def configured_region() -> str | None:
-    """The region of the environment, or of the profile that the environment names; None if there is none.
+    """Return the region of the environment, or of the profile that the environment names; None if there is none.
 
-    A file that cannot be read names no region.
+    A file that cannot be read is ignored.
     """
     if region := os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"):
         return region

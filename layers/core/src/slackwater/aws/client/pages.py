@@ -1,4 +1,4 @@
-"""Reads an API page by page, and trusts no page that is not whole."""
+"""Reads the pages of a list operation, and rejects incomplete or repeated pages."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
@@ -6,15 +6,15 @@ from typing import Any, Final, Literal, NamedTuple
 from slackwater.ports.errors import AwsError, BrokenAnswerError
 
 MAX_EMPTY: Final = 100
-"""Empty pages in a row after which a list has no end; AWS gives a few where it searches, or filters."""
+"""Empty pages in a row after which a list counts as endless. AWS returns a few in searches and with filters."""
 
 
 type PageNews = Literal["new", "nothing", "repeated"]
-"""What a page says that others did not; `nothing` is fine for a while."""
+"""Whether a page has new items. `nothing` is allowed for up to MAX_EMPTY pages in a row."""
 
 
 class TokenNames(NamedTuple):
-    """What a service calls the token of the next page: in its answer, and in the next request."""
+    """The names of the next-page token in a service's response and in the next request."""
 
     answer: str
     request: str
@@ -22,11 +22,11 @@ class TokenNames(NamedTuple):
 
 NEXT_TOKEN: Final = TokenNames("NextToken", "NextToken")
 MARKER: Final = TokenNames("NextMarker", "Marker")
-"""EFS's names."""
+"""The names that EFS uses."""
 
 
 class TooManyPagesError(AwsError):
-    """A list that is longer than it is worth reading."""
+    """A list has more pages than the caller allows."""
 
 
 def pages(
@@ -38,17 +38,18 @@ def pages(
     watch: Callable[[Sequence[Any]], PageNews] | None = None,
     **parameters: Any,
 ) -> Iterator[Any]:
-    """Every item under `key`, over all pages.
+    """Yield every item under `key` of all pages.
 
-    `watch` says what is new on a page that has items. Without one, two pages with the same look are the same page.
+    `watch` reports whether a page that has items is new. By default, two pages with the same length, first item and
+    last item count as the same page.
 
-    An empty page at the end is asked for once more: EC2 ends so where the last page before it was full, and a page that
-    got lost looks the same. What a service leaves out each time, nobody can see from here.
+    An empty last page is requested a second time. EC2 returns one if the page before it was full, and a lost page looks
+    the same. Items that a service omits every time cannot be detected here.
 
     Raises:
-        BrokenAnswerError: a page lacks its list (botocore reads a truncated body so), or comes again; a token does, or
-            there are only empty pages any more.
-        TooManyPagesError: there are more than `max_pages`; those were read.
+        BrokenAnswerError: A page has no list (botocore parses a truncated body so), a page or token is repeated, or
+            MAX_EMPTY pages in a row are empty.
+        TooManyPagesError: There are more than `max_pages`. The items of those pages were yielded.
     """
     seen, empty = set[str](), 0
     watch = watch or _Looks()
@@ -81,7 +82,7 @@ def pages(
 
 
 class _Looks:
-    """Tells a page that came before by its look."""
+    """Recognizes repeated pages by a hash of each page."""
 
     def __init__(self) -> None:
         self._seen = set[int]()
@@ -95,5 +96,5 @@ class _Looks:
 
 
 def _look(items: Sequence[Any]) -> int:
-    """What two pages have in common only if they are the same one: how many items, the first and the last."""
+    """Return a hash of the number of items, the first item and the last item. Different pages have different hashes."""
     return hash((len(items), repr(items[0]), repr(items[-1])))

@@ -1,4 +1,4 @@
-"""Asks for one thing at a time what AWS tells of only one thing at a time, several at once."""
+"""Makes several calls in parallel, where AWS describes only one resource per call."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -6,13 +6,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
 AT_ONCE: Final = 8
-"""Fewer than a client has connections (`session.POOL`)."""
+"""Maximum parallel calls: fewer than the connections of a client (`session.POOL`)."""
 
 
 def parallel_map[T, R](ask: Callable[[T], R], things: Iterable[T], at_once: int = AT_ONCE) -> Iterator[R]:
-    """What `ask` gives for each, in their order; no more than `at_once` are on their way, or wait to be taken.
+    """Yield the result of `ask` for each thing, in order. At most `at_once` calls are running or have results waiting.
 
-    The first error is raised in its turn; what was on its way then is waited for, and nothing more is asked.
+    The first error is raised at its position. Calls that are running then are awaited, and no further call starts.
     """
     with ThreadPoolExecutor(at_once) as pool:
         asked = deque[Future[R]]()

@@ -1,10 +1,11 @@
-"""Response parsers that read the big answers for what we use of them, and leave the rest, and every error, to botocore.
+"""Response parsers that read only the fields that Slackwater uses from large responses.
 
-Botocore builds all of an answer: an instance is some 150 XML elements, of which the inventory reads ten, and a fleet's
-metrics are millions of time stamps. The factory is registered on our own session only.
+Botocore parses all other responses, and errors. It parses a response completely: an instance is some 150 XML elements,
+of which the inventory uses ten, and a fleet's metrics have millions of timestamps. The factory is registered on
+Slackwater's own session only.
 
-A value that is not of its type fails where it is read, not where it is parsed: so it costs its own record, and not its
-page.
+A value of the wrong type raises an error when it is used, not when it is parsed. So only its own record is lost, and
+not its page.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ if TYPE_CHECKING:
     from botocore.model import ListShape, Shape, StructureShape
 
 type Wanted = Mapping[str, Wanted]
-"""Members of a shape to read, and what of each; nothing below means all of a scalar."""
+"""Members of a shape to read, and recursively which of their members. An empty mapping means a scalar."""
 
 type Reader = Callable[[Element], Any]
 
 UNREADABLE: Final = (ValueError, TypeError, AttributeError, KeyError, OverflowError)
-"""What botocore's parsers raise where a value is not of its type."""
+"""What botocore's parsers raise for a value of the wrong type."""
 
 POINTS: Final = ("Timestamps", "Values")
 TIMES: Final = b'"Timestamps":['
 
 ONE_AT_A_TIME: Final = threading.Lock()
-"""Several threads that take a JSON document apart are no faster than one, and hold several documents in pieces."""
+"""Parsing JSON in several threads is no faster than in one, and needs memory for several documents."""
 
 
 def _all(*names: str, **nested: Wanted) -> Wanted:
@@ -81,14 +82,14 @@ WANTED: Final[Mapping[str, Wanted]] = {
         ),
     ),
 }
-"""What the inventory and the clean-up read, by output shape.
+"""The fields that the inventory and clean-ups read, by output shape.
 
-A field that is not here is not there: add it here first.
+The parser drops every other field, so add a field here before you read it.
 """
 
 
 def timestamp(value: str | float) -> datetime:
-    """A time in any form that AWS writes, in UTC, and fast for the usual two (epoch seconds and ISO 8601)."""
+    """Return a time in UTC from any format that AWS uses. The two most common, epoch seconds and ISO 8601, are fast."""
     if not isinstance(value, str):
         return datetime.fromtimestamp(value, UTC)
     try:
@@ -99,10 +100,10 @@ def timestamp(value: str | float) -> datetime:
 
 
 class Incomplete(dict[str, Any]):
-    """A structure of which some members are not of their type: whoever reads one of those is told."""
+    """A structure with members of the wrong type. Reading such a member raises BrokenAnswerError."""
 
     def __init__(self, members: Mapping[str, Any], unreadable: Mapping[str, str]) -> None:
-        """`unreadable` has the text of each such member."""
+        """`unreadable` has the text of each member of the wrong type."""
         super().__init__(members)
         self._unreadable = unreadable
 
@@ -115,16 +116,16 @@ class Incomplete(dict[str, Any]):
         return super().__contains__(name) or name in self._unreadable
 
     def get(self, name: str, default: Any = None) -> Any:
-        """As of any mapping, but for a member that is not of its type.
+        """Return a member, or the default.
 
         Raises:
-            BrokenAnswerError: it is not.
+            BrokenAnswerError: The member has the wrong type.
         """
         return self[name] if name in self else default  # noqa: SIM401 -- this is what get does here
 
 
 class LenientJson:
-    """Botocore's parser of a JSON protocol, but a member that is not of its type costs itself alone."""
+    """Makes botocore's JSON parsers reject only a member of the wrong type, not the whole response."""
 
     def _handle_structure(self, shape: Any, value: Any) -> Any:
         try:
@@ -138,14 +139,14 @@ class LenientJson:
 
 
 class LenientXml:
-    """The same of EC2's protocol."""
+    """Does the same for the parser of EC2's protocol."""
 
     def _handle_structure(self, shape: Any, node: Any) -> Any:
         try:
             return super()._handle_structure(shape, node)  # type: ignore[misc]
         except UNREADABLE:
             parser: Any = self
-            nodes = parser._build_name_to_xml_node(node)  # noqa: SLF001 -- botocore has no other way to read one member
+            nodes = parser._build_name_to_xml_node(node)  # noqa: SLF001 -- botocore has no public method
             key_of = parser._member_key_name  # noqa: SLF001
             named = ((name, member, key_of(member, name)) for name, member in shape.members.items())
             return _incomplete_of(self, ((name, member, nodes[key]) for name, member, key in named if key in nodes))
@@ -162,19 +163,19 @@ def _incomplete_of(parser: Any, raw: Iterable[tuple[str, Any, Any]]) -> Incomple
 
 
 class LeanRestJsonParser(LenientJson, RestJSONParser):
-    """EFS's parser, which reads the members that are of their type."""
+    """EFS's parser, which rejects only members of the wrong type."""
 
 
 class LeanEc2Parser(LenientXml, EC2QueryParser):
-    """EC2's parser, but for the shapes in WANTED it walks only what is wanted."""
+    """EC2's parser. For the shapes in WANTED it reads only the listed fields."""
 
     def parse(self, response: Any, shape: Any) -> Any:
-        """The answer as botocore gives it, without what is not wanted."""
+        """Return the response as botocore does, but only with the fields in WANTED."""
         wanted = WANTED.get(shape.name) if shape is not None else None
         if wanted is None or response["status_code"] != HTTPStatus.OK:
             return super().parse(response, shape)
         try:
-            root = fromstring(response["body"])  # noqa: S314 -- as botocore does: what TLS says is EC2
+            root = fromstring(response["body"])  # noqa: S314 -- as botocore does: TLS authenticates EC2
         except ParseError as error:
             raise ResponseParserError(f"The answer is not XML: {error}") from error
         namespace, brace, _ = root.tag.rpartition("}")
@@ -183,14 +184,14 @@ class LeanEc2Parser(LenientXml, EC2QueryParser):
 
 
 class LeanJsonParser(LenientJson, JSONParser):
-    """The JSON parser, but GetMetricData's points stay the numbers they are: time stamps in epoch seconds."""
+    """The JSON parser. It keeps GetMetricData's points as numbers, with timestamps in epoch seconds."""
 
     def parse(self, response: Any, shape: Any) -> Any:
-        """The answer as botocore gives it, but for those time stamps."""
+        """Return the response as botocore does, but with GetMetricData's timestamps as numbers."""
         if shape is None or shape.name != "GetMetricDataOutput" or response["status_code"] != HTTPStatus.OK:
             return super().parse(response, shape)
         body = response["body"]
-        # An array would take them for numbers. Looking for them at every point costs as much as reading the points.
+        # An array would store booleans as numbers. Checking each point for them costs as much as parsing the points.
         try:
             with ONE_AT_A_TIME:
                 if b"true" in body or b"false" in body:
@@ -206,10 +207,10 @@ class LeanJsonParser(LenientJson, JSONParser):
 
 
 def _without_times(body: bytes) -> tuple[bytes, dict[str, array[float]]]:
-    """The body with a name in the place of each run of time stamps, and the runs: metrics of one period repeat each
-    other's.
+    """Return the body with each list of timestamps replaced by a name, and the lists by name.
 
-    Half of all numbers are not read twice so. A run that is written otherwise than CloudWatch does stays where it is.
+    Metrics of the same period often have the same timestamps, so a list is parsed only once. That saves half of all
+    numbers. A list that is not written as CloudWatch writes it stays where it is.
     """
     kept, runs = list[bytes](), dict[str, array[float]]()
     at, run, name = 0, b"", ""
@@ -226,7 +227,7 @@ def _without_times(body: bytes) -> tuple[bytes, dict[str, array[float]]]:
 
 
 def _packed(item: dict[str, Any], runs: Mapping[str, array[float]] = MappingProxyType({})) -> dict[str, Any]:
-    """A metric's points as arrays, 8 bytes each: as objects they would take ten times that until they are laid out."""
+    """Return a metric with its points as arrays of 8 bytes per point. Objects would take ten times as much."""
     times = item.get("Timestamps")
     if isinstance(times, str):
         item["Timestamps"] = runs.get(times, times)
@@ -237,35 +238,35 @@ def _packed(item: dict[str, Any], runs: Mapping[str, array[float]] = MappingProx
 
 
 def _packed_numbers(item: dict[str, Any]) -> dict[str, Any]:
-    """The same, where there may be points that are true or false."""
+    """Do the same as `_packed`, for a body that may contain booleans as points."""
     if any(isinstance(point, bool) for name in POINTS for point in item.get(name) or ()):
         raise ValueError("a point is not a number")
     return _packed(item)
 
 
 def _no_number(name: str) -> float:
-    """JSON has no NaN and no infinity, but Python reads them."""
+    """Reject NaN and infinity: Python's JSON parser accepts them, but JSON does not have them."""
     raise ValueError(f"{name} is not a number")
 
 
 class LeanParserFactory(ResponseParserFactory):
-    """Makes these parsers where botocore makes its own."""
+    """Creates these parsers in place of botocore's own."""
 
     def __init__(self) -> None:
-        """With the fast reading of time stamps for all services."""
+        """Use the fast timestamp parser for all services."""
         super().__init__()
         self.set_parser_defaults(timestamp_parser=timestamp)
 
     def create_parser(self, protocol_name: str) -> Any:
-        """The parser for a protocol, as botocore names it."""
+        """Return the parser for a protocol, by botocore's name."""
         lean = {"ec2": LeanEc2Parser, "json": LeanJsonParser, "rest-json": LeanRestJsonParser}.get(protocol_name)
         return lean(timestamp_parser=timestamp) if lean else super().create_parser(protocol_name)
 
 
 def _reader(shape: Shape, wanted: Wanted, namespace: str, texts: dict[str, str]) -> Reader:
-    """What turns an XML element into the value that botocore's parser would give, cut to what is wanted.
+    """Return a function that converts an XML element to the value that botocore returns, but only with `wanted` fields.
 
-    `texts` keeps one copy of each string of a page: most are the same few states, types and tags.
+    `texts` keeps one copy of each string of a page, because most are the same few states, types and tags.
     """
     if shape.type_name == "structure":
         members = cast("StructureShape", shape).members
@@ -293,7 +294,7 @@ def _reader(shape: Shape, wanted: Wanted, namespace: str, texts: dict[str, str])
 
 
 def _incomplete(element: Element, fields: Mapping[str, tuple[str, Reader]]) -> Incomplete:
-    """A structure, member by member: some are not of their type."""
+    """Read a structure member by member, because some have the wrong type."""
     members, unreadable = dict[str, Any](), dict[str, str]()
     for child in element:
         if (field := fields.get(child.tag)) is not None:

@@ -1,4 +1,4 @@
-"""How fast AWS is asked: below its own limits, which the account's other programs share."""
+"""Limits the rate of AWS calls below AWS's own quotas, which the account's other programs share."""
 
 import threading
 import time
@@ -9,29 +9,33 @@ from typing import Final
 from slackwater.model.services import CALLS_PER_SECOND
 
 POINTS_PER_SECOND: Final = 300_000
-"""Three quarters of what GetMetricData may be asked for in one account and Region: 396,000 points a second, counted by
-window and period, whether there are any or not (CloudWatch service quotas, for windows that begin more than three hours
-ago). A large scan reaches it; whoever else does makes it give way, by being throttled."""
+"""Three quarters of GetMetricData's quota in one account and Region: 396,000 datapoints per second. CloudWatch counts
+the datapoints that the window and period can have, whether they exist or not (CloudWatch service quotas, for windows
+that begin more than three hours ago). A large scan reaches this rate. If another program uses the quota too, AWS
+throttles Slackwater, and it slows down.
+"""
 
 BURST_S: Final = 1
-"""What a second allows may go at once."""
+"""Seconds. The calls of this much time can be sent at once."""
 
 IN_FLIGHT_S: Final = 1
-"""Throttled again within this time, it is calls that were on their way already: they say nothing new."""
+"""Seconds after a throttled call in which further throttled calls are ignored. They were sent before the rate was
+lowered.
+"""
 
 RECOVERS_S: Final = 60
-"""From nothing to the full rate."""
+"""Seconds to recover from zero to the full rate."""
 
 LEAST: Final = 1 / 16
-"""Of the rate, however often it was halved: a scan must end."""
+"""Lower bound of the rate, as a fraction of the full rate. A scan must end, however often the rate was halved."""
 
 _POINTS: Final = "points of cloudwatch"
 
 
 class Bucket:
-    """Lets `per_second` through, each second's worth at once at most. Thread-safe.
+    """A token bucket that lets `per_second` calls through, and at most one second's worth at once. Thread-safe.
 
-    Throttled, it goes on at half its rate, and gets faster bit by bit until it is back at the full one.
+    After a throttled call it continues at half the rate, and returns to the full rate gradually.
     """
 
     def __init__(
@@ -42,8 +46,13 @@ class Bucket:
         clock: Callable[[], float],
         sleep: Callable[[float], None],
     ) -> None:
-        """`share` is the part of the rate that is ours, from 0 to 1; `clock` tells seconds, and `sleep` waits
-        for some.
+        """Start with a full bucket.
+
+        Args:
+            per_second: The full rate.
+            share: Returns this process's share of the rate, in (0, 1].
+            clock: Returns seconds.
+            sleep: Waits for a number of seconds.
         """
         self._full = per_second
         self._share = share
@@ -53,10 +62,13 @@ class Bucket:
         self._low = per_second
         self._at = self._lowered_at = clock()
         self._tokens: float | None = None
-        """What may go at once, as of `_at`: the last turn that was given, which may be still to come."""
+        """The tokens available at `_at`, the time of the last reservation. That time can be in the future."""
 
     def take(self, count: float = 1) -> None:
-        """Wait until so many may go. Who comes first goes first: each is given its turn, and then waits for it."""
+        """Wait until `count` tokens are available.
+
+        Callers are served in order: each reserves its time, and then waits for it.
+        """
         share = self._share()
         with self._lock:
             now = self._clock()
@@ -84,7 +96,7 @@ class Bucket:
 
 
 class RateLimit:
-    """The buckets of one account: one for each service in each Region, and one for the points of metrics.
+    """The token buckets of one account: one per service and Region, and one per Region for metric datapoints.
 
     Thread-safe.
     """
@@ -98,25 +110,28 @@ class RateLimit:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """`calls_per_second` replaces some of CALLS_PER_SECOND; the others are as in `Bucket`."""
+        """Create the limits.
+
+        `calls_per_second` overrides entries of CALLS_PER_SECOND. The other arguments are as in `Bucket`.
+        """
         self._per_second = {**CALLS_PER_SECOND, **calls_per_second, _POINTS: points_per_second}
         self._bucket = partial(Bucket, share=share, clock=clock, sleep=sleep)
         self._lock = threading.Lock()
         self._buckets = dict[tuple[str, str], Bucket]()
 
     def call(self, service: str, region: str) -> None:
-        """Wait until a service may be asked once more; one without a rate may be at once."""
+        """Wait until the service can be called once more. A service without a rate is not limited."""
         if service in self._per_second:
             self._of(service, region).take()
 
     def points(self, region: str, count: int) -> None:
-        """Wait until CloudWatch may be asked for so many points."""
+        """Wait until `count` datapoints can be requested from CloudWatch."""
         self._of(_POINTS, region).take(count)
 
     def throttled(self, service: str, region: str) -> None:
-        """Slow down: the service said that it was asked too fast.
+        """Halve the rate of a service that throttled a call.
 
-        CloudWatch does not say whether by calls or by points.
+        CloudWatch does not say whether calls or datapoints exceeded the limit, so both rates are halved.
         """
         for name in (service, _POINTS) if service == "cloudwatch" else (service,):
             if name in self._per_second:

@@ -1,4 +1,4 @@
-"""Where an account can have things."""
+"""The regions of an account."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ ACTIONS: Final = frozenset({"ec2:DescribeRegions"})
 
 
 def enabled_regions(session: AwsSession) -> list[str]:
-    """Regions that the account has enabled, sorted. One EC2 call.
+    """Return the regions that the account has enabled, sorted. Makes one EC2 call.
 
     Raises:
-        AwsError: as `identity`.
+        AwsError: As in `identity`.
     """
     with remedies():
         client = session.client("ec2", session.home)
@@ -25,10 +25,10 @@ def enabled_regions(session: AwsSession) -> list[str]:
 
 
 def known_regions(session: AwsSession) -> list[str]:
-    """Regions that this version of botocore knows, of all partitions, sorted. Makes no call."""
+    """Return the regions of all partitions that this version of botocore has, sorted. Makes no call."""
     return session.regions_of("ec2")
 
 
 def default_region(session: AwsSession) -> str | None:
-    """The region that AWS_REGION, AWS_DEFAULT_REGION or the profile names."""
+    """Return the region from AWS_REGION, AWS_DEFAULT_REGION or the profile, or None."""
     return session.region

@@ -1,7 +1,6 @@
 """The AWS services that Slackwater calls, by botocore's names.
 
-The layer carries botocore's data of these services and of no others: a client of any other cannot be made in a
-function.
+The Lambda layer includes botocore's data for these services only. A function cannot create a client of another service.
 """
 
 from typing import Final, Literal, get_args

@@ -59,10 +59,10 @@ CONNECT_TIMEOUT_S: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How often to ask AWS before giving up, and how long to wait for a connection and for each answer.
+    """How often to call AWS before giving up, and how long to wait for a connection and for each response.
 
-    `replaceable` is for services whose answers something packaged can replace, `first` for those that a command asks
-    first.
+    `replaceable` applies to services in REPLACEABLE, whose responses packaged data can replace. `first` applies to
+    services in ASKED_FIRST, which a command calls first.
     """
 
     max_attempts: int
@@ -73,56 +73,58 @@ class Patience:
     first: Patience | None = None
 
     def with_(self, service: str) -> Patience:
-        """What it is with one service."""
+        """Return the settings for one service."""
         if self.first and service in ASKED_FIRST:
             return self.first
         return self.replaceable if self.replaceable and service in REPLACEABLE else self
 
 
 PATIENT: Final = Patience(8, 60)
-"""A throttled scan slows down (adaptive mode) rather than fails; eight attempts back off for half a minute and then say
-so.
+"""The default. If AWS throttles a scan, the scan slows down (adaptive mode) instead of failing. Eight attempts take
+about half a minute before the call fails.
 """
 
 ASKED_FIRST: Final = frozenset({"sts", "cloudformation"})
-"""Each answers in a fraction of a second, so a command that gets no answer has a wrong endpoint or no network."""
+"""Each responds in a fraction of a second. If neither does, the endpoint is wrong or there is no network."""
 
 AT_A_TERMINAL: Final = Patience(8, 60, first=Patience(2, 2, 2, "standard"))
-"""As PATIENT, but a dead endpoint shows within 2 x 2 s and the pause between."""
+"""As PATIENT, but an endpoint that does not respond is reported after 2 x 2 s and the pause between the attempts."""
 
 REPLACEABLE: Final = frozenset({"ec2", "pricing"})
-"""Where somebody waits, these are asked for instance types and prices, and snapshots stand in."""
+"""While a user waits, these are called for instance types and prices. Packaged snapshots replace their responses."""
 
 SOMEBODY_WAITS: Final = Patience(3, 8, replaceable=Patience(2, 3, 3, "standard"))
-"""Whoever asks the API shall hear that the store is busy before API Gateway hangs up, after 30 seconds.
+"""For API requests: the user must learn that the table is busy before API Gateway closes the connection, after 30
+seconds.
 
-A call of a replaceable service ends after 2 x (3 + 3) + 1 between = 13 of them; the adaptive mode would slow all calls
-down.
+A call of a replaceable service ends after 2 x (3 + 3) s and 1 s between the attempts, 13 s in all. Adaptive mode would
+slow down all calls.
 """
 
 ONCE: Final = Patience(1, 60, retry_mode="standard")
-"""For what must be asked once: an answer that was lost does not say that nothing was done.
+"""For requests that must be sent only once. If the response is lost, AWS may still have executed the request.
 
-The environment cannot change it.
+AWS_MAX_ATTEMPTS cannot change it.
 """
 
 SLACK_WAITS: Final = Patience(2, 1, 1, "standard")
-"""Slack hangs up after three seconds, and whoever pressed a button is told that it did not work."""
+"""For Slack requests. Slack times out after three seconds and tells the user that the action failed."""
 
 ASIDE: Final = Patience(2, 2, 2, "standard")
-"""For what a scan goes on without."""
+"""For calls that a scan can do without."""
 
 QUICK_ATTEMPTS: Final = {"sts": 3, "pricing": 3}
-"""Services that are asked first, where a wrong endpoint must show soon, or that have a fallback."""
+"""Maximum attempts for services that are called first, so that a wrong endpoint shows soon, or that have a fallback."""
 
 POOL: Final = 16
-"""Connections a client keeps: no fewer than threads that use it."""
+"""Connections that a client keeps: at least as many as threads that use it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Something that stands in for AWS (a simulated account), with its own keys: no configuration, proxy or profile is
-    read.
+    """An endpoint that replaces AWS (a simulated account), with its own keys.
+
+    No configuration, proxy or profile is read.
     """
 
     url: str
@@ -131,12 +133,13 @@ class Endpoint:
 
 
 class AwsSession:
-    """Clients of one set of credentials. Thread-safe.
+    """Clients that share one set of credentials. Thread-safe.
 
-    Profiles and environment variables mean what they mean to every AWS SDK; AWS_REGION comes before AWS_DEFAULT_REGION.
+    Profiles and environment variables have the same meaning as in every AWS SDK. AWS_REGION takes precedence over
+    AWS_DEFAULT_REGION.
     """
 
-    def __init__(  # noqa: PLR0913 -- settings that do not depend on each other, all with a default but one
+    def __init__(  # noqa: PLR0913 -- independent settings; all but one have a default
         self,
         profile: str | None = None,
         role_arn: str | None = None,
@@ -147,24 +150,31 @@ class AwsSession:
         endpoint: Endpoint | None = None,
         patience: Patience = PATIENT,
     ) -> None:
-        """Use the profile's (or the environment's) credentials, or those of a role that they may assume.
+        """Use the credentials of the profile or the environment, or of a role that they can assume.
 
-        `home` is the region to ask what is not about a region: keys of one partition are unknown in another. One that
-        botocore does not know is ignored here; whoever misspelt it is told by name.
+        Args:
+            profile: A profile of the AWS configuration; None uses the environment.
+            role_arn: The role to assume.
+            external_id: The external id to send when assuming the role.
+            meter: Counts the calls.
+            home: The region for requests that do not concern a region, because a partition rejects keys of another
+                partition. A region that botocore does not have is ignored here; a misspelled one is reported elsewhere.
+            endpoint: Replaces AWS.
+            patience: Retries and timeouts.
 
         Raises:
-            NoCredentialsError: the profile does not exist.
+            NoCredentialsError: The profile does not exist.
         """
         self._endpoint = endpoint
         self.simulated = endpoint is not None
-        """Whether nobody else is there whom it could disturb."""
+        """Whether there is an endpoint that replaces AWS, so that no other program shares its rate limits."""
         self._patience = patience
         self._profile = profile
         self._hooks = HierarchicalEmitter()
         self._lock = threading.Lock()
         self._clients: dict[tuple[str, str], Any] = {}
         self.rate_limit: RateLimit | None = None
-        """How fast its account is asked, retries included; without one, as fast as there are answers."""
+        """The rate limit of the account, which also applies to retries. None means no limit."""
         with remedies():
             own = self._session_of(self._hooks)
             meter.watch(own)
@@ -175,20 +185,19 @@ class AwsSession:
             )
             self._session = own
             own.get_scoped_config()  # a profile that does not exist shows here
-            # Which regions there are is in EC2's model: a tenth of a second of every start, for nothing where none is
-            # named.
+            # The list of regions is read only if `home` is given, because reading it takes a tenth of a second.
             self.home = home if home and home in self.regions_of("ec2") else self.region or FALLBACK_REGION
             if role_arn:
                 create_sts = partial(own.create_client, **self._options("sts", self.home))
                 self._session = self._session_as(_AssumedRole(own, create_sts, role_arn, external_id))
 
     def assuming(self, role_arn: str, external_id: str | None = None) -> AwsSession:
-        """A session of a role that these credentials may assume, which is assumed now, and counted by the same meter.
+        """Assume a role with these credentials, and return a session of it. The same meter counts its calls.
 
-        It shares what botocore has read and registered: without a client it takes less than a millisecond.
+        It shares what botocore has loaded and registered. Creating it without a client takes less than a millisecond.
 
         Raises:
-            AwsError: the role cannot be assumed.
+            AwsError: The role cannot be assumed.
         """
         with remedies():
             session = self._session_as(
@@ -237,7 +246,7 @@ class AwsSession:
     @overload
     def client(self, service: Service, region: str) -> Any: ...
     def client(self, service: Service, region: str) -> Any:
-        """The client of a service in a region; made once."""
+        """Return the client of a service in a region. It is created once."""
         with self._lock:
             if (service, region) not in self._clients:
                 with remedies():
@@ -247,25 +256,25 @@ class AwsSession:
             return self._clients[service, region]
 
     def has_credentials(self) -> bool:
-        """True where there are any, good or not. Asks AWS nothing.
+        """Return whether there are any credentials, valid or not. Makes no AWS call.
 
-        Where neither environment nor profile has any, the metadata service of EC2 is asked, as by every SDK: once, for
-        a second at most each for a token and the role, unless the environment says otherwise.
+        If neither the environment nor a profile has any, botocore queries EC2's metadata service, as every SDK does. It
+        tries once, for at most a second each for the token and the role, unless the environment says otherwise.
 
         Raises:
-            AwsError: what is configured is broken.
+            AwsError: The configuration is invalid.
         """
         with self._lock, remedies():
             return self._session.get_credentials() is not None
 
     def regions_of(self, service: str) -> list[str]:
-        """Every region in which botocore knows a service, in all partitions, sorted. Makes no call."""
+        """Return every region of all partitions in which botocore has a service, sorted. Makes no call."""
         with self._lock:
             partitions = self._session.get_available_partitions()
             return sorted({r for p in partitions for r in self._session.get_available_regions(service, p)})
 
     def partition_of(self, region: str) -> str:
-        """The partition that a region is in; `aws` where botocore cannot tell. Makes no call."""
+        """Return the partition of a region, or `aws` if botocore does not have the region. Makes no call."""
         try:
             with self._lock:
                 return str(self._session.get_partition_for_region(region))
@@ -273,7 +282,10 @@ class AwsSession:
             return "aws"
 
     def _limit_rate(self, client: Any, service: str, region: str) -> None:
-        """Have every request of a client wait for its turn: before it is signed, because a signature grows old."""
+        """Make every request of a client wait for the rate limit.
+
+        It waits before the request is signed, because a signature expires.
+        """
 
         def wait(**_: Any) -> None:
             if self.rate_limit:
@@ -288,10 +300,9 @@ class AwsSession:
         client.meta.events.register(f"response-received.{name}", look)
 
     def _session_of(self, hooks: HierarchicalEmitter, *, built: bool = False) -> Session:
-        """A session of botocore's with our parsers; it has no credentials yet where an endpoint is given.
+        """Return a botocore session with Slackwater's parsers. With an endpoint, it has no credentials yet.
 
-        To `built` hooks everything that it registers there, and whoever counts, is registered already: most of its
-        cost.
+        If `built`, `hooks` already has botocore's own handlers and the meter. Registering them is most of the cost.
         """
         options: dict[str, Any] = {
             "profile": self._profile,
@@ -307,7 +318,7 @@ class AwsSession:
         return session
 
     def _session_as(self, role: CredentialProvider) -> Session:
-        """Another session like this one's, with other credentials."""
+        """Return a session like this one with other credentials."""
         session = self._session_of(copy.copy(self._hooks), built=True)
         session.register_component("credential_provider", CredentialResolver([role]))
         return session
@@ -320,14 +331,14 @@ class AwsSession:
             "read_timeout": patience.read_timeout_s,
             "max_pool_connections": POOL,
             "user_agent_extra": USER_AGENT,
-            "parameter_validation": False,  # all parameters are our own; a fifth of the work of a GetMetricData call
+            "parameter_validation": False,  # they are our own; validation is a fifth of a GetMetricData call's work
         }
         if self._endpoint or patience.max_attempts == 1 or "AWS_MAX_ATTEMPTS" not in os.environ:
             most = patience.max_attempts
             settings["retries"]["total_max_attempts"] = min(most, QUICK_ATTEMPTS.get(service, most))
         if (
             service == "s3"
-        ):  # a link must name the bucket's own region, or it is redirected and its signature no longer fits
+        ):  # a presigned URL must name the bucket's region; after a redirect its signature would be invalid
             settings["signature_version"] = "s3v4"
             settings["s3"] = {"addressing_style": "virtual", "us_east_1_regional_endpoint": "regional"}
         if self._endpoint:
@@ -338,14 +349,15 @@ class AwsSession:
 
 @cache
 def _loader(data_path: str | None) -> Loader:
-    """What has read botocore's data, kept for all sessions: EC2's model takes longer to read than many
-    regions to scan.
+    """Return a loader of botocore's data that all sessions share.
+
+    Loading EC2's model takes longer than scanning many regions.
     """
     return create_loader(data_path)
 
 
 class _AssumedRole(CredentialProvider):
-    """Credentials of a role, fetched when first needed and again before they run out."""
+    """Credentials of a role, fetched on first use and refreshed before they expire."""
 
     METHOD = "slackwater-assume-role"
 

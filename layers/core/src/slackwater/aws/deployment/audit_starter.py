@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 ACTIONS: Final = frozenset({"states:StartExecution"})
 LOOK_ACTIONS: Final = frozenset({"states:DescribeExecution"})
-"""What it takes to see that an execution is over that did not say so."""
+"""For checking whether an execution has ended without reporting it."""
 
 
 class StateMachineStarter:
-    """Starts executions of one state machine, named after their audits: a name is good for one execution in 90 days."""
+    """Starts executions of one state machine, named after their audits. A name can be used once in 90 days."""
 
     def __init__(self, session: AwsSession, state_machine_arn: str) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._session = session
         self._arn = state_machine_arn
 
     def start(self, audit_id: str, request: AuditRequest) -> None:
-        """Start an audit under this id; the same id again starts nothing.
+        """Start an audit with this id. A second call with the same id starts nothing.
 
         Raises:
-            AwsError: it was not started, or Step Functions did not say.
+            AwsError: It is not started, or it is unknown whether it is.
         """
         client = self._session.client("stepfunctions", self._session.home)
         with remedies():
@@ -43,19 +43,19 @@ class StateMachineStarter:
                     raise
 
     def state(self, audit_id: str) -> ExecutionState:
-        """Whether the execution of an audit still works. One that may be redriven has ended.
+        """Return whether the execution of an audit is running. One that can be redriven has ended.
 
         Raises:
-            AwsError: Step Functions did not say.
+            AwsError: The Step Functions call failed.
         """
         return execution_state(self._session, self._arn, audit_id)
 
 
 def execution_state(session: AwsSession, machine_arn: str, name: str) -> ExecutionState:
-    """Whether the execution of this name, of this state machine, still works. One that may be redriven has ended.
+    """Return whether the execution of a state machine with this name is running. One that can be redriven has ended.
 
     Raises:
-        AwsError: Step Functions did not say.
+        AwsError: The Step Functions call failed.
     """
     arn = f"{machine_arn.replace(':stateMachine:', ':execution:', 1)}:{name}"
     with remedies():

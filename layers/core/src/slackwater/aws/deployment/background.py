@@ -1,4 +1,4 @@
-"""Work for later: asynchronous invocations of a Lambda function."""
+"""Defers work to asynchronous invocations of a Lambda function."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ TAKEN: Final = 202
 
 
 class Background:
-    """One function, which is called when Lambda finds the time: at least once."""
+    """One function, which Lambda invokes asynchronously, at least once per event."""
 
     def __init__(self, session: AwsSession, function_name: str) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._session = session
         self._function_name = function_name
 
     def hand_over(self, event: str) -> None:
-        """Have the function called with an event, in JSON.
+        """Invoke the function asynchronously with an event in JSON.
 
         Raises:
-            AwsError: Lambda did not take it, or did not say.
+            AwsError: Lambda did not accept it, or it is unknown whether it did.
         """
         client = self._session.client("lambda", self._session.home)
         with remedies():

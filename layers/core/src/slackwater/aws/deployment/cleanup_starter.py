@@ -16,42 +16,42 @@ if TYPE_CHECKING:
 
 ACTIONS: Final = frozenset({"states:StartExecution"})
 LOOK_ACTIONS: Final = frozenset({"states:DescribeExecution"})
-"""What it takes to see that an execution is over that did not say so."""
+"""For checking whether an execution has ended without reporting it."""
 
 
 class StateMachineCleanups:
-    """Starts executions that are given nothing but a finding's id. A name is good for one execution in 90 days."""
+    """Starts executions whose only input is a finding's id. A name can be used once in 90 days."""
 
     def __init__(self, session: AwsSession, cleanup_arn: str, undo_arn: str | None) -> None:
-        """Makes no call. Who undoes nothing has no `undo_arn`."""
+        """Make no call. Without `undo_arn`, undos cannot be started or checked."""
         self._session = session
         self._cleanup_arn = cleanup_arn
         self._undo_arn = undo_arn
 
     def state(self, execution: str, *, undo: bool = False) -> ExecutionState:
-        """Whether the execution of this name still works, of a clean-up or of an undo.
+        """Return whether the execution of a clean-up or of an undo with this name is running.
 
-        One that may be redriven has ended.
+        One that can be redriven has ended.
 
         Raises:
-            AwsError: Step Functions did not say.
+            AwsError: The Step Functions call failed.
         """
         machine = self._of_undos if undo else self._cleanup_arn
         return execution_state(self._session, machine, execution)
 
     def start(self, finding_id: str, execution: str) -> None:
-        """Start the clean-up of a finding under this name; the same name again starts nothing.
+        """Start the clean-up of a finding under this name. A second call with the same name starts nothing.
 
         Raises:
-            AwsError: it was not started, or Step Functions did not say.
+            AwsError: It is not started, or it is unknown whether it is.
         """
         self._start(self._cleanup_arn, finding_id, execution)
 
     def undo(self, finding_id: str, execution: str) -> None:
-        """Start the undo of one; the same name again starts nothing.
+        """Start the undo of a clean-up under this name. A second call with the same name starts nothing.
 
         Raises:
-            AwsError: it was not started, or Step Functions did not say.
+            AwsError: It is not started, or it is unknown whether it is.
         """
         self._start(self._of_undos, finding_id, execution)
 

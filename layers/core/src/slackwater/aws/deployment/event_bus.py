@@ -21,7 +21,7 @@ SOURCE: Final = "slackwater"
 
 A_CALL: Final = 10
 MAX_BYTES: Final = 256 * 1024
-"""Of all entries of one call. EventBridge counts the bytes of the texts, and A_TIME for the time."""
+"""Maximum size of all entries of one call. EventBridge counts the bytes of the texts, and A_TIME for the time."""
 A_TIME: Final = 14
 
 
@@ -29,15 +29,15 @@ class EventBridgeBus:
     """One event bus."""
 
     def __init__(self, session: AwsSession, name: str) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._session = session
         self._name = name
 
     def send(self, events: Sequence[Event]) -> None:
-        """Send events in their order.
+        """Send events in order.
 
         Raises:
-            NotSentError: names the first that was not accepted; those after its call were not sent.
+            NotSentError: Names the first event that was not accepted. The calls after its call were not made.
         """
         for first, entries in _calls([self._entry(event) for event in events]):
             try:
@@ -63,7 +63,7 @@ class EventBridgeBus:
 
 
 def _calls(entries: Sequence[PutEventsRequestEntryTypeDef]) -> Iterator[tuple[int, list[PutEventsRequestEntryTypeDef]]]:
-    """As few calls as the limits allow, each with the index of its first entry."""
+    """Yield the entries of each call, with the index of its first entry. Makes as few calls as the limits allow."""
     first, size = 0, 0
     for index, entry in enumerate(entries):
         size += (own := _bytes(entry))

@@ -1,4 +1,4 @@
-"""Secrets in Secrets Manager."""
+"""Reads secrets from Secrets Manager."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 ACTIONS: Final = frozenset({"secretsmanager:GetSecretValue"})
 
 KEPT_S: Final = 300
-"""A secret that is changed holds after this long."""
+"""Seconds until a changed secret takes effect."""
 
 
 class Secret:
-    """The text of one secret, read when first asked for, and kept for five minutes."""
+    """The text of one secret, read on first use and cached for five minutes."""
 
     def __init__(self, session: AwsSession, arn: str, seconds: Callable[[], float] = time.monotonic) -> None:
-        """Makes no call; `seconds` tells how time passes."""
+        """Make no call. `seconds` returns a time in seconds."""
         self._session = session
         self._arn = arn
         self._seconds = seconds
         self._kept: tuple[float, str] | None = None
 
     def __call__(self) -> str:
-        """The text.
+        """Return the text.
 
         Raises:
-            AwsError: it may not be read, is not there or is no text, or Secrets Manager did not say.
+            AwsError: The secret does not exist, is not text or cannot be accessed, or the call failed.
         """
         now = self._seconds()
         if self._kept is None or now - self._kept[0] >= KEPT_S:

@@ -1,4 +1,4 @@
-"""Finds what was deployed, by the name of its CloudFormation stack."""
+"""Finds a deployed installation by the name of its CloudFormation stack."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ ACTIONS: Final = frozenset({"cloudformation:DescribeStacks"})
 
 
 class StackError(Exception):
-    """There is no such stack, or it is not one of ours."""
+    """The stack does not exist, or is not a stack of Slackwater."""
 
 
 def stack_outputs(session: AwsSession, name: str, region: str) -> tuple[Mapping[str, str], str]:
-    """The outputs of a stack, and its status. One call.
+    """Return the outputs of a stack, and its status. Makes one call.
 
     Raises:
-        StackError: there is no stack of this name.
-        AwsError: it cannot be read.
+        StackError: There is no stack with this name.
+        AwsError: It cannot be read.
     """
     with remedies():
         try:
             stacks = session.client("cloudformation", region).describe_stacks(StackName=name)["Stacks"]
         except ClientError as error:
-            if error.response["Error"]["Code"] == "ValidationError":  # CloudFormation's word for "there is none"
+            if error.response["Error"]["Code"] == "ValidationError":  # CloudFormation's code for a missing stack
                 raise StackError(f"There is no stack {name!r} in {region}") from error
             raise
     if len(stacks) != 1:

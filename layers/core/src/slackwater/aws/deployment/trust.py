@@ -1,4 +1,4 @@
-"""The trust policies of roles: who may assume them, and how."""
+"""Reads the trust policies of roles."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def trust_policy(session: AwsSession, role: str) -> Mapping[str, Any]:
     """Return the trust policy of a role of the session's account.
 
     Args:
-        session: Whose account it is.
+        session: The session.
         role: The role's name, without a path.
 
     Raises:
-        AwsError: IAM did not say, or there is no such role.
+        AwsError: The IAM call failed, or the role does not exist.
     """
     with remedies():
         found: Any = session.client("iam", session.home).get_role(RoleName=role)

@@ -1,1 +1,1 @@
-"""Reads what an account holds."""
+"""Lists the resources of an account."""

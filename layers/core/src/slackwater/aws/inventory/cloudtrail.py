@@ -1,8 +1,8 @@
-"""When volumes were attached and detached, from CloudTrail's event history.
+"""Reads when volumes were attached and detached, from CloudTrail's event history.
 
-LookupEvents answers two calls a second, at most 50 events each, newest first, 90 days back (AWS CloudTrail User Guide,
-"Viewing recent management events"). So it is paged once for the account, never asked per volume: but where only one
-matters.
+LookupEvents allows two calls a second. Each returns at most 50 events of the last 90 days, newest first (AWS CloudTrail
+User Guide, "Viewing recent management events"). So the history of the whole account is paged once, instead of one call
+per volume. Only if a single volume matters, its own history is read.
 """
 
 from __future__ import annotations
@@ -31,23 +31,22 @@ ACTIONS: Final = frozenset({"cloudtrail:LookupEvents"})
 type EventName = Literal["AttachVolume", "DetachVolume"]
 
 EVENT_NAMES: Final[tuple[EventName, ...]] = ("DetachVolume", "AttachVolume")
-"""A volume whose last event is AttachVolume, and that is on no instance, left it when the instance was terminated."""
+"""If a volume is unattached and its last event is AttachVolume, it was detached because its instance was terminated."""
 
 LATEST: Final = datetime.max.replace(tzinfo=UTC)
 
 PAGE: Final = 50
 MAX_PAGES: Final = 30
-"""Per event name: 1,500 events, half a minute at CloudTrail's own pace for both."""
+"""Per event name: 1,500 events. At CloudTrail's rate limit, both names together take half a minute."""
 
 
 def attachment_events(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[AttachmentEvent]]:
     """Read the last attachment or detachment of each volume that is unattached now.
 
-    Nothing is asked when there is none.
-
-    A history that breaks off is still the newest part, and right: what was read is given before the error is raised.
+    Makes no call if there is no such volume. If a call fails, the newest events are already read and correct, so they
+    are yielded before the error is raised.
     """
-    # Nothing older matters: a volume's history begins when it is made, and its newest event ends the search for it.
+    # Older events do not matter. The search for a volume's events ends at its newest one, or at its creation.
     since = {v.id: v.created_at for v in before.all(Volume) if v.state == "available"}
     if not since:
         return
@@ -69,9 +68,10 @@ def attachment_events(session: AwsSession, target: Target, before: Earlier) -> I
 def attachment_event(
     session: AwsSession, target: Target, before: Earlier, volume_id: str
 ) -> Iterator[ReadRecord[AttachmentEvent]]:
-    """Read the same of one volume, from its own history. Nothing is asked where it is attached, or not there.
+    """Read the last attachment or detachment of one volume, from its own history.
 
-    CloudTrail files an event under each resource that it names, so this is what the account's history says of it.
+    Makes no call if the volume is attached or does not exist. CloudTrail lists an event under each resource that it
+    names, so the result is the same as from the account's history.
     """
     volume = before.get(Volume, volume_id)
     if volume is None or volume.state != "available":
@@ -89,15 +89,15 @@ def attachment_event(
             for one in (_of(event, name) if name or "EventName" not in event else ())
             if one.id in ("", volume_id)
         ]
-        # Of two events in one second the detachment counts, as it does where all are read; what cannot be read may be
-        # either.
+        # If two events have the same second, the detachment counts, as in `attachment_events`. An event that cannot be
+        # read comes first, because it may be either.
         last = sorted([*last, *of_it], key=_order)[:1]
     for _, found in last:
         yield replace(found, id=volume_id) if isinstance(found, UnreadableRecord) else found
 
 
 def _at(event: Any) -> datetime:
-    """When it happened; an event that does not say may be the newest."""
+    """Return the time of an event; the latest possible time if it has none, because it may be the newest."""
     at = event.get("EventTime")
     return at if isinstance(at, datetime) else LATEST
 
@@ -109,7 +109,7 @@ def _order(one: tuple[datetime, ReadRecord[AttachmentEvent]]) -> int:
 def _events(
     session: AwsSession, target: Target, name: EventName, since: Mapping[str, datetime]
 ) -> Iterator[tuple[datetime, ReadRecord[AttachmentEvent]]]:
-    """Each event of this name, newest first, with its time; one without a time may be the newest."""
+    """Yield each event of this name with its time, newest first. An event without a time counts as the newest."""
     call = session.client("cloudtrail", target.region).lookup_events
     attributes = [{"AttributeKey": "EventName", "AttributeValue": name}]
     events = pages(call, "Events", max_pages=MAX_PAGES, LookupAttributes=attributes, MaxResults=PAGE)
@@ -117,12 +117,14 @@ def _events(
         at = _at(event)
         yield from ((at, one) for one in _of(event, name))
         if count % PAGE == 0 and at <= min(since.values()):
-            return  # newest first: the next page holds nothing that matters
+            return  # newest first: the next pages are too old
 
 
 def _of(event: Any, name: EventName | None) -> Iterator[ReadRecord[AttachmentEvent]]:
-    """What an event says of each volume that it names; an event that cannot be read may be of any, unless it names
-    some.
+    """Yield the attachment event of each volume that an event names.
+
+    An event that cannot be read yields an unreadable record for each volume that it names. If it names none, it may be
+    about any volume.
     """
     named = list[str]()
     try:
@@ -130,7 +132,7 @@ def _of(event: Any, name: EventName | None) -> Iterator[ReadRecord[AttachmentEve
         if name is None:
             raise BrokenAnswerError("an event has no name")
         detail = json.loads(event.get("CloudTrailEvent") or "{}")
-        if detail.get("errorCode"):  # refused or failed: nothing moved
+        if detail.get("errorCode"):  # a failed call attached or detached nothing
             return
         asked = detail.get("requestParameters") or {}
         volumes = sorted({n for n in (*named, asked.get("volumeId") or "") if n.startswith("vol-")})

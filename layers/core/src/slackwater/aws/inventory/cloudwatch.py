@@ -1,7 +1,7 @@
-"""Metrics that the CloudWatch agent publishes: the ENA driver's allowances, and how full file systems are.
+"""Lists metrics that the CloudWatch agent publishes: the ENA driver's allowances, and disk usage.
 
-CloudWatch finds a metric only by its exact dimensions, and what the agent appends is each installation's choice: so
-they are listed, not guessed. ListMetrics shows what had points in the last two weeks.
+CloudWatch finds a metric only by its exact dimensions. Each installation of the agent can add dimensions, so the
+metrics are listed instead of guessed. ListMetrics returns metrics that had datapoints in the last two weeks.
 """
 
 from __future__ import annotations
@@ -27,14 +27,17 @@ DISKS: Final = ("disk_used_percent",)
 
 
 def agent_metrics(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[AgentMetric]]:
-    """The allowance counters of the fleet's instances. Nothing is asked when no instance's network bursts."""
+    """Read the allowance counters of the fleet's instances.
+
+    Makes no call if no instance has burstable network bandwidth.
+    """
     used = {instance.instance_type for instance in before.all(Instance)}
     if any(_bursts(before.get(InstanceType, name)) for name in used):
         yield from _listed(session, target, AgentMetric, ALLOWANCES, before)
 
 
 def disk_metrics(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[DiskMetric]]:
-    """How full the file systems of the fleet's instances are. Nothing is asked when there is no instance."""
+    """Read which disk usage metrics the fleet's instances have. Makes no call if there is no instance."""
     if is_any(before, Instance):
         yield from _listed(session, target, DiskMetric, DISKS, before)
 
@@ -71,7 +74,7 @@ def _listed[M: AgentMetric](
 
 
 def _instance_of(one: tuple[str, Any]) -> str:
-    """The instance that a metric names, where another of its dimensions cannot be read."""
+    """Return the instance that a metric names, even if another of its dimensions cannot be read."""
     return next(str(each["Value"]) for each in one[1]["Dimensions"] if each.get("Name") == "InstanceId")
 
 

@@ -1,4 +1,4 @@
-"""EBS volumes and EC2 instances."""
+"""Reads EBS volumes and EC2 instances."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 ACTIONS: Final = frozenset({"ec2:DescribeVolumes", "ec2:DescribeInstances"})
 
 PAGE: Final = 1_000
-"""The most that EC2 gives a page (it cuts a larger number down to its own limit)."""
+"""EC2's maximum page size. EC2 reduces a larger number to its own limit."""
 
 GONE_VOLUME: Final = frozenset({"deleting", "deleted"})
 GONE_INSTANCE: Final = frozenset({"shutting-down", "terminated"})
 
 WITH_IOPS: Final = frozenset({"gp3", "io1", "io2"})
 WITH_THROUGHPUT: Final = frozenset({"gp3"})
-"""Types of which it is paid for: EC2 always says how much, and without it is not 0."""
+"""Types for which IOPS and throughput are billed. EC2 always returns them, so a missing value does not mean 0."""
 
 TRANSITION: Final = re.compile(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) GMT\)")
 """The time in `User initiated (2026-09-01 10:00:00 GMT)`."""
 
 
 def volumes(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[ReadRecord[Volume]]:
-    """Read every volume that is not being deleted; only some, where EC2's own parameters say which."""
+    """Read every volume that is not being deleted, or only those that EC2's parameters in `only` select."""
     call = session.client("ec2", target.region).describe_volumes
     return records(
         Volume,
@@ -49,12 +49,12 @@ def volumes(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Ite
 
 
 def instances(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[ReadRecord[Instance]]:
-    """Read every instance that is not terminated; only some, where EC2's own parameters say which."""
+    """Read every instance that is not terminated, or only those that EC2's parameters in `only` select."""
     call = session.client("ec2", target.region).describe_instances
 
     def found(**parameters: Any) -> Iterator[Any]:
         for reservation in pages(call, "Reservations", **parameters):
-            # One without its instances is an instance without an id: nobody can say which is missing.
+            # A reservation without instances yields an instance without an id, because it is unknown which is missing.
             yield from reservation.get("Instances", [{}])
 
     return records(
@@ -67,13 +67,13 @@ def instances(session: AwsSession, target: Target, _: Earlier, **only: Any) -> I
 
 
 def tags_of(tags: Iterable[Any] | None) -> dict[str, str]:
-    """AWS's list of keys and values as a mapping.
+    """Return AWS's list of keys and values as a mapping.
 
-    A describe call that lists no tags says that there are none. A tag without a value has an empty one: recorded
-    answers of real accounts have such tags, and its key may be the one that keeps the resource.
+    A describe call that lists no tags means that there are none. A tag without a value gets an empty one: recorded
+    responses of real accounts have such tags, and its key may protect the resource.
 
     Raises:
-        BrokenAnswerError: a tag has no key; it may be the one that keeps the resource.
+        BrokenAnswerError: A tag has no key. It may be the tag that protects the resource.
     """
     found = {tag.get("Key", ""): tag.get("Value", "") for tag in tags or ()}
     if "" in found:
@@ -82,7 +82,7 @@ def tags_of(tags: Iterable[Any] | None) -> dict[str, str]:
 
 
 def _instances_of(volume: Any) -> tuple[str, ...] | None:
-    """The instances of a volume; None where it is on some, and does not say which."""
+    """Return the instances of a volume; None if it is attached, but the response does not say to which."""
     attached = tuple(one["InstanceId"] for one in volume.get("Attachments", ()))
     return None if not attached and volume.get("State") != "available" else attached
 

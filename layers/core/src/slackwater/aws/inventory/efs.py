@@ -1,4 +1,4 @@
-"""EFS file systems, their replication, and what hangs on some of them."""
+"""Reads EFS file systems, their replications, and some of their lifecycle policies and mount targets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ACTIONS: Final = frozenset(
 )
 
 MOUNT_TARGETS_PAGE: Final = 100
-"""The most that EFS gives a page; it gives ten unasked."""
+"""EFS's maximum page size. Its default is ten."""
 
 PROVISIONED: Final = "ProvisionedThroughputInMibps"
 NOT_FOUND: Final = "FileSystemNotFound"
@@ -43,7 +43,7 @@ GONE: Final = frozenset({"deleting", "deleted"})
 
 
 def file_systems(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[ReadRecord[EfsFileSystem]]:
-    """Read every file system that is not being deleted, or the one that is named; EFS fixes its pages at 100."""
+    """Read every file system that is not being deleted, or the one that is named. EFS's page size is always 100."""
     call = session.client("efs", target.region).describe_file_systems
 
     def found(**parameters: Any) -> Iterator[Any]:
@@ -60,7 +60,7 @@ def file_systems(session: AwsSession, target: Target, _: Earlier, **only: Any) -
 
 
 def replications(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[EfsReplication]]:
-    """Read both sides of every replication, asked once for the account rather than once for each file system."""
+    """Read both sides of every replication, with one call for the account instead of one for each file system."""
     if not is_any(before, EfsFileSystem):
         return
     call = session.client("efs", target.region).describe_replication_configurations
@@ -68,14 +68,14 @@ def replications(session: AwsSession, target: Target, before: Earlier) -> Iterat
     try:
         yield from records(EfsReplication, sides, _replication, id_of=named("FileSystemId"))
     except ClientError as error:
-        if code_of(error) != "ReplicationNotFound":  # EFS's word for "there is none"
+        if code_of(error) != "ReplicationNotFound":  # EFS's code if there is none
             raise
 
 
 def _sides(found: Any) -> Iterator[Any]:
-    """The source of a replication and its destinations.
+    """Yield the source of a replication and its destinations.
 
-    A replication without destinations has one that nobody can name.
+    If the response has no destinations, it yields one without an id.
     """
     destinations = found.get("Destinations") or [{}]
     yield {
@@ -92,7 +92,7 @@ def _replication(side: Any) -> EfsReplication:
 
 
 def lifecycles(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[EfsLifecycle]]:
-    """Read the lifecycle policies of each file system with much in Standard: a call for each."""
+    """Read the lifecycle policies of each file system with much data in Standard. Makes a call for each."""
     call = session.client("efs", target.region).describe_lifecycle_configuration
     least_bytes = EfsLifecycle.LEAST_STANDARD_GIB * GIB
     systems = (one for one in before.all(EfsFileSystem) if one.stored_bytes["Standard"] >= least_bytes)
@@ -113,7 +113,7 @@ def _lifecycle(answer: _Answer) -> EfsLifecycle | None:
 
 
 def mount_targets(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[EfsMountTarget]]:
-    """Read the mount target of each Regional file system that has just one: a call for each."""
+    """Read the mount target of each Regional file system that has only one. Makes a call for each."""
     call = partial(session.client("efs", target.region).describe_mount_targets, MaxItems=MOUNT_TARGETS_PAGE)
     systems = (one for one in before.all(EfsFileSystem) if one.availability_zone is None and one.mount_targets == 1)
     answers = parallel_map(lambda system: _of(system, call, "MountTargets"), systems)
@@ -144,8 +144,9 @@ def _mount_target(found: tuple[_Answer, Any]) -> EfsMountTarget | None:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What EFS answered about one file system: items, or why they cannot be read; neither where it was deleted
-    meanwhile.
+    """EFS's response about one file system: items, or why they cannot be read.
+
+    If the file system was deleted in the meantime, it has neither.
     """
 
     system_id: str
@@ -153,17 +154,17 @@ class _Answer:
     failure: Exception | None = None
 
     def items(self) -> list[Any] | None:
-        """The items, or None where the file system is gone.
+        """Return the items, or None if the file system does not exist any more.
 
         Raises:
-            Exception: the answer cannot be read.
+            Exception: The response cannot be read.
         """
         if self.failure:
             raise self.failure
         return self.found
 
     def each(self) -> list[Any]:
-        """One thing for each that has to be read: without an answer it is one, which is unreadable."""
+        """Return an entry for each item to read. A response that cannot be read is one unreadable entry."""
         return [{"MountTargetId": f"of {self.system_id}"}] if self.failure else self.found or []
 
 
@@ -172,7 +173,7 @@ def _system_of(answer: _Answer) -> str:
 
 
 def _of(system: EfsFileSystem, call: Callable[..., Mapping[str, Any]], key: str) -> _Answer:
-    """Everything under `key` about one file system. An answer that cannot be read is that file system's alone."""
+    """Return everything under `key` for one file system. An unreadable response affects only that file system."""
     try:
         return _Answer(system.id, list(pages(call, key, tokens=MARKER, FileSystemId=system.id)))
     except ClientError as error:
@@ -184,15 +185,15 @@ def _of(system: EfsFileSystem, call: Callable[..., Mapping[str, Any]], key: str)
 
 
 def _stored(size: Any) -> dict[EfsStorageClass, int]:
-    """Bytes by storage class. One class that the answer does not name has what the total leaves for it.
+    """Return the bytes by storage class. If one class is missing, it gets the rest of the total.
 
     Raises:
-        BrokenAnswerError: two classes are not named, and the total leaves something for them.
+        BrokenAnswerError: Two classes are missing, and the total has a rest for them.
     """
     sizes_bytes: dict[EfsStorageClass, int | None] = {
         name: size.get(f"ValueIn{name}") for name in ("Standard", "IA", "Archive")
     }
-    if all(value is None for value in sizes_bytes.values()):  # answers from before there were storage classes
+    if all(value is None for value in sizes_bytes.values()):  # responses from before there were storage classes
         return {"Standard": size["Value"], "IA": 0, "Archive": 0}
     missing = [name for name, value in sizes_bytes.items() if value is None]
     left = max(0, size["Value"] - sum(value or 0 for value in sizes_bytes.values())) if missing else 0
@@ -209,7 +210,7 @@ def _file_system(found: Any, target: Target) -> EfsFileSystem | None:
         id=found["FileSystemId"],
         arn=found["FileSystemArn"],
         target=target,
-        tags=tags_of(found["Tags"]) if "Tags" in found else None,  # EFS always returns them: without, any may be there
+        tags=tags_of(found["Tags"]) if "Tags" in found else None,  # EFS always returns them: if not, they are unknown
         state=found["LifeCycleState"],
         created_at=found["CreationTime"],
         throughput_mode=mode,

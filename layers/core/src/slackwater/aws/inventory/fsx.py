@@ -1,4 +1,4 @@
-"""FSx file systems of all four types, and the volumes of OpenZFS and ONTAP."""
+"""Reads FSx file systems of all four types, and the volumes of OpenZFS and ONTAP."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ CONFIGURATIONS: Final[Mapping[str, str]] = {
     "OPENZFS": "OpenZFSConfiguration",
     "WINDOWS": "WindowsConfiguration",
 }
-"""Where each type of file system keeps its settings."""
+"""The field with the settings of each type of file system."""
 
 WITH_VOLUMES: Final = frozenset({"ONTAP", "OPENZFS"})
 """Types of file system that have volumes."""
 
 
 def file_systems(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[ReadRecord[FsxFileSystem]]:
-    """Read every file system that is not being deleted, or those that are named; FSx chooses the size of its pages."""
+    """Read every file system that is not being deleted, or those that are named. FSx chooses the page size."""
     found = partial(pages, session.client("fsx", target.region).describe_file_systems, "FileSystems")
     return records(
         FsxFileSystem,
@@ -44,9 +44,9 @@ def file_systems(session: AwsSession, target: Target, _: Earlier, **only: Any) -
 
 
 def volumes(session: AwsSession, target: Target, before: Earlier, **only: Any) -> Iterator[ReadRecord[FsxVolume]]:
-    """Read every volume that is not being deleted; only some, where FSx's own parameters say which.
+    """Read every volume that is not being deleted, or only those that FSx's parameters in `only` select.
 
-    Nothing is asked where it is known that no file system has volumes.
+    Makes no call if no file system can have volumes.
     """
     has_any = any(system.file_system_type in WITH_VOLUMES for system in before.all(FsxFileSystem))
     if not has_any and FsxFileSystem not in before.unreadable:

@@ -1,4 +1,4 @@
-"""Reads what one account holds in one region: only the kinds asked for, services side by side."""
+"""Lists the resources of one account in one region. Reads only the requested kinds, and services in parallel."""
 
 from __future__ import annotations
 
@@ -48,11 +48,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How one kind of record is read: the IAM action, and every kind that must have been read before.
+    """How to read one kind of record.
 
-    It `heeds` kinds that tell whether there can be any, and goes without them where they are not read, or could not be.
-    What is `slow` is few records, none of which another reader needs: whoever needs none of them does not wait for
-    them.
+    Attributes:
+        action: The IAM action.
+        read: Reads the records.
+        after: Kinds that must be read before.
+        heeds: Kinds that show whether there can be any records. They are ignored if they are not read, or cannot be
+            read.
+        slow: Whether it takes long. Such a kind has few records, and no other reader needs them. So callers that do not
+            need it do not wait for it.
     """
 
     action: str
@@ -97,12 +102,12 @@ READERS: Final[Mapping[type[Record], Reader]] = {
         after=(Volume, OptimizerEnrollment),
     ),
 }
-"""Every kind there is, each after those it needs or heeds."""
+"""All kinds, each after those in its `after` and `heeds`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What could not be read of one kind: why it is missing or partial, if it is, and the single records."""
+    """What could not be read of one kind: why it is missing or incomplete, if it is, and single unreadable records."""
 
     failure: str | None = None
     broken: tuple[UnreadableRecord, ...] = ()
@@ -112,20 +117,23 @@ NOT_READ: Final[Future[Outcome]] = Future()
 NOT_READ.set_result(Outcome("no detector that is on needs it"))
 
 MOST_NAMED: Final = 5
-"""Records that a gap names; it counts the others with the same reason."""
+"""Number of records that a gap names. It counts the others with the same reason."""
 
 ACTIONS: Final = frozenset(reader.action for reader in READERS.values())
 
 
 class AwsInventory:
-    """The inventory of one session's account."""
+    """The inventory of a session's account."""
 
     def __init__(
         self, session: AwsSession, readers: Mapping[type[Record], Reader] = READERS, part_records: int = PART_RECORDS
     ) -> None:
-        """Makes no call.
+        """Make no call.
 
-        Other readers may read less; each after those it needs. `part_records` is how large a part gets.
+        Args:
+            session: The session of the account.
+            readers: The readers, each after those that it needs. Others than the default can read less.
+            part_records: Approximate number of records in a chunk.
         """
         self._session = session
         self._readers = readers
@@ -134,19 +142,19 @@ class AwsInventory:
     def read(
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> tuple[Fleet, list[Gap]]:
-        """All that `stock` lists, in memory at once."""
+        """Return everything that `snapshot` lists, in memory, and the gaps."""
         snapshot = self._snapshot(target, required, optional, SnapshotWriter(sys.maxsize))
         return snapshot.fleet(1).whole(), [*snapshot.gaps]
 
     def snapshot(
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> InventorySnapshot:
-        """Every record of these kinds, and of those they build on.
+        """Return every record of these kinds, and of the kinds that they need.
 
-        A kind that fails is a gap, and unreadable in every part.
+        A kind whose call fails is a gap, and is unreadable in every chunk.
 
         Raises:
-            SnapshotError: there is no room for so many.
+            SnapshotError: The snapshot file cannot be written.
         """
         writer = SnapshotWriter(self._part_records)
         try:
@@ -181,7 +189,7 @@ class AwsInventory:
                 for kind, outcome in outcomes.items()
                 for reason in _reasons(outcome)
             )
-            return list(dict.fromkeys(found))  # once where two kinds share an action
+            return list(dict.fromkeys(found))  # once if two kinds share an action
 
         def rest() -> Late:
             outcomes = _outcomes(slow)
@@ -199,7 +207,7 @@ class AwsInventory:
         writer: SnapshotWriter,
         put: Callable[[Sequence[Record]], None],
     ) -> Outcome:
-        """Put the records of one kind where they belong, those read before it failed too; what could not be read."""
+        """Store the records of one kind, including those read before a failure. Return what could not be read."""
         broken = list[UnreadableRecord]()
         try:
             earlier = writer.earlier(
@@ -208,13 +216,13 @@ class AwsInventory:
             _hand_over(_usable(reader.read(self._session, target, earlier), broken), put)
         except SnapshotError:
             raise
-        except Exception as error:  # noqa: BLE001 -- whatever broke, the rest of the inventory must still be read
+        except Exception as error:  # noqa: BLE001 -- the other kinds must still be read
             return Outcome(reason(error), tuple(broken))
         return Outcome(None, tuple(broken))
 
 
 def _outcomes(futures: Mapping[type[Record], Future[Outcome]]) -> dict[type[Record], Outcome]:
-    """Waits for all."""
+    """Wait for all, and return their results."""
     return {kind: future.result() for kind, future in futures.items()}
 
 
@@ -231,7 +239,7 @@ def _first_reason(outcome: Outcome) -> str | None:
 
 
 def _reasons(outcome: Outcome) -> Iterator[str]:
-    """Why the kind failed; then each reason for which single records could not be read, with the records it is of."""
+    """Yield why the kind failed, and then each reason for unreadable records, with the ids of those records."""
     if outcome.failure is not None:
         yield outcome.failure
     by_reason: dict[str, list[str]] = {}
@@ -243,7 +251,7 @@ def _reasons(outcome: Outcome) -> Iterator[str]:
 
 
 def _usable(found: Iterable[ReadRecord[Record]], broken: list[UnreadableRecord]) -> Iterator[Record]:
-    """The records that can be used; the others go to `broken`."""
+    """Yield the records that could be read; append the others to `broken`."""
     for one in found:
         if isinstance(one, UnreadableRecord):
             broken.append(one)
@@ -252,7 +260,7 @@ def _usable(found: Iterable[ReadRecord[Record]], broken: list[UnreadableRecord])
 
 
 def _hand_over(records: Iterable[Record], put: Callable[[Sequence[Record]], None]) -> None:
-    """A batch at a time; of records that break off, what came before."""
+    """Store records in batches, including those read before an error."""
     batch = list[Record]()
     try:
         for record in records:
@@ -267,7 +275,7 @@ def _hand_over(records: Iterable[Record], put: Callable[[Sequence[Record]], None
 def with_foundations(
     kinds: Iterable[type[Record]], readers: Mapping[type[Record], Reader] = READERS
 ) -> set[type[Record]]:
-    """These kinds, and those that must be read before them."""
+    """Return these kinds, and those that must be read before them."""
     found = set[type[Record]]()
     for kind in kinds:
         found |= {kind} | with_foundations(readers[kind].after, readers)

@@ -1,8 +1,7 @@
-"""Reads of an account what a detector has to know of one volume or file system: another look, before it is cleaned up.
+"""Reads what a detector needs to evaluate one volume or file system, to check it again before a clean-up.
 
-What a detector sees of it is what it sees in the whole inventory, and so is its answer. AWS Compute Optimizer's views
-are left
-out: they change no answer, and it lists them all.
+The detector gets the same records as from the whole inventory, so its result is the same. AWS Compute Optimizer's
+recommendations are left out, because they do not change the result, and its API lists all of them.
 """
 
 from __future__ import annotations
@@ -45,19 +44,19 @@ if TYPE_CHECKING:
 type Read = Callable[[AwsSession, Target, Earlier], Iterator[ReadRecord[Record]]]
 
 NOT_FOUND: Final = frozenset({"FileSystemNotFound", "InvalidVolume.NotFound"})
-"""What EC2, EFS and FSx answer about an id that is none of theirs, or none any more."""
+"""Error codes of EC2, EFS and FSx for an id that does not exist, or does not exist any more."""
 
 VIEWS: Final = frozenset({IdleRecommendation, OptimizerEnrollment, VolumeRecommendation})
 
 
 class OneInventory:
-    """The Inventory of one resource: nothing but it, and what it hangs on."""
+    """The `Inventory` of one resource: only the resource and what it depends on."""
 
     def __init__(self, session: AwsSession, resource: TrackedResource) -> None:
-        """Makes no call.
+        """Make no call.
 
         Raises:
-            ValueError: there is no narrow inventory of such a resource.
+            ValueError: Resources of this type cannot be read individually.
         """
         narrow = {Volume.KIND: _of_volume, EfsFileSystem.KIND: _of_efs, FsxFileSystem.KIND: _of_fsx}
         if resource.type not in narrow:
@@ -67,16 +66,16 @@ class OneInventory:
     def read(
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> tuple[Fleet, list[Gap]]:
-        """The resource, where it is there, and of these kinds what belongs to it.
+        """Return the resource, if it exists, and those records of these kinds that belong to it.
 
-        What cannot be read is a gap, as ever.
+        What cannot be read is a gap, as in every inventory.
         """
         return self._inventory(required, optional).read(target, required, {*optional} - VIEWS)
 
     def snapshot(
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> InventorySnapshot:
-        """The same."""
+        """Return the same as a snapshot."""
         return self._inventory(required, optional).snapshot(target, required, {*optional} - VIEWS)
 
     def _inventory(self, required: Collection[type[Record]], optional: Collection[type[Record]]) -> AwsInventory:
@@ -84,8 +83,9 @@ class OneInventory:
 
 
 def _of_volume(id: str, wanted: Collection[type[Record]]) -> Mapping[type[Record], Reader]:
-    """A volume, its instances, its history; and, where it counts which disk of an instance is which, its instances'
-    volumes.
+    """Return readers for a volume, its instances and its attachment history.
+
+    If disk metrics are needed, they also read the instances' other volumes, to find which disk of an instance is which.
     """
 
     def volumes(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[Volume]]:
@@ -111,7 +111,7 @@ def _of_volume(id: str, wanted: Collection[type[Record]]) -> Mapping[type[Record
 
 
 def _of_efs(id: str, _: Collection[type[Record]]) -> Mapping[type[Record], Reader]:
-    """An EFS file system. What hangs on one is read of it alone; EFS lists replications in one call."""
+    """Return readers for an EFS file system and its sub-resources. EFS lists all replications in one call."""
 
     def file_systems(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[EfsFileSystem]]:
         return inventory_efs.file_systems(session, target, before, FileSystemId=id)
@@ -120,7 +120,7 @@ def _of_efs(id: str, _: Collection[type[Record]]) -> Mapping[type[Record], Reade
 
 
 def _of_fsx(id: str, _: Collection[type[Record]]) -> Mapping[type[Record], Reader]:
-    """An FSx file system and its volumes."""
+    """Return readers for an FSx file system and its volumes."""
 
     def file_systems(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[FsxFileSystem]]:
         return inventory_fsx.file_systems(session, target, before, FileSystemIds=[id])
@@ -136,7 +136,7 @@ def _of_fsx(id: str, _: Collection[type[Record]]) -> Mapping[type[Record], Reade
 
 
 def _unless_gone(read: Read) -> Read:
-    """The same, but what AWS calls not found is not there, rather than not read."""
+    """Return the same reader, but ignore AWS's errors for a resource that does not exist."""
 
     def reading(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[Record]]:
         try:

@@ -1,7 +1,7 @@
-"""What AWS Compute Optimizer recommends for EBS volumes, and which volumes and instances it calls idle.
+"""Reads AWS Compute Optimizer's recommendations for EBS volumes, and which volumes and instances it considers idle.
 
-An account must be enrolled. One that is not has no recommendations, and lacks nothing; nor does a region where Compute
-Optimizer has no endpoint.
+The account must be enrolled. If it is not, there are no recommendations and no access errors. The same applies in a
+region without a Compute Optimizer endpoint.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ NOT_ENROLLED: Final = "OptInRequiredException"
 VOLUMES_PAGE: Final = 1_000
 IDLE_PAGE: Final = 100
 REPORTED: Final = "slackwater:error"
-"""Under this an item has the error that it stands for."""
+"""The key of the error in an item that replaces one."""
 IDLE_TYPES: Final = ("EBSVolume", "EC2Instance")
 
 
 def enrollment(session: AwsSession, target: Target, before: Earlier) -> Iterator[OptimizerEnrollment]:
-    """A record where Compute Optimizer looks at the account. Nothing is asked when there is no volume.
+    """Yield a record if Compute Optimizer analyzes the account. Makes no call if there is no volume.
 
-    Where there is an instance, there is the volume that it starts from.
+    If there is an instance, there is also its root volume.
     """
     if not is_any(before, Volume) or target.region not in session.regions_of(SERVICE):
         return
@@ -67,7 +67,10 @@ def enrollment(session: AwsSession, target: Target, before: Earlier) -> Iterator
 def volume_recommendations(
     session: AwsSession, target: Target, before: Earlier
 ) -> Iterator[ReadRecord[VolumeRecommendation]]:
-    """Read one for each volume that was attached for 30 hours in a row; none where the account is not enrolled."""
+    """Read one recommendation for each volume that was attached for 30 hours in a row.
+
+    There are none if the account is not enrolled.
+    """
     if is_any(before, OptimizerEnrollment):
         call = session.client(SERVICE, target.region).get_ebs_volume_recommendations
         found = _paged(call, "volumeRecommendations", maxResults=VOLUMES_PAGE)
@@ -77,7 +80,7 @@ def volume_recommendations(
 def idle_recommendations(
     session: AwsSession, target: Target, before: Earlier
 ) -> Iterator[ReadRecord[IdleRecommendation]]:
-    """Read the volumes and instances that it calls idle or unattached; none where the account is not enrolled."""
+    """Read the volumes and instances that it considers idle or unattached; none if the account is not enrolled."""
     if is_any(before, OptimizerEnrollment):
         call = session.client(SERVICE, target.region).get_idle_recommendations
         filters = [{"name": "ResourceType", "values": [*IDLE_TYPES]}]
@@ -86,7 +89,7 @@ def idle_recommendations(
 
 
 def _paged(call: Callable[..., Mapping[str, Any]], key: str, **parameters: Any) -> Iterator[Any]:
-    """The items of a list of the caller's own account, and an item for each error that an answer reports."""
+    """Yield the items of a list for the caller's own account, and an item for each error in a response."""
     errors = list[Any]()
 
     def asked(**parameters: Any) -> Mapping[str, Any]:
@@ -97,7 +100,7 @@ def _paged(call: Callable[..., Mapping[str, Any]], key: str, **parameters: Any) 
     try:
         yield from pages(asked, key, tokens=TokenNames("nextToken", "nextToken"), **parameters)
     except ClientError as error:
-        if error.response["Error"]["Code"] != NOT_ENROLLED:  # the account left meanwhile
+        if error.response["Error"]["Code"] != NOT_ENROLLED:  # the account has just left
             raise
     yield from (
         {"resourceId": (named := error.get("identifier")), "volumeArn": named, REPORTED: error} for error in errors
@@ -105,10 +108,10 @@ def _paged(call: Callable[..., Mapping[str, Any]], key: str, **parameters: Any) 
 
 
 def _usable(found: Any) -> Any:
-    """The item.
+    """Return the item.
 
     Raises:
-        BrokenAnswerError: it stands for an error that Compute Optimizer reports.
+        BrokenAnswerError: It replaces an error that Compute Optimizer reports.
     """
     if error := found.get(REPORTED):
         raise BrokenAnswerError(f"{error.get('code')}: {error.get('message')}")
@@ -116,7 +119,7 @@ def _usable(found: Any) -> Any:
 
 
 def _id(named: str | None) -> str:
-    """The id in an ARN, or the id itself; empty where it is the account's, of which any resource may be meant."""
+    """Return the id from an ARN or an id; empty for an account's id, because then any resource may be meant."""
     id_ = (named or "").rpartition("/")[2]
     return "" if id_.isdecimal() else id_
 
@@ -147,7 +150,7 @@ def _option(found: Any) -> VolumeOption:
 
 
 def _view(found: Any, priced: Any) -> dict[str, Any]:
-    """What all recommendations have; `priced` is the part that says what is saved."""
+    """Return the fields of all recommendations. `priced` is the part of the response that has the savings."""
     saved = (priced.get("savingsOpportunity") or {}).get("estimatedMonthlySavings") or {}
     in_usd = saved.get("currency") == "USD" and saved.get("value") is not None
     return {

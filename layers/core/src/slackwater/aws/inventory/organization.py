@@ -1,4 +1,4 @@
-"""Which accounts there are: an organization's, by its organizational units."""
+"""Lists the accounts of an organization, by its organizational units."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ UNKNOWN: Final = ""
 NO_STATE: Final = "AWS Organizations returned no State for this account: it is unknown whether the account is active"
 
 AT_ONCE: Final = 4
-"""Questions about single accounts. More would only be throttled: a whole organization shares a few answers a second."""
+"""Parallel calls about single accounts. More would be throttled: an organization shares a few calls a second."""
 
 NO_UNIT: Final = frozenset({"ChildNotFoundException", "OrganizationalUnitNotFoundException", "ParentNotFoundException"})
 NO_SAY: Final = DENIED | {"AWSOrganizationsNotInUseException"}
@@ -50,7 +50,7 @@ NO_SAY: Final = DENIED | {"AWSOrganizationsNotInUseException"}
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What Organizations says of an account, and the action that was asked."""
+    """An account as AWS Organizations describes it, and the action that was called."""
 
     account: Account
     state: str
@@ -58,34 +58,34 @@ class _Entry:
 
     @classmethod
     def of(cls, answer: Mapping[str, Any], unit: str, action: str) -> _Entry:
-        """From one of AWS's accounts in a unit. AWS retires Status in favour of State."""
+        """Return the entry of an account in a unit. AWS is replacing Status with State."""
         account = Account(id=answer["Id"], name=answer.get("Name") or answer["Id"], organizational_unit=unit)
         return cls(account, answer.get("State") or answer.get("Status") or UNKNOWN, action)
 
     @property
     def may_be_active(self) -> bool:
-        """False where Organizations says that the account is not active."""
+        """False if AWS Organizations says that the account is not active."""
         return self.state in (ACTIVE, UNKNOWN)
 
 
 class Organization:
-    """The organization of a session's account; one object sees it as it is now.
+    """The organization of a session's account. Use a new object to see later changes.
 
-    Its few calls a second are waited for.
+    Calls wait for the service's low rate limit.
     """
 
     def __init__(self, session: AwsSession) -> None:
-        """With credentials of the management account, or of a delegated administrator."""
+        """Use the credentials of the management account or of a delegated administrator."""
         self._session = session
         self._paths: dict[str, str] = {}
 
     def accounts(self, section: OrganizationSection) -> SelectedAccounts:
-        """The accounts that a policy selects.
+        """Return the accounts that a policy selects.
 
-        Without an organizational unit Organizations is not asked: an account's name is its id.
+        If the policy names no organizational unit, no call is made, and the name of each account is its id.
 
         Raises:
-            AwsError: Organizations does not answer all of it. An organizational unit that is not there is named.
+            AwsError: A call failed. The message names an organizational unit that does not exist.
         """
         spared = {*section.except_accounts}
         named = {*section.accounts} - spared
@@ -119,7 +119,7 @@ class Organization:
         )
 
     def _below(self, units: Iterable[str]) -> Iterator[_Entry]:
-        """Every account below these units; each unit is asked once, wherever it is named."""
+        """Yield every account below these units. Each unit is read once, even if it is named twice."""
         waiting = [(unit, self._path(unit)) for unit in units]
         seen = set[str]()
         while waiting:
@@ -138,7 +138,7 @@ class Organization:
             yield from entries
 
     def _alone(self, number: str) -> _Entry:
-        """An account that only its id names; it may be in no organization, or in another."""
+        """Return an account that the policy names by its id. It may be in no organization, or in another one."""
         with _explained(number):
             try:
                 answer = self._client.describe_account(AccountId=number)["Account"]
@@ -154,7 +154,7 @@ class Organization:
             return {tag["Key"]: tag.get("Value", "") for tag in tags}
 
     def _path(self, unit: str) -> str:
-        """The names from the root down to a unit."""
+        """Return the names from the root down to a unit, separated by slashes."""
         if unit not in self._paths:
             with _explained(unit):
                 if unit.startswith("r-"):
@@ -174,13 +174,13 @@ class Organization:
 
     @property
     def _client(self) -> Any:
-        """Of the partition's one endpoint, whichever region is asked for."""
+        """A client of the partition's only endpoint, which is the same for each region."""
         return self._session.client("organizations", self._session.home)
 
 
 @contextmanager
 def _explained(what: str) -> Iterator[None]:
-    """As `remedies`, for a question about a unit or an account, with the policy's key and what to do instead."""
+    """Do as `remedies` for a call about a unit or an account. Errors name the policy's key and what to do instead."""
     try:
         with remedies():
             yield

@@ -1,6 +1,6 @@
-"""The smallest call for each action of a scan, which tells whether it is allowed. Nothing is changed.
+"""Checks each action of a scan with the smallest possible call. Changes nothing.
 
-In each region one metric is asked for, at 0.00001 USD; every other call is free.
+In each region, it requests one metric, which costs 0.00001 USD. All other calls are free.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
 
 ANSWERS: Final = frozenset({"FileSystemNotFound", "OptInRequiredException", "ReplicationNotFound"})
-"""Errors that are an allowed call's answer."""
+"""Error codes that an allowed call can return."""
 
 DENY: Final = re.compile(r"\bexplicit(ly)? den(y|ied)\b", re.IGNORECASE)
 LACK: Final = re.compile(r"\bbecause no\b", re.IGNORECASE)
 POLICY_TYPE: Final = re.compile(
     r"\b(?:in|by|because) (?:an?|no|the) ([\w -]+? policy|permissions boundary)\b", re.IGNORECASE
 )
-"""AWS IAM User Guide, "Troubleshooting access denied error messages"; not every service says so, or says so in these
-words.
+"""AWS IAM User Guide, "Troubleshooting access denied error messages". Not every service names the policy type, or uses
+these words.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class PermissionCheck:
-    """A call: botocore's service and method, and what its answer must hold.
+    """A call: botocore's service and method, and the key that its response must have.
 
-    `where` it is asked: in each region, once at home, or once where the price list is. A service that is not
-    `everywhere` is asked only where it has an endpoint.
+    `where` says whether to call it in each region, once in the home region, or once at the price list. A service that
+    is not `everywhere` is called only where it has an endpoint.
     """
 
     service: Service
@@ -55,10 +55,10 @@ class PermissionCheck:
 
 
 NO_FILE_SYSTEM: Final = "fs-00000000000000000"
-"""Asked about where EFS answers of one file system at a time."""
+"""The file system id for EFS operations that require one. It does not exist."""
 
 EC2_LEAST: Final = 5
-"""EC2 gives no smaller page."""
+"""EC2's minimum page size."""
 
 PERMISSION_CHECKS: Final[Mapping[str, PermissionCheck]] = {
     "cloudtrail:LookupEvents": PermissionCheck("cloudtrail", "lookup_events", "Events", {"MaxResults": 1}),
@@ -128,15 +128,16 @@ ACTIONS: Final = frozenset(PERMISSION_CHECKS)
 
 
 class AwsPermissionChecks:
-    """Asks what a session may. Thread-safe."""
+    """Checks the permissions of a session. Thread-safe."""
 
     def __init__(self, session: AwsSession, meter: CallMeter, now: datetime) -> None:
-        """Makes no call. The metric is asked for in the hour before `now`."""
+        """Make no call. The metric is requested for the hour before `now`."""
         self._session, self._meter, self._now = session, meter, now
 
     def is_there(self, action: str, region: str) -> bool:
-        """False if a scan of the region never uses the action: its service has no endpoint there, or no prices in USD
-        for the region's partition. Makes no call.
+        """Return False if a scan of the region never uses the action. Makes no call.
+
+        Then its service has no endpoint there, or the price list has no prices in USD for the region's partition.
         """
         check = PERMISSION_CHECKS[action]
         if check.where == "prices":
@@ -144,11 +145,11 @@ class AwsPermissionChecks:
         return check.everywhere or region in self._session.regions_of(check.service)
 
     def once(self, action: str) -> bool:
-        """True where one call answers for all regions."""
+        """Return whether one call covers all regions."""
         return PERMISSION_CHECKS[action].where != "region"
 
     def ask(self, action: str, region: str | None) -> Answer:
-        """What comes of the action's call. Nothing is raised: an error is an answer, too."""
+        """Make the action's call, and return its result. An error is also a result, so nothing is raised."""
         check = PERMISSION_CHECKS[action]
         place = region or (pricing.PRICING_REGION if check.where == "prices" else self._session.home)
         parameters = dict(check.parameters)
@@ -157,7 +158,7 @@ class AwsPermissionChecks:
             self._meter.count_metrics(1)
         try:
             answer = getattr(self._session.client(check.service, place), check.method)(**parameters)
-        except Exception as error:  # noqa: BLE001 -- whatever broke, the other actions must still be asked
+        except Exception as error:  # noqa: BLE001 -- the other actions must still be checked
             return _answer(error)
         if answer.get(check.holds) is None:
             return Answer(access="failed", reason=reason(BrokenAnswerError(f"the answer holds no {check.holds}")))
@@ -177,7 +178,10 @@ def _answer(error: Exception) -> Answer:
 
 
 def _refusal(error: Exception) -> Refusal | None:
-    """From the whole message: a reason is cut, and what refused comes last."""
+    """Return what the message says about the denying policy, or None if it says nothing.
+
+    It reads the complete message: a `reason` is truncated, and the policy comes last.
+    """
     message = error.response.get("Error", {}).get("Message", "") if isinstance(error, ClientError) else str(error)
     explicit, named = DENY.search(message) is not None, POLICY_TYPE.search(message)
     if not explicit and not (named and LACK.search(message)):

@@ -1,7 +1,7 @@
-"""Reads AWS's answers record by record: one that cannot be read costs no other.
+"""Reads AWS's responses record by record, so that one unreadable record does not affect the others.
 
-EC2 is eventually consistent (Amazon EC2 API Reference, "Eventual consistency"): a volume may be `in-use` before its
-attachment shows. So what cannot be used is read once more, by its id, and only then reported as unreadable.
+EC2 is eventually consistent (Amazon EC2 API Reference, "Eventual consistency"). For example, a volume may be `in-use`
+before its attachment is listed. So an unreadable record is read once more by its id. Only then is it reported.
 """
 
 from __future__ import annotations
@@ -24,20 +24,22 @@ if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
 
 BROKEN: Final = (AwsError, ResponseParserError, LookupError, TypeError, AttributeError, ValueError, StopIteration)
-"""What a record raises that is not as AWS documents it."""
+"""Errors of a record whose format is not as AWS documents it."""
 
 SETTLING_S: Final = 2.0
-"""How long EC2 gets to become consistent before a record is read again."""
+"""Seconds to wait for EC2 to become consistent before a record is read again."""
 
 MOST_AGAIN: Final = 100
-"""Records of a kind that are read again. If more cannot be read, AWS answers something new, and will again."""
+"""Maximum number of records of a kind to read again. If more are unreadable, AWS's format has changed, and a retry does
+not help.
+"""
 
 FILTER_VALUES: Final = 200
-"""Values that a filter of EC2 takes ("Filtering your resources", Amazon EC2 User Guide)."""
+"""Maximum number of values in an EC2 filter ("Filtering your resources", Amazon EC2 User Guide)."""
 
 type ReadRecord[R: Record] = R | UnreadableRecord
 type Again = Callable[[Sequence[str]], Iterable[Any]]
-"""Reads items by their ids; an item that no longer exists is left out."""
+"""Reads items by their ids. The result omits items that no longer exist."""
 
 
 def records[R: Record](  # noqa: PLR0913 -- keywords say how to read an item, and most readers need one or two
@@ -50,20 +52,20 @@ def records[R: Record](  # noqa: PLR0913 -- keywords say how to read an item, an
     again: Again | None = None,
     says_gone: bool = False,
 ) -> Iterator[ReadRecord[R]]:
-    """Read each item by itself.
+    """Read each item independently.
 
     Args:
-        kind: What the items are records of.
-        items: One of AWS's lists. If it breaks off, what came before is yielded first.
-        read: Makes a record of an item; None for one that is being deleted.
-        id_of: An item's id, or an empty string.
-        owners_of: The ids of the resources that an item belongs to, or None if the item does not say.
-        again: Reads items again by their ids; without it nothing is read again.
-        says_gone: Whether AWS says of an id that it does not exist. Otherwise an item that is left out the second time
-            stays unreadable: EC2's filters are eventually consistent, too.
+        kind: The kind of the records.
+        items: One of AWS's lists. If it raises an error, the items before it are yielded first.
+        read: Returns the record of an item; None for one that is being deleted.
+        id_of: Returns an item's id, or an empty string.
+        owners_of: Returns the ids of the resources that an item belongs to, or None if the item does not name them.
+        again: Reads items again by their ids; None means that nothing is read again.
+        says_gone: Whether AWS reports ids that do not exist. Otherwise an item that the second response omits stays
+            unreadable, because EC2's filters are eventually consistent, too.
 
     Yields:
-        The records, each checked against its types; then those that could not be read.
+        The validated records, and then those that could not be read.
     """
 
     def read_one(item: Any) -> ReadRecord[R] | None:
@@ -78,7 +80,7 @@ def records[R: Record](  # noqa: PLR0913 -- keywords say how to read an item, an
     if again and (ids := list(dict.fromkeys(one.id for one in broken if one.id))[:MOST_AGAIN]):
         try:
             second = {id_of(item): read_one(item) for item in again(ids)}
-        except Exception:  # noqa: BLE001 -- the first answer's reason is reported
+        except Exception:  # noqa: BLE001 -- the first error is reported
             second = None
         if second is not None:
             answered = ids if says_gone else second
@@ -90,7 +92,7 @@ def records[R: Record](  # noqa: PLR0913 -- keywords say how to read an item, an
 
 
 def _readable[R: Record](ones: Iterable[ReadRecord[R] | None], broken: list[UnreadableRecord]) -> Iterator[R]:
-    """Yield the records, and append to `broken` what could not be read."""
+    """Yield the records, and append unreadable ones to `broken`."""
     for one in ones:
         if isinstance(one, UnreadableRecord):
             broken.append(one)
@@ -113,7 +115,7 @@ def _one[R: Record](
 
 
 def _known[T](of: Callable[[Any], T], item: Any) -> T | None:
-    """What an unreadable item says; None if it does not say even that."""
+    """Return what an unreadable item says; None if it does not even say that."""
     try:
         return of(item)
     except BROKEN:
@@ -121,7 +123,7 @@ def _known[T](of: Callable[[Any], T], item: Any) -> T | None:
 
 
 def named(name: str) -> Callable[[Any], str]:
-    """The id of an item under one of AWS's names; an empty string where it has none."""
+    """Return a function that returns an item's id under this key, or an empty string."""
 
     def of(item: Any) -> str:
         found = item.get(name)
@@ -131,7 +133,7 @@ def named(name: str) -> Callable[[Any], str]:
 
 
 def after_pause(session: AwsSession, again: Again) -> Again:
-    """The same after a pause in which AWS becomes consistent. A simulated account already is."""
+    """Return the same function with a pause in which AWS becomes consistent. A simulated account needs no pause."""
 
     def after_a_pause(ids: Sequence[str]) -> Iterable[Any]:
         if not session.simulated:
@@ -142,7 +144,7 @@ def after_pause(session: AwsSession, again: Again) -> Again:
 
 
 def one_by_one(ask: Callable[[str], Iterable[Any]], not_found: str) -> Again:
-    """Read items by an API that takes ids, and answers `not_found` for one that does not exist."""
+    """Read items with an API that takes one id, and returns the error `not_found` for an id that does not exist."""
 
     def again(ids: Sequence[str]) -> Iterator[Any]:
         for id_ in ids:
@@ -156,7 +158,7 @@ def one_by_one(ask: Callable[[str], Iterable[Any]], not_found: str) -> Again:
 
 
 def by_filter(ask: Callable[[list[dict[str, Any]]], Iterable[Any]], name: str) -> Again:
-    """Read items by a filter of EC2, where an id that does not exist is no error."""
+    """Read items with an EC2 filter, for which an id that does not exist is not an error."""
 
     def again(ids: Sequence[str]) -> Iterator[Any]:
         for some in batched(ids, FILTER_VALUES):

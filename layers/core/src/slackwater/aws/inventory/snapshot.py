@@ -1,9 +1,8 @@
-"""What a target holds, listed once: in memory while it is little, in a file from which it is taken in parts when it is
-much.
+"""The inventory snapshot of a target: in memory while it is small, otherwise in a file that is read in chunks.
 
-A part is made of whole households, where a household is all that a detector looks at when it judges one resource. An
-instance and what hangs on it are one, and so are a file system and its volumes; a volume on several instances makes one
-of them all. What tells of a type, or of the account, goes with every part.
+A chunk has whole resource groups. A resource group is everything that a detector reads to evaluate one resource: an
+instance and its volumes, or a file system and its volumes. Instances that share a volume are in one group. Records that
+describe a type or the account belong to every chunk.
 """
 
 import io
@@ -45,10 +44,10 @@ from slackwater.model.snapshot import WholeSnapshot
 from slackwater.ports.inventory import InventorySnapshot
 
 PART_RECORDS: Final = 25_000
-"""Records of a part, about: its last household is in it whole."""
+"""Approximate number of records in a chunk. A resource group is never split."""
 
 BATCH: Final = 500
-"""Records that go in or out of a file at a time."""
+"""Records read from or written to a file at a time."""
 
 SCHEMA: Final = """
     PRAGMA journal_mode = OFF;
@@ -57,9 +56,9 @@ SCHEMA: Final = """
     CREATE UNIQUE INDEX known ON records (kind, id);
     CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT);
 """
-"""`home` names a household; what has none goes with all.
+"""`home` is the resource group. A record without one belongs to every chunk.
 
-A file that is lost is listed again: nothing is written for safety.
+The file is not protected against a crash: a lost file is only listed again.
 """
 
 DIVIDE: Final = """
@@ -75,7 +74,7 @@ TO_THE_VOLUMES: Final = """
 RESOURCE_GROUPS: Final = """
     SELECT home, count(*) FROM records WHERE home IS NOT NULL GROUP BY home ORDER BY scattered(home), home
 """
-"""In an order that has nothing to do with what they are: so one part takes about as long as another."""
+"""Sorted by a hash, so that the order is independent of the content and every chunk takes about the same time."""
 OF_A_PART: Final = """
     SELECT place FROM records WHERE home IS NULL OR home IN (SELECT home FROM homes WHERE part = ?) ORDER BY place
 """
@@ -92,40 +91,40 @@ LOADABLE: Final = frozenset(
         ("decimal", "Decimal"),
     }
 )
-"""All that a record is made of. A file is read back from a bucket: nothing else in it is brought to life."""
+"""All types that a record contains. A file can come from a bucket, so no other type is unpickled."""
 
 
 class SnapshotError(Exception):
-    """A file that is no stock, or was written by another version."""
+    """A file cannot be read or written, is not a snapshot, or was written by another version."""
 
 
 class Earlier(Protocol):
-    """The records of kinds that were read before; a `Fleet` is one."""
+    """The records of kinds that were read earlier. A `Fleet` is one."""
 
     @property
     def unreadable(self) -> Mapping[type[Record], str]:
-        """Of these kinds those that could not be read to the end, and why."""
+        """The kinds among these that could not be read completely, and why."""
         ...
 
     def all[R: Record](self, kind: type[R]) -> Iterable[R]:
-        """All records of a kind, in the order they were read: one by one, where they are many."""
+        """Return all records of a kind, in the order in which they were read; one by one if the inventory is large."""
         ...
 
     def get[R: Record](self, kind: type[R], id: str) -> R | None:
-        """The record with this id, or None."""
+        """Return the record with this id, or None."""
         ...
 
 
 def is_any(before: Earlier, kind: type[Record]) -> bool:
-    """Whether there is any record of a kind."""
+    """Return whether there is any record of a kind."""
     return next(iter(before.all(kind)), None) is not None
 
 
 class SnapshotWriter:
-    """Takes the records of a target while it is listed. Thread-safe, where no kind is read before it is whole."""
+    """Collects the records of a target while it is listed. Thread-safe if no kind is read before it is complete."""
 
     def __init__(self, part_records: int = PART_RECORDS) -> None:
-        """More than `part_records` go to a file."""
+        """Move the records to a file when there are more than `part_records`."""
         self._part_records = part_records
         self._by_kind: dict[type[Record], dict[str, Record]] = {}
         self._count = 0
@@ -133,7 +132,7 @@ class SnapshotWriter:
         self._lock = Lock()
 
     def add(self, records: Sequence[Record]) -> None:
-        """Put more records there. One of the same kind and id takes the other's place."""
+        """Add records. A record replaces an earlier one of the same kind and id."""
         with self._lock:
             if self._file is not None:
                 self._file.add(records)
@@ -149,18 +148,18 @@ class SnapshotWriter:
                 self._by_kind = {}
 
     def earlier(self, failures: Mapping[type[Record], str]) -> Earlier:
-        """What was put there of kinds that are whole, or failed."""
+        """Return the records added so far. The kinds in `failures` could not be read completely."""
         return _EarlierRecords(self, failures)
 
     def all(self, kind: type[Record]) -> Iterable[Record]:
-        """The records of a kind."""
+        """Return the records of a kind."""
         with self._lock:
             if self._file is None:
                 return list(self._by_kind.get(kind, {}).values())
         return self._file.all(kind)
 
     def get(self, kind: type[Record], id: str) -> Record | None:
-        """One record."""
+        """Return one record, or None."""
         with self._lock:
             if self._file is None:
                 return self._by_kind.get(kind, {}).get(id)
@@ -173,7 +172,10 @@ class SnapshotWriter:
         rest: Rest | None = None,
         broken: Sequence[UnreadableRecord] = (),
     ) -> InventorySnapshot:
-        """Return all that was put there, and the `rest`. Waits for the rest only if there is a file. Call it once."""
+        """Return a snapshot of all records added and of the `rest`. Call it once.
+
+        If the records are in a file, it waits for the rest.
+        """
         if self._file is None:
             records = (record for of_kind in self._by_kind.values() for record in of_kind.values())
             return WholeSnapshot(Fleet(records, unreadable, rest, broken), gaps)
@@ -189,7 +191,7 @@ class SnapshotWriter:
         return FileSnapshot(self._file)
 
     def close(self) -> None:
-        """Throw it away."""
+        """Close the file, if there is one, and delete it."""
         if self._file is not None:
             self._file.close()
 
@@ -207,10 +209,10 @@ class _EarlierRecords:
 
 
 class FileSnapshot:
-    """A `Stock` in a file, of which no more than a part is in memory."""
+    """An `InventorySnapshot` in a file, of which at most one chunk is in memory."""
 
     def __init__(self, file: "_File") -> None:
-        """Takes the file over."""
+        """Take ownership of the file."""
         self._file = file
         notes = file.notes()
         self.gaps: Sequence[Gap] = [Gap(*gap) for gap in notes["gaps"]]
@@ -224,34 +226,34 @@ class FileSnapshot:
 
     @property
     def resources(self) -> Mapping[str, int]:
-        """How many there are, by kind."""
+        """The number of resources by kind."""
         counts = self._file.counts()
         return {kind.KIND: counts[kind.KIND] for kind in RESOURCE_KINDS if counts[kind.KIND]}
 
     def fleet(self, part: int) -> Fleet:
-        """The records of a part; the first is 1.
+        """Return the records of a chunk, counted from 1.
 
         Raises:
-            ValueError: there is no such part.
+            ValueError: There is no such chunk.
         """
         if not 1 <= part <= self.parts:
             raise ValueError(f"there is no part {part} of {self.parts}")
         return Fleet(self._file.part(part), self._unreadable, broken=self._broken)
 
     def __enter__(self) -> Self:
-        """The file is there already."""
+        """Return the snapshot. The file exists already."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Delete the file, if it is ours."""
+        """Close the file. Delete it if this process created it."""
         self._file.close()
 
 
 def open_snapshot(path: Path) -> InventorySnapshot:
-    """The stock that another process kept in a file, which stays.
+    """Open the snapshot that another process stored in a file. Closing it does not delete the file.
 
     Raises:
-        SnapshotError: it is none, or of a version with other records.
+        SnapshotError: The file is not a snapshot, or a version with other record types wrote it.
     """
     file = _File(path)
     with ExitStack() as unless_good:
@@ -264,22 +266,23 @@ def open_snapshot(path: Path) -> InventorySnapshot:
 
 
 def discard_left_behind() -> None:
-    """Delete the files of processes that were killed: only where nobody else can have one, as another's would
-    go, too.
+    """Delete the snapshot files of processes that were killed.
+
+    Call it only where no other process can have a snapshot, because its file is deleted too.
     """
     for file in [*Path(tempfile.gettempdir()).glob("slackwater-*/stock.sqlite")]:
-        shutil.rmtree(file.parent, ignore_errors=True)  # one that stays takes room, and a lack of room is said aloud
+        shutil.rmtree(file.parent, ignore_errors=True)  # a file that stays takes up space; a full disk is reported
 
 
 class _File:
-    """Records in a file of SQLite. Thread-safe.
+    """Records in an SQLite file. Thread-safe.
 
     Raises:
-        SnapshotError: it cannot be read or written; by every method.
+        SnapshotError: The file cannot be read or written. Every method raises it.
     """
 
     def __init__(self, path: Path, folder: tempfile.TemporaryDirectory[str] | None = None) -> None:
-        """Opens what is there. With its `folder` the file goes when it is closed."""
+        """Open an existing file. With its `folder`, closing the file deletes it."""
         self.path = path
         self._folder = folder
         self._lock = Lock()
@@ -291,7 +294,7 @@ class _File:
 
     @classmethod
     def new(cls) -> "_File":
-        """An empty one."""
+        """Create an empty file in a temporary folder."""
         with ExitStack() as unless_good:
             folder = tempfile.TemporaryDirectory(prefix="slackwater-")
             unless_good.callback(folder.cleanup)
@@ -306,7 +309,7 @@ class _File:
         return file
 
     def add(self, records: Iterable[Record]) -> None:
-        """More records; one of the same kind and id takes the other's place."""
+        """Add records. A record replaces an earlier one of the same kind and id."""
         rows = []
         for record in records:
             if isinstance(record, Volume):
@@ -319,23 +322,23 @@ class _File:
         )
 
     def all(self, kind: type[Record]) -> Iterator[Record]:
-        """The records of a kind, in the order they were added, some at a time."""
+        """Yield the records of a kind, in the order in which they were added. Reads `BATCH` of them at a time."""
         last, some = 0, "SELECT place, record FROM records WHERE kind = ? AND place > ? ORDER BY place LIMIT ?"
         while rows := self._read(some, kind.KIND, last, BATCH):
             yield from (_load(record) for _, record in rows)
             last = rows[-1][0]
 
     def get(self, kind: type[Record], id: str) -> Record | None:
-        """One record."""
+        """Return one record, or None."""
         rows = self._read("SELECT record FROM records WHERE kind = ? AND id = ?", kind.KIND, id)
         return _load(rows[0][0]) if rows else None
 
     def counts(self) -> Counter[str]:
-        """How many there are, by kind."""
+        """Return the number of records by kind."""
         return Counter(dict(self._read("SELECT kind, count(*) FROM records GROUP BY kind")))
 
     def divide(self, part_records: int) -> None:
-        """Give each household its part, so that the parts are about as large as each other, and none is empty."""
+        """Assign each resource group to a chunk. The chunks have about the same size, and none is empty."""
         with self._alone():
             self._db.executescript(DIVIDE)
         describe_others = (AttachmentEvent, IdleRecommendation, VolumeRecommendation)
@@ -356,20 +359,20 @@ class _File:
         self.note(parts=max(part, 1))
 
     def part(self, part: int) -> Iterator[Record]:
-        """The records of a part, in the order they were added."""
+        """Yield the records of a chunk, in the order in which they were added."""
         for (place,) in self._read(OF_A_PART, part):
             yield _load(self._read("SELECT record FROM records WHERE place = ?", place)[0][0])
 
     def note(self, **values: object) -> None:
-        """Keep something about it."""
+        """Store facts about the snapshot, by name."""
         self._write("INSERT INTO notes VALUES (?, ?)", [(name, json.dumps(value)) for name, value in values.items()])
 
     def notes(self) -> dict[str, Any]:
-        """All that is kept about it."""
+        """Return all stored facts about the snapshot."""
         return {name: json.loads(value) for name, value in self._read("SELECT name, value FROM notes")}
 
     def close(self) -> None:
-        """End it."""
+        """Close the file, and delete its temporary folder if there is one."""
         with self._lock:
             self._db.close()
         if self._folder is not None:
@@ -405,20 +408,20 @@ class _File:
 
 
 class _Union:
-    """Households that are one."""
+    """Resource groups that are merged because they share a volume."""
 
     def __init__(self) -> None:
         self._of: dict[str, str] = {}
 
     def join(self, homes: Sequence[str]) -> None:
-        """Make one of them all."""
+        """Merge these groups."""
         for home in homes[1:]:
             one, other = sorted((self._first(homes[0]), self._first(home)))
             if one != other:
                 self._of[other] = one
 
     def moves(self) -> Iterator[tuple[str, str]]:
-        """The household to move to, and the one to move, of each that moves."""
+        """Yield (new group, old group) for each group that was merged into another."""
         return ((self._first(home), home) for home in [*self._of])
 
     def _first(self, home: str) -> str:
@@ -428,10 +431,12 @@ class _Union:
 
 
 def _home(record: Record) -> str | None:
-    """The household of a record, as far as it says so itself: what tells of a volume is moved to the volume's later.
+    """Return the resource group that the record itself names; None if the record belongs to every chunk.
+
+    A record that describes a volume gets the volume's group later, in `_File.divide`.
 
     Raises:
-        TypeError: a kind that is not thought of here.
+        TypeError: The kind is not handled here.
     """
     match record:
         case InstanceType() | OptimizerEnrollment():
@@ -443,7 +448,7 @@ def _home(record: Record) -> str | None:
         case EfsMountTarget():
             return record.file_system_id
         case AttachmentEvent() | EfsLifecycle() | EfsReplication() | IdleRecommendation() | VolumeRecommendation():
-            return record.id  # that of what it tells of
+            return record.id  # the id of the resource that it describes
         case _:
             raise TypeError(f"{type(record).__name__} has no household: see aws/inventory/snapshot.py")
 
@@ -464,8 +469,9 @@ def _load(record: bytes) -> Record:
 
 @cache
 def _records_version() -> str:
-    """What the records of this version are made of, types too: a record is read back field by field, and nothing checks
-    it.
+    """Return a hash of all record types with their fields and the fields' types.
+
+    Records are unpickled field by field and nothing validates them, so another version must not read them.
     """
     named = sorted(
         (name, [(one.name, str(one.type)) for one in fields(kind)])

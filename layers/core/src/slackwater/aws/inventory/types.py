@@ -1,4 +1,4 @@
-"""What EC2 allows the fleet's instance types, and the types that one might change to."""
+"""Reads the limits of the fleet's instance types, and of types that an instance could change to."""
 
 from __future__ import annotations
 
@@ -20,25 +20,24 @@ ACTIONS: Final = frozenset({"ec2:DescribeInstanceTypes"})
 
 
 def instance_types(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[InstanceType]]:
-    """Read the types that the fleet uses, as EC2 describes them; other sizes of their families come from the packaged
-    snapshot.
+    """Read the types that the fleet uses from EC2, and other sizes of their families from the packaged snapshot.
 
-    Of a type that the region no longer offers the packaged figures stand.
+    The packaged values also apply to types that the region no longer offers.
     """
     used = sorted({instance.instance_type for instance in before.all(Instance)})
     if not used:
         return
     families = {name.partition(".")[0] for name in used} | {*GENERAL_FAMILIES.values()}
-    # First, so that what EC2 answers takes their place in the fleet.
+    # The packaged types come first, so that EC2's descriptions replace them in the fleet.
     yield from (kind for kind in type_snapshot() if kind.family in families)
     call = session.client("ec2", target.region).describe_instance_types
-    # By a filter: asked by name, one type that the region does not have fails the whole call.
+    # Use a filter: with type names, one type that the region does not have fails the whole call.
     found = by_filter(lambda filters: pages(call, "InstanceTypes", Filters=filters), "instance-type")(used)
     yield from records(InstanceType, found, instance_type, id_of=named("InstanceType"))
 
 
 def instance_type(found: Any) -> InstanceType:
-    """One item of DescribeInstanceTypes."""
+    """Return the type that an item of DescribeInstanceTypes describes."""
     cards = found.get("NetworkInfo", {}).get("NetworkCards", [])
     ebs = found.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
     return InstanceType(

@@ -1,4 +1,4 @@
-"""Holds records against their types where they come in: what a detector would stumble over is a broken answer."""
+"""Validates records against their types when they are read, so that a detector never gets an invalid value."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -12,18 +12,18 @@ from slackwater.model.resources import Record, Target
 from slackwater.ports.errors import BrokenAnswerError
 
 MAY_BE_EMPTY: Final = frozenset({"deployment_type", "device", "path", "root_device", "status", "storage_type"})
-"""Texts that may be empty, because AWS may not say them; any other names something."""
+"""Text fields that can be empty, because AWS may omit them. All other texts must have a value."""
 
 PLAIN: Final[Mapping[object, frozenset[type]]] = {
     float: frozenset({float, int}),
     **{kind: frozenset({kind}) for kind in (bool, datetime, Decimal, int, NoneType, str)},
 }
-"""Types by which a value is taken for one of them. Not by isinstance: a bool would be a number too."""
+"""The accepted types of a value for each annotated type. An isinstance check would accept a bool as a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Hint:
-    """What a value may be: one of some types, or what fits."""
+    """What a value can be: one of some types, or a value that a check accepts."""
 
     types: frozenset[type]
     fits: tuple[Callable[[Any], bool], ...] = ()
@@ -33,10 +33,10 @@ class _Hint:
 
 
 def sound[R: Record](record: R) -> R:
-    """The record.
+    """Return the record if it is valid.
 
     Raises:
-        BrokenAnswerError: a field of it is not of its type, or empty where it must say something.
+        BrokenAnswerError: A field has the wrong type, or is empty although it must have a value.
     """
     wrong = _wrong(record)
     if wrong is not None:
@@ -45,7 +45,10 @@ def sound[R: Record](record: R) -> R:
 
 
 def _wrong(record: Any) -> str | None:
-    """The first field that is not what it should be. There are many records: nothing is called for a plain value."""
+    """Return the first invalid field, or None.
+
+    Because there are many records, it calls no function for a plain value.
+    """
     kind: Any = type(record)
     for name, types, hint, may_be_empty in _fields(kind):
         value = getattr(record, name)
@@ -83,7 +86,7 @@ def _hint(hint: Any) -> _Hint:
 
 
 def _fits(hint: Any, of: Any, parts: tuple[Any, ...]) -> Callable[[Any], bool]:
-    """Whether a value is of a type that has parts."""
+    """Return a check for values of a type with type arguments."""
     if of is Literal:
         return lambda value: type(value) is str and value in parts
     if of is Mapping:

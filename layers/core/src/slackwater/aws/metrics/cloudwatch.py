@@ -1,4 +1,4 @@
-"""Reads metrics by GetMetricData: one call for hundreds of metrics, and no point that is not CloudWatch's own."""
+"""Reads metrics with GetMetricData, hundreds per call, and validates every datapoint."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ ACTIONS: Final = frozenset({"cloudwatch:GetMetricData"})
 
 NO_STATUS: Final = "NoStatus: CloudWatch does not say whether its answer is complete"
 SHORT_RUN: Final = 8
-"""Points that a run without holes has on average, at least, to be put in one piece."""
+"""Minimum average length, in datapoints, of runs without missing datapoints, for copying whole runs."""
 
 SILENT: Final = "CloudWatch left this metric out of its answer"
 
 
 @dataclass(slots=True)
 class _Answer:
-    """What has come of one query so far; the last status holds, because points of one Id may span pages."""
+    """The result of one query so far. The last status applies, because the datapoints of one id can span pages."""
 
     values: array[float]
     status: str = ""
@@ -47,10 +47,10 @@ class _Answer:
 class CloudWatchMetrics:
     """The metrics of one target.
 
-    Thread-safe: a client slows all its threads down together when CloudWatch throttles.
+    Thread-safe. When CloudWatch throttles, the client slows down all threads together.
     """
 
-    def __init__(  # noqa: PLR0913 -- its adapters and limits, each given by the composition root
+    def __init__(  # noqa: PLR0913 -- adapters and limits that the composition root sets
         self,
         session: AwsSession,
         target: Target,
@@ -60,9 +60,9 @@ class CloudWatchMetrics:
         rate_limit: RateLimit | None = None,
         spending: Spending | None = None,
     ) -> None:
-        """`concurrency` is how many calls may be on their way at once, `spending` what may be asked at all.
+        """Create the reader. Makes no call.
 
-        Makes no call.
+        `concurrency` is the maximum number of parallel calls. `spending` limits how many metrics can be requested.
         """
         self.concurrency = concurrency
         self._rate_limit = rate_limit
@@ -73,10 +73,10 @@ class CloudWatchMetrics:
         self._meter = meter
 
     def fetch(self, call: MetricCall) -> MetricAnswer:
-        """Answer one call: a series on each query's own grid, NaN where CloudWatch has no point, or why there is none.
+        """Make one call, and return a series for each query, or why there is none.
 
-        Each call is retried for as long as its client retries. When as many calls as may be on their way have failed
-        with none between them that worked, CloudWatch is not asked again: a scan that is refused must end.
+        Each series is on its query's own grid, with NaN for missing datapoints. The client retries each call. After
+        `concurrency` failed calls in a row, CloudWatch is not called again, so that a scan without access ends.
         """
         if self._failed_in_a_row >= self.concurrency:
             return _none(call, f"not asked, after {self.concurrency} calls in a row that failed")
@@ -86,7 +86,7 @@ class CloudWatchMetrics:
             self._rate_limit.points(self._region, sum(query.points for query in call.queries))
         try:
             answer = self._fetch(call)
-        except Exception as error:  # noqa: BLE001 -- whatever broke is the reason of every query of the call
+        except Exception as error:  # noqa: BLE001 -- the reason for every query of the call
             self._failed_in_a_row += 1
             return _none(call, reason(error))
         self._failed_in_a_row = 0
@@ -109,7 +109,7 @@ class CloudWatchMetrics:
         for result in results:
             id_ = result.get("Id")
             if id_ not in ids:
-                continue  # the metric that it belongs to is left out of the answer, and fails as such
+                continue  # its metric is missing in the response, which is reported as a failure
             answer, query = answers[id_], ids[id_]
             times, points = result.get("Timestamps") or [], result.get("Values") or []
             if len(times) != len(points):
@@ -160,11 +160,11 @@ def _news(
     grids: Mapping[int, array[float]],
     results: Sequence[Any],
 ) -> PageNews:
-    """What a page of results tells that was not known.
+    """Return whether a page of results has anything new.
 
-    A metric with many points, or whose points CloudWatch is still collecting (`PartialData`), comes again on later
-    pages, under the same id, and may have no point on any of them. But a page with points, all of which were there, is
-    one that came before.
+    A metric with many datapoints, or with datapoints that CloudWatch is still collecting (`PartialData`), has results
+    with the same id on several pages. Any of them can be without datapoints. But a page whose datapoints are all known
+    is a repeated page.
     """
     news: PageNews = "nothing"
     for result in results:
@@ -174,7 +174,7 @@ def _news(
         values, grid, period_s = answers[id_].values, grids[ids[id_].period_s], ids[id_].period_s
         places = (int((_epoch_s(time) - grid[0]) // period_s) for time in times)
         if any(not 0 <= place < len(values) or isnan(values[place]) for place in places):
-            return "new"  # or wrong, which whoever lays the points says
+            return "new"  # or invalid, which `_lay` reports
         if times:
             news = "repeated"
         elif news == "nothing" and result.get("StatusCode") != answers[id_].status:
@@ -188,16 +188,18 @@ def _messages(result: Mapping[str, Any]) -> str:
 
 
 def _grid(call: MetricCall, period_s: int) -> array[float]:
-    """Epoch seconds of the points that a query of this period has."""
+    """Return the times, in epoch seconds, of the datapoints of a query with this period."""
     return array("d", range(call.window.start_s, call.window.end_s, period_s))
 
 
 def _lay(answer: _Answer, grid: array[float], period_s: int, times: Sequence[Any], points: Sequence[float]) -> None:
-    """Put points where their times say; a run without holes goes in one piece.
+    """Store datapoints at the positions of their times. A run without missing datapoints is copied at once.
+
+    If one datapoint is wrong, the whole response is rejected.
 
     Raises:
-        BrokenAnswerError: a point is no number, at no time that was asked for, or is another one than was there: an
-            answer of which one point is wrong is trusted in none.
+        BrokenAnswerError: A datapoint is not a number, has a time that was not requested, or differs from an earlier
+            one with the same time.
     """
     if not times:
         return
@@ -211,7 +213,7 @@ def _lay(answer: _Answer, grid: array[float], period_s: int, times: Sequence[Any
         return
     if isinstance(times, array) and not answer.status and _lay_runs(values, grid, period_s, times, points):
         return
-    even = grid[0] % period_s == 0  # where the window does not begin with a period, its first one began before
+    even = grid[0] % period_s == 0  # otherwise the first period begins before the window does
     for time, point in zip(map(_epoch_s, times), points, strict=True):
         index = int((time - grid[0]) // period_s)
         if not 0 <= index < len(values) or (even and grid[index] != time):
@@ -224,10 +226,14 @@ def _lay(answer: _Answer, grid: array[float], period_s: int, times: Sequence[Any
 def _lay_runs(
     values: array[float], grid: array[float], period_s: int, times: array[float], points: Sequence[float]
 ) -> bool:
-    """Put each run of points without holes in one piece. False if the runs are short, or a time is not on the grid.
+    """Copy each run without missing datapoints at once.
 
-    Where times ascend, a run ends where they are ahead of it, which a bisection finds. The comparison with the grid
-    finds those that do not ascend. What is put before that is put again, in the same place.
+    If times ascend, a bisection finds the end of a run: from there on, times are later than the run's would be. The
+    comparison with the grid detects times that do not ascend. In that case, `_lay` stores all datapoints again at the
+    same positions.
+
+    Returns:
+        False if the runs are short, or a time is not on the grid.
     """
     place, end, given = 0, len(times), array("d", points)
     for _ in range(end // SHORT_RUN + 1):
@@ -247,7 +253,7 @@ def _lay_runs(
 
 
 def _ahead(times: array[float], place: int, period_s: int, at: int) -> bool:
-    """Whether a time is later than it would be in a run that begins at `place`."""
+    """Return whether a time is later than it would be in a run that begins at `place`."""
     return times[at] - times[place] > (at - place) * period_s
 
 
@@ -256,5 +262,5 @@ def _words(time: float) -> str:
 
 
 def _epoch_s(time: float | datetime) -> float:
-    """Our JSON parser leaves times as numbers; botocore reads those of other protocols as datetimes."""
+    """Return epoch seconds. Slackwater's JSON parser keeps numbers, but botocore's parsers return datetimes."""
     return time.timestamp() if isinstance(time, datetime) else time

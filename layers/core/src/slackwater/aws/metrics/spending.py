@@ -1,4 +1,4 @@
-"""How many metrics an audit may ask for: a ceiling on what CloudWatch bills for it."""
+"""Limits how many metrics an audit can request, because CloudWatch bills each one."""
 
 from __future__ import annotations
 
@@ -27,29 +27,27 @@ ACTIONS: Final = frozenset({"dynamodb:UpdateItem"})
 KIND: Final = "SPEND"
 
 BLOCK: Final = 5_000
-"""Metrics, 0.05 USD, that a scan takes at once at most: it writes once for ten full calls."""
+"""Maximum number of metrics, 0.05 USD, that a scan reserves at once: one write for ten full calls."""
 
 KEPT_FOR_SHARES: Final = Decimal("0.5")
-"""The part of an audit's ceiling that is kept for its accounts, in equal shares."""
+"""The fraction of an audit's ceiling that is reserved for its accounts, in equal shares."""
 
 KEPT: Final = timedelta(days=2)
-"""Longer than any audit, with its retries, goes on."""
+"""Longer than any audit runs, including its retries."""
 
 
 class LocalSpending:
-    """The ceiling of what one process asks. Thread-safe."""
+    """The spending ceiling of one process. Thread-safe."""
 
     def __init__(self, most_usd: float) -> None:
-        """Nothing is spent yet."""
+        """Start with nothing spent."""
         self._most_usd = most_usd
         self._spent = 0
         self._lock = threading.Lock()
         self._refusal: str | None = None
 
     def take(self, metrics: int) -> str | None:
-        """Count metrics that are about to be asked for; why not, and nothing counted, where they would cost
-        too much.
-        """
+        """Count metrics before they are requested. If they exceed the ceiling, return the reason and count nothing."""
         with self._lock:
             if self._spent + metrics <= _most(self._most_usd):
                 self._spent += metrics
@@ -60,7 +58,7 @@ class LocalSpending:
 
 @dataclass(frozen=True, slots=True)
 class _Purse:
-    """An item of the table that counts metrics, and how many it may count at most."""
+    """An item of the table that counts metrics, and the maximum that it may count."""
 
     id: str
     most: int
@@ -72,8 +70,8 @@ class Budget:
 
     Attributes:
         audit_id: The audit whose scans share `most_usd`.
-        most_usd: What the metrics of the audit may cost.
-        day_usd: What the metrics of all audits of a day may cost; None sets no such limit.
+        most_usd: The maximum cost of the audit's metrics.
+        day_usd: The maximum cost of the metrics of all audits of a day; None sets no such limit.
         account: The account of this scan.
         accounts: How many accounts the audit scans.
     """
@@ -86,16 +84,16 @@ class Budget:
 
 
 class DynamoSpending:
-    """The ceilings of an audit and of a day, over all scans, in the table: a context, for one scan. Thread-safe.
+    """The ceilings of an audit and of a day over all scans, in the table. A context manager for one scan. Thread-safe.
 
-    A scan takes blocks, as large as what it has asked so far, and gives back at its end what it did not ask. Where the
-    table does not answer, nothing is asked. A scan that dies gives nothing back. A call that the SDK repeats counts
-    once; a scan that is tried again asks AWS again, which bills it again. A block that is taken may count twice if an
-    answer is lost. It is given back with a single request: sent again, it could be given back twice, and a ceiling
-    would be exceeded.
-
-    Of an audit of several accounts, half of the ceiling is kept for them in equal shares. An account uses its own share
-    first, then the other half, which is for all. So one account cannot use up what the others need.
+    - A scan reserves blocks, each as large as what it has requested so far. At its end it releases what it did not
+      request. A scan that crashes releases nothing.
+    - If the table does not respond, no metrics are requested.
+    - A call that the SDK retries counts once. A repeated scan calls AWS again, which bills it again.
+    - A reserved block may count twice if a response is lost. It is released with a single request: a retry could
+      release it twice, and then a ceiling could be exceeded.
+    - In an audit of several accounts, half of the ceiling is reserved for them in equal shares. An account uses its own
+      share first, and then the other half, which all accounts share. So one account cannot use up what the others need.
     """
 
     def __init__(
@@ -107,20 +105,20 @@ class DynamoSpending:
         clock: Callable[[], datetime],
         warn: Callable[[str], None],
     ) -> None:
-        """Create the ceilings. Makes no call, and no client.
+        """Create the ceilings. Makes no call, and creates no client.
 
         Args:
-            session: Where the table is.
-            table_name: Its name.
+            session: The session with access to the table.
+            table_name: The table's name.
             budget: The ceilings.
             clock: Returns the current time, in UTC.
-            warn: Logs a line if metrics that were counted, but not requested, could not be given back.
+            warn: Logs a line if reserved metrics that were not requested could not be released.
         """
         audit_id, day_usd, accounts = budget.audit_id, budget.day_usd, budget.accounts
         self._session, self._table_name, self._audit_id = session, table_name, audit_id
         self._once = session.without_retries()
         self._day_usd, self._clock, self._warn = day_usd, clock, warn
-        # What the day cannot pay is nobody's share.
+        # The day's ceiling also limits the shares of the accounts.
         self._most_usd, self._ceiling = budget.most_usd, CEILING
         if day_usd is not None and day_usd < budget.most_usd:
             self._most_usd, self._ceiling = day_usd, DAY_CEILING
@@ -131,13 +129,13 @@ class DynamoSpending:
         self._lock = threading.Lock()
         self._asked = self._left = 0
         self._from: tuple[str, ...] = ()
-        """The items that counted the last block: what is left is of it."""
+        """The items that counted the last block. Unused metrics are from this block."""
         self._refusal: str | None = None
         self._refused_from = 0
-        """What is refused, and more than that with it: in one wording, and without asking the table again."""
+        """Requests of at least this many metrics get the same refusal, without another call to the table."""
 
     def take(self, metrics: int) -> str | None:
-        """As `LocalSpending.take`."""
+        """Do as `LocalSpending.take`."""
         with self._lock:
             if metrics > self._left:
                 if self._refusal and metrics >= self._refused_from:
@@ -162,7 +160,7 @@ class DynamoSpending:
             self._give_back(left, self._from if left else ())
 
     def _reserve(self, missing: int) -> str | None:
-        """Take what is missing, and more if it fits; why not where it does not."""
+        """Reserve what is missing, and more if it fits. Return the reason if it does not fit."""
         why: str | None = None
         for count in dict.fromkeys((max(missing, min(self._asked, BLOCK)), missing)):
             why = self._count(count)
@@ -172,7 +170,10 @@ class DynamoSpending:
         return why
 
     def _count(self, count: int) -> str | None:
-        """Count metrics for the day, and in the first purse into which they fit; why not, where nothing is counted."""
+        """Count metrics for the day, and in the first purse into which they fit.
+
+        If they do not fit, return the reason and count nothing.
+        """
         counted: tuple[str, ...] = ()
         if self._day_usd is not None:
             day = _Purse(day_id(self._clock()), _most(self._day_usd))
@@ -201,16 +202,14 @@ class DynamoSpending:
                 self._warn(f"{count} metrics that were not asked stay counted for the audit {self._audit_id}: {error}")
 
     def _add(self, purse: _Purse, count: int) -> int | None:
-        """Count metrics in a purse; how many are counted, and nothing changed, where they do not fit."""
+        """Count metrics in a purse. If they do not fit, return how many are counted, and change nothing."""
         if count > purse.most:
             return 0 if purse.id not in self._from else min(self._asked + self._left, purse.most)
         client = self._session.client("dynamodb", self._session.home)
         return self._update(client, purse.id, count, purse.most - count)
 
     def _update(self, client: DynamoDBClient, id: str, count: int, beside: int | None = None) -> int | None:
-        """Count metrics, where no more than `beside` are counted; how many are, and nothing changed, where there are
-        more.
-        """
+        """Count metrics if at most `beside` are counted. Otherwise return how many are, and change nothing."""
         condition: dict[str, Any] = (
             {} if beside is None else {"ConditionExpression": "attribute_not_exists(#metrics) OR #metrics <= :beside"}
         )
@@ -236,15 +235,16 @@ class DynamoSpending:
 
 
 class DynamoDays:
-    """What audits have spent in a day, in the table."""
+    """The cost of all audits of a day, in the table."""
 
     def __init__(self, table: Table) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._table = table
 
     def spent_usd(self, at: datetime) -> Decimal:
-        """Return what the metrics of all audits cost on the day (UTC) of a time, with what running scans have
-        reserved.
+        """Return the cost in USD of the metrics of all audits of the day (UTC) of a time.
+
+        It includes what running scans have reserved.
         """
         for one in self._table.read([item(pk=f"{KIND}#{day_id(at)}", sk=KIND)]).values():
             return int(one["metrics"]["N"]) * USD_PER_METRIC
@@ -252,19 +252,20 @@ class DynamoDays:
 
 
 def day_id(at: datetime) -> str:
-    """What a day (UTC) is called among audits, whose ids have no slash."""
+    """Return the id of a day (UTC) among the ids of audits, which have no slash."""
     return f"day/{at.astimezone(UTC):%Y-%m-%d}"
 
 
 def refusal(most_usd: float, spent: int, ceiling: str = CEILING, *, kept: bool = False) -> str:
-    """Why metrics are not asked for, once so many were: in USD, rounded down to a hundredth of the ceiling or to a
-    cent.
+    """Return why no more metrics are requested.
+
+    The cost in USD is rounded down to a hundredth of the ceiling or to a cent.
 
     Args:
         most_usd: The ceiling.
-        spent: Metrics that were asked for.
+        spent: Metrics that were requested.
         ceiling: How the reason begins.
-        kept: Whether part of the ceiling is kept for other accounts.
+        kept: Whether part of the ceiling is reserved for other accounts.
     """
     most = Decimal(str(most_usd)).normalize()
     places = max(2, 2 - most.adjusted())

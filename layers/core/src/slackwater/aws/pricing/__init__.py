@@ -1,1 +1,1 @@
-"""Reads prices and what instance types allow."""
+"""Reads prices and the limits of instance types."""

@@ -1,4 +1,4 @@
-"""Keeps prices on disk for a week: they change a few times a year, and a scan should not ask for each again."""
+"""Caches prices on disk for a week. They change a few times a year, so a scan does not need to request each again."""
 
 import json
 import logging
@@ -16,30 +16,30 @@ LOG: Final = logging.getLogger(__name__)
 
 KEPT: Final = timedelta(days=7)
 KEPT_UNKNOWN: Final = timedelta(days=1)
-"""An item without a price is asked for again sooner: a better question may come with the next version."""
+"""An item without a price is requested again sooner, because the next version may have a better query."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoPrice:
-    """What the price list said, and when, of an item that it gives no one price for."""
+    """Why the price list has no single price for an item, and when it was read."""
 
     reason: str
     as_of: date
 
 
 class PriceCache:
-    """Answers of the price list by region and item id, one JSON file a region.
+    """Responses of the price list by region and item id, in one JSON file per region.
 
-    A file that cannot be used is ignored, aloud.
+    A file that cannot be used is ignored, with a warning.
     """
 
     def __init__(self, folder: Path | None, today: date) -> None:
-        """Without a folder nothing is kept."""
+        """Use this folder; None caches nothing."""
         self._folder = folder
         self._today = today
 
     def read(self, region: str) -> dict[str, Price | NoPrice]:
-        """Answers that are fresh enough, by item id."""
+        """Return the responses that have not expired, by item id."""
         if self._folder is None:
             return {}
         path = self._path(self._folder, region)
@@ -53,7 +53,7 @@ class PriceCache:
         return {id_: answer for id_, answer in kept.items() if self._is_fresh(answer)}
 
     def write(self, region: str, answers: Mapping[str, Price | NoPrice]) -> None:
-        """Replace a region's file; readers see the old one or the new one, whole."""
+        """Replace a region's file. The replacement is atomic, so readers see the old or the new file."""
         if self._folder is None:
             return
         path = self._path(self._folder, region)

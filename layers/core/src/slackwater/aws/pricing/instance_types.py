@@ -1,4 +1,4 @@
-"""What EC2 allows instance types: described live where there is an account, from the packaged snapshot otherwise."""
+"""Reads the limits of instance types from EC2 if there is an account, and otherwise from the packaged snapshot."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ ACTIONS: Final = frozenset({"ec2:DescribeInstanceTypes"})
 
 
 FAMILY: Final = re.compile("[a-z0-9-]{1,32}")
-"""What EC2 is asked for: nothing with a wildcard in it, which would stand for other families."""
+"""Valid family names. A wildcard would match other families."""
 
 
 class DescribedTypes:
-    """Families as EC2 describes them in a region, over the packaged snapshot."""
+    """Instance types as EC2 describes them in a region, in addition to the packaged snapshot."""
 
     def __init__(self, session: AwsSession, deadline: Deadline) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._session = session
         self._deadline = deadline
         self._refused: dict[str, Gap] = {}
 
     def of(self, families: Iterable[str], region: str) -> tuple[Iterable[InstanceType], list[Gap]]:
-        """Every packaged type of other families, and of these what the region has.
+        """Return the types of these families that the region has, and every packaged type of other families.
 
-        What could not be read is an optional gap, and the region is not asked again.
+        If the call fails, there is an optional gap, the packaged types are returned, and the region is not asked again.
         """
         found = {one.id: one for one in type_snapshot()}
         wanted = sorted({family for family in families if FAMILY.fullmatch(family)})
@@ -54,6 +54,6 @@ class DescribedTypes:
                     described[one["InstanceType"]] = instance_type(one)
                     self._deadline.check()
                 found = {name: one for name, one in found.items() if one.family not in wanted} | described
-            except Exception as error:  # noqa: BLE001 -- whatever broke, the snapshot answers
+            except Exception as error:  # noqa: BLE001 -- after any error, the snapshot is used
                 self._refused[region] = Gap("", region, "ec2:DescribeInstanceTypes", reason(error), optional=True)
         return found.values(), [self._refused[region]] if wanted and region in self._refused else []

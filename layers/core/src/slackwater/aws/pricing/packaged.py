@@ -1,4 +1,4 @@
-"""Packaged prices and instance types. They need no botocore, whose import takes longer than an offline estimate."""
+"""Packaged prices and instance types. Does not import botocore, which takes longer than an offline estimate."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -17,22 +17,22 @@ DESCRIBE_TYPES: Final = "ec2:DescribeInstanceTypes"
 
 
 class PackagedPrices:
-    """The packaged snapshot alone."""
+    """Prices from the packaged snapshot only."""
 
     def of(self, items: Iterable[PriceItem], region: str) -> tuple[PriceTable, list[Gap]]:
-        """Every price that is packaged; that AWS was not asked is an optional gap."""
+        """Return every packaged price. An optional gap says that AWS was not asked."""
         packaged = snapshot(region)
         table = {item: packaged[item.id] for item in items if item.id in packaged}
         return table, [Gap("", "", "pricing:GetProducts", NOT_ASKED, optional=True)]
 
 
 def snapshot(region: str) -> Mapping[str, Price]:
-    """The packaged list prices of a region by item id; each names its source and date. Empty for most regions."""
+    """Return the packaged list prices of a region by item id, with source and date. Empty for most regions."""
     return _packaged().get(region, {})
 
 
 def packaged_regions() -> list[str]:
-    """The regions that have packaged prices."""
+    """Return the regions that have packaged prices, sorted."""
     return sorted(_packaged())
 
 
@@ -49,17 +49,17 @@ def _packaged() -> Mapping[str, Mapping[str, Price]]:
 
 
 class PackagedTypes:
-    """The packaged snapshot of instance types alone."""
+    """Instance types from the packaged snapshot only."""
 
     def of(self, families: Iterable[str], region: str) -> tuple[Iterable[InstanceType], list[Gap]]:  # noqa: ARG002
-        """Every packaged type; that AWS was not asked of these families is an optional gap."""
+        """Return every packaged type. If there are families, an optional gap says that AWS was not asked about them."""
         asked = [Gap("", "", DESCRIBE_TYPES, NOT_ASKED, optional=True)] if [*families] else []
         return type_snapshot(), asked
 
 
 @cache
 def type_snapshot() -> tuple[InstanceType, ...]:
-    """The packaged instance types; each says the date of the snapshot as its source."""
+    """Return the packaged instance types. Their source is the date of the snapshot."""
     data = _packaged_types()
     source = f"snapshot {snapshot_date()}"
     return tuple(
@@ -69,7 +69,7 @@ def type_snapshot() -> tuple[InstanceType, ...]:
 
 
 def snapshot_date() -> date:
-    """When the packaged instance types were put down."""
+    """Return the date of the packaged instance types."""
     return date.fromisoformat(_packaged_types()["as_of"])
 
 

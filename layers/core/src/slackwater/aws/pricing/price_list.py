@@ -1,6 +1,4 @@
-"""What things cost: the policy's own prices, else AWS's price list (kept for a week), else the packaged, dated
-snapshot.
-"""
+"""Finds prices: the policy's own, else AWS's price list (cached for a week), else the packaged and dated snapshot."""
 
 from __future__ import annotations
 
@@ -33,15 +31,15 @@ if TYPE_CHECKING:
 ACTIONS: Final = frozenset({"pricing:GetProducts"})
 
 PRICING_REGION: Final = "us-east-1"
-"""The API has few endpoints; each answers for all regions of its partition."""
+"""The API has few endpoints. Each returns the prices of all regions of its partition."""
 
 PARTITION: Final = "aws"
-"""Where the API lists prices in USD. In `aws-cn` it lists them in CNY, in `aws-us-gov` there is none."""
+"""The partition whose API lists prices in USD. In `aws-cn` they are in CNY, and `aws-us-gov` has no such API."""
 
 AT_ONCE: Final = 4
 PAGE: Final = 100
 PATIENCE: Final = 3
-"""Failed calls after which a price list is left alone for the rest of the scan."""
+"""Failed calls after which the price list is not called again in this scan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +56,7 @@ class PolicyPrices:
 
 
 LIST_PRICES: Final = PolicyPrices()
-"""No discount, and no override."""
+"""No discount and no overrides."""
 
 
 class PriceList:
@@ -76,7 +74,7 @@ class PriceList:
 
         Args:
             session: The AWS session.
-            cache_dir: Where to keep prices; None keeps none.
+            cache_dir: Where to cache prices; None caches none.
             today: The day of the prices, for their source.
             own: The policy's discount and prices.
             deadline: When to stop reading prices; None means never.
@@ -91,9 +89,9 @@ class PriceList:
         self._refused: str | None = None
 
     def of(self, items: Iterable[PriceItem], region: str) -> tuple[PriceTable, list[Gap]]:
-        """Every price that is known.
+        """Return every known price, and at most one gap.
 
-        What the price list could not say is one optional gap, without account and region.
+        The gap is optional, has no account and region, and lists what the price list could not answer.
         """
         wanted = sorted(set(items))
         own = {
@@ -107,7 +105,10 @@ class PriceList:
         return table, gaps
 
     def _cache(self) -> PriceCache:
-        """Kept apart by endpoint: what a stand-in for AWS answers must never price a real account."""
+        """Return the cache of this endpoint.
+
+        A separate cache ensures that a simulated price never applies to a real account.
+        """
         if self._cache_dir is None:
             return PriceCache(None, self._today)
         host = urlsplit(self._session.client("pricing", PRICING_REGION).meta.endpoint_url).netloc
@@ -119,7 +120,7 @@ class PriceList:
         return replace(price, usd=price.usd * self._discount, source=f"{price.source}, times {self._discount}")
 
     def _listed(self, items: list[PriceItem], region: str) -> tuple[dict[PriceItem, Price], list[str]]:
-        """List prices, and what went wrong on the way to them."""
+        """Return list prices, and the reasons for those that are missing."""
         if not items:
             return {}, []
         partition = self._session.partition_of(region)
@@ -144,14 +145,17 @@ class PriceList:
             if not q
         }
         unread = queries.keys() - answers.keys()
-        # The snapshot stands in for a price list that cannot be read, never for one that answers something odd.
+        # The snapshot replaces a price list that cannot be read, but not an unexpected answer.
         answers |= {id_: price for id_, price in snapshot(region).items() if id_ in unread}
         reasons = sorted(set(reasons))
         reasons += [answer.reason for item in items if isinstance(answer := answers.get(item.id), NoPrice)]
         return {item: answer for item in items if isinstance(answer := answers.get(item.id), Price)}, reasons
 
     def _live(self, queries: Mapping[str, PriceQuery], region: str) -> tuple[dict[str, Price | NoPrice], list[str]]:
-        """Ask for each item: the answers, and why others have none. A price list that refuses is not asked again."""
+        """Request each item. Return the responses, and why others have none.
+
+        After a final error or `PATIENCE` failed calls, it makes no more calls in this scan.
+        """
         answers, failures = dict[str, Price | NoPrice](), list[str]()
 
         def ask(id_: str) -> None:
@@ -163,12 +167,12 @@ class PriceList:
                 answers[id_] = self._price(self._quote(queries[id_], id_, region))
             except UnknownPriceError as error:
                 answers[id_] = NoPrice(str(error), self._today)
-            except Exception as error:  # noqa: BLE001 -- whatever broke, the snapshot answers
+            except Exception as error:  # noqa: BLE001 -- after any error, the snapshot is used
                 failures.append(reason(error))
                 if is_final(error) or isinstance(error, TookTooLongError) or len(failures) == PATIENCE:
                     self._refused = failures[-1]
 
-        # One first: where the price list may not be read, one attempt tells.
+        # Request one item first, so that a missing permission costs only one call.
         for id_ in [*queries][:1]:
             ask(id_)
         with ThreadPoolExecutor(AT_ONCE) as pool:

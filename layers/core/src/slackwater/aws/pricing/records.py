@@ -1,4 +1,4 @@
-"""Finds the one price among the records that GetProducts answers."""
+"""Finds the one matching price among the records that GetProducts returns."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class UnknownPriceError(Exception):
-    """The records do not hold exactly one price for an item; any choice would be a guess."""
+    """The records do not have exactly one price for an item, so any choice would be a guess."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A list price for one of our units, with AWS's code of the product and the day it took effect."""
+    """A list price for one of Slackwater's units, with the SKU of the product and the day when it took effect."""
 
     usd: Decimal
     sku: str
@@ -27,10 +27,10 @@ class Quote:
 
 
 def quote(price_list: Iterable[str], query: PriceQuery, item_id: str) -> Quote:
-    """The one non-zero price that fits the query.
+    """Return the one non-zero price that matches the query.
 
     Raises:
-        UnknownPriceError: there is none, there are several, or a record is not what a price record must be.
+        UnknownPriceError: No price or several prices match, or a record cannot be read.
     """
     try:
         found = {one for text in price_list for one in _prices(json.loads(text), query, item_id)}

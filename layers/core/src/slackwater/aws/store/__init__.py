@@ -1,1 +1,1 @@
-"""What is stored, in DynamoDB and S3."""
+"""Stores data in DynamoDB and S3."""

@@ -1,4 +1,4 @@
-"""Audits, in DynamoDB."""
+"""Stores audits in DynamoDB."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -21,22 +21,22 @@ RUNNING: Final = "RUNNING"
 UNCHANGED: Final = "#revision = :revision"
 
 CLAIMED: Final = timedelta(days=30)
-"""How long an occasion is kept: far longer than a schedule may deliver its turn twice."""
+"""How long to keep the claim of an occasion: much longer than a schedule may take to deliver the same event twice."""
 
 NEWEST_FIRST: Final = IndexQuery(index=table.BY_AGE, listing=table.AUDITS, spans=(("0", ":"),), descending=True)
 
 
 class DynamoAudits:
-    """The AuditStore of a table. Records expire after `retention`."""
+    """The `AuditStore` of a table. Records expire after `retention`."""
 
     def __init__(self, table: Table, retention: timedelta, clock: Clock) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._table = table
         self._retention = retention
         self._clock = clock
 
     def claim(self, occasion: str, audit_id: str) -> str:
-        """The audit to which this occasion belongs: the one that claimed it first."""
+        """Return the audit of this occasion: the one that claimed it first."""
         at = key("OCCASION", occasion)
         if self._table.put(Put(at | item(audit_id=audit_id, expires_at=_expiry(self._clock(), CLAIMED)))):
             return audit_id
@@ -45,35 +45,35 @@ class DynamoAudits:
         raise BrokenAnswerError(f"the occasion {occasion} is claimed, and nobody's")
 
     def begin(self, record: AuditRecord) -> bool:
-        """Store a new audit; False where it is stored already."""
+        """Store a new audit; return False if it is already stored."""
         return self._table.put(Put(self._item(record)))
 
     def end(self, record: AuditRecord) -> bool:
-        """Store what came of an audit; False where it has ended before, which stays as it is."""
+        """Store the result of an audit; return False and store nothing if it has already ended."""
         return self._table.put(Put(self._item(record), "#state = :running", {"running": "running"}))
 
     def get(self, id: str) -> AuditRecord | None:
-        """One audit as it is now."""
+        """Return one audit as it is now; None if there is none."""
         return next(iter(self._load([f"{KIND}#{id}"]).values()), None)
 
     def running(self) -> RunningAudits:
-        """The audits that have a place among those that may run at a time, as it is now."""
+        """Return which audits count as running, as it is now. Their number is limited."""
         for stored in self._table.read([key_of(RUNNING)]).values():
             return table.parsed(stored, table.RUNNING)
         return RunningAudits(since={})
 
     def write_running(self, running: RunningAudits) -> bool:
-        """Store it if its revision is one more than what is stored; False, and nothing stored, where it is not."""
+        """Store it if its revision is one more than the stored one; else return False and store nothing."""
         document = table.RUNNING.dump_json(running).decode()
         stored = key_of(RUNNING) | item(document=document, revision=running.revision)
         before = running.revision - 1
         return self._table.put(Put(stored, UNCHANGED, {"revision": before}) if before else Put(stored))
 
     def list(self, limit: int, cursor: str | None) -> Page[AuditRecord]:
-        """Audits, the newest first.
+        """Return audits, the newest first.
 
         Raises:
-            BadCursorError: the cursor is not one of this list's.
+            BadCursorError: The cursor is not valid for this list.
         """
         return listing.page(self._table, NEWEST_FIRST, limit, cursor, self._load)
 

@@ -1,11 +1,11 @@
-"""The lists of a clean-up that grow with its resource: kept whole in the bucket where its record has no room for them.
+"""Stores the long lists of a clean-up in the bucket when they do not fit into its record.
 
-An EFS file system has up to 10,000 access points, and an item of DynamoDB 400 KB. If one list is longer than
-`MOST_BYTES`, all are cut short in the record and stored whole as objects, each under the hash of its text. The objects
-are stored before the record that names them. An object that no record names is harmless.
+An EFS file system has up to 10,000 access points, but a DynamoDB item is limited to 400 KB. If one list is longer than
+`MOST_BYTES`, all lists are truncated in the record. Their complete texts are stored as objects, each under the hash of
+its text. The objects are stored before the record that names them. An object that no record names is harmless.
 
-The version that writes format 1 can read such a record, and cannot act on it. It sees parts that the record does not
-name, and cancels the clean-up. What it needs for an undo is not where it looks, so that its undo fails before it makes
+The version that writes format 1 can read such a record, but cannot act on it. It sees sub-resources that the record
+does not list, and cancels the clean-up. An undo does not find the data that it needs, so it fails before it creates
 anything.
 """
 
@@ -21,20 +21,19 @@ from slackwater.model.cleanup import Cleanup, Kept, Removal, SubResource
 from slackwater.ports.errors import AwsError, BrokenAnswerError
 
 MOST_BYTES: Final = 32 * 1024
-"""Of one list in a record: five of them stay far below the 400 KB of an item."""
+"""Maximum size of one list in a record. Five lists of this size are far below the 400 KB of an item."""
 SHOWN: Final = 10
-"""Entries of a list that is cut short: the first, and the last, which is the resource itself among its parts. A list of
-so few is not cut."""
+"""Number of entries in a truncated list: the first ones, and the last, which is the resource itself in the list of
+sub-resources. A list with no more entries is not truncated.
+"""
 
 KEPT: Final = "slackwater:kept"
-"""Under which a record names the objects, within what was recorded of its resource: an older version keeps that as it
-is.
-"""
+"""The key under which a record names the objects. It is in `recorded`, which an older version keeps unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """How to take one list out of a clean-up, put one into it, and cut it short."""
+    """How to read one list of a clean-up, replace it, and truncate it."""
 
     adapter: TypeAdapter[Any]
     get: Callable[[Cleanup], Any]
@@ -47,7 +46,7 @@ def _ends(entries: tuple[Any, ...], _: Kept) -> tuple[Any, ...]:
 
 
 def _kind(recorded: Mapping[str, Any], _: Kept) -> Mapping[str, Any] | None:
-    """What kind of FSx file system it is, on which depends whether it can be undone."""
+    """Return the type of the FSx file system, which decides whether an undo is possible; None for other resources."""
     kind = recorded.get("system", {}).get("FileSystemType")
     return {"system": {"FileSystemType": kind}} if kind else None
 
@@ -85,13 +84,13 @@ LISTS: Final[Mapping[str, _List]] = {
         _shortened,
     ),
 }
-"""By name; a list that is to grow beyond the record needs a line here and nowhere else."""
+"""The lists, by name. To store another list outside the record, add an entry here. Nothing else is needed."""
 
 _ALL_KEPT: Final = TypeAdapter(dict[str, Kept])
 
 
 def shortened(cleanup: Cleanup) -> tuple[Cleanup, dict[str, str]]:
-    """The clean-up as its record has room for it, and the texts of objects that have to be stored before it, by key."""
+    """Return the clean-up with lists that fit into its record, and the texts of the objects to store first, by key."""
     if cleanup.kept:
         return cleanup, {}
     texts = {name: one.adapter.dump_json(one.get(cleanup)).decode() for name, one in LISTS.items()}
@@ -100,7 +99,7 @@ def shortened(cleanup: Cleanup) -> tuple[Cleanup, dict[str, str]]:
     short, objects = cleanup, dict[str, str]()
     for name in LISTS:
         entries = LISTS[name].get(cleanup)
-        if len(entries) <= SHOWN and name != "recorded":  # in its place the record names the objects
+        if len(entries) <= SHOWN and name != "recorded":  # `recorded` also names the objects
             continue
         kept = Kept(key=object_keys.cleanup_list(cleanup.finding_id, name, _hash(texts[name])), entries=len(entries))
         objects[kept.key] = texts[name]
@@ -110,10 +109,10 @@ def shortened(cleanup: Cleanup) -> tuple[Cleanup, dict[str, str]]:
 
 
 def lengthened(cleanup: Cleanup, read: Callable[[str], str | None]) -> Cleanup:
-    """The clean-up with all of its lists, from its record and the objects that this names.
+    """Return the clean-up with complete lists, from its record and the objects that the record names.
 
     Raises:
-        AwsError: an object is missing, or is not what was stored.
+        AwsError: An object is missing, or is not what was stored.
     """
     whole = cleanup
     for name, kept in cleanup.kept.items():
@@ -134,7 +133,7 @@ def lengthened(cleanup: Cleanup, read: Callable[[str], str | None]) -> Cleanup:
 
 
 def packed(cleanup: Cleanup) -> Cleanup:
-    """A short clean-up as its record has it: `kept` is within `recorded`."""
+    """Return a truncated clean-up as its record stores it, with `kept` inside `recorded`."""
     if not cleanup.kept:
         return cleanup
     return replace(
@@ -143,10 +142,10 @@ def packed(cleanup: Cleanup) -> Cleanup:
 
 
 def unpacked(cleanup: Cleanup) -> Cleanup:
-    """The reverse of `packed`.
+    """Return the clean-up with `kept` taken from `recorded`: the reverse of `packed`.
 
     Raises:
-        BrokenAnswerError: what names the objects cannot be read.
+        BrokenAnswerError: The names of the objects cannot be read.
     """
     if not cleanup.recorded or KEPT not in cleanup.recorded:
         return cleanup

@@ -1,4 +1,4 @@
-"""Clean-ups in DynamoDB: one for each finding, one for each resource at a time, and what holds for all of them."""
+"""Stores clean-ups in DynamoDB: one for each finding, the locks of resources, and the control record of all."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -17,7 +17,7 @@ CLEANUP_READ: Final = table.READ
 CLEANUP_WRITE: Final = table.WRITE
 LISTS_READ: Final = documents.READ
 LISTS_WRITE: Final = documents.WRITE
-"""For those who read and write clean-ups whole."""
+"""For code that reads and writes complete clean-ups."""
 
 KIND: Final = "CLEANUP"
 HOLD: Final = "HOLD"
@@ -26,47 +26,47 @@ CONTROL: Final = "CLEANUP-CONTROL"
 UNCHANGED: Final = "#revision = :revision"
 FREE_OR_MINE: Final = "attribute_not_exists(#holder) OR #holder = :holder"
 MINE: Final = "#holder = :holder"
-"""Of a hold: its item names the finding that has it, or nobody once it was let go."""
+"""Conditions for writing a lock. Its item names the finding that holds it, or no finding after it was released."""
 
 NOT_STORED: Final = {"kept"}
-"""Fields that a record has elsewhere."""
+"""Fields that the record stores elsewhere."""
 
 NEWEST_FIRST: Final = IndexQuery(index=table.BY_AGE, listing=table.CLEANUPS, spans=(("0", ":"),), descending=True)
 
 
 class DynamoCleanups:
-    """The CleanupStore of a table, and of the bucket that has the lists for which a record has no room."""
+    """The `CleanupStore` of a table, and of a bucket with the lists that do not fit into a record."""
 
     def __init__(self, table: Table, lists: Documents | None = None) -> None:
-        """Makes no call. Without `lists` it reads no clean-up whole, and cuts none short."""
+        """Make no call. Without `lists`, it cannot read complete clean-ups, and truncates none."""
         self._table = table
         self._lists = lists
         self._stored = set[str]()
 
     def get(self, finding_id: str) -> Cleanup | None:
-        """The clean-up of a finding as it is now."""
+        """Return the clean-up of a finding as it is now; None if there is none."""
         return next(iter(self._load([f"{KIND}#{finding_id}"]).values()), None)
 
     def whole(self, cleanup: Cleanup) -> Cleanup:
-        """The same clean-up with all of its lists.
+        """Return the same clean-up with complete lists.
 
         Raises:
-            AwsError: one is missing, or S3 did not say.
+            AwsError: A list is missing, or the S3 call failed.
         """
         return lengthened(cleanup, self._read) if cleanup.kept else cleanup
 
     def unchanged(self, cleanup: Cleanup) -> bool:
-        """Whether its record is still of this revision, and nobody has stopped all clean-ups; one call."""
+        """Return whether its record still has this revision, and nobody has stopped all clean-ups. Makes one call."""
         record = f"{KIND}#{cleanup.finding_id}"
         found = self._table.read([key_of(record), key_of(CONTROL)])
         control = table.parsed(found[CONTROL], table.CONTROL) if CONTROL in found else Control()
         return not control.stopped and found.get(record, {}).get("revision") == {"N": str(cleanup.revision)}
 
     def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
-        """Store a clean-up whose revision is one more than what is stored, and what that makes of its finding: both or
-        neither.
+        """Store a clean-up together with its finding, if its revision is one more than the stored one.
 
-        False, and nothing stored, where a revision has moved, or another clean-up has what this one is to hold.
+        Returns False and stores nothing if a revision has changed, or if another clean-up holds a lock that this one
+        needs.
         """
         short, objects = shortened(cleanup) if self._lists else (cleanup, dict[str, str]())
         for key_, text in objects.items():
@@ -77,37 +77,38 @@ class DynamoCleanups:
         return self._table.put(*puts, *(finding_store.puts(finding) if finding else ()))
 
     def holder(self, place: str) -> str | None:
-        """The id of the finding whose clean-up has a resource, by its ARN, or a turn now."""
+        """Return the id of the finding whose clean-up holds a resource (by its ARN) or a lock; None if none does."""
         for hold in self._table.read([key(HOLD, place)]).values():
             if "holder" in hold:
                 return hold["holder"]["S"]
         return None
 
     def list(self, limit: int, cursor: str | None) -> Page[Cleanup]:
-        """Clean-ups, the newest first.
+        """Return clean-ups, the newest first.
 
         Raises:
-            BadCursorError: the cursor is not one of this list's.
+            BadCursorError: The cursor is not valid for this list.
         """
         return listing.page(self._table, NEWEST_FIRST, limit, cursor, self._load)
 
     def control(self) -> Control:
-        """What holds for all clean-ups, as it is now."""
+        """Return what applies to all clean-ups, as it is now."""
         for stored in self._table.read([key_of(CONTROL)]).values():
             return table.parsed(stored, table.CONTROL)
         return Control()
 
     def write_control(self, control: Control) -> bool:
-        """Store it if its revision is one more than what is stored; False, and nothing stored, where it is not."""
+        """Store it if its revision is one more than the stored one; else return False and store nothing."""
         document = table.CONTROL.dump_json(control).decode()
         return self._table.put(
             _put(key_of(CONTROL) | item(document=document, revision=control.revision), control.revision)
         )
 
     def _hold(self, cleanup: Cleanup) -> tuple[Put, ...]:
-        """What takes what it holds, keeps it, or lets it go; nothing where it was let go before.
+        """Return the writes that acquire or keep the clean-up's locks, and release those that it no longer needs.
 
-        Nobody else can take it between the look and the write, and the clean-up itself not without another revision.
+        Another clean-up cannot acquire a lock between the check and the write. This clean-up can, but only with another
+        revision.
         """
         mine = {"holder": cleanup.finding_id}
         taken = [Put(key(HOLD, place) | item(holder=cleanup.finding_id), FREE_OR_MINE, mine) for place in cleanup.holds]

@@ -1,4 +1,4 @@
-"""Texts in a versioned S3 bucket."""
+"""Stores texts in a versioned S3 bucket."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
 
 READ: Final = frozenset({"s3:GetObject", "s3:ListBucket"})
-"""Without ListBucket a key that is not there is answered as one that may not be read."""
+"""Without ListBucket, S3 returns "access denied" for a key that does not exist."""
 READ_VERSION: Final = frozenset({"s3:GetObjectVersion"})
 WRITE: Final = frozenset({"s3:PutObject"})
 HISTORY: Final = frozenset({"s3:ListBucketVersions"})
@@ -30,37 +30,37 @@ ACTIONS: Final = READ | READ_VERSION | WRITE | HISTORY
 
 NOT_THERE: Final = frozenset({"NoSuchKey", "NoSuchVersion"})
 NO_SUCH_VERSION: Final = frozenset({"InvalidArgument", "MethodNotAllowed"})
-"""What S3 says of a version that is none by its looks, and of one that is a deletion."""
+"""S3's errors for a version id with an invalid format, and for a version that is a delete marker."""
 
 NO_BODY_TO_SAY_WHY: Final = "404"
-"""What botocore says of a HEAD of a key that is not there."""
+"""Botocore's error code for a HEAD request of a key that does not exist."""
 
 THERE: Final = "PreconditionFailed"
 
 TYPES: Final = {".json": "application/json", ".sqlite": "application/vnd.sqlite3", ".html": "text/html; charset=utf-8"}
-"""What a browser is told that a key's text is; any other is plain text."""
+"""Content types by the suffix of the key. All other texts are plain text."""
 
 CHUNK_BYTES: Final = 1 << 20
 
 UNVERSIONED: Final = "null"
-"""S3's name for the version of an object that has none."""
+"""S3's version id of an object without versions."""
 
 
 class S3Documents:
     """The texts of one bucket."""
 
     def __init__(self, session: AwsSession, bucket: str) -> None:
-        """Makes no call. The bucket is in the session's home region."""
+        """Make no call. The bucket is in the session's home region."""
         self._session = session
         self._bucket = bucket
 
     def read(self, key: str, version: str | None = None) -> tuple[str, str] | None:
-        """The text and its version; None where there is none.
+        """Return the text and its version; None if there is none.
 
         Raises:
-            FormatError: it has a format that this version does not read.
-            AwsError: it may not be read, or S3 did not say.
-            UnicodeDecodeError: it is no text.
+            FormatError: This version of Slackwater does not read its format.
+            AwsError: Access is denied, or the S3 call failed.
+            UnicodeDecodeError: It is not text.
         """
         which: Any = {} if version is None else {"VersionId": version}
         not_there = NOT_THERE if version is None else NOT_THERE | NO_SUCH_VERSION
@@ -76,10 +76,10 @@ class S3Documents:
         return body.decode(), found
 
     def has(self, key: str) -> bool:
-        """Whether there is a text.
+        """Return whether the text exists.
 
         Raises:
-            AwsError: S3 did not say.
+            AwsError: The S3 call failed.
         """
         with remedies():
             try:
@@ -91,19 +91,19 @@ class S3Documents:
         return True
 
     def write(self, key: str, text: str) -> str:
-        """Store a text; its version.
+        """Store a text, and return its version.
 
         Raises:
-            AwsError: it was not stored, or S3 did not say.
+            AwsError: It is not stored, or it is unknown whether it is.
         """
         with remedies():
             return self._put(key, text)
 
     def write_once(self, key: str, text: str) -> bool:
-        """Store a text where there is none; False, and nothing stored, where there is one.
+        """Store a text if there is none; else return False and store nothing.
 
         Raises:
-            AwsError: as `write`.
+            AwsError: As in `write`.
         """
         with remedies():
             try:
@@ -115,19 +115,19 @@ class S3Documents:
         return True
 
     def write_file(self, key: str, file: Path) -> None:
-        """Store what a file holds.
+        """Store the content of a file.
 
         Raises:
-            AwsError: as `write`.
+            AwsError: As in `write`.
         """
         with remedies(), file.open("rb") as body:
             self._s3.put_object(Bucket=self._bucket, Key=key, Body=body, **_about(key))
 
     def read_file(self, key: str, file: Path) -> bool:
-        """Put what is stored into a file; False, and no file, where there is nothing.
+        """Copy the stored content to a file; return False, without a file, if there is none.
 
         Raises:
-            AwsError: as `read`.
+            AwsError: As in `read`.
         """
         with remedies():
             try:
@@ -152,14 +152,14 @@ class S3Documents:
             raise FormatError(why)
 
     def versions(self, key: str) -> Iterator[Version]:
-        """Every version and deletion of this very key, the newest first.
+        """Yield every version and deletion of exactly this key, the newest first.
 
         Raises:
-            AwsError: S3 did not say, or not all.
+            AwsError: An S3 call failed.
         """
         after: dict[str, Any] = {}
         while True:
-            # A list without items is left out of the answer; that there is more is always said.
+            # S3 omits an empty list from its response, but never IsTruncated.
             with remedies():
                 page = self._s3.list_object_versions(Bucket=self._bucket, Prefix=key, **after)
             if "IsTruncated" not in page:
@@ -169,15 +169,15 @@ class S3Documents:
             for _, at, one, size_bytes in sorted([*texts, *deletions], key=itemgetter(0, 1), reverse=True):
                 if one["Key"] == key:
                     yield Version(one["VersionId"], at, size_bytes)
-            # The key sorts before every other one that it begins.
+            # The key sorts before every longer key with the same prefix.
             if not page["IsTruncated"] or page["NextKeyMarker"] != key:
                 return
             after = {"KeyMarker": page["NextKeyMarker"], "VersionIdMarker": page["NextVersionIdMarker"]}
 
     def link(self, key: str, for_seconds: int) -> str:
-        """An address from which anybody who has it can read the text.
+        """Return a URL with which anyone can read the text for so many seconds.
 
-        It ends sooner if the credentials that sign it do.
+        It expires sooner if the credentials that signed it do.
         """
         what = {"Bucket": self._bucket, "Key": key}
         with remedies():
@@ -193,6 +193,6 @@ def _kind(key: str) -> str:
 
 
 def _about(key: str) -> dict[str, Any]:
-    """What an object says of itself: to a browser its type, to readers its format number."""
+    """Return an object's metadata: the content type for browsers, and the format number for Slackwater."""
     type_ = TYPES.get(PurePosixPath(key).suffix, "text/plain; charset=utf-8")
     return {"ContentType": type_, "Metadata": {FORMAT: str(current(_kind(key)))}}

@@ -1,4 +1,4 @@
-"""Findings and their ledgers, in DynamoDB."""
+"""Stores findings and their ledgers in DynamoDB."""
 
 from collections.abc import Iterable, Iterator
 from decimal import ROUND_CEILING, Decimal
@@ -17,30 +17,30 @@ FINDING_WRITE: Final = table.WRITE
 KIND: Final = "FINDING"
 
 UNCHANGED: Final = "#revision = :revision AND #last_seen_at <= :last_seen_at"
-"""Nobody has changed it, and no newer audit has seen it. A finding that is only seen again keeps its revision."""
+"""The finding has not changed, and no later audit has seen it. A finding that is only seen again keeps its revision."""
 
 MOST_CENTS: Final = 10**14
-"""More than any saving: what is added to one, so that texts sort as the numbers do."""
+"""An offset larger than any saving. It is added to a saving, so that texts sort as the numbers do."""
 
 UNKNOWN_SAVINGS: Final = ("0", "1")
 KNOWN_SAVINGS: Final = ("1", "2")
 ANY_AGE: Final = ("0", ":")
-"""From and to, in the sort keys of the indexes."""
+"""The ranges (from, to) of the indexes' sort keys."""
 
 
 class DynamoFindings:
-    """The FindingStore of a table."""
+    """The `FindingStore` of a table."""
 
     def __init__(self, table: Table) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._table = table
 
     def get(self, id: str) -> TrackedFinding | None:
-        """One finding as it is now."""
+        """Return one finding as it is now; None if there is none."""
         return next(iter(self._load([f"{KIND}#{id}"]).values()), None)
 
     def unresolved(self, account: str, region: str) -> Iterator[TrackedFinding]:
-        """The findings of a target that are not resolved, as they are now. One stored a moment ago may be missing."""
+        """Yield the unresolved findings of a target, as they are now. A very recent one may be missing."""
         entries = self._table.query_all(
             IndexName=table.BY_TARGET,
             KeyConditionExpression="#target = :target",
@@ -51,24 +51,24 @@ class DynamoFindings:
             yield from (finding for finding in self._load(batch).values() if finding.status != "resolved")
 
     def write(self, write: Write) -> bool:
-        """Store a finding and its ledger entry together; False, and nothing stored, where somebody was faster."""
+        """Store a finding and its ledger entry together; return False and store nothing if another write came first."""
         return self._table.put(*puts(write))
 
     def list(self, query: FindingQuery) -> Page[TrackedFinding]:
-        """A page of findings.
+        """Return a page of findings.
 
         Raises:
-            BadCursorError: the cursor is not one for this query.
+            BadCursorError: The cursor is not valid for this query.
         """
 
         def load(pks: Iterable[str]) -> dict[str, TrackedFinding]:
-            # An index is a moment behind.
+            # The index is eventually consistent, so check each finding again.
             return {pk: finding for pk, finding in self._load(pks).items() if _fits(finding, query)}
 
         return listing.page(self._table, _listed(query), query.limit, query.cursor, load)
 
     def ledger(self, id: str) -> Iterator[LedgerEntry]:
-        """Every change of a finding, the oldest first."""
+        """Yield every change of a finding, the oldest first."""
         entries = self._table.query_all(
             KeyConditionExpression="pk = :pk AND begins_with(sk, :sk)",
             ExpressionAttributeValues=item(**{":pk": f"{KIND}#{id}", ":sk": table.LEDGER_OF}),
@@ -82,7 +82,7 @@ class DynamoFindings:
 
 
 def puts(write: Write) -> list[Put]:
-    """What stores a finding, with the ledger entry that belongs to it: all of them, or none."""
+    """Return the writes that store a finding together with its ledger entry."""
     if write.entry is None:
         return [_put(write)]
     entry = item(document=table.LEDGER.dump_json(write.entry).decode())
@@ -151,7 +151,7 @@ def _fits(finding: TrackedFinding, query: FindingQuery) -> bool:
 
 
 def _cents(usd: Decimal) -> int:
-    """Whole cents, rounded up: a saving has no parts of a cent, and a minimum may."""
+    """Return whole cents, rounded up: a saving has no fractions of a cent, but a minimum may."""
     within = min(max(usd, Decimal(1 - MOST_CENTS) / 100), Decimal(MOST_CENTS - 1) / 100)
     return int((within * 100).to_integral_value(ROUND_CEILING))
 

@@ -1,4 +1,4 @@
-"""Which installation this is: by a random id that the table keeps, or by the one that was given at deploy."""
+"""The id of this installation: a random one that the table stores, or the one that was set at deployment."""
 
 from typing import Final
 from uuid import uuid4
@@ -14,17 +14,17 @@ KIND: Final = "INSTALLATION"
 
 
 class Installation:
-    """The id of this installation. It is on every backup that the installation makes, and does not change."""
+    """The id of this installation. Every backup that the installation makes has it. It never changes."""
 
     def __init__(self, table: Table, given: str | None) -> None:
-        """Makes no call. `given` at deploy, it takes the place of what the table keeps."""
+        """Make no call. `given` is the id set at deployment, which takes precedence over the stored one."""
         self._table, self._id = table, given
 
     def known(self) -> str | None:
-        """The id; None where none was given, and nothing has needed one yet.
+        """Return the id; None if none was set, and none has been created yet.
 
         Raises:
-            AwsError: DynamoDB did not say.
+            AwsError: The DynamoDB call failed.
         """
         if self._id is None:
             for stored in self._table.read([key_of(KIND)]).values():
@@ -32,10 +32,10 @@ class Installation:
         return self._id
 
     def __call__(self) -> str:
-        """The id. The first that asks makes one; where two ask at once, both get the same.
+        """Return the id. The first call creates it. Two first calls at the same time return the same id.
 
         Raises:
-            AwsError: DynamoDB did not say.
+            AwsError: A DynamoDB call failed.
         """
         if self.known() is None:
             self._table.put(Put(key_of(KIND) | item(installation=uuid4().hex)))

@@ -1,7 +1,6 @@
-"""Who else scans the same account in the same Region now, so that all of them together keep to one pace.
+"""Counts the scans of the same account and Region, so that they share one rate limit.
 
-Each scan keeps an item in the table, a lease, and renews it while it goes on. What a scan that died leaves runs out by
-itself.
+Each scan has an item in the table, a lease, and renews it while it runs. The lease of a scan that crashed expires.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ KIND: Final = "LEASE"
 
 LASTS: Final = timedelta(minutes=2)
 RENEWED_AFTER: Final = timedelta(seconds=30)
-"""So long may a scan go on as if it were alone, after another has begun."""
+"""After another scan begins, this one may use the full rate for up to this time."""
 
 UNSEEN: Final = 0.5
-"""The share of a scan that cannot see whether there are others: it leaves room for one."""
+"""The share of a scan that cannot read whether there are others. It leaves room for one other scan."""
 
 
 class DynamoLeases:
@@ -37,7 +36,7 @@ class DynamoLeases:
     def __init__(
         self, session: AwsSession, table_name: str, clock: Callable[[], datetime], warn: Callable[[str], None]
     ) -> None:
-        """Makes no call. `warn` hears of what the scan goes on without."""
+        """Make no call. `warn` logs failed calls that the scan can do without."""
         self._session = session
         self._table_name = table_name
         self._clock = clock
@@ -45,12 +44,10 @@ class DynamoLeases:
 
     @contextmanager
     def hold(self, target: Target, holder: str) -> Iterator[Callable[[], float]]:
-        """Be one of those who scan a target, under a name that nobody else has.
+        """Register this scan under a unique name, and yield a function that returns its share of the rate limit.
 
-        Gives what tells our share, above 0 to 1.
-
-        It asks the table now, and again where it is called 30 seconds later. Nothing is raised: while the table does
-        not answer, the share is a half at most.
+        The share is in (0, 1]. It is read from the table now, and again when the function is called at least 30 seconds
+        later. It raises no error. If the table cannot be read, the share is at most one half.
         """
         client = self._session.client("dynamodb", self._session.home)
         key = _Key(f"{KIND}#{target.account}/{target.region}", holder)
@@ -80,7 +77,10 @@ class _Lease:
         self._renew_at: datetime | None = clock()
 
     def share(self) -> float:
-        """Our part of the pace. Whoever comes when it is time renews it; the others go on with what is known."""
+        """Return this scan's share of the rate limit.
+
+        If a renewal is due, one thread renews the lease. The others use the last share.
+        """
         now = self._clock()
         with self._lock:
             due = self._renew_at is not None and now >= self._renew_at
@@ -91,9 +91,9 @@ class _Lease:
         return self._share
 
     def end(self) -> None:
-        """Count no more.
+        """End the lease.
 
-        An item that has run out is as good as none, and DynamoDB takes it away: no role need delete it.
+        An expired item counts as none, and DynamoDB deletes it. So no role needs permission to delete items.
         """
         with self._lock:
             self._renew_at = None
@@ -124,7 +124,7 @@ class _Lease:
                 Select="COUNT",
                 ConsistentRead=True,
                 KeyConditionExpression="pk = :pk",
-                FilterExpression="expires_at > :now",  # DynamoDB takes its time to take away what has run out
+                FilterExpression="expires_at > :now",  # DynamoDB deletes expired items with a delay
                 ExpressionAttributeValues={":pk": {"S": self._pk}, ":now": {"N": str(int(now.timestamp()))}},
             )
             return int(answer["Count"])

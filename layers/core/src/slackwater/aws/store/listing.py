@@ -10,7 +10,7 @@ from slackwater.aws.store.table import INDEXES, Table, item, key_of
 from slackwater.model.listing import BadCursorError, Page
 
 MAX_READS: Final = 20
-"""The most index pages to read for one page of a list: enough to skip 20,000 filtered entries."""
+"""Maximum number of index pages to read for one page of a list: enough to skip 20,000 filtered entries."""
 
 FILTERED_READ_SIZE: Final = 1_000
 """How many entries to read at once from a list with a filter, which may exclude most of them."""
@@ -48,7 +48,7 @@ def page[T](
     If a filter excludes nearly everything, a page can be short and still have a cursor.
 
     Raises:
-        BadCursorError: the cursor is not one for this list.
+        BadCursorError: The cursor is not valid for this list.
     """
     position: _Position | None = _position(listed, cursor) if cursor is not None else _Position(0)
     found: list[tuple[_Position, T]] = []
@@ -100,7 +100,7 @@ def _query_arguments(listed: IndexQuery, position: _Position, limit: int) -> dic
 
 def _cursor(listed: IndexQuery, position: _Position) -> str:
     position_text = f"{position.span}\n{position.pk}\n{position.sort}"
-    of_list = f"Listed{str(listed).removeprefix(type(listed).__name__)}"  # its name when cursors were first handed out
+    of_list = f"Listed{str(listed).removeprefix(type(listed).__name__)}"  # an old name: keeps old cursors valid
     checksum = hashlib.sha256(f"{of_list}\n{position_text}".encode()).hexdigest()[:16]
     return urlsafe_b64encode(f"{checksum}\n{position_text}".encode()).decode().rstrip("=")
 

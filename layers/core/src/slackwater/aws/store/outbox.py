@@ -1,4 +1,4 @@
-"""Posts on their way to Slack, in DynamoDB."""
+"""Stores the posts to send to Slack, in DynamoDB."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
@@ -19,32 +19,32 @@ KIND: Final = "POST"
 POST: Final = TypeAdapter(Post)
 
 KEPT: Final = timedelta(days=90)
-"""How long a post is kept once it is sent or failed: people press the buttons of old messages, too."""
+"""How long to keep a post after it was sent or has failed. Users also press the buttons of old messages."""
 
 UNCHANGED: Final = "#revision = :revision"
 
 
 class DynamoOutbox:
-    """The Outbox of a table."""
+    """The `Outbox` of a table."""
 
     def __init__(self, table: Table, clock: Clock) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._table = table
         self._clock = clock
 
     def record(self, posts: Sequence[Post]) -> None:
-        """Store posts that are new, in their order; one that is there already stays as it is."""
+        """Store new posts, in order. A post that is already stored does not change."""
         for post in posts:
             self._table.put(Put(self._item(post)))
 
     def get(self, id: str) -> Post | None:
-        """One post as it is now."""
+        """Return one post as it is now; None if there is none."""
         return next(iter(self._load([f"{KIND}#{id}"]).values()), None)
 
     def waiting(self) -> Iterator[Post]:
-        """Posts that are pending or sending, as they are now, the oldest first.
+        """Yield posts that are pending or being sent, as they are now, the oldest first.
 
-        One stored a moment ago may be missing.
+        A very recent one may be missing.
         """
         entries = self._table.query_all(
             IndexName=table.BY_AGE,
@@ -57,7 +57,7 @@ class DynamoOutbox:
             yield from (loaded[pk] for pk in batch if pk in loaded and loaded[pk].waits)
 
     def write(self, post: Post) -> bool:
-        """Store a post whose revision is one more than what is stored; False, and nothing stored, where it is not."""
+        """Store a post if its revision is one more than the stored one; else return False and store nothing."""
         return self._table.put(Put(self._item(post), UNCHANGED, {"revision": post.revision - 1}))
 
     def _load(self, pks: Iterable[str]) -> dict[str, Post]:
@@ -75,5 +75,5 @@ class DynamoOutbox:
 
 
 def _in_order(id: str) -> str:
-    """An id whose numbers sort as texts: `<audit>.0002.0010`."""
+    """Return the id with padded numbers, which sort as text: `<audit>.0002.0010`."""
     return ".".join(part.zfill(4) for part in id.split("."))

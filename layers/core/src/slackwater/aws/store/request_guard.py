@@ -1,6 +1,6 @@
-"""Requests that were taken, so that none is taken twice.
+"""Records the requests that were accepted, so that none is accepted twice.
 
-Without pydantic, and so without the module `table`: somebody waits while this is imported.
+It does not use pydantic, nor the module `table`, because a user waits while this is imported.
 """
 
 from __future__ import annotations
@@ -22,37 +22,37 @@ ACTIONS: Final = frozenset({"dynamodb:DeleteItem", "dynamodb:PutItem"})
 KIND: Final = "REQUEST"
 
 KEPT: Final = timedelta(minutes=15)
-"""Longer than any signature is good for: five minutes before its time stamp and five after."""
+"""Longer than any signature is valid: five minutes before its timestamp to five minutes after it."""
 
 OURS: Final = "#by = :by"
 
 
 class RequestGuard:
-    """Marks in the table, one for each request that was taken."""
+    """Items in the table, one for each accepted request."""
 
     def __init__(self, session: AwsSession, table_name: str, clock: Callable[[], datetime]) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._session = session
         self._table_name = table_name
         self._clock = clock
 
     def take(self, id: str, by: str) -> bool:
-        """Mark a request as taken; False where another had marked it.
+        """Record a request as accepted; return False if somebody else has recorded it.
 
-        A mark of the same `by` is our own: of an attempt whose answer was lost, before botocore asked again.
+        An item with the same `by` is this caller's own: its response was lost, and botocore retried.
 
         Raises:
-            AwsError: DynamoDB did not mark it, or did not say.
+            AwsError: It is not recorded, or it is unknown whether it is.
         """
         expires_at = int((self._clock() + KEPT).timestamp())
         mark = {**_key(id), "by": {"S": by}, "expires_at": {"N": str(expires_at)}}
         return self._done(self._client.put_item, by, f"attribute_not_exists(pk) OR {OURS}", Item=mark)
 
     def give_back(self, id: str, by: str) -> None:
-        """Take our own mark away, so that the request may come again.
+        """Delete the caller's own item, so that the request can be accepted again.
 
         Raises:
-            AwsError: DynamoDB did not, or did not say.
+            AwsError: It is not deleted, or it is unknown whether it is.
         """
         self._done(self._client.delete_item, by, OURS, Key=_key(id))
 

@@ -1,8 +1,7 @@
-"""The DynamoDB table: what its keys, indexes and attributes are called; reads and writes that take no failure for
-absence.
+"""The DynamoDB table: its keys, indexes and attributes, and reads and writes that report each failure as an error.
 
-Every item has its model's JSON in `document` and its format number in `format`; other attributes are there for the
-keys, the indexes and the conditions.
+Every item has its model's JSON in `document` and its format number in `format`. The other attributes serve the keys,
+indexes and conditions.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 READ: Final = frozenset({"dynamodb:BatchGetItem", "dynamodb:Query"})
 WRITE: Final = frozenset({"dynamodb:PutItem"})
-"""Transactions, too: they have no action of their own."""
+"""Transactions need no other action."""
 ACTIONS: Final = READ | WRITE
 
 BY_TARGET: Final = "by_target"
@@ -41,17 +40,17 @@ INDEXES: Final[Mapping[str, tuple[str, str]]] = {
     BY_SAVING: ("listing", "saving_key"),
     BY_AGE: ("listing", "age_key"),
 }
-"""The indexes, with their keys. `listing` is a finding's status, AUDITS, CLEANUPS, or POSTS while they wait."""
+"""The indexes and their keys. `listing` is a finding's status, AUDITS, CLEANUPS, or POSTS for posts that wait."""
 
 AUDITS: Final = "audit"
 CLEANUPS: Final = "cleanup"
 POSTS: Final = "post-waiting"
 
 PROJECTED: Final = ("detector", "account", "region", "severity", "saving_cents")
-"""What BY_SAVING and BY_AGE hold besides keys: the attributes that a list is narrowed down by."""
+"""The attributes that BY_SAVING and BY_AGE have besides their keys, for filters."""
 
 EXPIRES_AT: Final = "expires_at"
-"""Time to live, epoch seconds."""
+"""The time-to-live attribute, in epoch seconds."""
 
 FINDING: Final = TypeAdapter(TrackedFinding)
 LEDGER: Final = TypeAdapter(LedgerEntry)
@@ -61,30 +60,28 @@ CLEANUP: Final = TypeAdapter(Cleanup)
 CONTROL: Final = TypeAdapter(Control)
 
 A_BATCH: Final = 100
-"""Keys that BatchGetItem takes."""
+"""Maximum number of keys of BatchGetItem."""
 
 ATTEMPTS: Final = 5
 PAUSE_S: Final = 0.1
-"""Before asking again, doubled each time; only for what botocore does not ask for again itself."""
+"""Seconds before the first retry, doubled each time. Only for errors that botocore does not retry itself."""
 
 REFUSED: Final = frozenset({"ConditionalCheckFailedException", "ConditionalCheckFailed"})
 BUSY: Final = frozenset(
     {"TransactionConflictException", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 )
-"""Reasons to ask again that botocore does not know: somebody else writes the item, or a part of a transaction was
-throttled.
-"""
+"""Errors to retry that botocore does not: another write of the same item, or throttling of a part of a transaction."""
 
 NEW: Final = "attribute_not_exists(pk)"
 
 LEDGER_OF: Final = "LEDGER#"
 
 type Item = dict[str, dict[str, str]]
-"""An item in DynamoDB's JSON; it has strings and whole numbers only."""
+"""An item in DynamoDB's JSON. It has only strings and integers."""
 
 
 def item(**attributes: str | int | None) -> Item:
-    """An item; None is left out."""
+    """Return an item with these attributes, without those that are None."""
     return {
         name: {"S": value} if isinstance(value, str) else {"N": str(value)}
         for name, value in attributes.items()
@@ -93,26 +90,26 @@ def item(**attributes: str | int | None) -> Item:
 
 
 def key(kind: str, id: str) -> Item:
-    """Where the finding, the audit or the occasion of this id is."""
+    """Return the key of the record of this kind with this id."""
     return item(pk=f"{kind}#{id}", sk=kind)
 
 
 def key_of(pk: str) -> Item:
-    """The same, by its first half."""
+    """Return the same key, from its partition key."""
     return item(pk=pk, sk=pk.partition("#")[0])
 
 
 def ledger_key(id: str, revision: int) -> Item:
-    """Where an entry of a finding's ledger is: under the finding, in order."""
+    """Return the key of an entry of a finding's ledger. The entries are under the finding, in order."""
     return item(pk=f"FINDING#{id}", sk=f"{LEDGER_OF}{revision:010d}")
 
 
 def parsed[T](image: Mapping[str, Any], adapter: TypeAdapter[T]) -> T:
-    """What an item, or an image of it in the table's stream, holds.
+    """Return the document of an item, or of its image in the table's stream.
 
     Raises:
-        FormatError: it has a format that this version does not read.
-        BrokenAnswerError: it cannot be read.
+        FormatError: This version of Slackwater does not read its format.
+        BrokenAnswerError: It cannot be read.
     """
     _check_format(image)
     try:
@@ -122,7 +119,7 @@ def parsed[T](image: Mapping[str, Any], adapter: TypeAdapter[T]) -> T:
 
 
 def _kind(image: Mapping[str, Any]) -> str:
-    """What kind of document an item is: `sk` is the kind, or begins with it."""
+    """Return the kind of document that an item has. `sk` is the kind, or begins with it."""
     return str(image["sk"]["S"]).partition("#")[0]
 
 
@@ -135,13 +132,16 @@ def _check_format(image: Mapping[str, Any]) -> None:
 
 
 def sortable(at: datetime) -> str:
-    """RFC 3339 of one width, so that texts sort as times do."""
+    """Return the time in RFC 3339 with a fixed width, so that texts sort as times do."""
     return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """An item to store where a condition holds: `#name` in it is an attribute, `:name` one of the values."""
+    """An item to store if a condition is true.
+
+    In the condition, `#name` is an attribute, and `:name` is one of the values.
+    """
 
     item: Item
     condition: str = NEW
@@ -152,17 +152,17 @@ class Table:
     """The table, in the session's home region. Thread-safe."""
 
     def __init__(self, session: AwsSession, name: str, pause: Callable[[float], None] = time.sleep) -> None:
-        """Makes no call; `pause` waits for seconds."""
+        """Make no call. `pause` waits for a number of seconds."""
         self._session = session
         self._name = name
         self._pause = pause
 
     def read(self, keys: Iterable[Item]) -> dict[str, Item]:
-        """The items that are there, as they are now, by `pk`; one of each.
+        """Return the items that exist, as they are now, by `pk`. At most one item per `pk`.
 
         Raises:
-            FormatError: one has a format that this version does not read.
-            AwsError: DynamoDB did not say, or not of all.
+            FormatError: This version of Slackwater does not read the format of an item.
+            AwsError: DynamoDB did not return all items.
         """
         found: dict[str, Item] = {}
         for batch in batched({key["pk"]["S"]: key for key in keys}.values(), A_BATCH):
@@ -181,10 +181,10 @@ class Table:
         return found
 
     def query(self, **parameters: Any) -> Mapping[str, Any]:
-        """A page: its `Items`, and a `LastEvaluatedKey` where there may be more.
+        """Return one page: its `Items`, and a `LastEvaluatedKey` if there may be more.
 
         Raises:
-            AwsError: DynamoDB did not say.
+            AwsError: The DynamoDB call failed.
         """
         with remedies():
             page: Mapping[str, Any] = self._client.query(TableName=self._name, **parameters)
@@ -193,7 +193,7 @@ class Table:
         return page
 
     def query_all(self, **parameters: Any) -> Iterator[Item]:
-        """Every item, over all pages."""
+        """Yield every item of all pages."""
         while True:
             page = self.query(**parameters)
             yield from page["Items"]
@@ -202,10 +202,10 @@ class Table:
             parameters["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
     def put(self, *puts: Put) -> bool:
-        """Store all of them, or none and False where a condition does not hold.
+        """Store all items; return False and store none if a condition is false.
 
         Raises:
-            AwsError: DynamoDB did not, or did not say.
+            AwsError: They are not stored, or it is unknown whether they are.
         """
         requests = [self._request(put) for put in puts]
         for _ in self._attempts():
@@ -251,7 +251,7 @@ class Table:
 
 
 def _codes(error: ClientError) -> set[str]:
-    """What was wrong with a write: a cancelled transaction says it of each item."""
+    """Return the error codes of a write. A cancelled transaction has one for each item."""
     details: Any = error.response
     code = details["Error"]["Code"]
     if code != "TransactionCanceledException":

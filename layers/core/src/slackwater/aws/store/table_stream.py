@@ -1,4 +1,4 @@
-"""The table's DynamoDB stream: parses what a change stored."""
+"""Parses the records of the table's DynamoDB stream."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ def parsed_change(record: Mapping[str, Any]) -> LedgerEntry | AuditRecord | None
     """Return the ledger entry or the audit that a change stored. None for a deletion, or for another kind of item.
 
     Raises:
-        BrokenAnswerError: the record is not one of our table's, or it cannot be read.
+        BrokenAnswerError: The record is not from Slackwater's table, or it cannot be read.
     """
     try:
         change = record["dynamodb"]

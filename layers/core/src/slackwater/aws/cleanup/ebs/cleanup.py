@@ -1,6 +1,6 @@
-"""EBS volumes: what a clean-up looks at, marks, deletes and changes in place.
+"""Reads, tags, deletes and changes EBS volumes for a clean-up.
 
-How it backs up and restores is beside it.
+The modules `snapshots` and `restore` back up and restore them.
 """
 
 from __future__ import annotations
@@ -46,22 +46,24 @@ WRONG_STATE: Final = "IncorrectState"
 
 CHANGES_A_DAY: Final = 4
 DAY: Final = timedelta(hours=24)
-"""EC2 takes four changes of a volume in a rolling 24 hours (Amazon EC2 API Reference, "ModifyVolume")."""
+"""EC2 accepts four changes of a volume in a rolling 24 hours (Amazon EC2 API Reference, "ModifyVolume")."""
 
 
 class EbsWatcher:
-    """The Watcher of EBS volumes."""
+    """The `Watcher` of EBS volumes."""
 
     def __init__(self, reading: AwsSession) -> None:
-        """Makes no call. Tags are put on and taken off by a session that may try again: that comes to the same."""
+        """Make no call. The session may retry, because setting or removing tags twice has the same effect."""
         self._reading = reading
 
     @remedies()
     def look(self, resource: TrackedResource) -> CurrentState | None:
-        """The volume as it is now. One that EC2 is deleting has a part that is going.
+        """Return the volume as it is now; None if it does not exist.
+
+        If EC2 is deleting it, its sub-resource is `going`.
 
         Raises:
-            AwsError: EC2 did not say.
+            AwsError: The EC2 call failed.
         """
         found = volume(self._reading, resource)
         if found is None:
@@ -77,10 +79,10 @@ class EbsWatcher:
 
     @remedies()
     def add_tags(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
-        """Put tags on it.
+        """Set tags on the volume.
 
         Raises:
-            AwsError: EC2 did not, or did not say.
+            AwsError: The tags are not set, or it is unknown whether they are.
         """
         client = self._reading.client("ec2", resource.region)
         client.create_tags(
@@ -90,10 +92,10 @@ class EbsWatcher:
 
     @remedies()
     def remove_tags(self, resource: TrackedResource, keys: Collection[str]) -> None:
-        """Take tags off it, whatever their values; a volume that is gone is fine.
+        """Remove tags from the volume, whatever their values. Ignores a volume that does not exist.
 
         Raises:
-            AwsError: EC2 did not, or did not say.
+            AwsError: The tags are not removed, or it is unknown whether they are.
         """
         client = self._reading.client("ec2", resource.region)
         try:
@@ -104,19 +106,22 @@ class EbsWatcher:
 
     @remedies()
     def record(self, resource: TrackedResource) -> Mapping[str, Any]:
-        """What CreateVolume takes, and its tags.
+        """Return the parameters of CreateVolume, and the tags.
 
         Raises:
-            AwsError: EC2 did not say, or there is no such volume.
+            AwsError: The EC2 call failed, or the volume does not exist.
         """
         return recorded(there(self._reading, resource))
 
     def removal_actions(self, resource: TrackedResource, look: CurrentState) -> Mapping[str, Collection[str]]:
-        """To delete it, and nothing else."""
+        """Return the one action that deletes the volume."""
         return {part.arn or resource.arn: frozenset({"ec2:DeleteVolume"}) for part in look.parts}
 
     def _held(self, found: Any, resource: TrackedResource) -> str | None:
-        """Why it must not be deleted; a change of its settings may be of an attached volume."""
+        """Return why it must not be deleted, or None.
+
+        Changes of settings do not check this, because they may apply to an attached volume.
+        """
         if instances := [one.get("InstanceId", "something") for one in attachments(found)]:
             return f"it is attached to {', '.join(instances)}"
         if found["State"] not in {"available", "deleting"}:
@@ -127,10 +132,10 @@ class EbsWatcher:
 
 
 class EbsRemover:
-    """The Remover of EBS volumes."""
+    """The `Remover` of EBS volumes."""
 
     def __init__(self, asking: AwsSession) -> None:
-        """`asking` asks once."""
+        """`asking` sends each request once."""
         self._asking = asking
 
     @remedies()
@@ -138,12 +143,12 @@ class EbsRemover:
         self,
         resource: TrackedResource,
         part: SubResource,
-        final_tags: Mapping[str, str] | None = None,  # noqa: ARG002 -- as the port has it
+        final_tags: Mapping[str, str] | None = None,  # noqa: ARG002 -- the port requires it
     ) -> None:
-        """Ask EC2 once to delete the volume; EC2 itself refuses one that is attached.
+        """Ask EC2 once to delete the volume. EC2 itself refuses to delete one that is attached.
 
         Raises:
-            AwsError: it was refused, or nobody knows whether it was heard; or the part is not the volume.
+            AwsError: EC2 refused it, it is unknown whether the request arrived, or the sub-resource is not the volume.
         """
         if (part.kind, part.id) != ("volume", resource.id):
             raise AwsError(f"{part.kind} {part.id} is no part of {resource.id}: it is not deleted")
@@ -163,19 +168,20 @@ class EbsRemover:
 
 
 class EbsChanger:
-    """The Changer of EBS volumes: type, IOPS and throughput."""
+    """The `Changer` of EBS volumes: type, IOPS and throughput."""
 
     def __init__(self, reading: AwsSession, asking: AwsSession, clock: Clock = utc_now) -> None:
-        """`asking` asks once."""
+        """`asking` sends each request once."""
         self._reading, self._asking, self._clock = reading, asking, clock
 
     @remedies()
     def setting(self, resource: TrackedResource, like: Setting) -> tuple[Setting, bool]:
-        """Type, IOPS and throughput as EC2 describes them; under way until EC2 calls the last change completed, or
-        failed.
+        """Return type, IOPS and throughput, and whether the last change is still running.
+
+        A change runs until EC2 describes it as completed or failed.
 
         Raises:
-            AwsError: EC2 did not say, or there is no such volume.
+            AwsError: The EC2 call failed, or the volume does not exist.
         """
         _volume_setting(like)
         found = there(self._reading, resource)
@@ -189,13 +195,13 @@ class EbsChanger:
 
     @remedies()
     def refusal(self, resource: TrackedResource, to: Setting) -> str | None:
-        """Why EC2 would not change it now.
+        """Return why EC2 would refuse the change now; None if nothing is known.
 
-        EC2 tells of a volume's newest change only: it may have counted four within 24 hours where one is seen here.
-        Then it refuses the change itself.
+        EC2 describes only a volume's newest change. So EC2 may have counted four changes in 24 hours where Slackwater
+        sees one. Then EC2 refuses the change itself.
 
         Raises:
-            AwsError: EC2 did not say.
+            AwsError: The EC2 call failed.
         """
         found = volume(self._reading, resource)
         if found is None:
@@ -203,7 +209,7 @@ class EbsChanger:
         return next(self._refusals(resource, found, _volume_setting(to)), None)
 
     def _refusals(self, resource: TrackedResource, found: Mapping[str, Any], wanted: VolumeSetting) -> Iterator[str]:
-        """Yield each reason why EC2 would refuse the change, the one to report first."""
+        """Yield each reason why EC2 would refuse the change. The caller reports the first."""
         if found["State"] not in {"available", "in-use"}:
             yield f"it is {found['State']}"
         if by := managed_by_aws(found):
@@ -220,10 +226,12 @@ class EbsChanger:
 
     @remedies()
     def change(self, resource: TrackedResource, to: Setting) -> None:
-        """Ask EC2 once. IOPS and throughput are named wherever the type has them: EC2's defaults depend on what was.
+        """Ask EC2 once to change the volume.
+
+        The request names IOPS and throughput if the type has them, because EC2's defaults depend on the old values.
 
         Raises:
-            AwsError: it was refused, or nobody knows whether it was heard.
+            AwsError: EC2 refused it, or it is unknown whether the request arrived.
         """
         wanted = _volume_setting(to)
         chosen: dict[str, Any] = {"VolumeType": wanted.volume_type}
@@ -242,11 +250,11 @@ class EbsChanger:
 
     def left_behind(
         self,
-        resource: TrackedResource,  # noqa: ARG002 -- as the port has it
+        resource: TrackedResource,  # noqa: ARG002 -- the port requires it
         changed: Setting,  # noqa: ARG002
         was: Setting,  # noqa: ARG002
     ) -> Sequence[str]:
-        """Nothing: type, IOPS and throughput are all there is to it."""
+        """Return nothing: the setting has only type, IOPS and throughput."""
         return ()
 
 

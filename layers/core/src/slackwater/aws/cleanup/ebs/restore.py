@@ -1,4 +1,4 @@
-"""EBS volumes: how one that was deleted is made again from its snapshot."""
+"""Restores deleted EBS volumes from their snapshots."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ KEY_ACTIONS: Final = frozenset(
         "kms:ReEncryptTo",
     }
 )
-"""What EC2 does with the caller's permissions where the volume has a key of the customer's own (Amazon EBS User Guide,
-"Requirements for Amazon EBS encryption")."""
+"""EC2 does this with the caller's permissions if the volume has a customer managed key (Amazon EBS User Guide,
+"Requirements for Amazon EBS encryption").
+"""
 
 RESTORER_ACTIONS: Final = frozenset({"ec2:CreateTags", "ec2:CreateVolume", "ec2:DescribeVolumes"}) | KEY_ACTIONS
-"""CreateTags as CreateVolume asks for it, of the volume."""
+"""CreateVolume needs CreateTags to tag the volume."""
 
 APPEARS_WITHIN: Final = timedelta(hours=1)
-"""A new volume shows within seconds.
+"""EC2 lists a new volume within seconds.
 
-One that does not for so long was given up: EC2 looks at its key after it has answered.
+If it does not within this time, EC2 has given up: it checks the key after it has answered.
 """
 
 WORDS: Final[Mapping[str, str]] = {
@@ -55,26 +56,25 @@ WORDS: Final[Mapping[str, str]] = {
     "kms_key_id": "KMS key",
     "outpost_arn": "Outpost",
 }
-"""What is compared, beside the tags."""
+"""The settings to compare, in addition to the tags."""
 
 
 class EbsRestorer:
-    """The Restorer of EBS volumes."""
+    """The `Restorer` of EBS volumes."""
 
     def __init__(self, reading: AwsSession, asking: AwsSession, clock: Clock = utc_now) -> None:
-        """`asking` asks once."""
+        """`asking` sends each request once."""
         self._reading, self._asking, self._clock = reading, asking, clock
 
     @remedies()
     def restore(self, cleanup: Cleanup) -> Restored:
-        """Look whether the volume is still there; else make it from its verified snapshot, once, and wait until it is
-        there.
+        """Check whether the volume still exists. If not, create it once from its verified snapshot, and wait for it.
 
-        A volume whose deletion was asked for counts as still there when it is seen a second time: EC2 may show what it
-        deleted a moment ago.
+        If its deletion was requested, the volume must be seen twice to count as existing: EC2 may list a volume that it
+        has just deleted.
 
         Raises:
-            AwsError: EC2 did not say; nothing is known to be lost.
+            AwsError: An EC2 call failed. Nothing is lost.
         """
         resource, before = cleanup.resource, cleanup.restored
         if self._is_there(cleanup):
@@ -98,12 +98,16 @@ class EbsRestorer:
         call = self._reading.client("ec2", region).describe_volumes
         found = pages(call, "Volumes", Filters=[{"Name": f"tag:{RESTORED_FROM}", "Values": [snapshot]}])
         states = {"creating", "available", "in-use"}
-        # The tag alone does not show it: people copy tags to other volumes.
+        # The tag alone does not prove it, because people copy tags to other volumes.
         made = (one for one in found if one["State"] in states and one.get("SnapshotId") == snapshot)
         return next((one["VolumeId"] for one in made), None)
 
     def _make(self, cleanup: Cleanup, was: Mapping[str, Any], snapshot: str) -> str:
-        """Ask for it. The same clean-up asks with the same token, but after one that EC2 gave up."""
+        """Create the volume, and return its id.
+
+        The same clean-up always sends the same token, so that EC2 creates only one volume. After a volume that EC2 gave
+        up, it sends another token.
+        """
         given_up = cleanup.restored.id if cleanup.restored and cleanup.restored.state == "failed" else None
         words = f"{cleanup.finding_id}/{cleanup.attempt}/{snapshot}/{given_up or ''}"
         tags = {key: value for key, value in was["tags"].items() if _can_be_put_back(key)} | {RESTORED_FROM: snapshot}
@@ -149,7 +153,7 @@ class EbsRestorer:
 
 
 def _began(cleanup: Cleanup) -> datetime:
-    """When bringing it back began, at the latest that is known."""
+    """Return the latest known time at which the restore began."""
     asked = [one.asked_at for one in cleanup.removals]
     return max([cleanup.started_at, *asked, *([cleanup.undone.at] if cleanup.undone else [])])
 

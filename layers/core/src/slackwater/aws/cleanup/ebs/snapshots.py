@@ -1,6 +1,6 @@
-"""Snapshots of EBS volumes: how a clean-up takes one, and how it is expired.
+"""Creates, lists, keeps and deletes the snapshots of EBS volumes.
 
-EC2 takes no idempotency token for a snapshot: one that was asked for is known again by its tag.
+EC2 has no idempotency token for snapshots. Slackwater recognizes a snapshot that it requested by its tag.
 """
 
 from __future__ import annotations
@@ -27,57 +27,57 @@ if TYPE_CHECKING:
 BACKUP_ACTIONS: Final = frozenset(
     {"ec2:CreateSnapshot", "ec2:CreateTags", "ec2:DescribeSnapshots", "ec2:DescribeVolumes"}
 )
-"""CreateTags as CreateSnapshot asks for it, of the snapshot, and to have it kept for longer."""
+"""CreateSnapshot needs CreateTags to tag the snapshot. `keep` needs it to change the expiry."""
 SWEEPER_ACTIONS: Final = frozenset({"ec2:DeleteSnapshot", "ec2:DescribeSnapshots", "ec2:DescribeVolumes"})
 
 NO_SNAPSHOT: Final = "InvalidSnapshot.NotFound"
 
 PAGE: Final = 1_000
-"""The most that EC2 gives a page."""
+"""The maximum page size of EC2."""
 
 STATES: Final[Mapping[str, Literal["running", "complete", "failed"]]] = {
     "pending": "running",
     "recovering": "running",
     "completed": "complete",
 }
-"""What a snapshot's states come to.
+"""The backup state for each state of a snapshot.
 
-Every other is none to delete for: in error, in the Recycle Bin, or of a name not known.
+All other states count as failed, so that nothing is deleted because of them: error, in the Recycle Bin, or unknown.
 """
 
 
 ARCHIVE: Final = "archive"
-"""The storage tier from which EC2 makes no volume.
+"""The storage tier from which EC2 cannot create a volume.
 
 EC2 archives a snapshot again when a temporary restore ends (API Reference, RestoreSnapshotTier).
 """
 
 
 class EbsBackupTaker:
-    """The BackupTaker of EBS volumes: snapshots.
+    """The `BackupTaker` of EBS volumes. Its backups are snapshots.
 
-    A copy is as large as its volume, to the byte: that is how EC2 counts it.
+    The size of a backup is exactly the size of its volume, because that is what EC2 reports.
     """
 
     def __init__(self, reading: AwsSession, asking: AwsSession) -> None:
-        """`asking` asks once."""
+        """`asking` sends each request once."""
         self._reading, self._asking = reading, asking
 
     @remedies()
     def subject(self, resource: TrackedResource) -> Subject:
-        """The volume.
+        """Return the volume, with its size.
 
         Raises:
-            AwsError: EC2 did not say, or there is no such volume.
+            AwsError: The EC2 call failed, or the volume does not exist.
         """
         return Subject(id=resource.id, size_bytes=there(self._reading, resource)["Size"] * GIB)
 
     @remedies()
     def start(self, resource: TrackedResource, backup: Backup, tags: Mapping[str, str]) -> Copy:
-        """Ask for a snapshot that carries these tags; it is named after the volume, unless they say otherwise.
+        """Request a snapshot with these tags. Its name is the volume's, unless the tags have another one.
 
         Raises:
-            AwsError: it was refused, or nobody knows whether it was begun.
+            AwsError: EC2 refused it, or it is unknown whether the snapshot was started.
         """
         put_on = [{"Key": key, "Value": value} for key, value in {"Name": resource.name, **tags}.items()]
         client: Any = self._asking.client("ec2", resource.region)
@@ -90,10 +90,10 @@ class EbsBackupTaker:
 
     @remedies()
     def copies(self, resource: TrackedResource, backup: Backup) -> Sequence[Copy]:
-        """Every snapshot that carries the token, and the one of the recorded id.
+        """Return every snapshot with the token, and the one with the recorded id.
 
         Raises:
-            AwsError: EC2 did not say.
+            AwsError: An EC2 call failed.
         """
         tagged = _snapshots(self._reading, resource.region, (f"tag:{TOKEN}", backup.token))
         found = {one.id: one for one in map(_copy, tagged) if one.token == backup.token}
@@ -103,10 +103,10 @@ class EbsBackupTaker:
 
     @remedies()
     def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
-        """Change the tag with its expiry, where that is sooner. EC2 deletes no snapshot by itself.
+        """Set the expiry tag to `until` if it has an earlier time. EC2 deletes no snapshot by itself.
 
         Raises:
-            AwsError: EC2 did not, or did not say.
+            AwsError: The tag is not set, or it is unknown whether it is.
         """
         if copy.id and copy.expires_at and copy.expires_at < until:
             client = self._reading.client("ec2", resource.region)
@@ -114,46 +114,46 @@ class EbsBackupTaker:
 
 
 class EbsSweeper:
-    """The Sweeper of snapshots of ours."""
+    """The `Sweeper` of Slackwater's own snapshots."""
 
     def __init__(self, reading: AwsSession, asking: AwsSession) -> None:
-        """`asking` asks once."""
+        """`asking` sends each request once."""
         self._reading, self._asking = reading, asking
 
-    def copies(self, account: str, region: str) -> Iterator[Copy]:  # noqa: ARG002 -- as the port has it
-        """Every snapshot of the account there that carries `slackwater:backup-of`; AWS gives them page by page.
+    def copies(self, account: str, region: str) -> Iterator[Copy]:  # noqa: ARG002 -- the port requires it
+        """Yield every snapshot of the account with the tag `slackwater:backup-of`, page by page.
 
         Raises:
-            AwsError: EC2 did not say.
+            AwsError: An EC2 call failed.
         """
         with remedies():
             yield from map(_copy, _snapshots(self._reading, region, ("tag-key", BACKUP_OF)))
 
     @remedies()
-    def look(self, account: str, region: str, copy: Copy) -> Copy | None:  # noqa: ARG002 -- as the port has it
-        """A snapshot as it is now; None where it is gone.
+    def look(self, account: str, region: str, copy: Copy) -> Copy | None:  # noqa: ARG002 -- the port requires it
+        """Return a snapshot as it is now; None if it does not exist.
 
         Raises:
-            AwsError: EC2 did not say.
+            AwsError: The EC2 call failed.
         """
         return next(iter(_named(self._reading, region, copy.id)), None) if copy.id else None
 
     @remedies()
     def born_at(self, resource: TrackedResource) -> datetime | None:
-        """When the volume was created; None where it is gone, or going.
+        """Return when the volume was created; None if it is deleted, or being deleted.
 
         Raises:
-            AwsError: EC2 did not say.
+            AwsError: The EC2 call failed.
         """
         found = volume(self._reading, resource)
         return found["CreateTime"] if found and found["State"] != "deleting" else None
 
     @remedies()
-    def delete(self, account: str, region: str, copy: Copy) -> None:  # noqa: ARG002 -- as the port has it
-        """Delete one; one that is gone is fine.
+    def delete(self, account: str, region: str, copy: Copy) -> None:  # noqa: ARG002 -- the port requires it
+        """Delete one snapshot. Ignores one that does not exist.
 
         Raises:
-            AwsError: it was refused, or nobody knows whether it was heard.
+            AwsError: EC2 refused it, or it is unknown whether the request arrived.
         """
         if copy.id is None:
             raise AwsError(f"a snapshot of {copy.of} has no id: it is not deleted")
@@ -165,7 +165,7 @@ class EbsSweeper:
 
 
 def _named(session: AwsSession, region: str, id: str) -> Sequence[Copy]:
-    """The snapshot of this id, if there is one."""
+    """Return the snapshot with this id, if it exists."""
     call = session.client("ec2", region).describe_snapshots
     try:
         return tuple(_copy(one) for one in pages(call, "Snapshots", SnapshotIds=[id]))
@@ -176,7 +176,7 @@ def _named(session: AwsSession, region: str, id: str) -> Sequence[Copy]:
 
 
 def _snapshots(session: AwsSession, region: str, like: tuple[str, str]) -> Iterator[Any]:
-    """The account's own snapshots that a filter lets through."""
+    """Return the account's own snapshots that match a filter."""
     name, value = like
     call = session.client("ec2", region).describe_snapshots
     filters = [{"Name": name, "Values": [value]}]

@@ -1,6 +1,4 @@
-"""EBS volumes as a clean-up asks EC2 of one: what it is, what it takes to make it again, whether it is being
-changed.
-"""
+"""Describes a single EBS volume for a clean-up: its state, the parameters to create it again, and its last change."""
 
 from __future__ import annotations
 
@@ -26,13 +24,13 @@ NO_VOLUME: Final = "InvalidVolume.NotFound"
 
 WITH_IOPS: Final = frozenset({"gp3", "io1", "io2"})
 WITH_THROUGHPUT: Final = frozenset({"gp3"})
-"""Types whose IOPS and throughput one chooses. EC2 answers IOPS for gp2 too, and takes none."""
+"""Types whose IOPS and throughput the owner chooses. EC2 returns IOPS for gp2 too, but does not accept them."""
 
 UNDER_WAY: Final = frozenset({"modifying", "optimizing"})
 
 
 def volume(session: AwsSession, resource: TrackedResource) -> Any | None:
-    """The volume as EC2 describes it; None where EC2 says that there is none, or that it is deleted."""
+    """Return the volume as EC2 describes it; None if EC2 says that it does not exist, or that it is deleted."""
     call = session.client("ec2", resource.region).describe_volumes
     try:
         found = list(pages(call, "Volumes", VolumeIds=[resource.id]))
@@ -40,16 +38,16 @@ def volume(session: AwsSession, resource: TrackedResource) -> Any | None:
         if code_of(error) != NO_VOLUME:
             raise
         return None
-    if [one["VolumeId"] for one in found] != [resource.id]:  # EC2 calls it not found; nothing at all is no answer
+    if [one["VolumeId"] for one in found] != [resource.id]:  # EC2 reports a missing volume as an error
         raise BrokenAnswerError(f"the answer is not about {resource.id}")
     return None if found[0]["State"] == "deleted" else found[0]
 
 
 def there(session: AwsSession, resource: TrackedResource) -> Any:
-    """The volume as EC2 describes it.
+    """Return the volume as EC2 describes it.
 
     Raises:
-        AwsError: there is none.
+        AwsError: There is none.
     """
     found = volume(session, resource)
     if found is None:
@@ -58,7 +56,7 @@ def there(session: AwsSession, resource: TrackedResource) -> Any:
 
 
 def recorded(found: Any) -> dict[str, Any]:
-    """What CreateVolume takes to make such a volume again, as JSON holds it."""
+    """Return the parameters with which CreateVolume creates such a volume again, as JSON values."""
     return {
         "availability_zone": found["AvailabilityZone"],
         "size_gib": found["Size"],
@@ -74,31 +72,31 @@ def recorded(found: Any) -> dict[str, Any]:
 
 
 def attachments(found: Any) -> list[Any]:
-    """Where a volume is, or is on its way to or from."""
+    """Return the attachments of a volume, including those that are being attached or detached."""
     return [one for one in found.get("Attachments", ()) if one.get("State") != "detached"]
 
 
 def managed_by_aws(found: Any) -> str | None:
-    """That a service of AWS manages the volume, such as EKS Auto Mode, where EC2 says so."""
+    """Return a message if EC2 says that an AWS service manages the volume, such as EKS Auto Mode; otherwise None."""
     operator = operated_by(found.get("Operator"))
     return f"{operator} manages it" if operator else None
 
 
 def modifications(session: AwsSession, resource: TrackedResource) -> Iterator[Any]:
-    """The changes of a volume that EC2 tells of: the newest.
+    """Return the changes of a volume that EC2 describes: only the newest.
 
-    By a filter: asked by its id, a volume that was never changed is an error.
+    It uses a filter, because EC2 returns an error for the id of a volume that was never changed.
     """
     call = session.client("ec2", resource.region).describe_volumes_modifications
     return pages(call, "VolumesModifications", Filters=[{"Name": "volume-id", "Values": [resource.id]}])
 
 
 def under_way(modification: Any) -> str | None:
-    """`its last change is still optimizing (40 %)`; None where it is over."""
+    """Return `its last change is still optimizing (40 %)`; None if the change has ended."""
     state = modification.get("ModificationState")
     return f"its last change is still {state} ({modification.get('Progress', 0)} %)" if state in UNDER_WAY else None
 
 
 def utc_now() -> datetime:
-    """The time, in UTC."""
+    """Return the time, in UTC."""
     return datetime.now(UTC)

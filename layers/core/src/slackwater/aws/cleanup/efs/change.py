@@ -1,4 +1,4 @@
-"""EFS file systems under clean-up: their throughput and lifecycle changed in place."""
+"""Changes the throughput and lifecycle of EFS file systems in place."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CHANGER_ACTIONS: Final = frozenset(
 
 
 COLDER: Final = (("IA", "Infrequent Access", "ValueInIA"), ("Archive", "Archive", "ValueInArchive"))
-"""Storage classes as prices, people and DescribeFileSystems name them."""
+"""The names of storage classes in prices, in messages and in DescribeFileSystems."""
 UNPRICED: Final = "a price that is not known here"
 
 
@@ -39,16 +39,16 @@ class EfsChanger:
     """Changes the throughput and the lifecycle of file systems."""
 
     def __init__(self, reading: AwsSession, asking: AwsSession, prices: Callable[[], Prices] | None = None) -> None:
-        """Makes no call. Without `prices`, none is known."""
+        """Make no call. Without `prices`, messages have no prices."""
         self._reading = reading
         self._asking = asking
         self._prices = prices
 
     def setting(self, resource: TrackedResource, like: Setting) -> tuple[Setting, bool]:
-        """The present setting of the same kind as `like`, and whether EFS is updating the file system.
+        """Return the current setting of the same kind as `like`, and whether EFS is updating the file system.
 
         Raises:
-            AwsError: AWS did not say, or there is no such file system.
+            AwsError: An EFS call failed, or the file system does not exist.
         """
         efs = self._reading.client("efs", resource.region)
         with remedies():
@@ -64,12 +64,13 @@ class EfsChanger:
         raise AwsError(f"{like.kind} is no setting of an EFS file system")
 
     def refusal(self, resource: TrackedResource, to: Setting) -> str | None:
-        """Why EFS would not take it now; None where nothing is known against it.
+        """Return why EFS would refuse the change now; None if nothing is known.
 
-        When the throughput was changed last, EFS does not tell: that it is too soon shows when it is asked.
+        EFS does not report when the throughput was last changed. So `change` may still fail because the last change is
+        too recent.
 
         Raises:
-            AwsError: AWS did not say, or there is no such file system.
+            AwsError: The EFS call failed, or the file system does not exist.
         """
         efs = self._reading.client("efs", resource.region)
         with remedies():
@@ -89,11 +90,11 @@ class EfsChanger:
         return None
 
     def change(self, resource: TrackedResource, to: Setting) -> None:
-        """Ask AWS once.
+        """Ask EFS once to change the setting.
 
         Raises:
-            BusyError: the throughput was changed in the last 24 hours; nothing was changed now.
-            AwsError: it was refused, or nobody knows whether it was heard.
+            BusyError: The throughput was changed in the last 24 hours. Nothing is changed.
+            AwsError: EFS refused it, or it is unknown whether the request arrived.
         """
         efs = self._asking.client("efs", resource.region)
         with remedies():
@@ -115,10 +116,10 @@ class EfsChanger:
                 ) from error
 
     def left_behind(self, resource: TrackedResource, changed: Setting, was: Setting) -> Sequence[str]:
-        """What lies in colder storage classes: a lifecycle that is put back moves none of it.
+        """Return how much data stays in colder storage classes, because restoring a lifecycle moves none of it back.
 
         Raises:
-            AwsError: AWS did not say, or there is no such file system.
+            AwsError: The EFS call failed, or the file system does not exist.
         """
         if not isinstance(changed, EfsLifecycleSetting) or not isinstance(was, EfsLifecycleSetting):
             return ()
@@ -158,7 +159,7 @@ def _lifecycle_setting(policies: Collection[Mapping[str, str]]) -> EfsLifecycleS
 
 
 def _lifecycle_policies(setting: EfsLifecycleSetting) -> list[Any]:
-    """EFS takes one transition a policy; with none at all, no file moves."""
+    """Return the policies in EFS's format, one transition per policy. With no policy, EFS moves no file."""
     words = {
         "TransitionToIA": setting.transition_to_ia,
         "TransitionToArchive": setting.transition_to_archive,

@@ -1,4 +1,4 @@
-"""EFS file systems under clean-up: looked at and marked, and taken apart."""
+"""Reads, tags, records and deletes EFS file systems for a clean-up."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from slackwater.model.tracking import TrackedResource
 
 WATCHER_ACTIONS: Final = read.ACTIONS | {
-    "ec2:DescribeNetworkInterfaceAttribute",  # DescribeMountTargetSecurityGroups asks EC2 in the caller's name
+    "ec2:DescribeNetworkInterfaceAttribute",  # for DescribeMountTargetSecurityGroups, with the caller's permissions
     "elasticfilesystem:DescribeMountTargetSecurityGroups",
     "elasticfilesystem:DescribeReplicationConfigurations",
     "elasticfilesystem:TagResource",
@@ -33,31 +33,31 @@ WATCHER_ACTIONS: Final = read.ACTIONS | {
 }
 REMOVER_ACTIONS: Final = frozenset(
     {
-        "ec2:DeleteNetworkInterface",  # DeleteMountTarget deletes its network interface in the caller's name
+        "ec2:DeleteNetworkInterface",  # DeleteMountTarget deletes it with the caller's permissions
         "elasticfilesystem:DeleteAccessPoint",
         "elasticfilesystem:DeleteFileSystem",
         "elasticfilesystem:DeleteMountTarget",
     }
 )
 LONGEST_S: Final = 600
-"""For tags of access points, which take a call each: a step has fifteen minutes."""
+"""Time limit for tagging access points, which takes a call for each. A step has fifteen minutes."""
 ACCESS_POINT: Final = "access-point"
 MOUNT_TARGET: Final = "mount-target"
 FILE_SYSTEM: Final = "file-system"
 
 
 class EfsWatcher:
-    """Looks at file systems, and marks them and their access points. Mount targets carry no tags."""
+    """Reads file systems, and tags them and their access points. Mount targets cannot have tags."""
 
     def __init__(self, reading: AwsSession) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._reading = reading
 
     def look(self, resource: TrackedResource) -> CurrentState | None:
-        """The file system as it is now, with what EFS meters of it.
+        """Return the file system as it is now, with the size that EFS meters; None if it does not exist.
 
         Raises:
-            AwsError: AWS did not say.
+            AwsError: An AWS call failed.
         """
         efs = self._reading.client("efs", resource.region)
         with remedies():
@@ -69,17 +69,17 @@ class EfsWatcher:
             except ClientError as error:
                 if code_of(error) != "FileSystemNotFound":
                     raise
-                return None  # it went between two questions
+                return None  # it was deleted between two calls
 
     def add_tags(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
-        """Tag its access points, and then the file system itself, whose tags stand for its mount targets too.
+        """Tag its access points, and then the file system itself.
 
-        Access points that have the tags already are left as they are: where one step has too little time, the next goes
-        on.
+        The file system's tags also count for its mount targets. It skips access points that have the tags, so the next
+        step continues where this one ran out of time.
 
         Raises:
-            BusyError: there are too many for one step.
-            AwsError: not on all, or AWS did not say.
+            BusyError: There are too many access points for one step.
+            AwsError: Some tags are not set, or it is unknown whether they are.
         """
         efs = self._reading.client("efs", resource.region)
         listed = [{"Key": key, "Value": value} for key, value in tags.items()]
@@ -96,11 +96,11 @@ class EfsWatcher:
             efs.tag_resource(ResourceId=resource.id, Tags=listed)  # type: ignore[arg-type]
 
     def remove_tags(self, resource: TrackedResource, keys: Collection[str]) -> None:
-        """Untag its access points, and then the file system itself.
+        """Remove the tags from its access points, and then from the file system itself.
 
         Raises:
-            BusyError: there are too many for one step: the next goes on.
-            AwsError: not off all, or AWS did not say.
+            BusyError: There are too many access points for one step. The next step continues.
+            AwsError: Some tags are not removed, or it is unknown whether they are.
         """
         efs = self._reading.client("efs", resource.region)
         ends = monotonic() + LONGEST_S
@@ -124,21 +124,20 @@ class EfsWatcher:
                     raise
 
     def part_tags(self, resource: TrackedResource, part: SubResource) -> Mapping[str, str] | None:
-        """The tags of one of its access points as they are now; None if it is gone, or going.
+        """Return the tags of one of its access points as they are now; None if it is deleted, or being deleted.
 
         Raises:
-            AwsError: AWS did not say.
+            AwsError: The EFS call failed.
         """
         with remedies():
             found = read.access_point(self._reading.client("efs", resource.region), part.id)
             return None if found is None or found["LifeCycleState"] in GONE else tags_of(found.get("Tags"))
 
     def record(self, resource: TrackedResource) -> Mapping[str, Any]:
-        """Its settings, policies and tags, its access points and its mount targets with their addresses and security
-        groups.
+        """Return its settings, policies, tags and access points, and its mount targets with addresses and groups.
 
         Raises:
-            AwsError: AWS did not say, or there is no such file system.
+            AwsError: An AWS call failed, or the file system does not exist.
         """
         efs = self._reading.client("efs", resource.region)
         with remedies():
@@ -168,10 +167,10 @@ class EfsWatcher:
             )
 
     def removal_actions(self, resource: TrackedResource, look: CurrentState) -> Mapping[str, Collection[str]]:
-        """IAM's names of what it takes, by ARN.
+        """Return the IAM actions that delete it and its sub-resources, by ARN.
 
-        EFS asks for the right to delete a mount target by its file system's ARN, and EC2 for the one to delete the
-        network interface, which carries no tag of ours.
+        For a mount target, EFS checks the permission on its file system's ARN. EC2 checks the permission on the network
+        interface, which does not have Slackwater's tags.
         """
         _, partition, _, region, account, _ = resource.arn.split(":", 5)
         own = {"elasticfilesystem:DeleteFileSystem"}
@@ -187,22 +186,23 @@ class EfsWatcher:
 
 
 class EfsRemover:
-    """Deletes file systems, part by part."""
+    """Deletes file systems, one sub-resource at a time."""
 
     def __init__(self, asking: AwsSession) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._asking = asking
 
     def remove(
         self,
         resource: TrackedResource,
         part: SubResource,
-        final_tags: Mapping[str, str] | None = None,  # noqa: ARG002 -- as the port has it
+        final_tags: Mapping[str, str] | None = None,  # noqa: ARG002 -- the port requires it
     ) -> None:
-        """Ask AWS once to delete an access point, a mount target or the file system.
+        """Ask EFS once to delete an access point, a mount target or the file system.
 
         Raises:
-            AwsError: it was refused (FileSystemInUse: mount targets are left), or nobody knows whether it was heard.
+            AwsError: EFS refused it (FileSystemInUse: it still has mount targets), or it is unknown whether the request
+                arrived.
         """
         efs = self._asking.client("efs", resource.region)
         with remedies():
@@ -234,7 +234,7 @@ def _look(efs: EFSClient, resource: TrackedResource, found: Mapping[str, Any]) -
         held=_held(efs, found, points, targets),
         size_bytes=found["SizeInBytes"]["Value"],
         children={one["AccessPointId"]: tags_of(one.get("Tags")) for one in points}
-        | {one["MountTargetId"]: {} for one in targets},  # which carry none
+        | {one["MountTargetId"]: {} for one in targets},  # they cannot have tags
     )
 
 
@@ -268,7 +268,7 @@ def _held(
 
 
 def _replicates(efs: EFSClient, found: Mapping[str, Any]) -> bool:
-    """Whether it is the source or the destination of a replication: EFS finds both by either's id."""
+    """Return whether it is the source or the destination of a replication. EFS finds either by its id."""
     try:
         return any(pages(efs.describe_replication_configurations, "Replications", FileSystemId=found["FileSystemId"]))
     except ClientError as error:

@@ -1,4 +1,4 @@
-"""What one EFS file system lacks of what was recorded of it, made again."""
+"""Compares an EFS file system with its record, and creates what is missing."""
 
 from __future__ import annotations
 
@@ -20,14 +20,18 @@ if TYPE_CHECKING:
     from mypy_boto3_efs import EFSClient
 
 NOT_YET: Final = frozenset({"FileSystemNotFound", "IncorrectFileSystemLifeCycleState"})
-"""What EFS says of a file system that is coming or going."""
+"""Errors of EFS for a file system that is being created or deleted."""
 
 
 @dataclass(slots=True)
 class Hands:
-    """Makes what one file system lacks. `waits`: EFS is still at it; `refused`: what it did not take, and why.
+    """Creates what one file system lacks.
 
-    `late` says that there was no time for all access points: the next step makes the others.
+    Attributes:
+        late: There was no time for all access points. The next step creates the others.
+        waits: EFS is still working on a request.
+        refused: What EFS refused, and why.
+        differences: What is not as it was.
     """
 
     reading: EFSClient
@@ -40,10 +44,9 @@ class Hands:
     differences: list[str] = field(default_factory=list)
 
     def put_origin(self, found: Mapping[str, Any], of: str) -> bool:
-        """The tag that says what it was restored from, before anything else is asked of it; whether it is on.
+        """Set the tag with the id of the original before any other change. Return whether the tag is already set.
 
-        IAM lets the restoring role change a file system only if it carries the tag, and no rule lets it be deleted
-        then.
+        IAM allows the restoring role to change only file systems with this tag, and no role to delete them.
         """
         if tags_of(found["Tags"]).get(RESTORED_FROM) == of:
             return True
@@ -52,7 +55,7 @@ class Hands:
         return False
 
     def put_settings(self, found: Mapping[str, Any], was: Mapping[str, Any]) -> None:
-        """Tags, daily backups and protection as they were."""
+        """Restore tags, daily backups and replication overwrite protection."""
         tags, want = tags_of(found["Tags"]), _own(was["tags"])
         if lacking := {key: value for key, value in want.items() if tags.get(key) != value}:
             self._put("its tags", self.asking.tag_resource, ResourceId=self.id, Tags=_listed(lacking))
@@ -74,7 +77,7 @@ class Hands:
             )
 
     def put_performance(self, found: Mapping[str, Any], was: Mapping[str, Any]) -> None:
-        """Throughput and lifecycle as they were. EFS takes nothing else while it changes the throughput."""
+        """Restore throughput and lifecycle. While EFS changes the throughput, it accepts no other change."""
         now = (found["ThroughputMode"], found.get("ProvisionedThroughputInMibps"))
         if was["throughput_mode"] and now != (was["throughput_mode"], was["provisioned_mib_s"]):
             throughput = read.throughput(was["throughput_mode"], was["provisioned_mib_s"])
@@ -90,7 +93,7 @@ class Hands:
             )
 
     def put_access_points(self, were: list[Mapping[str, Any]], execution: str) -> Mapping[str, str]:
-        """Each that is missing; the ARN of each that was, and of the one that stands for it now."""
+        """Create each missing access point. Return the ARN of each old one with the ARN of its replacement."""
         there = [one for one in read.access_points(self.reading, self.id) if one["LifeCycleState"] not in GONE]
         by_id = {one["AccessPointId"]: one for one in there}
         by_token = {one.get("ClientToken"): one for one in there}
@@ -113,7 +116,7 @@ class Hands:
         return arns
 
     def put_policy(self, policy: str | None, renamed: Mapping[str, str]) -> bool:
-        """Who may mount it, with its own ARNs in the place of those that are gone; whether that holds now."""
+        """Restore the file system policy, with new ARNs in place of the old ones. Return whether it is in effect."""
         if policy is None:
             return True
         for old, new in renamed.items():
@@ -124,7 +127,7 @@ class Hands:
         return self._put("its policy", self.asking.put_file_system_policy, FileSystemId=self.id, Policy=policy)
 
     def put_mount_targets(self, were: list[Mapping[str, Any]]) -> None:
-        """Each that is missing, with its address where that is free."""
+        """Create each missing mount target, with its old address if that is free."""
         there = {one["SubnetId"]: one for one in read.mount_targets(self.reading, self.id)}
         staying = {subnet for subnet, one in there.items() if one["LifeCycleState"] not in GONE}
         strangers = staying - {one["subnet_id"] for one in were}
@@ -150,7 +153,7 @@ class Hands:
                 **{name: value for name, value in given.items() if value is not None},
             )
         except ClientError as error:
-            if code_of(error) != "AccessPointAlreadyExists":  # of this token: it is not listed yet
+            if code_of(error) != "AccessPointAlreadyExists":  # created with this token, but not listed yet
                 raise
 
     def _create_mount_target(self, was: Mapping[str, Any], *, strangers: bool) -> None:
@@ -171,11 +174,11 @@ class Hands:
                     raise
                 self.asking.create_mount_target(**same)
         except ClientError as error:
-            if code_of(error) != "MountTargetConflict" or strangers:  # else it is its own, and not listed yet
+            if code_of(error) != "MountTargetConflict" or strangers:  # else it is our own, not listed yet
                 raise
 
     def _put(self, what: str, call: Callable[..., Any], **parameters: Any) -> bool:
-        """Ask once; False, and on the list of what was refused, where EFS does not take it."""
+        """Send one request. If EFS refuses it, add the reason to `refused` and return False."""
         try:
             call(**parameters)
         except ClientError as error:
@@ -187,12 +190,12 @@ class Hands:
 
 
 def not_heard(error: ClientError) -> bool:
-    """Whether it may be asked again as it is, here or with other credentials."""
+    """Return whether the same request can be sent again, now or with other credentials."""
     return may_pass(error) or code_of(error) in EXPIRED | NOT_KNOWN
 
 
 def _own(tags: Mapping[str, str]) -> dict[str, str]:
-    """The owner's tags: without AWS's, which nobody else may write, and without the mark."""
+    """Return the owner's tags, without AWS's own, which only AWS can set, and without Slackwater's clean-up tags."""
     return {
         key: value for key, value in tags.items() if not key.startswith("aws:") and key not in {CLEANUP_TAG, ACT_AFTER}
     }
@@ -207,7 +210,7 @@ def _sorted(policies: list[dict[str, str]]) -> list[list[tuple[str, str]]]:
 
 
 def token(*parts: str) -> str:
-    """The same for the same; what EFS and AWS Backup take is 64 characters long at most."""
+    """Return a token, always the same for the same parts. EFS and AWS Backup accept at most 64 characters."""
     return f"slackwater-{hashlib.sha256('\n'.join(parts).encode()).hexdigest()[:40]}"
 
 

@@ -1,4 +1,4 @@
-"""What EFS tells of one file system: itself, what hangs on it, and its policies."""
+"""Describes a single EFS file system, its sub-resources and its policies."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ ACTIONS: Final = frozenset(
 )
 
 ACCESS_POINTS_PAGE: Final = 100
-"""What EFS gives a page unasked, and its most."""
+"""EFS's default and maximum page size."""
 
 
 def unless_gone(call: Callable[..., Any], gone: str, **parameters: Any) -> None:
-    """Ask for something that is to be without effect where EFS says, by this code, that there is no such thing."""
+    """Make a call, and ignore the error code `gone`, with which EFS says that the resource does not exist."""
     try:
         call(**parameters)
     except ClientError as error:
@@ -40,7 +40,7 @@ def unless_gone(call: Callable[..., Any], gone: str, **parameters: Any) -> None:
 
 
 def file_system(efs: EFSClient, file_system_id: str) -> Mapping[str, Any] | None:
-    """The file system, also while it is being deleted; None where there is none."""
+    """Return the file system, even while it is being deleted; None if it does not exist."""
     try:
         found = list(pages(efs.describe_file_systems, "FileSystems", FileSystemId=file_system_id))
     except ClientError as error:
@@ -53,10 +53,10 @@ def file_system(efs: EFSClient, file_system_id: str) -> Mapping[str, Any] | None
 
 
 def existing(efs: EFSClient, file_system_id: str) -> Mapping[str, Any]:
-    """The file system.
+    """Return the file system.
 
     Raises:
-        AwsError: there is none, or it is being deleted.
+        AwsError: It does not exist, or it is being deleted.
     """
     found = file_system(efs, file_system_id)
     if found is None or found["LifeCycleState"] in GONE:
@@ -65,7 +65,7 @@ def existing(efs: EFSClient, file_system_id: str) -> Mapping[str, Any]:
 
 
 def access_points(efs: EFSClient, file_system_id: str) -> Iterator[Mapping[str, Any]]:
-    """Its access points that are not gone yet, over all pages."""
+    """Yield its access points of all pages, except deleted ones."""
     found = pages(
         efs.describe_access_points, "AccessPoints", FileSystemId=file_system_id, MaxResults=ACCESS_POINTS_PAGE
     )
@@ -73,7 +73,7 @@ def access_points(efs: EFSClient, file_system_id: str) -> Iterator[Mapping[str, 
 
 
 def access_point(efs: EFSClient, access_point_id: str) -> Mapping[str, Any] | None:
-    """One access point; None where there is none."""
+    """Return one access point; None if it does not exist."""
     try:
         found = list(pages(efs.describe_access_points, "AccessPoints", AccessPointId=access_point_id))
     except ClientError as error:
@@ -84,7 +84,7 @@ def access_point(efs: EFSClient, access_point_id: str) -> Mapping[str, Any] | No
 
 
 def mount_targets(efs: EFSClient, file_system_id: str) -> Iterator[Mapping[str, Any]]:
-    """Its mount targets that are not gone yet, over all pages."""
+    """Yield its mount targets of all pages, except deleted ones."""
     found = pages(
         efs.describe_mount_targets,
         "MountTargets",
@@ -96,7 +96,7 @@ def mount_targets(efs: EFSClient, file_system_id: str) -> Iterator[Mapping[str, 
 
 
 def policy(efs: EFSClient, file_system_id: str) -> str | None:
-    """Who may mount it, as JSON; None where EFS's default holds."""
+    """Return the file system policy as JSON; None if EFS's default applies."""
     try:
         return efs.describe_file_system_policy(FileSystemId=file_system_id)["Policy"]
     except ClientError as error:
@@ -106,13 +106,13 @@ def policy(efs: EFSClient, file_system_id: str) -> str | None:
 
 
 def lifecycle(efs: EFSClient, file_system_id: str) -> list[dict[str, str]]:
-    """Its lifecycle policies as EFS lists them, one for each transition."""
+    """Return its lifecycle policies as EFS lists them, one per transition."""
     policies: list[Any] = efs.describe_lifecycle_configuration(FileSystemId=file_system_id)["LifecyclePolicies"]
     return [dict(one) for one in policies]
 
 
 def backed_up_daily(efs: EFSClient, file_system_id: str) -> bool:
-    """Whether EFS has it backed up each day by itself."""
+    """Return whether EFS's automatic daily backups are on."""
     try:
         status = efs.describe_backup_policy(FileSystemId=file_system_id)["BackupPolicy"]["Status"]
     except ClientError as error:
@@ -123,6 +123,6 @@ def backed_up_daily(efs: EFSClient, file_system_id: str) -> bool:
 
 
 def throughput(mode: str, provisioned_mib_s: float | None) -> dict[str, Any]:
-    """UpdateFileSystem's parameters of a throughput."""
+    """Return the parameters of UpdateFileSystem for a throughput."""
     provisioned = {} if provisioned_mib_s is None else {"ProvisionedThroughputInMibps": provisioned_mib_s}
     return {"ThroughputMode": mode, **provisioned}

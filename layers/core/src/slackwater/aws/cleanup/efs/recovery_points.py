@@ -1,4 +1,4 @@
-"""Recovery points of EFS file systems in an AWS Backup vault: asked for, looked at, swept away."""
+"""Requests, describes and deletes recovery points of EFS file systems in AWS Backup vaults."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BACKUP_ACTIONS: Final = frozenset(
         "backup:TagResource",
         "backup:UpdateRecoveryPointLifecycle",
         "elasticfilesystem:DescribeFileSystems",
-        "iam:PassRole",  # to AWS Backup, of the role that reads the file system
+        "iam:PassRole",  # passes AWS Backup the role that reads the file system
     }
 )
 SWEEPER_ACTIONS: Final = frozenset(
@@ -51,56 +51,56 @@ SWEEPER_ACTIONS: Final = frozenset(
 type State = Literal["running", "complete", "failed"]
 
 START_WITHIN_MINUTES: Final = 480
-"""As long as AWS Backup waits unless told: a scheduled backup of the same file system may have to end first."""
+"""AWS Backup's default. A scheduled backup of the same file system may have to end first."""
 
 CLOCKS_DIFFER: Final = timedelta(hours=1)
-"""By no more than this: so long before it was asked for by our clock, a job may have been made by AWS's."""
+"""Maximum difference between Slackwater's clock and AWS's. A job may seem to be older than its request by this much."""
 
 JOB_RUNS: Final = frozenset({"CREATED", "PENDING", "RUNNING"})
 IS_WHOLE: Final = frozenset({None, "", "SUCCESS"})
-"""A completed job of any other message category has left something out: the console says "Completed with issues"."""
+"""A completed job with any other message category is incomplete: the console says "Completed with issues"."""
 
 POINT_STATES: Final[Mapping[str, State]] = {
     "CREATING": "running",
     "COMPLETED": "complete",
     "AVAILABLE": "complete",
 }
-"""Whatever AWS Backup calls any other state does not bring everything back."""
+"""A recovery point in any other state cannot restore everything."""
 
 UNKNOWN: Final = "ResourceNotFoundException"
 
 LIFECYCLE: Final = frozenset({"DeleteAfterDays", "MoveToColdStorageAfterDays", "OptInToArchiveForSupportedResources"})
-"""What UpdateRecoveryPointLifecycle takes (AWS Backup API Reference, "Lifecycle")."""
+"""The settings that UpdateRecoveryPointLifecycle accepts (AWS Backup API Reference, "Lifecycle")."""
 KEY_OF_AWS: Final = "AWS_OWNED_KMS_KEY"
 
 
 class EfsBackupTaker:
-    """Has AWS Backup back file systems up, into one vault, by a role that it assumes."""
+    """Makes AWS Backup back up file systems to one vault, with a role that AWS Backup assumes."""
 
     def __init__(self, reading: AwsSession, asking: AwsSession, vault: str, role_arn: str) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._reading = reading
         self._asking = asking
         self._vault = vault
         self._role_arn = role_arn
 
     def subject(self, resource: TrackedResource) -> Subject:
-        """The file system, with what EFS meters of it.
+        """Return the file system, with the size that EFS meters.
 
         Raises:
-            AwsError: AWS did not say, or there is no such file system.
+            AwsError: The EFS call failed, or the file system does not exist.
         """
         with remedies():
             found = existing(self._reading.client("efs", resource.region), resource.id)
             return Subject(id=resource.id, size_bytes=found["SizeInBytes"]["Value"])
 
     def start(self, resource: TrackedResource, backup: Backup, tags: Mapping[str, str]) -> Copy:
-        """Ask for a recovery point. Asked again with the same token, AWS Backup names the job that it has.
+        """Request a recovery point. For a repeated request with the same token, AWS Backup returns the job that it has.
 
-        AWS Backup deletes it by itself as many days after as it is to be kept.
+        AWS Backup deletes the recovery point by its lifecycle when the retention time is over, in whole days.
 
         Raises:
-            AwsError: it was refused, or nobody knows whether it was begun.
+            AwsError: AWS Backup refused it, or it is unknown whether the job was started.
         """
         kept = backup.expires_at - backup.asked_at
         with remedies():
@@ -124,14 +124,13 @@ class EfsBackupTaker:
             )
 
     def copies(self, resource: TrackedResource, backup: Backup) -> Sequence[Copy]:
-        """The recorded job and recovery point, and every other job of the resource whose recovery point carries the
-        token.
+        """Return the recorded backup, and those of the resource's other jobs whose recovery point has the token.
 
-        While a job runs its recovery point need not be there to carry anything. Such a one, where the answer to `start`
-        was lost, is missing here: asked again with the same token, AWS Backup names it.
+        A running job may not have a recovery point yet, so its token is unknown. If the response to `start` was also
+        lost, that job is missing here. A repeated `start` with the same token returns it.
 
         Raises:
-            AwsError: AWS did not say.
+            AwsError: An AWS Backup call failed.
         """
         client = self._reading.client("backup", resource.region)
         with remedies():
@@ -141,17 +140,19 @@ class EfsBackupTaker:
                 if job["BackupJobId"] == backup.job or on_demand(job)
             ]
             found = [self._copy(client, job) for job in jobs]
-            if backup.id and backup.id not in {copy.id for copy in found}:  # its job is forgotten
+            if backup.id and backup.id not in {copy.id for copy in found}:  # AWS Backup lists its job no longer
                 point = self._point(client, backup.id, backup.vault)
                 found += [copy_of(client, point)] if point else []
             mine = [copy for copy in found if copy.token == backup.token or _recorded(copy, backup)]
             return _flagged_incremental(client, resource.arn, mine)
 
     def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
-        """Change the lifecycle, by which AWS Backup deletes it, and the tag with its expiry, each where that is sooner.
+        """Extend the lifecycle, by which AWS Backup deletes the recovery point, and the expiry tag.
+
+        It never shortens them.
 
         Raises:
-            AwsError: AWS Backup did not, as where a Vault Lock protects it, or did not say.
+            AwsError: AWS Backup refused it, for example because of a Vault Lock, or it is unknown whether it was done.
         """
         if copy.id is None:
             raise AwsError(f"a backup of {copy.of} has no recovery point yet")
@@ -160,7 +161,7 @@ class EfsBackupTaker:
         with remedies():
             if copy.deletes_at and copy.deletes_at < until:
                 point = client.describe_recovery_point(**named)
-                # What is left out of a lifecycle is taken away.
+                # AWS Backup removes each setting that the request omits.
                 kept = {name: value for name, value in (point.get("Lifecycle") or {}).items() if name in LIFECYCLE}
                 days = math.ceil((until - point["CreationDate"]) / timedelta(days=1))
                 lifecycle: Any = kept | {"DeleteAfterDays": days}
@@ -169,8 +170,9 @@ class EfsBackupTaker:
                 client.tag_resource(ResourceArn=copy.id, Tags={EXPIRES_AT: timestamp(until)})
 
     def _jobs(self, client: Any, resource: TrackedResource, backup: Backup) -> list[Mapping[str, Any]]:
-        """Jobs of the resource since the backup was asked for, and the recorded one: the list lags, and ends after 30
-        days.
+        """Return the resource's jobs since the backup was requested, and the recorded job.
+
+        The recorded job is read by its id, because the list is delayed, and drops jobs after 30 days.
         """
         asked: dict[str, Any] = {
             "ByResourceArn": resource.arn,
@@ -189,14 +191,17 @@ class EfsBackupTaker:
         )
 
     def _copy(self, client: Any, job: Mapping[str, Any]) -> Copy:
-        """What a job makes: its recovery point tells what it holds, and the job whether that is everything."""
+        """Return the backup that a job makes.
+
+        The recovery point says what it contains, and the job says whether it is complete.
+        """
         arn, state = job.get("RecoveryPointArn"), job["State"]
         point = self._point(client, arn) if arn else None
         copy = Copy(
             id=arn,
             of=_id(job["ResourceArn"]),
             state="running" if state in JOB_RUNS else "failed",
-            size_bytes=None,  # the job's is what it transferred: of an incremental backup, the difference
+            size_bytes=None,  # the job only has the transferred bytes: the difference, if incremental
             made_at=job["CreationDate"],
         )
         if point:
@@ -211,19 +216,21 @@ class EfsBackupTaker:
 
 
 class EfsSweeper:
-    """Deletes recovery points of ours. AWS Backup deletes those that have expired, too."""
+    """Lists and deletes Slackwater's own recovery points. AWS Backup also deletes those that have expired."""
 
     def __init__(self, reading: AwsSession, asking: AwsSession, vault: str | None = None) -> None:
-        """Makes no call. Without a vault it lists those of all: the deployment may have used another one before."""
+        """Make no call. Without a vault, it lists all vaults: the deployment may have used another one before."""
         self._reading = reading
         self._asking = asking
         self._vault = vault
 
     def copies(self, account: str, region: str) -> Iterable[Copy]:  # noqa: ARG002 -- a session is one account's
-        """Recovery points of file systems that carry `slackwater:backup-of`, but for those that are being deleted.
+        """Return recovery points of file systems with the tag `slackwater:backup-of`.
+
+        It omits those that are being deleted.
 
         Raises:
-            AwsError: AWS did not say.
+            AwsError: An AWS Backup call failed.
         """
         client = self._reading.client("backup", region)
         with remedies():
@@ -238,10 +245,10 @@ class EfsSweeper:
             ]
 
     def look(self, account: str, region: str, copy: Copy) -> Copy | None:  # noqa: ARG002 -- a session is one account's
-        """A recovery point as it is now; None where it is gone.
+        """Return a recovery point as it is now; None if it is deleted, or being deleted.
 
         Raises:
-            AwsError: AWS did not say.
+            AwsError: An AWS Backup call failed.
         """
         client = self._reading.client("backup", region)
         with remedies():
@@ -250,20 +257,20 @@ class EfsSweeper:
             return copy_of(client, point) if point and point["Status"] != "DELETING" else None
 
     def born_at(self, resource: TrackedResource) -> datetime | None:
-        """When the file system was created; None where it is gone, or going.
+        """Return when the file system was created; None if it is deleted, or being deleted.
 
         Raises:
-            AwsError: EFS did not say.
+            AwsError: The EFS call failed.
         """
         with remedies():
             found = file_system(self._reading.client("efs", resource.region), resource.id)
             return found["CreationTime"] if found and found["LifeCycleState"] not in GONE else None
 
     def delete(self, account: str, region: str, copy: Copy) -> None:  # noqa: ARG002 -- a session is one account's
-        """Delete one; one that is gone is fine.
+        """Delete one recovery point. Ignores one that does not exist.
 
         Raises:
-            AwsError: it was refused, or nobody knows whether it was heard.
+            AwsError: AWS Backup refused it, or it is unknown whether the request arrived.
         """
         if copy.id is None:
             raise AwsError(f"a backup of {copy.of} has no recovery point that could be deleted")
@@ -276,7 +283,7 @@ class EfsSweeper:
 
 
 def _flagged_incremental(client: Any, arn: str, copies: list[Copy]) -> list[Copy]:
-    """These, marked where an earlier recovery point of the same file system exists, in any vault.
+    """Return the backups, flagged as incremental if any vault has an earlier recovery point of the same file system.
 
     AWS copies a whole file system the first time, and later only what has changed (EFS User Guide, "Incremental
     backups"). It documents that a job's size is that difference. It does not document whether a recovery point's size
@@ -293,7 +300,7 @@ def _flagged_incremental(client: Any, arn: str, copies: list[Copy]) -> list[Copy
 
 
 def _points(client: Any, vault: str) -> list[Mapping[str, Any]]:
-    """Recovery points of file systems in a vault; none where there is no such vault."""
+    """Return the recovery points of file systems in a vault; none if the vault does not exist."""
     listing = client.list_recovery_points_by_backup_vault
     try:
         return list(pages(listing, "RecoveryPoints", BackupVaultName=vault, ByResourceType="EFS"))
@@ -304,12 +311,12 @@ def _points(client: Any, vault: str) -> list[Mapping[str, Any]]:
 
 
 def on_demand(made: Mapping[str, Any]) -> bool:
-    """Whether no backup plan made this job or recovery point: ours are none's."""
+    """Return whether no backup plan made this job or recovery point. Slackwater's own have no plan."""
     return not (made.get("CreatedBy") or {}).get("BackupPlanId")
 
 
 def unless_unknown(call: Callable[..., Mapping[str, Any]], **parameters: Any) -> Mapping[str, Any] | None:
-    """AWS Backup's answer; None where it does not know what is asked about."""
+    """Return AWS Backup's response; None if the requested resource does not exist."""
     try:
         return call(**parameters)
     except ClientError as error:
@@ -319,7 +326,7 @@ def unless_unknown(call: Callable[..., Mapping[str, Any]], **parameters: Any) ->
 
 
 def copy_of(client: Any, point: Mapping[str, Any], tags: Mapping[str, str] | None = None) -> Copy:
-    """A recovery point, and what its tags say."""
+    """Return a recovery point with what its tags say."""
     arn, status = point["RecoveryPointArn"], point["Status"]
     found_tags = tags_of(client, arn) if tags is None else tags
     state: State = POINT_STATES.get(status, "failed")
@@ -340,24 +347,27 @@ def copy_of(client: Any, point: Mapping[str, Any], tags: Mapping[str, str] | Non
 
 
 def _deletes_at(point: Mapping[str, Any]) -> datetime | None:
-    """When AWS Backup deletes a recovery point by itself; None where it does not."""
+    """Return when AWS Backup deletes a recovery point by itself; None if it does not."""
     lifecycle, made = point.get("Lifecycle") or {}, point["CreationDate"]
     if lifecycle.get("DeleteAfterEvent"):
-        return made  # type: ignore[no-any-return]  # at any time
+        return made  # type: ignore[no-any-return]  # AWS may delete it at any time
     days = lifecycle.get("DeleteAfterDays") or 0
     counted = made + timedelta(days=days) if days > 0 else None
     return (point.get("CalculatedLifecycle") or {}).get("DeleteAt") or counted
 
 
 def _key(point: Mapping[str, Any]) -> str | None:
-    """The KMS key of a recovery point; None where it has none, or one of AWS's own, empty where it is not named."""
+    """Return the KMS key of a recovery point; empty if AWS does not name it.
+
+    None means that it is not encrypted, or that its key is owned by AWS.
+    """
     if point.get("IsEncrypted") is False or point.get("EncryptionKeyType") == KEY_OF_AWS:
         return None
     return str(point.get("EncryptionKeyArn") or "")
 
 
 def tags_of(client: Any, arn: str) -> dict[str, str]:
-    """The tags of a recovery point; none where there is no such recovery point (yet)."""
+    """Return the tags of a recovery point; none if it does not exist (yet)."""
     tags: dict[str, str] = {}
     more: dict[str, str] = {}
     while page := unless_unknown(client.list_tags, ResourceArn=arn, **more):

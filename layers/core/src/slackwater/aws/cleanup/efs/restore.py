@@ -1,4 +1,4 @@
-"""EFS file systems brought back: what was taken off one is put back; one that is gone is restored by AWS Backup."""
+"""Restores EFS file systems: adds removed sub-resources again, or has AWS Backup restore a deleted file system."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RESTORER_ACTIONS: Final = read.ACTIONS | {
     "backup:DescribeRecoveryPoint",
     "backup:DescribeRestoreJob",
     "backup:StartRestoreJob",
-    # with the two below: CreateMountTarget makes its network interface in the caller's name
+    # these three: CreateMountTarget creates its network interface with the caller's permissions
     "ec2:CreateNetworkInterface",
     "ec2:DescribeNetworkInterfaces",
     "ec2:DescribeSubnets",
@@ -39,19 +39,21 @@ RESTORER_ACTIONS: Final = read.ACTIONS | {
     "elasticfilesystem:TagResource",
     "elasticfilesystem:UpdateFileSystem",
     "elasticfilesystem:UpdateFileSystemProtection",
-    "iam:PassRole",  # to AWS Backup, of the role that makes the file system
+    "iam:PassRole",  # passes AWS Backup the role that creates the file system
 }
 
 LONGEST_S: Final = 600
-"""For access points, which take a call each: a step has fifteen minutes."""
+"""Time limit for creating access points, which takes a call for each. A step has fifteen minutes."""
 SHOWN: Final = 10
-"""Refusals that a reason names."""
+"""Maximum number of refused requests in a message."""
 
 APPEARS_WITHIN: Final = timedelta(hours=1)
-"""EFS lists what a completed restore job made within seconds. After this time, somebody has deleted it."""
+"""EFS lists a file system within seconds after its restore job completes. After this time, somebody has deleted it."""
 
 RESTORED_UNDER: Final = "/aws-backup-restore_<date and time>"
-"""Where AWS Backup puts the files, of a new file system too. Which date and time, it does not tell."""
+"""The directory in which AWS Backup restores the files, even in a new file system. It does not say which date and time
+it used.
+"""
 
 
 def utc_now() -> datetime:
@@ -60,12 +62,12 @@ def utc_now() -> datetime:
 
 
 class EfsRestorer:
-    """Restores file systems from one vault, by a role that AWS Backup assumes."""
+    """Restores file systems from one vault, with a role that AWS Backup assumes."""
 
     def __init__(
         self, reading: AwsSession, asking: AwsSession, vault: str, role_arn: str, clock: Clock = utc_now
     ) -> None:
-        """Makes no call."""
+        """Make no call."""
         self._reading = reading
         self._asking = asking
         self._vault = vault
@@ -73,13 +75,14 @@ class EfsRestorer:
         self._clock = clock
 
     def restore(self, cleanup: Cleanup) -> Restored:
-        """One step of an undo, and how far it is.
+        """Do one step of an undo, and return its progress.
 
-        "failed" where AWS refuses something that it took: all else is done all the same, and the next undo goes on from
-        there. What was asked to delete sub-resources counts as whole when it is seen a second time.
+        The progress is "failed" if AWS refuses a request. All other requests are still sent, and the next undo
+        continues from there. If the deletion of sub-resources was requested, the file system must be seen complete
+        twice: EFS may list what it has just deleted.
 
         Raises:
-            AwsError: AWS did not say; nothing is known to be lost.
+            AwsError: An AWS call failed. Nothing is lost.
         """
         resource, before = cleanup.resource, cleanup.restored
         if not cleanup.recorded:
@@ -94,7 +97,7 @@ class EfsRestorer:
             return self._whole_again(cleanup, found, None) if found else self._as_new(cleanup)
 
     def _as_new(self, cleanup: Cleanup) -> Restored:
-        """Restore a deleted file system: AWS Backup makes a new one, which gets the settings of the old one."""
+        """Restore a deleted file system. AWS Backup creates a new one, which gets the settings of the old one."""
         resource, before = cleanup.resource, cleanup.restored
         made = before if before and before.id not in {None, resource.id} else self._from_backup(cleanup)
         if made.id is None:
@@ -102,11 +105,11 @@ class EfsRestorer:
         found = read.file_system(self._reading.client("efs", resource.region), made.id)
         if found:
             return self._whole_again(cleanup, found, made.job)
-        # If the last undo failed, somebody may have deleted what it made: this one restores it again.
+        # If the last undo failed, somebody may have deleted the file system that it created. Restore it again.
         return self._unless_deleted(resource.region, made) if made.state == "running" else self._from_backup(cleanup)
 
     def _unless_deleted(self, region: str, made: Restored) -> Restored:
-        """Return the progress of a restore whose file system EFS does not list: it does not show yet, or is deleted."""
+        """Return the progress of a restore whose file system EFS does not list: it is too new, or was deleted."""
         job_status = self._reading.client("backup", region).describe_restore_job(RestoreJobId=made.job or "")
         ended = job_status.get("CompletionDate")
         if ended is None or self._clock() - ended < APPEARS_WITHIN:
@@ -118,7 +121,7 @@ class EfsRestorer:
         return replace(made, state="failed", why=why)
 
     def _from_backup(self, cleanup: Cleanup) -> Restored:
-        """Have AWS Backup make a new file system, and look how far it is. All undos share a token until a job ends."""
+        """Start a restore job of AWS Backup, or check the running one. All undos share a token until a job ends."""
         backup = next((one for one in reversed(cleanup.backups) if one.state == "verified" and one.id), None)
         if backup is None:
             return Restored(state="failed", why="there is no verified backup of it")
@@ -145,7 +148,7 @@ class EfsRestorer:
 
     def _start(self, cleanup: Cleanup, backup: Backup) -> Restored:
         resource, was = cleanup.resource, cleanup.recorded or {}
-        ended = cleanup.restored.job if cleanup.restored else None  # kept, so that the next undo starts another one
+        ended = cleanup.restored.job if cleanup.restored else None  # recorded, so that the next undo starts another job
         point = unless_unknown(
             self._reading.client("backup", resource.region).describe_recovery_point,
             BackupVaultName=backup.vault or self._vault,
@@ -159,8 +162,8 @@ class EfsRestorer:
         if POINT_STATES.get(point["Status"]) != "complete" or point["ResourceArn"] != resource.arn:
             why = f"its backup {backup.id} is {point['Status']}, of {point['ResourceArn']}"
             return Restored(state="failed", job=ended, why=why)
-        # The job on record has ended, and another one is needed. If none is on record, an undo may have died after its
-        # request: the same token finds the job that it started.
+        # The recorded job has ended, and another one is needed. If none is recorded, an undo may have crashed after its
+        # request. The same token then finds the job that it started.
         same = token(cleanup.execution, ended or "", backup.id or "")
         metadata = {
             "file-system-id": resource.id,
@@ -188,7 +191,7 @@ class EfsRestorer:
         return Restored(state="running", job=started["RestoreJobId"])
 
     def _whole_again(self, cleanup: Cleanup, found: Mapping[str, Any], job: str | None) -> Restored:
-        """Put back what is missing of a file system that is there."""
+        """Add what an existing file system lacks."""
         region, was = cleanup.resource.region, cleanup.recorded or {}
         id_, arn = found["FileSystemId"], found["FileSystemArn"]
         running = Restored(state="running", id=id_, arn=arn, job=job)
@@ -224,13 +227,16 @@ class EfsRestorer:
 
 
 def _put_parts(hands: Hands, cleanup: Cleanup, found: Mapping[str, Any], *, new: bool) -> bool:
-    """Put back access points, settings, policy and mount targets. Return False if the time is over before that.
+    """Restore access points, settings, policy and mount targets.
 
     Args:
-        hands: Asks EFS.
-        cleanup: The clean-up, with what was recorded before the deletion.
+        hands: Sends the requests to EFS.
+        cleanup: The clean-up, with the record from before the deletion.
         found: The file system as EFS describes it.
-        new: Whether AWS Backup made it.
+        new: Whether AWS Backup created it.
+
+    Returns:
+        False if there was no time for all access points.
     """
     was = cleanup.recorded or {}
     points = hands.put_access_points(was["access_points"], cleanup.execution)
@@ -250,13 +256,13 @@ def _put_parts(hands: Hands, cleanup: Cleanup, found: Mapping[str, Any], *, new:
 
 
 def _some(refused: Sequence[str]) -> str:
-    """What EFS refused; of very much, the first of it."""
+    """Return what EFS refused, limited to the first `SHOWN` reasons."""
     more = len(refused) - SHOWN
     return "; ".join([*refused[:SHOWN], *([f"{more:,} more"] if more > 0 else [])])
 
 
 def _moved(old: str, new: str, was: Mapping[str, Any]) -> list[str]:
-    """What is never the same where AWS Backup has made a new file system."""
+    """Return the differences that every file system restored by AWS Backup has."""
     files = f"its files are under {RESTORED_UNDER}, where AWS Backup puts them, and have to be moved to where they were"
     until = ": until then its access points show nothing" if was["access_points"] else ""
     return [

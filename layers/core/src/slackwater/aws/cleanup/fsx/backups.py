@@ -1,11 +1,12 @@
-"""FSx for OpenZFS: backups, asked for before a clean-up deletes, and swept once nobody needs them.
+"""Takes backups of FSx for OpenZFS before a clean-up deletes a file system, and deletes them when they have expired.
 
-FSx's descriptions say nothing of how much data there is, and what a backup says of its own size has no counterpart
-there. So both sides are sized by what is provisioned, which a backup keeps of what it was made of: equal sizes mean
-that it was made of this file system, as large as it is now. That it holds all of the data is what AVAILABLE means.
+FSx does not report how much data a file system has, so a backup's own size cannot be compared with anything. Instead,
+Slackwater compares the provisioned storage of both. A backup keeps the provisioned storage of its source. Equal sizes
+mean that the backup is of this file system at its current size. The lifecycle AVAILABLE means that the backup is
+complete.
 
-Older versions backed up FSx for ONTAP, volume by volume. Those backups are still read, and swept once they have
-expired.
+Older versions backed up FSx for ONTAP, volume by volume. Slackwater still reads those backups, and deletes them when
+they have expired.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ BACKUP_ACTIONS: Final = frozenset(
         "fsx:TagResource",
     }
 )
-"""TagResource as CreateBackup asks for it, of the backup, and to have it kept for longer."""
+"""CreateBackup needs TagResource to tag the backup. `keep` needs it to change the expiry."""
 SWEEPER_ACTIONS: Final = frozenset({"fsx:DeleteBackup", "fsx:DescribeBackups", "fsx:DescribeFileSystems"})
 
 NO_BACKUP: Final = "BackupNotFound"
@@ -52,33 +53,37 @@ STATES: Final[Mapping[str, Literal["running", "complete", "failed"]]] = {
     "COPYING": "running",
     "AVAILABLE": "complete",
 }
-"""What a backup's lifecycles come to; every other is none to delete for."""
+"""The backup state for each lifecycle of a backup. All others count as failed, so that nothing is deleted because of
+them.
+"""
 
 
 class FsxBackupTaker:
-    """The BackupTaker of FSx file systems."""
+    """The `BackupTaker` of FSx file systems."""
 
     def __init__(self, reading: AwsSession, asking: AwsSession) -> None:
-        """`asking` asks once."""
+        """`asking` sends each request once."""
         self._reading, self._asking = reading, asking
 
     @remedies()
     def subject(self, resource: TrackedResource) -> Subject:
-        """The file system.
+        """Return the file system, with its provisioned storage.
 
         Raises:
-            AwsError: FSx did not say, there is no such file system, or it is of a type that Slackwater does not delete.
+            AwsError: The FSx call failed, the file system does not exist, or Slackwater does not delete its type.
         """
         system = there(self._reading, resource).system
         return Subject(id=resource.id, size_bytes=known(system_bytes(system), resource.id))
 
     @remedies()
     def start(self, resource: TrackedResource, backup: Backup, tags: Mapping[str, str]) -> Copy:
-        """Ask for a backup that carries these tags. Asked again with the same token, FSx answers with the one it began.
+        """Request a backup with these tags.
+
+        For a repeated request with the same token, FSx returns the backup that it began.
 
         Raises:
-            BusyError: FSx is making another backup of it, and takes one at a time.
-            AwsError: it was refused, or nobody knows whether it was begun.
+            BusyError: FSx is taking another backup of it, and takes one at a time.
+            AwsError: FSx refused it, or it is unknown whether the backup was started.
         """
         put_on = [{"Key": key, "Value": value} for key, value in tags.items()]
         client: Any = self._asking.client("fsx", resource.region)
@@ -92,10 +97,10 @@ class FsxBackupTaker:
 
     @remedies()
     def copies(self, resource: TrackedResource, backup: Backup) -> Sequence[Copy]:
-        """Every backup of the file system, or of its volumes, that carries the token, and the one of the recorded id.
+        """Return every backup of the file system or its volumes with the token, and the one with the recorded id.
 
         Raises:
-            AwsError: FSx did not say.
+            AwsError: An FSx call failed.
         """
         subject = {"Name": "file-system-id", "Values": [resource.id]}
         made = _listed(self._reading, resource.region, {NO_FILE_SYSTEM}, Filters=[subject, OURS])
@@ -108,10 +113,12 @@ class FsxBackupTaker:
 
     @remedies()
     def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
-        """Change the tag with its expiry, where that is sooner. FSx deletes no backup by itself that was asked for.
+        """Set the expiry tag to `until` if it has an earlier time.
+
+        FSx does not delete user-initiated backups by itself.
 
         Raises:
-            AwsError: FSx did not, or did not say.
+            AwsError: The tag is not set, or it is unknown whether it is.
         """
         if copy.id and copy.expires_at and copy.expires_at < until:
             arn = f"{resource.arn.rpartition(':')[0]}:backup/{copy.id}"
@@ -120,17 +127,17 @@ class FsxBackupTaker:
 
 
 class FsxSweeper:
-    """The Sweeper of FSx backups of ours."""
+    """The `Sweeper` of Slackwater's own FSx backups."""
 
     def __init__(self, reading: AwsSession, asking: AwsSession) -> None:
-        """`asking` asks once."""
+        """`asking` sends each request once."""
         self._reading, self._asking = reading, asking
 
-    def copies(self, account: str, region: str) -> Iterator[Copy]:  # noqa: ARG002 -- as the port has it
-        """Every backup of the account there that a user began and that carries `slackwater:backup-of`, page by page.
+    def copies(self, account: str, region: str) -> Iterator[Copy]:  # noqa: ARG002 -- the port requires it
+        """Yield every user-initiated backup of the account with the tag `slackwater:backup-of`, page by page.
 
         Raises:
-            AwsError: FSx did not say.
+            AwsError: An FSx call failed.
         """
         with remedies():
             call = self._reading.client("fsx", region).describe_backups
@@ -140,30 +147,30 @@ class FsxSweeper:
                     yield _copy(one)
 
     @remedies()
-    def look(self, account: str, region: str, copy: Copy) -> Copy | None:  # noqa: ARG002 -- as the port has it
-        """A backup as it is now; None where it is gone.
+    def look(self, account: str, region: str, copy: Copy) -> Copy | None:  # noqa: ARG002 -- the port requires it
+        """Return a backup as it is now; None if it does not exist.
 
         Raises:
-            AwsError: FSx did not say.
+            AwsError: The FSx call failed.
         """
         return next(iter(_listed(self._reading, region, {NO_BACKUP}, BackupIds=[copy.id])), None) if copy.id else None
 
     @remedies()
     def born_at(self, resource: TrackedResource) -> datetime | None:
-        """When the file system was created; None where it is gone, or going.
+        """Return when the file system was created; None if it is deleted, or being deleted.
 
         Raises:
-            AwsError: FSx did not say.
+            AwsError: The FSx call failed.
         """
         found = file_system(self._reading, resource.region, resource.id)
         return found["CreationTime"] if found and not going(found) else None
 
     @remedies()
-    def delete(self, account: str, region: str, copy: Copy) -> None:  # noqa: ARG002 -- as the port has it
-        """Delete one; one that is gone is fine.
+    def delete(self, account: str, region: str, copy: Copy) -> None:  # noqa: ARG002 -- the port requires it
+        """Delete one backup. Ignores one that does not exist.
 
         Raises:
-            AwsError: it was refused, or nobody knows whether it was heard.
+            AwsError: FSx refused it, or it is unknown whether the request arrived.
         """
         if copy.id is None:
             raise AwsError(f"a backup of {copy.of} has no id: it is not deleted")
@@ -175,7 +182,7 @@ class FsxSweeper:
 
 
 def _listed(session: AwsSession, region: str, not_found: set[str], **asked: Any) -> list[Copy]:
-    """The backups that are asked for; none where FSx says by one of these errors that there is none."""
+    """Return the requested backups; none if FSx returns one of the `not_found` errors."""
     call = session.client("fsx", region).describe_backups
     try:
         return [_copy(one) for one in pages(call, "Backups", **asked)]
@@ -206,7 +213,7 @@ def _copy(found: Any) -> Copy:
 
 
 def _volume_bytes(volume: Any) -> int | None:
-    """How large a volume of ONTAP's was; None where the backup does not say."""
+    """Return the size of an ONTAP volume in bytes; None if the backup does not have it."""
     settings = volume.get("OntapConfiguration", {})
     mib, exact = settings.get("SizeInMegabytes"), settings.get("SizeInBytes")
     return int(mib) * MIB if mib is not None else exact

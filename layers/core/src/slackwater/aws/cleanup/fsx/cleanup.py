@@ -1,7 +1,8 @@
-"""FSx for OpenZFS: what a clean-up looks at, marks, records and deletes. How it backs up and restores is beside it.
+"""Reads, tags, records and deletes FSx for OpenZFS file systems for a clean-up.
 
-An OpenZFS file system is deleted in one call, with its volumes and their snapshots. Slackwater deletes no file systems
-of the other types (ONTAP, Windows and Lustre). It can look at them.
+The modules `backups` and `restore` back up and restore them. One call deletes an OpenZFS file system with its volumes
+and their snapshots. Slackwater does not delete file systems of the other types (ONTAP, Windows and Lustre), but it can
+describe them.
 """
 
 from __future__ import annotations
@@ -40,29 +41,27 @@ WATCHER_ACTIONS: Final = LOOK_ACTIONS | {"ec2:DescribeNetworkInterfaces", "fsx:T
 REMOVER_ACTIONS: Final = frozenset(
     {"fsx:CreateBackup", "fsx:DeleteFileSystem", "fsx:DescribeFileSystems", "fsx:TagResource"}
 )
-"""CreateBackup and TagResource as DeleteFileSystem asks for them, for the final backup (Service Authorization
-Reference).
-"""
+"""DeleteFileSystem needs CreateBackup and TagResource for the final backup (Service Authorization Reference)."""
 
 REFUSED: Final = frozenset({"BadRequest", "IncompatibleParameterError"})
-"""How FSx may answer where something is being deleted already, among other things."""
+"""Errors that FSx may return, among other reasons, for a file system that is already being deleted."""
 
 NO_TAGS_LEFT: Final = "ResourceNotFound"
 
 
 class FsxWatcher:
-    """The Watcher of FSx file systems."""
+    """The `Watcher` of FSx file systems."""
 
     def __init__(self, reading: AwsSession) -> None:
-        """Makes no call. Tags are put on and taken off by a session that may try again: that comes to the same."""
+        """Make no call. The session may retry, because setting or removing tags twice has the same effect."""
         self._reading = reading
 
     @remedies()
     def look(self, resource: TrackedResource) -> CurrentState | None:
-        """The file system as it is now. Its size is what is provisioned.
+        """Return the file system as it is now; None if it does not exist. Its size is the provisioned storage.
 
         Raises:
-            AwsError: FSx did not say.
+            AwsError: An FSx call failed.
         """
         parts = parts_of(self._reading, resource)
         if parts is None:
@@ -82,10 +81,10 @@ class FsxWatcher:
 
     @remedies()
     def add_tags(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
-        """Put tags on it.
+        """Set tags on the file system.
 
         Raises:
-            AwsError: they are not on, or FSx did not say.
+            AwsError: The tags are not set, or it is unknown whether they are.
         """
         client = self._reading.client("fsx", resource.region)
         for part in look.parts:
@@ -96,12 +95,12 @@ class FsxWatcher:
 
     @remedies()
     def remove_tags(self, resource: TrackedResource, keys: Collection[str]) -> None:
-        """Take tags off it. What is gone, or is being deleted, is fine.
+        """Remove tags from the file system. Ignores what is deleted, or being deleted.
 
-        Older versions marked ONTAP's volumes and storage virtual machines as well, so it takes the tags off those, too.
+        Older versions also tagged ONTAP's volumes and storage virtual machines, so their tags are removed too.
 
         Raises:
-            AwsError: they are not off, or FSx did not say.
+            AwsError: Some tags are not removed, or it is unknown whether they are.
         """
         system = file_system(self._reading, resource.region, resource.id)
         if system is None or going(system):
@@ -119,31 +118,31 @@ class FsxWatcher:
                 client.untag_resource(ResourceARN=arn, TagKeys=list(keys))
             except ClientError as error:
                 if code_of(error) != NO_TAGS_LEFT:
-                    failed = failed or error  # the others lose theirs none the less
+                    failed = failed or error  # goes on with the other resources
         if failed:
             raise failed
 
     @remedies()
     def record(self, resource: TrackedResource) -> Mapping[str, Any]:
-        """What FSx takes to make it again, and its `children` for whoever approves: `fsx_record` says how.
+        """Return what FSx needs to create it again, and its `children` for the approver. See the module `record`.
 
         Raises:
-            AwsError: AWS did not say, there is no such file system, or it is of a type that Slackwater does not delete.
+            AwsError: An AWS call failed, the file system does not exist, or Slackwater does not delete its type.
         """
         parts = there(self._reading, resource)
         return recorded(parts, self._security_groups(resource, parts.system.get("NetworkInterfaceIds") or ()))
 
     def removal_actions(
         self,
-        resource: TrackedResource,  # noqa: ARG002 -- as the port has it
+        resource: TrackedResource,  # noqa: ARG002 -- the port requires it
         look: CurrentState,
     ) -> Mapping[str, Collection[str]]:
-        """To delete it, and to back it up once more, on the file system's ARN."""
+        """Return the actions that delete it and take a final backup, by the file system's ARN."""
         needed = frozenset({"fsx:CreateBackup", "fsx:DeleteFileSystem"})
         return {part.arn: needed for part in look.parts if part.arn and not part.going}
 
     def _security_groups(self, resource: TrackedResource, interfaces: Collection[str]) -> list[str]:
-        """FSx itself does not tell them again."""
+        """Return the ids of its security groups, from its network interfaces, because FSx does not return them."""
         if not interfaces:
             return []
         client: Any = self._reading.client("ec2", resource.region)
@@ -154,23 +153,23 @@ class FsxWatcher:
 
 
 class FsxRemover:
-    """The Remover of FSx for OpenZFS."""
+    """The `Remover` of FSx for OpenZFS."""
 
     def __init__(self, reading: AwsSession, asking: AwsSession) -> None:
-        """`asking` asks once."""
+        """`asking` sends each request once."""
         self._reading, self._asking = reading, asking
 
     @remedies()
     def remove(
         self, resource: TrackedResource, part: SubResource, final_tags: Mapping[str, str] | None = None
     ) -> str | None:
-        """Ask FSx once to delete the file system.
+        """Ask FSx once to delete the file system. Return the id of the final backup, if FSx names one.
 
-        With `final_tags` FSx backs it up once more before; the id of that backup.
+        With `final_tags`, FSx takes a final backup first.
 
         Raises:
-            AwsError: it was refused, is of a type that Slackwater does not delete, or nobody knows whether it was
-                heard.
+            AwsError: FSx refused it, it is unknown whether the request arrived, or Slackwater does not delete this
+                type.
         """
         if part.going:
             return None

@@ -1,9 +1,14 @@
-"""FSx for OpenZFS: what is kept of a file system, in FSx's own words, so that it can be made again.
+"""The record of an FSx for OpenZFS file system, in FSx's own terms, from which it can be created again.
 
-As JSON holds it: `system`, with tags as a mapping; its `security_group_ids`; `children`, the volumes that are deleted
-with it: `id`, `name`, `path`, and `size_bytes`, None where only the file system bounds it; and `volume_settings` of
-every volume, by path. ONTAP's `machines` and `volumes` are empty: after a rollback, an older version cannot restore
-without them. Older records have them filled.
+It has these JSON values:
+
+- `system`, with the tags as a mapping.
+- `security_group_ids`.
+- `children`, the volumes that are deleted with it: `id`, `name`, `path`, and `size_bytes`, which is None if only the
+  file system limits the size.
+- `volume_settings` of every volume, by path.
+- `machines` and `volumes`, which only ONTAP used. They are empty, but after a rollback an older version cannot restore
+  without them. Older records have values in them.
 """
 
 from __future__ import annotations
@@ -43,7 +48,7 @@ SETTINGS: Final = (
     "ThroughputCapacity",
     "WeeklyMaintenanceStartTime",
 )
-"""What is kept, in FSx's words, to make it again."""
+"""The recorded settings, in FSx's own terms."""
 VOLUME_SETTINGS: Final[Mapping[str, str]] = {
     "NfsExports": "NFS exports",
     "UserAndGroupQuotas": "user and group quotas",
@@ -53,11 +58,11 @@ VOLUME_SETTINGS: Final[Mapping[str, str]] = {
     "RecordSizeKiB": "record size",
     "ReadOnly": "read-only setting",
 }
-"""What is kept of a volume, in FSx's words and for people. Its backup brings it back: it is only compared."""
+"""The recorded settings of a volume, and their names in messages. The backup restores them: they are only compared."""
 
 
 def recorded(parts: FsxParts, security_group_ids: Sequence[str]) -> dict[str, Any]:
-    """What is kept of a file system."""
+    """Return the record of a file system."""
     system, kind = parts.system, CONFIGURATIONS[parts.system["FileSystemType"]]
     return {
         "system": {
@@ -79,7 +84,7 @@ def recorded(parts: FsxParts, security_group_ids: Sequence[str]) -> dict[str, An
 
 
 def _quota_bytes(volume: Any) -> int | None:
-    """How large it may grow by itself; None where only the file system bounds it (FSx says -1, or nothing)."""
+    """Return the volume's quota in bytes; None if only the file system limits its size (FSx returns -1, or nothing)."""
     gib = volume.get("OpenZFSConfiguration", {}).get("StorageCapacityQuotaGiB", -1)
     return gib * GIB if gib >= 0 else None
 

@@ -1,4 +1,4 @@
-"""FSx for OpenZFS: what is asked of FSx to make again what was recorded, and what will not be as it was."""
+"""The requests that restore an FSx for OpenZFS file system from its record, and the differences that remain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from slackwater.model.cleanup import Cleanup
 
 SETTLING: Final = frozenset({"CREATING", "PENDING", "UPDATING", "DELETING"})
-"""Lifecycles that end by themselves."""
+"""Lifecycles that end without any action."""
 
 NO_BACKUP: Final = "BackupNotFound"
 FINAL: Final = frozenset(
@@ -34,25 +34,24 @@ FINAL: Final = frozenset(
         "UnsupportedOperation",
     }
 )
-"""Errors by which FSx says that it will not make it: the same call says so again, until somebody mends what they name.
-"""
+"""Errors with which FSx refuses to create it. The same call fails again until someone fixes the cause."""
 
 ONLY_MULTI_AZ: Final = ("EndpointIpAddressRange", "EndpointIpv6AddressRange", "PreferredSubnetId", "RouteTableIds")
 
 
 class LostError(Exception):
-    """Something cannot be brought back as things are."""
+    """A resource cannot be restored in the current situation."""
 
 
 class NoBackupError(LostError):
-    """A backup is gone."""
+    """A backup does not exist any more."""
 
 
 def ask(call: Callable[..., Any], key: str, **parameters: Any) -> Any:
-    """Ask FSx to make something; what it says of it.
+    """Ask FSx to create a resource, and return FSx's description of it.
 
     Raises:
-        LostError: it will not.
+        LostError: FSx refuses it.
     """
     try:
         return call(**parameters)[key]
@@ -65,27 +64,30 @@ def ask(call: Callable[..., Any], key: str, **parameters: Any) -> Any:
 
 
 def token(cleanup: Cleanup, what: str, given_up: str = "") -> str:
-    """The same whenever a clean-up asks for the same again, of fewer than the 64 characters that FSx does not take."""
+    """Return the idempotency token of a request, the same for each repeat. FSx accepts 63 characters at most."""
     own = "/".join(
         one.token for one in cleanup.backups
-    )  # two installations have clean-ups of the same finding and attempt
+    )  # two installations can have clean-ups of the same finding and attempt
     words = f"{cleanup.finding_id}/{cleanup.attempt}/{own}/{what}/{given_up}"
     return f"slackwater-{sha256(words.encode()).hexdigest()[:40]}"
 
 
 def verified(cleanup: Cleanup) -> tuple[str, ...]:
-    """Ids of verified backups, the newest first: FSx's final one also holds what was written since the other."""
+    """Return the ids of verified backups, the newest first.
+
+    FSx's final backup also has what was written after the other one.
+    """
     return tuple(one.id for one in reversed(cleanup.backups) if one.state == "verified" and one.id)
 
 
 def system_request(recorded: Mapping[str, Any], backup: str) -> dict[str, Any]:
-    """What CreateFileSystemFromBackup takes beside the backup, to make the file system that it is of."""
+    """Return the parameters of CreateFileSystemFromBackup, except the backup."""
     system = recorded["system"]
     kind = CONFIGURATIONS[system["FileSystemType"]]
     settings = dict(system[kind])
     if not settings.get("AutomaticBackupRetentionDays"):
         settings.pop("DailyAutomaticBackupStartTime", None)
-    if settings.get("DiskIopsConfiguration", {}).get("Mode") == "AUTOMATIC":  # and then no number may be named
+    if settings.get("DiskIopsConfiguration", {}).get("Mode") == "AUTOMATIC":  # FSx accepts no number with it
         settings["DiskIopsConfiguration"] = {"Mode": "AUTOMATIC"}
     if settings.get("ReadCacheConfiguration", {}).get("SizingMode") not in {None, "USER_PROVISIONED"}:
         settings["ReadCacheConfiguration"] = {"SizingMode": settings["ReadCacheConfiguration"]["SizingMode"]}
@@ -104,7 +106,7 @@ def system_request(recorded: Mapping[str, Any], backup: str) -> dict[str, Any]:
 
 
 def tags_request(tags: Mapping[str, str], backup: str) -> list[dict[str, str]]:
-    """Tags as they were, without the mark and what AWS keeps to itself, and the one by which it is known again."""
+    """Return the old tags and the tag RESTORED_FROM, without Slackwater's clean-up tags and AWS's own."""
     kept = {
         key: value for key, value in tags.items() if key not in {CLEANUP_TAG, ACT_AFTER} and not key.startswith("aws:")
     }
@@ -112,7 +114,7 @@ def tags_request(tags: Mapping[str, str], backup: str) -> list[dict[str, str]]:
 
 
 def data_differences(cleanup: Cleanup, of: str | None) -> Iterator[str]:
-    """What of the data is not there, in a file system that was made from this backup; None where that is not known."""
+    """Yield which data a file system lacks that was created from the backup `of`; None means an unknown backup."""
     since = min(one.asked_at for one in cleanup.prior_backups)
     lost = f"what was written to it since {since:%Y-%m-%d %H:%M} UTC is not there"
     final = next((one for one in cleanup.backups if one.final), None)
@@ -125,7 +127,7 @@ def data_differences(cleanup: Cleanup, of: str | None) -> Iterator[str]:
 
 
 def volume_differences(recorded: Mapping[str, Any], volumes: Iterable[Any]) -> Iterator[str]:
-    """Which volumes of a file system are not there again, or have other settings than the backup is to have kept."""
+    """Yield the volumes that are missing, or whose settings differ from the recorded ones."""
     now = {path_of(one): one.get("OpenZFSConfiguration", {}) for one in volumes}
     for path, was in recorded.get("volume_settings", {}).items():
         if path not in now:
@@ -137,7 +139,7 @@ def volume_differences(recorded: Mapping[str, Any], volumes: Iterable[Any]) -> I
 
 
 def system_differences(recorded: Mapping[str, Any], was: str, made: Any) -> Iterator[str]:
-    """What is not as it was where the file system itself was made again."""
+    """Yield what differs in a file system that was created again."""
     name, before = made.get("DNSName"), recorded["system"].get("DNSName")
     yield f"its id is {made['FileSystemId']}, not {was}: whatever names the old one has to be told"
     yield (

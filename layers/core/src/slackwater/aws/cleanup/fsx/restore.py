@@ -1,7 +1,7 @@
-"""FSx for OpenZFS: how what was deleted is made again from its backup.
+"""Restores a deleted FSx for OpenZFS file system from its backup.
 
-Nothing is made twice: all that is made carries a tag that names what it stands for, and is asked for with the same
-token each time.
+Nothing is created twice: each new resource has a tag that names its backup, and each repeated request has the same
+token.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from slackwater.model.cleanup import Cleanup
 
 KEY_ACTIONS: Final = frozenset({"kms:CreateGrant", "kms:DescribeKey"})
-"""What FSx does with the caller's permissions where there is a key of the customer's own."""
+"""FSx does this with the caller's permissions if there is a customer managed key."""
 NETWORK_ACTIONS: Final = frozenset(
     {
         "ec2:CreateTags",
@@ -44,32 +44,33 @@ NETWORK_ACTIONS: Final = frozenset(
         "ec2:GetSecurityGroupsForVpc",
     }
 )
-"""The same with the network, all of them by way of FSx (`aws:CalledVia`); CreateTags of route tables, with the tag
-`AmazonFSx` of value `ManagedByAmazonFSx` (AWS managed policy AmazonFSxFullAccess)."""
+"""The actions that FSx needs for the network, all of them by way of FSx (`aws:CalledVia`). CreateTags is for route
+tables, with the tag `AmazonFSx` of value `ManagedByAmazonFSx` (AWS managed policy AmazonFSxFullAccess).
+"""
 
 RESTORER_ACTIONS: Final = (
     {"fsx:CreateFileSystemFromBackup", "fsx:DescribeFileSystems", "fsx:DescribeVolumes", "fsx:TagResource"}
     | KEY_ACTIONS
     | NETWORK_ACTIONS
 )
-"""TagResource as CreateFileSystemFromBackup asks for it."""
+"""CreateFileSystemFromBackup needs TagResource."""
 
 
 class FsxRestorer:
-    """The Restorer of FSx for OpenZFS."""
+    """The `Restorer` of FSx for OpenZFS."""
 
     def __init__(self, reading: AwsSession, asking: AwsSession) -> None:
-        """`asking` asks once."""
+        """`asking` sends each request once."""
         self._reading, self._asking = reading, asking
 
     def restore(self, cleanup: Cleanup) -> Restored:
-        """Look whether it is still there; make it if it is not, as far as that goes now.
+        """Check whether the file system still exists. If not, do the next step to create it.
 
-        A file system that it was asked to delete counts as still there when it is seen a second time: FSx may show what
-        it deleted a moment ago.
+        If its deletion was requested, the file system must be seen twice to count as existing: FSx may list a file
+        system that it has just deleted.
 
         Raises:
-            AwsError: FSx did not say; nothing is known to be lost.
+            AwsError: An FSx call failed. Nothing is lost.
         """
         try:
             with remedies():
@@ -85,7 +86,7 @@ class FsxRestorer:
             return self._anew(cleanup)
         here = Restored(state="running", id=resource.id, arn=resource.arn)
         if going(system):
-            return replace(here, id=None, arn=None)  # whether it goes, or FSx gives up, will show
+            return replace(here, id=None, arn=None)  # the next step sees whether the deletion succeeds
         seen_before = before is not None and before.id == resource.id
         return replace(here, state="done" if seen_before or not cleanup.removals else "running")
 
@@ -119,7 +120,10 @@ class FsxRestorer:
         return replace(restored, state="done", differences=differences)
 
     def _made(self, cleanup: Cleanup) -> Any | None:
-        """What was made already, by its id, or by its tag where the answer was lost."""
+        """Return the file system that was already created, or None.
+
+        It is found by its id, or by its tag if the response was lost.
+        """
         resource, before = cleanup.resource, cleanup.restored
         if before and before.state == "running" and before.id and before.id != resource.id:
             found = file_system(self._reading, resource.region, before.id)
@@ -129,14 +133,14 @@ class FsxRestorer:
         all_there_are = pages(self._reading.client("fsx", resource.region).describe_file_systems, "FileSystems")
         backups = {
             one.id for one in cleanup.backups if one.id
-        }  # of the same file system there may be others, by other clean-ups
+        }  # other clean-ups may have restored the same file system too
         ours = (one for one in all_there_are if tags_of(one.get("Tags")).get(RESTORED_FROM) in backups)
         return next((one for one in ours if one["Lifecycle"] in SETTLING - {"DELETING"} | THERE), None)
 
     def _make(self, cleanup: Cleanup, recorded: Mapping[str, Any], backups: Sequence[str]) -> tuple[Any, str]:
-        """Ask for it, from the first of these backups that is there; what FSx says of it, and that backup.
+        """Create it from the first of these backups that exists. Return FSx's description of it, and that backup.
 
-        The same clean-up asks with the same token, but after one that FSx gave up.
+        The same clean-up always sends the same token. After a file system that FSx gave up, it sends another one.
         """
         resource = cleanup.resource
         given_up = cleanup.restored.id if cleanup.restored and cleanup.restored.state == "failed" else None

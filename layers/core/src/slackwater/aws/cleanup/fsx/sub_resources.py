@@ -1,4 +1,4 @@
-"""What FSx says of one file system, and of what hangs on it. Clean-ups look at it through this; nothing is changed."""
+"""Describes a single FSx file system and its sub-resources for clean-ups. Changes nothing."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ LOOK_ACTIONS: Final = frozenset(
         "fsx:DescribeVolumes",
     }
 )
-"""IAM's names of the calls of this module."""
+"""The IAM actions of this module."""
 
 NO_FILE_SYSTEM: Final = "FileSystemNotFound"
 
 THERE: Final = frozenset({"AVAILABLE", "CREATED"})
-"""Lifecycles of a file system or volume that is as it should be."""
+"""Lifecycles of a healthy file system or volume."""
 OVER: Final = frozenset({"CANCELLED", "COMPLETED", "FAILED"})
 """Statuses of administrative actions that have ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class FsxParts:
-    """A file system and its volumes (those that are mounted below others first), in FSx's words.
+    """A file system and its volumes, as FSx describes them. Volumes that are mounted below others come first.
 
-    Volumes are read of OpenZFS only, and not of a file system that FSx is deleting.
+    Only the volumes of OpenZFS are read, and not those of a file system that FSx is deleting.
     """
 
     system: Any
@@ -49,13 +49,13 @@ class FsxParts:
 
     @property
     def children(self) -> list[Any]:
-        """Volumes that somebody made: all but the root volume."""
+        """All volumes except the root volume, which FSx creates."""
         root = self.system.get("OpenZFSConfiguration", {}).get("RootVolumeId")
         return [one for one in self.volumes if one["VolumeId"] != root]
 
 
 def parts_of(session: AwsSession, resource: TrackedResource) -> FsxParts | None:
-    """The file system and what hangs on it; None where FSx says that there is none of this id."""
+    """Return the file system and its sub-resources; None if FSx says that there is none with this id."""
     system = file_system(session, resource.region, resource.id)
     if system is None:
         return None
@@ -68,7 +68,7 @@ def parts_of(session: AwsSession, resource: TrackedResource) -> FsxParts | None:
 
 
 def volumes_of(session: AwsSession, resource: TrackedResource) -> list[Any]:
-    """The volumes of a file system."""
+    """Return the volumes of a file system."""
     here: Any = [{"Name": "file-system-id", "Values": [resource.id]}]
     volumes = list(pages(session.client("fsx", resource.region).describe_volumes, "Volumes", Filters=here))
     if any(one["FileSystemId"] != resource.id for one in volumes):
@@ -77,10 +77,10 @@ def volumes_of(session: AwsSession, resource: TrackedResource) -> list[Any]:
 
 
 def there(session: AwsSession, resource: TrackedResource) -> FsxParts:
-    """The same of one that may be cleaned up.
+    """Return the file system and its sub-resources, if Slackwater may clean it up.
 
     Raises:
-        AwsError: there is none, or it is of a type that Slackwater does not delete.
+        AwsError: It does not exist, or Slackwater does not delete file systems of its type.
     """
     parts = parts_of(session, resource)
     if parts is None:
@@ -91,7 +91,7 @@ def there(session: AwsSession, resource: TrackedResource) -> FsxParts:
 
 
 def not_deletable(system: Any) -> str | None:
-    """Why Slackwater does not back up, delete or restore file systems of this type; None of OpenZFS, which it does."""
+    """Return why Slackwater does not back up, delete or restore file systems of this type; None for OpenZFS."""
     match system["FileSystemType"]:
         case "OPENZFS":
             return None
@@ -102,21 +102,22 @@ def not_deletable(system: Any) -> str | None:
 
 
 def file_system(session: AwsSession, region: str, id: str) -> Any | None:
-    """The file system as FSx describes it; None where FSx says that there is none."""
+    """Return the file system as FSx describes it; None if FSx says that it does not exist."""
     try:
         found = list(pages(session.client("fsx", region).describe_file_systems, "FileSystems", FileSystemIds=[id]))
     except ClientError as error:
         if code_of(error) != NO_FILE_SYSTEM:
             raise
         return None
-    if [one["FileSystemId"] for one in found] != [id]:  # FSx calls it not found; nothing at all is no answer
+    if [one["FileSystemId"] for one in found] != [id]:  # FSx reports a missing one as an error
         raise BrokenAnswerError(f"the answer is not about {id}")
     return found[0]
 
 
 def held(parts: FsxParts) -> str | None:
-    """Why it must not be deleted, by its type or state: not OpenZFS, not as it should be, being changed, or a
-    replica.
+    """Return why it must not be deleted, or None.
+
+    Reasons are its type, an unhealthy state, a change in progress, or replication.
     """
     return next(_objections(parts), None)
 
@@ -145,20 +146,20 @@ def _objections(parts: FsxParts) -> Iterator[str]:
 
 
 def access_points(session: AwsSession, resource: TrackedResource) -> list[str]:
-    """Names of the S3 access points that are attached to its volumes."""
+    """Return the names of the S3 access points that are attached to its volumes."""
     call: Any = session.client("fsx", resource.region).describe_s3_access_point_attachments
     here = [{"Name": "file-system-id", "Values": [resource.id]}]
     try:
         return [one["Name"] for one in pages(call, "S3AccessPointAttachments", Filters=here)]
     except ClientError as error:
-        # A Region that does not know them has none.
+        # A Region that does not support access points has none.
         if code_of(error) not in {"S3AccessPointAttachmentNotFound", "UnsupportedOperation"}:
             raise
         return []
 
 
 def under_way(described: Any) -> str | None:
-    """The type of an administrative action that has not ended; None where there is none."""
+    """Return the type of an administrative action that has not ended; None if there is none."""
     actions: Sequence[Any] = described.get("AdministrativeActions") or ()
     return next(
         (one.get("AdministrativeActionType", "of no name") for one in actions if one.get("Status") not in OVER), None
@@ -166,18 +167,19 @@ def under_way(described: Any) -> str | None:
 
 
 def going(described: Any) -> bool:
-    """Whether FSx is deleting it."""
+    """Return whether FSx is deleting it."""
     return bool(described["Lifecycle"] == "DELETING")
 
 
 def path_of(volume: Any) -> str:
-    """Where clients find a volume; empty where it is mounted nowhere."""
+    """Return the mount path of a volume; empty if it has none."""
     return str(volume.get("OpenZFSConfiguration", {}).get("VolumePath") or "")
 
 
 def system_bytes(system: Any) -> int | None:
-    """What is provisioned: nothing where Intelligent-Tiering grows by itself; None where the description does
-    not say.
+    """Return the provisioned storage in bytes; None if the description does not have it.
+
+    Intelligent-Tiering has no provisioned storage, so it is 0.
     """
     if system.get("StorageType") == "INTELLIGENT_TIERING":
         return 0
@@ -186,10 +188,10 @@ def system_bytes(system: Any) -> int | None:
 
 
 def known(size_bytes: int | None, id: str) -> int:
-    """A size that has to be there.
+    """Return the size, which must be known.
 
     Raises:
-        BrokenAnswerError: it is not.
+        BrokenAnswerError: It is None.
     """
     if size_bytes is None:
         raise BrokenAnswerError(f"the answer does not say how large {id} is")
