@@ -1,4 +1,4 @@
-"""Combines changes of one resource into one command, if AWS refuses a second change for hours."""
+"""Combines changes of one resource into one command, if AWS refuses a second change for hours after the first."""
 
 from collections import defaultdict
 from collections.abc import Iterable

@@ -46,7 +46,7 @@ class AccessDeniedError(AwsError):
 
 
 class UnreachableError(AwsError):
-    """There is no answer, or not one of AWS."""
+    """There is no answer, or it is not from AWS."""
 
 
 class BusyError(AwsError):

@@ -32,9 +32,9 @@ class CleanupStarter(Protocol):
         ...
 
     def start(self, finding_id: str, execution: str) -> None:
-        """Start the clean-up of a finding with this name. Starting the same name again does nothing."""
+        """Start the clean-up of a finding, as an execution of this name. Starting the same name again does nothing."""
         ...
 
     def undo(self, finding_id: str, execution: str) -> None:
-        """Start the undo of a clean-up with this name. Starting the same name again does nothing."""
+        """Start the undo of a clean-up, as an execution of this name. Starting the same name again does nothing."""
         ...
