@@ -8,7 +8,7 @@ type KeyPath = tuple[str | int, ...]
 """`("slack", "routes", 0, "channel")`: numbers are positions in a list."""
 
 LONGEST: Final = 32
-"""Parts of a path that has a line of its own. A policy with a longer one is invalid."""
+"""How many parts a path may have to get a line of its own. A policy with a longer path is invalid."""
 
 
 class KeyLines:
