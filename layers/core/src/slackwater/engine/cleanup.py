@@ -40,8 +40,8 @@ LOOK_AGAIN: Final = timedelta(days=1)
 """How often, at least, to check a tagged resource for signs of use."""
 
 CLOCKS_DIFFER: Final = timedelta(minutes=1)
-"""How far Slackwater's clock may be ahead of AWS's. This does not accept an older backup, which cannot have the random
-token of the request.
+"""How far Slackwater's clock may be ahead of AWS's. An older backup is refused all the same, because it does not have
+the random token of the request.
 """
 
 LEAST_OF_METERED: Final = 0.9
@@ -230,16 +230,16 @@ def act_after(tagged_at: datetime, cleanup: CleanupSection, rule: UnattendedTag 
 
 
 def due(tagging: Tagging, cleanup: CleanupSection, rule: UnattendedTag | None, *, deletes: bool) -> datetime:
-    """Return when a tagged resource may be deleted or changed: the later of the announced time and the policy's current
-    one.
+    """Return when a tagged resource may be deleted or changed, at the earliest.
 
-    The grace period starts when the first warning is delivered.
+    That is the later of the announced time and the time under the current policy. The grace period starts when the
+    first warning is delivered.
     """
     return max(tagging.act_after, act_after(tagging.delivered_at or tagging.at, cleanup, rule, deletes=deletes))
 
 
 def timing_blocker(one: Cleanup, cleanup: CleanupSection, now: datetime) -> str | None:
-    """Return why a deletion that has begun must not go on under the current policy's warnings and grace period."""
+    """Return why a deletion that has begun must not continue under the current policy; None if it may."""
     tagging = one.marked
     if tagging is None or not one.deletes:
         return None
@@ -294,7 +294,7 @@ def verification_error(copy: Copy, subject: Subject, *, metered: bool) -> str | 
 def merge_recorded(
     before: Mapping[str, Any] | None, newest: Mapping[str, Any], taken: Collection[str]
 ) -> Mapping[str, Any]:
-    """Return the newest record of a resource, plus the sub-resources that the clean-up itself has deleted meanwhile.
+    """Return the newest record of a resource, plus the sub-resources that the clean-up itself has deleted since.
 
     Sub-resources that somebody else deleted are not in the newest record, and are not added again.
 

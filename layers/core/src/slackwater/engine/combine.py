@@ -9,9 +9,9 @@ from slackwater.model.verdicts import Advice, JointChange
 
 
 def combined(reported: Iterable[FlaggedResource]) -> list[FlaggedResource]:
-    """Give findings whose changes collide the same command, which makes all of them, and a caveat that says so.
+    """Return the findings. Those whose changes collide get the same command, which makes all of them, and a caveat.
 
-    The findings must have the same call, which names the resource.
+    Changes collide if they have the same call, which names the resource.
     """
     findings = [*reported]
     by_call: defaultdict[str, dict[str, JointChange]] = defaultdict(dict)

@@ -79,7 +79,7 @@ def _cross_check(flagged: FlaggedResource, fleet: Fleet, now: datetime) -> Flagg
 
 
 def _changes(resource: Resource, fleet: Fleet) -> list[datetime]:
-    """Return when the resource last changed: created, attached, detached, started, stopped."""
+    """Return the known times at which the resource was created, attached, detached, started or stopped."""
     match resource:
         case Volume():
             event = fleet.get(AttachmentEvent, resource.id)

@@ -46,7 +46,7 @@ missing.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
-    """The time from which on use counts, and when AWS Backup made the clean-up's own backup (None: no backup)."""
+    """When use starts to count, and when AWS Backup made the clean-up's own backup (None: no backup)."""
 
     start: datetime
     backup_start: datetime | None = None

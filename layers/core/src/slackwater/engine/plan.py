@@ -105,7 +105,7 @@ class Packer:
         self._waiting: defaultdict[tuple[Window, int], list[MetricQuery]] = defaultdict(list)
 
     def add(self, query: MetricQuery) -> MetricCall | None:
-        """Queue a query. Return the call that is full with it; None if none is."""
+        """Queue a query. Return its call if it is now full; else None."""
         queue = self._waiting[query.window, query.period_s]
         queue.append(query)
         if len(queue) < min(MAX_QUERIES, max(1, MAX_POINTS // query.points)):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
+if TYPE_CHECKING:  # the function that Slack calls imports this module and must not load pydantic
     from slackwater.model.cleanup import Backup, Cleanup, Copy, CurrentState, Restored, Subject, SubResource
     from slackwater.model.settings import Setting
     from slackwater.model.tracking import TrackedResource
@@ -40,7 +40,7 @@ class Watcher(Protocol):
         ...
 
     def record(self, resource: TrackedResource) -> Mapping[str, Any]:
-        """Return everything that `Restorer` needs, beside the data, to create the resource again, as JSON values.
+        """Return everything that `Restorer` needs, besides the data, to create the resource again, as JSON values.
 
         Raises:
             AwsError: AWS did not answer.

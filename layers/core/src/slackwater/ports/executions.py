@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Protocol
 
-if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
+if TYPE_CHECKING:  # the function that Slack calls imports this module and must not load pydantic
     from slackwater.model.audits import AuditRequest
 
 

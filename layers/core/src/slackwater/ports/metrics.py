@@ -1,4 +1,4 @@
-"""Protocols that read metrics, and that limit and count what a scan asks of AWS."""
+"""Protocols that read metrics, and that limit and count what a scan requests from AWS."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
+if TYPE_CHECKING:  # the function that Slack calls imports this module and must not load pydantic
     from contextlib import AbstractContextManager
 
     from slackwater.engine.plan import MetricCall, MetricQuery

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
+if TYPE_CHECKING:  # the function that Slack calls imports this module and must not load pydantic
     from pathlib import Path
 
     from slackwater.model.audits import AuditRecord, RunningAudits

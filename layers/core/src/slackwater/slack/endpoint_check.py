@@ -15,7 +15,7 @@ from slackwater.ports.slack import DeliveryUnknownError
 TIMEOUT_S: Final = 10
 
 NOTHING: Final = {"type": "block_actions", "user": {"id": "USLACKWATER"}, "actions": [], "view": {}}
-"""A choice in a form that is not submitted yet. The endpoint does nothing for it, whoever sent it."""
+"""A choice in a form that is not submitted yet. The endpoint does nothing for it, whatever the user."""
 
 
 def check_endpoint(url: str, signing_secret: str, now: datetime) -> int:

@@ -57,7 +57,7 @@ def understood() -> Iterator[None]:
 
 
 def error_for(status: int, error: Any, headers: Mapping[str, str]) -> Exception:
-    """Return the error for an unsuccessful response. `error` is Slack's reason if it has that form."""
+    """Return the error for an unsuccessful response. `error` is Slack's reason if it matches REASON."""
     known = error if isinstance(error, str) and REASON.fullmatch(error) else None
     if status == 429 or known in BUSY:
         return ChannelBusyError(_retry_after_s(headers))

@@ -83,7 +83,7 @@ DECIDE: Final = (
 ESTIMATE: Final = pricing.ACTIONS | instance_types.ACTIONS
 """What an estimate reads if it is allowed to. Otherwise it uses the packaged prices and instance types."""
 _BACKUPS: Final = cleanup_adopted.ACTIONS | installation.INSTALLATION_READ
-"""To list backups, and to adopt one."""
+"""Actions that list backups, and adopt one."""
 SERVE: Final = DECIDE | ESTIMATE | regions.ACTIONS | _BACKUPS
 ACKNOWLEDGE: Final = secrets.ACTIONS | request_guard.ACTIONS | background.ACTIONS
 ANSWER: Final = secrets.ACTIONS | outbox.READ | DECIDE | identity.ACTIONS | regions.ACTIONS

@@ -92,7 +92,7 @@ class DeploymentSettings:
 def cache_dir(environment: Mapping[str, str]) -> Path | None:
     """Return the folder that keeps prices between scans; None if no variable names a folder for it.
 
-    It is below XDG_CACHE_HOME, `~/.cache` or LOCALAPPDATA, whichever is set first. Relative paths are ignored, as the
+    It is below the first of XDG_CACHE_HOME, `~/.cache` and LOCALAPPDATA that is set. Relative paths are ignored, as the
     XDG Base Directory Specification requires.
     """
     for variable, below in (

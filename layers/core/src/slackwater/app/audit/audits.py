@@ -66,7 +66,7 @@ class Audits:
         return audit_id
 
     def allowance(self) -> Allowance | None:
-        """Return what audits may still do; None if the policy cannot be read."""
+        """Return how many more audits may run, and how much they may spend today; None if the policy is invalid."""
         try:
             scan = self.policy().scan
         except PolicyError:

@@ -133,8 +133,8 @@ class AuditLimits:
 def caller_of(request: AuditRequest) -> str:
     """Return the caller that an audit counts for.
 
-    All sessions of a role are one caller, because whoever assumes the role can choose the session's name. Sessions of
-    Identity Center are separate callers, because it names them after its users.
+    All sessions of a role are one caller, because a person who assumes the role can choose the session's name. Sessions
+    of Identity Center are separate callers, because it names them after its users.
     """
     if request.occasion:
         return SCHEDULE

@@ -237,7 +237,7 @@ class Publisher:
             return _sorted(pool.map(lambda id_: self._all_entries(audit_id, id_), ids))
 
     def _known_before(self, audit_id: str, ids: Collection[str]) -> set[str] | None:
-        """Return the findings of this audit as its first attempt found them; None on the first attempt."""
+        """Return the ids of all findings of the first attempt. On the first attempt, store the ids, and return None."""
         key = object_keys.known(audit_id)
         if stored := self.documents.read(key):
             return set(json.loads(stored[0]))
@@ -274,7 +274,7 @@ class Publisher:
 
 
 def _write_changed_findings(scan_file: ScanFile, entries: Iterable[LedgerEntry], file: Path) -> None:
-    """Write the findings with changes, as in the scans. Only the most severe have their evidence."""
+    """Write the open findings that have changed, as in the scans. Only the most severe have their evidence."""
     ids, kept = {entry.evidence.id for entry in entries if entry.now == "open"}, 0
     with file.open("w", encoding="utf-8") as out:
         out.write("[")

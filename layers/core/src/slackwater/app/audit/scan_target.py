@@ -24,7 +24,7 @@ from slackwater.ports.store import Documents
 from slackwater.views.scan import to_json as scan_json
 
 SLOWER: Final = 2
-"""How many times as long as the slowest chunk before it a chunk may take."""
+"""Another chunk is started only if it could take this many times as long as the slowest chunk so far."""
 
 TO_HAND_OVER_S: Final = 60
 """Seconds to store the inventory snapshot for the next invocation."""

@@ -35,7 +35,8 @@ class Texts(Protocol):
 
 
 def seen_targets(documents: Documents, plan: AuditPlan) -> Iterator[Iterator[ScanDocument | Gap]]:
-    """Yield an iterator of documents for each target of the plan, in order. It ends with a gap if one is missing.
+    """Yield an iterator of documents for each target of the plan, in order. If one is missing, the iterator ends with a
+    gap.
 
     The first document of a few targets is read ahead. Nothing else is kept in memory.
 
@@ -77,7 +78,7 @@ class _Ahead:
 def parts_of(
     documents: Texts, audit_id: str, account: str, region: str, parse: Callable[[str], ScanDocument] = json.loads
 ) -> Iterator[ScanDocument | None]:
-    """Yield the documents of a target, chunk by chunk. If one is missing, the target is incomplete: the last is None.
+    """Yield the documents of a target, chunk by chunk. If one is missing, the last is None: the target is incomplete.
 
     A chunk of another attempt counts as missing, because it may have divided the target differently.
 

@@ -35,7 +35,7 @@ MOST_ROUNDS: Final = 8
 MOST_NAMED: Final = 3
 """How many items without a price the summary names."""
 LONGEST_SHOWN: Final = 60
-"""Characters of a wrong input that messages repeat, and that are compared with valid names."""
+"""How many characters of a wrong input messages repeat, and compare with valid names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -159,7 +159,7 @@ class Findings:
     ) -> TrackedFinding:
         """Approve the clean-up of a finding as a person saw it, and return the finding.
 
-        The approval expires `cleanup.approval_days` after the time from which on the clean-up may act. Repeating a
+        The approval expires `cleanup.approval_days` after the earliest time at which the clean-up may act. Repeating a
         valid approval by the same person changes nothing. A request with the same time changes nothing even after the
         approval has ended.
 

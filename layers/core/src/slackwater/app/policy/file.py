@@ -105,8 +105,8 @@ def parse_policy(
 ) -> Policy:
     """Return the policy in a TOML text, or the defaults without a text.
 
-    A region that is not in `regions` is no error by itself, because AWS may have a new one; `check_regions` checks
-    that. It is reported together with other errors.
+    A region that is not in `regions` is not an error by itself, because it may be new: `check_regions` checks that. It
+    is only reported together with other errors.
 
     Args:
         text: The policy; None is the defaults.

@@ -142,7 +142,7 @@ class Pseudonyms:
         return f"{before}:{account}:{self.word(kind)}{slash}{self.id(id_)}"
 
     def reason(self, text: str) -> str:
-        """Return the error code of a reason, and the phrases that Slackwater searches. The rest may contain names."""
+        """Return only the error code of a reason, and phrases that Slackwater looks for. The rest may contain names."""
         if text.startswith(CEILING):
             return f"{CEILING}: {LEFT_OUT}"
         code, denied = CODE.match(text), DENIED.search(text)
@@ -154,7 +154,7 @@ class Pseudonyms:
         return "/".join(part if part in SYSTEM_PATHS else self.text(part) for part in text.split("/"))
 
     def tags(self, tags: Mapping[str, str] | None) -> dict[str, str] | None:
-        """Return tags with placeholders. Keys and values of known managers stay, and so do the default policy's keys."""
+        """Return tags with placeholders. Those of known managers stay, and so do the keys of the default policy."""
         return None if tags is None else {self._key(key): self._value(key, value) for key, value in tags.items()}
 
     def tag_named(self, named: str) -> str:

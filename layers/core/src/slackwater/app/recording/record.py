@@ -190,7 +190,7 @@ class _RecordingInventory:
 
 
 class _RecordingSnapshot:
-    """A snapshot that records each chunk when the next is opened: by then, all its kinds of record have been read."""
+    """A snapshot that records each chunk after the scan has used it. By then, all its kinds of record are read."""
 
     def __init__(self, recorder: Recorder, target: Target, inner: InventorySnapshot) -> None:
         self._recorder, self._target, self._inner = recorder, target, inner

@@ -179,7 +179,7 @@ class RecordedInventory:
     def snapshot(
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> InventorySnapshot:
-        """Return the same as one chunk."""
+        """Return what `read` returns, as a snapshot of one chunk."""
         return WholeSnapshot(*self.read(target, required, optional))
 
 

@@ -185,7 +185,7 @@ class Answerer:
                 return self._show(asked)
 
     def _show(self, asked: Press) -> Message:
-        """Return what a button shows, for a button that decides nothing."""
+        """Return the answer to a button that decides nothing."""
         match asked.action:
             case "details":
                 return self._details(asked)
@@ -233,7 +233,7 @@ class Answerer:
         return answers.stopped(stopped)
 
     def _outcome(self, asked: Press | Dismissal, decide: Callable[[], Message]) -> Message:
-        """Return the result of a decision."""
+        """Make a decision, and return the answer; if it fails, an answer that says why."""
         try:
             return decide()
         except DecidedError as error:

@@ -35,9 +35,9 @@ BUSY_S: Final = 300
 """The longest wait for a busy channel, after 1, 2, 4 … seconds."""
 
 GIVEN_UP: Final = timedelta(hours=24)
-"""How long a post is tried, unless it has its own time limit. The last attempt is the first that fails later."""
+"""How long a post is tried, unless it has its own time limit. The first attempt that fails after that is the last."""
 LEAST_TRIES: Final = 3
-"""How many attempts a post has at least, even if it is already older."""
+"""How many attempts a post has at least, even if the first comes after that time."""
 
 AT_WORK: Final = timedelta(seconds=60)
 """How long one run starts new posts. The function's own time limit is three times that."""
@@ -120,7 +120,7 @@ class Delivery:
 
     Attributes:
         default: The channel of a bot's posts that name none.
-        ends: The time from which on posts are left to the next run.
+        ends: After this time, posts are left to the next run.
         due: The times at which waiting posts can continue.
         busy: The times at which busy channels can continue.
     """
