@@ -46,7 +46,7 @@ SCAN: Final = (
     | documents.READ_VERSION
     | documents.WRITE
 )
-"""The template grants PLAN and SCAN the actions of Organizations, and `sts:AssumeRole`, only if a role for other
+"""Of PLAN and SCAN, the template grants the actions of Organizations and `sts:AssumeRole` only if a role for other
 accounts is named.
 """
 MEMBER: Final = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | regions.ACTIONS

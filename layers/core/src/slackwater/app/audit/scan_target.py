@@ -24,7 +24,7 @@ from slackwater.ports.store import Documents
 from slackwater.views.scan import to_json as scan_json
 
 SLOWER: Final = 2
-"""Another chunk is started only if it could take this many times as long as the slowest chunk so far."""
+"""Another chunk is started only if there is time for one that takes this many times as long as the slowest so far."""
 
 TO_HAND_OVER_S: Final = 60
 """Seconds to store the inventory snapshot for the next invocation."""
