@@ -1,4 +1,4 @@
-"""Who may decide, start audits and read, by the policy; and whether a role's session name says who somebody is."""
+"""Checks whom the policy lets decide, start audits and read, and whether a role's session name identifies its user."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -8,55 +8,56 @@ from typing import Any, Final
 from slackwater.model.policy import Policy
 
 SIGNED: Final = "arn:"
-"""What callers begin with whom IAM let in. No token may give such a name."""
+"""The prefix of callers that IAM let in. The name in a token must not begin with it."""
 SESSION: Final = re.compile(r"arn:aws[a-z-]*:sts::(?P<account>\d{12}):assumed-role/(?P<role>[^/]+)/(?P<session>.+)")
-"""An assumed role with the name of its session."""
+"""The STS ARN of an assumed role, with the name of its session."""
 BY_IDENTITY_CENTER: Final = "AWSReservedSSO_"
-"""Roles of IAM Identity Center, which names their sessions after its users."""
+"""The prefix of roles of IAM Identity Center, which names their sessions after its users."""
 NAMES_SESSION: Final = ("sts:assumerole", "sts:assumerolewithwebidentity")
-"""Actions of a trust policy by which the caller chooses the session's name. With SAML the identity provider does."""
+"""Actions of a trust policy that let the caller choose the session's name. With SAML, the identity provider chooses it.
+"""
 
 
 def named(who: str, identities: Collection[str]) -> bool:
-    """Whether identities name somebody.
+    """Return whether the identities include this caller.
 
-    An assumed role's ARN may be named without its session's name. E-mail addresses are compared without case.
+    They may name an assumed role's ARN without the session's name. Letter case in e-mail addresses does not matter.
     """
     role = who.rpartition("/")[0] if ":assumed-role/" in who else who
     return not {_comparable(who), role}.isdisjoint(map(_comparable, identities))
 
 
 def _comparable(who: str) -> str:
-    # ASCII only: casefold makes one address of groß@ and gross@.
+    # ASCII only: casefold would make groß@ and gross@ the same address.
     return who.lower() if "@" in who and who.isascii() and not who.startswith(SIGNED) else who
 
 
 def may_decide(who: str, policy: Policy) -> bool:
-    """Whether the policy lets a caller of the API or the command line snooze, dismiss and reopen."""
+    """Return whether the policy lets a caller of the API or the command line snooze, dismiss and reopen."""
     return _may(who, policy.api.deciders)
 
 
 def may_audit(who: str, policy: Policy) -> bool:
-    """Whether the policy lets a caller of the API or the command line start audits."""
+    """Return whether the policy lets a caller of the API or the command line start audits."""
     return _may(who, policy.api.auditors)
 
 
 def may_view(user: str, policy: Policy) -> bool:
-    """Whether the policy lets a member of Slack read. Who may do something may read."""
+    """Return whether the policy lets a member of Slack read. Members who may do anything else may also read."""
     slack = policy.slack
     return not slack.viewers or user in {*slack.viewers, *slack.deciders, *slack.auditors, *policy.cleanup.approvers}
 
 
 def _may(who: str, names: Collection[str]) -> bool:
-    """An empty list is everybody whom IAM let in, and nobody with a token."""
+    """Return whether the list allows this caller. An empty list allows all whom IAM let in, and nobody with a token."""
     return named(who, names) if names else who.startswith(SIGNED)
 
 
 def pins_session_name(trust: Mapping[str, Any]) -> bool:
-    """Whether a role's trust policy lets nobody choose the name of the session.
+    """Return whether a role's trust policy lets nobody choose the name of the session.
 
     Each statement that lets people in must have a condition on `sts:RoleSessionName` that leaves no choice: one fixed
-    name, or names made of a variable such as `${aws:username}`.
+    name, or only names with a variable such as `${aws:username}`.
     """
     return all(
         _pinned(statement)
@@ -66,7 +67,7 @@ def pins_session_name(trust: Mapping[str, Any]) -> bool:
 
 
 def _by_caller(statement: Mapping[str, Any]) -> bool:
-    """Whether the statement lets somebody in who names the session: a service names its own."""
+    """Return whether the statement lets in a caller who chooses the session's name. AWS services do not count."""
     principal = statement.get("Principal", "*")
     if isinstance(principal, dict) and set(principal) == {"Service"}:
         return False
@@ -85,9 +86,9 @@ def _pinned(statement: Mapping[str, Any]) -> bool:
 
 
 def _conditions(statement: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """The operators and values of conditions on the session's name.
+    """Yield the operators and values of conditions on the session's name.
 
-    What holds where it is missing (`IfExists`) is none.
+    `_pinned` ignores operators with `IfExists`, because they are also true if there is no name.
     """
     for operator, conditions in statement.get("Condition", {}).items():
         for key, values in conditions.items():

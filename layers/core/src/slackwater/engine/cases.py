@@ -38,7 +38,7 @@ def play_with_queries(detector: AnyDetector, case: Case) -> tuple[Verdict, list[
 
 
 def words(verdict: Verdict) -> str:
-    """Return the reason, or the summary and the caveats, of a verdict: a case's `says` is a part of it."""
+    """Return the reason, or the summary and the caveats, of a verdict. A case's `says` must be a part of it."""
     match verdict:
         case Flagged():
             return " ".join((verdict.summary, *verdict.caveats))
@@ -49,7 +49,7 @@ def words(verdict: Verdict) -> str:
 
 
 def answer(query: MetricQuery, case: Case) -> Series:
-    """Return the points that a case gives for a query, the newest last; None before them."""
+    """Return the points that a case gives for a query, the newest last. Earlier points in the window are missing."""
     published = not any(name in case.unpublished for name, _ in query.dimensions)
     values = list(case.metrics.get((query.metric, query.period_s), ()) if published else ())[-query.points :]
     return Series.of(query.window.start_s, query.period_s, [None] * (query.points - len(values)) + values)

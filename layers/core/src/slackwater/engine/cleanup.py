@@ -1,4 +1,4 @@
-"""Rules of clean-up that need no AWS call: what is allowed, what is never touched, how much at once, and when.
+"""Rules of clean-up that need no AWS call: what is allowed, what is never changed, how much at once, and when.
 
 Functions named `..._blocker` return the reason why something must not happen, as a clause ("its confidence is low"), or
 None if it may.
@@ -20,8 +20,8 @@ from slackwater.rules.efs import EMPTY_BYTES
 from slackwater.rules.fsx import NAMES
 
 UNATTENDED: Final = ("efs-abandoned",)
-"""Detectors whose findings a policy may allow to clean up without an approval: file systems that a job created for
-itself.
+"""Detectors whose findings a policy may allow to clean up without an approval. They find file systems that a job
+created for itself.
 """
 
 CLEANABLE: Final = frozenset(
@@ -34,14 +34,14 @@ CLEANABLE: Final = frozenset(
 """Detectors with a recommendation that Slackwater may carry out."""
 
 RUN_WINDOW: Final = timedelta(hours=24)
-"""The caps count everything that was started in this time, so that many small runs count as one large run."""
+"""The caps count every clean-up that began within this time, so that many small runs count as one large run."""
 
 LOOK_AGAIN: Final = timedelta(days=1)
 """How often, at least, to check a tagged resource for signs of use."""
 
 CLOCKS_DIFFER: Final = timedelta(minutes=1)
-"""How far our clock may be ahead of AWS's. This lets no older backup in: it cannot have the random token of the
-request.
+"""How far Slackwater's clock may be ahead of AWS's. An older backup is refused all the same, because it does not have
+the random token of the request.
 """
 
 LEAST_OF_METERED: Final = 0.9
@@ -59,7 +59,7 @@ def approval_blocker(record: FindingRecord, cleanup: CleanupSection) -> str | No
 def cleanup_blocker(record: FindingRecord, cleanup: CleanupSection) -> str | None:
     """Return why this finding may not be cleaned up, even with an approval; None if it may."""
     resource = record.resource
-    # A stored finding does not hold the file system's type, but its summary begins with it.
+    # A stored finding does not have the file system's type, but its summary begins with it.
     if record.detector == "fsx-idle" and record.summary.startswith(NAMES["ONTAP"]):
         return ONTAP_STAYS
     if not record.deletes and record.setting is None:
@@ -117,7 +117,7 @@ def restored_blocker(tags: Mapping[str, str] | None) -> str | None:
 
 
 def may_approve(who: str, cleanup: CleanupSection) -> bool:
-    """Whether the policy lets this person or role approve.
+    """Return whether the policy lets this person or role approve.
 
     Args:
         who: `slack:U…`, an ARN from STS, or the e-mail address or subject of a token. The policy may name an assumed
@@ -130,7 +130,7 @@ def may_approve(who: str, cleanup: CleanupSection) -> bool:
 
 
 def may_stop(who: str, policy: Policy) -> bool:
-    """Whether the policy lets this person or role stop clean-ups: approvers may, and Slack's deciders."""
+    """Return whether the policy lets this person or role stop clean-ups. Approvers and Slack's deciders may."""
     return may_approve(who, policy.cleanup) or (
         who.startswith("slack:") and who.removeprefix("slack:") in policy.slack.deciders
     )
@@ -184,8 +184,8 @@ def _deletion_blocker(resource: Resource, fleet: Fleet) -> str | None:
 def cap_blocker(wanted: Sequence[Begun], control: Control, cleanup: CleanupSection, now: datetime) -> str | None:
     """Return why this run must not start any clean-up; None if it may start all of them.
 
-    A clean-up without a price counts as zero, and so does one that costs more than it saves. The cap on their number
-    still holds.
+    A clean-up without a price counts as zero USD, and so does one that costs more than it saves. Both count towards the
+    cap on the number of clean-ups.
 
     Args:
         wanted: What the run would start.
@@ -209,13 +209,14 @@ def cap_blocker(wanted: Sequence[Begun], control: Control, cleanup: CleanupSecti
 
 
 def recent(begun: Iterable[Begun], now: datetime) -> tuple[Begun, ...]:
-    """Return the clean-ups that count together with a run that starts now."""
+    """Return the clean-ups that count towards the caps of a run that starts now."""
     return tuple(one for one in begun if now - one.at < RUN_WINDOW)
 
 
 def act_after(tagged_at: datetime, cleanup: CleanupSection, rule: UnattendedTag | None, *, deletes: bool) -> datetime:
-    """Return from when on a resource that is tagged now may be deleted. Changes need no grace period: they can be
-    undone.
+    """Return when a resource that the clean-up tagged may be deleted or changed, at the earliest.
+
+    A change needs no grace period, because it can be undone.
 
     Args:
         tagged_at: When the clean-up tagged the resource.
@@ -229,15 +230,16 @@ def act_after(tagged_at: datetime, cleanup: CleanupSection, rule: UnattendedTag 
 
 
 def due(tagging: Tagging, cleanup: CleanupSection, rule: UnattendedTag | None, *, deletes: bool) -> datetime:
-    """Return from when on it may be acted on: the later of the announced time and what the policy says now.
+    """Return when a tagged resource may be deleted or changed, at the earliest.
 
-    The grace period starts when the first warning was delivered.
+    That is the later of the announced time and the time under the current policy. The grace period starts when the
+    first warning is delivered.
     """
     return max(tagging.act_after, act_after(tagging.delivered_at or tagging.at, cleanup, rule, deletes=deletes))
 
 
 def timing_blocker(one: Cleanup, cleanup: CleanupSection, now: datetime) -> str | None:
-    """Return why a deletion that has begun must not go on under the current policy's warnings and grace period."""
+    """Return why a deletion that has begun must not continue under the current policy; None if it may."""
     tagging = one.marked
     if tagging is None or not one.deletes:
         return None
@@ -250,7 +252,10 @@ def timing_blocker(one: Cleanup, cleanup: CleanupSection, now: datetime) -> str 
 
 
 def warning_due(tagging: Tagging, cleanup: CleanupSection, now: datetime) -> int | None:
-    """Return for how many days ahead the owner must be warned now; None if no warning is due, or it is delivered."""
+    """Return which warning of `cleanup.warn_days` is due now, in days before the deletion.
+
+    None if no warning is due, or the owner already received it.
+    """
     since, until = tagging.delivered_at or tagging.at, tagging.act_after
     passed = [days for days in cleanup.warn_days if since < until - timedelta(days=days) <= now < until]
     return min(passed) if passed and min(passed) not in tagging.warned_days else None
@@ -279,7 +284,7 @@ def verification_error(copy: Copy, subject: Subject, *, metered: bool) -> str | 
     if copy.size_bytes is None:
         return "its size is not known"
     if metered and subject.size_bytes <= EMPTY_BYTES:
-        return None  # there is no file to bring back
+        return None  # there is no file to restore
     enough = (
         copy.size_bytes >= LEAST_OF_METERED * subject.size_bytes if metered else copy.size_bytes == subject.size_bytes
     )
@@ -289,7 +294,7 @@ def verification_error(copy: Copy, subject: Subject, *, metered: bool) -> str | 
 def merge_recorded(
     before: Mapping[str, Any] | None, newest: Mapping[str, Any], taken: Collection[str]
 ) -> Mapping[str, Any]:
-    """Return the newest record of a resource, plus the sub-resources that the clean-up itself has deleted meanwhile.
+    """Return the newest record of a resource, plus the sub-resources that the clean-up itself has deleted since.
 
     Sub-resources that somebody else deleted are not in the newest record, and are not added again.
 
@@ -313,8 +318,8 @@ def _id(recorded: object) -> str | None:
 def expiry_reason(copy: Copy, installation: str | None, now: datetime) -> str | None:
     """Return why a backup on this installation's record has expired; None if it has not, or must be kept.
 
-    A backup with unreadable tags is kept, and one that another installation made. Backups of older versions do not name
-    an installation.
+    A backup with unreadable tags is kept, and so is one that another installation made. Backups of older versions do
+    not name an installation.
     """
     if copy.state == "running" or copy.installation not in {None, installation}:
         return None
@@ -337,7 +342,7 @@ def identity_error(copy: Copy, backup: Backup, of_arn: str) -> str | None:
         return "it does not carry the token of the request"
     if copy.copied:
         return "it is a copy of another backup"
-    if copy.of != backup.subject.id:  # EC2 does not say what is a copy, but names another volume
+    if copy.of != backup.subject.id:  # EC2 does not mark a copy of a snapshot, but a copy names another volume
         return f"it is of {copy.of}, not of {backup.subject.id}"
     return _request_mismatch(copy, backup, of_arn)
 

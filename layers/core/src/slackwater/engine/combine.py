@@ -1,4 +1,4 @@
-"""Combines changes of one resource into one command, if AWS refuses a second change for hours."""
+"""Combines changes of one resource into one command, if AWS refuses a second change for hours after the first."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -9,9 +9,9 @@ from slackwater.model.verdicts import Advice, JointChange
 
 
 def combined(reported: Iterable[FlaggedResource]) -> list[FlaggedResource]:
-    """Give findings whose changes collide the same command, which makes all of them, and a caveat that says so.
+    """Return the findings. Those whose changes collide get the same command, which makes all of them, and a caveat.
 
-    The findings must have the same call, which names the resource.
+    Changes collide if they have the same call, which names the resource.
     """
     findings = [*reported]
     by_call: defaultdict[str, dict[str, JointChange]] = defaultdict(dict)

@@ -1,7 +1,7 @@
 """Cross-checks waste with AWS Compute Optimizer: adds whether its recommendation agrees with the detector.
 
-This adds evidence and, if they disagree, a caveat. Confidence, order and savings stay the same: what Compute Optimizer
-would save is the same money that the detector's own advice saves.
+This adds evidence and, if they disagree, a caveat. Confidence, order and savings stay the same, because the savings of
+Compute Optimizer and of the detector's own advice are the same money.
 """
 
 from collections.abc import Mapping
@@ -28,13 +28,14 @@ LABEL: Final = "Compute Optimizer"
 SERVICE: Final = f"AWS {LABEL}"
 
 LASTS: Final = timedelta(days=30)
-"""How long a recommendation that is not refreshed is valid. Compute Optimizer refreshes them daily."""
+"""How long a recommendation is valid without a refresh. Compute Optimizer refreshes recommendations daily."""
 
 RECOMMENDATION_KINDS: Final[Mapping[type[Resource], tuple[type[OptimizerRecommendation], ...]]] = {
     Volume: (IdleRecommendation, VolumeRecommendation),
     Instance: (IdleRecommendation,),
 }
-"""The recommendations about each kind of resource, the most important first: an idle one needs no better configuration.
+"""The kinds of recommendation for each kind of resource, the most important first. An idle resource needs no better
+configuration.
 """
 
 
@@ -50,9 +51,9 @@ def recommendation_kinds(detector: AnyDetector) -> tuple[type[OptimizerRecommend
 
 
 def cross_check(flagged: FlaggedResource, fleet: Fleet, now: datetime) -> FlaggedResource:
-    """Add Compute Optimizer's view as evidence, if it has one on the resource as it is now.
+    """Add Compute Optimizer's recommendation as evidence, if there is one for the resource as it is now.
 
-    A recommendation or an event that could not be read counts as none here: a gap reports it.
+    A recommendation or an event that could not be read counts as missing. A gap of the scan reports it.
     """
     try:
         return _cross_check(flagged, fleet, now)
@@ -78,7 +79,7 @@ def _cross_check(flagged: FlaggedResource, fleet: Fleet, now: datetime) -> Flagg
 
 
 def _changes(resource: Resource, fleet: Fleet) -> list[datetime]:
-    """Return when the resource last changed: created, attached, detached, started, stopped."""
+    """Return the known times at which the resource was created, attached, detached, started or stopped."""
     match resource:
         case Volume():
             event = fleet.get(AttachmentEvent, resource.id)

@@ -9,10 +9,11 @@ from slackwater.model.findings import ALSO_FOUND
 
 
 def deduplicate(flagged: Iterable[FlaggedResource]) -> tuple[list[FlaggedResource], list[FlaggedResource]]:
-    """Split into those to report, each with a caveat that names what it suppresses, and those that are suppressed.
+    """Return the findings to report, and those that they suppress.
 
     A detector suppresses the detectors of its `outranks` on its own resource, and on the resources that its verdict
-    `covers`. A suppressed finding still suppresses others: of three in a row only the first is reported.
+    `covers`. A suppressed finding still suppresses others: if A suppresses B, and B suppresses C, only A is reported.
+    A reported finding gets a caveat that names the findings that it suppresses.
     """
     everything = [*flagged]
     by_resource: defaultdict[tuple[str, str], list[int]] = defaultdict(list)

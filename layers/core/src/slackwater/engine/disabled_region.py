@@ -1,4 +1,4 @@
-"""Detects a region that an account cannot use at all: one gap reports it, instead of one for each failed call.
+"""Detects a region that an account cannot use at all, and reports it as one gap instead of one for each failed call.
 
 Sources: IAM User Guide, "Troubleshoot access denied error messages"; AWS Account Management Reference Guide, "Enable or
 disable AWS Regions in your account"; recorded errors of the services.
@@ -33,9 +33,9 @@ protocols.
 
 
 def summarize_gaps(target: Target, required: Collection[type[Record]], gaps: Sequence[Gap], seen: int) -> list[Gap]:
-    """Return the gaps of a target's inventory; a single one if the account cannot use the region at all.
+    """Return the gaps of a target's inventory, or a single gap if the account cannot use the region at all.
 
-    If only some of the required calls failed this way, or some record was read, the gaps stay as they are.
+    If only some of the required calls failed this way, or any record was read, the gaps stay as they are.
 
     Args:
         target: The account and region.

@@ -1,8 +1,8 @@
-"""Checks whether an EFS file system was used since its clean-up began to work on it.
+"""Checks whether an EFS file system was used after its clean-up began to work on it.
 
-A connected client is use, and so is any write at any time. Reads are use as well, except while the clean-up's own
-backup is made: AWS Backup reads the file system then, and AWS does not document whether CloudWatch counts these reads.
-The metered size is no evidence, because overwriting files leaves it as it was.
+A connected client counts as use, and so does any write at any time. Reads count too, except while the clean-up's own
+backup is made. AWS Backup reads the file system then, and AWS does not document whether CloudWatch counts these reads.
+The metered size is no evidence, because overwriting files does not change it.
 """
 
 from collections.abc import Mapping
@@ -32,17 +32,21 @@ Guide, "Monitoring metrics with Amazon CloudWatch"). This is the longest time th
 for a new metric to appear (PutMetricData). `StorageBytes` then shows whether CloudWatch has caught up.
 """
 SEEN_BEFORE: Final = timedelta(hours=1)
-"""How long before the clean-up began to work use counts, because CloudWatch may have published it after the last audit.
+"""Use in this time before the clean-up began to work counts too: CloudWatch may have published it after the last audit.
 """
 BY_THE_MINUTE: Final = timedelta(days=14)
-"""For a longer time, ask for five-minute points: CloudWatch keeps one-minute points for 15 days."""
+"""The longest time to read as one-minute points, which CloudWatch keeps for 15 days. A longer time is read as
+five-minute points.
+"""
 LONGEST_GAP_S: Final[Mapping[Metric, int]] = {CLIENTS: 15 * MINUTE_S, STORED: 40 * MINUTE_S}
-"""How many seconds points may be missing. `StorageBytes` has one every 15 minutes: after 40, two are missing."""
+"""For how many seconds points may be missing. `StorageBytes` has a point every 15 minutes: after 40 minutes, two are
+missing.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
-    """The time in which use counts, and when AWS Backup read the file system for it (None: no backup)."""
+    """When use starts to count, and when AWS Backup made the clean-up's own backup (None: no backup)."""
 
     start: datetime
     backup_start: datetime | None = None
@@ -52,7 +56,7 @@ class Period:
 def began(cleanup: Cleanup) -> datetime | None:
     """Return when the clean-up began to work, at the earliest; None if it has not.
 
-    Records of older versions do not have this time. There, the first backup request stands in for it.
+    Records of older versions do not have this time. For them, it is the time of the first backup request.
     """
     if cleanup.begun_at or cleanup.stage != "working":
         return cleanup.begun_at
@@ -98,7 +102,7 @@ def unknown(answered: Mapping[Metric, Series], during: Period, fenced_at: dateti
     Args:
         answered: The series of the metrics that `question` asked for.
         during: The period to check.
-        fenced_at: Since when nothing can mount the file system; None if clients still can.
+        fenced_at: The time after which nothing could mount the file system; None if clients still can.
     """
     if fenced_at is None:
         return "it can still be mounted"
@@ -123,7 +127,7 @@ def _since(at: datetime, series: Series) -> Series:
 
 
 def _is_of_backup(at: datetime, series: Series, during: Period) -> bool:
-    """Whether a point overlaps the time in which the clean-up's own backup was made."""
+    """Return whether a point overlaps the time in which the clean-up's own backup was made."""
     if during.backup_start is None or during.backup_end is None:
         return False
     return _bucket(during.backup_start, series) <= at < during.backup_end

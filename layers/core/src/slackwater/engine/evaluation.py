@@ -1,8 +1,8 @@
 """Evaluates all detectors on a fleet, in rounds, with as few metric calls as possible.
 
-The queue opens one resource group (resources that share metrics) after the other. So its size depends on what waits for
-metrics, not on the size of the fleet. It never calls AWS: it returns calls and receives their results. Detectors that
-read kinds of record that are still being listed run last.
+The queue opens one resource group (resources that share metrics) after the other. So its size depends on how many
+groups wait for metrics, not on the size of the fleet. It never calls AWS: it returns calls and receives their results.
+Detectors that read kinds of record that are still being listed run last.
 """
 
 from collections import Counter, defaultdict, deque
@@ -62,8 +62,8 @@ class _Question:
 class _ResourceGroup:
     """The open questions about resources that share metrics.
 
-    `waiting` counts the queries on their way; `unread` are optional metrics that failed, and were answered without
-    points.
+    `waiting` counts the queries without a result yet. `unread` are optional metrics that failed; detectors see them as
+    metrics without points.
     """
 
     open: list[_Question]
@@ -80,7 +80,7 @@ class EvaluationQueue:
 
     Attributes:
         flagged: Flagged resources, in the order of their evaluation.
-        unknown: Questions without an answer, with the reason.
+        unknown: Inconclusive questions, with the reason.
         failures: How often a call or a detector failed, by (what, reason, optional).
         fleet: The inventory. It has all kinds once every detector that needs no pending kind is evaluated.
         questions: How many there are: one for each enabled detector and each of its resources.
@@ -113,7 +113,7 @@ class EvaluationQueue:
         """Return the next call to make; None if all others wait for results, or nothing is left.
 
         Args:
-            idle: No call is on its way. Only then the queue returns a call that is not full.
+            idle: Whether no call waits for its result. Only then does the queue return a call that is not full.
         """
         while not self._ready and (questions := next(self._unopened, None)) is not None:
             self._advance(_ResourceGroup(questions))
@@ -238,7 +238,7 @@ class EvaluationQueue:
     def close(self) -> None:
         """Report every question that still waits for metrics as unknown.
 
-        An adapter that answers every call leaves none.
+        There is none if the adapter answers every call.
         """
         waiting = {id(group): group for asked in self._pending.values() for group, _ in asked}
         self._pending.clear()
@@ -275,9 +275,9 @@ def looked_at(detector: AnyDetector) -> frozenset[type[Record]]:
 
 
 def _needed_whole(detector: AnyDetector) -> set[type[Record]]:
-    """Return the kinds of record of which each must be readable that belongs to the resource.
+    """Return the kinds of which every record that belongs to the resource must be readable.
 
-    What an agent may report beside it is not one of them: a detector that looks at it sees that one is broken.
+    An agent's metrics are not among them: a detector that reads a broken one receives an error.
     """
     optional = (kind for kind in detector.reads_if_allowed if not issubclass(kind, AgentMetric))
     return {*detector.reads, *optional} - {detector.resource}

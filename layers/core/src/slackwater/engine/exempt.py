@@ -12,19 +12,19 @@ from slackwater.model.resources import Resource
 DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d")
 LAST_HOUR_OF_A_DAY: Final = timedelta(days=1, hours=12)
-"""When a date is over in the last time zone, 12 hours behind UTC."""
+"""How long after the start of a date in UTC it is over everywhere: the last time zone is 12 hours behind UTC."""
 
 
 def is_exempt(resource: Resource, exempt: ExemptSection, now: datetime) -> bool:
-    """Whether the resource has a keep tag, or a keep-until tag that has not expired."""
+    """Return whether the resource has a keep tag, or a keep-until tag that has not expired."""
     return tags_exempt(resource.tags, exempt, now)
 
 
 def tags_exempt(tags: Mapping[str, str] | None, exempt: ExemptSection, now: datetime) -> bool:
-    """Whether these tags protect their resource.
+    """Return whether these tags protect their resource.
 
-    Tags that could not be read (None) protect, and so does a time that is not RFC 3339. A date without a time lasts
-    until that day is over in every time zone.
+    Tags that could not be read (None) protect it, and so does a time that is not RFC 3339. A date without a time
+    protects it until that day is over in every time zone.
     """
     if tags is None:
         return True

@@ -43,7 +43,7 @@ def pairs(
 def merge_one(
     known: TrackedFinding | None, record: FindingRecord | None, report: TargetReport, audit_id: str, now: datetime
 ) -> Write | None:
-    """Return what to store of one finding after an audit; None if nothing changes.
+    """Return what to store for one finding after an audit; None if nothing changes.
 
     An audit older than what is stored changes nothing. Merging the same audit twice changes nothing the second time.
 
@@ -52,7 +52,7 @@ def merge_one(
         record: The finding as the audit saw it; None if the audit did not flag it.
         report: What the audit says about the target.
         audit_id: The audit.
-        now: The time as of which the audit judged, with a time zone.
+        now: The time as of which the audit evaluated, with a time zone.
     """
     audit = _Audit(audit_id, now)
     if known is None:
@@ -60,14 +60,14 @@ def merge_one(
     if now < known.last_seen_at or (known.resolved_at and now <= known.resolved_at):
         return None
     if record is None:
-        # An audit that judged as of the same time saw it.
+        # Another audit, which evaluated as of the same time, saw it.
         return None if now == known.last_seen_at else _unseen(known, report, audit)
     seen = replace(known, sighting=record, last_seen_at=now, audit_id=audit_id)
     return _came_back(known, seen, audit) if known.resolved_at else _seen_again(known, seen, audit)
 
 
 class _Audit(NamedTuple):
-    """The audit that is merged, and the time as of which it judged."""
+    """The audit that is merged, and the time as of which it evaluated."""
 
     id: str
     now: datetime
@@ -84,7 +84,7 @@ def _came_back(known: TrackedFinding, seen: TrackedFinding, audit: _Audit) -> Wr
 
 
 def _seen_again(known: TrackedFinding, seen: TrackedFinding, audit: _Audit) -> Write | None:
-    """Update a finding that an audit saw again; open it again if its decision expired or was for something else."""
+    """Update a finding that an audit saw again. Open it again if its decision expired or was about something else."""
     before, record = known.sighting, seen.sighting
     can_be_approved = _may_be_done(record) and not _may_be_done(before)
     changed = can_be_approved or _worse(record, before) or record.fingerprint != before.fingerprint
@@ -102,12 +102,12 @@ def _seen_again(known: TrackedFinding, seen: TrackedFinding, audit: _Audit) -> W
 
 
 def _may_be_done(record: FindingRecord) -> bool:
-    """Whether Slackwater may do what the finding recommends."""
+    """Return whether Slackwater may do what the finding recommends."""
     return record.deletes or record.setting is not None
 
 
 def _another_setting(known: TrackedFinding, record: FindingRecord) -> str | None:
-    """Return why the approval is for something else than the current recommendation; None if it is not."""
+    """Return how the approval differs from the current recommendation; None if it does not, or there is none."""
     decision = known.decision
     if known.status != "approved" or decision is None or decision.setting == record.setting:
         return None
@@ -121,11 +121,11 @@ def _another_setting(known: TrackedFinding, record: FindingRecord) -> str | None
 
 
 def _worse(now: FindingRecord, before: FindingRecord) -> bool:
-    """Whether the finding is more severe than at the last audit.
+    """Return whether the finding is clearly more severe than at the last audit.
 
     The severity of waste depends on money, and a few cents can raise it. So waste is worse only if it also costs twice
-    as much, or if its price was unknown and its severity is now high. From `info` (saves nothing) to `low` does not
-    count.
+    as much, or if its price was unknown and its severity is now high. A change from `info` (saves nothing) to `low`
+    does not count.
     """
     if SEVERITIES.index(now.severity) >= SEVERITIES.index(before.severity):
         return False
@@ -152,9 +152,9 @@ def _opened(record: FindingRecord, audit: _Audit) -> Write:
 
 
 def _unseen(known: TrackedFinding, report: TargetReport, audit: _Audit) -> Write | None:
-    """Resolve a finding that the audit did not flag.
+    """Resolve a finding that the audit did not flag, or open it again if its decision expired.
 
-    Only if the whole target was read, and the detector has an answer for the resource.
+    It is resolved only if the whole target was read, and the detector reached a verdict on the resource.
     """
     resource = known.sighting.resource
     asked = (

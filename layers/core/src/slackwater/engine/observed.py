@@ -8,17 +8,17 @@ from slackwater.model.tracking import TargetReport
 
 
 def observed(cleanup: Cleanup, report: TargetReport, audit_id: str, now: datetime) -> Observed | None:
-    """Return what an audit saw of a clean-up; None if it cannot know, or has nothing newer.
+    """Return what an audit saw of a clean-up; None if it cannot tell, or is not newer than the last observation.
 
-    Only a complete audit of the target counts, and only one that started after the clean-up had ended. If the finding
-    is gone, nothing is left. The rest is unknown if the detector had no answer, its finding was suppressed, or it has
-    no price.
+    Only a complete audit of the target counts, and only one that started after the clean-up ended. If the finding is
+    gone, nothing is left. How much is left is unknown if the detector was inconclusive, its finding was suppressed, or
+    it has no price.
 
     Args:
         cleanup: The clean-up, in stage "done".
         report: What the audit says about the target.
         audit_id: The audit.
-        now: The time as of which the audit judged.
+        now: The time as of which the audit evaluated.
     """
     resource = cleanup.resource
     asked = (

@@ -2,8 +2,8 @@
 
 Limits: Amazon CloudWatch User Guide, "CloudWatch service quotas" (500 queries and 100,800 points a call), and the
 retention of metrics in "Metrics" (60 s points are kept 15 days, 300 s points 63 days, 3,600 s points 455 days). If a
-period is too short for the start of its window, CloudWatch returns no points and no error. So such a need is refused
-here.
+period is too short for the start of its window, CloudWatch returns no points and no error. So this module refuses such
+a need.
 """
 
 from collections import defaultdict
@@ -64,8 +64,8 @@ class MetricCall:
 def window_of(need: Need, now: datetime) -> Window:
     """Return the window of a need, in whole periods.
 
-    A window of days includes today, so that use that began this morning is visible. Shorter periods include only
-    finished ones, because a rate of an unfinished period is too low.
+    If the period is a day, the window includes today, so that use that began this morning is visible. If it is shorter,
+    the window only includes finished periods, because the rate of an unfinished period is too low.
 
     Raises:
         TooFineError: CloudWatch does not keep this period for so long.
@@ -105,7 +105,7 @@ class Packer:
         self._waiting: defaultdict[tuple[Window, int], list[MetricQuery]] = defaultdict(list)
 
     def add(self, query: MetricQuery) -> MetricCall | None:
-        """Queue a query. Return the call that it completes, if it does."""
+        """Queue a query. Return its call if it is now full; else None."""
         queue = self._waiting[query.window, query.period_s]
         queue.append(query)
         if len(queue) < min(MAX_QUERIES, max(1, MAX_POINTS // query.points)):

@@ -18,7 +18,7 @@ WASTE_SEVERITY: Final[tuple[tuple[Decimal, Severity], ...]] = (
     (Decimal(10), "medium"),
     (Decimal(0), "low"),
 )
-"""The severity of waste from so many USD a month. Waste of unknown price is medium, so that it is not overlooked."""
+"""The severity of waste by its least USD a month. Waste of unknown price is medium, so that it is not overlooked."""
 
 
 def items_of(flagged: Iterable[FlaggedResource]) -> set[PriceItem]:
@@ -71,7 +71,7 @@ def savings(advice: Advice, table: PriceTable) -> Decimal | None:
 
 
 def _without_price(first: Iterable[Recommendation], table: PriceTable) -> Iterator[str]:
-    """What the saving of the first recommendation is without the parts that have no known price."""
+    """Yield a caveat with the savings of the first recommendation without the parts of unknown price."""
     for advice in (one.advice for one in first if one.monthly_savings_usd is None):
         changes = advice.changes or ()
         unknown = [change.item.id for change in changes if change.item not in table]
@@ -94,7 +94,7 @@ def _most_saved(recommendation: Recommendation) -> Decimal:
 
 
 def waste_severity(monthly_usd: Decimal | None) -> Severity:
-    """Return the severity of waste of so many USD a month (None: unknown)."""
+    """Return the severity of waste that costs this many USD a month; None means unknown."""
     if monthly_usd is None:
         return "medium"
     return next((severity for usd, severity in WASTE_SEVERITY if monthly_usd >= usd), "info")

@@ -1,4 +1,4 @@
-"""Calculates what clean-ups really save, beside what they promised."""
+"""Calculates what clean-ups really save, and what their findings promised."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from slackwater.model.cleanup import Cleanup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Savings:
-    """Sums over all clean-ups that have ended done or undone.
+    """Sums over all clean-ups that are done or undone.
 
     Attributes:
         promised_monthly_usd: What the findings promised, in USD a month.
@@ -40,7 +40,7 @@ def realised(cleanup: Cleanup, now: datetime) -> Decimal | None:
 
 
 def backup_cost(cleanup: Cleanup, now: datetime) -> Decimal | None:
-    """Return what its backups cost a month now: zero if none is kept (any more), None if the price is unknown."""
+    """Return what its backups cost now, in USD a month: zero if none is kept, None if the price is unknown."""
     kept = [
         one
         for one in cleanup.backups
@@ -52,8 +52,8 @@ def backup_cost(cleanup: Cleanup, now: datetime) -> Decimal | None:
 def savings(cleanups: Iterable[Cleanup], now: datetime) -> Savings:
     """Return the sums of all clean-ups.
 
-    A clean-up without a price counts in neither sum, one that no audit has observed yet only in the first. Both count
-    as unknown.
+    A clean-up without a price counts in neither sum. One that no audit has observed yet counts only in the first. Both
+    count as unknown.
     """
     ended = [one for one in cleanups if one.stage in {"done", "undone"} and not one.adopted]
     promised = [one.promised_monthly_usd for one in ended]

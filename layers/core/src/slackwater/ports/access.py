@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
+if TYPE_CHECKING:  # the function that Slack calls imports this module and must not load pydantic
     from slackwater.model.access import Answer
 
 
@@ -13,7 +13,7 @@ class PermissionChecks(Protocol):
     """Tests each action once with a call that changes nothing. Thread-safe."""
 
     def is_there(self, action: str, region: str) -> bool:
-        """Return whether a scan of a region can use the action. Makes no call."""
+        """Return whether a scan of a region may use the action; False if its service is not there. Makes no call."""
         ...
 
     def once(self, action: str) -> bool:
@@ -21,7 +21,7 @@ class PermissionChecks(Protocol):
         ...
 
     def ask(self, action: str, region: str | None) -> Answer:
-        """Make the smallest call of the action. An error is an answer; nothing is raised.
+        """Make the smallest call of the action. An error is returned as an answer; nothing is raised.
 
         Args:
             action: As IAM names it.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
+if TYPE_CHECKING:  # the function that Slack calls imports this module and must not load pydantic
     from slackwater.model.cleanup import Backup, Cleanup, Copy, CurrentState, Restored, Subject, SubResource
     from slackwater.model.settings import Setting
     from slackwater.model.tracking import TrackedResource
@@ -40,7 +40,7 @@ class Watcher(Protocol):
         ...
 
     def record(self, resource: TrackedResource) -> Mapping[str, Any]:
-        """Return everything that `Restorer` needs, beside the data, to create the resource again, as JSON values.
+        """Return everything that `Restorer` needs, besides the data, to create the resource again, as JSON values.
 
         Raises:
             AwsError: AWS did not answer.
@@ -104,7 +104,7 @@ class Keys(Protocol):
     """Checks whether encrypted backups can be decrypted."""
 
     def unusable(self, key: str, region: str, until: datetime) -> str | None:
-        """Return why this key may not be able to decrypt until then; None if it is.
+        """Return why this key may be unable to decrypt until then; None if it can.
 
         Raises:
             AwsError: AWS did not answer; another attempt may work.
@@ -146,7 +146,7 @@ class Changer(Protocol):
         ...
 
     def refusal(self, resource: TrackedResource, to: Setting) -> str | None:
-        """Return why AWS would refuse this change now, such as too soon after the last; None if nothing is known."""
+        """Return why AWS would refuse this change now, such as too soon after the last; None if no reason is known."""
         ...
 
     def change(self, resource: TrackedResource, to: Setting) -> None:
@@ -177,8 +177,9 @@ class Restorer(Protocol):
     def restore(self, cleanup: Cleanup) -> Restored:
         """Do one step of an undo, and return its progress. The caller repeats this until it is done or failed.
 
-        If the resource still exists, what was removed from it is added again. Else it is created from the verified
-        backups, and then its sub-resources. A repeated step, also after a crash, creates nothing twice.
+        If the resource still exists, its deleted sub-resources are created again. Otherwise the resource is created
+        from the verified backups, and then its sub-resources. A repeated step creates nothing twice, even after a
+        crash.
 
         Args:
             cleanup: The clean-up. Its `restored` has the progress so far.
@@ -230,7 +231,7 @@ class BackupLister(Protocol):
 
     @property
     def needs_place(self) -> str | None:
-        """What a person must name because no backup has it; None if nothing is needed."""
+        """What a person must specify because no backup has it; None if nothing is needed."""
         ...
 
     def copies(self, account: str, region: str) -> Iterable[Copy]:

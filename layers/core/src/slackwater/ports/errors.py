@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
+if TYPE_CHECKING:  # the function that Slack calls imports this module and must not load pydantic
     from typing import Self
 
 
 MAX_REASON: Final = 240
-"""Characters of a reason: enough for the caller's ARN and the action, but not for the encoded policy that some services
-add.
+"""The longest reason, in characters. It has room for the caller's ARN and the action, but not for the encoded policy
+that some services add.
 """
 
 WHO_DENIES: Final = re.compile(
     r"(?:with an explicit deny in an?|because no) [a-z-][a-z -]* policy\b(?::? arn:\S+| allows)?"
 )
-"""The kind of policy that denies, which AWS names after long ARNs, and its own ARN. It must not be cut off."""
+"""Matches the kind of policy that denies a call, and its ARN. AWS names it after long ARNs, but it must not be cut off.
+"""
 
 
 class AwsError(Exception):
@@ -46,7 +47,7 @@ class AccessDeniedError(AwsError):
 
 
 class UnreachableError(AwsError):
-    """There is no answer, or not one of AWS."""
+    """There is no answer, or it is not from AWS."""
 
 
 class BusyError(AwsError):

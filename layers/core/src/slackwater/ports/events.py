@@ -17,10 +17,10 @@ class Event:
 
 
 class NotSentError(Exception):
-    """EventBridge did not accept an event: its index among those that were to be sent, and why."""
+    """EventBridge did not accept an event. `index` is its position among the events to send."""
 
     def __init__(self, index: int, why: str) -> None:
-        """Create the error. All events before `index` were sent."""
+        """Create the error with the reason. All events before `index` were sent."""
         super().__init__(f"event {index} was not accepted: {why}")
         self.index = index
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Protocol
 
-if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
+if TYPE_CHECKING:  # the function that Slack calls imports this module and must not load pydantic
     from slackwater.model.audits import AuditRequest
 
 
@@ -32,9 +32,9 @@ class CleanupStarter(Protocol):
         ...
 
     def start(self, finding_id: str, execution: str) -> None:
-        """Start the clean-up of a finding with this name. Starting the same name again does nothing."""
+        """Start the clean-up of a finding, as an execution of this name. Starting the same name again does nothing."""
         ...
 
     def undo(self, finding_id: str, execution: str) -> None:
-        """Start the undo of a clean-up with this name. Starting the same name again does nothing."""
+        """Start the undo of a clean-up, as an execution of this name. Starting the same name again does nothing."""
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
+if TYPE_CHECKING:  # the function that Slack calls imports this module and must not load pydantic
     from pathlib import Path
     from typing import Self
 
@@ -32,15 +32,15 @@ class Inventory(Protocol):
     def snapshot(
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> InventorySnapshot:
-        """List the same once, and store it so that a large target can be judged in chunks."""
+        """List the same records once, and store them so that a large target can be evaluated in chunks."""
         ...
 
 
 class InventorySnapshot(Protocol):
-    """The inventory of a target. A context manager: at its end, its file is deleted.
+    """The inventory of a target. A context manager: on exit, it deletes its file.
 
     Resources that share metrics, or that a detector reads together, are in the same chunk. So a detector never needs
-    two.
+    two chunks.
     """
 
     @property
@@ -80,5 +80,5 @@ class InstanceTypes(Protocol):
     """Reads what EC2 publishes about instance types."""
 
     def of(self, families: Iterable[str], region: str) -> tuple[Iterable[InstanceType], list[Gap]]:
-        """Return every type of these families, at least the packaged ones of all others, and the gaps."""
+        """Return every type of these families, at least the packaged types of all other families, and the gaps."""
         ...

@@ -1,4 +1,4 @@
-"""Protocols that read metrics, and that limit and count what a scan asks of AWS."""
+"""Protocols that read metrics, and that limit and count what a scan requests from AWS."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
+if TYPE_CHECKING:  # the function that Slack calls imports this module and must not load pydantic
     from contextlib import AbstractContextManager
 
     from slackwater.engine.plan import MetricCall, MetricQuery
@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydanti
 
 @dataclass(frozen=True, slots=True)
 class MetricAnswer:
-    """The result of one call: a series for every query, or the reason why there is none."""
+    """The result of one call: for every query either a series or the reason why there is none."""
 
     series: Mapping[MetricQuery, Series]
     failed: Mapping[MetricQuery, str]
@@ -36,17 +36,19 @@ class Spending(Protocol):
     """Limits how many metrics are requested. Thread-safe."""
 
     def take(self, metrics: int) -> str | None:
-        """Count metrics that are about to be requested. Return the reason, and count nothing, if they would cost too
-        much.
+        """Count metrics that are about to be requested, and return None.
+
+        If they would cost too much, count nothing and return the reason.
         """
         ...
 
 
 class Leases(Protocol):
-    """Knows which scans run on a target, so that they share its rate limit."""
+    """Tracks which scans run on a target, so that they share its rate limit."""
 
     def hold(self, target: Target, holder: str) -> AbstractContextManager[Callable[[], float]]:
-        """Register this scan. Returns a function for its share of the rate limit, in (0, 1].
+        """Register this scan while the context is open. It gives a function for the scan's share of the rate limit, in
+        (0, 1].
 
         Args:
             target: The account and region.
@@ -56,7 +58,7 @@ class Leases(Protocol):
 
 
 class Meter(Protocol):
-    """Counts what all adapters asked of AWS."""
+    """Counts what all adapters requested from AWS."""
 
     def api_calls(self) -> Mapping[str, int]:
         """Return the number of HTTP requests by `service:Operation`, including retries."""

@@ -38,7 +38,7 @@ class SignatureCheck(Protocol):
         """Return when Slack signed the request, if within five minutes of `now`. Names in `headers` are in lower case.
 
         Raises:
-            NotSlackError: it is unsigned, tampered with, or too old.
+            NotSlackError: The request is unsigned, tampered with, or too old.
         """
         ...
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
+if TYPE_CHECKING:  # the function that Slack calls imports this module and must not load pydantic
     from pathlib import Path
 
     from slackwater.model.audits import AuditRecord, RunningAudits
@@ -48,7 +48,7 @@ class AuditStore(Protocol):
     """Stores the result of each audit."""
 
     def claim(self, occasion: str, audit_id: str) -> str:
-        """Return the audit of this occasion: the one that claimed it first."""
+        """Claim an occasion for an audit, and return the id of the audit that claimed it first."""
         ...
 
     def begin(self, record: AuditRecord) -> bool:
@@ -82,7 +82,7 @@ class AuditStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a stored text. Without a size, it is the text's deletion."""
+    """One version of a stored text. A version without a size is the text's deletion."""
 
     id: str
     at: datetime
@@ -93,11 +93,11 @@ class Documents(Protocol):
     """Stores texts by key, with every version of them."""
 
     def read(self, key: str, version: str | None = None) -> tuple[str, str] | None:
-        """Return the text and its version; None if there is none."""
+        """Return the text and its version; None if there is no such text."""
         ...
 
     def has(self, key: str) -> bool:
-        """Whether there is a text."""
+        """Return whether there is a text."""
         ...
 
     def write(self, key: str, text: str) -> str:
@@ -121,7 +121,7 @@ class Documents(Protocol):
         ...
 
     def link(self, key: str, for_seconds: int) -> str:
-        """Return a URL with which anyone can read the text for so many seconds."""
+        """Return a URL with which anyone can read the text, valid for this many seconds."""
         ...
 
 
@@ -141,19 +141,19 @@ class CleanupStore(Protocol):
         ...
 
     def unchanged(self, cleanup: Cleanup) -> bool:
-        """Whether its record still has this revision, and nobody has stopped all clean-ups."""
+        """Return whether its record still has this revision, and nobody has stopped all clean-ups."""
         ...
 
     def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
         """Store a clean-up together with its finding, if its revision is one more than the stored one.
 
-        Returns False, and stores nothing, if a revision has changed, or if another clean-up holds what this one is to
-        hold.
+        Returns False, and stores nothing, if a revision has changed, or if another clean-up holds a resource or lock
+        that this one requires.
         """
         ...
 
     def holder(self, place: str) -> str | None:
-        """Return the id of the finding whose clean-up holds a resource (by its ARN) or a lock now."""
+        """Return the id of the finding whose clean-up holds a resource (by its ARN) or a lock; None if none does."""
         ...
 
     def list(self, limit: int, cursor: str | None) -> Page[Cleanup]:

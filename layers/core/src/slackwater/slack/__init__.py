@@ -1,1 +1,1 @@
-"""Slack: its client, its webhooks, its signatures."""
+"""Adapters for Slack: bot and webhook clients, request signatures, and the secret."""

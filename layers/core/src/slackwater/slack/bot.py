@@ -1,4 +1,4 @@
-"""Slack by a bot's token: it posts, it can look whether it has posted, and it can change what it posted."""
+"""Posts to Slack with a bot token, and finds and changes messages that the bot has posted."""
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
@@ -14,31 +14,31 @@ from slackwater.slack.error_mapping import QUIET, TIMEOUT_S, understood
 API_URL: Final = "https://slack.com/api/"
 
 OURS: Final = "slackwater_post"
-"""The type of the metadata that carries a post's id."""
+"""The type of the message metadata that has a post's id."""
 
 SKEW: Final = timedelta(minutes=5)
-"""How far our clock may be ahead of Slack's."""
+"""How far Slackwater's clock may be ahead of Slack's."""
 
 A_PAGE: Final = 200
-"""Messages: what Slack recommends at most."""
+"""Messages per page: the most that Slack recommends."""
 MOST_PAGES: Final = 50
 
 
 class BotChannel:
-    """The Channel of an app that is a member of the channels it posts to. Thread-safe; it retries nothing."""
+    """The Channel of an app that is a member of the channels that it posts to. Thread-safe. Does not retry."""
 
     can_read: Final = True
 
     def __init__(self, token: str, *, base_url: str | None = None, timeout_s: int = TIMEOUT_S) -> None:
-        """Makes no call. `base_url` stands in for Slack's own."""
+        """Create the client. Makes no call. `base_url` replaces Slack's own."""
         self._client = WebClient(token, base_url or API_URL, timeout_s, retry_handlers=[], logger=QUIET)
-        self._client.proxy = None  # slack_sdk's own would not heed NO_PROXY; urllib does
+        self._client.proxy = None  # slack_sdk's own proxy setting ignores NO_PROXY, which urllib respects
 
     def send(self, post: Post, thread: Sent | None) -> Sent:
-        """Post a message that carries the post's id in its metadata; into a thread, if one is named.
+        """Post a message, with the post's id in its metadata; in a thread if one is given.
 
         Raises:
-            ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+            ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
         """
         channel = _channel(post, thread)
         with understood():
@@ -55,10 +55,11 @@ class BotChannel:
             return Sent(channel=str(data["channel"]), ts=str(data["ts"]))
 
     def find(self, post: Post, thread: Sent | None) -> Sent | None:
-        """The oldest message since `post.tried_at` that carries the post's id; None where there is none.
+        """Return the oldest message with the post's id, from five minutes before `post.tried_at` on; None if there is
+        none.
 
         Raises:
-            ChannelBusyError, ChannelRefusedError, NobodyKnowsError: it could not be looked at.
+            ChannelBusyError, ChannelRefusedError, DeliveryUnknownError: The channel could not be read.
         """
         channel = _channel(post, thread)
         since = (post.tried_at or post.created_at) - SKEW
@@ -67,10 +68,10 @@ class BotChannel:
         return Sent(channel=channel, ts=min(found)) if found else None
 
     def update(self, sent: Sent, message: Message) -> None:
-        """Put another message in the place of one that was posted; its metadata stays.
+        """Replace a posted message. Its metadata stays the same.
 
         Raises:
-            ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+            ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
         """
         with understood():
             self._client.chat_update(
@@ -81,19 +82,19 @@ class BotChannel:
             )
 
     def open_modal(self, trigger_id: str, view: Mapping[str, Any]) -> None:
-        """Open a modal for whoever pressed a button less than three seconds ago.
+        """Open a modal for the person who pressed a button less than three seconds ago.
 
         Raises:
-            ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+            ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
         """
         with understood():
             self._client.views_open(trigger_id=trigger_id, view=dict(view))
 
     def call(self, method: str, **asked: Any) -> tuple[Mapping[str, Any], Mapping[str, str]]:
-        """The answer of any other method of the Web API that reads, and its headers.
+        """Call another method of the Web API that only reads, and return its response and headers.
 
         Raises:
-            ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+            ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
         """
         with understood():
             answer = self._client.api_call(method, params=asked)
@@ -133,7 +134,7 @@ def _data(answer: SlackResponse) -> dict[str, Any]:
 
 
 def _id(message: Mapping[str, Any]) -> object:
-    """The id of the post that a message is; None where it is none of ours."""
+    """Return the id of the post in a message's metadata; None if Slackwater did not post the message."""
     match message.get("metadata"):
         case {"event_type": str(kind), "event_payload": {"id": id}} if kind == OURS:
             return id

@@ -1,4 +1,4 @@
-"""Asks the deployed endpoint what Slack would, to see whether it is there and knows the signing secret."""
+"""Sends the deployed endpoint a request like Slack's, to check that it exists and has the signing secret."""
 
 import json
 import urllib.request
@@ -15,21 +15,21 @@ from slackwater.ports.slack import DeliveryUnknownError
 TIMEOUT_S: Final = 10
 
 NOTHING: Final = {"type": "block_actions", "user": {"id": "USLACKWATER"}, "actions": [], "view": {}}
-"""A choice in a form that was not sent yet: whoever it is from, there is nothing to do."""
+"""A choice in a form that is not submitted yet. The endpoint does nothing for it, whatever the user."""
 
 
 def check_endpoint(url: str, signing_secret: str, now: datetime) -> int:
-    """The status that the endpoint answers to a signed request that asks for nothing.
+    """Return the HTTP status that the endpoint returns for a signed request that asks for nothing.
 
-    A body that is unlike any before it.
+    Each request has a different body, because the endpoint refuses one that it has received before.
 
     Raises:
-        NobodyKnowsError: it did not answer.
+        DeliveryUnknownError: The endpoint did not answer.
     """
     body = urlencode({"payload": json.dumps(NOTHING | {"trigger_id": now.isoformat()})})
     stamp = str(int(now.timestamp()))
     signature = SignatureVerifier(signing_secret).generate_signature(timestamp=stamp, body=body)
-    request = urllib.request.Request(  # noqa: S310 -- the address is an output of the stack
+    request = urllib.request.Request(  # noqa: S310 -- the URL is an output of the stack
         url,
         data=body.encode(),
         headers={

@@ -1,4 +1,4 @@
-"""What Slack's answers mean for a message: that it was posted, that it was not, or that nobody knows."""
+"""Maps errors of Slack and the network: the message was not posted, or it is unknown whether it was."""
 
 import logging
 import math
@@ -13,33 +13,37 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
 
 TIMEOUT_S: Final = 10
-"""Slack answers within one as a rule; chat.postMessage with many blocks takes a few."""
+"""Slack usually answers within one second; chat.postMessage with many blocks takes a few."""
 
 BUSY: Final = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded", "request_timeout"})
-"""Nothing was posted, and later it may be. `request_timeout` means that our request did not reach Slack whole."""
+"""Nothing was posted, but a later attempt may work. `request_timeout` means that Slack received only a part of the
+request.
+"""
 
 UNSURE: Final = frozenset({"internal_error", "fatal_error", "service_unavailable"})
-"""Slack: "It's possible some aspect of the operation succeeded before the error was raised." """
+"""It is unknown whether the message was posted. Slack: "It's possible some aspect of the operation succeeded before the
+error was raised."
+"""
 
 RETRY_AFTER_S: Final = 30.0
-"""Where Slack does not say."""
+"""Seconds to wait if Slack does not state a time."""
 
 LONGEST_S: Final = 86_400.0
 
 REASON: Final = re.compile(r"[a-z][a-z0-9_]{2,79}")
-"""Slack's errors look like this. What slack_sdk makes of an answer that is no JSON does not."""
+"""The form of Slack's errors. The text that slack_sdk gives for a response that is not JSON does not match it."""
 
 QUIET: Final = logging.getLogger("slackwater.slack")
-"""For slack_sdk, which would log whole messages, and the webhook's address."""
+"""The logger for slack_sdk, which would otherwise log whole messages and the webhook's URL."""
 QUIET.setLevel(logging.CRITICAL + 1)
 
 
 @contextmanager
 def understood() -> Iterator[None]:
-    """Raise what slack_sdk and the network raise as what it means.
+    """Convert errors of slack_sdk and the network to the errors of `ports.slack`.
 
     Raises:
-        ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+        ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
     """
     try:
         yield
@@ -48,12 +52,12 @@ def understood() -> Iterator[None]:
         body = answer.data if isinstance(answer.data, dict) else {}
         raise error_for(answer.status_code, body.get("error"), answer.headers) from None
     except (OSError, HTTPException, ValueError, LookupError, AttributeError, SlackClientError) as error:
-        # AttributeError, LookupError: an answer of another shape.
+        # AttributeError, LookupError: the response has another structure.
         raise DeliveryUnknownError(f"no answer that can be read: {type(error).__name__}") from error
 
 
 def error_for(status: int, error: Any, headers: Mapping[str, str]) -> Exception:
-    """What an answer means that is not a yes; `error` is the reason, if it is one."""
+    """Return the error for an unsuccessful response. `error` is Slack's reason if it matches REASON."""
     known = error if isinstance(error, str) and REASON.fullmatch(error) else None
     if status == 429 or known in BUSY:
         return ChannelBusyError(_retry_after_s(headers))

@@ -1,4 +1,4 @@
-"""What we have of Slack's that nobody else may see, as Secrets Manager keeps it: JSON."""
+"""Parses Slack's secret, which Secrets Manager stores as JSON."""
 
 import json
 import re
@@ -11,24 +11,25 @@ SIGNING_SECRET: Final = re.compile(r"[A-Za-z0-9-]{8,}")
 WEBHOOK_URL: Final = re.compile(
     r"https://[A-Za-z0-9.-]+(:\d+)?/[A-Za-z0-9/._~-]+|http://127\.0\.0\.1:\d+/[A-Za-z0-9/._~-]+"
 )
-"""On this machine, as in tests, it need not be HTTPS."""
+"""A URL on this machine, as in tests, may be plain HTTP."""
 
 
 class SecretError(Exception):
-    """The secret is not one of Slack's; the message names the key, and no value."""
+    """The secret is not a valid secret for Slack. The message names the key, but no value."""
 
 
 def parse(text: str) -> SlackSecret:
-    """The secret of `{"bot_token", "signing_secret"}` or `{"webhook_url"}`; an empty text is none, other keys are
-    ignored.
+    """Return the secret from `{"bot_token", "signing_secret"}` or `{"webhook_url"}`.
+
+    An empty value counts as missing. Other keys are ignored.
 
     Raises:
-        SecretError: it is neither, or both.
+        SecretError: The text has neither of the two forms, or both.
     """
     try:
         keys = json.loads(text)
     except ValueError:
-        raise SecretError("Slack's secret is not JSON") from None  # whose message might quote it
+        raise SecretError("Slack's secret is not JSON") from None  # the cause's message might quote the secret
     if not isinstance(keys, dict):
         raise SecretError("Slack's secret is not a JSON object")
     token = _value(keys, "bot_token", BOT_TOKEN, "begins with xoxb- (a user's token, xoxp-, will not do)")

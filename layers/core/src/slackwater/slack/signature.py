@@ -1,7 +1,8 @@
-"""Whether a request is Slack's: its signature over the raw body, by an app's signing secret.
+"""Checks that a request is from Slack: its signature over the raw body, made with the app's signing secret.
 
-slack_sdk computes and compares it, in constant time; what it takes for granted of the headers is checked here first.
-Importing slack_sdk takes a tenth of a second of a cold start, of which the modal's client needs most anyway.
+slack_sdk calculates the signature and compares it in constant time. It does not check the format of the headers, so
+this module checks that first. Importing slack_sdk takes 0.1 s of a cold start, most of which the modal's client needs
+anyway.
 """
 
 import re
@@ -14,17 +15,17 @@ from slack_sdk.signature import Clock, SignatureVerifier
 from slackwater.ports.slack import NotSlackError
 
 WINDOW_S: Final = 300
-"""How far a request's time stamp may be from now, either way."""
+"""How many seconds a request's timestamp may differ from now, in either direction."""
 
 TIMESTAMP: Final = re.compile(r"[0-9]{1,12}")
 SIGNATURE: Final = re.compile(r"v0=[0-9a-f]{64}")
 
 
 def check(secret: str, headers: Mapping[str, str], body: bytes, now: datetime) -> datetime:
-    """When Slack signed a request, within five minutes of `now`. The names of `headers` are in lower case.
+    """Return when Slack signed a request, if within five minutes of `now`. The names in `headers` are in lower case.
 
     Raises:
-        NotSlackError: it is unsigned, tampered with, late, or of no time at all.
+        NotSlackError: The request is unsigned, tampered with or too old, or its timestamp is invalid.
     """
     timestamp, signature = headers.get("x-slack-request-timestamp"), headers.get("x-slack-signature")
     if not timestamp or not signature:
@@ -47,7 +48,7 @@ def _signed(secret: str, timestamp: str, signature: str, body: bytes, now: datet
 
 
 class _Stopped(Clock):
-    """The clock by which slack_sdk shall judge."""
+    """A fixed clock for slack_sdk."""
 
     def __init__(self, at: datetime) -> None:
         self._at = at

@@ -1,5 +1,5 @@
-"""Slack by an address that takes a message and tells next to nothing: an incoming webhook, or where a press is
-answered.
+"""Posts to Slack at a URL that accepts a message and returns hardly anything: an incoming webhook, or the response URL
+of a button or command.
 """
 
 from dataclasses import replace
@@ -12,27 +12,26 @@ from slackwater.ports.slack import ChannelRefusedError
 from slackwater.slack.error_mapping import QUIET, TIMEOUT_S, error_for, understood
 
 OK: Final = "ok"
-"""What Slack answers to a webhook whose message it took.
-
-A proxy that answers something else does not count as Slack.
-"""
+"""Slack's response to a webhook whose message it accepted. Another text, such as a proxy's, does not count as that."""
 
 
 class WebhookChannel:
-    """The Channel of an incoming webhook, which has one of its own: no threads, no buttons, no looking back."""
+    """The Channel of an incoming webhook, which posts to a fixed channel. It has no threads and no buttons, and cannot
+    read messages.
+    """
 
     can_read: Final = False
 
     def __init__(self, url: str, *, timeout_s: int = TIMEOUT_S) -> None:
-        """Makes no call."""
+        """Create the client. Makes no call."""
         self._url = url
         self._timeout_s = timeout_s
 
     def send(self, post: Post, thread: Sent | None) -> Sent:
-        """Post a message; into a thread it cannot.
+        """Post a message without its buttons. Refuses a message for a thread.
 
         Raises:
-            ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+            ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
         """
         if thread:
             raise ChannelRefusedError("a webhook has no threads")
@@ -41,43 +40,43 @@ class WebhookChannel:
         )
         return Sent(channel=None, ts=None, ok=answer == OK)
 
-    def find(self, post: Post, thread: Sent | None) -> Sent | None:  # noqa: ARG002 -- as the port has it
-        """Nobody can.
+    def find(self, post: Post, thread: Sent | None) -> Sent | None:  # noqa: ARG002 -- the port defines it
+        """Refuse: a webhook cannot read messages.
 
         Raises:
-            ChannelRefusedError: always.
+            ChannelRefusedError: Always.
         """
         raise ChannelRefusedError(f"a webhook cannot look for {post.id}")
 
-    def update(self, sent: Sent, message: Message) -> None:  # noqa: ARG002 -- as the port has it
-        """Nobody can.
+    def update(self, sent: Sent, message: Message) -> None:  # noqa: ARG002 -- the port defines it
+        """Refuse: a webhook cannot change messages.
 
         Raises:
-            ChannelRefusedError: always.
+            ChannelRefusedError: Always.
         """
         raise ChannelRefusedError("a webhook cannot change a message")
 
 
 def respond(url: str, message: Message, *, timeout_s: int = TIMEOUT_S) -> None:
-    """Answer whoever pressed a button or gave a command, at its `response_url`, where only they see it.
+    """Answer the person who pressed a button or gave a command, at its `response_url`. Only they see the answer.
 
     Raises:
-        ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+        ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
     """
     _post(url, timeout_s, message, response_type="ephemeral", replace_original=False)
 
 
 def _without_buttons(message: Message) -> Message:
-    """The message as far as a webhook has use for it: nobody hears what is pressed there."""
+    """Return the message without its buttons: Slackwater does not receive presses of a webhook's buttons."""
     return replace(message, blocks=tuple(block for block in message.blocks if block["type"] != "actions"))
 
 
 def _post(url: str, timeout_s: int, message: Message, **how: Any) -> str:
-    """Send a message; what was answered. Anything but a refusal counts as sent, so that it is not sent twice."""
+    """Send a message, and return the response. Any 2xx response counts as sent, so that nothing is sent twice."""
     blocks = [dict(block) for block in message.blocks] or None
     with understood():
         client = WebhookClient(url, timeout_s, retry_handlers=[], logger=QUIET)
-        client.proxy = None  # as for a bot
+        client.proxy = None  # as in `BotChannel`
         answer = client.send(text=message.text, blocks=blocks, **how)
     body = answer.body.strip()
     if not 200 <= answer.status_code < 300:

@@ -1,10 +1,10 @@
-"""How often Python runs its garbage collector."""
+"""Sets how often Python runs its garbage collector."""
 
 import gc
 from typing import Final
 
 THRESHOLDS: Final = (50_000, 20, 100)
-"""New containers before it checks them, and how many such checks before it includes older ones."""
+"""How many new containers start a check of them, and how many checks precede one that includes older containers."""
 
 
 def reduce_garbage_collection() -> None:

@@ -46,9 +46,11 @@ SCAN: Final = (
     | documents.READ_VERSION
     | documents.WRITE
 )
-"""Organizations, and roles to assume, only where a role is named for other accounts."""
+"""Of PLAN and SCAN, the template grants the actions of Organizations and `sts:AssumeRole` only if a role for other
+accounts is named.
+"""
 MEMBER: Final = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | regions.ACTIONS
-"""What template-member.yaml's role allows planning and scanning in another account."""
+"""The actions that the role in template-member.yaml allows in another account, for planning and scanning."""
 PUBLISH: Final = (
     documents.READ
     | documents.WRITE
@@ -77,11 +79,11 @@ DECIDE: Final = (
     | cleanup_starter.LOOK_ACTIONS
     | cleanup_store.LISTS_WRITE
 )
-"""Lists are written of clean-ups that an older version left in one large item: it may have no room for another word."""
+"""LISTS_WRITE is for clean-ups that an older version stored in one large item, which may have no room for a change."""
 ESTIMATE: Final = pricing.ACTIONS | instance_types.ACTIONS
-"""What an estimate asks, if it may: what is packaged stands in."""
+"""What an estimate reads if it is allowed to. Otherwise it uses the packaged prices and instance types."""
 _BACKUPS: Final = cleanup_adopted.ACTIONS | installation.INSTALLATION_READ
-"""To list backups, and to adopt one."""
+"""Actions that list backups, and adopt one."""
 SERVE: Final = DECIDE | ESTIMATE | regions.ACTIONS | _BACKUPS
 ACKNOWLEDGE: Final = secrets.ACTIONS | request_guard.ACTIONS | background.ACTIONS
 ANSWER: Final = secrets.ACTIONS | outbox.READ | DECIDE | identity.ACTIONS | regions.ACTIONS
@@ -101,21 +103,21 @@ OPERATE: Final = (
 
 
 def _reading(actions: frozenset[str]) -> frozenset[str]:
-    """Those that change nothing."""
+    """Return the actions that change nothing."""
     return frozenset(
         action for action in actions if action.partition(":")[2].startswith(("Describe", "Get", "List", "Lookup"))
     )
 
 
 _RECORD: Final = documents.READ | regions.ACTIONS | cleanup_store.CLEANUP_READ | cleanup_store.CLEANUP_WRITE
-"""The policy, and a clean-up's record with its finding."""
+"""Actions for the policy, and for a clean-up's record with its finding."""
 _WATCHERS: Final = cleanup_ebs.WATCHER_ACTIONS | cleanup_efs.WATCHER_ACTIONS | cleanup_fsx.WATCHER_ACTIONS
 _TAKERS: Final = (
     cleanup_ebs_snapshots.BACKUP_ACTIONS | recovery_points.BACKUP_ACTIONS | cleanup_fsx_backups.BACKUP_ACTIONS
 )
 _RECHECK: Final = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | _reading(_WATCHERS)
 _LISTS: Final = cleanup_store.LISTS_READ | cleanup_store.LISTS_WRITE
-"""The lists of a clean-up that its record has no room for."""
+"""Actions for the lists of a clean-up that do not fit into its record."""
 WATCH: Final = _RECORD | _LISTS | _RECHECK | _WATCHERS | permissions.ACTIONS | outbox.READ | outbox.WRITE
 BACK_UP: Final = _RECORD | _TAKERS | keys.ACTIONS | installation.INSTALLATION_WRITE
 DELETE: Final = (

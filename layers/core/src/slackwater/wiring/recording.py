@@ -1,4 +1,4 @@
-"""Composes a scan that is recorded, and one that is made from a recording."""
+"""Composes a scan that is recorded, and a scan of a recording."""
 
 from __future__ import annotations
 
@@ -34,7 +34,15 @@ if TYPE_CHECKING:
 def recorded(
     audit: Audit, session: AwsSession, cache_dir: Path | None, writer: RecordingWriter, now: datetime
 ) -> Audit:
-    """The same audit, which writes down all that it reads. `now` is the time that it judges as of."""
+    """Return the same audit, which also records everything that it reads.
+
+    Args:
+        audit: The audit.
+        session: The AWS session.
+        cache_dir: Where to keep prices; None keeps none.
+        writer: Writes the recording.
+        now: The time as of which the audit evaluates, with a time zone.
+    """
     today = clock().date()
     recorder = Recorder(writer, audit.policy, now, today, with_foundations)
     listed = PriceList(session, cache_dir, today)
@@ -47,7 +55,7 @@ def recorded(
 
 
 def replaying(recording: Recording, registry: Registry, policy: Policy, progress: Progress) -> Audit:
-    """An audit of the targets of a recording, without AWS."""
+    """Return an audit of the targets in a recording, which makes no AWS call."""
 
     def sources(target: Target) -> Sources:
         of = recording.targets[target]

@@ -41,7 +41,7 @@ def audit(  # noqa: PLR0913 -- what an audit is composed of
 ) -> Audit:
     """Compose the audit of a session's account, or of an inventory of part of it.
 
-    From here on the session calls as often as the policy says, unless its account is simulated.
+    This gives the session the policy's rate limit, or none if its account is simulated.
 
     Args:
         session: The AWS session.
@@ -52,7 +52,7 @@ def audit(  # noqa: PLR0913 -- what an audit is composed of
         progress: Receives the progress.
         inventory: An inventory to use instead of the account's.
         share: Returns this scan's share of the rate limit, in (0, 1].
-        spending: A budget shared with others; None is the policy's, for this audit alone.
+        spending: A budget shared with other scans; None is the policy's budget, for this audit alone.
     """
     from slackwater.app.audit.scan import Audit, Sources
     from slackwater.aws.client.rate_limit import RateLimit
@@ -91,7 +91,7 @@ def audit(  # noqa: PLR0913 -- what an audit is composed of
 def estimating(
     session: AwsSession | None, cache_dir: Path | None, default_region: str, regions: Collection[str]
 ) -> Estimates:
-    """Compose estimates with prices and instance types of a session's account; without one, the packaged ones."""
+    """Compose estimates with prices and instance types from a session's account; from the package if it is None."""
     from slackwater.app.estimates.estimates import Estimates
     from slackwater.aws.pricing.packaged import PackagedPrices, PackagedTypes
 

@@ -1,4 +1,4 @@
-"""Every IAM action that a scan uses, and what happens without it."""
+"""Lists every IAM action that a scan uses, and what happens without it."""
 
 from collections.abc import Iterator
 
@@ -14,11 +14,11 @@ from slackwater.model.resources import Record
 
 
 def needs(detectors: Registry) -> list[Need]:
-    """Every action that a scan with these detectors uses, by name."""
+    """Return every action that a scan with these detectors uses, sorted by name."""
     found = [Need(action=action, optional=False, without="no scan starts") for action in identity.ACTIONS]
     found += [Need(action=action, optional=True, without="--all-regions does not start") for action in regions.ACTIONS]
     found += [Need(action=action, optional=True, without="prices come from the snapshot") for action in pricing.ACTIONS]
-    # A detector that asks for metrics has a worked case with some.
+    # Every detector that reads metrics has a worked case with metrics.
     measuring = tuple(id_ for id_, detector in detectors.items() if any(case.metrics for case in detector.cases))
     found += [Need(action=action, optional=False, blind=measuring) for action in cloudwatch.ACTIONS if measuring]
     return sorted([*found, *_of_inventory(detectors)], key=lambda need: need.action)

@@ -53,9 +53,11 @@ type Sharing = Callable[[Policy, AuditPlan, Target, str], AbstractContextManager
 
 
 def among_others(deployed: DeploymentSettings) -> Sharing:
-    """What the scans of the service share: given a policy, an audit's plan, a target and a name that no other scan has.
+    """Return a function for what the service's scans share: the rate limit of a target, and the budget for metrics.
 
-    It gives, while the scan goes on, what `audit` takes: `share` and `spending`. What it goes on without is in the log.
+    The function takes the policy, the audit's plan, the target, and a name that no other scan has. It returns a context
+    manager, which gives `share` and `spending` for `audit` and must stay open during the scan. If the leases cannot be
+    read or written, the scan logs a warning and uses at most half of the rate limit.
     """
     from slackwater.app.telemetry import LOGGER
     from slackwater.aws.client.session import ASIDE
@@ -84,7 +86,7 @@ def among_others(deployed: DeploymentSettings) -> Sharing:
 
 
 def policies(deployed: DeploymentSettings, session: AwsSession) -> Policies:
-    """The policy that the service goes by."""
+    """Return access to the service's policy."""
     from slackwater.app.policy.stored import Policies
     from slackwater.aws.client.regions import enabled_regions, known_regions
     from slackwater.aws.store.documents import S3Documents
@@ -136,7 +138,7 @@ def scanning(deployed: DeploymentSettings) -> Scanner:
     @contextmanager
     def of_policy(policy: Policy, plan: AuditPlan, target: Target) -> Iterator[Audit]:
         meter = CallMeter()
-        own = AwsSession(meter=meter)  # another one each time: it counts for the meter of this scan
+        own = AwsSession(meter=meter)  # a new session for each scan, because it counts for the scan's own meter
         session = _members(deployed, own, plan.own_account or target.account, target.partition).session(target.account)
         with others(policy, plan, target, uuid.uuid4().hex) as (share, spending):
             yield audit(
@@ -200,7 +202,7 @@ def notifying(deployed: DeploymentSettings) -> Notifier | None:
 
 
 def without_slack(deployed: DeploymentSettings) -> int:
-    """What NotifyFunction does with what clean-ups have to tell, where there is no Slack; how many posts that were."""
+    """Fail the posts about clean-ups, and return how many. NotifyFunction does this if there is no Slack."""
     from slackwater.app.slack.notify import fail_posts_without_slack
     from slackwater.aws.store.outbox import DynamoOutbox
     from slackwater.aws.store.table import Table
@@ -209,7 +211,7 @@ def without_slack(deployed: DeploymentSettings) -> int:
 
 
 def slack_channel(secret: SlackSecret, api_url: str | None) -> Channel:
-    """The channel that a secret is for: a bot's, or a webhook's. `api_url` stands in for Slack's own."""
+    """Return the channel for a secret: a bot's or a webhook's. `api_url` replaces the URL of Slack's API."""
     if secret.bot_token:
         from slackwater.slack.bot import BotChannel
 
@@ -231,7 +233,7 @@ def announcing(deployed: DeploymentSettings) -> Announcer:
 
 
 def acknowledging(deployed: DeploymentSettings) -> Acknowledger:
-    """Compose AcknowledgeFunction. Nothing here loads pydantic: somebody waits for its cold start."""
+    """Compose AcknowledgeFunction. Nothing here loads pydantic, because a person waits for the cold start."""
     from slackwater.app.slack.acknowledge import Acknowledger
     from slackwater.aws.deployment.background import Background
     from slackwater.aws.store.request_guard import RequestGuard
@@ -240,8 +242,8 @@ def acknowledging(deployed: DeploymentSettings) -> Acknowledger:
     if deployed.answer_function_name is None:
         raise NotDeployedError("The environment lacks 'ANSWER_FUNCTION_NAME': template.yaml sets it")
     session = AwsSession(meter=CallMeter(), patience=SLACK_WAITS)
-    # What every request takes: made while the function starts, which Lambda may do ahead. A modal needs no client for
-    # Lambda.
+    # Every request needs these clients. Creating them here makes them part of the start, which Lambda may do ahead of a
+    # request. The client for Lambda is created later, because a modal does not need it.
     session.client("secretsmanager", session.home)
     session.client("dynamodb", session.home)
     secret = _of_slack(deployed, session)
@@ -291,7 +293,7 @@ def answering(deployed: DeploymentSettings) -> Answerer:
 
 
 def _of_slack(deployed: DeploymentSettings, session: AwsSession) -> Callable[[], tuple[str, str]]:
-    """What gives the bot's token, and what Slack signs with."""
+    """Return a function for the bot token and the signing secret."""
     from slackwater.aws.deployment.secrets import Secret
     from slackwater.slack.secret import SecretError, parse
 
@@ -316,7 +318,7 @@ def _bot(deployed: DeploymentSettings, token: str, **options: int) -> BotChannel
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What the API and the command line do."""
+    """The use cases of the API and the command line."""
 
     findings: Findings
     audits: Audits
@@ -324,13 +326,19 @@ class Serving:
     policy: Callable[[], Policy]
     known_regions: Callable[[], Collection[str]]
     estimates: Callable[[], Estimates]
-    """Made anew for each question, whose time runs from then on."""
+    """Creates the estimates for one request, whose time limit starts then."""
     backups: Callable[[], Backups]
-    """Made when a request needs it."""
+    """Creates the use case when a request needs it."""
 
 
 def serving(deployed: DeploymentSettings, session: AwsSession | None = None, *, notify: bool = True) -> Serving:
-    """What ServeFunction does, and the command line with a session of its own, which `tells` nobody else of the cap."""
+    """Compose the use cases of ServeFunction and of the command line.
+
+    Args:
+        deployed: The settings.
+        session: The command line's session; None creates one.
+        notify: Whether to report a run over the cap to the alarm and to Slack. The command line does not.
+    """
     from slackwater.app.audit.audits import Audits
     from slackwater.app.findings.findings import Findings
     from slackwater.aws.client.regions import known_regions
@@ -383,7 +391,7 @@ def _cleanups(deployed: DeploymentSettings, session: AwsSession, findings: Findi
         store=DynamoCleanups(table, findings.documents),
         findings=findings,
         starter=StateMachineCleanups(session, machine, deployed.undo_state_machine_arn) if machine else None,
-        policy=lambda: policies(deployed, session).current(),  # most requests need none
+        policy=lambda: policies(deployed, session).current(),  # read when needed: most requests need no policy
         account=own.split(":")[4] if (own := machine or deployed.state_machine_arn) else None,
         breached=partial(_report_breach, table) if notify else lambda *_: None,
     )
@@ -442,7 +450,7 @@ def backup_prices(session: AwsSession) -> Callable[[str, str, int], Decimal | No
 
 
 def _report_breach(table: Table, why: str, wanted: int, policy: Policy) -> None:
-    """Report a run over the cap to the alarm and to Slack. If Slack fails, still nothing is started."""
+    """Report a run over the cap to the alarm and to Slack. If the post cannot be stored, the log has the error."""
     from slackwater.app.cleanup.news import CleanupNews
     from slackwater.app.telemetry import LOGGER, emit
     from slackwater.aws.store.outbox import DynamoOutbox
@@ -477,7 +485,9 @@ def _audits(deployed: DeploymentSettings, session: AwsSession) -> AuditStore:
 
 
 def _limits(deployed: DeploymentSettings, session: AwsSession, machine_arn: str | None) -> AuditLimits:
-    """Return the limits of a state machine's audits. If it is unknown, an audit runs as long as its record says so."""
+    """Return the limits of a state machine's audits. If the state machine is unknown, only an audit's record says
+    whether it is running.
+    """
     from slackwater.app.audit.limits import AuditLimits
     from slackwater.aws.deployment.audit_starter import execution_state
     from slackwater.aws.metrics.spending import DynamoDays

@@ -1,4 +1,4 @@
-"""Settings from the environment."""
+"""Settings from the environment, or from the outputs of the stack."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +11,9 @@ class NotDeployedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeploymentSettings:
-    """What the template passes to its functions. Without a secret there is no Slack; without state machines, no
-    clean-up.
+    """The settings that the template passes to its functions.
+
+    Without a secret there is no Slack. Without the state machines of clean-up and undo there is no clean-up.
     """
 
     table_name: str
@@ -35,7 +36,7 @@ class DeploymentSettings:
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "DeploymentSettings":
-        """Create it from environment variables. Only some functions have all; an empty one counts as missing.
+        """Create the settings from environment variables. Most functions have only some. An empty one counts as unset.
 
         Raises:
             NotDeployedError: TABLE_NAME, BUCKET_NAME or RETENTION_DAYS is missing.
@@ -67,10 +68,10 @@ class DeploymentSettings:
 
     @classmethod
     def of_stack(cls, outputs: Mapping[str, str]) -> "DeploymentSettings":
-        """Create it from the outputs of the template's stack.
+        """Create the settings from the outputs of the template's stack.
 
         Raises:
-            NotDeployedError: An output is missing: the stack is from another template, or not finished.
+            NotDeployedError: An output is missing. The stack is from another template, or not finished.
         """
         try:
             return cls(
@@ -89,10 +90,10 @@ class DeploymentSettings:
 
 
 def cache_dir(environment: Mapping[str, str]) -> Path | None:
-    """Return where prices are kept between scans: below XDG_CACHE_HOME (if absolute, as its specification requires) or
-    `~/.cache`.
+    """Return the folder that keeps prices between scans; None if no variable names a folder for it.
 
-    None without a home folder.
+    It is below the first of XDG_CACHE_HOME, `~/.cache` and LOCALAPPDATA that is set. Relative paths are ignored, as the
+    XDG Base Directory Specification requires.
     """
     for variable, below in (
         ("XDG_CACHE_HOME", "slackwater"),

@@ -39,6 +39,6 @@ def _of_kind(kind: str, estimate: AnyEstimate, answer: Answer) -> Handler:
 
     of_kind.__name__ = f"estimate_{kind.replace('-', '_')}"
     of_kind.__doc__ = estimate.title
-    answered = EstimateDocument[estimate.result]  # type: ignore[name-defined]  # known as late as here
+    answered = EstimateDocument[estimate.result]  # type: ignore[name-defined]  # known at run time only
     of_kind.__annotations__ = {"body": Annotated[estimate.inputs, Body()], "return": answered}
     return of_kind

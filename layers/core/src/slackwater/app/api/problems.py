@@ -27,7 +27,7 @@ RETRY_AFTER_S: Final = 5
 
 MOST_ERRORS: Final = 20
 LONGEST_PART: Final = 200
-"""Characters of a request that an answer repeats, at most."""
+"""How many characters of a request a response repeats at most."""
 
 UNFIT: Final = "The request cannot be granted as it is."
 
@@ -45,7 +45,7 @@ REASONS: Final[Mapping[int, str]] = {
 }
 ALWAYS: Final = (401, 403, 422, 429, 500, 503)
 FROM_GATEWAY: Final = frozenset({401, 403, 404, 413, 429, 500, 503})
-"""Statuses that API Gateway may answer itself, in its own words."""
+"""Statuses that API Gateway itself may return, with a body of its own."""
 FROM_SERVICE: Final = frozenset(REASONS) - {413, 429}
 
 
@@ -64,9 +64,9 @@ def route(  # noqa: PLR0913 -- each keyword is an option of the route
     Args:
         register: The resolver's method.
         path: The path.
-        answer: What the body is, for the document.
-        *problems: Statuses besides those of every route.
-        status: The status of a successful answer.
+        answer: The description of the response body in the document.
+        *problems: Error statuses besides those of every route.
+        status: The status of a successful response.
         headers: Response headers with their descriptions.
         checks: Run before the function.
         documented: Whether the document has the route.

@@ -73,7 +73,7 @@ Why = Annotated[str, StringConstraints(max_length=LONGEST_WHY), AfterValidator(s
 
 def _until(value: object) -> datetime:
     if not isinstance(value, str):
-        raise ValueError("not a text")  # noqa: TRY004 -- pydantic makes a validation error of it
+        raise ValueError("not a text")  # noqa: TRY004 -- pydantic turns it into a validation error
     return parse_time(value)
 
 
@@ -81,11 +81,11 @@ Until = Annotated[datetime, BeforeValidator(_until), WithJsonSchema({"type": "st
 
 
 OF_OTHERS: Final = ("arn:", "slack:")
-"""What names begin with that no token may give."""
+"""Prefixes of callers that AWS or Slack has identified. A name from a token must not have one."""
 
 
 class Request(BaseModel):
-    """A body; it holds what is named and nothing else."""
+    """A request body. Refuses unknown keys."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -204,12 +204,12 @@ AdoptBody = Annotated[Adopt, Body()]
 
 
 def caller(event: APIGatewayProxyEventV2) -> str:
-    """Who asks, as API Gateway has made sure of: the ARN that signed, or the verified e-mail address or subject of the
-    token.
+    """Return who sent a request: the ARN that signed it, or the verified e-mail address or else the subject of its
+    token. API Gateway has checked the signature or the token.
 
     Raises:
-        UnauthorizedError: nobody, should a route ever be left without an authorizer, or somebody called as the service
-            itself, or whose token calls them what only AWS or Slack can.
+        UnauthorizedError: There is no caller, which means that the route has no authorizer. Or the caller has the name
+            of the service itself, or a token claims a name that only AWS or Slack can give.
     """
     authorizer = event.request_context.authorizer
     claims = authorizer.jwt_claim
@@ -222,7 +222,7 @@ def caller(event: APIGatewayProxyEventV2) -> str:
 
 
 def invalid(where: Sequence[str], what: str) -> RequestValidationError:
-    """A request that cannot be granted as it is."""
+    """Return the error for an invalid part of a request."""
     return RequestValidationError([{"loc": tuple(where), "msg": what, "type": "value_error"}])
 
 
@@ -230,24 +230,22 @@ type Next = Callable[[APIGatewayHttpResolver], Response[Any]]
 
 
 def known_caller(app: APIGatewayHttpResolver, next_middleware: Next) -> Response[Any]:
-    """Refuse who is not known."""
+    """Refuse a request without a valid caller."""
     caller(app.current_event)
     return next_middleware(app)
 
 
 def json_object(app: APIGatewayHttpResolver, next_middleware: Next) -> Response[Any]:
-    """Refuse bodies that are anything but a JSON object: Powertools takes forms, too, and an array for its first
-    element.
-    """
+    """Refuse a body that is not a JSON object. Powertools also accepts forms, and the first element of an array."""
     event = app.current_event
     if app.context["_route"].dependant.body_params and event.body:
         media_type = event.headers.get("content-type", JSON)
         if media_type.partition(";")[0].strip().lower() != JSON:
             raise RequestUnsupportedContentType(f"The body must be {JSON}, and is {media_type}.", [])
-        event.raw_event["headers"] = event.headers | {"content-type": JSON}  # Powertools knows it in lower case only
+        event.raw_event["headers"] = event.headers | {"content-type": JSON}  # Powertools compares it in lower case
         try:
             body = event.json_body
-        except ValueError as error:  # neither JSON nor, perhaps, text
+        except ValueError as error:  # not JSON, or not even text
             raise invalid(["body"], f"is not JSON: {error}") from error
         if not isinstance(body, dict):
             raise invalid(["body"], "is not a JSON object")
@@ -255,7 +253,7 @@ def json_object(app: APIGatewayHttpResolver, next_middleware: Next) -> Response[
 
 
 def known_parameters(app: APIGatewayHttpResolver, next_middleware: Next) -> Response[Any]:
-    """Refuse query parameters that there are not: a filter that is misspelt must not let everything through."""
+    """Refuse unknown query parameters, because a misspelt filter would otherwise have no effect."""
     valid = {field.alias for field in app.context["_route"].dependant.query_params}
     if unknown := [name for name in app.current_event.query_string_parameters if name not in valid]:
         name = unknown[0]
@@ -264,7 +262,7 @@ def known_parameters(app: APIGatewayHttpResolver, next_middleware: Next) -> Resp
 
 
 def as_sent(app: APIGatewayHttpResolver, next_middleware: Next) -> Response[Any]:
-    """Hand the body over as it was sent: who reads it says what is wrong, with the nearest that would do."""
+    """Pass the body on as it was sent. The use case validates it, and suggests the nearest valid value."""
     if not app.current_event.body:
         raise invalid(["body"], "is needed: a JSON object of inputs")
     app.context["_route_args"] = {"body": app.current_event.json_body}
@@ -277,6 +275,7 @@ CHECKS: Final = (
     known_parameters,
     OpenAPIRequestValidationMiddleware(),  # type: ignore[no-untyped-call]
 )
-"""In this order, instead of Powertools' `enable_validation`, which would look at what was sent first."""
+"""The checks of most routes, in order. They replace Powertools' `enable_validation`, which would validate before them.
+"""
 CHECKS_AS_SENT: Final = (known_caller, json_object, known_parameters, as_sent)
-"""For a route whose use case reads the body itself. Its type is for the document."""
+"""The checks of a route whose use case validates the body itself. The type of the body is for the document only."""

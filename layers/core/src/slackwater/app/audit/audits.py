@@ -27,14 +27,14 @@ from slackwater.views.scan.to_json import rfc3339
 LINK_S: Final = 3_600
 REPORT_LINK_S: Final = 900
 SHOWN: Final = 2_000
-"""How many targets and gaps of one audit are returned, incomplete ones first, because a response may have 6 MB."""
+"""How many targets and gaps of one audit are returned, incomplete ones first. A response can have 6 MB at most."""
 LOOKED_AT: Final = 200
-"""How many recent audits to search for the newest with a report: more than the hourly ones of a week."""
+"""How many recent audits to search for the newest with a report. A week of hourly audits has fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audits:
-    """The use cases, with what they need. `policy` reads the newest one."""
+    """The use cases, with the adapters that they need. `policy` reads the newest policy."""
 
     audits: AuditStore
     limits: AuditLimits
@@ -49,23 +49,24 @@ class Audits:
 
         Args:
             request: What to audit.
-            key: Requests by one requester with the same key are one audit, however often it is started.
+            key: Requests by one requester with the same key start one audit only.
 
         Raises:
             AuditRequestError: A detector does not exist.
-            TooManyAuditsError: As many audits run as are allowed.
+            TooManyAuditsError: The maximum number of audits is running.
             SpentError: The day's budget for metrics is spent.
         """
         if request.detectors:
             check_detectors(request, self.registry())
         audit_id = keyed_id(request.requested_by, key) if key else new_id(self.clock())
         self.limits.admit(audit_id, request, self._scan_section())
-        # If this fails, the audit may have started, so it keeps its place. A place without an execution expires.
+        # If this fails, the audit may have started all the same, so it keeps its place. A place without an execution
+        # expires.
         self.starter.start(audit_id, request)
         return audit_id
 
     def allowance(self) -> Allowance | None:
-        """Return what audits may still do; None if the policy cannot be read."""
+        """Return how many more audits may run, and how much they may spend today; None if the policy is invalid."""
         try:
             scan = self.policy().scan
         except PolicyError:
@@ -113,11 +114,11 @@ class Audits:
     def latest_report(self) -> ReportDocument:
         """Return a link to the report of the newest audit that has ended, valid for 15 minutes.
 
-        A full audit comes before a partial one, such as an hourly audit with a few detectors. A failed one may have no
-        report.
+        A full audit comes before a partial one, such as an hourly audit with a few detectors. A failed audit without a
+        report is skipped.
 
         Raises:
-            NotFoundError: None has ended, or it has no report.
+            NotFoundError: No audit has ended, or the newest has no report.
         """
         ended = [record for record in self.audits.list(LOOKED_AT, None).items if record.state != "running"]
         for record in sorted(ended, key=_is_partial):
@@ -135,7 +136,7 @@ class Audits:
 
 
 def _some[T: TargetDocument | GapDocument](all_: list[T], harmless: Literal["complete", "optional"]) -> list[T]:
-    """Return at most SHOWN entries; of more, first those that are not harmless."""
+    """Return at most SHOWN entries. If there are more, return first those that are not harmless."""
     return all_ if len(all_) <= SHOWN else sorted(all_, key=itemgetter(harmless))[:SHOWN]
 
 

@@ -1,4 +1,4 @@
-"""Assembles a scan document on disk, so that memory only has a part of it, however many findings there are."""
+"""Assembles a scan document on disk, so that only a part of it is in memory, however many findings there are."""
 
 import json
 import sqlite3
@@ -23,14 +23,14 @@ SCHEMA: Final = """
     CREATE TABLE lists (list TEXT, place INTEGER, count INTEGER, text BLOB);
     CREATE INDEX placed ON lists (list, place);
 """
-"""Texts are stored as in the document, without its indentation, and compressed."""
+"""Texts are stored as in the document, but without its indentation, and compressed."""
 
 RANKED: Final = "SELECT text FROM findings ORDER BY severity, cents, detector, id, place, rowid LIMIT ?"
 PLACED: Final = "SELECT text FROM lists WHERE list = ? ORDER BY place, rowid LIMIT ?"
 ALL: Final = -1
 
 CHUNK: Final = 500
-"""How many unknown or suppressed questions are stored as one text."""
+"""How many inconclusive questions or suppressed findings are stored as one text."""
 
 LEVEL: Final = 1
 """The compression level, the lowest: it reduces texts to a fifth."""
@@ -43,8 +43,8 @@ class ScanFileError(Exception):
 
 
 class ScanFile:
-    """Collects the chunks of a scan document, and returns the whole. A context manager: at its end, the file is
-    deleted.
+    """Collects the chunks of a scan document, and returns the whole document. A context manager: on exit, it deletes
+    the file.
 
     Raises:
         ScanFileError: The disk has no space. Every method may raise it.
@@ -83,7 +83,7 @@ class ScanFile:
                 self._write("INSERT INTO lists VALUES (?, ?, ?, ?)", chunks)
 
     def head(self) -> ScanDocument:
-        """Return the document without findings, unknown and suppressed questions. Its totals count all.
+        """Return the document without findings, inconclusive questions and suppressed findings. Its totals count all.
 
         Raises:
             ValueError: No chunk was added.
@@ -95,7 +95,7 @@ class ScanFile:
         return chain.from_iterable(map(_read, self._texts(RANKED, ALL if most is None else most)))
 
     def unknown(self) -> Iterator[UnknownDocument]:
-        """Yield the questions without an answer."""
+        """Yield the inconclusive questions."""
         return chain.from_iterable(map(_read, self._texts(PLACED, "unknown", ALL)))
 
     def unlisted(self) -> Iterator[UnlistedDocument]:
@@ -103,10 +103,10 @@ class ScanFile:
         return chain.from_iterable(map(_read, self._texts(PLACED, "unlisted", ALL)))
 
     def document(self, most: int | None = None) -> ScanDocument:
-        """Return the document for a view, with at most so many findings. Its totals count all.
+        """Return the document for a view, with at most `most` findings. Its totals count all.
 
-        Its other lists are read from disk on each iteration, and so are the findings without `most`. So it is valid as
-        long as the file exists.
+        Its other lists are read from disk on each iteration, and so are the findings if `most` is None. So the document
+        is valid only as long as the file exists.
         """
         doc = self.head()
         doc["findings"] = (
@@ -124,7 +124,7 @@ class ScanFile:
         return int(count)
 
     def chunks(self) -> Iterator[str]:
-        """Yield the whole document as JSON text: what `scan_json.dump` writes for the merged chunks."""
+        """Yield the whole document as JSON, with the same text that `dump` returns for the merged chunks."""
         lists = {
             "findings": self._texts(RANKED, ALL),
             "unknown": self._texts(PLACED, "unknown", ALL),
@@ -211,5 +211,5 @@ def _read(text: str) -> Any:
 
 
 def _indented(text: str, by: int) -> str:
-    """Indent JSON by so many more levels. JSON strings contain no line breaks."""
+    """Indent JSON by this many more levels. JSON strings contain no line breaks."""
     return text.replace("\n", f"\n{'  ' * by}")

@@ -1,4 +1,4 @@
-"""Limits how many audits run at a time, and what they spend in a day."""
+"""Limits how many audits run at a time, and how much they spend in a day."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -15,18 +15,18 @@ from slackwater.ports.executions import ExecutionState
 from slackwater.ports.store import AuditStore
 
 TO_START: Final = timedelta(minutes=5)
-"""How long an audit counts as running while Step Functions does not know its execution."""
+"""How long an audit counts as running while Step Functions does not find its execution."""
 LEAST_USD: Final = Decimal("0.01")
-"""Less than this is shown as nothing, and pays for no audit."""
+"""The least amount that must be left for an audit to start. Less is shown as zero."""
 SPARE_ATTEMPTS: Final = 10
-"""Attempts to register an audit while others start or end, in addition to one for each running audit."""
+"""How many attempts to register an audit while others start or end, in addition to `scan.most_running_audits`."""
 SCHEDULE: Final = "a schedule"
 """The caller of all scheduled audits. No API, command line or Slack member has this name."""
 DIED: Final = "its execution ended without putting that on record; Step Functions says why"
 
 
 class TooManyAuditsError(ConflictError):
-    """As many audits run as are allowed. The state machine refers to this class by name, and tries for an hour."""
+    """The maximum number of audits is running. The state machine names this class, and retries for an hour."""
 
     def __init__(self, running: Collection[str], whose: str = "") -> None:
         """Create the error with the ids of the running audits; `whose` says for whom the limit is, if not for all."""
@@ -36,7 +36,7 @@ class TooManyAuditsError(ConflictError):
 
 
 class SpentError(ConflictError):
-    """The day's budget for metrics is spent. The state machine refers to this class by name, and does not try again."""
+    """The day's budget for metrics is spent. The state machine names this class, and does not retry."""
 
     def __init__(self, allowance: Allowance) -> None:
         """Create the error with the amount, and what to do."""
@@ -48,7 +48,7 @@ class SpentError(ConflictError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditLimits:
-    """The limits, with what they need.
+    """The limits, with the adapters that they need.
 
     Attributes:
         state: Returns the state of an audit's execution, by the audit's id.
@@ -63,14 +63,14 @@ class AuditLimits:
     def admit(self, audit_id: str, request: AuditRequest, scan: ScanSection) -> bool:
         """Register an audit as running, or refuse it. One that is already registered, or has ended, is accepted.
 
-        One caller leaves the last place to others. If people have taken all places, one audit of a schedule still runs.
+        One caller cannot take the last place. If people have taken all places, one scheduled audit can still start.
 
         Returns:
-            Whether it was registered by this call.
+            Whether this call registered it.
 
         Raises:
             SpentError: The day's budget for metrics is spent.
-            TooManyAuditsError: As many audits run as are allowed.
+            TooManyAuditsError: The maximum number of audits is running.
             ConflictError: Others kept starting and ending audits.
         """
         record = self.audits.get(audit_id)
@@ -96,8 +96,12 @@ class AuditLimits:
         raise ConflictError("others keep starting audits: try again")
 
     def allowance(self, scan: ScanSection, running: Collection[str] | None = None) -> Allowance:
-        """Return what audits may still do. Changes nothing; an audit counts as running until its record says that it
-        has ended.
+        """Return how many more audits may run, and how much they may spend today. Changes nothing.
+
+        Args:
+            scan: The policy's section, with the limits.
+            running: Ids of the running audits. None counts every registered audit whose record does not say that it has
+                ended.
         """
         if running is None:
             known = ((id_, self.audits.get(id_)) for id_ in self.audits.running().since)
@@ -127,10 +131,10 @@ class AuditLimits:
 
 
 def caller_of(request: AuditRequest) -> str:
-    """Return whom an audit counts for.
+    """Return the caller that an audit counts for.
 
-    A role is one caller, whatever its sessions are called, as their names can be chosen. Identity Center names them
-    after its users.
+    All sessions of a role are one caller, because a person who assumes the role can choose the session's name. Sessions
+    of Identity Center are separate callers, because it names them after its users.
     """
     if request.occasion:
         return SCHEDULE

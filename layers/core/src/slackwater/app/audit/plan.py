@@ -29,9 +29,11 @@ TARGETS: Final = TypeAdapter(tuple[Target, ...])
 BATCHES: Final = TypeAdapter(tuple[ScanBatch, ...])
 
 MOST_BATCHED: Final = 20
-"""Targets that one function call scans at most. Most regions are empty: 20 of them take a quarter of a minute."""
+"""How many targets one function call scans at most. Most regions are empty: 20 of them take 15 seconds."""
 FEWEST_BATCHES: Final = 100
-"""An audit of fewer targets has one in each batch, so that it scans as many at the same time as it may."""
+"""An audit has at least this many batches, or one for each target if it has fewer, so that it scans as many targets at
+the same time as it may.
+"""
 
 ACCOUNTS_AT_ONCE: Final = 16
 """How many accounts are asked for their regions at the same time."""
@@ -43,7 +45,7 @@ class NoPlanError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planner:
-    """Plans audits, with what that needs.
+    """Plans audits, with the adapters that this needs.
 
     Attributes:
         accounts: Returns the accounts that a policy's section selects.
@@ -71,13 +73,13 @@ class Planner:
             machine: The ARN of the state machine; None in executions of older versions.
 
         Returns:
-            None if there is nothing to do: the occasion belongs to another audit, or this one has ended (its name may
-            be reused after months).
+            The plan. None if there is nothing to do: the occasion belongs to another audit, or this one has ended (its
+            name may be reused after months).
 
         Raises:
             PolicyError: The policy is invalid.
             AuditRequestError: A detector, account or region does not exist.
-            TooManyAuditsError: As many audits run as are allowed.
+            TooManyAuditsError: The maximum number of audits is running.
             SpentError: The day's budget for metrics is spent.
         """
         if request.occasion and self.audits.claim(request.occasion, audit_id) != audit_id:
@@ -89,7 +91,7 @@ class Planner:
         if plan is None:
             plan = self._made(audit_id, request, self.limits(machine))
             if not self.documents.write_once(object_keys.plan(audit_id), PLAN.dump_json(plan, indent=2).decode()):
-                plan = plan_of(self.documents, audit_id)  # another try was faster, and scans may have begun by its plan
+                plan = plan_of(self.documents, audit_id)  # another attempt was faster, and scans may use its plan
         self.documents.write(object_keys.targets(audit_id), TARGETS.dump_json(plan.to_scan).decode())
         self.documents.write(object_keys.batches(audit_id), BATCHES.dump_json(batches_of(plan.to_scan)).decode())
         self.audits.begin(
@@ -164,7 +166,7 @@ class Planner:
         """Return the selected regions that accounts have enabled. An account that cannot be entered is one target with
         a gap.
 
-        Accounts in `unknown` are not entered; it has their gaps.
+        Accounts in `unknown`, which has their gaps, are not entered.
         """
         targets, gaps = list[Target](), list[Gap]()
 
@@ -188,10 +190,10 @@ class Planner:
         return tuple(targets), tuple(gaps)
 
     def _tried(self, audit_id: str, limits: AuditLimits) -> AuditPlan:
-        """Return the plan of the audit to retry. An audit whose execution is over has ended, whatever its record says.
+        """Return the plan of the audit to retry. An audit has ended if its execution has, whatever its record says.
 
         Raises:
-            AuditRequestError: There is none, or it has not ended.
+            AuditRequestError: There is no such audit, or it has not ended.
         """
         record, plan = self.audits.get(audit_id), _stored(self.documents, audit_id)
         if record is None or plan is None:
@@ -206,10 +208,10 @@ class Planner:
         """Return the targets that an audit did not read completely. Accounts that it could not enter are tried again.
 
         Raises:
-            AuditRequestError: It was complete.
+            AuditRequestError: The audit was complete.
         """
         missed = before.targets
-        # Of one that failed nothing may have been merged, whatever was seen.
+        # A failed audit may have merged nothing, whatever it read. So all of its targets are retried.
         if (record := self.audits.get(before.audit_id)) and record.state != "failed":
             stored = self.documents.read(object_keys.head(before.audit_id))
             missed = _missed(before, stored[0]) if stored else missed
@@ -225,8 +227,8 @@ class Planner:
 def batches_of(targets: Sequence[Target]) -> tuple[ScanBatch, ...]:
     """Divide targets into batches for one function call each.
 
-    Targets are dealt out, because regions of one account follow each other: what a batch has no time for is scanned
-    one at a time, and a large account in one batch would wait for itself.
+    A batch scans its targets one after the other, and the regions of an account follow each other in `targets`. So
+    neighbours go to different batches: otherwise, the regions of a large account would wait for each other.
     """
     size = min(MOST_BATCHED, max(1, len(targets) // FEWEST_BATCHES))
     batches = -(-len(targets) // size)

@@ -1,7 +1,7 @@
 """Ends an audit: merges its scan documents, updates the stored findings, and records the result.
 
-All of it can run again after a crash at any step, with the same result. The documents are read one after the other into
-a temporary file, because those of an organization may not fit into memory.
+Everything can run again after a crash at any step, with the same result. The documents are read one after the other
+into a temporary file, because those of an organization may not fit into memory.
 """
 
 import json
@@ -50,7 +50,7 @@ AT_ONCE: Final = 16
 """Concurrent requests to the store: as many as a client has connections."""
 
 TRIES: Final = 5
-"""After so many conflicts with other writers, the publication is tried again as a whole."""
+"""How often to retry a finding that other writers change. After that, the whole publication is retried."""
 
 MOST_WITH_EVIDENCE: Final = 1_000
 """How many changed findings are stored with their evidence: many times what a digest shows."""
@@ -66,7 +66,7 @@ class ContendedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publisher:
-    """Ends audits, with what that needs. `render` returns the HTML report of a scan file."""
+    """Ends audits, with the adapters that this needs. `render` returns the HTML report of a scan file."""
 
     documents: Documents
     audits: AuditStore
@@ -99,7 +99,7 @@ class Publisher:
                 _write_changed_findings(scan_file, entries, file)
                 self.documents.write_file(object_keys.changed_findings(audit_id), file)
             self.documents.write(object_keys.news(audit_id), NEWS.dump_json(entries).decode())
-            # The record ends before the report, which could take more than there is of memory or time, is made.
+            # Store the result before making the report, which could need more memory or time than there is.
             ended = self._end(self._came_to(record, head, len(reports), entries))
             self._observe(plan, reports)
             self._report(audit_id, scan_file)
@@ -146,9 +146,9 @@ class Publisher:
         return replace(record, state="incomplete", outcome=outcome)
 
     def fail(self, audit_id: str, request: AuditRequest, error: StepError) -> AuditRecord:
-        """Put on record that an audit failed, even one that was never begun. An audit that has ended stays as it is.
+        """Record that an audit failed, even one that was never begun. An audit that has ended does not change.
 
-        What it had merged by then is news all the same.
+        The changes that it merged before it failed are stored as news.
         """
         now = self.clock()
         failed = AuditRecord(
@@ -180,14 +180,14 @@ class Publisher:
         return ended if self.audits.end(ended) else self._record(record.id)
 
     def _news_if_missing(self, audit_id: str) -> None:
-        """Store what an audit has written in the ledgers before it failed, if it can be read: that it failed is worth
-        more.
+        """Store the ledger entries that an audit wrote before it failed. An error here is only logged, because the
+        failure must be recorded.
         """
         try:
             if stored := self.documents.read(object_keys.known(audit_id)):
                 news = NEWS.dump_json(self._in_ledgers(audit_id, json.loads(stored[0]))).decode()
                 self.documents.write_once(object_keys.news(audit_id), news)
-        except Exception:  # noqa: BLE001 -- whatever it is, the audit's end is put on record
+        except Exception:  # noqa: BLE001 -- whatever the error, the audit's end must be recorded
             LOGGER.exception("no news", audit_id=audit_id)
 
     def _report_if_missing(self, record: AuditRecord) -> None:
@@ -198,10 +198,10 @@ class Publisher:
                 self._report(record.id, scan_file)
 
     def _report(self, audit_id: str, scan_file: ScanFile) -> None:
-        """Store the report. If it cannot be created, the audit is still good, and the log has the reason."""
+        """Store the report. If it cannot be created, the audit is still valid, and the log has the reason."""
         try:
             text = self.render(scan_file)
-        except Exception:  # noqa: BLE001 -- whatever it is: findings are worth more than their picture
+        except Exception:  # noqa: BLE001 -- whatever the error, the findings are more important than the report
             LOGGER.exception("no report", audit_id=audit_id)
             emit({"ReportsFailed": 1})
             return
@@ -211,7 +211,7 @@ class Publisher:
         """Record what the audit saw of each finished clean-up. If that fails, the next audit does it."""
         try:
             observe(self.cleanups, reports, plan.audit_id, plan.now)
-        except Exception:  # noqa: BLE001 -- whatever it is: the audit has ended well
+        except Exception:  # noqa: BLE001 -- whatever the error, the audit itself has succeeded
             LOGGER.exception("savings not observed", audit_id=plan.audit_id)
 
     def _merge(self, plan: AuditPlan, reports: Sequence[TargetReport]) -> list[LedgerEntry]:
@@ -227,7 +227,7 @@ class Publisher:
         before = self._known_before(plan.audit_id, ids)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             entries = list(pool.map(lambda task: self._merge_one(plan, *task), tasks))
-        if before is not None:  # an earlier try has done some of it: the ledgers know all
+        if before is not None:  # an earlier attempt has merged some findings: only the ledgers have all entries
             return self._in_ledgers(plan.audit_id, ids | before)
         return _sorted(entries)
 
@@ -237,7 +237,7 @@ class Publisher:
             return _sorted(pool.map(lambda id_: self._all_entries(audit_id, id_), ids))
 
     def _known_before(self, audit_id: str, ids: Collection[str]) -> set[str] | None:
-        """Return the findings of this audit as its first attempt found them; None on the first attempt."""
+        """Return the ids of all findings of the first attempt. On the first attempt, store the ids, and return None."""
         key = object_keys.known(audit_id)
         if stored := self.documents.read(key):
             return set(json.loads(stored[0]))
@@ -253,7 +253,7 @@ class Publisher:
             return ()
         if self.findings.write(write):
             return (write.entry,) if write.entry else ()
-        # Somebody wrote before us: another audit, a person, or we ourselves, if an answer was lost.
+        # Another writer was faster: another audit, a person, or this audit itself if a response was lost.
         id_ = write.finding.id
         for _ in range(TRIES):
             write = merge_one(self.findings.get(id_), record, report, plan.audit_id, plan.now)
@@ -274,7 +274,7 @@ class Publisher:
 
 
 def _write_changed_findings(scan_file: ScanFile, entries: Iterable[LedgerEntry], file: Path) -> None:
-    """Write the findings with changes, as in the scans. Only the most severe have their evidence."""
+    """Write the open findings that have changed, as in the scans. Only the most severe have their evidence."""
     ids, kept = {entry.evidence.id for entry in entries if entry.now == "open"}, 0
     with file.open("w", encoding="utf-8") as out:
         out.write("[")
@@ -316,7 +316,7 @@ def _outcome(document: ScanDocument, happened: Mapping[Happening, int]) -> Audit
     head, totals = document["scan"], document["totals"]
     incomplete = [target for target in head["targets"] if not target["complete"]]
     whys = dict[tuple[str, str], str]()
-    for gap in sorted(head["gaps"], key=lambda gap: is_held_back(gap["reason"])):  # what failed first
+    for gap in sorted(head["gaps"], key=lambda gap: is_held_back(gap["reason"])):  # prefer calls that failed
         if not gap["optional"]:
             whys.setdefault((gap["account"], gap["region"]), f"{gap['what']}: {gap['reason']}")
     return AuditOutcome(

@@ -18,14 +18,14 @@ LIST_ACCOUNTS: Final = "the policy's organization section"
 
 
 class AuditRequestError(Exception):
-    """A request names something that does not exist, with one problem a line."""
+    """A request names something that does not exist. The message has one problem a line."""
 
 
 def check_detectors(request: AuditRequest, valid: Iterable[str]) -> None:
     """Check that the requested detectors exist.
 
     Raises:
-        AuditRequestError: Names each that does not.
+        AuditRequestError: Names each detector that does not.
     """
     _refuse_all_but(valid, request.detectors, "detector", LIST_DETECTORS)
 
@@ -34,7 +34,7 @@ def check_accounts(request: AuditRequest, valid: Iterable[str]) -> None:
     """Check that the policy selects the requested accounts.
 
     Raises:
-        AuditRequestError: Names each that it does not.
+        AuditRequestError: Names each account that it does not select.
     """
     _refuse_all_but(valid, request.accounts, "account", LIST_ACCOUNTS)
 
@@ -43,13 +43,13 @@ def check_regions(request: AuditRequest, valid: Iterable[str]) -> None:
     """Check that the requested regions exist.
 
     Raises:
-        AuditRequestError: Names each that does not.
+        AuditRequestError: Names each region that does not.
     """
     _refuse_all_but(valid, request.regions, "region", LIST_REGIONS)
 
 
 def request_of(value: object) -> AuditRequest:
-    """Return a request for the record; one by "unknown" if the value is none."""
+    """Return the value as a request for the record. If it is not a valid request, return one by "unknown"."""
     try:
         return REQUEST.validate_python(value)
     except ValidationError:

@@ -47,7 +47,9 @@ from slackwater.ports.metrics import Meter, MetricAnswer, Metrics
 from slackwater.ports.prices import Prices
 
 TARGETS_AT_ONCE: Final = 4
-"""Most regions are nearly empty and wait for the network. More at once would only need more memory for inventories."""
+"""How many targets are scanned at the same time. Most regions are nearly empty, so that their scans wait for the
+network. More targets would only need more memory for inventories.
+"""
 
 
 class Progress(Protocol):
@@ -62,7 +64,7 @@ class Progress(Protocol):
             target: The target.
             stage: "inventory", "metrics", "prices" or "done".
             done: How many questions are evaluated.
-            total: How many there are.
+            total: How many questions there are.
         """
         ...
 
@@ -76,7 +78,7 @@ class Sources:
 
 
 class _Taken:
-    """What is already reported of a meter, by any of the targets that are scanned at once."""
+    """Tracks what was already reported from a meter that all targets of a scan share. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -159,7 +161,7 @@ class Audit:
             for part in self.parts(target, now):
                 with one_at_a_time:
                     take(part)
-                del part  # or it would be held while the next is made
+                del part  # otherwise it stays in memory while the next chunk is made
 
         with ThreadPoolExecutor(TARGETS_AT_ONCE) as pool:
             for _ in pool.map(scan, targets):
@@ -203,10 +205,10 @@ class Audit:
             before, left = evaluated, snapshot.parts - part
 
             def of_all(done: int, total: int, before: int = before, left: int = left) -> tuple[int, int]:
-                """Counted over all parts; those to come are taken to be like this one."""
+                """Convert progress in this chunk to progress in the target, as if later chunks had the same size."""
                 return before + done, before + total * (1 + left)
 
-            # Of targets that are large enough to come in parts, one part is in memory at a time.
+            # Only one chunk of all targets that are large enough to have several is in memory at a time.
             with self._large if snapshot.parts > 1 else nullcontext():
                 seen, questions = self._judged(target, snapshot.fleet(part), metrics, now, of_all)
                 seen = _with_gaps(seen, gaps())  # read last, because it waits for pending kinds

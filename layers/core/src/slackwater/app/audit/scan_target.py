@@ -24,17 +24,17 @@ from slackwater.ports.store import Documents
 from slackwater.views.scan import to_json as scan_json
 
 SLOWER: Final = 2
-"""A chunk may take so many times as long as the slowest before it."""
+"""Another chunk is started only if there is time for one that takes this many times as long as the slowest so far."""
 
 TO_HAND_OVER_S: Final = 60
 """Seconds to store the inventory snapshot for the next invocation."""
 
 TO_BEGIN_S: Final = 600
-"""Seconds that must be left to begin with another target of a batch. Otherwise it gets an invocation of its own."""
+"""How many seconds must be left to start another target of a batch. Otherwise it gets an invocation of its own."""
 
 
 class NoSnapshotError(Exception):
-    """A scan is to be continued, but its inventory snapshot is missing."""
+    """A scan cannot be continued, because its inventory snapshot or its first chunk is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Scanned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scanner:
-    """Scans targets, with what that needs.
+    """Scans targets, with the adapters that this needs.
 
     Attributes:
         audit: Composes the audit of a target, with its own meter. While it is open, other scans of this target share
@@ -86,7 +86,7 @@ class Scanner:
     def scan_batch(
         self, audit_id: str, tasks: Sequence[ScanTask], left_s: Callable[[], float]
     ) -> tuple[list[ScanTask], bool]:
-        """Scan several targets one after the other, as planned, but for those whose documents are all stored.
+        """Scan several targets one after the other, as planned. Skip those whose documents are all stored.
 
         Args:
             audit_id: The audit.
@@ -94,8 +94,9 @@ class Scanner:
             left_s: Returns the seconds that are left.
 
         Returns:
-            What is to be scanned by itself, and whether all that was scanned is complete. A target whose scan failed
-            begins anew, one that is too large for the time that was left goes on, and others were not begun.
+            The tasks that need an invocation of their own, and whether all scanned targets are complete. A target whose
+            scan failed starts again. One that was too large for the time left continues with its next chunk. The others
+            were not started.
 
         Raises:
             NoPlanError: There is no such audit.
@@ -110,7 +111,7 @@ class Scanner:
                 continue
             try:
                 scanned = self._scanned_before(audit_id, task) or self._scan(plan, policy, task, left_s)
-            except Exception as error:  # noqa: BLE001 -- it costs this target another try, and the others nothing
+            except Exception as error:  # noqa: BLE001 -- this target is tried again, and the others continue
                 LOGGER.warning(f"{task.target.account} in {task.target.region} is tried again by itself: {error!r}")
                 rest.append(task)
                 continue
@@ -120,7 +121,10 @@ class Scanner:
         return rest, complete
 
     def _scanned_before(self, audit_id: str, task: ScanTask) -> Scanned | None:
-        """Return the progress if all documents of a target are stored: its batch ended early, or is repeated."""
+        """Return the progress if all documents of a target are stored, because its batch ended early or is repeated.
+
+        None if a document is missing, or if the task continues with a later chunk.
+        """
         if task.part > 1:
             return None
         complete, target = True, task.target
@@ -134,7 +138,7 @@ class Scanner:
     def _scan(self, plan: AuditPlan, policy: Policy, task: ScanTask, left_s: Callable[[], float]) -> Scanned:
         audit_id, target, part = plan.audit_id, task.target, task.part
         began = self.clock()
-        # One and the same for all parts of a target: so nobody takes parts of two attempts for one.
+        # All chunks of a target have the same start time, so that chunks of two attempts cannot be mixed.
         started_at, complete, longest_s = began if part == 1 else self._started(audit_id, target), True, 0.0
         with ExitStack() as stack:
             audit = stack.enter_context(self.audit(policy, plan, target))
@@ -145,7 +149,7 @@ class Scanner:
                 document = scan_json.render(replace(scan, id=audit_id, started_at=started_at))
                 self.documents.write(object_keys.target_scan(audit_id, target.account, target.region, number), document)
                 complete, more = complete and scan.complete, scan.more
-                del scan, document  # or they would be held while the next part is judged
+                del scan, document  # otherwise they stay in memory while the next chunk is evaluated
                 now = self.clock()
                 longest_s, began = max(longest_s, (now - began).total_seconds()), now
                 if more and left_s() < SLOWER * longest_s + TO_HAND_OVER_S:

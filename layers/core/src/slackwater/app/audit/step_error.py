@@ -4,7 +4,7 @@ import json
 from typing import Final, NotRequired, TypedDict
 
 MAX_ERROR_TEXT: Final = 1_000
-"""Characters of an error: a policy may have several mistakes."""
+"""The longest error text, in characters. It has room for several mistakes in a policy."""
 
 
 class StepError(TypedDict):

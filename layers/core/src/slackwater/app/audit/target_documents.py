@@ -1,4 +1,4 @@
-"""Reads the scan documents of an audit's targets: one each, or one for each chunk of a large target."""
+"""Reads the scan documents of an audit's targets. Each has one, and a large target has one for each chunk."""
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -35,9 +35,10 @@ class Texts(Protocol):
 
 
 def seen_targets(documents: Documents, plan: AuditPlan) -> Iterator[Iterator[ScanDocument | Gap]]:
-    """Yield for each target of the plan, in order, its documents, and at the end the gap if it is incomplete.
+    """Yield an iterator of documents for each target of the plan, in order. If one is missing, the iterator ends with a
+    gap.
 
-    The first text of a few targets is read ahead. Nothing else is kept in memory.
+    The first document of a few targets is read ahead. Nothing else is kept in memory.
 
     Raises:
         AwsError: The bucket did not answer.
@@ -57,7 +58,7 @@ def seen_targets(documents: Documents, plan: AuditPlan) -> Iterator[Iterator[Sca
 
 
 class _Ahead:
-    """Texts, one of which is read already."""
+    """A source of texts that has already read one of them."""
 
     def __init__(self, documents: Documents, key: str) -> None:
         self._documents = documents
@@ -77,7 +78,7 @@ class _Ahead:
 def parts_of(
     documents: Texts, audit_id: str, account: str, region: str, parse: Callable[[str], ScanDocument] = json.loads
 ) -> Iterator[ScanDocument | None]:
-    """Yield the documents of a target, chunk by chunk; at the end None if one is missing: the target is incomplete.
+    """Yield the documents of a target, chunk by chunk. If one is missing, the last is None: the target is incomplete.
 
     A chunk of another attempt counts as missing, because it may have divided the target differently.
 
@@ -94,7 +95,7 @@ def parts_of(
         if document is None or not document["scan"].get("more"):
             return
         started_at = document["scan"]["started_at"]
-        del stored, document  # before the next one is there
+        del stored, document  # free the memory before the next one is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,8 @@ class Sight:
     """What is stored about a target.
 
     Attributes:
-        kept: There is any document.
-        whole: The whole target was read.
+        kept: Whether there is any document.
+        whole: Whether the whole target was read.
         findings: The requested findings, by id.
     """
 
@@ -131,7 +132,7 @@ def sight(documents: Documents, audit_id: str, account: str, region: str, ids: C
 
 
 def _saw_all(part: ScanDocument) -> bool:
-    """Whether the target is complete. A disabled region was not read."""
+    """Return whether the target is complete. A disabled region counts as not read."""
     targets = part["scan"]["targets"]
     return bool(targets) and all(target["complete"] and "closed" not in target for target in targets)
 
@@ -154,7 +155,7 @@ def _seen(documents: Texts, plan: AuditPlan, target: Target) -> Iterator[ScanDoc
 
 
 def _why_none(documents: Texts, audit_id: str, target: Target, part: int) -> Gap:
-    """Return the gap for a missing document: what ended the scan, if that was stored."""
+    """Return the gap for a missing document. Its reason is the error that ended the scan, if that was stored."""
     if stored := documents.read(object_keys.target_error(audit_id, target.account, target.region)):
         return Gap(target.account, target.region, "lambda:Invoke", error_text(ERROR.validate_json(stored[0])))
     key = object_keys.target_scan(audit_id, target.account, target.region, part)

@@ -1,4 +1,4 @@
-"""The results of earlier audits, from their records."""
+"""Reads the results of earlier audits from their records."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -11,7 +11,7 @@ from slackwater.views.scan.to_json import rfc3339
 
 PAGE: Final = 100
 PAGES: Final = 10
-"""How many pages of audits to search: between a weekly schedule's last four may be hourly ones for a month."""
+"""How many pages of audits to search. A month of hourly audits may lie between the last four of a weekly schedule."""
 
 
 def trend_of(audits: AuditStore, record: AuditRecord, most: int = 12) -> list[TrendPointDocument]:

@@ -1,4 +1,4 @@
-"""Calculates an estimate, with the prices and instance types that it turns out to need."""
+"""Calculates an estimate, and reads the prices and instance types that it asks for."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from slackwater.ports.prices import Prices
 
 
 class EstimateError(Exception):
-    """The inputs have no answer: which of them are wrong, and why."""
+    """Inputs are invalid. `problems` says which of them, and why."""
 
     def __init__(self, problems: Iterable[tuple[str, str]]) -> None:
         """Create the error from pairs of an input's name, which may be empty, and its problem."""
@@ -31,16 +31,16 @@ class UnknownKindError(EstimateError):
 
 
 MOST_ROUNDS: Final = 8
-"""How often an estimate may ask for more. It usually knows what it needs after two or three."""
+"""How often an estimate may ask for more prices and types. It usually has everything after two or three rounds."""
 MOST_NAMED: Final = 3
 """How many items without a price the summary names."""
 LONGEST_SHOWN: Final = 60
-"""Characters of a wrong input that messages repeat, and that are compared with valid names."""
+"""How many characters of a wrong input messages repeat, and compare with valid names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimates:
-    """Answers estimates. `default_region` applies if none is given; `regions` are all that exist."""
+    """Calculates estimates. `default_region` applies if none is given. `regions` are all regions that exist."""
 
     prices: Prices
     types: InstanceTypes
@@ -89,7 +89,7 @@ class Estimates:
     def _answer(
         self, kind: str, estimate: AnyEstimate, inputs: Inputs, region: str
     ) -> tuple[Answer[Any], set[PriceItem], PriceTable, tuple[Gap, ...]]:
-        """Calculate again with everything it asked for the last time, until it asks for nothing new.
+        """Calculate the estimate again with what it asked for in the last round, until it asks for nothing new.
 
         Returns:
             The answer, the items whose price it needs, the known prices, and the gaps.
@@ -129,13 +129,13 @@ def _without_price(items: Sequence[PriceItem], region: str) -> str:
 def _worked(estimate: AnyEstimate, inputs: Inputs, known: Known) -> Answer[Any] | InputError:
     try:
         answer: Answer[Any] = estimate.work(inputs, known)
-    except InputError as error:  # a type that only the account knows, perhaps: it is told once that has been asked
+    except InputError as error:  # an instance type may still be unknown because its family is not read yet
         return error
     return answer
 
 
 def _defaults(estimate: AnyEstimate) -> Iterator[tuple[str, Any]]:
-    """Yield every input by name with its default, in the model's order. A required input's default means nothing."""
+    """Yield every input by name with its default, in the model's order. A required input's default has no meaning."""
     for name, field in estimate.inputs.model_fields.items():
         yield name, field.get_default(call_default_factory=True, validated_data={})
 

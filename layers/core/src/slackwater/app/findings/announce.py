@@ -1,4 +1,4 @@
-"""Sends events about changes of the table. The table's stream is the outbox: each change is stored once, and sent at
+"""Sends events about changes of the table. The table's stream is the outbox: each change is stored once and sent at
 least once.
 """
 
@@ -44,7 +44,7 @@ type StreamRecord = Mapping[str, Any]
 
 
 class NotAnnouncedError(Exception):
-    """A change could not be sent, by its sequence number. All before it were sent; those after it may be sent again."""
+    """The change with this sequence number could not be sent. All before it were sent; later ones may be sent again."""
 
     def __init__(self, sequence_number: str, why: object) -> None:
         """Create the error with the reason."""
@@ -54,17 +54,17 @@ class NotAnnouncedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Announcer:
-    """Sends events, with what that needs."""
+    """Sends events, with the adapters that this needs."""
 
     bus: EventBus
     parsed: Callable[[StreamRecord], LedgerEntry | AuditRecord | None]
-    """What a change stored, if others need to know; else None. Raises BrokenAnswerError if it cannot be read."""
+    """Returns what a change stored, or None if no event is needed. Raises BrokenAnswerError if it cannot be read."""
 
     def announce(self, records: Iterable[StreamRecord]) -> int:
         """Send events for these changes, in order, and return how many there were.
 
         Raises:
-            NotAnnouncedError: Names the first that could not be sent.
+            NotAnnouncedError: Names the first change that could not be sent.
         """
         sent: list[tuple[str, Event]] = []
         broken: NotAnnouncedError | None = None

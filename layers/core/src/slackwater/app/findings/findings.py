@@ -31,7 +31,7 @@ REOPENED: Final[tuple[Status, ...]] = (*DECIDABLE, "approved", "failed")
 """An approval, or a failed clean-up, must be reopened before another decision."""
 
 LONGEST_WHY: Final = 1_000
-"""Characters."""
+"""The longest reason, in characters."""
 
 ATTEMPTS: Final = 4
 """How often to try while others change the same record."""
@@ -42,11 +42,11 @@ class NotFoundError(Exception):
 
 
 class ConflictError(Exception):
-    """The finding's status, or another actor, does not allow it; the message says which."""
+    """The finding's status or another actor's change does not allow it. The message says which."""
 
 
 class DecidedError(ConflictError):
-    """Somebody else decided first. Has the finding with their decision."""
+    """Somebody else decided first. The error has the finding with their decision."""
 
     def __init__(self, finding: TrackedFinding, decision: Decision) -> None:
         """Create the error with who decided, and when."""
@@ -62,11 +62,11 @@ class ChangedError(ConflictError):
 
 
 class NotAllowedError(Exception):
-    """The policy does not allow it; the message names the key."""
+    """The policy does not allow it. The message names the key."""
 
 
 class BadDecisionError(Exception):
-    """A decision is invalid: which part ("why", "until" or "places"), and the problem."""
+    """A decision is invalid. The error names the part ("why", "until" or "places") and the problem."""
 
     def __init__(self, part: Literal["why", "until", "places"], problem: str) -> None:
         """Create the error with both."""
@@ -86,7 +86,7 @@ class ShownFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """The use cases, with what they need."""
+    """The use cases, with the adapters that they need."""
 
     store: FindingStore
     documents: Documents
@@ -159,8 +159,9 @@ class Findings:
     ) -> TrackedFinding:
         """Approve the clean-up of a finding as a person saw it, and return the finding.
 
-        The approval expires the policy's approval days after the clean-up may act. The same person can repeat an
-        approval, which changes nothing, and so can a request with the same time after the approval has ended.
+        The approval expires `cleanup.approval_days` after the earliest time at which the clean-up may act. Repeating a
+        valid approval by the same person changes nothing. A request with the same time changes nothing even after the
+        approval has ended.
 
         Args:
             id: The finding.
@@ -215,7 +216,7 @@ class Findings:
         raise ConflictError(f"the finding {id} is being changed by others: try again")
 
     def made(self, id: str, status: Decided, *, who: str, at: datetime) -> bool:
-        """Whether this person made this decision at this time, whatever happened to the finding since."""
+        """Return whether this person made this decision at this time, whatever happened to the finding since."""
         made = (who, at, status)
         return any((entry.who, entry.at, entry.now) == made for entry in self.store.ledger(id))
 
@@ -238,7 +239,7 @@ def reason_given(why: str) -> str:
         BadDecisionError: It is too long, or not Unicode text.
     """
     why = why.strip()
-    if why.encode(errors="replace").decode() != why:  # half of a surrogate pair: bytes of a terminal that are no UTF-8
+    if why.encode(errors="replace").decode() != why:  # half a surrogate pair: the terminal sent bytes that are no UTF-8
         raise BadDecisionError("why", "is not Unicode text")
     if len(why) > LONGEST_WHY:
         raise BadDecisionError("why", f"longer than {LONGEST_WHY} characters")
@@ -305,7 +306,7 @@ def _refuse_decided(finding: TrackedFinding, now: datetime) -> None:
 
 
 def _is_approved(finding: TrackedFinding, who: str, fingerprint: str, now: datetime) -> bool:
-    """Whether this person's approval of this version exists and has not expired."""
+    """Return whether this person's approval of this version exists and has not expired."""
     decision = finding.decision
     if finding.status != "approved" or decision is None or (decision.who, decision.fingerprint) != (who, fingerprint):
         return False

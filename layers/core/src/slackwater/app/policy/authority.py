@@ -9,23 +9,24 @@ from slackwater.model.policy import Policy
 
 
 def check_decider(who: str, policy: Policy) -> None:
-    """Refuse whom the policy does not let snooze, dismiss and reopen.
+    """Refuse a caller whom the policy does not let snooze, dismiss and reopen.
 
     Raises:
-        NotAllowedError: it does not.
+        NotAllowedError: The policy does not let them.
     """
     if not may_decide(who, policy):
         raise NotAllowedError(f"the policy's api.deciders does not name {who}")
 
 
 def check_auditor(who: str, policy: Callable[[], Policy]) -> None:
-    """Refuse whom the policy does not let start audits.
+    """Refuse a caller whom the policy does not let start audits.
 
-    If the policy cannot be used, whom IAM lets in may start one: its record says what is wrong with the policy.
+    If the policy is invalid, a caller whom IAM let in may still start one: its record says what is wrong with the
+    policy.
 
     Raises:
-        NotAllowedError: it does not.
-        PolicyError: the policy cannot be used, and IAM did not let this caller in.
+        NotAllowedError: The policy does not let them.
+        PolicyError: The policy is invalid, and IAM did not let this caller in.
     """
     try:
         found = policy()

@@ -38,14 +38,14 @@ TAGS: Final = {
     TAG: ("tag", "write a key, or key=value, without wildcards"),
     TAG_KEY: ("tag key", "write a key, without a value or wildcards"),
 }
-"""What a pattern of tags asks for, and how it is written."""
+"""For each pattern of a tag: what it matches, and how to write it."""
 IDS: Final = {
     CHANNEL: ("channel's", CHANNEL_LOOKS),
     USER: ("member's", USER_LOOKS),
     ACCOUNT: ("account's", "it has twelve digits"),
     UNIT: ("unit's", "it looks like ou-ab12-34cd56ef, or the root's like r-ab12"),
 }
-"""By an id's pattern: whose it is, and what it looks like."""
+"""For each pattern of an id: whose id it matches, and what that looks like."""
 DEEPEST: Final = 16
 """How many levels of tables and lists a policy may nest. The deepest key, a price override, is on the fourth."""
 INTEGER_BITS: Final = 64
@@ -105,8 +105,8 @@ def parse_policy(
 ) -> Policy:
     """Return the policy in a TOML text, or the defaults without a text.
 
-    A region that is not in `regions` is no error by itself, because AWS may have a new one; `check_regions` checks
-    that. It is reported together with other errors.
+    A region that is not in `regions` is not an error by itself, because it may be new: `check_regions` checks that. It
+    is only reported together with other errors.
 
     Args:
         text: The policy; None is the defaults.
@@ -146,7 +146,7 @@ def parse_policy(
     if not limits:
         raise PolicyError([Problem(name, None, "detectors", "every detector is off", "leave one of them on")])
     sha256 = None if text is None else hashlib.sha256(text.encode()).hexdigest()
-    # as the model has them, whatever they were checked with
+    # The sections' own classes, without the stricter types that validated them.
     of_file: dict[str, Any] = {
         key: section.model_validate(getattr(read, key).model_dump()) for key, section in SECTIONS.items()
     }
@@ -251,7 +251,10 @@ def _parsed(name: str, text: str) -> dict[str, Any]:
 
 
 def _unreadable_line(text: str) -> int:
-    """Return the line at which tomllib gives up with another error than its own: the last of the shortest such text."""
+    """Return the line at which tomllib fails with an error other than its own.
+
+    It is the last line of the shortest beginning of the text that fails like this.
+    """
     lines = text.split("\n")
 
     def gives_up(count: int) -> bool:
@@ -291,7 +294,7 @@ def _broken(name: str, text: str, error: tomllib.TOMLDecodeError) -> Problem:
     remedy = ""
     if message == "Invalid value" and bare and bare[0].casefold() not in {"true", "false"}:
         remedy = f"text is in quotes: {json.dumps(bare[0])}"
-    elif account := re.match(r"0\d{11}\b", written[max(column - 2, 0) :]):  # TOML's numbers end after such a zero
+    elif account := re.match(r"0\d{11}\b", written[max(column - 2, 0) :]):  # a number in TOML ends after a first zero
         remedy = f"an account's id is in quotes: {json.dumps(account[0])}"
     return Problem(name, line, "", f"not valid TOML: {message}", remedy)
 

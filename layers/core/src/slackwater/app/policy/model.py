@@ -63,7 +63,7 @@ PRICE_ITEMS: Final = (
     *(f"ec2.{family}.cpu-credits" for family in CREDIT_FAMILIES),
     "ec2.<instance type>.hour",
 )
-"""Names to suggest. What may be named is what the price list can be asked for."""
+"""Names to suggest in messages. A policy may name any item that has a query for the price list."""
 
 
 def _known_item(item_id: str) -> str:
@@ -76,7 +76,7 @@ def _known_item(item_id: str) -> str:
 
 def _known_service(name: str) -> str:
     if name not in CALLS_PER_SECOND:
-        # Botocore's own name of a service may look more like another's name in IAM: efs like fsx.
+        # Botocore's name of a service may look more like another service's IAM prefix: efs looks like fsx.
         raise ValueError(f"no such service; {did_you_mean(IAM_PREFIXES.get(name, name), CALLS_PER_SECOND, '')}")
     return name
 
@@ -114,7 +114,7 @@ SECTIONS: Final[dict[str, type[Section]]] = {
 
 
 def policy_model(registry: Registry) -> Any:
-    """Return a pydantic model with SECTIONS and `detectors`, with a section for each detector: its limits, and
+    """Return a pydantic model with SECTIONS and `detectors`, which has a section for each detector: its limits and
     `enabled`.
     """
     return _policy_model(tuple((id_, detector.title, detector.limits) for id_, detector in registry.items()))

@@ -1,4 +1,6 @@
-"""Names that messages about a policy share. They cost nothing to import: the command line starts with them."""
+"""Names that messages about a policy share. This module imports almost nothing, because the command line always loads
+it.
+"""
 
 from pathlib import Path
 from typing import Final

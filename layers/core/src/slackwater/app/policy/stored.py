@@ -1,4 +1,4 @@
-"""The service's policy: one key of the bucket, with all its versions. Without one, the defaults apply."""
+"""Reads and stores the service's policy: one key of the bucket, with all versions. Without it, the defaults apply."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace

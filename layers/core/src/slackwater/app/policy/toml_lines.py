@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 type KeyPath = tuple[str | int, ...]
-"""`("slack", "routes", 0, "channel")`: numbers are positions in a list."""
+"""The path of a key, such as `("slack", "routes", 0, "channel")`. Numbers are positions in a list, from 0."""
 
 LONGEST: Final = 32
-"""Parts of a path that has a line of its own. A policy with a longer one is invalid."""
+"""How many parts a path may have to get a line of its own. A policy with a longer path is invalid."""
 
 
 class KeyLines:

@@ -19,7 +19,7 @@ type PolicyWarning = tuple[KeyPath, str, str]
 """The key, the problem, and the fix if there is one."""
 
 AWS_ALLOWS: Final = {"cloudtrail": 2, "cloudwatch": 500}
-"""Calls a second in one account and region, where AWS publishes a limit; for CloudWatch of GetMetricData."""
+"""The limits that AWS publishes, in calls a second in one account and region. CloudWatch's is for GetMetricData."""
 POINTS_AWS_ALLOWS: Final = 396_000
 
 NOBODY_IS_WARNED: Final = (
@@ -28,7 +28,7 @@ NOBODY_IS_WARNED: Final = (
 
 
 type Pinned = Callable[[str, str], bool | None]
-"""Whether a role's trust policy pins the session name, by the role's account and name; None if unknown."""
+"""Returns whether a role's trust policy pins the session name, by the role's account and name; None if unknown."""
 
 
 def find_warnings(text: str, name: str, policy: Policy, pinned: Pinned = lambda *_: None) -> list[Problem]:
@@ -57,7 +57,7 @@ def find_warnings(text: str, name: str, policy: Policy, pinned: Pinned = lambda 
 
 
 def _identities(policy: Policy, pinned: Pinned) -> Iterator[PolicyWarning]:
-    """Warn about identities that match nobody, or that others can take."""
+    """Warn about identities that match nobody, or that other people can use."""
     lists = {
         ("cleanup", "approver_identities"): policy.cleanup.approver_identities,
         ("api", "deciders"): policy.api.deciders,
@@ -148,7 +148,9 @@ def _keep_tags(exempt: ExemptSection) -> Iterator[PolicyWarning]:
 
 @dataclass(frozen=True, slots=True)
 class _Cleanup:
-    """Checks the cleanup section; `named` are the keys in the text, `disabled` the detectors that it turns off."""
+    """Checks the cleanup section. `named` has its keys in the text, and `disabled` the detectors that the text turns
+    off.
+    """
 
     policy: Policy
     registry: Registry
@@ -185,7 +187,7 @@ class _Cleanup:
                 yield where, "never applies: nothing that it advises may be done by a program", ""
             elif id_ in self.disabled:
                 yield where, f"never applies: detectors.{id_}.enabled is false", ""
-            elif id_ not in self.policy.limits and not cleanup.unattended:  # of whose rules the same is said below
+            elif id_ not in self.policy.limits and not cleanup.unattended:  # `_unattended` warns about its rules
                 yield where, f"never applies: detectors.{id_}.{self.registry[id_].limits().lacks} is not given", ""
             elif cleanup.resource_types and type_ not in cleanup.resource_types:
                 yield where, f"never applies: cleanup.resource_types does not name {type_}", ""
@@ -220,7 +222,7 @@ class _Cleanup:
 
 
 def _takes(tag: str, narrower: str) -> bool:
-    """Whether everything with the second tag has the first: `Job` includes `Job=encode`."""
+    """Return whether everything with the second tag has the first: `Job` includes `Job=encode`."""
     return tag in {narrower, _key(narrower)}
 
 

@@ -1,1 +1,1 @@
-"""Keeps everything that a scan read in a file without names, and scans again from it."""
+"""Records everything that a scan reads in a file without real names, and replays the scan from that file."""

@@ -1,6 +1,7 @@
-"""The file of a recording: JSON, a line for each thing that was read, compressed, and for its owner's eyes alone.
+"""Reads and writes the file of a recording: compressed JSON lines, one for each item that was read.
 
-The first line says what it is, and the last how many lines there are: a file that was cut off is refused.
+Only its owner can read the file. The first line has the schema, and the last has the number of lines, so that a file
+that was cut off is refused.
 """
 
 from __future__ import annotations
@@ -41,23 +42,23 @@ KINDS: Final[Mapping[str, type[Record]]] = {
 
 
 class RecordingError(Exception):
-    """A file that is no recording, or that this version cannot read; the message names it and says what to do."""
+    """A file is not a recording, or this version cannot read it. The message names the file, and says what to do."""
 
 
 @cache
 def adapter(kind: str) -> TypeAdapter[Any]:
-    """Turns the records of a kind into JSON and back."""
+    """Return the adapter that converts records of a kind to JSON and back."""
     return TypeAdapter(KINDS[kind])
 
 
 class RecordingWriter:
-    """Writes a recording, line by line, under another name until it is whole. A context manager. Thread-safe."""
+    """Writes a recording, line by line, under a temporary name until it is complete. A context manager. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
-        """Create the file, readable by its owner alone.
+        """Create the temporary file, readable by its owner only.
 
         Raises:
-            OSError: it cannot be created.
+            OSError: The file cannot be created.
         """
         self.path = path.resolve()
         self._draft = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}")
@@ -67,14 +68,14 @@ class RecordingWriter:
         self._lines = 0
 
     def __enter__(self) -> Self:
-        """It is open already."""
+        """Return the writer, which is open already."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Put the whole file in its place; after an error there is none, and no draft either.
+        """Complete the file, and give it its final name. After an error, delete the temporary file instead.
 
         Raises:
-            RecordingError: The rest of it cannot be written.
+            RecordingError: The end of the file cannot be written.
         """
         with self._lock:
             try:
@@ -86,15 +87,15 @@ class RecordingWriter:
                         self._draft.replace(self.path)
             finally:
                 for file in (self._gzip, self._raw):
-                    with suppress(OSError):  # a full disk refuses what is still in their buffers
+                    with suppress(OSError):  # on a full disk, the buffers cannot be written
                         file.close()
                 self._draft.unlink(missing_ok=True)
 
     def write(self, line: Mapping[str, Any]) -> None:
-        """Write one thing.
+        """Write one line.
 
         Raises:
-            RecordingError: It cannot be written.
+            RecordingError: The line cannot be written.
         """
         with self._lock:
             self._put(line)
@@ -107,7 +108,7 @@ class RecordingWriter:
 
     @contextmanager
     def _writable(self) -> Iterator[None]:
-        """Name the file in an error of the disk."""
+        """Convert an error of the disk to one that names the file."""
         try:
             yield
         except OSError as error:
@@ -115,10 +116,10 @@ class RecordingWriter:
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Read a recording line by line, its first line included, its last not.
+    """Yield the lines of a recording, with the first line, but without the last.
 
     Raises:
-        RecordingError: it is none, of another version, or cut off.
+        RecordingError: The file is not a recording, has another version, is damaged, or was cut off.
     """
     ended = False
     try:
@@ -144,20 +145,20 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def values_of(series: Series) -> list[float | int | None]:
-    """The points of a series for JSON: whole numbers without a fraction, None where there is none."""
+    """Return the points of a series for JSON: whole numbers as integers, and None for a missing point."""
     return [None if isnan(one) else int(one) if one.is_integer() else one for one in series.values]
 
 
 def points_of(values: list[float | int | None]) -> array[float]:
-    """The reverse."""
+    """Return the points from `values_of`, with NaN for a missing point."""
     return array("d", [nan if one is None else one for one in values])
 
 
 def record_of(kind: str, value: Any) -> Record:
-    """A record as it was written.
+    """Return a record from its JSON.
 
     Raises:
-        RecordingError: it is not of this version.
+        RecordingError: This version does not have the kind or its fields.
     """
     try:
         found = adapter(kind).validate_python(value, strict=False)

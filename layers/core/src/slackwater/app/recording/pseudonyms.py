@@ -1,8 +1,8 @@
-"""Replaces what could name an account, its resources or its people by placeholders that are random in each recording.
+"""Replaces what could name an account, its resources or its people by placeholders, random in each recording.
 
-A string of a record stays only where its field holds AWS's own vocabulary (KEPT) and it is in it. Any other string, and
-that of a field that is new, becomes a placeholder. The same string has the same placeholder throughout a recording, so
-that what belongs together still does.
+A string of a record stays only if its field has AWS's own vocabulary (KEPT), and the string is a word of it. Any other
+string becomes a placeholder, and so does each string of a new field. The same string has the same placeholder
+throughout a recording, so that relations between records stay the same.
 """
 
 import re
@@ -28,24 +28,24 @@ KEPT: Final = frozenset(
         *("transition_to_archive", "transition_to_ia", "transition_to_primary", "volume_type"),
     }
 )
-"""Fields of records that hold words of AWS."""
+"""Fields of records whose values are words of AWS."""
 
 ID: Final = re.compile(
     r"((?:ami|aki|ari|backup|eni|fs|fsap|fsmt|fsvol|fsvolsnap|i|sg|snap|subnet|svm|vol|vpc)-)[0-9a-f]{6,32}"
 )
-"""The ids of AWS, whose kind stays. Any other name may say whose it is."""
+"""Ids that AWS assigns. Their prefix stays. Any other name may identify its owner."""
 DEVICE: Final = re.compile(r"(?:/dev/)?(?:(?:xvd|sd|hd)[a-z]{1,2}\d{0,3}|nvme\d{1,3}n\d{1,3}(?:p\d{1,3})?)")
 ADDRESSED: Final = re.compile(r"(arn:[a-z-]+:[a-z0-9-]*:[a-z0-9-]*):(\d*):(.*)")
 OPTION: Final = re.compile(
     r"(?:no_)?(?:root_squash|all_squash|subtree_check|wdelay|acl)|rw|ro|a?sync|(?:no)?hide|(?:in)?secure|crossmnt"
     r"|anon[ug]id=\d{1,5}"
 )
-"""Options of NFS exports (exports(5)): they are typed by people, so others may say anything."""
+"""Options of NFS exports (exports(5)). People type them, so any other option may contain a name."""
 DATE: Final = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)?)?\s*")
 ID_FIELDS: Final = ("id", "instance_id", "file_system_id", "subnet_id", "root_volume_id")
 PRINCIPAL: Final = re.compile(r"[a-z0-9.-]{1,40}\.amazonaws\.com(?:\.cn)?")
 PUBLIC_VALUES: Final = {"manager": PRINCIPAL, "clients": re.compile(r"\*"), "options": OPTION}
-"""By field: the values that are AWS's or NFS's own vocabulary, and stay."""
+"""For each field, the values that are AWS's or NFS's own vocabulary, and stay."""
 CODE: Final = re.compile(r"[A-Z][A-Za-z]{2,60}(?:\.[A-Z][A-Za-z]{2,40})?(?=[:\s.]|$)")
 
 ACCOUNT: Final = re.compile(r"(?<!\d)\d{12}(?!\d)")
@@ -72,23 +72,25 @@ KNOWN_DIMENSIONS: Final = frozenset(
 WORDS_OF: Final = frozenset(
     {"InstanceType", "StorageClass", "fstype", "FileServer", "StorageTier", "StorageCapacityType", "DataType", "driver"}
 )
-"""Dimensions whose values are AWS's words, or the operating system's."""
+"""Dimensions whose values are words of AWS or of the operating system."""
 SYSTEM_PATHS: Final = frozenset({"", "boot", "efi", "fsx", "home", "mnt", "opt", "srv", "tmp", "usr", "var"})
-"""Parts of a path that say nothing about anybody."""
+"""Parts of a path that identify nobody."""
 
 PUBLIC_KEYS: Final = frozenset(
     {"Name", *RESTORED, *ExemptSection().keep_tags, *ExemptSection().keep_until_tags, *OwnersSection().tags}
 )
-"""Tag keys that everybody has, or that the policy names where nobody changed it."""
+"""Tag keys that everybody uses, or that the default policy names."""
 
 
 class Pseudonyms:
     """Placeholders of one recording. Not thread-safe."""
 
     def __init__(self, policy: Policy, now: datetime) -> None:
-        """`policy` names tags that must be told apart: each key and value gets a placeholder that says so.
+        """Create the placeholders for the tags that the policy names.
 
-        Of a day until which a tag keeps a resource only stays whether it is over `now`.
+        Args:
+            policy: Each key and value of a tag that it names has a placeholder of its own kind, such as `policy-key-1`.
+            now: The time of the scan. Of the date in a keep-until tag, only whether it is over at this time stays.
         """
         self._now = now
         self._made: dict[tuple[str, str], str] = {}
@@ -106,32 +108,32 @@ class Pseudonyms:
         self._exact = {part for named in _tags_named_by(policy) for part in named.partition("=")[::2]}
 
     def account(self, number: str) -> str:
-        """Another account: twelve digits."""
+        """Return the placeholder of an account: twelve other digits."""
         return self._of("account", number, lambda: "".join(secrets.choice("123456789") for _ in range(12)))
 
     def accounts_in(self, text: str) -> str:
-        """A text of Slackwater's own, in which what looks like an account's number is another account's."""
+        """Replace each account number in a text that Slackwater itself wrote."""
         return ACCOUNT.sub(lambda number: self.account(number[0]), text)
 
     def target(self, target: Target) -> Target:
-        """The same region of another account."""
+        """Return the same region of the account's placeholder."""
         return replace(target, account=self.account(target.account))
 
     def id(self, text: str) -> str:
-        """Another id, of the same kind: `vol-…`."""
+        """Return the placeholder of an id, with the same prefix, such as `vol-`; `x-` if it is not an AWS id."""
         kind = ID.fullmatch(text)
         return self._of("id", text, lambda: f"{kind[1] if kind else 'x-'}{secrets.token_hex(6)}") if text else text
 
     def text(self, text: str) -> str:
-        """A placeholder for whatever it is."""
+        """Return the placeholder of any text; an empty text stays empty."""
         return self._of("text", text, lambda: f"text-{secrets.token_hex(6)}") if text else text
 
     def word(self, text: str) -> str:
-        """AWS's words as they are; anything else as a placeholder."""
+        """Return a word of AWS or Slackwater unchanged, and a placeholder for any other text."""
         return text if not text or is_public(text) else self.text(text)
 
     def arn(self, text: str) -> str:
-        """The ARN of the other account's other resource."""
+        """Return an ARN with placeholders for its account and its resource."""
         found = ADDRESSED.fullmatch(text)
         if found is None:
             return self.text(text)
@@ -140,7 +142,7 @@ class Pseudonyms:
         return f"{before}:{account}:{self.word(kind)}{slash}{self.id(id_)}"
 
     def reason(self, text: str) -> str:
-        """Why something failed: the code, and what Slackwater looks for in it. The text may name anything."""
+        """Return only the error code of a reason, and phrases that Slackwater looks for. The rest may contain names."""
         if text.startswith(CEILING):
             return f"{CEILING}: {LEFT_OUT}"
         code, denied = CODE.match(text), DENIED.search(text)
@@ -148,24 +150,24 @@ class Pseudonyms:
         return f"{code[0] if code else 'Failure'}: {LEFT_OUT}{phrase}"
 
     def path(self, text: str) -> str:
-        """The path, of which only parts stay that every system has."""
+        """Return a path in which only the parts that every system has stay."""
         return "/".join(part if part in SYSTEM_PATHS else self.text(part) for part in text.split("/"))
 
     def tags(self, tags: Mapping[str, str] | None) -> dict[str, str] | None:
-        """The tags, of which stay what services of AWS put there, and what the policy's own defaults name."""
+        """Return tags with placeholders. Those of known managers stay, and so do the keys of the default policy."""
         return None if tags is None else {self._key(key): self._value(key, value) for key, value in tags.items()}
 
     def tag_named(self, named: str) -> str:
-        """A tag of the policy's, `key` or `key=value`."""
+        """Return the placeholder of a tag in the policy, `key` or `key=value`."""
         key, equals, value = named.partition("=")
         return f"{self._key(key)}{equals}{self._value(key, value) if equals else ''}"
 
     def dimensions(self, dimensions: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-        """The dimensions of a metric, in the order of their new names."""
+        """Return the dimensions of a metric with placeholders, in the order of their new names."""
         return tuple(sorted(self._dimension(name, value) for name, value in dimensions))
 
     def record[R: Record](self, record: R) -> R:
-        """The record under its placeholders."""
+        """Return the record with placeholders."""
         changed: R = self._changed(record, record)
         return changed
 
@@ -177,7 +179,7 @@ class Pseudonyms:
             return known, self.path(value)
         if name in ("device", "interface"):
             return known, self._device(value)
-        before, slash, id_ = value.rpartition("/")  # the agent writes aws://ZONE/vol-…
+        before, slash, id_ = value.rpartition("/")  # the CloudWatch agent writes aws://ZONE/vol-…
         return (
             known,
             f"{'aws://zone' if slash and before.startswith('aws://') else self.text(before)}{slash}{self.id(id_)}",
@@ -190,7 +192,7 @@ class Pseudonyms:
         if key in PUBLIC_KEYS:
             return key
         if named := self._policy_keys.get(key.casefold()):
-            return named if key in self._exact else named.upper()  # case matters to some of those who look
+            return named if key in self._exact else named.upper()  # some comparisons of tags are case-sensitive
         if ANY_KEY.match(key):
             for manager in MANAGERS:
                 if key in manager.keys or key in (manager.values or {}):
@@ -210,7 +212,7 @@ class Pseudonyms:
         return self.text(value)
 
     def _until(self, key: str, value: str) -> str:
-        """Another day, on the same side of the present."""
+        """Return another date, which is over if and only if the tag's date is over."""
         exempt = ExemptSection(keep_tags=[], keep_until_tags=[key])
         return "2199-12-31" if tags_exempt({key: value}, exempt, self._now) else "1999-12-31"
 
@@ -262,7 +264,7 @@ class Pseudonyms:
 
 
 def _tags_named_by(policy: Policy) -> list[str]:
-    """Every tag that the policy names: `key`, or `key=value`."""
+    """Return every tag that the policy names: `key`, or `key=value`."""
     of_detectors = [
         value
         for limits in policy.limits.values()

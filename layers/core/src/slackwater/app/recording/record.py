@@ -1,4 +1,4 @@
-"""Records a scan: each port passes on what it reads, and writes it down under placeholders."""
+"""Records a scan: wraps each port, passes on what it reads, and writes it to the recording with placeholders."""
 
 from __future__ import annotations
 
@@ -24,18 +24,26 @@ if TYPE_CHECKING:
     from slackwater.ports.prices import Prices
 
 type Foundations = Callable[[Iterable[type[Record]]], set[type[Record]]]
-"""These kinds, and those that must be read before them."""
+"""Returns these kinds of record, and those that must be read before them."""
 
 OF_EVERY_PART: Final = (InstanceType, OptimizerEnrollment)
 
 
 class Recorder:
-    """Writes down a scan. Thread-safe. Wraps the ports of each target, and the prices."""
+    """Records a scan. Thread-safe. Wraps the ports of each target, and the prices."""
 
     def __init__(
         self, writer: RecordingWriter, policy: Policy, now: datetime, today: date, foundations: Foundations
     ) -> None:
-        """`now` is the time that the scan judges as of; `today` the day of its prices."""
+        """Write the head of the recording and the policy.
+
+        Args:
+            writer: Writes the recording.
+            policy: The policy of the scan.
+            now: The time as of which the scan evaluates, with a time zone.
+            today: The day of its prices.
+            foundations: Adds the kinds of record that must be read first.
+        """
         self._writer, self._foundations, self._lock = writer, foundations, Lock()
         self._names = Pseudonyms(policy, now)
         self._written = set[tuple[Target, str, str]]()
@@ -43,25 +51,28 @@ class Recorder:
         writer.write({"policy": policy_document(policy, self._names)})
 
     def inventory(self, inner: Inventory) -> Inventory:
-        """The inventory, recorded."""
+        """Return the same inventory, which also records what it reads."""
         return _RecordingInventory(self, inner)
 
     def metrics(self, inner: Metrics, target: Target) -> Metrics:
-        """The metrics of a target, recorded."""
+        """Return the same metrics of a target, which also record what they read."""
         return _RecordingMetrics(self, inner, target)
 
     def prices(self, inner: Prices) -> Prices:
-        """The prices, recorded. They are list prices: another policy may have another discount."""
+        """Return the same prices, which also record what they read.
+
+        Pass list prices, because the recording may be replayed with another policy's discount.
+        """
         return _RecordingPrices(self, inner)
 
     def kinds(self, target: Target, wanted: Iterable[type[Record]]) -> None:
-        """What is read of a target."""
+        """Record which kinds of record a scan reads from a target."""
         kinds = sorted(kind.KIND for kind in self._foundations(wanted))
         with self._lock:
             self._writer.write({"target": self._target(target), "kinds": kinds})
 
     def fleet(self, target: Target, fleet: Fleet) -> None:
-        """The records of a target, or of a part of it. What every part has is written once."""
+        """Record the records of a target, or of a chunk of it. Records that every chunk has are written once."""
         with self._lock:
             of = self._target(target)
             for record in fleet.records():
@@ -71,7 +82,7 @@ class Recorder:
                 self._writer.write({"target": of, "record": record.KIND, "value": value})
 
     def failures(self, target: Target, fleet: Fleet, gaps: Iterable[Gap]) -> None:
-        """What could not be read of a target."""
+        """Record what could not be read from a target."""
         with self._lock:
             of = self._target(target)
             for kind, why in fleet.unreadable.items():
@@ -95,7 +106,7 @@ class Recorder:
                     )
 
     def answer(self, target: Target, answer: MetricAnswer) -> None:
-        """What a call for metrics brought."""
+        """Record the result of a call for metrics."""
         with self._lock:
             of = self._target(target)
             for query, series in answer.series.items():
@@ -104,7 +115,7 @@ class Recorder:
                 self._writer.write({**self._metric(of, query), "failed": self._names.reason(why)})
 
     def priced(self, region: str, asked: Iterable[PriceItem], table: PriceTable, gaps: Iterable[Gap]) -> None:
-        """What prices were asked, and what they are."""
+        """Record the requested items, their prices if known, and the failed calls."""
         with self._lock:
             for item in asked:
                 line: dict[str, Any] = {"price": item.id, "unit": item.unit, "region": region}
@@ -137,7 +148,7 @@ class Recorder:
         return {"account": self._names.account(target.account), "region": target.region, "partition": target.partition}
 
     def _has(self, target: Target, kind: str, id_: str) -> bool:
-        """Whether this was written before; it is from now on."""
+        """Return whether this was written before, and remember it as written."""
         key = (target, kind, id_)
         known = key in self._written
         self._written.add(key)
@@ -145,7 +156,7 @@ class Recorder:
 
 
 def policy_document(policy: Policy, names: Pseudonyms) -> dict[str, Any]:
-    """The parts of a policy that a scan goes by, with the tags that it names under their placeholders."""
+    """Return the sections of a policy that affect findings, with placeholders for the tags that it names."""
     limits = {id_: one.model_dump(mode="json") for id_, one in policy.limits.items()}
     for of in limits.values():
         for name, value in of.items():
@@ -179,7 +190,7 @@ class _RecordingInventory:
 
 
 class _RecordingSnapshot:
-    """A stock that writes down each part when it is left: by then nothing of it is awaited."""
+    """A snapshot that records each chunk after the scan has used it. By then, all its kinds of record are read."""
 
     def __init__(self, recorder: Recorder, target: Target, inner: InventorySnapshot) -> None:
         self._recorder, self._target, self._inner = recorder, target, inner

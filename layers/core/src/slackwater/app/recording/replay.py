@@ -1,4 +1,4 @@
-"""Scans again from a recording: the same ports, which know what was recorded and nothing else."""
+"""Scans again from a recording: implements the ports with what was recorded, and makes no AWS call."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ type _Metric = tuple[tuple[str, str, str], tuple[tuple[str, str], ...], int]
 
 @dataclass(slots=True)
 class RecordedTarget:
-    """Everything that was read of one account in one region."""
+    """Everything that was read from one account in one region."""
 
     kinds: set[type[Record]] = field(default_factory=set)
     records: list[Record] = field(default_factory=list)
@@ -63,10 +63,10 @@ class Recording:
 
     @classmethod
     def read(cls, path: Path) -> Recording:
-        """Read a recording's file.
+        """Read the file of a recording.
 
         Raises:
-            RecordingError: it is none, or cannot be read by this version.
+            RecordingError: The file is not a recording, or this version cannot read it.
         """
         every = lines(path)
         try:
@@ -81,10 +81,10 @@ class Recording:
         return found
 
     def policy_as_recorded(self, registry: Registry) -> Policy:
-        """The policy that the scan went by.
+        """Return the policy of the recorded scan.
 
         Raises:
-            RecordingError: it names a detector or a limit that this version does not have.
+            RecordingError: The policy names a detector or a limit that this version does not have.
         """
         try:
             return Policy(
@@ -143,13 +143,19 @@ class RecordedInventory:
     def __init__(
         self, recorded: RecordedTarget, foundations: Foundations, action_of: Callable[[type[Record]], str]
     ) -> None:
-        """`action_of` names the call that would read a kind."""
+        """Create the inventory.
+
+        Args:
+            recorded: What was read from the target.
+            foundations: Adds the kinds of record that must be read first.
+            action_of: Returns the IAM action of the call that reads a kind of record.
+        """
         self._recorded, self._foundations, self._action_of = recorded, foundations, action_of
 
     def read(
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> tuple[Fleet, list[Gap]]:
-        """What was recorded of these kinds; what was not is a gap."""
+        """Return the recorded records of these kinds, and the gaps. A kind that was not recorded is a gap."""
         recorded, needed = self._recorded, self._foundations(required)
         wanted = needed | self._foundations(optional)
         missing = wanted - recorded.kinds
@@ -173,7 +179,7 @@ class RecordedInventory:
     def snapshot(
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> InventorySnapshot:
-        """The same."""
+        """Return what `read` returns, as a snapshot of one chunk."""
         return WholeSnapshot(*self.read(target, required, optional))
 
 
@@ -183,11 +189,11 @@ class RecordedMetrics:
     concurrency = 1
 
     def __init__(self, recorded: RecordedTarget) -> None:
-        """Reads nothing."""
+        """Create the metrics."""
         self._recorded = recorded
 
     def fetch(self, call: MetricCall) -> MetricAnswer:
-        """What was recorded; a query of a window that was not is one that failed."""
+        """Return the recorded points. A query for a window that was not recorded has failed."""
         series, failed = dict[MetricQuery, Series](), dict[MetricQuery, str]()
         for query in call.queries:
             key = ((query.metric.namespace, query.metric.name, query.metric.stat), query.dimensions, query.period_s)
@@ -200,7 +206,7 @@ class RecordedMetrics:
 
 
 def _laid(query: MetricQuery, recorded: Iterable[tuple[int, array[float]]]) -> Series | None:
-    """The points of a query's window; None where the recorded windows do not cover it."""
+    """Return the points of a query's window; None if the recorded windows do not cover it."""
     start_s, period_s = query.window.start_s, query.period_s
     values, covered = array("d", [nan]) * query.points, bytearray(query.points)
     for begins_s, points in recorded:
@@ -224,11 +230,11 @@ class RecordedPrices:
     """The list prices of a recording."""
 
     def __init__(self, recording: Recording) -> None:
-        """Reads nothing."""
+        """Create the prices."""
         self._recording = recording
 
     def of(self, items: Iterable[PriceItem], region: str) -> tuple[PriceTable, list[Gap]]:
-        """What was recorded; what was not is an optional gap."""
+        """Return the recorded prices. Items that were not recorded are an optional gap."""
         asked = sorted(set(items))
         known = self._recording.prices
         table = {item: price for item in asked if (price := known.get((region, item))) is not None}
@@ -240,14 +246,14 @@ class RecordedPrices:
 
 
 class PolicyPrices:
-    """List prices, with the policy's discount and its own prices in their place."""
+    """List prices with the policy's discount. The policy's own prices replace them."""
 
     def __init__(self, inner: Prices, policy: Policy, today: date) -> None:
-        """`today` dates the policy's own prices."""
+        """Create the prices. `today` is the date of the policy's own prices."""
         self._inner, self._policy, self._today = inner, policy, today
 
     def of(self, items: Iterable[PriceItem], region: str) -> tuple[PriceTable, list[Gap]]:
-        """The policy's own price of an item, else its list price less the discount."""
+        """Return the policy's own price of each item, or its list price less the discount."""
         asked, own, factor = sorted(set(items)), self._policy.prices.overrides.get(region, {}), self._policy.discount
         table, gaps = self._inner.of([item for item in asked if item.id not in own], region)
         listed = {
@@ -262,16 +268,16 @@ class PolicyPrices:
 
 
 class NothingAsked:
-    """The meter of a scan that asks nothing of AWS."""
+    """The meter of a scan that makes no AWS call."""
 
     def api_calls(self) -> Mapping[str, int]:
-        """None."""
+        """Return no calls."""
         return {}
 
     def metrics_requested(self) -> int:
-        """None."""
+        """Return zero."""
         return 0
 
     def datapoints(self) -> int:
-        """None."""
+        """Return zero."""
         return 0

@@ -1,4 +1,4 @@
-"""What is still to be read in a recording."""
+"""Counts the strings in a recording, so that its owner can check that it names nobody."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLACEHOLDER: Final = re.compile(r"(?:[a-z]{1,8}-[0-9a-f]{12}|policy-(?:key|value
 
 @dataclass(slots=True)
 class Remaining:
-    """The strings of a recording, those that stand for something apart, and how often each is there."""
+    """The strings of a recording, and how often each occurs. Placeholders are counted separately."""
 
     size_bytes: int
     lines: int = 0
@@ -28,10 +28,10 @@ class Remaining:
 
 
 def remaining(path: Path) -> Remaining:
-    """Every string in a recording.
+    """Return every string in a recording.
 
     Raises:
-        RecordingError: it is none.
+        RecordingError: The file is not a recording.
     """
     found = Remaining(0)
     for line in lines(path):
@@ -44,7 +44,7 @@ def remaining(path: Path) -> Remaining:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Every string in a value of JSON, and every name of a member."""
+    """Yield every string in a JSON value, and every member's name."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

@@ -1,6 +1,6 @@
-"""The words that a recording keeps as they are: what AWS calls things, and what Slackwater does.
+"""The words that a recording keeps as they are: the vocabulary of AWS and of Slackwater.
 
-The vocabulary is closed. Any other word may be somebody's, so it becomes a placeholder, even if it looks like one of
+The vocabulary is closed. Any other word may name somebody, so it becomes a placeholder, even if it looks like a word of
 AWS.
 """
 
@@ -20,7 +20,7 @@ Botocore's models list the values of their fields: types, states, modes.
 OTHER_WORDS: Final = frozenset(
     {
         *("AttachVolume", "DetachVolume"),  # CloudTrail's events
-        *("source", "destination", "other", "ec2:DescribeInstanceTypes"),  # of our own records
+        *("source", "destination", "other", "ec2:DescribeInstanceTypes"),  # of Slackwater's own records
         *("file-system", "instance", "volume"),  # in ARNs
         # The CloudWatch agent's names, and values of dimensions.
         *(
@@ -37,13 +37,13 @@ OTHER_WORDS: Final = frozenset(
     }
 )
 SNAPSHOT: Final = re.compile(r"snapshot \d{4}-\d\d-\d\d")
-"""Where the packaged facts of an instance type come from."""
+"""The source of an instance type's packaged data."""
 ZONE: Final = re.compile(r"(?P<region>[a-z-]+-\d)(?:[a-z]|-[a-z]{3}-\d[a-z]|-wl\d-[a-z]{3}-wlz-\d)")
 """Availability Zones, Local Zones and Wavelength Zones."""
 
 
 def is_public(text: str) -> bool:
-    """Whether a text is a word of AWS or of Slackwater, which names nobody."""
+    """Return whether a text is a word of AWS or of Slackwater, which names nobody."""
     if text in _words() or SNAPSHOT.fullmatch(text):
         return True
     zone = ZONE.fullmatch(text)

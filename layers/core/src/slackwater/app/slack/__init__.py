@@ -1,1 +1,1 @@
-"""Slack: digests, deliveries, and what people ask for there."""
+"""Slack: digests, deliveries, and requests from people."""

@@ -1,6 +1,6 @@
-"""Takes what Slack sends, and answers before Slack hangs up, after three seconds: the work is handed over.
+"""Accepts requests from Slack, and answers within the three seconds that Slack waits. Another function does the work.
 
-Nothing here, or imported here, loads pydantic: a cold start is a part of those seconds.
+Neither this module nor its imports load pydantic, because a cold start is a part of those three seconds.
 """
 
 import binascii
@@ -27,27 +27,27 @@ from slackwater.views.slack import modals
 
 FORM: Final = "application/x-www-form-urlencoded"
 MOST_BYTES: Final = 1_000_000
-"""Of a body: Slack sends the whole message with a press, and a message has some hundred thousand at most."""
+"""The largest body, in bytes. Slack sends the whole message with a press, which has a few hundred thousand at most."""
 MOST_FIELDS: Final = 100
 LONGEST_TEXT: Final = 500
-"""Characters of a command, and of what a button carries."""
+"""The longest text of a command, and value of a button, in characters."""
 
 
 class Guard(Protocol):
     """Lets each request through once."""
 
     def take(self, id: str, by: str) -> bool:
-        """Record a request as taken; return False if another process had."""
+        """Record that this process handles a request; return False if it is already recorded."""
         ...
 
     def give_back(self, id: str, by: str) -> None:
-        """Remove our own record."""
+        """Remove this process's own record."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """The answer: empty, a line, or JSON. `asked` is what was handed over; `note` is for the log."""
+    """The response: empty, a line, or JSON. `asked` is the request that was handed over; `note` is for the log."""
 
     status: HTTPStatus = HTTPStatus.OK
     content: str | Mapping[str, Any] = ""
@@ -66,9 +66,9 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acknowledger:
-    """Everything that it takes.
+    """Accepts requests from Slack, with the adapters that this needs.
 
-    `signing_secret` is fetched when first needed; `open_modal` raises as a Channel does.
+    `signing_secret` is fetched when it is first needed. `open_modal` raises the same errors as a Channel.
     """
 
     signing_secret: Callable[[], str]
@@ -79,10 +79,10 @@ class Acknowledger:
     clock: Callable[[], datetime]
 
     def acknowledge(self, event: Mapping[str, Any]) -> Reply:
-        """The answer to an HTTP request, as API Gateway's payload format 2.0 has it.
+        """Return the response to an HTTP request in API Gateway's payload format 2.0.
 
         Raises:
-            AwsError: the secret could not be read, or the request not be handed over: it may come again.
+            AwsError: The secret could not be read, or the request could not be handed over. Slack may send it again.
         """
         try:
             return self._acknowledge(event)
@@ -93,7 +93,7 @@ class Acknowledger:
         headers = {str(name).lower(): str(value) for name, value in (event.get("headers") or {}).items()}
         body = _body(event)
         form = _form(headers, body)
-        if form and form.get("ssl_check") == "1":  # Slack sees to the certificate, and signs nothing
+        if form and form.get("ssl_check") == "1":  # Slack checks the certificate with an unsigned request
             return Reply()
         try:
             signed_at = self.check(self.signing_secret(), headers, body, self.clock())
@@ -101,7 +101,8 @@ class Acknowledger:
             raise RefusedError(HTTPStatus.UNAUTHORIZED, str(error)) from error
         if form is None:
             raise RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"Slack sends {FORM} here")
-        # Every press and every command has a trigger of its own: requests of one body are one, however they are signed.
+        # Every press and every command has a trigger id of its own. So requests with the same body are the same
+        # request, even if their signatures differ.
         sent = _Sent(id=hashlib.sha256(body).hexdigest(), at=signed_at, form=form, payload=_payload(form))
         if errors := _errors(sent):
             return Reply(content={"response_action": "errors", "errors": errors})
@@ -113,7 +114,7 @@ class Acknowledger:
             raise RefusedError(HTTPStatus.UNAUTHORIZED, "the request was taken before")
         try:
             return self._take(asked, sent)
-        except Exception:  # whatever it was: nobody has it, so it may come again
+        except Exception:  # whatever the error, the request was not handed over, so Slack may send it again
             self.guard.give_back(sent.id, by)
             raise
 
@@ -121,7 +122,7 @@ class Acknowledger:
         if asked is None:
             return Reply(note="nothing to do")
         if isinstance(asked, Press) and asked.action == "dismiss":
-            # Here and now: a trigger is good for three seconds.
+            # Open the form here, because a trigger id is valid for three seconds only.
             try:
                 self.open_modal(
                     sent.text("trigger_id"), modals.dismissal(asked.post, asked.about, asked.response_url or "")
@@ -135,7 +136,7 @@ class Acknowledger:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sent:
-    """What Slack sent: an interaction has a payload, a command has none."""
+    """A request from Slack. An interaction has a payload; a command has none."""
 
     id: str
     at: datetime
@@ -143,14 +144,14 @@ class _Sent:
     payload: Mapping[str, Any]
 
     def text(self, *path: str) -> str:
-        """The text at the end of a path of keys in the payload; empty where there is none."""
+        """Return the text at a path of keys in the payload; an empty text if there is none."""
         value: Any = self.payload
         for key in path:
             value = value.get(key) if isinstance(value, Mapping) else None
         return value if isinstance(value, str) and _unicode(value) else ""
 
     def common(self) -> dict[str, Any]:
-        """What all that is asked has in common."""
+        """Return the fields that every kind of request has."""
         if self.payload:
             user, team = self.text("user", "id"), self.text("user", "team_id") or self.text("team", "id")
             response_url = self.text("response_url")
@@ -167,13 +168,13 @@ class _Sent:
 
 
 def _body(event: Mapping[str, Any]) -> bytes:
-    """The body, byte for byte as it was signed."""
+    """Return the body, byte for byte as Slack signed it."""
     content = event.get("body") or ""
     if len(content) > MOST_BYTES * 4 / 3 + 4:
         raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body has more than {MOST_BYTES:,} bytes")
     try:
         body: bytes = b64decode(content, validate=True) if event.get("isBase64Encoded") else content.encode()
-    except (binascii.Error, ValueError) as error:  # half of a surrogate pair is no text either
+    except (binascii.Error, ValueError) as error:  # a text with half a surrogate pair cannot be encoded
         raise RefusedError(HTTPStatus.BAD_REQUEST, "the body cannot be decoded") from error
     if len(body) > MOST_BYTES:
         raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body has more than {MOST_BYTES:,} bytes")
@@ -181,7 +182,7 @@ def _body(event: Mapping[str, Any]) -> bytes:
 
 
 def _form(headers: Mapping[str, str], body: bytes) -> dict[str, str] | None:
-    """The fields of a form, the first of each name; None where the body is none."""
+    """Return the fields of a form, the first of each name; None if the body is not a form."""
     if headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
         return None
     try:
@@ -192,7 +193,7 @@ def _form(headers: Mapping[str, str], body: bytes) -> dict[str, str] | None:
 
 
 def _payload(form: Mapping[str, str]) -> Mapping[str, Any]:
-    """An interaction's JSON; empty where there is none."""
+    """Return the JSON of an interaction; empty if there is none."""
     if "payload" not in form:
         return {}
     try:
@@ -205,7 +206,7 @@ def _payload(form: Mapping[str, str]) -> Mapping[str, Any]:
 
 
 def _asked(sent: _Sent) -> Asked | None:
-    """What somebody asks for; None where there is nothing to do."""
+    """Return what the person asks for; None if there is nothing to do."""
     if not sent.payload:
         if not sent.form.get("command"):
             raise RefusedError(HTTPStatus.BAD_REQUEST, "neither a command nor an interaction")
@@ -220,8 +221,8 @@ def _asked(sent: _Sent) -> Asked | None:
 
 
 def _press(sent: _Sent) -> Press | None:
-    """The first of the presses: Slack sends one at a time."""
-    if "view" in sent.payload and "message" not in sent.payload:  # a form tells all when it is sent
+    """Return the first press in the request: Slack sends one at a time. None for a choice in an open form."""
+    if "view" in sent.payload and "message" not in sent.payload:  # Slack sends all choices when the form is submitted
         return None
     actions = sent.payload.get("actions")
     action = replace(sent, payload=actions[0]) if isinstance(actions, list) and actions else None
@@ -233,7 +234,7 @@ def _press(sent: _Sent) -> Press | None:
 
 
 def _errors(sent: _Sent) -> dict[str, str]:
-    """What is wrong with the dismissal's form, by field, as Slack shows it; nothing where it is none."""
+    """Return what is wrong with the form of a dismissal, by field, for Slack to show; empty for other requests."""
     if sent.text("type") != "view_submission" or sent.text("view", "callback_id") != modals.DISMISSAL:
         return {}
     why, until = _why(sent), _field(sent, modals.UNTIL, "selected_option", "value")
@@ -273,7 +274,7 @@ def _field(sent: _Sent, name: str, *path: str) -> str:
 
 
 def _unicode(text: str) -> bool:
-    """JSON can hold halves of surrogate pairs, which are no text."""
+    """Return whether a text can be encoded. JSON can contain half a surrogate pair, which cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:

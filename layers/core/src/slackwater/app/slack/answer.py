@@ -41,22 +41,24 @@ from slackwater.views.slack.decided import decided, stoppable
 from slackwater.views.slack.finding import SNOOZES, STOP
 
 SLACKS: Final = "https://hooks.slack.com"
-"""Where Slack takes answers."""
+"""The origin of Slack's response URLs."""
 
 ATTEMPTS: Final = 3
-"""At telling Slack something, before it is left for later."""
+"""How often to call Slack before the call is left for the next attempt."""
 LONGEST_PAUSE_S: Final = 10
-"""Between them; asked to wait longer, it is left for later."""
+"""The longest pause between the calls. If Slack asks for a longer one, the call is left for the next attempt."""
 TURNS: Final = 10
-"""At bringing a message up to date while others decide."""
+"""How often to update a message while other people keep deciding."""
 AUDITS: Final = 20
-"""Among which the last that ended is looked for."""
+"""How many recent audits to search for the last finished one."""
 TOP: Final = 5
 DECIDING: Final[Mapping[str, Decided]] = {"approve": "approved", "snooze": "snoozed"}
-"""Buttons whose message changes, whether by this press or by one that was faster, and what they make of a finding."""
+"""Buttons that decide about a finding, and the status that they give it. Their message is updated even if somebody else
+decided first.
+"""
 ACCOUNT: Final = re.compile(r"[0-9]{12}")
 APPROVAL: Final = re.compile(r"([0-9a-f]+):([0-9a-f]+)")
-"""What the button carries: the finding's id, and the fingerprint of what was seen."""
+"""The value of the button: the finding's id, and the fingerprint of the version that the person saw."""
 
 LATER: Final = (
     "Slackwater could not reach something that it needs. It may try again; if the message has not changed in ten "
@@ -66,30 +68,30 @@ ANOTHER_VERSION: Final = "This button is of another version of Slackwater: the n
 
 
 class AnswerChannel(Protocol):
-    """Posted messages, as far as they can be changed."""
+    """Changes posted messages."""
 
     def update(self, sent: Sent, message: Message) -> None:
-        """Put another message in the place of one that was posted.
+        """Replace a posted message.
 
         Raises:
-            ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+            ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
         """
         ...
 
 
 class UnfinishedError(Exception):
-    """The request is done, if allowed, but Slack has not confirmed the answer. Calling again only sends it."""
+    """The request is carried out, if allowed, but Slack has not confirmed the answer. Calling again only sends it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answerer:
-    """Carries out requests, with what that needs.
+    """Carries out requests, with the adapters that this needs.
 
     Attributes:
         respond: Answers at a response URL.
-        origin: Replaces Slack's origin in response URLs; None is Slack itself.
+        origin: Another origin, besides Slack's, of valid response URLs; None if there is none.
         home: Returns the id of the bot's workspace.
-        pause: Waits so many seconds.
+        pause: Waits for this many seconds.
         sent_texts: The last text that this process sent for each unfinished request; None if Slack did not confirm it.
     """
 
@@ -109,20 +111,21 @@ class Answerer:
     sent_texts: dict[str, str | None] = field(default_factory=dict)
 
     def answer(self, asked: Asked) -> Message:
-        """Carry out a request, and return the answer, which is sent once however often this is called.
+        """Carry out a request, and return the answer, which is sent once, however often this is called.
 
         Raises:
-            UnfinishedError: The request is done, but Slack has not confirmed the answer.
-            Exception: It could not be carried out, and the person knows; or the message could not be updated.
+            UnfinishedError: The request is carried out, but Slack has not confirmed the answer.
+            Exception: The request could not be carried out, and the person was told so; or the message could not be
+                updated.
         """
         becomes = _becomes(asked)
         try:
             made = self._made(asked, becomes)
             reply = self._earlier_answer(asked, made) if made else self._answer_to(asked)
-        except Exception:  # whatever it was: somebody waits for an answer, and Lambda has to hear of it
+        except Exception:  # whatever the error, the person needs an answer, and Lambda needs the error
             self._send(asked, answers.problem(LATER))
             raise
-        if made:  # at an earlier attempt, which told of it
+        if made:  # by an earlier attempt, which has sent this answer
             self.sent_texts.setdefault(asked.id, reply.text)
         left = self._send(asked, reply)
         if isinstance(asked, Press | Dismissal) and (becomes or _stops(asked)):
@@ -133,7 +136,10 @@ class Answerer:
         return reply
 
     def _made(self, asked: Asked, becomes: Decided | None) -> TrackedFinding | None:
-        """Return the finding if this very request has decided about it. That stays valid, whatever the policy says."""
+        """Return the finding if this same request has already decided about it; else None.
+
+        The decision stays valid, whatever the policy says now.
+        """
         if becomes is None or isinstance(asked, Command):
             return None
         if not self.findings.made(asked.about, becomes, who=_who(asked.asker), at=asked.at):
@@ -179,7 +185,7 @@ class Answerer:
                 return self._show(asked)
 
     def _show(self, asked: Press) -> Message:
-        """Return what a button shows, for a button that decides nothing."""
+        """Return the answer to a button that decides nothing."""
         match asked.action:
             case "details":
                 return self._details(asked)
@@ -201,7 +207,7 @@ class Answerer:
         )
 
     def _to_approve(self, asked: Press) -> str | None:
-        """The fingerprint of what is to be approved; None where that is not what is asked."""
+        """Return the fingerprint of the version to approve; None if the press is not an approval."""
         seen = APPROVAL.fullmatch(asked.value) if asked.action == "approve" else None
         return seen[2] if seen and seen[1] == asked.about else None
 
@@ -222,12 +228,12 @@ class Answerer:
         except ConflictError as error:
             made = self.cleanups.store.get(asked.about)
             if made and made.stopped and (made.stopped.who, made.stopped.at) == (_who(asked.asker), asked.at):
-                return answers.stopped(made)  # by this very request, at an earlier attempt
+                return answers.stopped(made)  # by an earlier attempt of this same request
             return answers.problem(str(error))
         return answers.stopped(stopped)
 
     def _outcome(self, asked: Press | Dismissal, decide: Callable[[], Message]) -> Message:
-        """Return the result of a decision."""
+        """Make a decision, and return the answer; if it fails, an answer that says why."""
         try:
             return decide()
         except DecidedError as error:
@@ -251,12 +257,12 @@ class Answerer:
     # -- Messages
 
     def _bring_up_to_date(self, id: str) -> list[str]:
-        """Update a post with the current decisions, until nobody has decided since. Return what is left to do, if
-        anything.
+        """Update a post with the current decisions, and again if somebody decides meanwhile. Return why another attempt
+        is needed; empty if none is.
         """
         post = self.outbox.get(id)
         if post is None:
-            return []  # too old; whoever asked is told all the same
+            return []  # the post has expired; the person still gets the answer
         if post.sent is None:
             return ["the post is not known to have arrived yet"]
         channel = self.channel()
@@ -276,12 +282,12 @@ class Answerer:
         return {id_: finding for id_, finding in found if finding}
 
     def _stops(self, ids: Collection[str]) -> dict[str, ActorNote]:
-        """Return who stopped the newest clean-up of these findings, if anybody."""
+        """Return who stopped the newest clean-up of each of these findings, by the finding's id."""
         found = ((id_, self.cleanups.store.get(id_)) for id_ in ids)
         return {id_: cleanup.stopped for id_, cleanup in found if cleanup and cleanup.stopped}
 
     def _send(self, asked: Asked, message: Message) -> list[str]:
-        """Send the answer, unless it was sent. Return what is left to do, if anything."""
+        """Send the answer, unless it was sent. Return why another attempt is needed; empty if none is."""
         url = asked.response_url
         if self.sent_texts.get(asked.id) == message.text:
             return []
@@ -296,7 +302,7 @@ class Answerer:
         return any(url.startswith(f"{origin}/") for origin in (SLACKS, self.origin) if origin)
 
     def _try(self, call: Callable[[], None]) -> list[str]:
-        """Make a call that is safe to repeat. Return why it must be repeated later, if so."""
+        """Make a call that is safe to repeat. Return why it must be repeated later; empty if it need not be."""
         why = ""
         for attempt in range(ATTEMPTS):
             try:
@@ -403,7 +409,7 @@ class Answerer:
 
 
 def _becomes(asked: Asked) -> Decided | None:
-    """Return the status that the request gives a finding; None if it is no decision."""
+    """Return the status that the request gives a finding; None if it is not a decision."""
     match asked:
         case Dismissal():
             return "dismissed"
@@ -414,12 +420,12 @@ def _becomes(asked: Asked) -> Decided | None:
 
 
 def _stops(asked: Asked) -> bool:
-    """Whether the request is to stop a clean-up."""
+    """Return whether the request is to stop a clean-up."""
     return isinstance(asked, Press) and asked.action == STOP and asked.value == asked.about
 
 
 def _approved(approved: Approved) -> Message:
-    """Return the result of an approval: its clean-up has started, or why not."""
+    """Return the answer to an approval: when its clean-up acts, or why it has not started."""
     one = approved.candidate
     if one is None:
         return answers.approved(approved.finding, acts_after=None)
@@ -434,5 +440,5 @@ def _who(asker: Asker) -> str:
 
 
 def _seen(finding: TrackedFinding) -> tuple[Status, Decision | None, datetime | None]:
-    """What a message shows of it."""
+    """Return the parts of a finding that a message shows."""
     return finding.status, finding.decision, finding.resolved_at

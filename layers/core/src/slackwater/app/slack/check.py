@@ -61,22 +61,25 @@ class Step:
 
 
 class Bot(Channel, Protocol):
-    """A Channel that answers other questions, too."""
+    """A Channel that can also call other methods of the Web API."""
 
     def call(self, method: str, **asked: Any) -> tuple[Mapping[str, Any], Mapping[str, str]]:
-        """The answer of a method of the Web API, and its headers.
+        """Call a method of the Web API, and return its response and headers.
 
         Raises:
-            ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+            ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackCheck:
-    """Everything that it takes.
+    """Checks the Slack setup, with the adapters that this needs.
 
-    `knock` sends the deployed endpoint a signed request, and says which status it answers.
+    Attributes:
+        bot: Returns the channel of a bot token.
+        webhook: Returns the channel of a webhook's URL.
+        check_endpoint: Sends the deployed endpoint a request signed with this secret, and returns the HTTP status.
     """
 
     secret: SlackSecret
@@ -87,9 +90,10 @@ class SlackCheck:
     clock: Clock
 
     def steps(self, only: str | None = None) -> Iterator[Step]:
-        """What is looked at, one after the other; it ends early where the rest would fail for the same reason.
+        """Yield the result of each check. Stops early if the other checks would fail for the same reason.
 
-        `only` is the id of a channel to look at, and to post to, instead of the policy's.
+        Args:
+            only: The id of a channel to check and to post to; None checks the policy's channels.
         """
         if self.secret.bot_token and self.secret.signing_secret:
             yield Step(what="secret", state="good", said="it holds a bot token and a signing secret")
@@ -149,7 +153,7 @@ class SlackCheck:
                 yield Step(what=f"slack.{key}", state="note", said=f"it is empty in the policy: nobody may {what}")
 
     def _posted(self, channel: Channel, id: str | None) -> Iterator[Step]:
-        """Post, and see that it can be found again, as it is where an answer is lost."""
+        """Post a test message, and check that it can be found, as is done for a post whose response was lost."""
         now = self.clock()
         post = Post(
             id=f"test.{now:%Y%m%dT%H%M%S.%f}", audit_id="test", created_at=now, tried_at=now - timedelta(seconds=1),

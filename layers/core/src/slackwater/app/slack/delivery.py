@@ -1,8 +1,8 @@
 """Delivers posts: each is posted once, or reported as failed.
 
 Everything can run again after a crash at any step, and twice at the same time. Each step of a post is a conditional
-write, and a post without an answer is looked for before it is sent again. The process that writes "sending" sends at
-once or not at all. Others wait until no request can be under way any more.
+write. If Slack did not answer, the post is looked for before it is sent again. The process that writes "sending" sends
+immediately or not at all. Other processes wait until its request must have ended.
 """
 
 import math
@@ -20,27 +20,24 @@ AT_ONCE: Final = timedelta(seconds=20)
 """A process that took longer to write "sending" does not send, because its request might not end before UNANSWERED."""
 
 UNANSWERED: Final = timedelta(seconds=60)
+"""How long after a send without an answer the post is looked for. No request takes that long."""
 DOUBLED: Final = 5
 DOUBLED_FOR_DAYS: Final = 8
-"""How long after a send without an answer the post is looked for; no request takes that long. Each attempt doubles it,
-so many times.
-
-A post that is tried for days is repeated less often in the end, because a webhook without an answer may have posted it
-each time.
+"""How many attempts double that time. DOUBLED_FOR_DAYS is for a post with its own time limit, which is tried for days.
+It is sent less often in the end, because a webhook without an answer may have posted it each time.
 """
 
 LOOK_AGAIN: Final = timedelta(seconds=60)
 RETRY_AFTER_FIX: Final = timedelta(seconds=300)
-"""The time before the next attempt, if the channel could not be read, or somebody must fix something first."""
+"""The time before the next attempt: if the channel could not be read, and if somebody must fix something first."""
 
 BUSY_S: Final = 300
 """The longest wait for a busy channel, after 1, 2, 4 … seconds."""
 
 GIVEN_UP: Final = timedelta(hours=24)
+"""How long a post is tried, unless it has its own time limit. The first attempt that fails after that is the last."""
 LEAST_TRIES: Final = 3
-"""A post has failed after an attempt that failed so late, unless it has its own time. One that was recorded late has at
-least so many attempts.
-"""
+"""How many attempts a post has at least, even if the first comes after that time."""
 
 AT_WORK: Final = timedelta(seconds=60)
 """How long one run starts new posts. The function's own time limit is three times that."""
@@ -54,8 +51,8 @@ WITHDRAWN: Final = "it was withdrawn, because it is no longer true"
 
 PATIENT: Final = timedelta(hours=1)
 LEAST_WAIT_S: Final = 900
-"""The shortest wait for a post that has waited for PATIENT: 96 loops of the state machine a day for each audit that
-waits. It loops at most 1,500 times.
+"""The shortest wait, in seconds, for a post that has waited for PATIENT. The state machine then loops 96 times a day
+for each audit with waiting posts. It can loop 1,500 times at most.
 """
 
 ELSEWHERE: Final = frozenset(
@@ -73,7 +70,7 @@ ELSEWHERE: Final = frozenset(
         "restricted_action_thread_only_channel",
     }
 )
-"""Refusals that another channel would solve."""
+"""Refusals that do not occur in another channel."""
 
 MENDABLE: Final = frozenset(
     {
@@ -96,10 +93,10 @@ MENDABLE: Final = frozenset(
         "token_revoked",
     }
 )
-"""Refusals that are not about the post: the token, webhook or workspace needs a fix, and may work tomorrow."""
+"""Refusals that are not about the post: somebody must fix the token, the webhook or the workspace."""
 
 INVITES: Final = frozenset({"channel_not_found", "not_in_channel"})
-"""Refusals that end once the bot is invited. If no other channel would solve them, the post waits."""
+"""Refusals that end once the bot is invited. If there is no other channel, the post waits for that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +106,7 @@ class Notified:
     Attributes:
         waiting: How many posts of the audit (or of none) wait.
         wait_s: Seconds until the next is due; 0 if none waits.
-        troubles: Lines about posts of any audit that Slack refused, or that failed.
+        troubles: One line for each post, of any audit, that Slack refused or that failed.
     """
 
     waiting: int
@@ -123,7 +120,7 @@ class Delivery:
 
     Attributes:
         default: The channel of a bot's posts that name none.
-        ends: When the rest is left to the next run.
+        ends: After this time, posts are left to the next run.
         due: The times at which waiting posts can continue.
         busy: The times at which busy channels can continue.
     """
@@ -140,11 +137,13 @@ class Delivery:
     ends: datetime = field(init=False)
 
     def deliver(self, audit_id: str | None, recorded: Sequence[str] = ()) -> Notified:
-        """Try each post that waits once, the oldest first, and say what is left of this audit's: others have runs of
-        their own.
+        """Try each waiting post once, the oldest first, and return how many posts of this audit still wait.
 
-        Without an audit it is what is left of the posts that are no audit's. `recorded` are ids of posts of just now:
-        the list may not show them yet.
+        Posts of other audits come first. The result does not count them, because those audits have their own runs.
+
+        Args:
+            audit_id: The audit; None counts the posts that belong to no audit.
+            recorded: Ids of posts that were recorded just now. The outbox may not list them yet.
         """
         self.ends = self._now + AT_WORK
         listed = [post for post in self.outbox.waiting() if post.id not in recorded]
@@ -155,12 +154,12 @@ class Delivery:
         return Notified(waiting=len(waiting), wait_s=self._wait_s(waiting), troubles=tuple(self.troubles))
 
     def _tried(self, posts: Iterable[Post]) -> list[Post]:
-        """Those that wait still."""
+        """Try posts, and return those that still wait."""
         waiting: list[Post] = []
         for post in posts:
             try:
                 waits = self._waits_until(self._now) if self._now >= self.ends else self._waits_still(post)
-            except Exception as error:  # noqa: BLE001 -- one bad post shall not hold up the others
+            except Exception as error:  # noqa: BLE001 -- one bad post must not delay the others
                 self.troubles.append(f"{post.id}: {type(error).__name__}: {error}")
                 waits = self._waits_until(self._now + LOOK_AGAIN)
             waiting += [post] if waits else []
@@ -190,7 +189,10 @@ class Delivery:
         return self._looks(post, thread) if post.state == "sending" else self._sends(post, thread)
 
     def _looks(self, post: Post, thread: Sent | None) -> bool:
-        """Look for a post that was sent without an answer. Send it again if it is missing, or if nobody can look."""
+        """Look for a post whose send had no answer; return whether it waits.
+
+        Sends it again if it is missing, or if the channel cannot be read, as with a webhook.
+        """
         due = max((post.tried_at or post.created_at) + _unanswered(post), post.not_before or post.created_at)
         if due > self._now:
             return self._waits_until(due)
@@ -205,7 +207,7 @@ class Delivery:
         return self._arrived(post, sent) if sent else self._sends_again(post, thread)
 
     def _cannot_look(self, post: Post, error: ChannelRefusedError | DeliveryUnknownError) -> bool:
-        """Look again later, until the post is given up. Sending it without a look might post it twice."""
+        """Look again later, until the post is given up. Sending it again without looking might post it twice."""
         why = f"nobody can look whether it was posted: {error}"
         if self._now - (post.tried_at or post.created_at) > _patience(post):
             return self._fails(post, why)
@@ -215,7 +217,7 @@ class Delivery:
         return self._later(post, RETRY_AFTER_FIX, why)
 
     def _sends_again(self, post: Post, thread: Sent | None) -> bool:
-        """Send a post again whose delivery is unknown, unless that was its last attempt."""
+        """Send a post of unknown delivery again, unless that was its last attempt."""
         last = _was_last(post) and not post.withdrawn
         return self._gives_up(post, post.why or "it was not answered") if last else self._sends(post, thread)
 
@@ -248,7 +250,7 @@ class Delivery:
         return self._sends_taken(taken, thread, now)
 
     def _sends_taken(self, taken: Post, thread: Sent | None, tried_at: datetime) -> bool:
-        """Send a post that is recorded as being sent, and record what became of it."""
+        """Send a post that is recorded as "sending", and record the result."""
         try:
             sent = self.channel.send(taken, thread)
         except ChannelBusyError as error:
@@ -274,7 +276,7 @@ class Delivery:
         return self._somebody_elses() if dropped is None else False
 
     def _has_no_channel(self, post: Post) -> bool:
-        """Wait until somebody names a channel, as long as the post is tried."""
+        """Wait until the policy names a channel, or until the post is given up."""
         why = "the policy names no channel; set slack.channel"
         post = replace(post, nowhere=True)
         if self._now - post.created_at > _patience(post):
@@ -312,7 +314,7 @@ class Delivery:
         return self._waits_until(due) if self._wrote(replace(post, not_before=due, why=why)) else self._somebody_elses()
 
     def _somebody_elses(self) -> bool:
-        """Leave a post to another run, which has changed it meanwhile."""
+        """Leave a post to another run, which has changed it in the meantime."""
         return self._waits_until(self._now + UNANSWERED)
 
     def _waits_until(self, due: datetime) -> bool:
@@ -326,7 +328,7 @@ class Delivery:
 
 
 def _was_last(post: Post) -> bool:
-    """Whether an attempt that failed was late enough to be the last."""
+    """Return whether a failed attempt was late enough to be the last."""
     tried_at = post.tried_at or post.created_at
     return post.attempts >= LEAST_TRIES and tried_at - post.created_at > _patience(post)
 
@@ -348,7 +350,7 @@ def _unanswered(post: Post) -> timedelta:
 
 
 def _moved(post: Post, channel: str, reason: str) -> Post:
-    """Return a post for another channel. It says which channel it was meant for."""
+    """Return a post for another channel. Its text names the channel that it was meant for."""
     line = f"This is for <#{post.channel}> (`{post.channel}`), which did not take it: `{reason}`"
     message = Message(text=f"{line}\n{post.message.text}", blocks=(note(line), *post.message.blocks))
     return replace(

@@ -1,7 +1,7 @@
-"""Posts an audit to Slack: a digest for each channel, recorded before it is sent. Running it again records the same
-posts.
+"""Posts an audit to Slack: a digest for each channel, which is recorded before it is sent.
 
-Posts about clean-ups are already recorded. They are delivered with the audit's, or alone.
+Running it again records the same posts. Posts about clean-ups are already recorded. They are delivered with the audit's
+posts, or alone.
 """
 
 import json
@@ -41,8 +41,8 @@ VERSIONS: Final = 10
 """How many versions of the policy to try if the audit's own cannot be read."""
 
 LAG_S: Final = 2.0
-"""Seconds between two reads of the list of waiting posts. It may miss recent ones, so nothing waits if it is empty
-twice.
+"""Seconds between two reads of the list of waiting posts. One read may miss recent posts, so no post waits only if both
+find none.
 """
 
 
@@ -52,10 +52,10 @@ class NoNewsError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notifier:
-    """Posts audits, with what that needs.
+    """Posts audits, with the adapters that this needs.
 
     Attributes:
-        channel: Called each time, because the secret may have changed.
+        channel: Returns the channel. Called for each run, because the secret may have changed.
         cleans_up: Whether clean-up is deployed, so that approvals have an effect.
     """
 
@@ -69,11 +69,13 @@ class Notifier:
     cleans_up: bool = False
 
     def notify(self, audit_id: str) -> Notified:
-        """Record what an audit has to tell, if it is not yet, and deliver whatever waits.
+        """Record the posts of an audit, unless they are recorded, and deliver all waiting posts.
+
+        The result has the problems of single posts.
 
         Raises:
-            NoAuditError, NoNewsError: there is no such audit, or it has not ended.
-            AwsError, SecretError: nothing can be read. What is wrong with one post is in the answer.
+            NoAuditError, NoNewsError: There is no such audit, or it has not ended.
+            AwsError, SecretError: The audit, the posts or the secret cannot be read.
         """
         record = self.audits.get(audit_id)
         if record is None:
@@ -85,10 +87,12 @@ class Notifier:
         return self._delivery(policy, channel, troubles).deliver(audit_id, [post.id for post in posts])
 
     def deliver(self) -> Notified:
-        """Deliver whatever waits; how much is left of what is no audit's.
+        """Deliver all waiting posts, and return how many of those that belong to no audit still wait.
+
+        The result has the problems of single posts.
 
         Raises:
-            AwsError, SecretError: nothing can be read. What is wrong with one post is in the answer.
+            AwsError, SecretError: The posts or the secret cannot be read.
         """
         delivery = self._delivery(self._newest(), self.channel(), [])
         notified = delivery.deliver(None)
@@ -127,7 +131,7 @@ class Notifier:
                 continue
         return parse_policy(None, self.policies.place, self.policies.registry)
 
-    # -- What there is to tell
+    # -- News
 
     def _composed(self, record: AuditRecord, policy: Policy, *, buttons: bool) -> tuple[list[Post], list[str]]:
         """Return all posts of an audit, each channel's digest before its thread, and what cannot be posted."""
@@ -160,7 +164,7 @@ class Notifier:
         if record.state != "failed" or self.documents.has(object_keys.news(record.id)):
             document: ScanDocument = json.loads(self._read(object_keys.head(record.id)))
             changes = _changes(LEDGER.validate_json(self._read(object_keys.news(record.id))))
-            # An audit that failed may have ended before it wrote them down.
+            # An audit that failed may have ended before it stored them.
             stored = self.documents.read(object_keys.changed_findings(record.id))
             found = {one["id"]: one for one in json.loads(stored[0])} if stored else {}
             gaps = tuple(Gap(**gap) for gap in document["scan"]["gaps"])
@@ -214,7 +218,7 @@ class Notifier:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A change of a finding in an audit that people need to know."""
+    """A change of a finding in an audit that is posted."""
 
     kind: Literal["new", "changed", "gone"]
     entry: LedgerEntry
@@ -249,10 +253,11 @@ def fail_posts_without_slack(outbox: Outbox) -> int:
 
 
 def _messages(news: News, post_id: str, slack: SlackSection, *, first: bool) -> tuple[Message, ...]:
-    """A digest with its thread; a line where nothing is new, in the first channel and unless the policy wants silence.
+    """Return a channel's digest with its thread; without news, a line for the first channel, and nothing for others.
 
-    An audit that failed or is not complete cannot say that nothing is new, and is told of in any case. What one had
-    changed before it failed is told as of one that is not complete, below the line that says so.
+    If the policy sets `when_nothing_is_new` to "silence", a complete audit without news posts nothing. A failed or
+    incomplete audit always posts this line, because it cannot tell that nothing is new. The changes of a failed audit
+    are posted like those of an incomplete one, below a line that says that it failed.
     """
     if news.new or news.changed or news.gone:
         if news.audit.state != "failed":
@@ -265,7 +270,7 @@ def _messages(news: News, post_id: str, slack: SlackSection, *, first: bool) -> 
 
 
 def _post(record: AuditRecord, prefix: str, n: int, channel: str | None, message: Message) -> Post:
-    """Return the same post each time: its time is the end of the audit."""
+    """Return the post of a message. It is the same each time, because its time is the end of the audit."""
     id_ = f"{prefix}.{n}"
     buttons = [block["block_id"] for block in message.blocks if block["type"] == "actions" and "block_id" in block]
     findings = [place.removeprefix(f"{prefix}.0/") for place in buttons if not place.endswith("/report")]
