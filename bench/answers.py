@@ -20,7 +20,7 @@ from slackwater_simulator.truth import is_sync
 DAYS: Final = 14
 WINDOWS: Final = Windows(ebs_days=DAYS, files_days=DAYS)
 BUSY_HOUR_WRITES: Final = 180_000
-"""The writes in an hour from which the hour is busy: 100 a second for half an hour."""
+"""Number of writes from which an hour counts as busy: 100 a second for half an hour."""
 
 type Rule = Callable[[FleetIndex, str], bool]
 

@@ -1,7 +1,7 @@
 """Measure how long each function takes to start, and how large its package is: `make bench-cold-start`.
 
-The built artefacts run in the Lambda runtime interface emulator of aws-sam-cli. Their interpreter has only the
-emulator's client and boto3. They run against a deployment to ministack, the simulated account, and a fake Slack server.
+The built artefacts run in the Lambda runtime interface emulator of aws-sam-cli. Their interpreter has only the runtime
+client and boto3. They run against a deployment to ministack, the simulated account, and a fake Slack server.
 Prints a Markdown table; `--write FILE` puts it between the file's markers.
 """
 

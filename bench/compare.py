@@ -154,7 +154,7 @@ def run(fleet: str, resources: int, latencies: Iterable[float]) -> tuple[list[Me
         home = Path(folder)
         with simulator("--fleet", FLEETS[fleet], "--resources", str(resources), "--now", now) as account:
             scan = command_of(account, home, home / "scan.json", policy, *flags)
-            timed(scan, account, home)  # fills the price cache, and the simulator's own
+            timed(scan, account, home)  # fills the price cache and the simulator's caches
             for place, latency_ms in enumerate(latencies):
                 found.append(measured("Slackwater", scan, account, home, resources, latency_ms))
                 own = home / str(place)  # a new home, so that Custodian's cache of 15 minutes is empty

@@ -289,7 +289,7 @@ def custodian_notifies() -> ToolResult:
     )
 
 
-# -- All of it
+# -- All comparisons
 
 
 def compare_all(home: Path, report_progress: Callable[[str], None]) -> Iterator[Comparison]:

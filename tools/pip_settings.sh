@@ -1,6 +1,6 @@
 # Source this file. It finds a Python with pip (`python`), and passes pip's settings to uv, which does not read them.
 
-# Any Python with pip works. The first one on the PATH may be a version manager's shim without a Python, so try them all.
+# Any Python with pip works. The first one on the PATH may be a version manager's shim without a Python, so try all.
 python=
 for candidate in $(type -aP python3.13 python3 python); do
   if "$candidate" -m pip --version >/dev/null 2>&1; then python=$candidate && break; fi

@@ -19,7 +19,7 @@ def endpoint_hint() -> str:
 
 @contextmanager
 def waiting_for(what: str) -> Iterator[None]:
-    """Write what the block waits for to standard error, unless the block ends within 0.4 seconds."""
+    """Write what the block waits for to standard error, unless the block ends within `SLOW_S` seconds."""
     timer = Timer(SLOW_S, note, [f"Waiting for {what} …"])
     timer.daemon = True
     timer.start()

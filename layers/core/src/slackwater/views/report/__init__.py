@@ -92,7 +92,7 @@ TIDES: Final = "M" + " ".join(f"{x} {18 - 15 * abs(x / 600 - 1) ** 2.5 * cos(x /
 """SVG path of the wave in the page's header. Its amplitude falls to zero in the middle."""
 
 _COVERED: Final = re.compile("(.+)".join(map(re.escape, ALSO_FOUND.split("{}"))))
-"""The caveat that names what a finding covers."""
+"""Matches the caveat that names the other findings that a finding covers."""
 
 _INDENT: Final = re.compile(r"^\s+", re.MULTILINE)
 

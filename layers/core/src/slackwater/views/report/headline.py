@@ -184,9 +184,12 @@ def _usd(finding: FindingDocument) -> Decimal:
 
 
 def also(findings: Iterable[FindingDocument], counts: Sequence[str], *, whole: bool) -> str:
-    """Return how many findings are not waste, and what their recommended fixes cost. Empty if `counts` is empty.
+    """Return how many findings are not waste, and what their recommended fixes cost.
 
-    The costs are left out unless `whole`: `findings` are all findings of the scan.
+    Args:
+        findings: The findings in the report.
+        counts: The numbers of findings that are not waste, in words. If it is empty, the result is, too.
+        whole: Whether `findings` are all findings of the scan. If not, the costs are left out.
     """
     if not counts:
         return ""

@@ -19,9 +19,10 @@ def ways(finding: FindingDocument) -> Ways:
 
 
 def total_savings(found: Iterable[Ways]) -> tuple[Decimal, int]:
-    """Return the sum of the best saving of each resource, US dollars a month, and how many resources have none known.
+    """Add up the best saving of each resource. Options that cost money are not subtracted: nobody has to use them.
 
-    Options that cost money are not subtracted, because they are optional.
+    Returns:
+        US dollars a month, and the number of resources whose saving is unknown.
     """
     by_resource: defaultdict[str, list[Decimal | None]] = defaultdict(list)
     for arn, savings in found:

@@ -107,7 +107,7 @@ def dollars(usd: Decimal) -> str:
 
 
 def total_waste(pairs: Iterable[Shown]) -> tuple[Decimal, int]:
-    """Return the savings of the waste among them, by the rule of the scan document's totals.
+    """Add up the savings of the waste among these findings, by the rule of the scan document's totals.
 
     Returns:
         US dollars a month, and the number of resources whose saving is unknown.
