@@ -20,7 +20,7 @@ from slackwater_simulator.truth import is_sync
 DAYS: Final = 14
 WINDOWS: Final = Windows(ebs_days=DAYS, files_days=DAYS)
 BUSY_HOUR_WRITES: Final = 180_000
-"""The writes in an hour from which the hour is busy: 100 a second for half an hour."""
+"""Number of writes from which an hour counts as busy: 100 a second for half an hour."""
 
 type Rule = Callable[[FleetIndex, str], bool]
 
@@ -85,7 +85,7 @@ class FleetIndex:
         return float(self.truth.values(volume, "DataWriteOperations Sum", HOUR, DAYS).max(initial=0))
 
     def write_kib(self, volume: FsxVolume) -> float:
-        """The mean size of its writes."""
+        """Return the mean size of the volume's writes, in KiB."""
         writes = self.truth.total(volume, "DataWriteOperations Sum", HOUR, DAYS)
         return self.truth.total(volume, "DataWriteBytes Sum", HOUR, DAYS) / max(writes, 1) / KIB
 
@@ -221,7 +221,7 @@ def compare_answers(index: FleetIndex, ours: Mapping[str, Answer], theirs: Mappi
 def _row(index: FleetIndex, question: Question, ours: Answer, theirs: Answer) -> Row:
     only_ours = dict.fromkeys(
         ours.flagged - theirs.flagged, UNEXPLAINED
-    )  # there is no known reason why Custodian would miss one
+    )  # there is no known reason why Custodian would not flag one
     only_theirs = {
         id_: ours.reasons_not_flagged.get(id_) or _why(index, id_, CUSTODIAN_ONLY_RULES.get(question.policy, ()))
         for id_ in theirs.flagged - ours.flagged

@@ -72,7 +72,7 @@ def _legend(tools: Sequence[str], with_minimum: bool) -> list[str]:
 def _panel(panel: Panel) -> list[str]:
     values = [value for bars in panel.bars.values() for value in bars] + list((panel.minimum or {}).values())
     low, high = floor(log10(min(values))), ceil(log10(max(values)))
-    low -= min(values) == 10**low  # a bar of no height shows nothing
+    low -= min(values) == 10**low  # a bar of height 0 would be invisible
     inner = HEIGHT - TOP - BOTTOM
 
     def y(value: float) -> float:

@@ -1,8 +1,8 @@
-"""How long each function takes to start, and what is shipped: `make bench-cold-start`.
+"""Measure how long each function takes to start, and how large its package is: `make bench-cold-start`.
 
-The built artefacts run under the runtime interface emulator of aws-sam-cli, with an interpreter that has only its
-client and boto3, against a deployment to ministack, the simulated account, and a server that behaves as Slack does.
-Prints a Markdown table; `--write FILE` puts it between the file's marks.
+The built artefacts run in the Lambda runtime interface emulator of aws-sam-cli. Their interpreter has only the runtime
+client and boto3. They run against a deployment to ministack, the simulated account, and a fake Slack server.
+Prints a Markdown table; `--write FILE` puts it between the file's markers.
 """
 
 import argparse
@@ -27,7 +27,7 @@ CHOSEN = {
     "AcknowledgeFunction": "acknowledge-command.json",
     "AnswerFunction": "answer-command.json",
 }
-"""Of the functions that take several."""
+"""The event to use, for functions that have several."""
 POLICY = '[slack]\nchannel = "C0DEFAULT"\n'
 EVENTS = ROOT / "events"
 
@@ -35,7 +35,7 @@ type Times = tuple[float, float, float, float]
 
 
 def zipped_bytes(folder: Path) -> int:
-    """What a folder takes as the archive that Lambda gets."""
+    """Return the size of a folder as the zip archive that Lambda receives."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
         for file in sorted(folder.rglob("*")):
@@ -44,8 +44,9 @@ def zipped_bytes(folder: Path) -> int:
 
 
 def event_of(name: str, turn: float) -> object:
-    """A function's event; each turn is of an audit of its own, as one that has ended is soon answered, and so with
-    requests.
+    """Return a function's event, different for each `turn`.
+
+    Each turn has its own audit or request, because a function answers a repeated one without doing the work.
     """
     file = EVENTS / CHOSEN.get(name, f"{name.removesuffix('Function').lower()}.json")
     event = json.loads(
@@ -58,7 +59,7 @@ def event_of(name: str, turn: float) -> object:
 
 
 def start(aws: LocalAws, template: Path, name: str, turn: int) -> Times:
-    """How long one start takes: by itself, its first request, both as the caller sees them, and the next request."""
+    """Return the milliseconds of one start: start alone, first request alone, both together, and next request."""
     with deployed(aws, template, name) as function:
         answer, both_ms = function.timed(event_of(name, turn))
         if "errorType" in answer or answer.get("statusCode", 200) != 200:
@@ -68,7 +69,7 @@ def start(aws: LocalAws, template: Path, name: str, turn: int) -> Times:
 
 
 def table() -> str:
-    """Every function in the order of an audit, as Markdown."""
+    """Return a Markdown table of all functions, in the order in which an audit uses them."""
     with scratch() as home, SlackServer() as slack:
         template = build(home / "build")
         bundle(template, home / "bundle")
@@ -91,7 +92,7 @@ def table() -> str:
 
 
 def main() -> None:
-    """Measure, print, and write if asked."""
+    """Measure, print, and with `--write` write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", type=Path, help="a file with the marks")
     options = parser.parse_args()

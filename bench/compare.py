@@ -1,9 +1,9 @@
-"""Slackwater beside Cloud Custodian: the same seven questions of an easy and of a hard fleet, in one run. `make bench`.
+"""Compare Slackwater with Cloud Custodian: the same seven questions on an easy and a hard fleet. Part of `make bench`.
 
-Both are whole processes, one after the other, against one simulated account in a process of its own, which counts what
-it is asked. Slackwater by `policy.toml`, Custodian by `custodian.yml`, as anybody would start it. Prints Markdown,
-which `--write` puts between the marks of a file; `--picture` draws it. Progress goes to standard error. Exits with 1
-when one of the two flags a resource and the other does not, and no rule in `answers.py` says why.
+Both tools run as whole processes, one after the other. A simulated account in a separate process counts their requests.
+Slackwater uses `policy.toml` and Custodian uses `custodian.yml`; each starts as a user would start it. Prints Markdown;
+`--write` puts it between the markers of a file, and `--picture` draws a chart. Progress goes to standard error. Exits
+with 1 if only one tool flags a resource and no rule in `answers.py` explains why.
 """
 
 import argparse
@@ -36,7 +36,7 @@ MAKERS: Final = {"easy": mixed_fleet, "hard": hard_fleet}
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one run of one tool took."""
+    """What one run of one tool used."""
 
     tool: str
     resources: int
@@ -50,7 +50,10 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is to be reached: the most that Slackwater may take of what Custodian takes, or the most at all."""
+    """A target for Slackwater, and an aim beyond it.
+
+    Both are fractions of Custodian's value, or absolute maximums if `is_share` is false.
+    """
 
     words: str
     field: str
@@ -65,47 +68,47 @@ TARGETS: Final = (
     Target("CPU, s", "cpu_s", 1 / 8, 1 / 12),
     Target("peak, MiB", "peak_mib", 256, 150, is_share=False),
 )
-"""Of 20,000 resources and 50 ms a call."""
+"""Targets for 20,000 resources and 50 ms a call."""
 
 
 @dataclass(slots=True)
 class Results:
-    """All of a run on one fleet."""
+    """All results of a run on one fleet. `floors` has the lowest possible number of calls by fleet size."""
 
     measured: list[Measured] = field(default_factory=list)
     floors: dict[int, int] = field(default_factory=dict)
     plain_calls: dict[int, int] = field(default_factory=dict)
-    """Custodian's, without filters on configuration before those on metrics."""
+    """Custodian's calls by fleet size, without filters on configuration before those on metrics."""
     answers: str = ""
-    """Of the largest fleet."""
+    """The comparison of the answers for the largest fleet, in Markdown."""
     fleet: str = "easy"
 
     def of(self, tool: str, resources: int, latency_ms: float) -> Measured:
-        """The run that it was."""
+        """Return the run of this tool with this fleet size and latency."""
         return next(
             one for one in self.measured if (one.tool, one.resources, one.latency_ms) == (tool, resources, latency_ms)
         )
 
     @property
     def sizes(self) -> list[int]:
-        """Of the fleets, ascending."""
+        """Fleet sizes, ascending."""
         return sorted({one.resources for one in self.measured})
 
     @property
     def latencies(self) -> list[float]:
-        """In ms, ascending."""
+        """Latencies in ms, ascending."""
         return sorted({one.latency_ms for one in self.measured})
 
 
 def say(words: str) -> None:
-    """To whoever waits."""
+    """Write progress to standard error."""
     print(words, file=sys.stderr, flush=True)
 
 
 def measured(
     tool: str, command: list[str], account: Mapping[str, Any], home: Path, resources: int, latency_ms: float
 ) -> Measured:
-    """One run of one tool, as the simulator and the kernel saw it."""
+    """Run one tool once. The simulator counts its calls, and the kernel its time and memory."""
     reset_simulator(dict(account), latency_ms)
     wall_s, cpu_s, peak_mib = timed(command, dict(account), home)
     asked = call_counts(dict(account))
@@ -118,27 +121,30 @@ def measured(
 
 
 def custodian(account: Mapping[str, Any], output: Path, policies: Path) -> list[str]:
-    """Its command line: a process for all seven policies."""
+    """Return Custodian's command line. One process runs all seven policies."""
     regions = [flag for region in account["regions"] for flag in ("--region", region)]
     return [str(CUSTODIAN), "run", "--output-dir", str(output), *regions, str(policies)]
 
 
 def plain(policies: str) -> str:
-    """The same policies, but of those that ask for metrics only what asks for them: as its documentation's examples
-    have it.
+    """Return the policies, with only metric filters in each policy that has any.
+
+    The examples in Custodian's documentation are written this way.
     """
     document = yaml.safe_load(policies)
     for policy in document["policies"]:
         asking = [one for one in policy["filters"] if "metrics" in json.dumps(one)]
         policy["filters"] = asking or policy["filters"]
-    return json.dumps(document, indent=2)  # which is YAML, too
+    return json.dumps(document, indent=2)  # JSON is also YAML
 
 
 def run(fleet: str, resources: int, latencies: Iterable[float]) -> tuple[list[Measured], int, list[answers.Row]]:
-    """Both tools on one fleet, at each latency; the calls of Custodian's plain policies; what the two answered at the
-    last.
+    """Run both tools on one fleet at each latency.
+
+    Returns:
+        The runs, the number of calls of Custodian's plain policies, and the comparison of the last answers.
     """
-    now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:00Z}"  # Custodian asks for the days before the real one
+    now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:00Z}"  # Custodian requests the days before the real date
     policy, flags = (
         (BENCH / "policy.toml").read_text(),
         [f for one in answers.QUESTIONS for f in ("--detector", one.detector)],
@@ -148,10 +154,10 @@ def run(fleet: str, resources: int, latencies: Iterable[float]) -> tuple[list[Me
         home = Path(folder)
         with simulator("--fleet", FLEETS[fleet], "--resources", str(resources), "--now", now) as account:
             scan = command_of(account, home, home / "scan.json", policy, *flags)
-            timed(scan, account, home)  # fills the price cache, and the simulator's own
+            timed(scan, account, home)  # fills the price cache and the simulator's caches
             for place, latency_ms in enumerate(latencies):
                 found.append(measured("Slackwater", scan, account, home, resources, latency_ms))
-                own = home / str(place)  # its cache of 15 minutes is empty
+                own = home / str(place)  # a new home, so that Custodian's cache of 15 minutes is empty
                 own.mkdir()
                 found.append(
                     measured(
@@ -168,7 +174,7 @@ def run(fleet: str, resources: int, latencies: Iterable[float]) -> tuple[list[Me
             (home / "plain").mkdir()
             command = custodian(account, home / "plain/told", policies)
             calls = measured("Cloud Custodian, plain", command, account, home / "plain", resources, 0).calls
-        # In a process of its own: a fleet is large, and the next children would be counted as large as their parent.
+        # A separate process: a fleet is large, and the kernel counts the parent's memory as that of later children.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             return found, calls, pool.submit(_answers, fleet, resources, now, home).result()
 
@@ -182,12 +188,12 @@ def _answers(fleet: str, resources: int, now: str, home: Path) -> list[answers.R
 
 
 def share(part: float, whole: float) -> str:
-    """As 1/n."""
+    """Return a ratio as `1/n`."""
     return f"1/{whole / part:.0f}" if whole / part >= 100 else f"1/{whole / part:.1f}"
 
 
 def tables(results: Results) -> str:
-    """Markdown."""
+    """Return the results of a fleet in Markdown."""
     parts = [*_calls(results), "", *_times(results), "", *_targets(results), "", results.answers]
     return "\n".join([f"### The {results.fleet} fleet", "", *parts])
 
@@ -255,7 +261,7 @@ def _targets(results: Results) -> Iterator[str]:
 
 
 def drawn(results: Results) -> str:
-    """The picture: calls, wall time and CPU at the largest latency, memory."""
+    """Return the chart as SVG: calls, wall time, CPU and memory at the highest latency."""
     latency_ms = results.latencies[-1]
 
     def bars(name: str) -> dict[str, Sequence[float]]:
@@ -274,7 +280,7 @@ def drawn(results: Results) -> str:
 
 
 def main() -> int:
-    """Measure, print, write."""
+    """Measure, print, write, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--resources", type=int, nargs="+", default=[100, 1_000, 5_000, 20_000])
     parser.add_argument("--fleet", choices=FLEETS, nargs="+", default=[*FLEETS])

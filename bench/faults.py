@@ -90,7 +90,7 @@ class ExtraAwsApis:
     messages: list[str] = field(default_factory=list)
 
     def answer(self, target: str, body: bytes) -> tuple[str, str]:
-        """Content type and body of the answer."""
+        """Return the content type and the body of the response."""
         asked = json.loads(body) if target else {}
         match target.rpartition(".")[2]:
             case "TagResources":
@@ -141,7 +141,7 @@ class Custodian:
     environment: Mapping[str, str]
 
     def run(self, name: str) -> CustodianRun:
-        """One run of one policy."""
+        """Run one policy once."""
         with tempfile.TemporaryDirectory() as folder:
             command = [str(CUSTODIAN), "run", "--output-dir", folder, "--region", REGION, "--cache-period", "0"]
             done = subprocess.run(
@@ -289,7 +289,7 @@ def custodian_notifies() -> ToolResult:
     )
 
 
-# -- All of it
+# -- All comparisons
 
 
 def compare_all(home: Path, report_progress: Callable[[str], None]) -> Iterator[Comparison]:
@@ -374,7 +374,7 @@ def verdict(result: ToolResult) -> str:
 
 
 def page(comparisons: list[Comparison], version: str) -> str:
-    """The summary, then every comparison; `version` is Custodian's."""
+    """Return the summary, then every comparison, in Markdown. `version` is Custodian's."""
     text = f"| | Situation | Cloud Custodian {version} | Slackwater |\n|-|-|-|-|\n"
     for comparison in comparisons:
         text += (

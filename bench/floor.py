@@ -1,12 +1,12 @@
-"""The least number of calls that can settle a fleet, computed from the fleet's truth, without the engine.
+"""Compute the lowest possible number of calls to scan a fleet, from the fleet's ground truth.
 
-    floor = 1 (who am I) + Σ ⌈resources ÷ page⌉ + what is asked of one file system at a time
+    floor = 1 (who am I) + Σ ⌈resources ÷ page⌉ + calls for one file system at a time
           + Σ per window ⌈max(queries ÷ 500, points ÷ 100,800)⌉
 
-Nothing of `slackwater` is imported. What a question takes is decided by `floor_questions`. Prices are cached by a scan
-before, and count nothing. `python bench/floor.py RESOURCES all|seven mixed|hard` prints it, and what each
-question takes alone (metrics, points): of all questions, or of those that Cloud Custodian is asked too, over the same
-14 days.
+This module does not import `slackwater`. `floor_questions` decides which metrics a question needs. An earlier scan has
+cached the prices, so they do not count. `python bench/floor.py RESOURCES all|seven mixed|hard` prints the floor, and
+the metrics and points of each question alone. `all` stands for all questions; `seven` stands for those that
+`bench/compare.py` also asks Cloud Custodian, over the same 14 days.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ PAGES = {
     "metrics": 500,
 }
 LIFECYCLE_GIB = 100
-"""In Standard: below it nobody asks for a file system's lifecycle policies."""
+"""GiB in EFS Standard from which a file system's lifecycle policies are needed."""
 
 
 WITH_VOLUMES = ("OPENZFS", "ONTAP")
@@ -38,7 +38,7 @@ WITH_VOLUMES = ("OPENZFS", "ONTAP")
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Questions, how far back they look, and what of the inventory they can do without."""
+    """Questions, how far back they look, and the parts of the inventory that they do not need."""
 
     questions: Sequence[Question]
     windows: Windows
@@ -51,12 +51,12 @@ OF_SEVEN = Catalogue(SEVEN, Windows(ebs_days=14, files_days=14), _UNREAD)
 
 
 def floor(fleet: Fleet, catalogue: Catalogue = ALL) -> dict[str, int]:
-    """Calls by what they are for."""
+    """Return the number of calls by purpose."""
     calls, asked = Counter[str](), questions(fleet, catalogue)
     calls["sts"] = 1
     for region in fleet.regions:
         for name, count, page in inventory(fleet, region):
-            calls[name] += max(1, -(-count // page))  # an empty list is one page too
+            calls[name] += max(1, -(-count // page))  # an empty list also takes one call
         for name, count in one_by_one(fleet, region):
             calls[name] += count
     for name in catalogue.without:
@@ -66,7 +66,7 @@ def floor(fleet: Fleet, catalogue: Catalogue = ALL) -> dict[str, int]:
 
 
 def questions(fleet: Fleet, catalogue: Catalogue = ALL) -> Asked:
-    """All metrics that the questions take."""
+    """Return all metrics that the questions need."""
     truth, asked = Truth(fleet, catalogue.windows), Asked()
     for region in fleet.regions:
         for question in catalogue.questions:
@@ -75,7 +75,10 @@ def questions(fleet: Fleet, catalogue: Catalogue = ALL) -> Asked:
 
 
 def inventory(fleet: Fleet, region: str) -> Iterator[tuple[str, int, int]]:
-    """What must be listed: name, how many, how many a page. What hangs on something is there only where that is."""
+    """Yield what must be listed: name, number of items, items a page.
+
+    Items that depend on a resource are listed only in regions that have such a resource.
+    """
     instances = [i for i in fleet.instances if i.region == region]
     systems, shares = [e for e in fleet.efs if e.region == region], [f for f in fleet.fsx if f.region == region]
     unattached = [v for v in fleet.volumes if v.region == region and not v.attachments]
@@ -106,14 +109,14 @@ def inventory(fleet: Fleet, region: str) -> Iterator[tuple[str, int, int]]:
 
 
 def one_by_one(fleet: Fleet, region: str) -> Iterator[tuple[str, int]]:
-    """What EFS lists only of one file system at a time: name, and of how many."""
+    """Yield what EFS returns only for one file system at a time: name, and number of file systems."""
     systems = [e for e in fleet.efs if e.region == region]
     yield "efs:lifecycles", sum(e.standard_bytes >= LIFECYCLE_GIB * GIB for e in systems)
     yield "efs:mount-targets", sum(e.one_zone is None and len(e.mount_targets) == 1 for e in systems)
 
 
 def each(fleet: Fleet, catalogue: Catalogue = ALL) -> dict[str, tuple[int, int]]:
-    """Metrics and points that each question takes alone, by its detector's id."""
+    """Return the numbers of metrics and points that each question needs alone, by detector id."""
     alone = {}
     for question in catalogue.questions:
         days = questions(fleet, replace(catalogue, questions=[question])).days

@@ -1,11 +1,9 @@
-"""What each detector must ask CloudWatch, decided from the simulated account's own series: a function for each.
+"""Decide from the simulated account's own series which metrics each detector must request. One function per detector.
 
-Which metrics settle a question, by which period and over how many days, and the thresholds of the screens are taken as
-given: those are the detectors' pages. Each function counts what its question takes at least. Left out are last
-    questions that hardly
-any resource comes to. No functions have ebs-instance-bound and ec2-network-over-baseline, which ask what others ask
-too, and those that the inventory answers. One metric counts once for a resource and a period, as far back as anybody
-wants it.
+The metrics, periods, windows and thresholds are taken from the detectors' pages. Each function adds the minimum that
+its detector needs. Final requests that hardly any resource leads to are left out. Some detectors have no function:
+ebs-instance-bound and ec2-network-over-baseline, which request only what others request too, and those that need only
+the inventory. A metric counts once for each resource and period, with the longest window that any detector needs.
 """
 
 from collections import defaultdict
@@ -27,25 +25,28 @@ QUERIES, POINTS = 500, 100_800
 BYTES = ("VolumeReadBytes", "VolumeWriteBytes")
 OPERATIONS = ("VolumeReadOps", "VolumeWriteOps")
 type Question = Callable[[Truth, str, Asked], None]
-"""Adds what it takes in a region."""
+"""A function that adds the metrics that a detector needs in a region."""
 
 type Resource = Volume | Instance | ElasticFileSystem | FsxFileSystem | FsxVolume
 
 
 @dataclass
 class Asked:
-    """How many days back each statistic of a metric of a resource is asked for, by period."""
+    """How many days back each statistic of a resource's metric is requested, by resource, statistic and period."""
 
     days: dict[tuple[str, str, int], int] = field(default_factory=dict)
 
     def add(self, resource: Resource, period_s: int, days: int, *names: str) -> None:
-        """Metrics of a resource; a name is a metric and its statistic."""
+        """Add metrics of a resource. A name is a metric and its statistic, separated by a space."""
         for name in names:
             key = resource.id, name, period_s
             self.days[key] = max(days, self.days.get(key, 0))
 
     def calls(self) -> int:
-        """GetMetricData calls, each as full as its limits allow. A window is a span, and days end at midnight."""
+        """Return the number of GetMetricData calls, each as full as its limits allow.
+
+        A call has one time range. Metrics share one if their windows are equal; windows of days end at midnight.
+        """
         queries, needed = defaultdict[tuple[bool, int], int](int), defaultdict[tuple[bool, int], int](int)
         for (_, _, period_s), days in self.days.items():
             window = period_s == DAY, days
@@ -55,22 +56,22 @@ class Asked:
 
 
 def points(period_s: int, days: int) -> int:
-    """Points of one query; windows of days take in today."""
+    """Return the number of points of one query. A window of days includes today."""
     return days + 1 if period_s == DAY else days * DAY // period_s
 
 
 @dataclass(frozen=True)
 class Windows:
-    """How many days back most questions look; by default as the detectors do."""
+    """How many days back most questions look. The defaults are those of the detectors."""
 
     ebs_days: int = 35
-    """Of EBS and EC2, and FSx's surplus."""
+    """Days for EBS and EC2, and for surplus capacity of FSx."""
     files_days: int = 36
-    """Of EFS and FSx."""
+    """Days for EFS and FSx."""
 
 
 class Truth:
-    """The fleet's series, by the same grid that CloudWatch has, and how far back to look."""
+    """The fleet's series, aligned to the same periods as in CloudWatch, and how far back to look."""
 
     def __init__(self, fleet: Fleet, windows: Windows) -> None:
         self.fleet = fleet
@@ -81,11 +82,11 @@ class Truth:
         self.members = {i for r in fleet.replications for i in (r.source_id, r.destination_id)}
 
     def days_old(self, since: int) -> float:
-        """Days from then to now."""
+        """Return the days from then to now."""
         return (self.fleet.now - since) / DAY
 
     def values(self, resource: Resource, name: str, period_s: int, days: int) -> Floats:
-        """Published points only; empty when there is none."""
+        """Return the published points; empty if there are none."""
         metric, stat = name.split()
         namespace, dimensions = _dimensions(resource)
         track = self.telemetry.track(resource.region, namespace, metric, dimensions)
@@ -97,15 +98,15 @@ class Truth:
         return statistic(track, stat, start, end, period_s)[1]
 
     def total(self, resource: Resource, name: str, period_s: int, days: int) -> float:
-        """All of it."""
+        """Return the sum of all points."""
         return float(self.values(resource, name, period_s, days).sum())
 
     def running(self, region: str) -> Iterator[Instance]:
-        """Instances that run."""
+        """Return the running instances."""
         return (i for i in _here(self.fleet.instances, region) if i.state == "running")
 
     def attached(self, region: str) -> Iterator[Volume]:
-        """Volumes of instances that run."""
+        """Yield the volumes that are attached to running instances."""
         for volume in _here(self.fleet.volumes, region):
             if any(self.instances[one.instance_id].state == "running" for one in volume.attachments):
                 yield volume
@@ -140,16 +141,21 @@ def _as(stat: str, names: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class _Peaks:
-    """A volume's busiest minute: at least that of one part, at most that of all parts on the same day."""
+    """Bounds of a volume's busiest minute, per second.
+
+    The lower bound is the highest daily peak of a single metric. The upper bound is the highest sum of the peaks of one
+    day.
+    """
 
     least: float
     most: float
 
 
 def _peaks(truth: Truth, volume: Volume, asked: Asked, parts: Sequence[tuple[str, float]]) -> _Peaks | None:
-    """Asks for the parts (a name, and how many of it make one), and answers what they were a second.
+    """Request the metrics of `parts` (a metric, and how much of it makes one unit), and return their peaks.
 
-    None where they settle nothing: Xen has no peaks, and a volume of less than two weeks has too few.
+    None if they do not decide. Volumes on Xen instances have no peaks, so five-minute sums are requested instead. A
+    volume younger than two weeks has too few.
     """
     if not volume.nitro:
         asked.add(volume, FIVE, truth.ebs_days, *_as("Sum", dict.fromkeys([*(name for name, _ in parts), *OPERATIONS])))
@@ -165,7 +171,7 @@ def _peaks(truth: Truth, volume: Volume, asked: Asked, parts: Sequence[tuple[str
 
 
 def _checks(truth: Truth, volume: Volume, asked: Asked, *words: str) -> None:
-    """CloudWatch's own checks by the day; Multi-Attach and Xen have none."""
+    """Request the daily limit checks that EBS publishes. Multi-Attach volumes and Xen instances have none."""
     if volume.nitro and not volume.multi_attach:
         asked.add(volume, DAY, truth.ebs_days, *(f"Volume{word}ExceededCheck Maximum" for word in words))
 
@@ -176,7 +182,7 @@ _CONSUMED = [*_DONE, *((name, 256.0 * KIB) for name in BYTES)]
 
 
 def ebs_unattached(truth: Truth, region: str, asked: Asked) -> None:
-    """One metric by the day for each unattached volume that no recent event explains."""
+    """Request one daily metric for each unattached volume without a recent attach or detach event."""
     events: dict[str, int] = {}
     for event in truth.fleet.events:
         for _, name in event.resources:
@@ -189,7 +195,7 @@ def ebs_unattached(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def ebs_idle(truth: Truth, region: str, asked: Asked) -> None:
-    """Writes of each data volume by the day; reads too where it is hardly written."""
+    """Request daily writes of each data volume, and daily reads if it has hardly any writes."""
     for volume in truth.attached(region):
         if volume.attachments[0].device == "/dev/xvda" or truth.days_old(_attached(volume)) < 15:
             continue
@@ -207,7 +213,10 @@ def _attached(volume: Volume) -> int:
 
 
 def ebs_surplus_throughput(truth: Truth, region: str, asked: Asked) -> None:
-    """Two daily peaks for each gp3 that pays; where they are low the check, and closer where only their sum is high."""
+    """Request two daily peaks for each gp3 with paid throughput.
+
+    If they are low, also request the limit check. If only their sum is high, also request hourly peaks.
+    """
     for volume in truth.attached(region):
         bought = volume.throughput_limit or 0
         if volume.type != "gp3" or bought <= 125 or not (peaks := _peaks(truth, volume, asked, _MOVED)):
@@ -220,7 +229,10 @@ def ebs_surplus_throughput(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def ebs_surplus_iops(truth: Truth, region: str, asked: Asked) -> None:
-    """Two daily peaks for each volume that pays; for io1 and io2 bytes too; checks, and closer, as for throughput."""
+    """Request two daily peaks for each volume with paid IOPS; for io1 and io2 also peaks of bytes.
+
+    Limit checks and peaks of shorter periods follow as for throughput.
+    """
     for volume in truth.attached(region):
         bought, by_iops = volume.iops_limit or 0, volume.type in {"io1", "io2"}
         least = 100 if by_iops else max(3_000, (volume.throughput_limit or 0) * 4)
@@ -241,7 +253,10 @@ def ebs_surplus_iops(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def ebs_outdated_type(truth: Truth, region: str, asked: Asked) -> None:
-    """Two daily peaks for each gp2 and io1, four where it has more IOPS than a gp3; checks, gp2's credits, closer."""
+    """Request two daily peaks for each gp2 and io1 volume, or four if it has more IOPS than a gp3 includes.
+
+    Limit checks, the credits of gp2, and hourly peaks follow.
+    """
     for volume in truth.attached(region):
         if volume.type not in {"gp2", "io1"} or volume.multi_attach:
             continue
@@ -267,7 +282,7 @@ class _Most:
 
 
 def _most_of(volume: Volume) -> _Most:
-    """What a volume can do at its burst."""
+    """Return the highest throughput and IOPS of a volume, bursts included."""
     tib = volume.size_gib / 1024
     match volume.type:
         case "gp2":
@@ -284,7 +299,10 @@ def _most_of(volume: Volume) -> _Most:
 
 
 def ebs_burst_draining(truth: Truth, region: str, asked: Asked) -> None:
-    """Credits by the hour where there are any; by five minutes where they were gone often, and then the daily peaks."""
+    """Request daily credits of volumes that have them, then hourly ones if they ran low.
+
+    If they often ran out, also request five-minute credits and then daily peaks.
+    """
     for volume in truth.attached(region):
         if not (volume.type in {"st1", "sc1"} or (volume.type == "gp2" and volume.size_gib < 1_000)):
             continue
@@ -303,12 +321,12 @@ def ebs_burst_draining(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def _days(true: np.ndarray, a_day: int, least: int) -> int:
-    """On how many days it is true so often."""
+    """Return the number of days with at least `least` true values. A day has `a_day` values."""
     return int((true.reshape(-1, a_day).sum(axis=1) >= least).sum())
 
 
 def ebs_surplus_size(truth: Truth, region: str, asked: Asked) -> None:
-    """What the agent says of each data volume, by the day."""
+    """Request the daily disk use that the CloudWatch agent reports for each data volume."""
     for volume in truth.attached(region):
         host = truth.instances[volume.attachments[0].instance_id]
         if volume.disk and volume.attachments[0].device != "/dev/xvda" and disk_dimensions(host, volume):
@@ -319,7 +337,7 @@ def ebs_surplus_size(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def ec2_idle(truth: Truth, region: str, asked: Asked) -> None:
-    """The CPU's daily peak; the network by the day where that is low."""
+    """Request the daily CPU peak, and the daily network traffic if that peak is low."""
     for instance in truth.running(region):
         if truth.days_old(instance.launched) < 14:
             continue
@@ -329,7 +347,10 @@ def ec2_idle(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def ec2_cpu_credits_surcharged(truth: Truth, region: str, asked: Asked) -> None:
-    """What was charged, by the day; the balance where nothing is published. The mean CPU of a habit is left out."""
+    """Request daily surcharged credits, and the balance if none are published.
+
+    The mean CPU of instances that are charged regularly is left out.
+    """
     for instance in truth.running(region):
         if not instance.kind.cpu_credits or truth.days_old(instance.launched) < 14:
             continue
@@ -339,7 +360,10 @@ def ec2_cpu_credits_surcharged(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def ec2_ebs_throttled(truth: Truth, region: str, asked: Asked) -> None:
-    """Two checks by the hour if the volumes are faster than the instance; six metrics closer if it was held up."""
+    """Request two hourly limit checks if the volumes are faster than the instance.
+
+    If the instance was throttled, also request up to six five-minute metrics.
+    """
     used = _as("Sum", ("EBSReadBytes", "EBSWriteBytes", "EBSReadOps", "EBSWriteOps"))
     for instance in truth.running(region):
         if not instance.kind.nitro or truth.days_old(instance.launched) < 1 or _carries_all(truth, instance):
@@ -366,8 +390,10 @@ def _carries_all(truth: Truth, instance: Instance) -> bool:
 
 
 def ec2_network(truth: Truth, region: str, asked: Asked) -> None:
-    """In and out by the hour; by five minutes where the hours leave room for an hour at the baseline, or for half an
-    hour where ENA counters would confirm it; CPU credits and counters where it was pinned.
+    """Request hourly traffic in and out.
+
+    Also request five-minute traffic if the hourly sums allow an hour at the baseline, or half an hour if ENA counters
+    can confirm it. If traffic was stuck at the baseline, also request CPU credits and the counters.
     """
     pinned = {p.resource_id for p in truth.fleet.planted if "ec2-network-throttled" in (*p.issues, p.control_of)}
     for instance in truth.running(region):
@@ -387,7 +413,7 @@ def ec2_network(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def _traffic(truth: Truth, instance: Instance, way: str, period_s: int) -> Floats:
-    """As shares of the baseline."""
+    """Return traffic as a fraction of the baseline."""
     return truth.values(instance, way, period_s, 14) / period_s / instance.kind.baseline_bytes
 
 
@@ -396,14 +422,17 @@ def _came_near(truth: Truth, instance: Instance, way: str) -> bool:
 
 
 def _room(truth: Truth, instance: Instance, way: str) -> int:
-    """Five-minute points at 90 % or more that the hours have room for, where two hours in a row have it for six."""
+    """Return the highest possible number of five-minute points at 90 % of the baseline or more.
+
+    Only hours count that allow six such points together with a neighbouring hour.
+    """
     most = np.minimum(12, np.floor(_traffic(truth, instance, way, HOUR) * 12 / 0.9 + 1e-6))
     pairs = np.convolve(most, np.ones(2), "valid") >= 6
     return int(most[np.append(pairs, False) | np.append(False, pairs)].sum())
 
 
 def _stuck(truth: Truth, instance: Instance, way: str) -> bool:
-    """Six five-minute points in a row near the baseline, somewhere after a burst."""
+    """Return whether six five-minute points in a row are near the baseline, at any time after a burst."""
     ratio = _traffic(truth, instance, way, FIVE)
     near = (ratio >= 0.9) & (ratio <= 1.05)
     runs = np.convolve(near, np.ones(6), "valid") >= 6
@@ -425,7 +454,7 @@ _MONTH = (
 
 
 def efs_idle(truth: Truth, region: str, asked: Asked) -> None:
-    """Connections by the day for each candidate; four more where nobody was connected."""
+    """Request daily connections for each candidate, and four more metrics if there were none."""
     for system in _here(truth.fleet.efs, region):
         if system.replica or system.id in truth.members or truth.days_old(system.created) < 7:
             continue
@@ -436,7 +465,7 @@ def efs_idle(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def efs_cold_data(truth: Truth, region: str, asked: Asked) -> None:
-    """Reads by the day where much is in Standard and no policy moves it; writes and more where little is read."""
+    """Request daily reads if much data is in Standard without a lifecycle policy; writes and more if reads are few."""
     for system in _here(truth.fleet.efs, region):
         replica = system.replica or any(system.id == r.destination_id for r in truth.fleet.replications)
         if replica or system.lifecycle or system.standard_bytes < 100 * GIB or truth.days_old(system.created) < 30:
@@ -453,14 +482,14 @@ def efs_cold_data(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def efs_credits_draining(truth: Truth, region: str, asked: Asked) -> None:
-    """Credits by the hour for each that lives on them."""
+    """Request hourly credits for each file system in bursting mode."""
     for system in _here(truth.fleet.efs, region):
         if system.mode == "bursting":
             asked.add(system, HOUR, 16, "BurstCreditBalance Minimum")
 
 
 def efs_serial_small_writes(truth: Truth, region: str, asked: Asked) -> None:
-    """Writes by the hour; by five minutes, and their bytes by the hour, where there were 90,000 in two hours."""
+    """Request hourly writes. If two hours had 90,000, also request five-minute writes and hourly bytes."""
     for system in _here(truth.fleet.efs, region):
         if system.replica:
             continue
@@ -472,8 +501,9 @@ def efs_serial_small_writes(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def efs_single_client(truth: Truth, region: str, asked: Asked) -> None:
-    """Connections by the day where all is in Standard; by five minutes, and its work, where one client was always
-    there.
+    """Request daily connections if all data is in Standard.
+
+    If one client was connected almost all the time, also request five-minute connections, reads and writes.
     """
     for system in _here(truth.fleet.efs, region):
         colder = system.ia_bytes or system.archive_bytes
@@ -490,10 +520,11 @@ def efs_single_client(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def efs_throughput_mismatch(truth: Truth, region: str, asked: Asked) -> None:
-    """Metered bytes by the day, and the month's mix where bursting may do.
+    """Request daily metered bytes, and the month's mix of operations if bursting mode may be enough.
 
-    Where throughput is paid for, hours, and five minutes unless bursting carries any hour even within one minute.
-    Bursting is free: it is looked at only where many days were busy enough to be at the limit, and none is here.
+    If throughput is paid for, also request hourly values. Five-minute values follow, unless bursting carries every hour
+    even if its traffic falls into one minute. Bursting mode is free, so it is checked only if many days were busy
+    enough to reach the limit, which no fleet here has.
     """
     for system in _here(truth.fleet.efs, region):
         if system.replica or system.archive_bytes or truth.days_old(system.created) < 14:
@@ -524,7 +555,7 @@ def efs_throughput_mismatch(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def _bursting_carries(system: ElasticFileSystem, month: float, metered: Floats) -> bool:
-    """Whether a burst covers its busiest five minutes and a fifth, with a quarter of the credits always left."""
+    """Return whether bursts carry its busiest five minutes plus 20 %, and a quarter of the credits always remains."""
     large = max(1.0, system.standard_bytes / TIB)
     earned = 50 * KIB * system.standard_bytes / GIB
     if metered.max(initial=0) / FIVE * 1.2 > 100 * MIB * large or month * 1.2 > earned * 365 / 12 * DAY:
@@ -541,22 +572,23 @@ def _bursting_carries(system: ElasticFileSystem, month: float, metered: Floats) 
 
 
 def fsx_idle(truth: Truth, region: str, asked: Asked) -> None:
-    """Reads by the day; what more is asked of those without any is left out."""
+    """Request daily reads. The further requests for file systems without reads are left out."""
     for system in _here(truth.fleet.fsx, region):
         if truth.days_old(system.created) >= 7:
             asked.add(system, DAY, truth.files_days, "DataReadOperations Sum")
 
 
 def fsx_oversized(truth: Truth, region: str, asked: Asked) -> None:
-    """How full ONTAP's SSD was, by the day; the fleet's OpenZFS file systems are as small as they can be."""
+    """Request the daily SSD use of ONTAP. The fleet's OpenZFS file systems already have the minimum size."""
     for system in _here(truth.fleet.fsx, region):
         if system.kind == "ONTAP" and truth.days_old(system.created) >= 15:
             asked.add(system, DAY, truth.files_days, "StorageUsed Maximum")
 
 
 def fsx_surplus(truth: Truth, region: str, asked: Asked) -> None:
-    """The disks where IOPS are bought; the network where a smaller file server exists, and the server where it is at
-    rest.
+    """Request disk use if IOPS are bought, and network use if a smaller file server exists.
+
+    If network use is low, also request the file server's CPU and disk use.
     """
     server = ("CPUUtilization", "FileServerDiskIopsUtilization", "FileServerDiskThroughputUtilization")
     for system in _here(truth.fleet.fsx, region):
@@ -572,7 +604,7 @@ def fsx_surplus(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def fsx_sync_export(truth: Truth, region: str, asked: Asked) -> None:
-    """Writes by the hour for each sync export; writes, bytes and the disks by five minutes where there are many."""
+    """Request hourly writes for each sync export; if there are many, also five-minute writes, bytes and disk use."""
     systems = {system.id: system for system in truth.fleet.fsx}
     for volume in _here(truth.fleet.fsx_volumes, region):
         if volume.kind != "OPENZFS" or all("async" in export.options for export in volume.exports):
@@ -618,4 +650,4 @@ SEVEN: tuple[Question, ...] = (
     fsx_idle,
     fsx_sync_export,
 )
-"""Those that Cloud Custodian is asked too."""
+"""The questions that the benchmark also asks Cloud Custodian."""

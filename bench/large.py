@@ -1,9 +1,9 @@
-"""A scan of one region with very many resources: whether time grows as they do, and memory does not.
+"""Scan one region with very many resources, to show that time grows linearly and memory stays bounded.
 
-Each scan is a process of its own that lists, judges part by part, and writes the document, as `slackwater scan` does,
-against a simulated account in another process. The fleet is `bench/scan.py`'s; no real account has so many EFS file
-systems, of which EFS answers some questions one by one, so the policy's rates are lifted. Prints a Markdown table;
-`--write FILE` puts it between the file's marks.
+Each scan is a separate process, which lists, evaluates chunk by chunk, and writes the document, as `slackwater scan`
+does. The simulated account runs in another process. The fleet is that of `bench/scan.py`. EFS answers some calls only
+for one file system at a time, and no real account has so many file systems. The policy therefore lifts the rate limits.
+Prints a Markdown table; `--write FILE` puts it between the file's markers.
 """
 
 import argparse
@@ -59,7 +59,7 @@ calls_per_second = { cloudwatch = 1e6, ec2 = 1e6, elasticfilesystem = 1e6, fsx =
 
 
 def scan(account: dict[str, Any], detectors: list[str], part_records: int, out: Path) -> dict[str, Any]:
-    """Scan, write the document, and say what it took. To be called once in a process."""
+    """Scan, write the document, and return what the scan used. Call it once per process."""
     share_arenas()
     reduce_garbage_collection()
     started = time.monotonic()
@@ -103,7 +103,7 @@ def scan(account: dict[str, Any], detectors: list[str], part_records: int, out: 
 
 
 def row(account: dict[str, Any], resources: int, detectors: list[str], part_records: int) -> str:
-    """A line of the table."""
+    """Measure a scan in its own process, and return a line of the table."""
     with tempfile.TemporaryDirectory() as folder:
         task = json.dumps([account, detectors, part_records, f"{folder}/scan.json"])
         got = json.loads(subprocess.check_output([sys.executable, __file__, "--one", task]))

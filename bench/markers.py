@@ -7,7 +7,7 @@ def write_between(page: Path, begin: str, end: str, text: str) -> None:
     """Replace the text between a page's two markers with `text`.
 
     Raises:
-        SystemExit: a mark is missing; nothing is written.
+        SystemExit: A marker is missing. Nothing is written.
     """
     before, begun, rest = page.read_text("utf-8").partition(begin)
     _, ended, after = rest.partition(end)

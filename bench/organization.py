@@ -1,10 +1,10 @@
-"""What an audit of an organization costs: calls, money, time and memory, from measured parts.
+"""Measure what an audit of an organization costs: calls, money, time and memory.
 
-The organization is the simulator's: a thousand accounts with 17 regions each, most of them empty. Planning all of it,
-scans of some regions of each kind, and publishing what all of them would leave are measured, each in a process of its
-own, with the functions' own wiring, against the simulated accounts and a stand-in for the bucket and the table. The
-whole is what the parts cost, times how many there are. Writes a section of a page; `--measured FILE` keeps the
-measurements, or takes them from there.
+The simulated organization has a thousand accounts with 17 regions each, most of them empty. Three steps are measured:
+planning the whole audit, scanning a sample of regions of each kind, and publishing the results of all regions. Each
+runs in its own process, with the functions' own wiring, against the simulated accounts and a fake bucket and table. The
+total is the cost of each step times its number. Writes a section of a page; `--measured FILE` stores the measurements,
+or reads them if the file exists.
 """
 
 import argparse
@@ -48,14 +48,14 @@ from scan import call_counts, reset_simulator, simulator
 ROOT: Final = Path(__file__).parents[1]
 BEGIN, END = "<!-- cost: written by `make bench-organization` -->\n", "<!-- /cost -->\n"
 UNHURRIED: Final = "bench-unhurried"
-"""The audit whose scans wait for nothing. A target that an audit has scanned is not scanned again."""
+"""Id of the audit whose scans run without latency. It needs its own id, because an audit scans each target once."""
 POLICY: Final = '[organization]\norganizational_units = ["r-sim0"]\n'
 SMALL_KINDS: Final = 5
-"""Different small accounts that the simulator has."""
+"""Number of different small accounts in the simulator."""
 
 
 def kinds_of(accounts: int, resources: int, small_resources: int = 40) -> dict[tuple[str, str], str]:
-    """The targets that are not empty, and what they are. Where there is anything does not hang on how much there is."""
+    """Return the kinds of the targets that are not empty. They do not depend on the number of resources."""
     from slackwater_simulator import organization
 
     _, around = organization(accounts, resources=min(resources, 200), small_resources=small_resources)
@@ -71,7 +71,7 @@ def kinds_of(accounts: int, resources: int, small_resources: int = 40) -> dict[t
 
 
 def planned(audit_id: str, urls: list[str]) -> dict[str, Any]:
-    """Plan an audit."""
+    """Plan an audit, and return what that used and what it planned."""
     from slackwater.app.audit.plan import batches_of
     from slackwater.model.audits import AuditRequest
     from slackwater.wiring.service import planning
@@ -93,12 +93,12 @@ def planned(audit_id: str, urls: list[str]) -> dict[str, Any]:
 
 
 def scanned(audit_id: str, targets: list[tuple[str, str]], urls: list[str], size: int) -> list[dict[str, Any]]:
-    """Scan batches of so many targets, as a function that stays warm; what each target took.
+    """Scan targets in batches of `size`, like a warm function, and return what a target of each batch used.
 
-    The first target is not told.
+    The first target only warms up the process and is left out.
 
-    What a batch leaves is scanned by itself. A batch that leaves something is taken to be full: the time that one
-    target needed is missing for all others, so they are scanned by themselves too.
+    Targets that a batch leaves are scanned one by one. If a batch of fewer targets runs out of time, a full batch is
+    assumed to run out too, and its other targets count as scanned one by one.
     """
     from slackwater.app.audit.plan import MOST_BATCHED
     from slackwater.app.audit.scan_target import TO_BEGIN_S
@@ -132,7 +132,7 @@ def scanned(audit_id: str, targets: list[tuple[str, str]], urls: list[str], size
 
 
 def _each(took: dict[str, Any], turns: int, transitions: int, targets: int) -> dict[str, Any]:
-    """What a batch took, by its targets; but the peak is of all."""
+    """Divide what a batch used by its number of targets. The peak memory is not divided."""
     used = took | {"turns": turns, "transitions": transitions}
     calls = {call: count / targets for call, count in used.pop("calls").items()}
     each = {what: count if what == "peak_mib" else count / targets for what, count in used.items()}
@@ -140,7 +140,7 @@ def _each(took: dict[str, Any], turns: int, transitions: int, targets: int) -> d
 
 
 def _copy_plan(audit_id: str, bucket_name: str) -> None:
-    """Give another audit the plan of the first, a minute later."""
+    """Copy the plan of the first audit to another audit, one minute later."""
     from slackwater.app.audit.plan import PLAN, plan_of
     from slackwater.aws.client.meter import CallMeter
     from slackwater.aws.client.session import AwsSession
@@ -159,7 +159,7 @@ def _left_s(ends: float) -> float:
 
 
 def published(audit_id: str, urls: list[str]) -> dict[str, Any]:
-    """Publish what all targets left."""
+    """Publish the results of all targets, and return what that used."""
     from slackwater.wiring.service import publishing
     from slackwater.wiring.settings import DeploymentSettings
 
@@ -173,8 +173,9 @@ def published(audit_id: str, urls: list[str]) -> dict[str, Any]:
 
 
 def filled(audit_id: str, samples: dict[str, list[tuple[str, str]]], kinds: dict[str, str]) -> dict[str, float]:
-    """Leave for each target of an audit what the scan of one like it left; for another audit than the first, all of it
-    anew.
+    """Write the scan documents of all targets of an audit, copied from scanned targets of the same kind.
+
+    For an audit other than the first, create its plan and its record first. Return the mean size by kind, in KiB.
     """
     from slackwater.app.audit.plan import plan_of
     from slackwater.aws.client.meter import CallMeter
@@ -216,7 +217,7 @@ def filled(audit_id: str, samples: dict[str, list[tuple[str, str]]], kinds: dict
 
 
 def moved(text: str, like: tuple[str, ...], here: tuple[str, ...]) -> str:
-    """The scan document of one target as another's, with findings of its own."""
+    """Return the scan document of target `like` as one of target `here`, with its own finding ids."""
     if like == here:
         return text
     for ours, theirs in zip(here, like, strict=True):
@@ -239,7 +240,7 @@ def _left(documents: Any, account: str, region: str) -> Iterator[str]:
 
 @contextmanager
 def _taken() -> Iterator[dict[str, float]]:
-    """Wall and CPU seconds of a block, and the process's peak by its end, MiB."""
+    """Measure a block: wall and CPU seconds, and the process's peak memory at its end, in MiB."""
     took: dict[str, float] = {}
     wall, cpu = time.monotonic(), time.process_time()
     yield took
@@ -249,7 +250,7 @@ def _taken() -> Iterator[dict[str, float]]:
 
 @contextmanager
 def _disk(folder: Path) -> Iterator[list[float]]:
-    """MiB that a folder holds, looked at again and again."""
+    """Measure the size of a folder every 0.25 seconds, in MiB, while the context lasts."""
     seen, stop = [0.0], threading.Event()
 
     def look() -> None:
@@ -270,9 +271,7 @@ def _disk(folder: Path) -> Iterator[list[float]]:
 
 
 def _counts(urls: list[str]) -> dict[str, float]:
-    """What was asked of the accounts, the bucket and the table so far: requests by `service:Operation`, metrics and
-    units.
-    """
+    """Return the counts so far for accounts, bucket and table: requests by `service:Operation`, metrics and units."""
     asked = call_counts({"url": urls[0]})
     with urllib.request.urlopen(f"{urls[1]}/_counts") as answer:
         of_store = json.load(answer)
@@ -280,7 +279,7 @@ def _counts(urls: list[str]) -> dict[str, float]:
 
 
 def _since(before: dict[str, float], urls: list[str]) -> dict[str, Any]:
-    """What was asked since then."""
+    """Return the counts since `before`."""
     more = {what: count - before.get(what, 0) for what, count in _counts(urls).items()}
     calls = {what: count for what, count in more.items() if count and ":" in what}
     return {"calls": calls, **{what: more.get(what, 0) for what in ("metrics", "write_units", "read_units")}}
@@ -288,14 +287,14 @@ def _since(before: dict[str, float], urls: list[str]) -> dict[str, Any]:
 
 @dataclass
 class World:
-    """The simulated organization and the stand-ins, and how to measure something against them."""
+    """The simulated organization and the fake bucket and table, and how to measure against them."""
 
     account: dict[str, Any]
     store: str
     folder: Path
 
     def run(self, what: str, *arguments: object) -> Any:
-        """One measurement, in its own process, with nothing else of AWS in its environment."""
+        """Run one measurement in its own process, without other AWS settings in its environment."""
         environment = {
             "PATH": os.environ["PATH"],
             "PYTHONPATH": os.pathsep.join(str(ROOT / folder) for folder in ("tools", "bench")),
@@ -327,19 +326,19 @@ class World:
         return figures | {"disk_mib": max(disk)} if isinstance(figures, dict) else figures
 
     def delay(self, aws_ms: float, store_ms: float) -> None:
-        """Delay answers from now on."""
+        """Delay all answers from now on, in milliseconds."""
         reset_simulator(self.account, aws_ms)
         urllib.request.urlopen(f"{self.store}/_latency", data=str(store_ms).encode()).close()
 
     @property
     def urls(self) -> list[str]:
-        """Where they are."""
+        """URLs of the simulated accounts and of the fake bucket and table."""
         return [self.account["url"], self.store]
 
 
 @contextmanager
 def stand_ins() -> Iterator[str]:
-    """The bucket and the table, in a process of their own; where."""
+    """Run the fake bucket and table in their own process, and yield their URL."""
     command = [sys.executable, str(Path(__file__).with_name("stand_ins.py"))]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin
@@ -349,7 +348,7 @@ def stand_ins() -> Iterator[str]:
 
 
 def measured(accounts: int, resources: int, samples: int) -> dict[str, Any]:
-    """Everything that is measured."""
+    """Run all measurements, and return them."""
     now = datetime.now(UTC).replace(second=0, microsecond=0)
     fleet = ("--fleet", "organization", "--accounts", str(accounts), "--resources", str(resources))
     with (
@@ -373,7 +372,7 @@ def measured(accounts: int, resources: int, samples: int) -> dict[str, Any]:
             SMALL: by_kind[SMALL][:SMALL_KINDS],
             EMPTY: by_kind[EMPTY][every // 2 :: every][:samples],
         }
-        # Each process scans one other target before it is measured. An audit scans each target once.
+        # Each process scans one other target to warm up. It must be another, because an audit scans each target once.
         warm = {LARGE: by_kind[SMALL][-1], SMALL: by_kind[SMALL][-2], EMPTY: by_kind[EMPTY][-1]}
         if {*warm.values()} & {target for some in chosen.values() for target in some}:
             raise SystemExit("too few accounts: there are no targets but the measured ones")
@@ -411,7 +410,7 @@ def measured(accounts: int, resources: int, samples: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, print, and write if asked."""
+    """Measure, print, and with `--write` write the section."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--accounts", type=int, default=1_000)

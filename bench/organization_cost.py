@@ -1,7 +1,6 @@
-"""What follows from the measurements of `bench/organization.py`: money and time of an audit, and the page's section
-about them.
+"""Compute the cost and duration of an audit from the measurements of `bench/organization.py`, and write the section.
 
-Nothing here is measured: the whole is what its parts cost, times how many there are.
+This module measures nothing. The total is the cost of each part times its number.
 """
 
 import re
@@ -21,10 +20,10 @@ PAGES: Final = Path(__file__).parents[1] / "docs"
 
 PLAN, SCAN, PUBLISH = "PlanFunction", "ScanFunction", "PublishFunction"
 MEMORY_MB: Final = {PLAN: 1_769, SCAN: 1_769, PUBLISH: 1_769}
-"""As the template says. Lambda gives one processor at 1,769 MB."""
+"""Memory in the template. At 1,769 MB, Lambda provides one processor."""
 LIMIT_S: Final = {PLAN: 300, SCAN: 900, PUBLISH: 900}
 DISK_LIMIT_MIB: Final = 4_096
-"""Of PublishFunction's /tmp."""
+"""Size of PublishFunction's /tmp."""
 
 OF_AUDIT: Final = (
     "Plan",
@@ -41,29 +40,37 @@ OF_BATCH: Final = ("ScanBatch", "IsAnyLeft", "BatchScanned")
 OF_REST: Final = ("ScanBatch", "IsAnyLeft", "ScanEach")
 OF_TURN: Final = ("Scan", "IsThereMore")
 OF_TARGET: Final = ("Scanned",)
-"""States that are entered: once in an audit, in a batch of which nothing or something is left, in each turn of a target
-that is scanned by itself, once in such a target."""
+"""States that an execution enters.
+
+They are: once in an audit; in a batch that leaves nothing; in a batch that leaves targets; in each turn of a target
+that is scanned by itself; once in such a target.
+"""
 
 TRANSITIONS_A_SECOND: Final = "500; in three regions 1,500"
-"""What Step Functions refills in an account; the three are US East (N. Virginia), US West (Oregon) and Europe
-(Ireland). By an older copy of its developer guide (limits-overview): it may be more by now, and is less in a new
-account."""
+"""Refill rate of state transitions in an account and region.
+
+The three regions are US East (N. Virginia), US West (Oregon) and Europe (Ireland). Source: an older copy of the Step
+Functions developer guide (limits-overview). The rate may be higher now, and is lower in a new account.
+"""
 
 CONCURRENCIES: Final = (8, 40, 200)
 LARGE, SMALL, EMPTY = "large", "small", "empty"
 AWS_LATENCY_MS, STORE_LATENCY_MS = 50, 20
-"""What a call to an account's region, and one to our own bucket or table, is taken to wait."""
+"""Assumed latency of a call to an account's region, and of a call to Slackwater's own bucket or table."""
 FIRST, AGAIN = "first", "again"
 """An audit that finds everything new, and a later one that finds the same."""
 OUR_OWN: Final = ("s3", "dynamodb")
 
 TAKEN: Final = ("calls", "metrics", "cpu_s", "wall_s", "peak_mib", "write_units", "read_units")
-"""What is measured of everything."""
+"""The quantities that are measured for every part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Something that an audit does `count` times; all else is of one time. `calls` are by `service:Operation`."""
+    """A part of an audit, which occurs `count` times. The other values are for one occurrence.
+
+    `calls` are by `service:Operation`.
+    """
 
     name: str
     function: str
@@ -80,15 +87,15 @@ class Part:
     peak_mib: float = 0
     document_kib: float | None = None
     unhurried_s: float | None = None
-    """Wall seconds where answers take no time on their way."""
+    """Wall seconds without latency; None if not measured."""
 
     @property
     def lambda_s(self) -> float:
-        """What Lambda bills: never less than the work takes one processor."""
+        """Billed seconds: wall time, but at least the CPU time, because the function has one processor."""
         return max(self.cpu_s, self.wall_s)
 
     def asked(self, *services: str) -> float:
-        """Calls to some services; without any, to all but our own bucket and table."""
+        """Return the number of calls to these services; without any, to all but Slackwater's own bucket and table."""
         return sum(
             count
             for call, count in self.calls.items()
@@ -98,7 +105,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """USD for one unit, and whether AWS's own page was seen to say so."""
+    """US dollars for one unit. `seen` says whether AWS's own page was checked."""
 
     usd: Decimal
     unit: str
@@ -108,7 +115,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing that is paid for."""
+    """One line of a bill."""
 
     what: str
     quantity: Decimal
@@ -116,7 +123,7 @@ class Line:
 
 
 def prices() -> tuple[dict[str, Price], str]:
-    """Those of an idle month (`tools/running_cost.toml`), by the first words of what they are for; and their date."""
+    """Return the prices in `tools/running_cost.toml` by the first words of their item, and their date."""
     found, as_of = rows()
     return {
         re.split("[:,]", row.what)[0]: Price(row.usd, row.unit, row.source, row.price_source == "AWS") for row in found
@@ -124,9 +131,9 @@ def prices() -> tuple[dict[str, Price], str]:
 
 
 def quantities(parts: Iterable[Part], cold_s: Mapping[str, float] | None = None) -> dict[str, Decimal]:
-    """What is paid for, by the name of its price.
+    """Return the billed quantities, by the name of their price.
 
-    `cold_s` is what functions take longer, in all, because they just start.
+    `cold_s` is the total extra time of cold starts by function, in seconds.
     """
     total = {"Lambda": sum(seconds * MEMORY_MB[function] / 1024 for function, seconds in (cold_s or {}).items())}
     for part in parts:
@@ -146,18 +153,18 @@ def quantities(parts: Iterable[Part], cold_s: Mapping[str, float] | None = None)
 
 
 def bill(used: Mapping[str, Decimal], at: Mapping[str, Price]) -> list[Line]:
-    """What it costs, the dearest first."""
+    """Return the lines of the bill, the most expensive first."""
     lines = [Line(what, quantity, quantity * at[what].usd) for what, quantity in used.items()]
     return sorted(lines, key=lambda line: line.usd, reverse=True)
 
 
 def usd_of(lines: Iterable[Line]) -> Decimal:
-    """What all of it costs."""
+    """Return the sum of the lines."""
     return sum((line.usd for line in lines), Decimal())
 
 
 def makespan_s(durations_s: Iterable[float], at_once: int) -> float:
-    """How long tasks take that are begun in their order, each as soon as one of so many places is free."""
+    """Return how long tasks take that start in order, each as soon as one of `at_once` places is free."""
     ends = [0.0] * at_once
     heapify(ends)
     for duration_s in durations_s:
@@ -166,19 +173,19 @@ def makespan_s(durations_s: Iterable[float], at_once: int) -> float:
 
 
 def transitions_of(alone: Sequence[int]) -> int:
-    """State transitions of a batch, and of the targets that it leaves, each of which takes so many turns by itself."""
+    """Return the state transitions of a batch and of the targets that it leaves. `alone` has their numbers of turns."""
     by_themselves = sum(len(OF_TURN) * turns + len(OF_TARGET) for turns in alone)
     return by_themselves + len(OF_REST if alone else OF_BATCH)
 
 
 def more_when_cold_s(page: str) -> dict[str, float]:
-    """What a function that just starts takes longer, by its name, as the table of docs/performance.md says."""
+    """Return the extra seconds of a cold start by function, from the table in docs/performance.md."""
     found = re.findall(r"^\| (\w+Function) \| [\d,]+ \| [\d,]+ \| ([\d,]+) \| ([\d,]+) \|", page, re.MULTILINE)
     return {name: (_number(both) - _number(warm)) / 1_000 for name, both, warm in found}
 
 
 def parts_of(found: Mapping[str, Any], publish: str = FIRST) -> list[Part]:
-    """The parts of an audit, planning first and publishing last; `publish` says of which audit."""
+    """Return the parts of an audit, planning first and publishing last. `publish` says whose publishing to use."""
     plan, ended = found["plan"], found["publish"][publish]
     return [
         Part(
@@ -213,13 +220,13 @@ def _scans(kind: str, found: Mapping[str, Any]) -> Part:
 
 
 def _quiet(seconds: Iterable[float]) -> float:
-    """What a quarter did not exceed: the machine has other work, too."""
+    """Return the lower quartile, because other work on the machine makes some values too high."""
     some = sorted(seconds)
     return some[len(some) // 4]
 
 
 def section(found: Mapping[str, Any]) -> str:
-    """What the page says, in Markdown."""
+    """Return the section of the page in Markdown."""
     first, again = parts_of(found), parts_of(found, AGAIN)
     at, as_of = prices()
     cold = more_when_cold_s((PAGES / "performance.md").read_text("utf-8"))
@@ -317,7 +324,7 @@ def _times(first: Sequence[Part], again: Sequence[Part], cold: Mapping[str, floa
 
 
 def _scans_s(scans: Sequence[Part], cold: Mapping[str, float], at_once: int) -> float:
-    """As they come in the plan, the large accounts first; each place starts a function."""
+    """Return the seconds of all scans, in the plan's order: large accounts first. Each place has one cold start."""
     durations = [scan.lambda_s for scan in reversed(scans) for _ in range(scan.count)]
     return makespan_s((one + (place < at_once) * cold[SCAN] for place, one in enumerate(durations)), at_once)
 
@@ -365,7 +372,7 @@ def _number(text: str) -> int:
 
 
 def _few(count: float) -> str:
-    """A number; a mean with one digit after the point where it is small."""
+    """Format a number; a mean below 100 gets one digit after the point."""
     return f"{count:,.0f}" if count >= 100 or count == round(count) else f"{count:,.1f}"
 
 

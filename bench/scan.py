@@ -28,7 +28,7 @@ FLEETS: Final = {"easy": "mixed", "hard": "hard"}
 
 @contextmanager
 def simulator(*options: str) -> Iterator[dict[str, Any]]:
-    """A simulated account in its own process; ends with the block."""
+    """Run a simulated account in its own process while the context lasts, and yield its description."""
     command = [sys.executable, "-m", "slackwater_simulator", *options, "--exit-with-stdin"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin
@@ -119,11 +119,11 @@ def _floor(resources: int, questions: str, fleet: str) -> dict[str, Any]:
 
 
 def row(fleet: str, resources: int, latency_ms: float) -> str:
-    """A line of the table."""
+    """Measure a scan, and return a line of the table."""
     options = ("--fleet", FLEETS[fleet], "--resources", str(resources), "--latency-ms", str(latency_ms))
     with tempfile.TemporaryDirectory() as folder, simulator(*options) as account:
         home = Path(folder)
-        scan(account, home)  # fills the price cache, and the simulator's own
+        scan(account, home)  # fills the price cache and the simulator's caches
         reset_simulator(account)
         document, wall_s, cpu_s, peak_mib = scan(account, home)
     usage = document["scan"]["usage"]

@@ -195,7 +195,7 @@ def _too_few(detector: str, score: Score) -> list[str]:
 
 
 def tables(scores: dict[str, Score], seeds: Sequence[int]) -> str:
-    """The confusion table, and the scenarios behind it, in Markdown."""
+    """Return the confusion table and its scenarios, in Markdown."""
     text = f"Seeds {min(seeds)} to {max(seeds)}.\n\n" + _heads(
         "Detector", "Issues", "Innocents", "Found", "Missed", "False alarms", "Precision", "Recall", "Unknown"
     )
@@ -246,7 +246,7 @@ def fleet(seed: int, options: Sequence[str]) -> tuple[int, dict[str, Any], dict[
 
 
 def measured(seeds: Sequence[int], options: Sequence[str]) -> tuple[dict[str, Score], list[Wrong]]:
-    """The scores over all seeds, two fleets at a time; progress on standard error."""
+    """Return the scores and errors over all seeds. Two fleets run at a time; progress goes to standard error."""
     scores: dict[str, Score] = {}
     wrong: list[Wrong] = []
     with ThreadPoolExecutor(2) as pool:
@@ -257,7 +257,7 @@ def measured(seeds: Sequence[int], options: Sequence[str]) -> tuple[dict[str, Sc
 
 
 def seeds_of(text: str) -> range:
-    """`tune`, `report`, or a range such as `1-3`."""
+    """Parse `tune`, `report`, or a range such as `1-3`."""
     if text in SEEDS:
         return SEEDS[text]
     first, _, last = text.partition("-")
@@ -265,7 +265,7 @@ def seeds_of(text: str) -> range:
 
 
 def wrong_lines(wrong: Iterable[Wrong]) -> str:
-    """A line for each wrong resource."""
+    """Return a line for each misjudged resource."""
     return "".join(
         f"{one.detector}: {one.what}: {one.resource_id} ({one.scenario}, seed {one.seed})\n" for one in wrong
     )

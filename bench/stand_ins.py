@@ -31,7 +31,7 @@ WRITE_UNIT_BYTES, READ_UNIT_BYTES = 1_024, 4_096
 
 
 def size_of(item: Mapping[str, Mapping[str, str]]) -> int:
-    """Bytes of an item, roughly as DynamoDB counts them: names and values."""
+    """Return the bytes of an item, roughly as DynamoDB counts them: names and values."""
     return sum(len(name) + len(text.encode()) for name, value in item.items() for text in value.values())
 
 
@@ -217,7 +217,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self._send(status, json.dumps(answer).encode(), {"Content-Type": "application/x-amz-json-1.0"})
 
     def log_message(self, format: str, *_: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def _read_text(self, *, with_body: bool) -> None:
         self._count_and_delay("s3:GetObject" if with_body else "s3:HeadObject")

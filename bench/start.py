@@ -1,8 +1,8 @@
-"""How long commands take to start, as ratios to `python -c "import typer, rich.console"` in the same run
-(`make bench-start`).
+"""Measure how long commands take to start: `make bench-start`.
 
-Prints for each command the CPU and wall ratio, the limit, and the seconds; then how long the demo and dead endpoints
-take. Exits with status 1 if a limit is exceeded.
+Times are ratios to `python -c "import typer, rich.console"` in the same run. Prints the CPU ratio, the wall ratio, the
+limit and the seconds of each command, then the times of the demo and of scans of dead endpoints. Exits with status 1 if
+a limit is exceeded.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ def main() -> int:
 
 
 def _ratios(environment: Mapping[str, str]) -> Iterator[bool]:
-    """The least of several rounds, in which the commands take turns, so that a busy machine slows them alike."""
+    """Yield whether each command is within its limit, by its lowest time of several rounds.
+
+    Commands take turns in each round, so that a busy machine slows all of them equally.
+    """
     commands = {IMPORTS: IMPORTS, **{arguments: (COMMAND, *arguments) for arguments in LIMITS}}
     least = dict.fromkeys(commands, (9e9, 9e9))
     for _ in range(ROUNDS):
@@ -79,7 +82,7 @@ def _demo(environment: Mapping[str, str]) -> Iterator[bool]:
 def _dead(environment: Mapping[str, str]) -> Iterator[bool]:
     keys = {"AWS_ACCESS_KEY_ID": "AKIADUMMY", "AWS_SECRET_ACCESS_KEY": "dummy", "AWS_REGION": "eu-west-1"}
     with _silent_port() as silent, socket.socket() as refusing:
-        refusing.bind(("127.0.0.1", 0))  # and does not listen
+        refusing.bind(("127.0.0.1", 0))  # bound but not listening, so that it refuses connections
         ports = {"silent": silent, "refusing": refusing.getsockname()[1]}
         for kind, port in ports.items():
             for arguments in (("scan",), ("findings", "list")):
@@ -95,13 +98,13 @@ def _dead(environment: Mapping[str, str]) -> Iterator[bool]:
 
 @contextmanager
 def _silent_port() -> Iterator[int]:
-    """A port that accepts connections and never answers."""
+    """Yield a port that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
 
 def _watched(command: tuple[str, ...], environment: Mapping[str, str]) -> tuple[float, float, int]:
-    """Seconds to the first output and to the end, and the exit status."""
+    """Run a command, and return the seconds to its first output and to its end, and its exit status."""
     start = time.perf_counter()
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         assert process.stdout

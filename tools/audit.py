@@ -3,9 +3,9 @@
     python tools/audit.py [--advisories PATH]... [--most-days N]
 
 PATH is a copy of OSV's records: a folder or a zip, such as
-https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip (and npm/all.zip). Without one, the locks are checked
-against safety-db, whose last release is of 2021: it knows nothing newer, and nothing of npm. The output names each
-source and how old it is. Exit status: 0 nothing known, 1 vulnerable, 2 not checked.
+https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip (and npm/all.zip). Without PATH, the locks are checked
+against safety-db. Its last release is from 2021, and it has no advisories for npm. The output names each source and its
+age. Exit status: 0 no known vulnerability, 1 vulnerable, 2 not checked.
 """
 
 import argparse
@@ -33,7 +33,7 @@ SEMVER: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Locked:
-    """A version that a lock file has."""
+    """A package version in a lock file."""
 
     ecosystem: str
     name: str
@@ -43,7 +43,7 @@ class Locked:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Advisories by ecosystem and name. `newest` is when the newest of them was last changed."""
+    """Advisories by ecosystem and package name. `newest` is the time of the latest change to one of them."""
 
     name: str
     newest: datetime
@@ -51,13 +51,13 @@ class Source:
     advisories: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]
 
     def found(self, locked: Locked) -> list[str]:
-        """The advisories that a version is affected by."""
+        """Return the ids of the advisories that affect a version."""
         known = self.advisories.get((locked.ecosystem, locked.name), ())
         return sorted({str(one["id"]) for one in known if _is_affected(one, locked)})
 
 
 def locks(root: Path) -> list[Path]:
-    """Every lock file of the project."""
+    """Return every lock file of the project."""
     return sorted(
         path
         for pattern in (
@@ -71,7 +71,7 @@ def locks(root: Path) -> list[Path]:
 
 
 def locked_in(path: Path, root: Path) -> Iterator[Locked]:
-    """Every version that a lock file has."""
+    """Yield every package version in a lock file."""
     file = str(path.relative_to(root))
     if path.name == "package-lock.json":
         for place, one in json.loads(path.read_text())["packages"].items():
@@ -83,10 +83,10 @@ def locked_in(path: Path, root: Path) -> Iterator[Locked]:
 
 
 def osv(path: Path) -> Source:
-    """OSV's records in a folder or a zip.
+    """Read OSV's records from a folder or a zip.
 
     Raises:
-        ValueError: there is none.
+        ValueError: There are none.
     """
     advisories = defaultdict[tuple[str, str], list[dict[str, Any]]](list)
     newest = datetime.min.replace(tzinfo=UTC)
@@ -105,10 +105,10 @@ def osv(path: Path) -> Source:
 
 
 def safety_db() -> Source:
-    """What is packaged on PyPI as safety-db. Its module cannot be imported, as it looks for its data in another folder.
+    """Read the data of the PyPI package safety-db, without importing it: its module looks for data in another folder.
 
     Raises:
-        ValueError: it is not installed.
+        ValueError: The package is not installed.
     """
     spec = find_spec("safety_db")
     if spec is None or spec.origin is None:
@@ -139,7 +139,10 @@ def _is_affected(advisory: Mapping[str, Any], locked: Locked) -> bool:
 
 
 def _in_range(events: Iterable[Mapping[str, str]], locked: Locked) -> bool:
-    """As OSV's schema says: affected from `introduced` on, up to `fixed`, or with `last_affected`."""
+    """Return whether a version is affected, by OSV's schema: from `introduced` to before `fixed` or to `last_affected`.
+
+    `last_affected` itself is affected.
+    """
     version, affected = _sortable(locked.ecosystem, locked.version), False
     order = {"introduced": 0, "fixed": 0, "last_affected": 1}
     steps = [
@@ -157,7 +160,7 @@ def _in_range(events: Iterable[Mapping[str, str]], locked: Locked) -> bool:
 
 
 def _sortable(ecosystem: str, version: str) -> Any:
-    """A version in its ecosystem's order. OSV's 0 is before all."""
+    """Return a sort key for a version, in its ecosystem's order. OSV's version 0 comes before all others."""
     if ecosystem == PYTHON:
         try:
             return Version("0.dev0" if version == "0" else version)
@@ -171,7 +174,7 @@ def _sortable(ecosystem: str, version: str) -> Any:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Say which sources there are, how old they are, and what is vulnerable."""
+    """Print the sources, their age and the vulnerable versions. Return the exit status."""
     parser = argparse.ArgumentParser(description="Check every locked version against known vulnerabilities, offline.")
     parser.add_argument(
         "--advisories", metavar="PATH", type=Path, action="append", default=[], help="OSV's records: folder or zip"
@@ -197,7 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         some = [one for one in every if one.ecosystem == ecosystem]
         if not any(ecosystem in source.ecosystems for source in sources):
             print(f"{ecosystem}: {len(some)} versions NOT CHECKED, as no source knows of them")
-            unchecked = bool(options.advisories)  # sources that somebody named were meant to cover everything
+            unchecked = bool(options.advisories)  # named sources are expected to cover all ecosystems
             continue
         vulnerable = [(one, ids) for one in some if (ids := [id_ for source in sources for id_ in source.found(one)])]
         newest = max(source.newest for source in sources if ecosystem in source.ecosystems)

@@ -1,8 +1,8 @@
-"""Pack what `sam build` made into a folder that needs neither SAM nor a clone to deploy:
-`python tools/bundle.py BUILT FOLDER`.
+"""Pack the output of `sam build` into a folder for deployment: `python tools/bundle.py BUILT FOLDER`.
 
-FOLDER gets `template.yaml`, `template-member.yaml`, and `artifacts/`: code, state machines and the nested template,
-each named by its content. The templates find them in one bucket, the parameter ArtifactBucket, below ArtifactPrefix.
+To deploy the folder, you need neither SAM nor a clone. FOLDER gets `template.yaml`, `template-member.yaml`, and
+`artifacts/`. That folder has the code, the state machines and the nested template. The name of each file contains a
+hash of its content. The templates expect them in the bucket of the parameter ArtifactBucket, below ArtifactPrefix.
 """
 
 import argparse
@@ -46,17 +46,17 @@ class Bundle:
     folder: Path
 
     def add(self, name: str, content: bytes) -> str:
-        """Store an artifact under a name that its content decides; return the name."""
+        """Store an artifact under a name with a hash of its content, and return the name."""
         stem, _, kind = name.partition(".")
         file = f"{ARTIFACTS}/{stem.lower()}-{hashlib.sha256(content).hexdigest()[:16]}.{kind}"
         (self.folder / file).write_bytes(content)
         return file
 
     def template(self, built: Path) -> str:
-        """Add all that a built template names; return the text of a template that finds it in the bucket.
+        """Add all files that a built template names, and return a template that expects them in the bucket.
 
         Args:
-            built: a template that `sam build` wrote.
+            built: A template that `sam build` wrote.
         """
         document = yaml_parse(built.read_text())
         document["Parameters"] |= PARAMETERS
@@ -67,7 +67,7 @@ class Bundle:
                 if uri == "Location":
                     key = self.add(f"{name}.yaml", self.template(path).encode())
                     host = "https://s3.${AWS::Region}.${AWS::URLSuffix}"
-                    # What SAM makes of it. SAM itself takes only a fixed location.
+                    # The type that SAM translates it to. SAM itself supports only a fixed location.
                     resource["Type"] = "AWS::CloudFormation::Stack"
                     del properties[uri]
                     properties["TemplateURL"] = {"Fn::Sub": f"{host}/${{ArtifactBucket}}/${{ArtifactPrefix}}/{key}"}
@@ -87,7 +87,7 @@ class Bundle:
 
 
 def zipped(folder: Path) -> bytes:
-    """A zip file of a folder: the same bytes for the same files, whenever and wherever they were written."""
+    """Return a zip file of a folder. The same files always give the same bytes, whatever their time and path."""
     with zipfile.ZipFile(scratch := io.BytesIO(), "w") as archive:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), (2020, 2, 2, 0, 0, 0))
@@ -107,7 +107,7 @@ def bundle(built: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    """Pack what the command line names."""
+    """Pack the template that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("built", type=Path, help="the template.yaml that `sam build` wrote")
     parser.add_argument("folder", type=Path, help="the bundle's folder; what is in it is deleted")

@@ -1,9 +1,9 @@
-"""Print the tests that a change touches, one argument for pytest a line: what `make test-changed` runs.
+"""Print the tests that a change affects, one pytest argument a line. `make test-changed` runs them.
 
-A test file is touched if it changed, or if it imports a changed module: directly, through a helper in tests/, or, where
-no test does, through one or two other modules. After a change of a detector, all tests of detectors and of the demo are
-run. Other files, such as the templates, have fixed tests (OTHERS). This is a quick look and no proof: a change far down
-can break tests that import it indirectly.
+A test file is affected if it changed, or if it imports a changed module directly or through a helper in tests/. If no
+test imports a module this way, tests that import it through one or two other modules are affected. A change of a
+detector affects all tests of detectors and of the demo. Other files, such as the templates, have fixed tests (OTHERS).
+This is a quick check: a change in a widely used module can also break tests that are not listed.
 
 Usage: changed_tests.py [BASE]    everything that differs from BASE (HEAD), uncommitted and new files included
 """
@@ -30,16 +30,16 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "requirements.txt": ("tests/unit/tools/test_lock.py",),
     "layers/core/requirements.txt": ("tests/unit/tools/test_lock.py",),
 }
-"""What begins so is tested there."""
+"""Tests of files whose path begins with the key."""
 DETECTORS = "slackwater.detectors."
 LEVELS = 3
-"""How many imports may lie between a changed module and a test of it."""
+"""Maximum number of imports from a test to a changed module."""
 EVERY_DETECTOR = "tests/unit/detectors"
 ONE_RESOURCE = "tests/contract/aws/inventory/test_one.py"
 
 
 def module_of(path: str) -> str | None:
-    """The dotted name under which a file is imported; None if it is no module."""
+    """Return the dotted name under which a file is imported; None if it is not a module."""
     for root in ROOTS:
         if path.startswith(f"{root}/") and path.endswith(".py"):
             name = path.removeprefix(f"{root}/").removesuffix(".py").replace("/", ".")
@@ -48,7 +48,7 @@ def module_of(path: str) -> str | None:
 
 
 def imported(source: str) -> set[str]:
-    """Every module that a source text names in an import; for `from a import b` both `a` and `a.b`."""
+    """Return every module that a source text imports; for `from a import b` both `a` and `a.b`."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -59,7 +59,7 @@ def imported(source: str) -> set[str]:
 
 
 def touched(changed: Collection[str], imports: Mapping[str, Collection[str]]) -> Iterator[str]:
-    """The arguments for pytest, given the changed paths and the imports of all Python files, by path."""
+    """Yield the arguments for pytest. `changed` are paths; `imports` has the imports of all Python files by path."""
     for path in sorted(changed):
         yield from nearest(path, imports)
     if any(str(module_of(path)).startswith(DETECTORS) for path in changed):
@@ -67,8 +67,10 @@ def touched(changed: Collection[str], imports: Mapping[str, Collection[str]]) ->
 
 
 def nearest(path: str, imports: Mapping[str, Collection[str]]) -> list[str]:
-    """The tests of a changed file: itself, the folder of a conftest, or the test files with the fewest
-    imports between.
+    """Return the tests of a changed file.
+
+    These are its fixed tests, the file itself, the folder of a conftest, or the test files with the fewest imports
+    between.
     """
     if tests := [test for start, fixed in OTHERS.items() if path.startswith(start) for test in fixed]:
         return tests
@@ -96,7 +98,7 @@ def _git(*arguments: str) -> list[str]:
 
 
 def main(base: str = "HEAD") -> None:
-    """Print the touched tests of the checkout; on standard error, name the changed code for which there are none."""
+    """Print the affected tests of the checkout. Name changed code without tests on standard error."""
     changed = {*_git("diff", "--name-only", base), *_git("ls-files", "--others", "--exclude-standard")}
     paths = [Path(path) for path in _git("ls-files", "--cached", "--others", "--exclude-standard", "*.py")]
     read = [path for path in paths if path.exists() and "e2e" not in path.parts]

@@ -1,6 +1,6 @@
-"""`make chaos`: scans 200 times while calls go wrong at random, and writes what came of it to a file.
+"""Scan 200 times with random faults, and write the results to a file: `make chaos`.
 
-It exits with 1, and says which scans, where one did what none may.
+Exits with 1 and names the scans if one had a result that is not allowed.
 """
 
 import sys
@@ -64,7 +64,7 @@ COLUMNS: Final[Sequence[tuple[Verdict, str]]] = (
 
 
 def page(outcomes: Iterable[Outcome]) -> str:
-    """All of it: a row for each kind of fault, and one for each way where there are several."""
+    """Return the page: a row for each kind of fault, and for each variant if a kind has several."""
     outcomes = list(outcomes)
     problems = sum(bool(one.problems) for one in outcomes)
     lines = ["| Faults | Scans | The same | Less sure | Incomplete, and named | Anything else |", "|-|-|-|-|-|-|"]

@@ -1,9 +1,8 @@
-"""Write what whoever deploys a bundle needs, from the templates: `python tools/deploy_rights.py FILE`, run by
-`make docs`.
+"""Write the IAM policy for people who deploy a bundle: `python tools/deploy_rights.py FILE`, run by `make docs`.
 
-CloudFormation's resource schemas name the IAM actions that creating, reading, updating and deleting a resource calls,
-for every property a resource could have. cfn-lint packages them. The actions of properties that the templates do not
-use are left out.
+The policy is made from the templates. CloudFormation's resource schemas, which cfn-lint packages, list the IAM actions
+to create, read, update and delete a resource with all properties. Actions for properties that the templates do not use
+are left out.
 """
 
 import argparse
@@ -23,7 +22,7 @@ MADE_OF: Mapping[str, tuple[str, ...]] = {
     "AWS::Serverless::StateMachine": ("AWS::StepFunctions::StateMachine",),
     "AWS::Serverless::Application": ("AWS::CloudFormation::Stack",),
 }
-"""What SAM makes of its types."""
+"""The CloudFormation types to which SAM translates its own types."""
 OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "ec2:*": ("VpcConfig",),
     "elasticfilesystem:*": ("FileSystemConfigs",),
@@ -94,10 +93,10 @@ OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "cloudformation:*StackPolicy": ("StackPolicyBody",),
     "cloudformation:UpdateTerminationProtection": ("EnableTerminationProtection",),
 }
-"""Actions that only these properties of a resource need."""
+"""Actions that are needed only if a resource has one of these properties."""
 HANDLERS = ("create", "read", "update", "delete")
 ALWAYS_READ = ("lambda:GetFunctionCodeSigningConfig",)
-"""What the name of an optional action covers, and reading a resource calls in any case."""
+"""Actions that match a pattern in OPTIONAL, but that are always needed to read a resource."""
 COMMANDS = (
     "cloudformation:CreateChangeSet",
     "cloudformation:DeleteChangeSet",
@@ -108,7 +107,7 @@ COMMANDS = (
     "cloudformation:ExecuteChangeSet",
     "cloudformation:GetTemplateSummary",
     "lambda:ListTags",
-    # and the next four: a stage of an API with AccessLogSettings, which its schema does not name
+    # This and the next four are for an API stage with AccessLogSettings, which its schema does not list.
     "logs:CreateLogDelivery",
     "logs:DeleteLogDelivery",
     "logs:GetLogDelivery",
@@ -119,16 +118,16 @@ COMMANDS = (
     "s3:ListBucket",
     "s3:PutObject",
 )
-"""What the commands of docs/install.md call themselves, and CloudFormation for them."""
+"""Actions that the commands of docs/install.md call, directly or through CloudFormation."""
 WHERE: Mapping[str, tuple[str, ...]] = {
     "iam": ("arn:*:iam::*:policy/slackwater-*", "arn:*:iam::*:role/slackwater-*"),
     "s3": ("arn:*:s3:::slackwater-*",),
 }
-"""What an action of a service may touch; CloudFormation begins the names with the stack's. Others: everything."""
+"""Resources of the actions of a service. CloudFormation's names begin with the stack's. Other services have `*`."""
 
 
 def properties(value: Any) -> Iterator[str]:
-    """Every key of a document, at any depth."""
+    """Yield every key of a document, at any depth."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield key
@@ -139,12 +138,12 @@ def properties(value: Any) -> Iterator[str]:
 
 
 def actions() -> set[str]:
-    """Every IAM action that deploying, updating and deleting the templates' stacks needs.
+    """Return every IAM action that is needed to deploy, update and delete the templates' stacks.
 
     Raises:
-        SystemExit: an entry of OPTIONAL covers no action, so it is not needed.
+        SystemExit: An entry of OPTIONAL matches no action, so it is not needed.
     """
-    from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # it imports sympy: three seconds of each test worker
+    from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # imports sympy, which takes each test worker 3 s
 
     resources = [one for name in TEMPLATES for one in yaml_parse((ROOT / name).read_text())["Resources"].values()]
     used = set(properties([one.get("Properties", {}) for one in resources]))
@@ -162,7 +161,7 @@ def actions() -> set[str]:
 
 
 def policy() -> dict[str, Any]:
-    """The policy document: a statement for each service."""
+    """Return the policy document, with a statement for each service."""
     by_service: dict[str, list[str]] = {}
     for action in sorted(actions()):
         by_service.setdefault(action.partition(":")[0], []).append(action)

@@ -1,6 +1,4 @@
-"""`python tools/estimate_pages.py DIR`: writes the pages about estimates, with the published figures and real
-output.
-"""
+"""Write the pages about estimates, with published figures and real output: `python tools/estimate_pages.py DIR`."""
 
 import os
 import shlex
@@ -34,7 +32,7 @@ def main(into: Path) -> None:
 
 
 def kinds() -> Iterator[str]:
-    """The page of the kinds and their inputs."""
+    """Yield the lines of the page of all kinds and their inputs."""
     yield from (
         "# Estimates",
         "",
@@ -96,7 +94,7 @@ def _default(schema_of: dict[str, Any]) -> str:
 
 
 def published() -> Iterator[str]:
-    """The page of the published figures."""
+    """Yield the lines of the page of published figures."""
     all_figures, all_verdicts = figures(), verdicts()
     if missed := [one.what for one in (*all_figures, *all_verdicts) if not one.holds]:
         sys.exit(f"not as published: {missed}")
@@ -148,7 +146,7 @@ def _number(value: float) -> str:
 
 
 def questions(beside: Path) -> Iterator[str]:
-    """The page of the worked questions; commands find their files `beside` it."""
+    """Yield the lines of the page of worked questions. Commands run in the folder `beside`, which has their files."""
     yield from (
         "# Worked questions",
         "",
@@ -169,7 +167,10 @@ def questions(beside: Path) -> Iterator[str]:
 
 
 def run(command: str, beside: Path, status: int) -> str:
-    """What a command prints, on a machine without AWS: in this process, because it takes a second to start another."""
+    """Run a command without AWS settings, and return what it prints.
+
+    It runs in this process, because a new process takes a second to start.
+    """
     bare = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")} | {"COLUMNS": "100"}
     out, err = StringIO(), StringIO()
     with patch.dict(os.environ, bare, clear=True), chdir(beside), redirect_stdout(out), redirect_stderr(err):

@@ -1,5 +1,6 @@
-"""Makes the packaged snapshot of EC2 instance types from the DescribeInstanceTypes answers that moto bundles
-(Apache-2.0).
+"""Create the packaged snapshot of EC2 instance types.
+
+The source is the DescribeInstanceTypes responses that moto bundles (Apache-2.0).
 """
 
 import argparse
@@ -18,7 +19,7 @@ TARGET = Path(slackwater.aws.__file__).parent / "data" / "instance_types.json"
 
 
 def main() -> None:
-    """Write the snapshot: one row a type, so that a change shows as one line."""
+    """Write the snapshot with one line for each type, so that a diff shows each changed type as one line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--as-of", type=date.fromisoformat, default=datetime.now(UTC).date(), help="date of the snapshot"

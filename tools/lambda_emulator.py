@@ -1,8 +1,7 @@
-"""A built function under the runtime interface emulator that aws-sam-cli ships, with an interpreter that has nothing of
-ours.
+"""Runs a built function in the Lambda runtime interface emulator that aws-sam-cli ships.
 
-That interpreter holds what Lambda's has, the runtime client and a boto3. All else must come from the function or its
-layer, and both come before it, as on Lambda: the function uses the layer's boto3.
+The interpreter has only what Lambda's has: the runtime client and boto3. All other packages must come from the function
+or its layer. Both come first on the path, as on Lambda, so that the function uses the layer's boto3.
 """
 
 import json
@@ -36,7 +35,7 @@ FUNCTIONS = (
     "AcknowledgeFunction",
     "AnswerFunction",
 )
-"""In the order of an audit, and of what people ask."""
+"""Functions in the order in which an audit uses them, then those for people's requests."""
 CLEANUP_FUNCTIONS = (
     "WatchFunction",
     "BackUpFunction",
@@ -46,20 +45,20 @@ CLEANUP_FUNCTIONS = (
     "RunFunction",
     "SweepFunction",
 )
-"""Of the stack inside the stack, where that is deployed."""
+"""Functions of the nested stack, if it is deployed."""
 
 _INIT = re.compile(r"INIT REPORT\(durationMs: ([\d.]+)")
 
 
 @dataclass
 class Function:
-    """A function that runs; its first invocation starts it. Times are in ms, as the caller sees them."""
+    """A running function. Its first invocation starts it. Times are in ms, measured by the caller."""
 
     port: int
     log: Path
 
     def invoke(self, event: Any) -> Any:
-        """What the handler answers; an exception or a time-out is in the answer too, as on Lambda."""
+        """Return the handler's response. As on Lambda, an exception or a timeout is in the response, too."""
         address = f"http://127.0.0.1:{self.port}/2015-03-31/functions/function/invocations"
         request = urllib.request.Request(address, data=json.dumps(event).encode())
         try:
@@ -69,14 +68,14 @@ class Function:
             return json.loads(refused.read() or b"null")
 
     def timed(self, event: Any) -> tuple[Any, float]:
-        """What the handler answers, and how long that took."""
+        """Return the handler's response, and how long it took in ms."""
         start = time.perf_counter()
         answer = self.invoke(event)
         return answer, (time.perf_counter() - start) * 1000
 
     @property
     def init_ms(self) -> float:
-        """How long the start took, interpreter and imports, as the emulator measured it."""
+        """How long the start took in ms, with interpreter and imports, as the emulator measured it."""
         found = _INIT.search(self.log.read_text())
         assert found, self.log.read_text()
         return float(found[1])
@@ -84,7 +83,7 @@ class Function:
 
 @contextmanager
 def emulated(code: Path, layer: Path, environment: Mapping[str, str], log: Path) -> Iterator[Function]:
-    """The function in this folder, with the layer, as long as the block lasts."""
+    """Run the function in a folder, with a layer, while the context lasts."""
     port, runtime_port = free_port(), free_port()
     environment = {
         **environment,
@@ -105,7 +104,7 @@ def emulated(code: Path, layer: Path, environment: Mapping[str, str], log: Path)
 
 
 def deployed(aws: LocalAws, template: Path, name: str) -> AbstractContextManager[Function]:
-    """A function of the templates, with the variables and limits that it was deployed with."""
+    """Run a function of the templates, with its deployed environment variables and limits."""
     stack, code = STACK, template.parent
     if name in CLEANUP_FUNCTIONS:
         stack, code = aws.physical(STACK, "Cleanup"), code / "Cleanup"

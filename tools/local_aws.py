@@ -1,8 +1,8 @@
-"""Slackwater on this machine: ministack in place of AWS, and the simulated account in place of what ministack lacks.
+"""Run Slackwater on this machine, with ministack instead of AWS, and the simulated account for what ministack lacks.
 
-The product's templates know nothing of it. ministack runs the functions as processes that inherit its environment,
-which says where the simulated account answers; what a function's role allows is enforced for everything that ministack
-itself answers.
+The product's templates are not changed for this. ministack runs the functions as processes that inherit its
+environment, which has the URL of the simulated account. ministack enforces a function's role for all services that it
+provides itself.
 """
 
 import json
@@ -41,14 +41,21 @@ AWS_CLI = ROOT / ".tools/aws-cli/bin/aws"
 ROOT_KEYS = {"AWS_ACCESS_KEY_ID": ACCOUNT, "AWS_SECRET_ACCESS_KEY": "test"}
 SIMULATED = ("EC2", "EFS", "FSX", "BACKUP", "CLOUDWATCH", "CLOUDTRAIL", "COMPUTE_OPTIMIZER", "PRICING")
 SIMULATED_FOR_FUNCTIONS = (*SIMULATED, "IAM", "KMS", "ORGANIZATIONS", "STS")
-"""Functions ask IAM only what a role may do to what carries a tag; ministack knows no tags of theirs. The
-organization's other accounts are simulated, and who enters them is known by the keys that the simulator gave."""
+"""Services that the simulator provides to functions.
+
+Functions use IAM only to simulate what a role may do to tagged resources, and ministack has no tags of these. The
+other accounts of the organization are simulated; the simulator recognizes callers there by the keys that it issued.
+"""
 
 PATIENCE_S = 90
 
 
 def until[T](what: str, look: Callable[[], T], patience_s: float = PATIENCE_S) -> T:
-    """What `look` finds, as soon as it finds something."""
+    """Call `look` until it returns something true, and return that.
+
+    Raises:
+        TimeoutError: It does not within `patience_s` seconds.
+    """
     end = time.monotonic() + patience_s
     while not (found := look()):
         if time.monotonic() > end:
@@ -58,21 +65,21 @@ def until[T](what: str, look: Callable[[], T], patience_s: float = PATIENCE_S) -
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """Return a port on which no process listens."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         return int(sock.getsockname()[1])
 
 
 def listening(port: int) -> bool:
-    """Whether somebody does."""
+    """Return whether a process listens on a port."""
     with socket.socket() as sock:
         return sock.connect_ex(("127.0.0.1", port)) == 0
 
 
 @contextmanager
 def process(command: Sequence[str | Path], log: Path, **options: Any) -> Iterator[subprocess.Popen[str]]:
-    """A process and its children, all of which end with the block."""
+    """Run a process while the context lasts. At the end, stop it and all its children."""
     with (
         log.open("w") as out,
         subprocess.Popen(
@@ -92,14 +99,18 @@ def process(command: Sequence[str | Path], log: Path, **options: Any) -> Iterato
 
 
 def run(*command: str | Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """A command in the repository, to its end, whatever that is."""
+    """Run a command in the repository's root, and return its result, even if it fails."""
     return subprocess.run(
         command, cwd=ROOT, env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
 
 
 def must(*command: str | Path, environment: Mapping[str, str]) -> str:
-    """A command's output; it has to succeed."""
+    """Run a command, and return its output.
+
+    Raises:
+        RuntimeError: The command failed.
+    """
     ended = run(*command, environment=environment)
     if ended.returncode:
         raise RuntimeError(f"{command} ended with {ended.returncode}\n{ended.stdout[-4000:]}\n{ended.stderr[-4000:]}")
@@ -107,7 +118,7 @@ def must(*command: str | Path, environment: Mapping[str, str]) -> str:
 
 
 def build(folder: Path) -> Path:
-    """`sam build` for this machine's processor; the built template."""
+    """Run `sam build` for this machine's processor, and return the built template."""
     platform = f"{os.uname().machine}-manylinux_2_28"
     environment = {**os.environ, "SAM_CLI_TELEMETRY": "0", "SLACKWATER_LAYER_PLATFORM": platform}
     must(BIN / "sam", "build", "--build-dir", folder, environment=environment)
@@ -115,9 +126,9 @@ def build(folder: Path) -> Path:
 
 
 def for_ministack(bundle: Path) -> Path:
-    """A copy of a bundle as ministack reads it: with its state machines in it, and the stack inside it without SAM.
+    """Copy a bundle and adapt the copy to ministack: state machines inline, and the nested template without SAM types.
 
-    ministack transforms the template that it is given, not those of stacks inside it.
+    ministack transforms only the main template, not those of nested stacks.
     """
     copy = bundle.with_name("ministack")
     shutil.rmtree(copy, ignore_errors=True)
@@ -139,11 +150,11 @@ def for_ministack(bundle: Path) -> Path:
 
 @dataclass
 class LocalAws:
-    """The stand-in for AWS, as long as its block lasts.
+    """The local replacement for AWS. It runs while the context lasts.
 
-    `home` is a scratch folder: everything that is written is there.
-
-    `slack_api_url` stands in for Slack's, for the functions and the command line.
+    Attributes:
+        home: A scratch folder. All files are written there.
+        slack_api_url: URL that functions and the command line use instead of Slack's API.
     """
 
     home: Path
@@ -193,7 +204,7 @@ class LocalAws:
             "MINISTACK_ACCOUNT_ID": ACCOUNT,
             "MINISTACK_REGION": REGION,
             "AUTH": "true",
-            "USE_SSL": "1",  # the bucket's policy refuses anything else
+            "USE_SSL": "1",  # the bucket's policy requires TLS
             "AWS_CA_BUNDLE": self.certificate,
             "IOT_MTLS_ENABLED": "0",  # it would listen on every interface
             "SFN_WAIT_SCALE": "0",
@@ -209,16 +220,16 @@ class LocalAws:
 
     @property
     def certificate(self) -> str:
-        """What ministack's connections are signed with; it makes it for itself."""
+        """Path of the self-signed certificate that ministack creates for its connections."""
         return str(self.home / "tmp/ministack-tls/server.crt")
 
     @property
     def port(self) -> int:
-        """Where ministack listens."""
+        """The port on which ministack listens."""
         return int(self.url.rpartition(":")[2])
 
     def environment(self, keys: Mapping[str, str] = ROOT_KEYS) -> dict[str, str]:
-        """What a client's environment says to speak to this account, by default as its root."""
+        """Return environment variables for a client of this account, by default with root credentials."""
         return {
             "PATH": f"{BIN}:{os.environ['PATH']}",
             "HOME": str(self.home),
@@ -235,7 +246,7 @@ class LocalAws:
         }
 
     def client(self, service: str, token: str | None = None, **keys: str) -> Any:
-        """A client of ministack's, with these keys, or as the account's root."""
+        """Return a ministack client with these keys; without keys, with root credentials."""
         keys = keys or {name.lower(): value for name, value in ROOT_KEYS.items()}
         return Session().create_client(
             service,
@@ -247,23 +258,24 @@ class LocalAws:
         )
 
     def as_role(self, name: str, service: str) -> Any:
-        """A client of ministack's, with what a function's role allows: ministack lets the root assume it."""
+        """Return a ministack client with the permissions of a function's role. ministack lets root assume it."""
         arn = f"arn:aws:iam::{ACCOUNT}:role/{name}"
         lent = self.client("sts").assume_role(RoleArn=arn, RoleSessionName="test")["Credentials"]
         keys = {"aws_access_key_id": lent["AccessKeyId"], "aws_secret_access_key": lent["SecretAccessKey"]}
         return self.client(service, lent["SessionToken"], **keys)
 
     def keep_secret(self, name: str, text: str) -> str:
-        """Put a secret into Secrets Manager; its ARN."""
+        """Store a secret in Secrets Manager, and return its ARN."""
         return str(self.client("secretsmanager").create_secret(Name=name, SecretString=text)["ARN"])
 
     def aws(self, *arguments: str | Path, keys: Mapping[str, str] = ROOT_KEYS) -> str:
-        """The output of a command of the AWS CLI, which has to succeed."""
+        """Run an AWS CLI command that must succeed, and return its output."""
         return must(AWS_CLI, *arguments, environment=self.environment(keys))
 
     def deploy(self, bundle: Path, keys: Mapping[str, str] = ROOT_KEYS, **parameters: str) -> None:
-        """Deploy a bundle with the commands of docs/install.md, from a folder without a clone; `outputs` are the
-        stack's.
+        """Deploy a bundle with the commands of docs/install.md, from a folder without a clone.
+
+        Afterwards `outputs` has the stack's outputs.
         """
         adapted = for_ministack(bundle)
         if ARTIFACT_BUCKET not in {bucket["Name"] for bucket in self.client("s3").list_buckets()["Buckets"]}:
@@ -286,33 +298,33 @@ class LocalAws:
         self.outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 
     def physical(self, stack: str, name: str) -> str:
-        """What a resource of a stack is really called."""
+        """Return the physical id of a resource of a stack."""
         found = self.client("cloudformation").describe_stack_resource(StackName=stack, LogicalResourceId=name)
         return str(found["StackResourceDetail"]["PhysicalResourceId"])
 
     def simulated(self, service: str) -> Any:
-        """A client of the simulated account's, as somebody who may do everything there."""
+        """Return a client of the simulated account, with all permissions there."""
         keys = {"aws_access_key_id": "any", "aws_secret_access_key": "any"}
         return Session().create_client(service, region_name=REGION, endpoint_url=self.simulator, **keys)
 
     def simulator_says(self, what: str) -> Any:
-        """What an endpoint of the simulator's own answers."""
+        """Return the response of one of the simulator's own endpoints."""
         with urllib.request.urlopen(f"{self.simulator}/_simulator/{what}") as answer:
             return json.loads(answer.read())
 
     def simulate(self, what: str, **settings: Any) -> None:
-        """Have the simulator do something."""
+        """Send a command to one of the simulator's own endpoints."""
         body = json.dumps(settings).encode()
         urllib.request.urlopen(urllib.request.Request(f"{self.simulator}/_simulator/{what}", data=body)).close()
 
     def faults(self, **settings: Any) -> None:
-        """What goes wrong in the simulated account from now on, instead of what did."""
+        """Replace the faults of the simulated account by these."""
         self.simulate("faults", clear=True, **settings)
 
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A folder that is gone afterwards, whatever happened in it."""
+    """Yield a folder that is always deleted afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="slackwater-"))
     try:
         yield folder

@@ -1,7 +1,7 @@
-"""ministack, whose IAM is told what volumes and EFS file systems are tagged with. To be run by its own interpreter.
+"""Run ministack with the tags of volumes and EFS file systems available to its IAM. Needs ministack's interpreter.
 
-By itself it knows no tags of theirs, so that a condition on `aws:ResourceTag` denies everything: what a role is denied
-for want of a tag would prove nothing, since with it the role would be denied, too.
+ministack's IAM does not see these tags, so that a condition on `aws:ResourceTag` denies everything. A test that a role
+is denied without a tag would then prove nothing, because the role is also denied with the tag.
 """
 
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from ministack.services import ec2, tagging
 
 
 def volumes() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Each with its ARN."""
-    for id_ in ec2._volumes:  # noqa: SLF001 -- nothing public says it
+    """Yield the ARN and the tags of each volume."""
+    for id_ in ec2._volumes:  # noqa: SLF001 -- there is no public API
         yield f"arn:aws:ec2:{get_region()}:{get_account_id()}:volume/{id_}", ec2._tags.get(id_, [])  # noqa: SLF001
 
 

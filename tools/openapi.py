@@ -1,4 +1,4 @@
-"""`python tools/openapi.py FILE`: writes the API's document."""
+"""Write the API's OpenAPI document: `python tools/openapi.py FILE`."""
 
 import importlib.util
 import json
@@ -16,11 +16,11 @@ NOWHERE = {
     "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:audit",
     "POWERTOOLS_SERVICE_NAME": "slackwater",
 }
-"""All of an environment that loading the function takes: it calls nothing."""
+"""The environment variables that are needed to import the function. The import makes no calls."""
 
 
 def text() -> str:
-    """The document as a caller gets it who signs with IAM."""
+    """Return the document as a caller with IAM authentication receives it."""
     event = json.loads((ROOT / "events/serve-openapi.json").read_text(encoding="utf-8"))
     context = SimpleNamespace(function_name="", memory_limit_in_mb=0, aws_request_id="", invoked_function_arn="")
     spec = importlib.util.spec_from_file_location("serve", ROOT / "functions/serve/app.py")

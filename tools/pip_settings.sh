@@ -1,6 +1,6 @@
-# Sourced. Finds a Python with pip (`python`), and hands pip's settings to uv, which does not read them.
+# Source this file. It finds a Python with pip (`python`), and passes pip's settings to uv, which does not read them.
 
-# Any Python with pip will do. A version manager's shim may be first on the PATH and know none: try them all.
+# Any Python with pip works. The first one on the PATH may be a version manager's shim without a Python, so try all.
 python=
 for candidate in $(type -aP python3.13 python3 python); do
   if "$candidate" -m pip --version >/dev/null 2>&1; then python=$candidate && break; fi

@@ -34,7 +34,7 @@ def read_rules(path: Path) -> Rules:
     """Read the words and the exceptions.
 
     Raises:
-        ValueError: if a word is not in lower case, because it would match nothing.
+        ValueError: A word is not in lower case, so it would match nothing.
     """
     document = tomllib.loads(path.read_text())
     instead = {word: term for term, words in document["use"].items() for word in words}
@@ -57,7 +57,7 @@ def names(tree: ast.Module) -> Iterator[Name]:
 
 
 def problems(path: Path, rules: Rules) -> Iterator[str]:
-    """Yield one line for each name of the file that holds a refused word."""
+    """Yield one line for each name of the file that contains a refused word."""
     text = path.read_text(encoding="utf-8")
     if not re.search("|".join(rules.instead), f"{path.stem} {text}", re.IGNORECASE):
         return  # parsing takes most of the time

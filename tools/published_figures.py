@@ -1,4 +1,4 @@
-"""The figures that the field reports published, and what the estimates make of the same situations."""
+"""The figures that field reports published, and Slackwater's estimates for the same situations."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ ENCODES: Final = (
     (17 * 60 + 17, 1004.70),
     (28, 28.18),
 )
-"""Of the run on EFS: how long each rendition took in seconds, and the MiB it left, the audio last."""
+"""Renditions of the run on EFS: duration in seconds, and size of the output in MiB. The audio is last."""
 ENCODER: Final = {
     "duration": "30min",
     "renditions": 6,
@@ -50,7 +50,10 @@ ENCODER: Final = {
 
 @dataclass(frozen=True)
 class Figure:
-    """A published figure beside ours. Tolerance is a fraction of the published one; None asks for the order only."""
+    """A published figure beside Slackwater's.
+
+    `tolerance` is a fraction of the published figure; None compares only the order of magnitude.
+    """
 
     report: str
     what: str
@@ -62,19 +65,22 @@ class Figure:
 
     @property
     def difference(self) -> float:
-        """As a fraction of the published figure."""
+        """The difference as a fraction of the published figure."""
         return self.ours / self.published - 1
 
     @property
     def holds(self) -> bool:
-        """Whether ours is as near as it should be; the order holds within a factor of three."""
+        """Whether Slackwater's figure is within the tolerance. An order of magnitude holds within a factor of three."""
         if self.tolerance is None:
             return 1 / 3 <= self.ours / self.published <= 3
         return abs(self.difference) <= self.tolerance + 1e-12
 
 
 def usage_csv(*, ramp: bool) -> str:
-    """What the run had on EFS by the minute: the download as a ramp or at once, each rendition when it is done."""
+    """Return the run's storage on EFS by minute, as CSV. Each rendition is added when it is done.
+
+    `ramp` spreads the download over its duration; otherwise it is there at once.
+    """
     minute, gib = DOWNLOAD_S / 60, INPUT_GIB
     points = [(0.0, 0.0), (minute, gib)] if ramp else [(0.0, 0.0), (0.0, gib), (minute, gib)]
     for seconds, mib in ENCODES:
@@ -85,12 +91,12 @@ def usage_csv(*, ramp: bool) -> str:
 
 
 def asked(kind: str, **inputs: Any) -> Any:
-    """The result of an estimate in the reports' region, prices packaged, by a month of 720 hours."""
+    """Return an estimate's result in the reports' region, with packaged prices and a month of 720 hours."""
     return ASK.answer(kind, {"hours_per_month": REPORT_MONTH_H, **inputs}).answer.result
 
 
 def figures() -> list[Figure]:
-    """Every figure, in the reports' order."""
+    """Return all figures, in the order of the reports."""
     return [*_efs_or_ebs(), *_small_files(), *_openzfs(), *_ebs_optimised(), *_network()]
 
 
@@ -149,7 +155,7 @@ READS: Final = {
     "efs-regional": ("2:47", "1:10", "0:35", "0:26"),
     "ebs-gp3": ("0:46", "0:24", "0:17", "0:16"),
 }
-"""How long 1.1 GB of /usr took on an m5.large, by storage, with 1, 2, 4 and 8 workers."""
+"""How long a copy of 1.1 GB of /usr took on an m5.large (minutes:seconds), by storage, with 1, 2, 4 and 8 workers."""
 
 
 def _small_files() -> Iterator[Figure]:
@@ -233,7 +239,7 @@ def _network() -> Iterator[Figure]:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """Something that a report concluded, in a word, beside what the estimate says."""
+    """A report's conclusion, in a word, beside that of the estimate."""
 
     report: str
     what: str
@@ -242,12 +248,12 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether they are the same."""
+        """Whether both conclusions are the same."""
         return self.published == self.ours
 
 
 def verdicts() -> list[Verdict]:
-    """Every conclusion."""
+    """Return all conclusions."""
     volume = {"volume_type": "gp2", "size": "220GiB", "volume_throughput": "160MiB/s", "bytes": "220GiB"}
     small = asked("ebs-transfer", instance_type="c4.large", **volume)
     large = asked("ebs-transfer", instance_type="c4.4xlarge", **volume)

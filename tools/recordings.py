@@ -1,7 +1,7 @@
-"""Record the simulated fleets that tests replay: `python tools/recordings.py [NAME]...`, all without a name.
+"""Record the simulated fleets that tests replay: `python tools/recordings.py [NAME]...`, by default all.
 
-Each is a recording, and beside it what its replay has to find, under the recording's placeholders. Run it again when a
-detector reads what was not recorded, or judges otherwise, and look at the difference.
+Writes each recording, and a file with the findings that its replay must give, with the recording's placeholders. Run it
+again if a detector reads data that is not recorded or gives other results, and check the diff.
 """
 
 import json
@@ -36,7 +36,7 @@ FLEETS: Final[Mapping[str, Recorded]] = {
     "controls": (lambda: labelled_fleet(102, issues=0, controls=1, ordinary_of_a_kind=0), LABELLED),
     "ordinary": (lambda: labelled_fleet(103, issues=0, controls=0, ordinary_of_a_kind=200), LABELLED),
 }
-"""The demo; and of the fleets of `make score` one of each issue, each negative control, and what is just there."""
+"""The demo, and small fleets as in `make score`: one with issues, one with negative controls, one with neither."""
 
 
 def record(fleet: Fleet, policy: str, file: Path) -> list[Scan]:
@@ -54,7 +54,7 @@ def record(fleet: Fleet, policy: str, file: Path) -> list[Scan]:
 
 
 def replayed(file: Path, change: Callable[[Audit], Audit] = lambda same: same) -> list[Scan]:
-    """Scan a recording by the policy that was recorded."""
+    """Scan a recording with the recorded policy. `change` may replace the audit first."""
     recording = Recording.read(file)
     rules, found = recording.policy_as_recorded(registry()), list[Scan]()
     again = replaying(recording, registry(), rules, lambda *_: None)
@@ -63,7 +63,7 @@ def replayed(file: Path, change: Callable[[Audit], Audit] = lambda same: same) -
 
 
 def documents(scans: list[Scan]) -> list[dict[str, Any]]:
-    """What was found, but for words, which may name a resource."""
+    """Return the findings without their texts, which may name a resource."""
     found = [finding for scan in scans for target in scan.targets for finding in target.findings]
     return sorted(
         (

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def git(*arguments: str) -> bytes:
-    """The output of a git command in the repository."""
+    """Run a git command in the repository, and return its output."""
     return subprocess.run(["git", *arguments], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout  # noqa: S607
 
 
@@ -31,10 +31,10 @@ def problems(version: str, changelog: str, tags: list[str], changed: str) -> lis
     """Return the problems that prevent the release, each with its fix; an empty list if there are none.
 
     Args:
-        version: the version to release.
-        changelog: the text of CHANGELOG.md.
-        tags: the tags of the commit.
-        changed: what `git status --porcelain` prints.
+        version: The version to release.
+        changelog: The text of CHANGELOG.md.
+        tags: The tags of the commit.
+        changed: The output of `git status --porcelain`.
     """
     found = []
     if changed:
@@ -77,7 +77,7 @@ def build_twice(commit: str, folder: Path) -> Path:
     """Build the wheel into an empty folder, and check that a second build gives the same bytes.
 
     Raises:
-        SystemExit: the two differ.
+        SystemExit: The two wheels differ.
     """
     wheel = build(commit, folder)
     with tempfile.TemporaryDirectory() as again:
@@ -90,7 +90,7 @@ def build_twice(commit: str, folder: Path) -> Path:
 
 
 def sha256(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a file, in hexadecimal."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -1,7 +1,6 @@
-"""Deletes a deployed Slackwater without trace: its table, its bucket with every version, the code that SAM uploaded,
-the stack.
+"""Delete a deployed Slackwater: its table, its bucket with every version, the code that SAM uploaded, and the stack.
 
-The stack goes last, since it says what there is: whatever interrupts this, run it again.
+The stack is deleted last, because it names the other resources. If the command is interrupted, run it again.
 """
 
 import argparse
@@ -13,11 +12,11 @@ from botocore.exceptions import ClientError
 
 SAMS_STACK = "aws-sam-cli-managed-default"
 UPLOADS = "slackwater/"
-"""Where samconfig.toml has the code uploaded to, in SAM's bucket."""
+"""Prefix in SAM's bucket to which samconfig.toml uploads the code."""
 
 
 def outputs_of(cloudformation: Any, stack: str) -> dict[str, str]:
-    """The outputs of a stack; none where there is no such stack."""
+    """Return the outputs of a stack; empty if the stack does not exist."""
     try:
         (found,) = cloudformation.describe_stacks(StackName=stack)["Stacks"]
     except ClientError as error:
@@ -28,7 +27,7 @@ def outputs_of(cloudformation: Any, stack: str) -> dict[str, str]:
 
 
 def empty(s3: Any, bucket: str, prefix: str = "") -> None:
-    """Delete every version and every delete marker."""
+    """Delete every object version and every delete marker in a bucket, below a prefix."""
     for page in s3.get_paginator("list_object_versions").paginate(Bucket=bucket, Prefix=prefix):
         found = [
             {"Key": one["Key"], "VersionId": one["VersionId"]}

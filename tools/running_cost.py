@@ -38,7 +38,7 @@ class Row:
 
 
 def rows() -> tuple[list[Row], str]:
-    """Every row, and the date of the prices."""
+    """Return all rows, and the date of the prices."""
     data = tomllib.loads((Path(__file__).parent / "running_cost.toml").read_text("utf-8"))
     audits = Decimal(data["audits_a_month"])
     found = []
@@ -61,7 +61,7 @@ def money(usd: Decimal) -> str:
 
 
 def table() -> str:
-    """The table in Markdown."""
+    """Return the table in Markdown."""
     found, as_of = rows()
     lines = [
         f"In us-east-1, before free tiers, at prices of {as_of}. Prices with * come from sources other than AWS.",
@@ -85,7 +85,7 @@ def table() -> str:
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return f"""# What a month costs
 
 The deployed service, in USD. *Idle*: no audit. *With audits*: one a week, of 17 regions with 1,000 resources and 100

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes .venv from requirements.txt: setup.sh UV UV_VERSION
+# Creates .venv from requirements.txt: setup.sh UV UV_VERSION
 set -euo pipefail
 uv=$1 uv_version=$2
 

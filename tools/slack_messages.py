@@ -1,6 +1,4 @@
-"""`python tools/slack_messages.py DIR`: writes the JSON of every kind of message in Slack, made of invented
-findings.
-"""
+"""Write the JSON of every kind of Slack message, with invented findings: `python tools/slack_messages.py DIR`."""
 
 import json
 import sys
@@ -47,7 +45,7 @@ POST: Final = f"{AUDIT}.0.0"
 ACCOUNT: Final = "123456789012"
 DECIDER: Final = "slack:U0123ABCDEF"
 PEOPLE: Final = {"video": "U0VIDEO", "platform": "S0PLATFORM"}
-"""The Slack ids of owners."""
+"""Slack ids of users and user groups by owner."""
 
 HOSTILE: Final = {
     "<!channel> <img src=x onerror=alert(1)>": "@here",
@@ -56,7 +54,7 @@ HOSTILE: Final = {
     "מחיר: 100 \u202eשקל": "\u200bzero\u200bwidth\u2060",
     "two\nlines\r\n\x1b[31mred": "🚀 rocket",
 }
-"""Names, each with an owner, that would like to do harm."""
+"""Malicious names, each with an owner."""
 
 KINDS: Final[tuple[tuple[Any, ...], ...]] = (
     (
@@ -91,7 +89,7 @@ KINDS: Final[tuple[tuple[Any, ...], ...]] = (
     ),
     ("fsx-oversized", "waste", "low", "fsx-file-system", "fs", "shares", "12 % of 1,024 GiB used in {n} days", None),
 )
-"""Detector, kind, severity, type of resource, how its id begins, name, summary, saving."""
+"""Detector, kind, severity, resource type, prefix of the resource id, name, summary, saving in US dollars a month."""
 
 
 FIXES: Final = {
@@ -103,11 +101,11 @@ FIXES: Final = {
 """The first recommendation of each detector."""
 
 SIZES: Final = {"ebs-volume": 500 << 30, "efs-file-system": 1 << 40, "fsx-file-system": 1 << 40}
-"""Bytes of what is cleaned up, as their summaries have them."""
+"""Bytes of the resources that are cleaned up; their summaries state the same sizes."""
 
 
 def finding_record(number: int) -> FindingRecord:
-    """An invented finding: the same number is the same finding."""
+    """Return an invented finding. The same number gives the same finding."""
     detector, kind, severity, type_, prefix, name, summary, usd = KINDS[number % len(KINDS)]
     id_ = f"{prefix}-{number * 7919 + 1:017x}"
     return FindingRecord(
@@ -132,7 +130,7 @@ def finding_record(number: int) -> FindingRecord:
 
 
 def entry(seen: FindingRecord, why: str = "new", **changes: Any) -> LedgerEntry:
-    """A change of a finding: its opening, unless `changes` say otherwise."""
+    """Return a change of a finding: its opening, unless `changes` has other values."""
     opened = {
         "happening": "opened",
         "at": NOW,
@@ -146,7 +144,7 @@ def entry(seen: FindingRecord, why: str = "new", **changes: Any) -> LedgerEntry:
 
 
 def found(seen: FindingRecord) -> FindingDocument:
-    """How a scan document has the finding."""
+    """Return the finding's entry in a scan document."""
     usd = None if seen.monthly_savings_usd is None else f"{seen.monthly_savings_usd:.2f}"
     resource = seen.resource
     return {
@@ -201,12 +199,12 @@ def found(seen: FindingRecord) -> FindingDocument:
 
 
 def finding_news(seen: FindingRecord, why: str = "new") -> FindingNews:
-    """What is told of a finding; the policy lets volumes be cleaned up."""
+    """Return the news of a finding. The policy allows approvals only for unattached volumes."""
     return FindingNews(entry=entry(seen, why), found=found(seen), may_approve=seen.detector == "ebs-unattached")
 
 
 def audit(**outcome: Any) -> AuditRecord:
-    """An audit that ended as `outcome` says: complete, unless it says otherwise."""
+    """Return an audit that has ended: complete, unless `outcome` has other values."""
     ended = {
         "targets": 4,
         "incomplete_targets": 0,
@@ -236,9 +234,9 @@ def audit(**outcome: Any) -> AuditRecord:
 
 
 def news(findings: int, **changes: Any) -> News:
-    """So many new findings, the dearest first, for a channel with buttons, unless `changes` say otherwise.
+    """Return news with this number of new findings, for a channel with buttons. `changes` replaces values.
 
-    They are all that the audit found, unless there are none.
+    The highest saving comes first. The audit found exactly these findings, unless the number is 0.
     """
     seen = sorted(map(finding_record, range(findings)), key=lambda one: (-(one.monthly_savings_usd or 0), one.id))
     new = tuple(map(finding_news, seen))
@@ -262,7 +260,7 @@ def news(findings: int, **changes: Any) -> News:
 
 
 def incomplete() -> dict[str, Any]:
-    """Changes of `news` for an audit that did not see everything."""
+    """Return changes of `news` for an incomplete audit."""
     why = "ec2:DescribeVolumes: UnauthorizedOperation: not authorized to perform this operation"
     target = IncompleteTarget(account=ACCOUNT, region="eu-west-1", why=why)
     return {
@@ -276,8 +274,9 @@ def incomplete() -> dict[str, Any]:
 
 
 def organization(accounts: int = 1_000, denied: int = 7) -> dict[str, Any]:
-    """Changes of `news` for an audit of an organization, which could not enter some of its accounts, after another
-    audit.
+    """Return changes of `news` for an audit of an organization that had an earlier audit.
+
+    The audit could not access `denied` of its accounts.
     """
     others = [f"{200_000_000_000 + number}" for number in range(accounts - 1)]
     blind = [f"{300_000_000_000 + number}" for number in range(denied)]
@@ -321,13 +320,13 @@ def organization(accounts: int = 1_000, denied: int = 7) -> dict[str, Any]:
 
 
 def failed() -> AuditRecord:
-    """An audit that failed."""
+    """Return an audit that failed."""
     error = "No target could be scanned: sts:AssumeRole: AccessDenied: not authorized"
     return replace(audit(), state="failed", outcome=None, error=error)
 
 
 def gone() -> tuple[LedgerEntry, ...]:
-    """What is gone since the audit before."""
+    """Return the findings that were resolved since the previous audit."""
     whys = ("no longer flagged", "no longer flagged", "kept by a tag")
     return tuple(
         entry(finding_record(number), why, happening="resolved", was="open", now="resolved", revision=2)
@@ -336,7 +335,7 @@ def gone() -> tuple[LedgerEntry, ...]:
 
 
 def resolved() -> tuple[LedgerEntry, ...]:
-    """More findings that are gone."""
+    """Return more findings that were resolved."""
     return tuple(
         entry(finding_record(number), "no longer flagged", happening="resolved", was="open", now="resolved", revision=2)
         for number in range(110, 114)
@@ -344,7 +343,7 @@ def resolved() -> tuple[LedgerEntry, ...]:
 
 
 def hostile() -> tuple[FindingNews, ...]:
-    """Findings whose names and tags would like to do harm."""
+    """Return findings with malicious names and tags."""
     return tuple(
         finding_news(
             replace(
@@ -359,7 +358,7 @@ def hostile() -> tuple[FindingNews, ...]:
 
 
 def tracked(seen: FindingRecord, decision: Decision | None = None, **changes: Any) -> TrackedFinding:
-    """A finding as it is stored: open, or as the decision has it."""
+    """Return a stored finding: open, or with the status of the decision."""
     known = {
         "status": decision.status if decision else "open",
         "opened_at": NOW,
@@ -372,7 +371,7 @@ def tracked(seen: FindingRecord, decision: Decision | None = None, **changes: An
 
 
 def decision(status: Decided, why: str = "", days: int | None = None) -> Decision:
-    """What somebody decided an hour after the audit, for so many days or for good."""
+    """Return a decision one hour after the audit, for a number of days; None is for good."""
     at = NOW + timedelta(hours=1)
     until = None if days is None else at + timedelta(days=days)
     return Decision(
@@ -381,7 +380,7 @@ def decision(status: Decided, why: str = "", days: int | None = None) -> Decisio
 
 
 def cleanup(seen: FindingRecord, **changes: Any) -> Cleanup:
-    """A clean-up of a finding as it is right after the mark, unless `changes` say otherwise."""
+    """Return a clean-up right after its resource was tagged. `changes` replaces values."""
     marked_at = NOW + timedelta(hours=1)
     begun = {
         "finding_id": seen.id,
@@ -404,7 +403,7 @@ def cleanup(seen: FindingRecord, **changes: Any) -> Cleanup:
 
 
 def backup(of: str, id_: str | None, state: BackupState = "verified", size_bytes: int = 500 << 30) -> Backup:
-    """A backup that was made once the days of grace were over."""
+    """Return a backup that was created after the grace period."""
     at = NOW + timedelta(days=30)
     return Backup(
         subject=Subject(id=of, size_bytes=size_bytes),
@@ -417,7 +416,7 @@ def backup(of: str, id_: str | None, state: BackupState = "verified", size_bytes
 
 
 def case(cleanup: Cleanup, seen: FindingRecord, finding: TrackedFinding | None = None, **changes: Any) -> Case:
-    """A clean-up with its finding, where the policy lets people press every button."""
+    """Return a clean-up with its finding, for a policy that allows every button."""
     given = {
         "post_id": f"cleanup.{seen.id}.1",
         "cleanup": cleanup,
@@ -433,7 +432,7 @@ def case(cleanup: Cleanup, seen: FindingRecord, finding: TrackedFinding | None =
 
 
 def cleanups() -> dict[str, tuple[str, Message]]:
-    """What is told of clean-ups, by name."""
+    """Return the messages about clean-ups: title and message by name."""
     volume, archive = finding_record(0), finding_record(1)
     shares = replace(
         finding_record(3),
@@ -603,7 +602,7 @@ def cleanups() -> dict[str, tuple[str, Message]]:
 
 
 def after_a_stop() -> Message:
-    """A mark of something approved, after somebody stopped it."""
+    """Return the message about a tagged, approved resource, after someone stopped its clean-up."""
     seen = finding_record(0)
     approved = tracked(seen, decision("approved", days=37))
     first = cleanup_message("marked", case(cleanup(seen), seen, approved))
@@ -611,7 +610,7 @@ def after_a_stop() -> Message:
 
 
 def after_decisions() -> Message:
-    """A digest of five findings, after each of them met another fate."""
+    """Return a digest of five findings, each of which then got a different status."""
     example = news(5)
     first, *_ = digest(example, POST)
     seen = [one.entry.evidence for one in example.new]
@@ -626,7 +625,10 @@ def after_decisions() -> Message:
 
 
 def kinds() -> dict[str, tuple[str, object]]:
-    """What is written, by name: what it shows, and the messages of a post and its thread, one message, or a form."""
+    """Return all files by name: what each shows, and its content.
+
+    The content is the messages of a post and its thread, one message, or a form.
+    """
     volume = finding_record(0)
     snoozed = tracked(volume, decision("snoozed", "moves in spring", 30))
     most_expensive = Page(items=tuple(tracked(one.entry.evidence) for one in news(8).new), cursor=None)
@@ -720,7 +722,7 @@ def kinds() -> dict[str, tuple[str, object]]:
 
 
 def incomplete_outcome() -> dict[str, Any]:
-    """The outcome of an audit that did not see everything."""
+    """Return the outcome of an incomplete audit."""
     target = IncompleteTarget(account=ACCOUNT, region="eu-west-1", why="ec2:DescribeVolumes: UnauthorizedOperation")
     return {"incomplete_targets": 1, "incomplete": (target,)}
 
@@ -730,7 +732,7 @@ def _explained(id_: str) -> Message:
 
 
 def as_json(value: object) -> Any:
-    """Messages as Slack takes them."""
+    """Convert messages to the JSON values that Slack receives."""
     match value:
         case Message():
             return {"text": value.text, "blocks": list(value.blocks)}
@@ -741,13 +743,13 @@ def as_json(value: object) -> Any:
 
 
 def text(value: object) -> str:
-    """As JSON, in which what cannot be seen is escaped."""
+    """Return a value as JSON text, with invisible characters escaped."""
     dumped = json.dumps(as_json(value), indent=2, ensure_ascii=False)
     return "".join(f"\\u{ord(one):04x}" if category(one) == "Cf" else one for one in dumped) + "\n"
 
 
 def index(written: Mapping[str, tuple[str, object]]) -> str:
-    """The page that leads to them."""
+    """Return the page that links to all files."""
     rows = (f"| [{name}.json]({name}.json) | {what} |" for name, (what, _) in written.items())
     return "\n".join(
         (
@@ -777,7 +779,7 @@ def index(written: Mapping[str, tuple[str, object]]) -> str:
 
 
 def main(into: Path) -> None:
-    """Write all of them."""
+    """Write all files."""
     into.mkdir(parents=True, exist_ok=True)
     written = kinds()
     for name, (_, value) in written.items():

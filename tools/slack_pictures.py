@@ -1,4 +1,4 @@
-"""`python tools/slack_pictures.py DIR`: draws messages of Slack as SVG, from the same blocks that Slack gets."""
+"""Draw Slack messages as SVG, from the same blocks that Slack receives: `python tools/slack_pictures.py DIR`."""
 
 import json
 import re
@@ -19,10 +19,10 @@ MENTION: Final = re.compile(r"<(?:@|!subteam\^)([A-Z0-9]+)>")
 DOTS: Final = {"🔴": "#e01e5a", "🟠": "#e8912d", "🟡": "#ecc22e", "⚪": "#b8b8b8"}
 """The colors of severity icons."""
 JOINER: Final = "\u2060"
-"""Is not seen in Slack; fonts without it draw a box."""
+"""Invisible in Slack. Fonts without this character draw a box."""
 WIDTH, LEFT = 760, 64
 COLUMNS: Final = 80
-"""Characters in a line of the common size: fits in fonts that are wider than the first two below, too."""
+"""Characters in a line of the common size. This also fits fonts that are wider than the first two below."""
 LINE_HEIGHT: Final = 21
 FONTS: Final = "Lato, 'Helvetica Neue', Arial, sans-serif"
 STYLES: Final = {
@@ -32,7 +32,7 @@ STYLES: Final = {
     "code": (12, "#1d1c1d"),
     "button": (13, "#1264a3"),
 }
-"""Size and color."""
+"""Font size in pixels, and color."""
 
 
 type Span = tuple[str, bool]
@@ -50,7 +50,7 @@ class Drawn:
 
 
 def wrapped(spans: Iterable[Span], style: str, indent: int = 0) -> Iterator[Drawn]:
-    """Yield a paragraph in lines that fit. A severity icon that begins it is drawn as a dot: not all fonts have it."""
+    """Yield a paragraph in lines that fit. A severity icon at its start becomes a dot, because some fonts lack it."""
     spans = [(text.replace(JOINER, ""), bold) for text, bold in spans]
     text = "".join(text for text, _ in spans)
     bold = [is_bold for text, is_bold in spans for _ in text]

@@ -1,4 +1,4 @@
-"""Draws what the demo prints in a terminal: `python tools/terminal_picture.py docs/pictures/terminal.svg`."""
+"""Draw what the demo prints in a terminal: `python tools/terminal_picture.py docs/pictures/terminal.svg`."""
 
 import io
 import os

@@ -1,13 +1,13 @@
 """Cuts the AWS SDK in a layer down to the services that Slackwater calls: `python tools/trim_sdk.py FOLDER`.
 
-FOLDER holds the layer's packages. Only data is removed; no file is changed, and all code stays. What stays of
-botocore's data:
+FOLDER has the layer's packages. Only data is removed; no file is changed, and all code stays. These parts of botocore's
+data stay:
 
-- of each service in use, the newest API version: its model, endpoint rules, paginators and waiters, without the
+- for each service in use, the newest API version: its model, endpoint rules, paginators and waiters, without the
   examples;
-- what belongs to no service: partitions, endpoints, retries and defaults.
+- data that belongs to no service: partitions, endpoints, retries and defaults.
 
-Of boto3, the examples and the data of its resources (`boto3.resource`) go, which nobody uses.
+The examples of boto3 and the data of `boto3.resource` are removed, because nothing uses them.
 """
 
 import argparse

@@ -10,12 +10,12 @@ from click.testing import CliRunner
 from samcli.cli.main import cli
 
 MODES = ((), ("--lint",))
-"""They do not overlap: the one transforms the template as SAM does, the other runs cfn-lint on it."""
+"""The modes do not overlap: the first transforms the template as SAM does, the second runs cfn-lint on it."""
 
 
 def main(templates: list[str]) -> int:
-    """Print what is wrong; return the exit status."""
-    logging.disable(logging.WARNING)  # SAM warns of telemetry that it did not send
+    """Print the problems, and return the exit status."""
+    logging.disable(logging.WARNING)  # SAM logs a warning about telemetry that it did not send
     bad = 0
     for template in templates:
         for mode in MODES:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes an environment of its own for a tool that does not fit into the lock: venv.sh FOLDER REQUIREMENTS
+# Creates a separate environment for a tool whose dependencies conflict with the lock: venv.sh FOLDER REQUIREMENTS
 set -euo pipefail
 tools=$(dirname "${BASH_SOURCE[0]}")
 echo "setting up: $1" >&2

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What somebody wants to know, how to ask it, and the exit status of that."""
+    """A question, the command that answers it, and the command's exit status."""
 
     question: str
     command: str

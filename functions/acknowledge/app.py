@@ -1,4 +1,4 @@
-"""Takes what Slack sends, and hands it over: buttons, forms, and the slash command."""
+"""Acknowledges requests from Slack (buttons, forms and the slash command), and hands them to AnswerFunction."""
 
 import json
 import os
@@ -19,7 +19,7 @@ ACKNOWLEDGER = acknowledging(DeploymentSettings.of(os.environ))
 
 @LOGGER.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_HTTP, clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives it
-    """The answer to one request; nothing of what it held is logged but who asked for what."""
+    """Return the response to one request. Of its content, only who asked for what is logged."""
     try:
         reply = ACKNOWLEDGER.acknowledge(event)
     except (AwsError, SecretError):
@@ -37,7 +37,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
 
 
 def answer(status: HTTPStatus, content: Any) -> dict[str, Any]:
-    """An answer of API Gateway's: a line is text, anything else JSON."""
+    """Return a response for API Gateway: plain text for a string, JSON for anything else."""
     text = isinstance(content, str)
     return {
         "statusCode": int(status),

@@ -1,4 +1,4 @@
-"""Tells of what has changed in the table: called with batches of its stream."""
+"""Publishes changes in the table as events. Lambda calls it with batches from the table's stream."""
 
 import os
 from typing import Any
@@ -15,11 +15,11 @@ ANNOUNCER = announcing(DeploymentSettings.of(os.environ))
 
 @LOGGER.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives it
-    """From which record on the batch must come again; from none where all was told.
+    """Return the first record that was not announced, from which Lambda retries the batch; none if all were announced.
 
     Raises:
-        NotAnnouncedError: nothing of it was told. Lambda then halves the batch: a record that cannot be told ends
-            alone.
+        NotAnnouncedError: No record was announced. Lambda then splits the batch, until a record that cannot be
+            announced is alone.
     """
     records = event["Records"]
     try:

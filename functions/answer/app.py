@@ -1,4 +1,4 @@
-"""Does what people ask for in Slack: called with what AcknowledgeFunction hands over."""
+"""Carries out requests from Slack. AcknowledgeFunction calls it."""
 
 import os
 from typing import Any
@@ -14,15 +14,15 @@ from slackwater.wiring.settings import DeploymentSettings
 ANSWERER = answering(DeploymentSettings.of(os.environ))
 
 EVENT: TypeAdapter[Asked] = TypeAdapter(Press | Dismissal | Command, config=ConfigDict(hide_input_in_errors=True))
-"""An event holds what people wrote, and where they are answered: none of that belongs in a log."""
+"""Errors hide their input, because an event has people's text and response URLs, which must not be in a log."""
 
 
 @LOGGER.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, str]:  # noqa: ARG001 -- Lambda gives it
-    """What whoever asked was told.
+    """Return the answer that the person received.
 
     Raises:
-        UnfinishedError: Slack could not be told of all. Lambda then calls again: nothing is decided or told twice.
+        UnfinishedError: A message to Slack failed. Lambda then retries; nothing is decided or posted twice.
     """
     asked = EVENT.validate_python(event)
     LOGGER.append_keys(request=asked.id, kind=asked.kind, user=asked.asker.user)

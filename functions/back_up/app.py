@@ -1,4 +1,4 @@
-"""The steps of a clean-up that back up: ask, look, verify."""
+"""The steps of a clean-up that back up a resource: request the backup, check its progress, verify it."""
 
 import os
 from typing import Any
@@ -26,7 +26,7 @@ class Event(BaseModel):
 
 @LOGGER.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives it
-    """What comes of the step."""
+    """Return the result of the step."""
     asked = Event.model_validate(event)
     LOGGER.append_keys(finding_id=asked.finding_id, execution=asked.execution, step=asked.step)
     answer = BACK_UP.step(asked.step, asked.finding_id, asked.execution)

@@ -1,4 +1,4 @@
-"""The step of a clean-up that deletes. No other function may."""
+"""The step of a clean-up that deletes the resource. No other function has the permission to delete one."""
 
 import os
 from typing import Any, Literal
@@ -25,7 +25,7 @@ class Event(BaseModel):
 
 @LOGGER.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives it
-    """What comes of it."""
+    """Return the result of the step."""
     asked = Event.model_validate(event)
     LOGGER.append_keys(finding_id=asked.finding_id, execution=asked.execution)
     answer = DELETE.delete(asked.finding_id, asked.execution)

@@ -1,5 +1,6 @@
-"""Tells Slack of an audit, or of what clean-ups did: a task of their state machines, again and again while a post
-waits.
+"""Posts the results of audits and clean-ups to Slack.
+
+It is a task of their state machines, which repeat it while a post waits.
 """
 
 import os
@@ -17,7 +18,7 @@ NOTIFIER = notifying(DEPLOYED)
 
 
 class Ended(BaseModel):
-    """An audit has ended, well or not; without one, whatever waits is to be delivered."""
+    """The id of an audit that has ended, with or without success. Without an id, waiting posts are delivered."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -26,7 +27,7 @@ class Ended(BaseModel):
 
 @LOGGER.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives it
-    """How many posts wait, and for how many seconds; none where there is no Slack."""
+    """Return how many posts wait, and how many seconds to wait before the next try. Both are 0 without Slack."""
     ended = Ended.model_validate(event)
     LOGGER.append_keys(audit_id=ended.audit_id)
     if NOTIFIER is None:

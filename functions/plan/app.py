@@ -23,12 +23,15 @@ class Event(BaseModel):
     audit_id: str
     request: AuditRequest
     machine: str | None = None
-    """The state machine's ARN; executions that an older version began do not say it."""
+    """The state machine's ARN; None for executions that an older version started."""
 
 
 @LOGGER.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives it
-    """How much there is to scan, which is in the bucket; nothing where another audit has the occasion."""
+    """Return how many targets to scan. The plan is in the bucket.
+
+    The audit is a duplicate, with nothing to scan, if another audit has the same occasion.
+    """
     asked = Event.model_validate(event)
     LOGGER.append_keys(audit_id=asked.audit_id)
     try:

@@ -1,4 +1,4 @@
-"""Ends an audit: the state machine's last task, whether its scans went well or not; and keeps why one did not."""
+"""Ends an audit: the state machine's last task, whether or not its scans failed. Also stores a failed scan's error."""
 
 import os
 from typing import Any
@@ -18,7 +18,7 @@ PUBLISHER = publishing(DeploymentSettings.of(os.environ))
 
 
 class Scanned(BaseModel):
-    """Every target was tried."""
+    """The scan of every target has ended, with or without a document."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -36,7 +36,7 @@ class Unscanned(BaseModel):
 
 
 class Failed(BaseModel):
-    """The audit itself failed; its request may be why."""
+    """The audit itself failed. An invalid request may be the reason."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -50,7 +50,7 @@ EVENT: TypeAdapter[Scanned | Unscanned | Failed] = TypeAdapter(Scanned | Unscann
 
 @LOGGER.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives it
-    """How the audit ended."""
+    """Return the audit's id, and its state if the audit has ended."""
     asked = EVENT.validate_python(event)
     LOGGER.append_keys(audit_id=asked.audit_id)
     if isinstance(asked, Unscanned):

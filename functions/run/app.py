@@ -1,4 +1,4 @@
-"""Begins clean-ups by schedule: whatever is approved, or needs no approval."""
+"""Starts clean-ups on a schedule: all that are approved or need no approval."""
 
 import os
 from typing import Any
@@ -17,7 +17,7 @@ CLEANUPS = running(DeploymentSettings.of(os.environ))
 
 
 class Asked(BaseModel):
-    """The findings to clean up; all that may be, where none is named."""
+    """The findings to clean up; empty for all that the policy allows."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -25,12 +25,18 @@ class Asked(BaseModel):
 
 
 class NotStartedError(Exception):
-    """Clean-ups that are not known to have started; the next run starts them."""
+    """It is unknown whether some clean-ups have started. The next run starts them."""
 
 
 @LOGGER.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives it
-    """How many were begun, and how many not; none where that would go over the cap, or somebody stopped them all."""
+    """Return how many clean-ups were started and how many were refused.
+
+    None is started if the run would exceed the policy's cap, or if someone has stopped all clean-ups.
+
+    Raises:
+        NotStartedError: It is unknown whether some have started.
+    """
     asked = Asked.model_validate(event)
     try:
         candidates = CLEANUPS.run(asked.finding_ids or None, who=SERVICE, now=clock())

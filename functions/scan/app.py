@@ -30,7 +30,7 @@ class Batch(BaseModel):
 class One(BaseModel):
     """One of the plan's targets, and the chunk to begin with.
 
-    Executions that an older version started know only this.
+    Only executions that an older version started send this event.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -48,10 +48,10 @@ TASKS: TypeAdapter[list[ScanTask]] = TypeAdapter(list[ScanTask])
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Return what is left to scan: the next chunk of one target (0 if there is none), or what remains of a batch.
 
-    What was seen is in the bucket.
+    The scan documents are in the bucket.
     """
     asked = EVENT.validate_python(event)
-    discard_left_behind()  # /tmp outlives an invocation that is killed, and an environment has one at a time
+    discard_left_behind()  # /tmp survives a killed invocation; an environment runs one invocation at a time
 
     def left_s() -> float:
         return context.get_remaining_time_in_millis() / 1_000

@@ -61,7 +61,7 @@ answer_problems(API, as_aws_error)
 
 @LOGGER.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_HTTP, clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """The answer to one request."""
+    """Return the response to one request."""
     return API.resolve(event, context)
 
 

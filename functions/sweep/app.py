@@ -1,4 +1,4 @@
-"""Deletes backups that clean-ups made and nobody needs any more, once a day."""
+"""Deletes backups of clean-ups that are no longer needed, once a day."""
 
 import os
 from typing import Any
@@ -14,7 +14,7 @@ SWEEP = sweeping(DeploymentSettings.of(os.environ))
 
 @LOGGER.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives them
-    """How many were deleted, and what stood in the way of others."""
+    """Return how many backups were deleted, and the problems with others."""
     swept = SWEEP.sweep()
     for id_, why in swept.deleted:
         LOGGER.info("deleted a backup", backup=id_, reason=why)

@@ -1,4 +1,4 @@
-"""The steps of a clean-up that delete and change nothing: whether to go on, the mark, the waiting, the end."""
+"""The steps of a clean-up that delete and change no data: check whether to continue, tag, wait, end."""
 
 import os
 from typing import Any
@@ -16,9 +16,9 @@ WATCH = watching(DeploymentSettings.of(os.environ))
 
 
 class Event(BaseModel):
-    """A step of an execution, and what went wrong in the step before, if it did.
+    """A step of an execution, and the error of the previous step, if there was one.
 
-    Who says that an execution was stopped knows only its name, which begins with the finding's id.
+    The event for a stopped execution has only the execution's name, which begins with the finding's id.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -36,7 +36,7 @@ class Event(BaseModel):
 
 @LOGGER.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives it
-    """What comes of the step."""
+    """Return the result of the step."""
     asked = Event.model_validate(event)
     LOGGER.append_keys(finding_id=asked.finding, execution=asked.execution, step=asked.step)
     answer = WATCH.step(asked.step, asked.finding, asked.execution, asked.error)

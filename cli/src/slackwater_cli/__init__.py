@@ -1,4 +1,4 @@
-"""Slackwater on the command line."""
+"""Slackwater's command line."""
 
 from typing import Final
 

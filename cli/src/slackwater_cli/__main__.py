@@ -57,7 +57,7 @@ def _run(arguments: list[str]) -> int | None:
 
 @cache
 def _command() -> Any:
-    """The command tree. Typer would build it again for each command line."""
+    """Return the command tree. It is cached, because Typer would build it again for each command line."""
     from slackwater_cli.commands import command_tree
 
     return command_tree()
@@ -89,12 +89,15 @@ def _explain(error: Exception) -> ExitStatus:
 
 
 def _message(error: Exception) -> str:
-    """One line for each problem, and for a wrong command line a command to try. Without a command it is the help."""
+    """Return one line for each problem, and a command to try if the command line is wrong.
+
+    If the command line names no command, return the help.
+    """
     from typer import TyperException
 
     if not isinstance(error, TyperException):
         return "\n".join(f"Error: {line}" for line in str(error).split("\n"))
-    if type(error).__name__ == "NoArgsIsHelpError":  # Typer exports no such name
+    if type(error).__name__ == "NoArgsIsHelpError":  # Typer does not export this class
         return error.format_message()
     context = getattr(error, "ctx", None)
     hint = ""

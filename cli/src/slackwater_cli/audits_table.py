@@ -1,4 +1,4 @@
-"""Audits for people at a terminal."""
+"""Draw audits on a terminal."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -25,13 +25,16 @@ STYLES: Final[dict[AuditState, str]] = {
     "failed": "bold red",
 }
 RUNTIME: Final = "Runtime.HandlerError: "
-"""What some runtimes call every error of a handler."""
+"""Prefix that some Lambda runtimes add to every error of a handler."""
 TARGET: Final = "target"
-"""An account in a region, where an audit covers several accounts."""
+"""Noun for an account in a region, if an audit covers several accounts."""
 
 
 def draw_audits(audits: Sequence[AuditDocument], left: Allowance | None, console: Console, *, more: bool) -> None:
-    """A line each, the newest first; `more` where these are not all. Who asked is told as fully as there is room."""
+    """Draw one line for each audit, newest first. `more` says that there are older ones.
+
+    The requester is shown in full, by name only, or not at all, depending on the width of the terminal.
+    """
     if audits:
         draw_first_that_fits(console, _grid(audits, one_line), _grid(audits, _name), _grid(audits))
     else:
@@ -63,13 +66,13 @@ def _grid(audits: Sequence[AuditDocument], called: Callable[[str], str] | None =
 
 
 def _name(who: str) -> str:
-    """The role or user of an ARN, without account and path's kind."""
+    """Return the name of the role or user in an ARN, without the account and the resource type."""
     resource = one_line(who).rpartition(":")[2]
     return resource.partition("/")[2] or resource
 
 
 def draw_audit(audit: AuditDetailDocument, console: Console) -> None:
-    """How it is or how it ended, what it covered, what it could not see, and what to do next."""
+    """Draw an audit: its state, what it covered, the failed calls, and what to do next."""
     console.print(Text(one_line(f"{audit['id']}: {audit['state']}"), STYLES[audit["state"]]))
     ended = f", ended {minute(audit['finished_at'])} UTC" if audit["finished_at"] else ""
     console.print(
@@ -103,7 +106,7 @@ def _next(audit: AuditDocument) -> str:
 
 
 def _draw_unread(audit: AuditDetailDocument, console: Console) -> None:
-    """Draw the failed calls, each once with its regions and accounts; without the scan document, the first few."""
+    """Draw each failed call once, with its regions and accounts. Without the scan document, draw the first few."""
     noun = _noun(audit)
     kinds: dict[str, defaultdict[tuple[str, str], dict[str, str]]] = {
         "Required calls that failed": defaultdict(dict),
@@ -131,7 +134,7 @@ def _draw_unread(audit: AuditDetailDocument, console: Console) -> None:
 
 
 def _noun(audit: AuditDetailDocument) -> str:
-    """What to call the places of an audit: of one account, each target is a region."""
+    """Return the noun for the places of an audit. In an audit of one account, each target is a region."""
     return TARGET if len({one["account"] for one in (*audit["targets"], *audit["gaps"])}) > 1 else "region"
 
 
@@ -152,7 +155,7 @@ def _draw_outcome(outcome: OutcomeDocument, noun: str, console: Console) -> None
 
 
 def _what(audit: AuditDocument) -> str:
-    """What it was to do; a failed audit's policy may never have been read."""
+    """Return what the audit was asked to do. The policy of a failed audit may be unknown, because nothing read it."""
     detectors = ", ".join(audit["detectors"]) or "all enabled detectors"
     regions = ", ".join(audit["regions"]) or "the policy's regions"
     asked = f"{detectors}, in {regions}."

@@ -1,4 +1,4 @@
-"""Clean-ups for people at a terminal."""
+"""Draw clean-ups on a terminal."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -39,7 +39,7 @@ UNKNOWN: Final = "unknown"
 
 
 def draw_plan(plan: PlanDocument, console: Console) -> None:
-    """What a run would begin, and what not and why; first what stands against all of it."""
+    """Draw what a run would start, and why it would not start the rest. What blocks the whole run comes first."""
     ready = [one for one in plan["candidates"] if one["state"] == "ready"]
     console.print(Text(f"A run now would begin {count(len(ready), 'clean-up')}{_savings(ready)}.", "bold"))
     for against in _against(plan):
@@ -48,14 +48,14 @@ def draw_plan(plan: PlanDocument, console: Console) -> None:
 
 
 def draw_run(candidates: Sequence[CandidateDocument], console: Console) -> None:
-    """What a run began, and what not and why."""
+    """Draw what a run started, and why it did not start the rest."""
     begun = [one for one in candidates if one["state"] == "begun"]
     console.print(Text(f"{count(len(begun), 'clean-up')} begun{_savings(begun)}.", "bold"))
     _draw_candidates(candidates, console, begun="Begun", first="begun")
 
 
 def draw_approval(one: CandidateDocument, console: Console) -> None:
-    """What somebody is about to approve."""
+    """Draw what the user is about to approve."""
     console.print(Text(f"{one_line(one['resource']['name'])}: {deed(one)}", "bold"))
     resource = one["resource"]
     facts = [
@@ -73,12 +73,12 @@ def draw_approval(one: CandidateDocument, console: Console) -> None:
 
 
 def deed(one: CandidateDocument | CleanupDocument) -> str:
-    """What is done: `delete`, or `change to gp3, 3,000 IOPS`."""
+    """Return what a clean-up does: `delete`, or `change to gp3, 3,000 IOPS`."""
     return "delete" if one["does"] == "delete" else f"change to {one['setting']}"
 
 
 def draw_cleanups(page: CleanupPageDocument, console: Console) -> None:
-    """A line each, the newest first, under their sums."""
+    """Draw the totals, then one line for each clean-up, newest first."""
     if stopped := page["stopped"]:
         console.print(Text(one_line(_stopped(stopped)), "bold red"))
     cleanups = page["cleanups"]
@@ -100,7 +100,7 @@ def draw_cleanups(page: CleanupPageDocument, console: Console) -> None:
 
 
 def draw_cleanup(one: CleanupDetailDocument, console: Console) -> None:
-    """All that happened to a resource, and what it came to."""
+    """Draw everything that a clean-up did to a resource, and its savings."""
     head = Text.assemble(
         (f"{one_line(one['resource']['name'])}: {deed(one)}, ", "bold"), (one["stage"], STYLES[one["stage"]])
     )

@@ -1,4 +1,4 @@
-"""Looks for AWS credentials before anything else is asked."""
+"""Checks for AWS credentials before the first call."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 def check_credentials(session: AwsSession) -> None:
     """Fail if there are no credentials.
 
-    Without credentials botocore asks the metadata service of EC2, for seconds, each time it makes a client and again
-    for each call. Here it asks once.
+    Without credentials, botocore asks the EC2 metadata service for each new client and for each call, which takes
+    seconds each time. This function asks once.
 
     Raises:
-        NoCredentialsError: There are none.
-        AwsError: What is configured is broken.
+        NoCredentialsError: There are no credentials.
+        AwsError: The configured credentials cannot be used.
     """
     from botocore.exceptions import NoCredentialsError
 

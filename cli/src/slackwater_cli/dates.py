@@ -1,4 +1,4 @@
-"""Points in time on the command line."""
+"""Dates and times on the command line."""
 
 import re
 from datetime import UTC, datetime
@@ -8,15 +8,15 @@ from slackwater.app import dates as rfc3339
 from slackwater_cli.exits import UsageError
 
 EARLIEST: Final = datetime(2006, 1, 1, tzinfo=UTC)
-"""Before AWS, where no window reaches."""
+"""Before AWS existed. No measurement window starts earlier."""
 DATE: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def parse_time(words: str, option: str) -> datetime:
-    """A time in UTC from RFC 3339, which has an offset.
+    """Return a time in UTC from RFC 3339 text with an offset.
 
     Raises:
-        UsageError: it is something else, or before AWS.
+        UsageError: The text is something else, or a time before AWS existed.
     """
     try:
         at = rfc3339.parse_time(words)
@@ -28,14 +28,14 @@ def parse_time(words: str, option: str) -> datetime:
 
 
 def parse_end(words: str, option: str) -> datetime:
-    """A time as `moment` reads it, or the last second of a day in UTC.
+    """Return a time as `parse_time` does, or for a date the last second of that day in UTC.
 
     Raises:
-        UsageError: it is neither.
+        UsageError: The text is neither.
     """
     return parse_time(f"{words}T23:59:59Z" if DATE.fullmatch(words) else words, option)
 
 
 def minute(at: str) -> str:
-    """RFC 3339 in UTC as people read it: `2026-11-16 09:07`."""
+    """Format an RFC 3339 time in UTC for people: `2026-11-16 09:07`."""
     return at[:16].replace("T", " ")

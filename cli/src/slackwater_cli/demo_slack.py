@@ -1,7 +1,7 @@
-"""The demo's messages in Slack, as they would be sent: everything is new, and a policy lets somebody press every
-button.
+"""The Slack messages of the demo, as the service would send them.
 
-Only the line above the first says what they would not: that the account is simulated.
+Every finding is new, and the policy allows every button. The only difference is a line above the first message, which
+says that the account is simulated.
 """
 
 from collections.abc import Mapping
@@ -26,9 +26,9 @@ SLACK: Final = SlackSection(channel="C0STORAGE", deciders=["U0OPERATOR"])
 
 
 def messages(doc: ScanDocument, now: datetime, notice: str) -> list[Mapping[str, Any]]:
-    """Each message with its channel, and whether it is in the thread of the first, which begins with a notice.
+    """Return the messages, each with its channel and whether it belongs to the thread of the first.
 
-    The same scan gives the same messages.
+    The first message begins with `notice`. The same scan gives the same messages.
     """
     audit = _audit(doc, now)
     first, *thread = digest(_news(doc, audit, now), f"{audit.id}.0.0")
@@ -76,7 +76,7 @@ def _news(doc: ScanDocument, audit: AuditRecord, now: datetime) -> News:
 
 
 def _opened(doc: ScanDocument, audit_id: str, now: datetime) -> list[LedgerEntry]:
-    """The first entry of every finding's ledger."""
+    """Return the first ledger entry of every finding."""
     nothing_known = TargetReport(
         account="", region="", complete=True, detectors=frozenset(), records=(), unknown=frozenset()
     )
@@ -85,7 +85,7 @@ def _opened(doc: ScanDocument, audit_id: str, now: datetime) -> list[LedgerEntry
 
 
 def _audit(doc: ScanDocument, now: datetime) -> AuditRecord:
-    """The audit that the demo would have been."""
+    """Return the record of an audit with the demo's results."""
     head, totals = doc["scan"], doc["totals"]
     incomplete = sum(not target["complete"] for target in head["targets"])
     return AuditRecord(

@@ -29,11 +29,11 @@ class Deployment:
 
 
 def deployment(stack: str, stack_region: str | None, profile: str | None) -> Deployment:
-    """The service that this stack deployed.
+    """Return the service that this stack deployed.
 
     Raises:
         UsageError: No region is set, the stack does not exist in it, or it is not a Slackwater stack.
-        AwsError: the stack cannot be read.
+        AwsError: The stack cannot be read.
     """
     from slackwater.aws.client.meter import CallMeter
     from slackwater.aws.client.regions import default_region, known_regions

@@ -1,4 +1,4 @@
-"""`python -m slackwater_cli.docs DIR`: writes a page for every detector, their worked cases, and an index."""
+"""`python -m slackwater_cli.docs DIR` writes a page for every detector, a page of worked cases, and an index."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a caller may see, for people at a terminal."""
+"""Draw the result of `slackwater doctor` on a terminal."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ INDENT: Final = 13
 
 
 def draw_examination(seen: Examination, console: Console) -> None:
-    """Whether a scan would be whole, who asked where, each action, and what would close the gaps."""
+    """Draw whether a scan would be complete, the caller and regions, each action, and how to fix what is missing."""
     console.print(Text(_headline(seen), "bold green" if seen.ready else "bold red"))
     role = f", as role {seen.role}" if seen.role else ""
     console.print(Text(one_line(f"Asked by {seen.arn}{role},")), soft_wrap=True)
@@ -51,7 +51,7 @@ def _headline(seen: Examination) -> str:
 
 
 def _draw_actions(seen: Examination, console: Console) -> None:
-    """What is missing first, and of that what is required."""
+    """Draw the actions: missing required ones first, then missing optional ones, then allowed ones."""
     by_action: defaultdict[str, list[Check]] = defaultdict(list)
     for check in sorted(seen.checks, key=lambda c: (c.answer.access == "allowed", c.need.optional, c.need.action)):
         by_action[check.need.action].append(check)
@@ -75,7 +75,7 @@ def _indented(words: Text) -> Padding:
 
 
 def _alike(checks: Sequence[Check]) -> dict[tuple[Access, str | None], list[str]]:
-    """Regions by what came of the action there."""
+    """Group the regions of an action by the result there."""
     regions: defaultdict[tuple[Access, str | None], list[str]] = defaultdict(list)
     for check in checks:
         regions[check.answer.access, check.answer.reason].append(check.region or "")

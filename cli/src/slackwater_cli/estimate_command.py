@@ -1,4 +1,4 @@
-"""The command of an estimate, made from the estimate's inputs."""
+"""Builds the command of an estimate from the estimate's inputs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Exit status:
 METAVARS: Final = {SIZE.pattern: "SIZE", RATE.pattern: "RATE", DURATION.pattern: "DURATION"}
 A_NUMBER: Final = re.compile(f"-?{NUMBER}")
 GIVE: Final = re.compile("(give|needs) [^;]*")
-"""The part of a problem that names inputs."""
+"""The part of an error message that names inputs."""
 
 OURS: Final = (
     Parameter("format", Parameter.KEYWORD_ONLY, default=Output.TABLE, annotation=FormatOption),
@@ -66,11 +66,11 @@ OURS: Final = (
     ),
     Parameter("profile", Parameter.KEYWORD_ONLY, default=None, annotation=ProfileOption),
 )
-"""Options that every kind has, beside those of its inputs."""
+"""Options that every estimate has in addition to its inputs."""
 
 
 def command(kind: str, estimate: AnyEstimate) -> Any:
-    """The command that calculates this kind of estimate."""
+    """Return the command that calculates this kind of estimate."""
     inputs = {one.name: one for one in _inputs(estimate.inputs)}
 
     def answer(*, format: Output, offline: bool, profile: str | None, **words: Any) -> None:
@@ -92,7 +92,7 @@ def command(kind: str, estimate: AnyEstimate) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An input of an estimate, as an option. `accepts` are the JSON Schemas of what it may be, null left out."""
+    """An input of an estimate, as an option. `accepts` has the JSON Schemas of its alternatives, without null."""
 
     name: str
     field: FieldInfo
@@ -100,18 +100,18 @@ class Input:
 
     @property
     def is_file(self) -> bool:
-        """True where the option names a file, and the input is its text."""
+        """Whether the option names a file whose text is the input."""
         extra = self.field.json_schema_extra
         return isinstance(extra, dict) and extra.get("file") is True
 
     @property
     def types(self) -> set[str]:
-        """What it may be, in JSON's words."""
+        """The JSON types that the input accepts."""
         return {one.get("type", "string") for one in self.accepts}
 
     @property
     def parameter(self) -> Parameter:
-        """What typer makes the option of. Without the option it is None, and the model's default counts."""
+        """The parameter from which Typer makes the option. Its default is None; the model then uses its own default."""
         annotation: Any
         option, metavar = option_of(self.name), "|".join(map(_metavar, self.accepts))
         if self.types == {"boolean"}:
@@ -133,10 +133,10 @@ class Input:
         return f"{self.field.description}." + ("" if has_none else f"  [default: {default}]")
 
     def value(self, given: Any) -> Any:
-        """The input as a program would send it.
+        """Return the input in the form in which a program would send it.
 
         Raises:
-            UsageError: it names a file that cannot be read.
+            UsageError: It names a file that cannot be read.
         """
         if self.is_file:
             return _text_of(given, option_of(self.name))
@@ -148,11 +148,11 @@ class Input:
 
 
 DEFAULTS: Final = {"region": f"AWS_REGION's or the profile's, else {FALLBACK_REGION}"}
-"""Of inputs whose default is not in the model."""
+"""Defaults to show in the help, for inputs whose default is not in the model."""
 
 
 def _inputs(model: type[Inputs]) -> Iterator[Input]:
-    """Its own first, then those that every estimate has."""
+    """Yield the inputs of an estimate: its own first, then those that every estimate has."""
     whole = model.model_json_schema()
     for name in sorted(model.model_fields, key=lambda name: name in Inputs.model_fields):
         accepts = _alternatives(whole["properties"][name], whole.get("$defs", {}))
@@ -198,7 +198,13 @@ def _text_of(file: str, option: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Whom to ask, if anybody; the region that is configured, if any; and why nobody is asked."""
+    """The account to read from.
+
+    Attributes:
+        session: The session to use; None for packaged data only.
+        region: The configured region; None if there is none.
+        why: Why there is no session; empty if there is one.
+    """
 
     session: AwsSession | None
     region: str | None
@@ -206,10 +212,10 @@ class Account:
 
 
 def _account(profile: str | None, *, offline: bool) -> Account:
-    """The account that credentials lead to. What is broken only counts where a profile was named.
+    """Return the account of the credentials. An error counts only if a profile was named.
 
     Raises:
-        AwsError: the profile that was named cannot be used.
+        AwsError: The named profile cannot be used.
     """
     if offline and profile is None:
         return Account(None, configured_region(), "Offline")
@@ -246,7 +252,7 @@ def _answer(kind: str, given: Mapping[str, Any], format: Output, account: Accoun
 
 
 def _of_options(problems: Iterable[tuple[str, str]], inputs: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Problems with inputs as problems with options: `--stored is needed`, `give --input or --input-rate`."""
+    """Rewrite problems with inputs to name options: `--stored is needed`, `give --input or --input-rate`."""
     names = "|".join(option_of(name).removeprefix("--") for name in inputs)
     for field, problem in problems:
         if problem.startswith("is needed: "):

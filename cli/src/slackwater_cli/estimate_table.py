@@ -1,4 +1,4 @@
-"""A worked estimate for people at a terminal."""
+"""Draw a finished estimate on a terminal."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -24,22 +24,25 @@ from slackwater_cli.options import option_of
 
 STEP: Final = 2
 LABEL: Final = 44
-"""Columns of a label, at most; a longer one takes several lines."""
+"""Maximum width of a label, in columns. A longer one takes several lines."""
 TEXT: Final = 20
 HEAD: Final = 10
-"""Columns that a text and a head have in a list, at least; longer ones take several lines if the list is too wide."""
+"""Minimum widths of a text and of a heading in a list, in columns.
+
+Longer ones take several lines if the list is too wide.
+"""
 BETWEEN: Final = re.compile(r" (?=\(|to )")
-"""Where a figure may be broken: `75 to 168 (1 min 15 s to 2 min 48 s)`."""
+"""Where a line break in a figure is allowed: `75 to 168 (1 min 15 s to 2 min 48 s)`."""
 GAP: Final = 2
 UNKNOWN: Final = "unknown"
 SECONDS: Final = {"s": 1, "min": MINUTE_S, "h": HOUR_S}
 BYTES: Final = {"B", "bytes"}
 MUCH_MORE: Final = 10
-"""US dollars, of which a tenth of a cent does not matter."""
+"""US dollars from which a tenth of a cent does not matter."""
 
 
 def draw_estimate(done: Estimated, given: Collection[str], console: Console) -> None:
-    """The answer in a sentence or two, its figures, and what they rest on; of the inputs, `given` were typed."""
+    """Draw the answer in a sentence or two, its figures, and their sources. `given` are the inputs that were typed."""
     doc = document(done)
     console.print(Text(one_line(doc["summary"]), "bold"))
     console.print()
@@ -58,7 +61,7 @@ def draw_estimate(done: Estimated, given: Collection[str], console: Console) -> 
 
 
 def _draw_result(result: Result, console: Console, indent: int) -> None:
-    """Figures beside their labels; then what has parts of its own, below its label and indented."""
+    """Draw figures beside their labels, then nested results below their labels, indented."""
     kind, figures, parts = type(result), _labelled(), list[tuple[str, Any]]()
     for name, field in kind.model_fields.items():
         label, value, null = field.description or name, getattr(result, name), _description_of(kind, name, "null")
@@ -86,12 +89,12 @@ def _has_parts(value: Any) -> bool:
 
 
 def _are_alike(value: Any) -> bool:
-    """True for a result that holds several of one type, and nothing else."""
+    """Return whether a result contains several results of one type, and nothing else."""
     return isinstance(value, Result) and len({type(part) for _, part in value}) == 1 < len(type(value).model_fields)
 
 
 def _draw_beside(result: Result, console: Console, indent: int) -> None:
-    """A column for each of its parts, which are of one type."""
+    """Draw a column for each part of a result. All parts are of one type."""
     parts = [part for _, part in result]
     kind = type(parts[0])
     rows = [
@@ -111,7 +114,7 @@ def _cell(result: Result, name: str) -> str:
 
 
 def _draw_results(results: Sequence[Result], console: Console, indent: int) -> None:
-    """A line each; they are of one type."""
+    """Draw a line for each result. All are of one type."""
     kind = type(results[0])
     units = {name: _description_of(kind, name, "unit") for name in kind.model_fields}
     shown = {name: "" if unit in SECONDS else unit for name, unit in units.items()}
@@ -139,7 +142,10 @@ def _description_of(kind: type[Result], name: str, what: str) -> str:
 
 
 def _words(value: Any, unit: str, null: str, *, in_list: bool = False) -> Text:
-    """A value with its unit, which the head of a list has; and beside it what is easier to grasp, if anything is."""
+    """Return a value with its unit, and beside it an easier form if there is one.
+
+    In a list, the heading has the unit.
+    """
     match value:
         case None:
             return Text("price unknown" if unit.startswith("USD") and null == UNKNOWN else null, "italic")
@@ -161,14 +167,14 @@ def _words(value: Any, unit: str, null: str, *, in_list: bool = False) -> Text:
 
 
 def _number(value: float | Decimal) -> str:
-    """Four significant digits; of money, cents at least."""
+    """Format a number with up to four significant digits. Money has at least whole cents."""
     if isinstance(value, Decimal):
         return f"{value:,.2f}" if abs(value) >= MUCH_MORE else usd_text(Decimal(f"{value:.4g}"))
     return number(value)
 
 
 def _easier(values: Sequence[float], unit: str) -> str:
-    """Times and sizes in units that suit them; nothing for what is in such a unit already."""
+    """Return times and sizes in units that fit; empty if the unit fits already."""
     if unit in SECONDS and max(values) * SECONDS[unit] >= MINUTE_S:
         return _range(duration_words(value * SECONDS[unit]) for value in values)
     if unit in BYTES and max(values) >= KIB:
@@ -183,8 +189,9 @@ def _range(ends: Iterable[str]) -> str:
 def _draw_list(
     heads: Sequence[str], rows: Sequence[Sequence[str]], console: Console, indent: int, right: Collection[int] = ()
 ) -> None:
-    """Each on one line if they fit; else what is long is broken: texts between words, figures before what explains
-    them.
+    """Draw each row on one line if all fit; else break long cells.
+
+    Texts are broken between words, figures before the part that explains them.
     """
     parts = [[BETWEEN.sub("\n", cell) if n in right else cell for n, cell in enumerate(row)] for row in rows]
     widths = [max(map(_width, column)) for column in zip(*parts, strict=True)]
@@ -238,7 +245,7 @@ def _draw_items(lines: Iterable[str], console: Console) -> None:
 
 
 def _draw_inputs(inputs: Mapping[str, Any], given: Collection[str], console: Console) -> None:
-    """As options, what was typed first; what has no value is left out."""
+    """Draw the inputs as options, typed ones first. Inputs without a value are left out."""
     options = _labelled()
     for name in dict.fromkeys((*given, *inputs)):
         if (value := inputs[name]) is False or value in (None, "", []):
@@ -256,7 +263,7 @@ def _draw_inputs(inputs: Mapping[str, Any], given: Collection[str], console: Con
 
 
 def _one_line(value: Any) -> str:
-    """An input as it could be typed."""
+    """Return an input in the form in which a user could type it."""
     match value:
         case bool():
             return "yes" if value else "no"

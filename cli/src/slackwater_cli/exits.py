@@ -1,4 +1,4 @@
-"""How a command ends: the exit status, and the errors that choose it."""
+"""Exit statuses of commands, and the errors that lead to them."""
 
 from enum import IntEnum
 
@@ -28,7 +28,7 @@ class OutputClosedError(Exception):
 
 
 def status_of(error: Exception) -> ExitStatus:
-    """The exit status for an error that ended a command."""
+    """Return the exit status for an error that ended a command."""
     from typer import TyperException
 
     match error:

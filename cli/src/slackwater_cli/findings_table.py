@@ -1,4 +1,4 @@
-"""Stored findings for people at a terminal."""
+"""Draw stored findings on a terminal."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -23,8 +23,9 @@ HEADS: Final = ("Id", "Severity", "Fix per month")
 def draw_findings(
     findings: Sequence[TrackedFindingDocument], status: Status, console: Console, *, more: bool, filtered: bool = False
 ) -> None:
-    """What they come to, and each in the order given; `more` where these are not all, `filtered` where others were left
-    out.
+    """Draw the total saving, then each finding in the given order.
+
+    `more` says that there are more findings; `filtered` says that filters left some out.
     """
     match = f" {'matches' if len(findings) == 1 else 'match'} these filters" if filtered else ""
     counted = f"{'The first ' if more else ''}{count(len(findings), f'{status} finding')}{match}"
@@ -39,7 +40,7 @@ def draw_findings(
 
 
 def _total(findings: Sequence[TrackedFindingDocument]) -> str:
-    """What could be saved, each resource once."""
+    """Return the total saving. Each resource counts once."""
     best: dict[str, Decimal] = {}
     unpriced = 0
     for finding in findings:
@@ -53,7 +54,7 @@ def _total(findings: Sequence[TrackedFindingDocument]) -> str:
 
 
 def _wide(findings: Sequence[TrackedFindingDocument]) -> Table:
-    """A line each."""
+    """Return a table with one line for each finding."""
     where, until = _where(findings), [_until(finding) for finding in findings]
     extra = {"Region": where, "Until (UTC)": until}
     extra = {name: values for name, values in extra.items() if any(values)}
@@ -67,7 +68,7 @@ def _wide(findings: Sequence[TrackedFindingDocument]) -> Table:
 
 
 def _narrow(findings: Sequence[TrackedFindingDocument]) -> Table:
-    """A few lines each: the name, the resource's id if it is another, then the rest."""
+    """Return a table with a few lines for each finding: the name, the resource's id if it differs, then the rest."""
     grid = grid_of(*HEADS, "Resource", right=HEADS[-1:])
     for finding, where in zip(findings, _where(findings), strict=True):
         resource, until = finding["resource"], _until(finding)
@@ -84,7 +85,7 @@ def _first(finding: TrackedFindingDocument) -> tuple[Text, Text, str]:
 
 
 def _where(findings: Sequence[TrackedFindingDocument]) -> list[str]:
-    """Where each is, if they are not all in one place."""
+    """Return the place of each finding; empty texts if all are in one place."""
     several = {(finding["resource"]["account"], finding["resource"]["region"]) for finding in findings}
     accounts = {account for account, _ in several}
     if len(several) == 1:
@@ -94,7 +95,7 @@ def _where(findings: Sequence[TrackedFindingDocument]) -> list[str]:
 
 
 def _all_in(findings: Sequence[TrackedFindingDocument]) -> str:
-    """The one place that they are all in."""
+    """Return the place that all findings share; empty if they are in several."""
     places = {f"{finding['resource']['region']} of {finding['resource']['account']}" for finding in findings}
     return f", {'all ' if len(findings) > 1 else ''}in {one_line(*places)}" if len(places) == 1 else ""
 
@@ -105,7 +106,7 @@ def _until(finding: TrackedFindingDocument) -> str:
 
 
 def draw_detail(finding: FindingDetailDocument, console: Console) -> None:
-    """The finding as a scan draws it, what became of it, and every change."""
+    """Draw a finding as a scan does, then its status and every change."""
     if evidence := finding["finding"]:
         draw_finding(evidence, console, with_target=True, every_way=True)
     else:
@@ -130,7 +131,7 @@ def draw_detail(finding: FindingDetailDocument, console: Console) -> None:
 
 
 def state(finding: TrackedFindingDocument) -> str:
-    """The status, with the decision behind it: `snoozed until 2026-12-01T00:00:00Z by arn:…: moving house`."""
+    """Return the status and the decision behind it: `snoozed until 2026-12-01T00:00:00Z by arn:…: moving house`."""
     decision = finding["decision"]
     if decision is None:
         return finding["status"]
@@ -140,7 +141,7 @@ def state(finding: TrackedFindingDocument) -> str:
 
 
 def decision_text(finding: TrackedFindingDocument) -> str:
-    """The decision as it stands: `dismissed for good: it is a spare`; the status where there is none."""
+    """Return the present decision, such as `dismissed for good: it is a spare`, or the status if there is none."""
     decision = finding["decision"]
     if decision is None:
         return finding["status"]

@@ -1,4 +1,4 @@
-"""The first of a list that comes in pages."""
+"""Reads the first items of a paged list."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from slackwater.model.listing import MAX_PAGE, Page
 
 
 def first_items[T](limit: int, page_of: Callable[[int, str | None], Page[T]]) -> Page[T]:
-    """As many items as `limit` says (0: all), over as many pages as it takes; the cursor leads to what is left."""
+    """Return the first `limit` items (0: all), from as many pages as needed. The cursor leads to the next items."""
     items = list[T]()
     cursor: str | None = None
     while True:

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their words are read."""
+"""Options that several commands share, and how their values are parsed."""
 
 import re
 import shlex
@@ -26,14 +26,14 @@ class Severity(StrEnum):
 
 
 class Output(StrEnum):
-    """How something is shown."""
+    """How a command shows its result."""
 
     TABLE = "table"
     JSON = "json"
 
 
 def one_of[C: str](option: str, choices: Iterable[C]) -> Callable[[str], C]:
-    """What reads an option's word, in any case."""
+    """Return a parser for an option's value, which ignores upper and lower case."""
     words = {str(choice): choice for choice in choices}
 
     def read(word: str) -> C:
@@ -81,34 +81,37 @@ Exit status:
 2 wrong usage, no such finding, or its status does not allow it
 4 no credentials, not allowed, or nothing reachable
 """
-"""What the help of several commands ends with. The \\b keeps the lines apart."""
+"""Epilogs of several commands' help. The \\b keeps the line breaks."""
 
 STANDARD_OUTPUT: Final = "-"
 
 
 def option_of(name: str) -> str:
-    """The option of an input: `--io-size` of `io_size`."""
+    """Return the option of an input: `--io-size` for `io_size`."""
     return f"--{name.replace('_', '-')}"
 
 
 def as_typed(context: typer.Context, *, without: Collection[str] = ()) -> str:
-    """The command with the options that the user gave, except some, to be typed again. An external id is left out."""
+    """Return the command with the options that the user typed, except `without`, as a command line to run again.
+
+    A placeholder replaces an external id.
+    """
     words = context.command_path.split()
     for one in context.command.params:
         source = context.get_parameter_source(one.name or "")
         if one.name in without or one.name not in context.params or source is None or source.name != "COMMANDLINE":
             continue
-        given = "EXTERNAL_ID" if one.name == "external_id" else context.params[one.name]  # it is a kind of password
+        given = "EXTERNAL_ID" if one.name == "external_id" else context.params[one.name]  # it works like a password
         for value in given if isinstance(given, list | tuple) else (given,):
             words += [one.opts[0]] if value is True else [one.opts[0], str(value)]
     return shlex.join(words)
 
 
 def check_role(role_arn: str | None, external_id: str | None) -> None:
-    """Refuse a role that cannot be one.
+    """Check the options that name a role.
 
     Raises:
-        UsageError: an external id without a role, or no ARN of a role.
+        UsageError: There is an external id without a role, or the ARN is not a role's.
     """
     if external_id is not None and role_arn is None:
         raise UsageError("--external-id goes with --role-arn")
@@ -117,7 +120,7 @@ def check_role(role_arn: str | None, external_id: str | None) -> None:
 
 
 def policy_file(named: Path | None) -> Path | None:
-    """The policy file that was named, or the one that lies here, if any; that is told."""
+    """Return the named policy file, or the default one if it exists here, with a note. None if there is neither."""
     if named is None and DEFAULT_POLICY.exists():
         note(f"Policy: ./{DEFAULT_POLICY}")
         return DEFAULT_POLICY
@@ -125,10 +128,10 @@ def policy_file(named: Path | None) -> Path | None:
 
 
 def check_resource(resource: str | None, top: int | None, *, details: bool) -> None:
-    """Check that --resource names something, and comes without options that it replaces.
+    """Check that --resource names something, and that no option is given that it replaces.
 
     Raises:
-        UsageError: it does not.
+        UsageError: One of these does not hold.
     """
     if resource == "":
         raise UsageError("--resource: names no resource")

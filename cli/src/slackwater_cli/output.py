@@ -1,4 +1,4 @@
-"""The file that --output names: there in full, or not at all."""
+"""Writes the file that --output names: completely, or not at all."""
 
 import os
 import secrets
@@ -13,15 +13,15 @@ from slackwater_cli.exits import UsageError
 
 @contextmanager
 def output_file(path: Path) -> Iterator[Callable[[str | Iterable[str]], None]]:
-    """Check that `path` can be written, before the work starts; the function given writes it, in one step, as UTF-8.
+    """Check that `path` can be written before the work starts, and yield a function that writes it as UTF-8.
 
-    It takes a text, or a text piece by piece.
+    The function takes a text, or a text in pieces, and replaces the file in one step.
 
     Raises:
-        UsageError: it cannot be written.
+        UsageError: The file cannot be written.
     """
-    is_pipe = path.exists() and not path.is_file() and not path.is_dir()  # or a device: nothing there can be replaced
-    target = path if is_pipe else path.resolve()  # a link keeps pointing where it points
+    is_pipe = path.exists() and not path.is_file() and not path.is_dir()  # or a device: it cannot be replaced
+    target = path if is_pipe else path.resolve()  # a symbolic link stays, and its target is replaced
     draft = target if is_pipe else target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     with _unwritable(path):
         if target.is_dir():

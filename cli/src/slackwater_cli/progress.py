@@ -1,4 +1,4 @@
-"""Progress bars on a terminal; elsewhere, nothing."""
+"""Progress bars, if standard error is a terminal."""
 
 import sys
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from slackwater.model.resources import Target
 
 
 def _silent(target: Target, stage: str, done: int, total: int) -> None:
-    """Nobody is watching."""
+    """Do nothing: no terminal shows progress."""
 
 
 @contextmanager
 def progress() -> Iterator[ScanProgress]:
-    """What to tell how far the scan of each target is, while the bars are there."""
+    """Show progress bars while the context lasts, and yield the callback that updates them."""
     if not sys.stderr.isatty():
         yield _silent
         return
@@ -45,7 +45,7 @@ def progress() -> Iterator[ScanProgress]:
 
 @contextmanager
 def waiting(words: str) -> Iterator[None]:
-    """Say what is waited for, and for how long by now."""
+    """Show what the command waits for, and for how long, while the context lasts."""
     if not sys.stderr.isatty():
         yield
         return

@@ -32,7 +32,7 @@ def add_quiet(command: Any) -> None:
 
 @cache
 def _option() -> Any:
-    """The option, as Typer makes it of a function's signature."""
+    """Return the option. Typer builds it from a function's signature."""
 
     def template(quiet: QuietOption = False) -> None:
         """Take the option."""

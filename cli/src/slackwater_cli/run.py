@@ -1,4 +1,4 @@
-"""Runs the scan use case under a progress bar, where a signal can end it."""
+"""Runs the scan use case with a progress bar. A signal can stop it."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +32,7 @@ def run_scan(
     now: datetime,
     cache_dir: Path | None,
 ) -> Scan:
-    """Scan the targets as of `now`, in memory at once."""
+    """Scan the targets as of `now`, and keep the whole result in memory."""
     with progress() as on_progress:
         return interruptible(lambda: _audit(session, meter, policy, cache_dir, on_progress).run(targets, now))
 
@@ -48,7 +48,7 @@ def scan_into(
     cache_dir: Path | None,
     record: Path | None = None,
 ) -> None:
-    """Scan the targets in their order, as of `now`, into a file of findings; `record` is the file to record it in."""
+    """Scan the targets in their order, as of `now`, into a scan file. `record` is the file for a recording, if any."""
     with recording_to(record) if record else nullcontext() as writer:
 
         def audited(on_progress: Progress) -> Audit:
@@ -61,7 +61,7 @@ def scan_into(
 def audit_into(
     scan_file: ScanFile, audited: Callable[[Progress], Audit], targets: Sequence[Target], now: datetime
 ) -> None:
-    """Run an audit of the targets as of `now`, into a scan file, in their order."""
+    """Run an audit of the targets in their order, as of `now`, into a scan file."""
     places = {target: place for place, target in enumerate(targets)}
 
     def take(part: Scan) -> None:
@@ -73,7 +73,7 @@ def audit_into(
 
 @contextmanager
 def recording_to(path: Path) -> Iterator[RecordingWriter]:
-    """The file of a recording, which is there in the end, whole, or not at all.
+    """Yield the writer of a recording. At the end, the file is complete or does not exist.
 
     Raises:
         UsageError: It cannot be created.

@@ -1,4 +1,4 @@
-"""Which findings fit on a screen, and in which order people want them."""
+"""Chooses which findings a terminal shows, and in which order."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -7,7 +7,10 @@ from typing import Final
 from slackwater.views.scan.document import FindingDocument
 
 WASTE_SHARE: Final = 0.6
-"""Of the findings shown, if there are more: money is the reason to look, and an outage must not be buried under it."""
+"""Share of waste in the findings shown, if there are more than fit.
+
+Savings are the reason to look, but they must not hide an outage.
+"""
 
 
 def by_money(findings: Sequence[FindingDocument]) -> list[FindingDocument]:

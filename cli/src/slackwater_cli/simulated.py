@@ -1,4 +1,4 @@
-"""The simulated account: a separate process, reached only by its output and its HTTP answers."""
+"""The simulated account: a separate process, used only through its output and its HTTP API."""
 
 import json
 import os
@@ -26,7 +26,7 @@ MISSING_EXTRA: Final = (
 class Planted:
     """A planted resource.
 
-    The detectors in `issues` must flag it; `control_of` must not, though it looks like a case for it.
+    The detectors in `issues` must flag it. `control_of` must not flag it, although it looks like a case for it.
     """
 
     resource_id: str
@@ -39,7 +39,7 @@ class Planted:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedAccount:
-    """Where it answers, and the time that it plays at."""
+    """The simulated account's address, its simulated time, its account id and its regions."""
 
     url: str
     now: datetime
@@ -47,7 +47,7 @@ class SimulatedAccount:
     regions: tuple[str, ...]
 
     def planted(self) -> list[Planted]:
-        """What there is to find."""
+        """Return the planted resources."""
         with build_opener(ProxyHandler({})).open(f"{self.url}/_simulator/truth", timeout=TIMEOUT_S) as answer:
             cases: list[dict[str, Any]] = json.load(answer)["planted"]
         return [
@@ -58,15 +58,15 @@ class SimulatedAccount:
 
 @contextmanager
 def simulated_account() -> Iterator[SimulatedAccount]:
-    """The demo fleet, as long as the context lasts; it ends with us, whatever ends us.
+    """Run the demo fleet while the context lasts. It also ends if this process ends in any other way.
 
     Raises:
-        UsageError: the extra `demo` is not installed.
-        UnreachableError: it does not start.
+        UsageError: The extra `demo` is not installed.
+        UnreachableError: The simulator does not start.
     """
     if find_spec("numpy") is None:
         raise UsageError(MISSING_EXTRA)
-    # -P: a folder of that name in the working directory must not run instead.
+    # -P: Python must not run a folder of that name in the working directory instead.
     command = (sys.executable, "-P", "-m", MODULE, "--fleet", "demo", "--port", "0", "--exit-with-stdin")
     with Popen(command, stdin=PIPE, stdout=PIPE, text=True) as process:  # noqa: S603 -- our own words only
         if process.stdin is None or process.stdout is None:
@@ -85,7 +85,7 @@ def simulated_account() -> Iterator[SimulatedAccount]:
 
 
 def main() -> NoReturn:
-    """Become the simulator: the command `slackwater-simulator`. It exits with status 2 without the extra `demo`."""
+    """Run the command `slackwater-simulator`. Exit with status 2 if the extra `demo` is not installed."""
     if find_spec("numpy") is None:
         sys.stderr.write(f"Error: {MISSING_EXTRA}.\n")
         sys.exit(ExitStatus.WRONG_USAGE)

@@ -12,14 +12,14 @@ SLOW_S: Final = 0.4
 
 
 def endpoint_hint() -> str:
-    """Where requests go, if not to AWS: ` at http://…`. Empty without AWS_ENDPOINT_URL."""
+    """Return where requests go if not to AWS: ` at http://…`. Empty without AWS_ENDPOINT_URL."""
     url = os.environ.get("AWS_ENDPOINT_URL")
     return f" at {url}" if url else ""
 
 
 @contextmanager
 def waiting_for(what: str) -> Iterator[None]:
-    """Write what the block waits for to standard error, unless the block ends before anyone notices."""
+    """Write what the block waits for to standard error, unless the block ends within `SLOW_S` seconds."""
     timer = Timer(SLOW_S, note, [f"Waiting for {what} …"])
     timer.daemon = True
     timer.start()

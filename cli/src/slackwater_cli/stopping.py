@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the command ends at once, and leaves nothing half done."""
+"""Handles Ctrl-C and SIGTERM: the command ends at once, and leaves no partial output."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -13,13 +13,13 @@ STATUSES: Final = {signal.SIGINT: ExitStatus.INTERRUPTED, signal.SIGTERM: ExitSt
 
 
 class Stopped(BaseException):
-    """The command was interrupted. It is no Exception, so that no handler of errors catches it.
+    """The command was interrupted. This is not an Exception, so that no error handler catches it.
 
     `status` is the exit status. `written` says what was written so far.
     """
 
     def __init__(self, status: ExitStatus) -> None:
-        """By the signal that came."""
+        """Use the exit status of the signal that was received."""
         self.status = status
         self.written = "nothing was written"
         super().__init__(status)
@@ -27,7 +27,7 @@ class Stopped(BaseException):
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Signals that end the command raise Stopped, in the main thread, as long as the context lasts."""
+    """While the context lasts, let SIGINT and SIGTERM raise Stopped in the main thread."""
     before = {number: signal.signal(number, _stop) for number in STATUSES}
     try:
         yield
@@ -41,10 +41,13 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 
 
 def interruptible[T](work: Callable[[], T]) -> T:
-    """The work's result. It runs in a thread that a signal abandons, because it would wait for its own threads."""
+    """Run the work in a thread, and return its result.
+
+    A signal abandons the thread, because the work would otherwise wait for its own threads.
+    """
     from concurrent.futures import ThreadPoolExecutor, wait
 
     future = ThreadPoolExecutor(1).submit(work)
     while not wait([future], GLANCE_S).done:
-        pass  # a signal that another thread received is noticed between two waits, not within one
+        pass  # Python handles a signal between two waits, not during one, if another thread received it
     return future.result()

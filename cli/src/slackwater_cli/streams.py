@@ -1,4 +1,4 @@
-"""Standard output is for results, standard error for everything else."""
+"""Writes results to standard output, and everything else to standard error."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 FILE_WIDTH: Final = 100
 WIDEST: Final = 120
-"""Columns: longer lines are hard to read, however wide the terminal."""
+"""Columns. Longer lines are hard to read, however wide the terminal is."""
 WIDEST_LIST: Final = 240
-"""Columns: what is in a list is looked up, not read."""
+"""Columns. Lists may be wider, because people look up single entries in them."""
 
 
 _quiet = False
@@ -33,9 +33,9 @@ def set_quiet(wanted: bool = True) -> None:
 def note(words: str, *, always: bool = False) -> None:
     """Write notes to standard error, one a line.
 
-    They may hold untrusted text. `--quiet` drops all but errors (`always`).
+    They may contain untrusted text. `--quiet` drops all notes but errors (`always`).
     """
-    if (_quiet and not always) or sys.stderr is None:  # None: it was closed before we started
+    if (_quiet and not always) or sys.stderr is None:  # None: it was closed before Slackwater started
         return
     sys.stderr.write("".join(f"{one_line(line)}\n" for line in words.split("\n")))
     sys.stderr.flush()
@@ -45,10 +45,10 @@ def write(text: str | Iterable[str]) -> None:
     """Write results, at once or piece by piece.
 
     Raises:
-        OutputClosedError: nobody reads them any more.
-        UsageError: they cannot be written at all.
+        OutputClosedError: The reader closed standard output.
+        UsageError: Standard output cannot be written at all.
     """
-    if sys.stdout is None:  # it was closed before we started
+    if sys.stdout is None:  # it was closed before Slackwater started
         raise UsageError("standard output cannot be written: it is closed")
     with _unwritable():
         sys.stdout.writelines([text] if isinstance(text, str) else text)
@@ -56,7 +56,7 @@ def write(text: str | Iterable[str]) -> None:
 
 
 def drop_unwritten() -> None:
-    """Forget what standard output did not take: Python would try again as it leaves, and change the exit status."""
+    """Drop unwritten output. Python would otherwise write it again at exit, fail, and change the exit status."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -75,14 +75,14 @@ def _unwritable() -> Iterator[None]:
 
 
 def rendered(draw: Callable[[Console], None], *, to_terminal: bool = True, widest: int = WIDEST) -> str:
-    """What `draw` prints: coloured and as wide as the terminal, or plain text where it does not go to one."""
+    """Return what `draw` prints: coloured and as wide as the terminal, or plain text if there is no terminal."""
     from rich.console import Console
 
     console = (
         Console(highlight=False) if to_terminal else Console(highlight=False, force_terminal=False, width=FILE_WIDTH)
     )
     console.width = min(console.width, widest)
-    with _unwritable(), console.capture() as captured:  # rich flushes even what it only captures
+    with _unwritable(), console.capture() as captured:  # rich flushes standard output even if it captures
         draw(console)
     text = captured.get()
     return text if console.is_terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())

@@ -1,4 +1,4 @@
-"""A scan for people at a terminal: a page to decide by, or every detail."""
+"""Draw a scan on a terminal: one page with a line for each finding, or every detail."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -46,7 +46,7 @@ REASONS_SHOWN: Final = 2
 REASON_WIDTH: Final = 80
 GAPS_SHOWN: Final = 3
 TOP: Final = 20
-"""Findings shown where nobody says how many."""
+"""Findings shown by default."""
 FIX_WORDS: Final = 5
 SHORTER: Final = {
     "change instance type to": "use",
@@ -60,9 +60,12 @@ SHORTER: Final = {
     "efs": "EFS",
     "iops": "IOPS",
 }
-"""Parts of actions that a table line has no room for."""
+"""Shorter forms of parts of actions, for lines of a table."""
 NARROWEST: Final = ((3, 20), (2, 16), (5, 17), (4, 8), (3, 15), (5, 15), (2, 10), (3, 8), (5, 10))
-"""Columns to narrow if the terminal is narrow, in this order, and how far: 15 characters still tell names apart."""
+"""Columns to narrow if the terminal is narrow, in this order, and their widths then.
+
+15 characters are still enough to tell names apart.
+"""
 MOST_CAVEATS: Final = 2
 TITLES: Final = ("Waste", "Performance issues and risks")
 
@@ -70,12 +73,12 @@ TITLES: Final = ("Waste", "Performance issues and risks")
 def draw_scan(
     doc: ScanDocument, console: Console, *, top: int = TOP, details: bool = False, command: str = "slackwater scan"
 ) -> None:
-    """What to do first, a line for each of `top` findings (0: all), what is unknown, and what to do next.
+    """Draw what to do first, a line for each finding, inconclusive checks, failed calls, and what to do next.
 
     Args:
         doc: The scan.
         console: Where to draw.
-        top: How many findings.
+        top: How many findings; 0 shows all.
         details: Show each finding with its evidence, commands and caveats instead of one line.
         command: What the user ran, without options on how to show it. The hints at the end add to it.
     """
@@ -96,9 +99,9 @@ def draw_scan(
 
 
 def draw_resource(doc: ScanDocument, console: Console, *, name: str, command: str) -> None:
-    """The headline, and all that the scan says about the resources with this name, id or ARN.
+    """Draw the headline, and all that the scan says about the resources with this name, id or ARN.
 
-    That is each finding with all its options, checks that are inconclusive, and findings that are not listed.
+    That is each finding with all its options, inconclusive checks, and suppressed findings.
     """
     several = len(doc["scan"]["targets"]) > 1
     _draw_headline(doc, console, is_demo=_is_demo(command))
@@ -142,7 +145,7 @@ def _draw_headline(doc: ScanDocument, console: Console, *, is_demo: bool) -> Non
 
 
 def _draw_first(findings: Sequence[FindingDocument], console: Console) -> None:
-    """The first thing to do: the most money if there is waste, else the most severe issue."""
+    """Draw the first thing to do: the highest saving if there is waste, else the most severe issue."""
     if not findings:
         return
     first = findings[0]
@@ -154,7 +157,7 @@ def _draw_first(findings: Sequence[FindingDocument], console: Console) -> None:
 
 
 def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, console: Console) -> None:
-    """One line a finding, of so many. No line is wider than the terminal."""
+    """Draw one line for each finding. `of` is how many there are in total. No line is wider than the terminal."""
     if not findings:
         return
     is_waste = findings[0]["kind"] == "waste"
@@ -191,9 +194,9 @@ def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, consol
 
 
 def _amount(finding: FindingDocument, *, is_waste: bool) -> Text:
-    """What the fix saves, or in a table of issues by how much it changes the bill.
+    """Return what the fix saves, or in a table of issues how much it changes the bill.
 
-    `~` marks a confidence below high.
+    `~` stands for a confidence below high.
     """
     mark, usd = "" if finding["confidence"] == "high" else "~", finding["monthly_savings_usd"]
     if not finding["recommendations"]:
@@ -209,13 +212,13 @@ def _amount(finding: FindingDocument, *, is_waste: bool) -> Text:
 
 
 def _action(finding: FindingDocument) -> str:
-    """The first recommendation, from its action."""
+    """Return the action of the first recommendation, in words."""
     actions = [to_do["action"] for to_do in finding["recommendations"][:1]]
     return one_line(actions[0]).replace("-", " ") if actions else "see details"
 
 
 def _fix(finding: FindingDocument) -> str:
-    """The first recommendation in at most five words."""
+    """Return the first recommendation in at most five words."""
     words = _action(finding)
     for long, short in SHORTER.items():
         words = words.replace(long, short)
@@ -237,7 +240,7 @@ def _draw_details(groups: Iterable[tuple[str, Sequence[FindingDocument]]], conso
 
 
 def draw_finding(finding: FindingDocument, console: Console, *, with_target: bool, every_way: bool = False) -> None:
-    """A finding: resource, saving, evidence, caveats and recommendations, the first one with its risk and command.
+    """Draw a finding: resource, saving, evidence, caveats and options, the first option with its risk and command.
 
     Args:
         finding: The finding.
@@ -270,13 +273,13 @@ def draw_finding(finding: FindingDocument, console: Console, *, with_target: boo
 
 
 def draw_finding_record(finding: SightingDocument, console: Console) -> None:
-    """The same of a finding without its evidence."""
+    """Draw a finding whose evidence has expired: resource, saving and summary."""
     _draw_head(finding, money(finding), console)
     console.print(_indented(Group(_name(finding, with_target=True), Text(one_line(finding["summary"])))))
 
 
 def money(finding: SightingDocument) -> str:
-    """What the fix saves or costs a month; empty where no money is at stake."""
+    """Return what the fix saves or costs a month; empty for a performance issue or risk with a free or unknown fix."""
     usd = finding["monthly_savings_usd"]
     return effect(usd) if finding["kind"] == "waste" or Decimal(usd or 0) else ""
 
@@ -311,7 +314,7 @@ def _name(finding: FindingDocument | SightingDocument, *, with_target: bool) -> 
 
 
 def _pictures(evidence: Sequence[EvidenceDocument], width: int) -> list[Text]:
-    """The evidence that is a series; the summary tells the rest."""
+    """Return sparklines of the evidence that is a series. The summary has the rest."""
     pictures = []
     for fact in evidence:
         if series := fact.get("series"):
@@ -336,12 +339,12 @@ def _summary(to_do: RecommendationDocument) -> str:
 def _draw_command(to_do: RecommendationDocument, console: Console) -> None:
     for line in lines(one_line(to_do.get("command", "")), console.width - INDENT):
         if line:
-            # A word that is longer than the terminal must stay whole when it is copied.
+            # Soft wrap keeps a word that is longer than the terminal whole, so that people can copy it.
             console.print(Text(" " * INDENT + line, "bold"), soft_wrap=True)
 
 
 def _draw_unknown(doc: ScanDocument, console: Console, shown: int | None) -> None:
-    """The inconclusive checks by detector and reason; `shown` of them, or all."""
+    """Draw the inconclusive checks by detector and reason: the first `shown` of them; None draws all."""
     if not doc["unknown"]:
         return
     grouped = reasons(doc["unknown"])
@@ -374,7 +377,7 @@ def _draw_gaps(doc: ScanDocument, console: Console, shown: int | None) -> None:
 
 
 def _draw_next(doc: ScanDocument, shown: int, console: Console, *, details: bool, command: str) -> None:
-    """How to see more, if there is more."""
+    """Draw commands that show more, if there is more."""
     total = doc["totals"]["findings"]
     hints = list[tuple[str, str]]()
     if _is_demo(command):

@@ -1,4 +1,4 @@
-"""Which account and regions to scan."""
+"""Chooses the account and regions to scan."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 def regions_without_asking() -> list[str]:
-    """Return the regions in this version's botocore; AWS may have newer ones."""
+    """Return the regions in this version's botocore. AWS may have newer ones."""
     from slackwater.aws.client.offline import packaged_regions
 
     return packaged_regions()
 
 
 def check_named_regions(session: AwsSession, named: Sequence[str]) -> None:
-    """Refuse a region that neither this version nor the account has.
+    """Check that this version or the account has the named regions.
 
     Calls AWS only for regions that this version lacks.
 
     Raises:
-        UsageError: with each of them.
-        AwsError: the enabled regions may not be listed.
+        UsageError: A region is unknown. The message has a line for each.
+        AwsError: The caller may not list the enabled regions.
     """
     from slackwater.aws.client.regions import enabled_regions, known_regions
 
@@ -43,16 +43,16 @@ def check_named_regions(session: AwsSession, named: Sequence[str]) -> None:
     try:
         enabled = enabled_regions(session)
     except AwsError:
-        refuse_unknown("--region", named, known)  # a misspelt region is the more useful error
+        refuse_unknown("--region", named, known)  # a misspelt region is the more helpful error
         raise
     refuse_unknown("--region", named, {*known, *enabled})
 
 
 def refuse_unknown(origin: str, regions: Iterable[str], valid: Collection[str]) -> None:
-    """Refuse regions that are not valid.
+    """Check that all regions are valid.
 
     Raises:
-        UsageError: with each of them; `origin` is where they come from.
+        UsageError: Some are not. The message has a line for each, with `origin`, the place where they were set.
     """
     if problem := unknown("region", regions, valid, LIST_REGIONS):
         raise UsageError("\n".join(f"{origin}: {line}" for line in problem))
@@ -61,12 +61,14 @@ def refuse_unknown(origin: str, regions: Iterable[str], valid: Collection[str]) 
 def targets_to_scan(
     session: AwsSession, named: Sequence[str], policy: Policy, policy_file: Path | None, *, every: bool
 ) -> list[Target]:
-    """The caller's account in the regions named on the command line, in all, in the policy's, or in the default one.
+    """Return the targets: the caller's account in the named regions, or with `every` in all enabled regions.
+
+    Without named regions, the policy's regions are used; if it names none, the default region.
 
     Raises:
-        UsageError: an unknown region, or none at all.
-        PolicyError: the policy names such a region.
-        AwsError: the caller has no valid credentials, or may not list the enabled regions.
+        UsageError: A region is unknown, or there is none at all.
+        PolicyError: The policy names an unknown region.
+        AwsError: The caller has no valid credentials, or may not list the enabled regions.
     """
     from slackwater.app.policy.file import check_regions
     from slackwater.aws.client.identity import identity
@@ -94,7 +96,7 @@ def targets_to_scan(
             who = identity(session)
         enabled = enabled_regions(session) if every or new_to_us else []
     except AwsError:
-        refuse_all_but(known)  # a misspelt region is the more useful error
+        refuse_all_but(known)  # a misspelt region is the more helpful error
         raise
     refuse_all_but({*known, *enabled})
     return [Target(who.account, region, who.partition) for region in (enabled if every else dict.fromkeys(regions))]

@@ -1,4 +1,4 @@
-"""What IAM says about the roles that a policy names."""
+"""Reads from IAM the trust policies of roles that a policy names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class TrustPolicies:
-    """Reads trust policies of roles in the caller's account. After a call without an answer it makes no other."""
+    """Reads trust policies of roles in the caller's account. After a call without an answer, it makes no more calls."""
 
     def __init__(self, profile: str | None) -> None:
         """Use the credentials of this profile, or those of the environment. Makes no call yet."""
@@ -21,7 +21,7 @@ class TrustPolicies:
         self._no_answer = False
 
     def pins_session_name(self, account: str, role: str) -> bool | None:
-        """Whether a role's trust policy pins the name of its sessions; None if it cannot be read."""
+        """Return whether a role's trust policy pins the name of its sessions; None if it cannot be read."""
         from slackwater.aws.deployment.trust import trust_policy
         from slackwater.engine.authority import pins_session_name
 
@@ -37,7 +37,7 @@ class TrustPolicies:
             return None
 
     def _identified(self) -> tuple[AwsSession, str]:
-        """A session and its account."""
+        """Return a session and its account id."""
         from slackwater.aws.client.identity import identity
         from slackwater.aws.client.meter import CallMeter
         from slackwater.aws.client.session import ASIDE, AwsSession

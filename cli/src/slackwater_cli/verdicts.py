@@ -29,12 +29,12 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """True when the scan said what it should."""
+        """Whether the scan's answer is right."""
         return self.outcome in GOOD
 
 
 def compared(planted: Iterable[Planted], doc: ScanDocument, detectors: Collection[str]) -> list[Comparison]:
-    """Compare every planted issue and look-alike of these detectors, and every finding that was not planted."""
+    """Compare every planted issue and look-alike of these detectors, and report every finding that was not planted."""
     flagged = {(f["detector"], f["resource"]["id"]): f for f in doc["findings"]}
     comparisons: list[Comparison] = []
     for case in planted:
@@ -55,9 +55,9 @@ def compared(planted: Iterable[Planted], doc: ScanDocument, detectors: Collectio
 
 
 def draw_comparisons(comparisons: Collection[Comparison], console: Console, *, details: bool = True) -> None:
-    """What was planted and what the scan found, one line each, and the result.
+    """Draw what was planted and what the scan found, one line each, and the result.
 
-    Without `details` only the differences.
+    Without `details`, draw only the differences.
     """
     shown = [one for one in comparisons if details or not one.agrees]
     if shown:

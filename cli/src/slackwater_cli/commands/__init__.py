@@ -30,7 +30,7 @@ class Root(TyperGroup):
     """The root command. Its flags default to False, because Typer imports pydantic if the default is None."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The options, with Typer's own for help and completion."""
+        """Return the options, with Typer's own for help and completion."""
         params = super().get_params(ctx)
         for one in params:
             one.default = one.default or False

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 POLL_S: Final = 5
 TO_END_S: Final = 12 * 3_600
-"""Every region, tried again as often as may be, has ended by then: what has not was stopped."""
+"""Seconds within which every region ends, with all retries. An audit that has not ended by then was stopped."""
 TO_BEGIN_S: Final = 300
-"""By then the first state has stored the audit, or the state machine has told the alarm why not."""
+"""Seconds within which the first state stores the audit. If it does not, the state machine has raised an alarm."""
 STATUS: Final = {
     "complete": ExitStatus.COMPLETE,
     "incomplete": ExitStatus.INCOMPLETE,
@@ -170,7 +170,11 @@ def _write(audit: AuditDetailDocument, format: Output) -> None:
 
 
 def _ended(audits: Audits, id_: str) -> AuditDetailDocument:
-    """The audit once it has ended."""
+    """Wait until the audit has ended, and return it.
+
+    Raises:
+        typer.Exit: The audit does not start or end in time.
+    """
     from slackwater.app.findings.findings import NotFoundError
 
     waited_s = 0

@@ -97,7 +97,7 @@ def approve(
 
     there = deployment(stack, stack_region, profile)
     cleanups = _cleanups(there)
-    cleanups = replace(cleanups, policy=cache(cleanups.policy))  # one policy for what is shown and what comes of it
+    cleanups = replace(cleanups, policy=cache(cleanups.policy))  # the same policy for what is shown and what happens
     (seen,) = responses.plan(cleanups.plan([id], now=clock()))["candidates"]
     if not yes:
         _ask(seen)
@@ -314,10 +314,10 @@ def stop(
 
 
 def _ask(seen: CandidateDocument) -> None:
-    """Show what is to be approved, and have a person say so.
+    """Show what is to be approved, and ask the user.
 
     Raises:
-        UsageError: nobody can be asked, or they do not want it.
+        UsageError: There is no terminal to ask at, or the user declines.
     """
     from slackwater_cli.cleanup_table import deed, draw_approval
 
@@ -330,11 +330,13 @@ def _ask(seen: CandidateDocument) -> None:
 
 
 def _ask_of_all(cleanups: Cleanups, ids: list[str] | None) -> list[str] | None:
-    """Show what is to be begun, where that is more than one, and have a person say so; the findings that they were
-    shown.
+    """If more than one clean-up would start, show them and ask the user.
+
+    Returns:
+        The ids of the findings that were shown; None if the user was not asked.
 
     Raises:
-        UsageError: they do not want it.
+        UsageError: The user declines.
     """
     from slackwater.app.cleanup import responses
     from slackwater.wiring.scan import clock

@@ -17,7 +17,7 @@ POLICY: Final = """\
 tag = "Job=transcode-nightly"    # the file systems that this company's jobs make, one each
 """
 NOTICE: Final = "A SIMULATED account, made for slackwater demo: nothing below is real."
-"""What goes above the report and the messages, as both may be passed on."""
+"""Notice above the report and the messages, because people may pass both on."""
 DUMMY_KEYS: Final = ("AKIASIMULATED0000000", "simulated")
 
 
@@ -73,7 +73,7 @@ def demo(
         session = AwsSession(meter=meter, endpoint=Endpoint(account.url, *DUMMY_KEYS))
         policy = parse_policy(POLICY, "the demo's policy", registry())
         targets = [Target(account.account, region) for region in account.regions]
-        # No cache: simulated prices must not be taken for real ones later.
+        # No cache: later scans must not use simulated prices.
         done = run_scan(session, meter, policy=policy, targets=targets, now=account.now, cache_dir=None)
         doc = scan_json.document(done)
         comparisons = compared(account.planted(), doc, registry())

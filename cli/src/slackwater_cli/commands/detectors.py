@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class Commands(TyperGroup):
-    """The commands. A detector's id among them is a likely mistake."""
+    """The commands. A detector's id instead of a command is a likely mistake."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of this name.
+        """Return the command of this name; None if there is none.
 
         Raises:
-            UsageError: It is the id of a detector.
+            UsageError: The name is the id of a detector.
         """
         found = super().get_command(ctx, cmd_name)
         if found is None:
@@ -80,7 +80,7 @@ def _draw_list(console: Console) -> None:
 
     table = Table(box=None, pad_edge=False)
     for head in ("ID", "FINDS", "KIND", "LOOKS AT"):
-        table.add_column(head, no_wrap=head == "ID")  # what one has to type
+        table.add_column(head, no_wrap=head == "ID")  # users have to type the id
     for id_, detector in registry().items():
         table.add_row(id_, detector.title, detector.kind, detector.resource.KIND)
     console.print(table)

@@ -10,13 +10,13 @@ class EstimateGroup(TyperGroup):
     """A group with one command for each estimate. Builds a command when it is first used."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """Every kind, for the shell completion."""
+        """Return every kind of estimate, for shell completion."""
         from slackwater.engine.registry import estimates
 
         return list(estimates())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        """The command of a kind.
+        """Return the command of a kind of estimate.
 
         Raises:
             UnknownKindError: There is no such kind.

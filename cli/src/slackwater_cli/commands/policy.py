@@ -175,10 +175,10 @@ def _write_warnings(warnings: Iterable[Problem]) -> None:
 
 
 def _checked(text: str, file: Path, regions: Collection[str], profile: str | None) -> Policy:
-    """The policy, after writing its warnings.
+    """Return the policy, after writing its warnings.
 
     Raises:
-        PolicyError: Names everything that is wrong with it.
+        PolicyError: The policy is not valid. The error has all problems.
     """
     policy, warnings = _parsed(text, file, regions, profile)
     _write_warnings(warnings)
@@ -186,10 +186,10 @@ def _checked(text: str, file: Path, regions: Collection[str], profile: str | Non
 
 
 def _parsed(text: str, file: Path, regions: Collection[str], profile: str | None) -> tuple[Policy, list[Problem]]:
-    """The policy and its warnings. AWS may have newer regions than this version: they are not checked here.
+    """Return the policy and its warnings. An unknown region alone is no error here, because AWS may have newer ones.
 
     Raises:
-        PolicyError: with everything that is wrong with it.
+        PolicyError: The policy is not valid. The error has all problems.
     """
     from slackwater.app.policy.file import parse_policy
     from slackwater.app.policy.warnings import find_warnings

@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 
 TOP: Final = 20
 HOW_SHOWN: Final = ("format", "top", "details", "resource", "output", "record")
-"""Options that the hints at the end replace."""
+"""Options that the hints at the end leave out, because they add their own."""
 
 
 class Format(StrEnum):
-    """How a scan is shown."""
+    """Output formats of a scan."""
 
     TABLE = "table"
     JSON = "json"
@@ -178,7 +178,7 @@ def _check_output(output: str | None, format: Format, top: int | None, *, detail
     """Check that the options about the output go together.
 
     Raises:
-        UsageError: they do not.
+        UsageError: Two of them conflict.
     """
     if output == "":
         raise UsageError(f"--output: names no file; {STANDARD_OUTPUT} is standard output")
@@ -192,11 +192,11 @@ def _check_output(output: str | None, format: Format, top: int | None, *, detail
 
 
 def _replay(scan_file: ScanFile, path: Path, policy: Path | None, detectors: list[str], regions: list[str]) -> None:
-    """Scan what a recording holds, by the policy that was recorded unless another is named.
+    """Scan a recording, with the recorded policy unless another is named.
 
     Raises:
-        RecordingError: the file is no recording, or not of this version.
-        UsageError: it has no such region.
+        RecordingError: The file is not a recording, or not one of this version.
+        UsageError: The recording does not have a named region.
     """
     from slackwater.app.policy.file import load_policy
     from slackwater.app.recording.replay import Recording
@@ -222,7 +222,7 @@ def _replay(scan_file: ScanFile, path: Path, policy: Path | None, detectors: lis
 
 
 def status(doc: ScanDocument, fail_on: Severity | None) -> ExitStatus:
-    """The exit status for a scan, whose findings begin with the worst."""
+    """Return the exit status for a scan. Its findings must be ranked, the most severe first."""
     from slackwater.model.rank import SEVERITIES
     from slackwater.views.text.words import all_disabled
 
@@ -236,7 +236,10 @@ def status(doc: ScanDocument, fail_on: Severity | None) -> ExitStatus:
 def _shown(
     scan_file: ScanFile, format: Format, draw: Callable[[Console], None], *, to_terminal: bool
 ) -> str | Iterable[str]:
-    """All findings for programs, piece by piece. The worst ones for people; `draw` shows a table."""
+    """Return the scan in a format: all findings for programs, in pieces, and the most severe ones for people.
+
+    `draw` draws the table.
+    """
     from slackwater.views.report import REPORT_FINDINGS, render_report
     from slackwater.views.scan import to_csv as scan_csv
     from slackwater.views.scan import to_markdown as scan_markdown
@@ -269,7 +272,7 @@ def _draw(
 def _say_what_was_found(doc: ScanDocument) -> None:
     """Summarize the scan on standard error if its result goes to a program or a file.
 
-    `--quiet` keeps that it is incomplete.
+    With `--quiet`, only the headline of an incomplete scan is written.
     """
     from slackwater.views.text.words import completeness, facts, gap_sentences, gaps_title, headline
 

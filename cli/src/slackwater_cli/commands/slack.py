@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from slackwater.app.slack.check import Step
 
 PLACEHOLDER: Final = "https://API.execute-api.REGION.amazonaws.com"
-"""Where the manifest has the address of the deployed API."""
+"""Placeholder in the manifest for the address of the deployed API."""
 EVENTS: Final = "/slack/events"
 
 STYLES: Final = {"good": "green", "bad": "bold red", "note": "yellow"}
@@ -132,7 +132,7 @@ def _api_url(there: Deployment, stack: str) -> str:
 
 
 def _drawn(steps: Iterable[Step], format: Output) -> list[Step]:
-    """All steps, each told as soon as it is done."""
+    """Draw each step as soon as it is done, and return all."""
     done = []
     for step in steps:
         done.append(step)

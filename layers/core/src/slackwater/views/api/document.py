@@ -1,6 +1,6 @@
-"""What the API, the events and the command line say of stored findings and audits, as types.
+"""Types of the stored findings and audits that the API, the events and the command line return.
 
-Money is a string of US dollars, a time is RFC 3339 in UTC, and null means unknown or not there.
+Money is a string of US dollars, a time is RFC 3339 in UTC, and null means unknown or absent.
 """
 
 from typing import Final, Literal, NotRequired, TypedDict

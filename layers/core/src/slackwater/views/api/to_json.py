@@ -1,5 +1,6 @@
-"""Stored findings and audits as the API, the events and the command line tell them, and a scan document as it is
-tracked.
+"""Convert stored findings and audits to the documents that the API, the events and the command line return.
+
+Also converts a scan document to the records that are stored.
 """
 
 from collections.abc import Iterable, Sequence
@@ -45,14 +46,14 @@ _AUDIT: Final = TypeAdapter(AuditDocument)
 
 
 def filled[D](document: TypeAdapter[D], *values: Any, **others: object) -> D:
-    """Return a document with the fields of dataclasses that have the names of its keys.
+    """Return a document, filled with the dataclass fields that have the names of its keys.
 
     Times become RFC 3339, amounts get whole cents, and tuples become lists, in nested dataclasses too.
 
     Args:
         document: The document's type. Fields that it does not have are left out.
-        values: The dataclasses. A later one wins where two have the same field.
-        others: Keys of the document that no field has as it should be. They win over fields.
+        values: The dataclasses. If two have the same field, the later one wins.
+        others: Values for keys that no field has in the right form. They win over fields.
 
     Raises:
         pydantic.ValidationError: A key is missing, or has a value of another type.
@@ -72,10 +73,10 @@ def _text(value: datetime | Decimal) -> str:
 
 
 def report(document: ScanDocument) -> TargetReport:
-    """What the scan document of one target, or of a part of it, says of it.
+    """Return the report of one target, from the scan document of that target or of a chunk of it.
 
     Raises:
-        ValueError: it is not of just one target.
+        ValueError: The document is not of exactly one target.
     """
     (target,) = document["scan"]["targets"]
     return TargetReport(
@@ -91,7 +92,7 @@ def report(document: ScanDocument) -> TargetReport:
 
 
 def joined(parts: Sequence[TargetReport], *, whole: bool) -> TargetReport:
-    """What the parts of a target, one or more, say of it; `whole` says that none is missing."""
+    """Return the report of a target, from those of its chunks, one or more. `whole` says that no chunk is missing."""
     return replace(
         parts[0],
         complete=whole and all(part.complete for part in parts),
@@ -103,7 +104,7 @@ def joined(parts: Sequence[TargetReport], *, whole: bool) -> TargetReport:
 
 
 def finding_record(finding: FindingDocument) -> FindingRecord:
-    """A scan's finding without what only its scan document keeps."""
+    """Return the record of a scan's finding, without the fields that only the scan document keeps."""
     recommendations = finding["recommendations"]
     return _RECORD.validate_python(
         {
@@ -115,34 +116,34 @@ def finding_record(finding: FindingDocument) -> FindingRecord:
 
 
 def tracked_resource(resource: TrackedResource) -> TrackedResourceDocument:
-    """What a finding is about."""
+    """Return the resource of a finding."""
     return filled(_RESOURCE, resource)
 
 
 def tracked_finding(finding: TrackedFinding) -> TrackedFindingDocument:
-    """A finding and what became of it."""
+    """Return a finding with its current status."""
     return filled(_FINDING, finding.sighting, finding)
 
 
 def finding_detail(
     finding: TrackedFinding, ledger: Iterable[LedgerEntry], evidence: FindingDocument | None
 ) -> FindingDetailDocument:
-    """A finding with every change of it, and with its evidence where that is still kept."""
+    """Return a finding with its ledger. `evidence` is None if its scan document has expired."""
     return {**tracked_finding(finding), "finding": evidence, "ledger": [ledger_entry(entry) for entry in ledger]}
 
 
 def ledger_entry(entry: LedgerEntry) -> LedgerEntryDocument:
-    """A change with what was seen then."""
+    """Return a change, with the finding as it was at that time."""
     return filled(_LEDGER, entry)
 
 
 def finding_page(page: Page[TrackedFinding]) -> FindingPageDocument:
-    """Some findings."""
+    """Return a page of findings."""
     return {"findings": [tracked_finding(finding) for finding in page.items], "cursor": page.cursor}
 
 
 def finding_event(entry: LedgerEntry) -> FindingEvent:
-    """A change for whoever listens."""
+    """Return the event of a change, for subscribers."""
     return {
         "schema": EVENT_SCHEMA,
         "finding": filled(_RECORD_DOCUMENT, entry.evidence),
@@ -151,7 +152,7 @@ def finding_event(entry: LedgerEntry) -> FindingEvent:
 
 
 def audit(record: AuditRecord) -> AuditDocument:
-    """An audit."""
+    """Return an audit. Its policy version and hash are null if no policy file was used."""
     policy, outcome = record.policy or DEFAULTS, record.outcome
     return filled(
         _AUDIT,
@@ -164,13 +165,13 @@ def audit(record: AuditRecord) -> AuditDocument:
 
 
 def audit_page(page: Page[AuditRecord], left: Allowance | None = None) -> AuditPageDocument:
-    """Some audits, and what may still be done."""
+    """Return a page of audits. `left` is what audits may still do today; None leaves it out."""
     allowance_left = allowance(left) if left else None
     return {"audits": [audit(record) for record in page.items], "cursor": page.cursor, "allowance": allowance_left}
 
 
 def allowance(left: Allowance) -> AllowanceDocument:
-    """What audits may still do; amounts to the cent, what is spent and left rounded down."""
+    """Return what audits may still do today. Amounts are rounded down to the cent."""
     return {
         "running": list(left.running),
         "most_running": left.most_running,
@@ -186,10 +187,10 @@ def _cents(usd: Decimal) -> str:
 
 
 def audit_event(record: AuditRecord) -> AuditEvent:
-    """An audit's end for whoever listens."""
+    """Return the event of an audit's end, for subscribers."""
     return {"schema": EVENT_SCHEMA, "audit": audit(record)}
 
 
 def usd(amount: Decimal | None) -> str | None:
-    """An amount in whole cents; None is unknown."""
+    """Return an amount with two decimals; None is unknown."""
     return None if amount is None else _text(amount)

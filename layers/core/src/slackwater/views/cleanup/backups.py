@@ -1,6 +1,6 @@
-"""What the API and the command line say of backups that carry our tags.
+"""Backups with Slackwater's tags, as the API and the command line return them.
 
-Money is a string of US dollars a month, a time is RFC 3339 in UTC, and null means unknown or not there.
+Money is a string of US dollars a month, a time is RFC 3339 in UTC, and null means unknown or absent.
 """
 
 from collections.abc import Iterable
@@ -76,7 +76,7 @@ def listed_backup(one: ListedBackup, *, undoable: bool) -> ListedBackupDocument:
 def backup_list(
     backups: Iterable[ListedBackupDocument], installation: str | None, gaps: Iterable[str]
 ) -> BackupListDocument:
-    """Backups, with their sum."""
+    """Return backups with the sum of their costs."""
     listed, missing = list(backups), list(gaps)
     costs = [Decimal(one["monthly_usd"]) for one in listed if one["monthly_usd"] is not None]
     return {

@@ -1,6 +1,6 @@
-"""What the API and the command line say of clean-ups, as types.
+"""Types of the clean-ups that the API and the command line return.
 
-Money is a string of US dollars, a time is RFC 3339 in UTC, and null means unknown or not there.
+Money is a string of US dollars, a time is RFC 3339 in UTC, and null means unknown or absent.
 """
 
 from typing import Literal, TypedDict

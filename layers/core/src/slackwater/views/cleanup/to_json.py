@@ -1,6 +1,6 @@
-"""Clean-ups as the API and the command line tell them.
+"""Convert clean-ups to the documents that the API and the command line return.
 
-What the use cases know is handed over as it is; what takes an answer to work out comes beside it.
+Functions take the model's objects. Values that only a use case can work out, such as `undoable`, are arguments.
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ _TAGGING: Final = TypeAdapter(MarkedDocument)
 
 
 def undo_command(finding_id: str) -> str:
-    """The command that undoes a clean-up."""
+    """Return the command that undoes a clean-up."""
     return f"slackwater cleanup undo {finding_id}"
 
 
@@ -62,7 +62,13 @@ def candidate(one: Candidate) -> CandidateDocument:
 
 
 def cleanup(one: Cleanup, *, realised_monthly_usd: Decimal | None, undoable: bool) -> CleanupDocument:
-    """A clean-up."""
+    """Return a clean-up.
+
+    Args:
+        one: The clean-up.
+        realised_monthly_usd: Net saving that later audits show, US dollars a month; None if unknown.
+        undoable: Whether it can be undone now.
+    """
     marked = one.marked
     return {
         "finding_id": one.finding_id,
@@ -103,7 +109,14 @@ def cleanup(one: Cleanup, *, realised_monthly_usd: Decimal | None, undoable: boo
 def cleanup_detail(
     cleanup_json: CleanupDocument, *, status: Status | None, not_undoable: str | None, ledger: Iterable[LedgerEntry]
 ) -> CleanupDetailDocument:
-    """A clean-up with every change of its finding."""
+    """Return a clean-up with the status and the ledger of its finding.
+
+    Args:
+        cleanup_json: The clean-up.
+        status: The status of its finding; None if the finding is not stored.
+        not_undoable: Why it cannot be undone; None if it can.
+        ledger: All changes of its finding.
+    """
     return {
         **cleanup_json,
         "status": status,
@@ -113,7 +126,7 @@ def cleanup_detail(
 
 
 def actor_note(one: ActorNote | None) -> SaidDocument | None:
-    """What a person said, if anybody did."""
+    """Return who asked for something, when and why; None if nobody did."""
     return None if one is None else {"who": one.who, "why": one.why, "at": rfc3339(one.at)}
 
 

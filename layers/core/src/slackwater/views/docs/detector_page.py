@@ -50,7 +50,7 @@ def render_cases(detectors: Mapping[str, AnyDetector]) -> str:
 
 
 def render_index(detectors: Mapping[str, AnyDetector]) -> str:
-    """The page that leads to all others."""
+    """Render the index of all detector pages."""
     rows = (
         (f"[{id_}]({id_}.md)", text(detector.title), detector.kind, detector.resource.KIND)
         for id_, detector in detectors.items()
@@ -88,7 +88,7 @@ def allowed_range(value: Mapping[str, Any]) -> str:
 
 
 def _default(limit: Mapping[str, Any]) -> str:
-    """The default with its unit; a limit without one is shown by examples."""
+    """Return the default with its unit, or examples if the limit has no default."""
     if limit["default"] is None:
         return text(f"none, such as {' or '.join(map(_toml, limit['examples']))}")
     return text(f"{_toml(limit['default'])} {limit['unit']}")

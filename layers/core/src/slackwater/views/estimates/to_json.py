@@ -8,7 +8,7 @@ from slackwater.views.scan.to_json import price_basis
 
 
 def document(done: Estimated) -> EstimateDocument[dict[str, Any]]:
-    """The document of a worked estimate."""
+    """Return the document of a finished estimate."""
     return {
         "schema": SCHEMA,
         "kind": done.kind,

@@ -1,7 +1,7 @@
-"""The report: a scan as one HTML file that needs nothing but a browser, for people to look at.
+"""The report: a scan as one HTML file for people, which needs nothing but a browser.
 
-The money and what was not seen come first and can be read without JavaScript, as can every finding; what opens under a
-finding is kept as data, and drawn when it is asked for.
+The savings and the failed calls come first. They and the list of findings can be read without JavaScript. The details
+of a finding are stored as JSON, and a script draws them when you open the finding.
 """
 
 from __future__ import annotations
@@ -56,50 +56,54 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 REPORT_FINDINGS: Final = 5_000
-"""Findings in a report, the worst: 8 MB, which a browser opens in 0.4 s, and in 2.3 s with a sixth of the processor.
-Twice as many take 15 MB and 5 s there; eight times as many 56 MB and 46 s, and to sort them minutes."""
+"""Maximum number of findings in a report; the most severe are kept.
+
+A report of this size has 8 MB. A browser opens it in 0.4 s, or in 2.3 s with a sixth of the processor. With a sixth of
+the processor, twice as many findings take 15 MB and 5 s. Eight times as many take 56 MB and 46 s, and minutes to sort.
+"""
 
 FILTERS: Final = ("severity", "kind", "detector", "account", "region", "owner", "confidence")
 UNIT: Final = "unit"
-"""The filter by organizational unit, of which those below it are part; there where accounts have units."""
+"""The filter by organizational unit, which includes the units below. It exists only if accounts have units."""
 LABELS: Final = {UNIT: "Organizational unit"}
 KINDS: Final = ("waste", "performance", "risk")
 NOBODY: Final = "(none)"
-"""How the filters call an owner who is not named."""
+"""Value of the owner filter for findings without an owner."""
 NOWHERE: Final = "(unknown)"
-"""How they call the unit of an account of which none is known."""
+"""Value of the unit filter for accounts whose organizational unit is unknown."""
 SHARES: Final = 20
-"""Organizational units, accounts and owners that are in sight at once."""
+"""Rows that each table of organizational units, accounts or owners shows before it is unfolded."""
 BLIND: Final = 10
-"""Accounts in sight that were not seen whole."""
+"""Incomplete accounts that are shown before the list is unfolded."""
 FOLDED: Final = 2_000
-"""Of each, those that can be unfolded besides; the rest are counted."""
+"""Rows of each of these lists that can be unfolded. The rest is counted."""
 TARGETS: Final = 60
-"""Targets that are named where the scan looked; where there are more, they are counted."""
+"""Scanned targets that are named. If there are more, they are counted instead."""
 NAMED: Final = 12
-"""Resources that are named beside a reason; the rest are counted."""
+"""Resources that are named beside a reason. The rest is counted."""
 REASONS: Final = 100
-"""Reasons that are told; the rest are counted."""
+"""Reasons that are listed. The rest is counted."""
 FAILURES: Final = 12
-"""Ways to fail that are told, as they may stand above the findings; the rest are counted."""
+"""Kinds of failure that are listed. The rest is counted, because the list may come before the findings."""
 
 LONG: Final = 1_500
-"""Findings, from which on a browser lays out only those in sight."""
+"""If there are more findings, the browser lays out only the visible ones."""
 TIDES: Final = "M" + " ".join(f"{x} {18 - 15 * abs(x / 600 - 1) ** 2.5 * cos(x / 17):.1f}" for x in range(0, 1201, 4))
-"""A wave that comes to rest in the middle."""
+"""SVG path of the wave in the page's header. Its amplitude falls to zero in the middle."""
 
 _COVERED: Final = re.compile("(.+)".join(map(re.escape, ALSO_FOUND.split("{}"))))
-"""The caveat that names what a finding covers."""
+"""Matches the caveat that names the other findings that a finding covers."""
 
 _INDENT: Final = re.compile(r"^\s+", re.MULTILINE)
 
 
 def render_report(doc: ScanDocument, notice: str = "") -> str:
-    """The scan as HTML: one file without a reference to another, the same for the same document.
+    """Render the scan as one HTML file without external references. The same document gives the same file.
 
-    A `notice` stands above all else, such as that nothing of it is real. Of more than `REPORT_FINDINGS` findings the
-    worst are shown, and the document may come with these alone, as long as its totals are of all; unknown and unlisted
-    are gone through once.
+    Args:
+        doc: The scan document. If it has more than `REPORT_FINDINGS` findings, the most severe are shown. It may
+            contain only these, if its totals count all. `unknown` and `unlisted` are iterated once.
+        notice: Text at the top of the page, such as that the data is not real.
     """
     totals, head = doc["totals"], doc["scan"]
     findings = doc["findings"][:REPORT_FINDINGS]
@@ -164,10 +168,14 @@ def render_report(doc: ScanDocument, notice: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A detector's findings of waste, or its others, by their places; `kinds` is empty where they are waste.
+    """The findings of a detector that are waste, or those that are not.
 
-    `usd` is what waste comes to by the best way out of each resource, and `by_best` whether that is not what its rows
-    say; `bar` is its part of the dearest one's, in percent.
+    Attributes:
+        kinds: The other kinds, as text; empty for waste.
+        places: Indexes of the findings in the document.
+        usd: Savings from waste with the best option of each resource, US dollars a month.
+        by_best: Whether `usd` differs from the sum of the rows.
+        bar: `usd` relative to the group with the highest savings, in percent.
     """
 
     id: str
@@ -182,7 +190,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What could not be read in some places, for the same reason."""
+    """A call that failed for the same reason in one or more places."""
 
     what: str
     reason: str
@@ -193,10 +201,14 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Shares to show: their name for the filters, a title, what a row is of, and the rows, each with what filters by
-    it.
+    """A table of shares.
 
-    The filter is empty where nothing of a row is shown that could be filtered.
+    Attributes:
+        filter: Name of the filter that its rows link to.
+        title: Title of the table.
+        of: Noun for a row.
+        rows: For each row the value of the filter, the name to show, and the share. The value is empty if the report
+            shows no finding of the row.
     """
 
     filter: str
@@ -206,7 +218,10 @@ class Table:
 
 
 def _groups(findings: Sequence[FindingDocument]) -> list[Group]:
-    """First what is slow or at risk, the worst before the rest, as nobody must overlook it; then waste, by money."""
+    """Group findings by detector: first performance issues and risks, by severity, so that nobody overlooks them.
+
+    Groups of waste follow, by savings.
+    """
     places: defaultdict[tuple[str, bool], list[int]] = defaultdict(list)
     for place, finding in enumerate(findings):
         places[finding["detector"], finding["kind"] == "waste"].append(place)
@@ -233,15 +248,17 @@ def _group(id_: str, findings: Sequence[FindingDocument], places: Sequence[int],
 
 
 def _best(finding: FindingDocument) -> Decimal | None:
-    """What another recommendation than the first saves, if that is more."""
+    """Return the highest saving of the recommendations after the first, if the first saves less; else None."""
     first, *others = [to_do["monthly_savings_usd"] for to_do in finding["recommendations"]] or [None]
     best = max((Decimal(usd) for usd in others if usd is not None), default=Decimal(0))
     return best if best > max(Decimal(0), Decimal(first or 0)) else None
 
 
 def _detectors(totals: TotalsDocument, groups: Iterable[Group]) -> list[tuple[str, str, int, Decimal, float]]:
-    """What each detector found in all, by money: its id, the group where some of it is, findings, USD a month, and its
-    bar.
+    """Return a bar for each detector that found something, by savings.
+
+    A bar is the detector's id, the id of a group with its findings (empty if there is none), the number of its
+    findings, US dollars a month, and the bar's length in percent.
     """
     anchors = {group.detector: group.id for group in groups}
     found = [(id_, of["findings"], Decimal(of["monthly_savings_usd"])) for id_, of in totals["by_detector"].items()]
@@ -251,7 +268,7 @@ def _detectors(totals: TotalsDocument, groups: Iterable[Group]) -> list[tuple[st
 
 
 def _is_shared(totals: TotalsDocument, groups: Iterable[Group], more: int) -> bool:
-    """Whether a resource is in the bars of several detectors."""
+    """Return whether the bars of several detectors count the same resource."""
     if more:
         bars = sum(Decimal(of["monthly_savings_usd"]) for of in totals["by_detector"].values())
         return bars != Decimal(totals["monthly_savings_usd"])
@@ -260,7 +277,10 @@ def _is_shared(totals: TotalsDocument, groups: Iterable[Group], more: int) -> bo
 
 
 def _levels(findings: Sequence[FindingDocument], more: int) -> list[tuple[Severity, str]]:
-    """How many findings are of each severity; where more are not shown, of the least that is shown there are more."""
+    """Return the number of findings of each severity.
+
+    If `more` findings are not shown, the lowest severity that is shown gets "at least", and lower ones are left out.
+    """
     found = Counter(finding["severity"] for finding in findings)
     if not more:
         return [(severity, f"{found[severity]:,}") for severity in SEVERITIES]
@@ -269,14 +289,14 @@ def _levels(findings: Sequence[FindingDocument], more: int) -> list[tuple[Severi
 
 
 def _others(totals: TotalsDocument) -> list[str]:
-    """How many findings are not waste: `3 performance issues`, `1 risk`."""
+    """Return the numbers of findings that are not waste: `3 performance issues`, `1 risk`."""
     nouns: dict[FindingKind, str] = {"performance": "performance issue", "risk": "risk"}
     found = {kind: of["findings"] for kind, of in totals["by_kind"].items()}
     return [count(found[kind], noun) for kind, noun in nouns.items() if found.get(kind)]
 
 
 def _order(findings: Sequence[FindingDocument]) -> list[int]:
-    """The places of the findings as the list shows them: by saving, then by severity. Unknown savings come last."""
+    """Return the indexes of the findings in list order: by saving, then by severity. Unknown savings come last."""
 
     def key(place: int) -> tuple[Decimal, int]:
         one = findings[place]
@@ -287,7 +307,7 @@ def _order(findings: Sequence[FindingDocument]) -> list[int]:
 
 
 def _grave(findings: Iterable[FindingDocument]) -> dict[str, list[FindingDocument]]:
-    """What is of high severity, by kind."""
+    """Return the findings of high severity, by kind."""
     grave: dict[str, list[FindingDocument]] = {kind: [] for kind in KINDS}
     for finding in findings:
         if finding["severity"] == "high":
@@ -296,9 +316,9 @@ def _grave(findings: Iterable[FindingDocument]) -> dict[str, list[FindingDocumen
 
 
 def _failures(gaps: Iterable[GapDocument], organization: Organization | None) -> list[Failure]:
-    """What is required first, then what failed most often.
+    """Group failed calls: required calls first, then by how often they failed.
 
-    Of several accounts what differs only by their ids is the same.
+    In an organization, reasons that differ only by the account id are treated as the same.
     """
     places: defaultdict[tuple[bool, str, str], list[tuple[str, str]]] = defaultdict(list)
     for gap in gaps:
@@ -314,8 +334,8 @@ def _failures(gaps: Iterable[GapDocument], organization: Organization | None) ->
 
 
 def _where(what: str, places: Iterable[tuple[str, str]], organization: Organization | None) -> Iterator[str]:
-    """Where a call failed, each account of several once."""
-    if what == REGION_DISABLED:  # the same regions in many accounts
+    """Yield the places where a call failed. In an organization, each account appears once."""
+    if what == REGION_DISABLED:  # usually the same regions in many accounts
         yield from _counted(region for _, region in places)
         return
     regions: defaultdict[str, list[str]] = defaultdict(list)
@@ -333,7 +353,7 @@ def _counted(regions: Iterable[str]) -> Iterator[str]:
 
 
 def _filing(organization: Organization | None) -> Callable[[FindingDocument], dict[str, str]]:
-    """What finds for a finding what it is filtered by."""
+    """Return a function that returns the filter values of a finding."""
     units = organization.units if organization and organization.by_unit else None
 
     def filed(finding: FindingDocument) -> dict[str, str]:
@@ -352,8 +372,9 @@ def _filing(organization: Organization | None) -> Callable[[FindingDocument], di
 
 
 def _shares(organization: Organization | None, findings: Iterable[FindingDocument]) -> list[Table]:
-    """What organizational units, accounts and owners come to; a row of which a finding is shown leads to the filter by
-    it.
+    """Return the tables of organizational units, accounts and owners. Empty for a single account.
+
+    A row links to its filter if the report shows one of its findings.
     """
     if organization is None:
         return []
@@ -378,8 +399,8 @@ def _rows(
     """Return the rows of a table.
 
     Args:
-        shares: What each unit, account or owner comes to.
-        shown: The keys of which the report shows a finding.
+        shares: The totals of each unit, account or owner.
+        shown: The keys of units, accounts or owners with a finding in the report.
         names: Names to show instead of keys.
         nobody: The value of the filter for an empty key.
     """
@@ -389,7 +410,7 @@ def _rows(
 def _suppressed(
     unlisted: Iterable[UnlistedDocument], findings: Iterable[FindingDocument]
 ) -> Iterator[UnlistedDocument | UnknownDocument]:
-    """What is not listed, with the name of the finding that covers it, if a caveat of one says so."""
+    """Yield suppressed findings. The reason names the detector of the stronger finding, if a caveat shows it."""
     covering: dict[str, str] = {}
     for finding in findings:
         for caveat in finding["caveats"]:
@@ -407,7 +428,7 @@ def _suppressed(
 
 
 def _places(doc: ScanDocument) -> str:
-    """Where the scan looked, in a few words."""
+    """Return which regions and accounts were scanned, in a few words."""
     targets = doc["scan"]["targets"]
     if len(targets) == 1:
         return f"{targets[0]['region']} of account {targets[0]['account']}"
@@ -416,7 +437,7 @@ def _places(doc: ScanDocument) -> str:
 
 
 def _wanted(doc: ScanDocument) -> list[str]:
-    """How much was flagged and is not listed because somebody wants it so."""
+    """Return how many findings tags and the policy's minimum saving suppressed."""
     kept, small = doc["totals"]["kept"], doc["totals"]["below_minimum"]
     many = {"kept by their tags": kept, "below the least saving worth reporting": small}
     return [f"{number:,} {why}" for why, number in many.items() if number]
@@ -427,8 +448,9 @@ def _filters(
     filed: Callable[[FindingDocument], dict[str, str]],
     organization: Organization | None,
 ) -> list[tuple[str, str, list[tuple[str, str, int]]]]:
-    """Each filter with its label and what there is to choose: a value, what it is called, and how many findings are
-    shown.
+    """Return each filter with its label and its choices.
+
+    A choice is a value, the name to show, and the number of findings in the report.
     """
     by = [filed(finding) for finding in findings]
     found = {name: Counter(one[name] for one in by) for name in FILTERS}
@@ -448,28 +470,28 @@ def _choices(found: Mapping[str, int], names: Mapping[str, str]) -> list[tuple[s
 
 
 def _spark(finding: FindingDocument, until: str) -> str:
-    """The picture of the first fact that has one."""
+    """Return the sparkline of the first fact that has a series; empty without one."""
     return next((sparkline(fact, until) for fact in finding["evidence"] if drawn(fact)), "")
 
 
 def usd(amount: str | Decimal) -> str:
-    """`1,234.50`, with a minus that is one."""
+    """Format an amount as `1,234.50`, with a real minus sign (U+2212)."""
     return f"{Decimal(amount):,.2f}".replace("-", "\u2212")
 
 
 def at(time: str) -> str:
-    """`2026-11-16 09:07 UTC`."""
+    """Format a time as `2026-11-16 09:07 UTC`."""
     return f"{datetime.fromisoformat(time):%Y-%m-%d %H:%M} UTC"
 
 
 def clean(value: object) -> object:
-    """What is written into the page: foreign text harmless, markup of ours as it is."""
+    """Return a value for the page: untrusted text with invisible characters shown, own markup unchanged."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache
 def _template() -> Template:
-    from jinja2 import Environment, StrictUndefined  # a tenth of a second, for which only who wants a report shall wait
+    from jinja2 import Environment, StrictUndefined  # the import takes 0.1 s: only reports pay for it
 
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, finalize=clean, trim_blocks=True, lstrip_blocks=True
@@ -484,7 +506,10 @@ def _template() -> Template:
 
 @cache
 def _fixed() -> dict[str, str]:
-    """What is in every report, and the policy that lets a browser run and apply just that, and fetch nothing."""
+    """Return the parts that are the same in every report.
+
+    The content security policy allows exactly these styles and scripts, and no requests.
+    """
     style = f"{_text('vendor/uPlot.min.css')}\n{_text('report.css')}"
     bare = _text("noscript.css")
     first = _text("first.js")
@@ -502,5 +527,5 @@ def _text(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """How a content security policy names an element's text."""
+    """Return the hash source with which a content security policy allows an element's text."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

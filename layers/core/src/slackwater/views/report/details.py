@@ -1,4 +1,4 @@
-"""What opens under a finding, as JSON for the page's script: every text once, however often it is used."""
+"""Details of findings, as JSON for the page's script. Each text is stored once, however often it is used."""
 
 import json
 import re
@@ -10,9 +10,9 @@ from slackwater.views.text.one_line import code_point
 from slackwater.views.text.words import evidence_text, saving, undo
 
 _INERT: Final = {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
-"""Nothing in a script element can end it, or begin a comment in it."""
+"""Escapes, so that no text can end a script element or begin a comment in it."""
 _UNSEEN: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that a page cannot hold, or that turn the direction of the text around them."""
+"""Characters that a page cannot contain, or that change the direction of the text around them."""
 
 
 def visible(text: str) -> str:
@@ -21,29 +21,29 @@ def visible(text: str) -> str:
 
 
 class Texts:
-    """Texts by their numbers."""
+    """Numbered texts: equal texts share a number."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
     def number(self, text: str) -> int:
-        """The number of this text."""
+        """Return the number of a text. A new text gets the next number."""
         return self._numbers.setdefault(visible(text), len(self._numbers))
 
     def all(self) -> list[str]:
-        """All texts, in the order of their numbers."""
+        """Return all texts in the order of their numbers."""
         return list(self._numbers)
 
 
 def details(findings: list[FindingDocument], album: Album) -> str:
-    """The details of all findings by id, ready to stand in a script element."""
+    """Return the details of all findings by id, as JSON that is safe inside a script element."""
     texts = Texts()
     by_id = {finding["id"]: _finding(finding, place, album, texts) for place, finding in enumerate(findings)}
     return inert({"findings": by_id, "texts": texts.all()})
 
 
 def inert(value: object) -> str:
-    """JSON in ASCII that holds no mark of HTML."""
+    """Return a value as ASCII JSON without `<`, `>` and `&`."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False).translate(_INERT)
 
 

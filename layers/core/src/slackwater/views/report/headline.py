@@ -20,7 +20,7 @@ FIXES: Final = 5
 BARS: Final = 8
 """Owners and services that have a bar of their own. The last bar adds up the others."""
 FLAT: Final = 0.2
-"""A series that moves by less than this part of the paid capacity is a flat line in a small picture."""
+"""Fraction of the paid capacity. A series that varies by less looks flat in a sparkline, so a bar replaces it."""
 SERVICES: Final = {"ebs": "EBS", "ec2": "EC2", "efs": "EFS", "fsx": "FSx"}
 
 
@@ -28,7 +28,7 @@ SERVICES: Final = {"ebs": "EBS", "ec2": "EC2", "efs": "EFS", "fsx": "FSx"}
 class Fix:
     """A fix for the first screen: its finding, the recommendation, and the work that it takes.
 
-    `only_backs_up` says that its command is a part of a deletion: people do the rest.
+    `only_backs_up` says that its command is only the first step of a deletion: people do the rest.
     """
 
     finding: FindingDocument
@@ -65,7 +65,7 @@ class Usage:
 
 
 def short_dollars(usd: Decimal) -> str:
-    """An amount with two to four significant digits: `$9.6k`, `$115k`, `$1.2M`, `$640`."""
+    """Format an amount with two to four significant digits: `$9.6k`, `$115k`, `$1.2M`, `$640`."""
     for unit, name in ((Decimal(1_000_000), "M"), (Decimal(1_000), "k")):
         amount = usd / unit
         if round(amount, 2) >= 1:
@@ -74,7 +74,10 @@ def short_dollars(usd: Decimal) -> str:
 
 
 def confidence(totals: TotalsDocument, usd: Decimal) -> str:
-    """How much of the waste is of high confidence: `$6.4k of it at high confidence`. Empty if unknown, or no waste."""
+    """Return how much of the waste has high confidence: `$6.4k of it at high confidence`.
+
+    Empty if that is unknown, or if there is no waste.
+    """
     sure = totals.get("high_confidence_usd")
     if sure is None or not usd:
         return ""
@@ -84,7 +87,7 @@ def confidence(totals: TotalsDocument, usd: Decimal) -> str:
 
 
 def top_fixes(findings: Iterable[FindingDocument]) -> list[Fix]:
-    """The fixes that save most, one for each resource. Without any saving: the fixes of the gravest issues."""
+    """Return the fixes that save most, one for each resource. If none saves: the fixes of the most severe issues."""
     able = [finding for finding in findings if finding["recommendations"]]
     saving = sorted((one for one in able if _usd(one) > 0 and one["kind"] == "waste"), key=_usd, reverse=True)
     by_resource: dict[str, FindingDocument] = {}
@@ -98,7 +101,7 @@ def top_fixes(findings: Iterable[FindingDocument]) -> list[Fix]:
 
 
 def effort(to_do: RecommendationDocument) -> str:
-    """The work that a recommendation takes, from its command."""
+    """Return how much work a recommendation takes, judged by its command."""
     command = to_do.get("command")
     if command is None:
         return "manual change"
@@ -112,12 +115,12 @@ def effort(to_do: RecommendationDocument) -> str:
 
 
 def by_owner(findings: Sequence[FindingDocument]) -> list[Bar]:
-    """Savings from waste by owner. A resource has one owner, so that the bars add up to the headline."""
+    """Return savings from waste by owner. A resource has one owner, so that the bars add up to the headline."""
     return _bars((finding["owner"] or "", finding) for finding in findings)
 
 
 def by_service(findings: Sequence[FindingDocument]) -> list[Bar]:
-    """Savings from waste by AWS service. A resource is of one service, so that the bars add up to the headline."""
+    """Return savings from waste by AWS service. A resource has one service, so the bars add up to the headline."""
     return _bars((_service(finding), finding) for finding in findings)
 
 
@@ -142,9 +145,10 @@ def _bars(filed: Iterable[tuple[str, FindingDocument]]) -> list[Bar]:
 
 
 def usage(finding: FindingDocument) -> Usage | None:
-    """Used against paid, or left of a credit balance, from the first fact with a series and a scale.
+    """Return the use of a paid capacity, or the rest of a credit balance, from the first fact with a series.
 
-    The bar shows the value of the fact, as its summary does. None if the series is not flat, or there is no such fact.
+    The bar shows the value of the fact, as its summary does. None if no fact has a series, if that fact has no scale,
+    or if its series is not flat or leaves the range from 0 to the scale.
     """
     for fact in finding["evidence"]:
         series, paid = fact.get("series"), fact.get("scale")
@@ -165,7 +169,7 @@ def usage(finding: FindingDocument) -> Usage | None:
 
 
 def title(detector_id: str) -> str:
-    """The title of a detector; its id if this version does not have the detector."""
+    """Return the title of a detector, or its id if this version does not have the detector."""
     return _titles().get(detector_id, detector_id)
 
 
@@ -180,7 +184,13 @@ def _usd(finding: FindingDocument) -> Decimal:
 
 
 def also(findings: Iterable[FindingDocument], counts: Sequence[str], *, whole: bool) -> str:
-    """What was found apart from waste, and what its recommended fixes cost if all findings are at hand."""
+    """Return how many findings are not waste, and what their recommended fixes cost.
+
+    Args:
+        findings: The findings in the report.
+        counts: The numbers of findings that are not waste, in words. If it is empty, the result is, too.
+        whole: Whether `findings` are all findings of the scan. If not, the costs are left out.
+    """
     if not counts:
         return ""
     others = [finding for finding in findings if finding["kind"] != "waste" and whole]

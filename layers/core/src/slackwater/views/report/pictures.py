@@ -1,4 +1,4 @@
-"""What the report's charts are drawn from: series in their unit, thinned to a budget that a browser opens at once."""
+"""Data of the report's charts: series in a readable unit, downsampled so that a browser opens the page quickly."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,15 @@ from slackwater.views.text.sparkline import DECADES, LOGARITHMIC_FROM, is_logari
 from slackwater.views.text.words import BYTES
 
 POINTS: Final = 120_000
-"""Points in all charts of a report: some 700 kB."""
+"""Points in all charts of a report, about 700 kB."""
 MOST: Final = (720, 480, 360, 288, 240, 192, 144, 96, 72, 48)
-"""Points a series: the first of these that comes within the budget. No screen shows more, and fewer show nothing."""
+"""Maximum points of a series: the first of these that fits the budget.
+
+No screen shows more than the largest, and a chart with fewer than the smallest shows nothing useful.
+"""
 DIGITS: Final = 4
 HIDDEN: Final = 100
-"""How far above a series its full height stands before the series would lie on the axis: less than two pixels up."""
+"""If the full height is more than this many times the series' peak, the series would be less than two pixels high."""
 
 SPARK_POINTS: Final = 40
 SPARK_WIDTH: Final = 96
@@ -27,7 +30,7 @@ SPARK_HEIGHT: Final = 20
 class Curve(TypedDict):
     """Points from `start` (seconds since 1970), `period` seconds apart.
 
-    Where some were left out, `at` holds how many periods after the one before it each point is.
+    If points were left out, `at` has each point's distance from the previous point, in periods.
     """
 
     start: int
@@ -37,10 +40,14 @@ class Curve(TypedDict):
 
 
 class Chart(Curve):
-    """A curve with its unit; `of` is how many points it was thinned from, `top` what a full picture means.
+    """A curve with its unit.
 
-    `full` stands for `top` where it is so far above the curve that the picture does not reach it. With `log` the height
-    is logarithmic; with `part` the time that the last point stands for was not over.
+    Attributes:
+        of: Number of points before downsampling.
+        top: Value at the full height of the picture.
+        full: Replaces `top` if that is so far above the curve that the picture does not reach it.
+        log: The height is logarithmic.
+        part: The period of the last point was not over.
     """
 
     unit: str
@@ -55,16 +62,16 @@ class Chart(Curve):
 
 @dataclass(frozen=True, slots=True)
 class Album:
-    """The charts of all findings by the places of finding and fact, and how many series there was no room for."""
+    """The charts of all findings, by the indexes of finding and fact. `left_out` counts series beyond the budget."""
 
     charts: Mapping[tuple[int, int], Chart]
     left_out: int
 
 
 def album(findings: Sequence[FindingDocument], points: int = POINTS, *, until: str | None = None) -> Album:
-    """All charts within `points`; where they cannot all be drawn, those of the first findings are.
+    """Return the charts, with at most `points` points in all. If not all fit, the first findings have charts.
 
-    `until` is the time (RFC 3339) up to which there was anything to see.
+    `until` is the time (RFC 3339) at which the data ends; None if unknown.
     """
     pictures = [
         (place, number, fact, series)
@@ -85,21 +92,22 @@ def album(findings: Sequence[FindingDocument], points: int = POINTS, *, until: s
 
 
 def drawn(fact: EvidenceDocument) -> SeriesDocument | None:
-    """The series of a fact, if it has a point to draw."""
+    """Return the series of a fact; None if it has no point to draw."""
     series = fact.get("series")
     return series if series and any(value is not None for value in series["values"]) else None
 
 
 def thinned(values: Sequence[float | None], most: int) -> list[tuple[int, float | None]]:
-    """At most `most` points (10 or more) and their places: both ends, each stretch's least and greatest, and gaps as
-    gaps.
+    """Return at most `most` points (10 or more) with their indexes.
+
+    Keeps both ends, the minimum and maximum of each stretch, and gaps.
     """
     if len(values) <= most:
         return list(enumerate(values))
     gaps = sum(value is None and (at == 0 or values[at - 1] is not None) for at, value in enumerate(values))
     stretches = max(
         (most - 2) // 2 - gaps, (most - 4) // 6
-    )  # a gap takes two points, if each two picks have but one between
+    )  # a gap takes two points; between two kept points at most one gap is kept
     edges = [len(values) * i // stretches for i in range(stretches + 1)]
     kept = {at for start, end in pairwise(edges) for at in _extremes(values, start, end)} | {0, len(values) - 1}
     missing = (
@@ -116,9 +124,9 @@ def _extremes(values: Sequence[float | None], start: int, end: int) -> Iterator[
 
 
 def sparkline(fact: EvidenceDocument, until: str | None = None) -> str:
-    """The path of a small picture of a fact's series, scaled as in other views, with its gaps; empty without a point.
+    """Return the SVG path of a fact's series as a sparkline, with gaps and the scale of other views.
 
-    What was not over `until` then is left out: there is no room to say so.
+    Empty without a point. A last period that was not over at `until` is left out, because there is no room for a note.
     """
     series = drawn(fact)
     if series is None:
@@ -173,7 +181,7 @@ def _chart(fact: EvidenceDocument, series: SeriesDocument, most: int, until: str
 
 
 def _is_logarithmic(fact: EvidenceDocument, values: Sequence[float | None]) -> bool:
-    """True when a linear height would show nothing but the peak, or nothing but a level far above all of the series."""
+    """Return whether a linear height would show only the peak, or only a line far above the whole series."""
     if "scale" not in fact and is_logarithmic(values):
         return True
     present = [value for value in values if value is not None]
@@ -186,7 +194,7 @@ def _highest(fact: EvidenceDocument) -> float:
 
 
 def _is_part(series: SeriesDocument, until: str | None) -> bool:
-    """True when the last point stands for a time that was not over."""
+    """Return whether the period of the last point was not over at `until`."""
     if until is None or series["values"][-1] is None:
         return False
     end = datetime.fromisoformat(series["start"]) + timedelta(seconds=series["period_s"] * len(series["values"]))
@@ -206,7 +214,7 @@ def _curve(series: SeriesDocument, factor: int, most: int) -> Curve:
 
 
 def _unit(unit: str, peak: float) -> tuple[int, str]:
-    """By what to divide for the axis, and what that is called: bytes are told in the unit that suits the peak."""
+    """Return the divisor for the axis, and the name of the unit. Bytes get the binary unit that fits the peak."""
     if unit != "bytes":
         return 1, {"count": "", "words": ""}.get(unit, unit.replace("percent", "%"))
     factor = next((factor for factor in BYTES if peak >= factor), 1)
@@ -214,6 +222,6 @@ def _unit(unit: str, peak: float) -> tuple[int, str]:
 
 
 def _rounded(value: float) -> float:
-    """To four significant digits, and whole numbers as such: they are shorter."""
+    """Round to four significant digits. Whole numbers become int, because their JSON is shorter."""
     rounded = float(f"{value:.{DIGITS}g}")
     return int(rounded) if rounded.is_integer() else rounded

@@ -1,10 +1,10 @@
 (() => {
   "use strict";
 
-  const PRINTED = 150; // charts in a print: more would take minutes, and nobody turns that many pages
+  const PRINTED = 150; // charts in a print; more would take minutes, and nobody reads that many pages
   const PRINT_WIDTH = 760;
   const HEIGHT = 190;
-  const DECADES = 1e4; // a logarithmic height reaches down to this part of the peak, as in the other views
+  const DECADES = 1e4; // a logarithmic axis goes down to the peak divided by this, as in the other views
   const DAY = 86400;
   const RANK = { high: 0, medium: 1, low: 2, info: 3 };
 
@@ -12,7 +12,7 @@
   const all = (query, from = document) => [...from.querySelectorAll(query)];
   const root = document.documentElement;
 
-  /** An element. What is in it goes in as text: names and tags are data, and never markup. */
+  /** Return a new element. Strings inside become text nodes: names and tags are data, never markup. */
   function make(tag, attributes = {}, ...inside) {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -32,7 +32,7 @@
   const sentence = (words) => words[0].toUpperCase() + words.slice(1);
   const measure = (value, unit) => `${number(value)} ${unit}`.trimEnd();
 
-  // ---- details, read when first wanted
+  // ---- details, parsed on first use
 
   let read;
   function details() {
@@ -60,7 +60,7 @@
     try {
       localStorage.setItem("slackwater-theme", root.dataset.theme);
     } catch {
-      // a file may have no storage: chosen for now, then
+      // a local file may have no storage: the choice then lasts until the page is closed
     }
   });
   prefersDark.addEventListener("change", dress);
@@ -68,7 +68,7 @@
   // ---- charts
 
   let printing = null;
-  const drawn = new Map(); // the chart that is drawn in an element
+  const drawn = new Map(); // element to its chart
   const resized = new ResizeObserver((entries) => {
     for (const { target, contentRect } of entries) {
       const chart = drawn.get(target)?.chart;
@@ -90,7 +90,7 @@
     return found;
   }
 
-  /** Times (seconds) and values of a curve. */
+  /** Return the times (seconds) and values of a curve. */
   function points({ start, period, values, at }) {
     let place = 0;
     return [values.map((_, i) => start + period * (at ? (place += at[i]) : i)), values];
@@ -112,21 +112,21 @@
     return period % DAY ? `${date} ${clock(seconds)}` : date;
   }
 
-  /** What the ticks of an axis of times say: one that is not a whole day's names the day once. */
+  /** Return the labels of a time axis. If its first tick is not at midnight, that tick also names the day. */
   function dated(ticks, step) {
     return ticks.map((at, i) => (step >= DAY || at % DAY === 0 ? day(at) : i ? clock(at) : `${clock(at)}\n${day(at)} UTC`));
   }
 
-  /** What a point's period is called, where it was not over. */
+  /** Return the note for a last point whose period was not over. */
   const unfinished = ({ period }) => `last ${{ 3600: "hour", 86400: "day" }[period] ?? "period"} not over`;
 
-  /** What the top of a picture means, or what lies beyond it, if no level says so. */
+  /** Return the value at the top of a chart, or the full value above it; empty if a level line shows it. */
   function fullHeight({ top, full, unit, lines = [] }) {
     if (full !== undefined) return `full, far above this picture: ${measure(full, unit)}`;
     return top === undefined || lines.some(([, level]) => level >= top) ? "" : `full height: ${measure(top, unit)}`;
   }
 
-  /** What a chart shows, in words. */
+  /** Return a text description of a chart, for screen readers. */
   function told(label, chart) {
     const [times, values] = points(chart);
     const present = values.filter((value) => value !== null);
@@ -150,14 +150,14 @@
     return said.join("; ");
   }
 
-  /** The powers of ten in a range, or some of them: there is room for eight. */
+  /** Return the powers of ten in a range, at most eight of them, because there is no room for more. */
   function decades([low, high]) {
     const first = Math.ceil(Math.log10(low));
     const all = Array.from({ length: Math.floor(Math.log10(high)) - first + 1 }, (_, i) => Number(`1e${first + i}`));
     return all.filter((_, i) => i % Math.ceil(all.length / 8) === 0);
   }
 
-  /** Draws levels, the lowest no deeper than a logarithmic picture reaches. */
+  /** Return a hook that draws level lines. None is drawn below `deepest`, the low end of a logarithmic axis. */
   function levels(lines, hues, aside, deepest) {
     return (u) => {
       const { ctx, bbox } = u;
@@ -177,13 +177,13 @@
         ctx.moveTo(bbox.left, y);
         ctx.lineTo(bbox.left + bbox.width, y);
         ctx.stroke();
-        left = above - y < 15 * dot ? !left : aside; // two labels that would touch stand at either end
+        left = above - y < 15 * dot ? !left : aside; // two labels that would touch are put at opposite ends
         above = y;
         ctx.textAlign = left ? "left" : "right";
         const inside = y - bbox.top > 16 * dot;
         ctx.textBaseline = inside ? "bottom" : "top";
         const at = [left ? bbox.left + 4 * dot : bbox.left + bbox.width - 4 * dot, y + (inside ? -3 : 3) * dot];
-        ctx.strokeStyle = hues.sheet; // a halo: the curve may run through the words
+        ctx.strokeStyle = hues.sheet; // a halo keeps the label readable where the curve crosses it
         ctx.lineWidth = 4 * dot;
         ctx.setLineDash([]);
         ctx.strokeText(name, ...at);
@@ -208,7 +208,7 @@
     if (forecast) {
       const [times, values] = points(forecast);
       const last = solid[1].findLastIndex((value) => value !== null);
-      const joined = times[0] > solid[0][last]; // it begins where the line ends
+      const joined = times[0] > solid[0][last]; // connect the forecast to the end of the line
       dashed(joined ? [[solid[0][last], ...times], [solid[1][last], ...values]] : [times, values], ", forecast");
     }
     const data = curves.length > 1 ? uPlot.join(curves) : over;
@@ -217,7 +217,7 @@
     const peak = marks.reduce((a, b) => Math.max(a, b), top ?? 0);
     const positive = marks.filter((value) => value > 0).reduce((a, b) => Math.min(a, b), Infinity);
     const greatest = [...solid[1], ...(forecast?.values ?? [])].reduce((a, b) => Math.max(a, b ?? a), 0);
-    const range = log // what is least stays clear of the axis
+    const range = log // the smallest value stays above the axis
       ? [10 ** Math.floor(Math.log10(Math.max(positive, greatest / DECADES) / 2)), peak * 1.5]
       : [low, low + (peak - low) * (peak === top ? 1.02 : 1.06) || 1];
     const heights = log ? data.map((values, i) => (i ? values.map((value) => (value == null ? value : Math.max(value, range[0]))) : values)) : data;
@@ -227,7 +227,7 @@
     };
     const axis = {
       stroke: hues.soft,
-      font: "12px system-ui, sans-serif", // uPlot reads whole pixels
+      font: "12px system-ui, sans-serif", // uPlot needs whole pixels
       grid: { stroke: hues.rule, width: 1 },
       ticks: { stroke: hues.rule, width: 1, size: 4 },
       gap: 4,
@@ -283,7 +283,7 @@
       heights,
       element,
     );
-    u.batch(() => {}); // paints now, and not in a task of its own: a print would not wait for that
+    u.batch(() => {}); // paint now: printing does not wait for uPlot's own task
     element.setAttribute("aria-label", told(label, chart));
     drawn.set(element, { chart: u, figure });
     resized.observe(element);
@@ -302,9 +302,9 @@
     }
   }
 
-  // ---- what opens under a finding
+  // ---- details of a finding
 
-  const figures = new WeakMap(); // what is drawn in a panel
+  const figures = new WeakMap(); // panel to its figures
 
   function panel(row) {
     const found = one(".panel", row);
@@ -414,7 +414,7 @@
       await navigator.clipboard.writeText(code.textContent);
       return true;
     } catch {
-      getSelection().selectAllChildren(code); // no permission: the browser's own copy does it
+      getSelection().selectAllChildren(code); // no clipboard permission: fall back to the browser's copy command
       return document.execCommand("copy");
     }
   }
@@ -444,7 +444,7 @@
   const clear = one("#clear");
   const tabs = all("[data-tab]");
   let tab = tabs.length ? "waste" : "";
-  let chosen = false; // whether the reader chose an order: it stays, then, from tab to tab
+  let chosen = false; // whether the reader chose an order; it then stays the same on all tabs
 
   function turn(to) {
     tab = tabs.length ? to : "";
@@ -456,7 +456,7 @@
     order();
   }
 
-  /** A tab is of one kind or two: the filter by kind is of use in "All" alone. */
+  /** Show the filter by kind only on the tab "All": the other tabs are limited to one or two kinds. */
   function hideKind() {
     const kind = filters.find((filter) => filter.dataset.filter === "kind");
     if (!kind) return;
@@ -480,7 +480,7 @@
   function narrow() {
     const words = search.value.normalize("NFKC").toLowerCase().split(/\s+/).filter(Boolean);
     const wanted = filters.filter((filter) => filter.value).map((filter) => [filter.dataset.filter, filter.value]);
-    const fitting = (found, [name, value]) => found === value || (name === "unit" && found.startsWith(`${value}/`)); // with what is below
+    const fitting = (found, [name, value]) => found === value || (name === "unit" && found.startsWith(`${value}/`)); // includes the units below
     const inTab = (row) => !tab || (row.dataset.kind === "waste") === (tab === "waste");
     const matches = (row) => inTab(row) && wanted.every((filter) => fitting(row.dataset[filter[0]], filter)) && words.every((word) => haystack(row).includes(word));
     const of = new Map();
@@ -498,7 +498,7 @@
       const here = of.get(group) ?? 0;
       group.hidden = !here || sort.value !== "detector";
       const total = Number(group.dataset.total);
-      one(".many + *", group).hidden = here !== total && !one(".kinds", group); // a sum is of them all
+      one(".many + *", group).hidden = here !== total && !one(".kinds", group); // the sum counts the whole group
       one(".many", group).textContent = here === total ? counted(total, "finding") : `${here.toLocaleString("en-US")} of ${counted(total, "finding")}`;
     }
     one("#empty").hidden = many > 0;
@@ -523,13 +523,13 @@
     list.classList.toggle("by-detector", sort.value === "detector");
     const after = list.nextSibling;
     const around = list.parentNode;
-    list.remove(); // in the page, each row that leaves would have the styles of all that follow looked at again
+    list.remove(); // while attached, each moved row would make the browser recompute the styles of all later rows
     list.replaceChildren(...(sort.value === "detector" ? grouped() : [...groups, ...(by ? [...rows].sort(by) : rows)]));
     around.insertBefore(list, after);
     narrow();
   }
 
-  /** Each group with its findings, which stay in their order. */
+  /** Return each group, followed by its findings in their present order. */
   function grouped() {
     const members = new Map(groups.map((group) => [group, [group]]));
     for (const row of rows) members.get(groupOf.get(row)).push(row);
@@ -609,7 +609,7 @@
     });
   }
 
-  // ---- print: what is shown, opened, in the light theme
+  // ---- print: the visible findings, opened, in the light theme
 
   function prepare() {
     if (printing) return;
@@ -652,7 +652,7 @@
   dress();
   if (list) {
     hideKind();
-    chosen = sort.value !== "saving"; // a browser may have kept what was typed and chosen
+    chosen = sort.value !== "saving"; // a browser may restore form values after a reload
     if (chosen) order();
     else narrow();
     follow();

@@ -1,4 +1,4 @@
-"""Small pictures of what became of findings and savings from audit to audit."""
+"""Small charts of findings and savings from audit to audit."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ HEIGHT: Final = 56
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """An audit in a picture; it is hollow where that was incomplete."""
+    """An audit in a chart; hollow if the audit was incomplete."""
 
     x: float
     y: float
@@ -23,7 +23,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One number, audit by audit: from zero at the foot to the greatest at the top, each where its time is."""
+    """One number over time. The vertical axis goes from zero to the maximum; the horizontal one is the audit's time."""
 
     label: str
     path: str
@@ -34,7 +34,7 @@ class Picture:
 
 
 def pictures(points: Sequence[TrendPointDocument]) -> list[Picture]:
-    """What could be saved, and how many findings there were; none of fewer than two audits."""
+    """Return the charts of savings and of findings; empty for fewer than two audits."""
     if len(points) < 2:
         return []
     usd = [float(point["monthly_savings_usd"]) for point in points]

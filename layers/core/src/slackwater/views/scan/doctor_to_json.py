@@ -1,4 +1,4 @@
-"""What a caller may see as JSON, and the words that the views of it share."""
+"""A permission check as JSON, and the wording that its views share."""
 
 from collections.abc import Iterable
 from typing import Any, Final, Literal, TypedDict
@@ -11,7 +11,7 @@ ORGANISATION: Final = ("service control policy", "resource control policy")
 
 
 class CallerDocument(TypedDict):
-    """Who asked; `role` is the name of the role that was assumed, if any."""
+    """The caller. `role` is the name of the assumed role; null if there is none."""
 
     account: str
     arn: str
@@ -20,7 +20,7 @@ class CallerDocument(TypedDict):
 
 
 class CheckDocument(TypedDict):
-    """An action in a region (null: one answer for all), and what a scan could not do without it."""
+    """Access to an action in a region, and what a scan cannot do without it. A null region stands for all regions."""
 
     action: str
     region: str | None
@@ -33,7 +33,11 @@ class CheckDocument(TypedDict):
 
 
 class DoctorDocument(TypedDict):
-    """`ready`: a scan would see everything required. `statement` is the IAM statement that is lacking."""
+    """The permissions of a caller.
+
+    `ready` says that a scan can make every required call. `statement` is the IAM statement that is missing; null if
+    none is.
+    """
 
     schema: Literal["slackwater.doctor/1"]
     caller: CallerDocument
@@ -45,7 +49,7 @@ class DoctorDocument(TypedDict):
 
 
 def document(seen: Examination) -> DoctorDocument:
-    """The examination as a document."""
+    """Return the document of a permission check."""
     return {
         "schema": SCHEMA,
         "caller": {"account": seen.account, "arn": seen.arn, "partition": seen.partition, "role": seen.role},
@@ -58,21 +62,22 @@ def document(seen: Examination) -> DoctorDocument:
 
 
 def statement(actions: Iterable[str]) -> dict[str, Any]:
-    """The IAM statement that allows these actions; none of them has a narrower scope that would show a whole
-    account.
+    """Return the IAM statement that allows these actions.
+
+    Its resource is `*`, because a narrower scope would not show the whole account.
     """
     return {"Sid": "SlackwaterScan", "Effect": "Allow", "Action": sorted(actions), "Resource": "*"}
 
 
 def consequence(need: Need) -> str:
-    """What happens without an action."""
+    """Return what a scan cannot do without an action."""
     parts = [f"{', '.join(need.blind)} cannot judge"] if need.blind else []
     parts += [f"{', '.join(need.weaker)} can say less"] if need.weaker else []
     return "; ".join([*parts, *filter(None, [need.without])])
 
 
 def hints(seen: Examination) -> list[str]:
-    """What stands in the way that an Allow in the caller's own policy would not remove."""
+    """Return the obstacles that an Allow in the caller's own policy does not remove."""
     hints = [_hint(refusal, actions) for refusal, actions in seen.refused.items()]
     hints += [
         f"Nothing answers in {region}: is it enabled for this account, and can it be reached?"

@@ -1,4 +1,4 @@
-"""One scan document out of those of its targets, and of the parts of those that are large."""
+"""Merge the scan documents of targets, and of the chunks of large targets, into one."""
 
 import re
 from collections import Counter, defaultdict
@@ -24,13 +24,14 @@ from slackwater.views.scan.document import (
 PRICES: Final = "pricing:GetProducts"
 
 TIMES: Final = re.compile(r"(?s)(.*) \((\d+) times\)")
-"""A reason, and how often it was one."""
+"""A reason, and how often it occurred."""
 
 
 def merged(parts: Sequence[ScanDocument]) -> ScanDocument:
-    """The document of a whole audit.
+    """Return the document of a whole audit.
 
-    The parts, one or more, are its own, and no two tell of the same: so totals add up.
+    Args:
+        parts: The documents of its targets or chunks, one or more. They do not overlap, so that totals add up.
     """
     merger = Merger()
     for part in parts:
@@ -44,12 +45,10 @@ def merged(parts: Sequence[ScanDocument]) -> ScanDocument:
 
 
 class Merger:
-    """Takes the parts of an audit one by one, and knows what all come to but for the lists that grow with what was
-    found.
-    """
+    """Merges the documents of an audit one by one, without keeping the lists that grow with the findings."""
 
     def __init__(self) -> None:
-        """Nothing is seen yet."""
+        """Start without any document."""
         self._added = 0
         self._first: tuple[tuple[int, int], ScanHead] | None = None
         self._times = list[tuple[datetime, str]]()
@@ -65,7 +64,7 @@ class Merger:
         self._sure_usd: Decimal | None = Decimal(0)
 
     def add(self, part: ScanDocument, place: int = 0) -> None:
-        """One more part. Targets are told by their `place`, then as they come; so are the parts of one."""
+        """Add a document. Targets, and the chunks of a target, are ordered by `place`, then by when they were added."""
         head, totals = part["scan"], part["totals"]
         self._added += 1
         order = place, self._added
@@ -99,12 +98,12 @@ class Merger:
                 self._by[what][key].add(some)
 
     def head(self) -> ScanDocument:
-        """The document without findings, unknown and unlisted.
+        """Return the document with empty `findings`, `unknown` and `unlisted`.
 
-        A large target whose last part is missing is not complete.
+        A large target whose last chunk is missing is not complete.
 
         Raises:
-            ValueError: there was no part.
+            ValueError: No document was added.
         """
         if self._first is None:
             raise ValueError("an audit without any document")
@@ -147,7 +146,7 @@ class Merger:
         return {key: some.document() for key, some in sorted(self._by[what].items())}
 
     def _counted(self) -> Iterator[GapDocument]:
-        """What failed, or was held back, and how often."""
+        """Yield the calls that failed or that the ceiling on metrics held back, with how often."""
         for key, times in self._gaps.items():
             account, region, what, reason, optional = key
             _, reason = self._spent.get(key, (0, reason))
@@ -155,7 +154,7 @@ class Merger:
             yield {"account": account, "region": region, "what": what, "reason": text, "optional": optional}
 
     def _unpriced(self) -> Iterator[GapDocument]:
-        """One gap for each target, with all that each of its parts lacks."""
+        """Yield one gap for each target, with the missing prices of all its chunks."""
         for (account, region, optional), reasons in self._no_price.items():
             alone, *others = reasons
             several = {text for reason in reasons for text in reason.split("; ")}
@@ -163,11 +162,11 @@ class Merger:
             yield {"account": account, "region": region, "what": PRICES, "reason": reason, "optional": optional}
 
     def _add_gaps(self, gaps: Sequence[GapDocument]) -> None:
-        """What failed metric by metric, or question by question, adds up over the parts, and so do items without a
-        price.
+        """Add the gaps of a document.
 
-        What the ceiling on metrics held back does, too, with the most that any part saw spent. The rest is the same gap
-        in all.
+        Failed metrics and failed checks add up over the chunks; items without a price are collected. A gap from the
+        ceiling on metrics keeps the highest amount that any chunk reports as spent. All other gaps repeat in each
+        chunk, and count once.
         """
         for gap in gaps:
             reason, times = gap["reason"], 1
@@ -192,14 +191,14 @@ class Merger:
 
 
 def rank(finding: FindingDocument) -> tuple[int, Decimal, str, str]:
-    """As `model.rank.rank` does."""
+    """Return the sort key of a finding: the same order as `model.rank.rank`."""
     saving = Decimal(finding["monthly_savings_usd"] or 0)
     return SEVERITIES.index(finding["severity"]), -saving, finding["detector"], finding["id"]
 
 
 @dataclass(slots=True)
 class _Target:
-    """A target as its parts tell; it has `ended` with one that no other follows."""
+    """A target, merged from its chunks. `ended` is true once its last chunk was added."""
 
     order: tuple[int, int]
     first: TargetDocument

@@ -1,6 +1,4 @@
-"""What an audit of several accounts comes to by organizational unit, account and owner, and which it did not
-see whole.
-"""
+"""Totals of an audit of several accounts by organizational unit, account and owner, and the incomplete accounts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,20 +10,21 @@ from slackwater.views.scan.document import AccountDocument, ScanDocument, SomeTo
 from slackwater.views.text.words import count, is_held_back
 
 ENTRY: Final = "sts:AssumeRole"
-"""The call that enters an account: where it failed, nothing of the account was seen."""
+"""The call that gives access to an account. If it fails, Slackwater reads nothing in the account."""
 
 NAMED: Final = 2
-"""Regions of an account that are named; more are counted."""
+"""Regions of an account that are named. If there are more, they are counted instead."""
 
 NOTHING: Final[SomeTotals] = {"findings": 0, "monthly_savings_usd": "0.00", "unpriced": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """What an organizational unit with all below it, an account or an owner comes to: USD a month, each resource once.
+    """Totals of an organizational unit with all units below it, of an account, or of an owner.
 
-    `key` is a path of names, the account's id, or the owner: empty where none is known. `targets`, of which
-    `incomplete` were not seen whole, and `gaps` are zero for an owner. `below` counts a unit's accounts.
+    `key` is the unit's path of names, the account's id, or the owner; empty if unknown. `usd` is US dollars a month and
+    counts each resource once. `below` counts the accounts of a unit. `targets`, `incomplete` (targets that could not be
+    read completely) and `gaps` are zero for an owner.
     """
 
     key: str
@@ -40,9 +39,10 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unseen:
-    """An account that was not seen whole: its regions, or how many, as `3 of 17 regions`, and the first reason why.
+    """An account that could not be read completely.
 
-    What failed comes before what the ceiling on metrics held back.
+    `extent` has its incomplete regions, or their number, as in `3 of 17 regions`. `why` is the first reason. A failed
+    call comes before a call that the ceiling on metrics held back.
     """
 
     account: str
@@ -54,10 +54,10 @@ class Unseen:
 class Organization:
     """Several accounts that were audited together.
 
-    Shares are those of most money first, and what was not seen by its id.
+    Shares are ordered by savings, the highest first. `unseen` is ordered by account id.
 
-    By their ids, `names` has the accounts as `name (id)`, or their ids alone where they have no name, and `units` the
-    paths of their organizational units, empty where unknown.
+    `names` maps account ids to `name (id)`, or to the id alone if the account has no name. `units` maps account ids to
+    the paths of their organizational units; a path is empty if unknown.
     """
 
     names: Mapping[str, str]
@@ -69,12 +69,14 @@ class Organization:
 
     @property
     def found_in(self) -> int:
-        """Accounts with a finding."""
+        """Number of accounts with a finding."""
         return sum(share.findings > 0 for share in self.by_account)
 
     def most_expensive(self, most: int) -> list[tuple[str, Decimal]]:
-        """Where most could be saved: units by the accounts right in them, or accounts where these are not in several
-        units.
+        """Return the `most` units with the highest savings, with US dollars a month.
+
+        A unit counts only the accounts directly in it. If all accounts are in one unit, or one is in none, accounts
+        are returned instead.
         """
         usd: defaultdict[str, Decimal] = defaultdict(Decimal)
         for share in self.by_account:
@@ -85,8 +87,9 @@ class Organization:
 
 
 def organized(doc: ScanDocument) -> Organization | None:
-    """The accounts of an audit, by its head and totals; None where it was of one, or an older document lacks such
-    totals.
+    """Return the accounts of an audit, from its head and totals.
+
+    None if the audit is of one account, or if the document is older and has no totals by account.
     """
     head, totals = doc["scan"], doc["totals"]
     targets = Counter(target["account"] for target in head["targets"])
@@ -117,7 +120,7 @@ def organized(doc: ScanDocument) -> Organization | None:
 
 
 def within(path: str) -> list[str]:
-    """A unit's path and those of all units around it, the outermost first."""
+    """Return a unit's path and the paths of all units above it, the outermost first."""
     names = path.split("/")
     return ["/".join(names[:depth]) for depth in range(1, len(names) + 1)]
 
@@ -162,7 +165,7 @@ def _unseen(doc: ScanDocument, targets: Mapping[str, int]) -> Iterator[Unseen]:
         whys = required[id_]
         extent = ", ".join(some) if len(some) <= NAMED else f"{len(some):,} of {count(targets[id_], 'region')}"
         if any(what == ENTRY for what, _ in whys):
-            extent = "all of it"  # the region where it was tried is not all that is missing
+            extent = "all of it"  # the whole account is missing, not only the region where entry was tried
         what, reason = min(whys, key=lambda one: is_held_back(one[1]), default=("", ""))
         yield Unseen(account=id_, extent=extent, why=f"{what}: {reason}" if what else "the reason is unknown")
 

@@ -31,24 +31,24 @@ COLUMNS: Final = (
     "fingerprint",
 )
 OF_AN_ORGANIZATION: Final = ("account_name", "organizational_unit")
-"""Columns at the end, where the accounts of an organization are known."""
+"""Last columns, present only if the accounts of an organization are known."""
 
 MONEY: Final = "monthly_savings_usd"
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""What a formula begins with, or what a spreadsheet skips before one."""
+"""Characters that begin a formula, or that a spreadsheet skips before one."""
 
 
 def render(scan: Scan) -> str:
-    """The findings, ranked; an unknown saving is an empty cell. What could not be seen has no row: the JSON has it."""
+    """Render the findings, ranked. An unknown saving is an empty cell. Failed calls are only in the JSON."""
     doc = document(scan)
     return "".join(lines(doc["findings"], doc["scan"].get("accounts", ())))
 
 
 def lines(findings: Iterable[FindingDocument], accounts: Iterable[AccountDocument] = ()) -> Iterator[str]:
-    """The same of findings that come one by one: the columns' names, then a line for each.
+    """Yield the line of column names, then a line for each finding, as the findings arrive.
 
-    `accounts` are the scan's.
+    `accounts` are the accounts in the head of the scan document.
     """
     known = {account["id"]: account for account in accounts}
     text = StringIO()
@@ -58,7 +58,7 @@ def lines(findings: Iterable[FindingDocument], accounts: Iterable[AccountDocumen
         yield text.getvalue()
         text.seek(text.truncate(0))
         cells = _cells(finding) | (_account(finding, known) if known else {})
-        # The money is our own number: its minus sign is no formula, and a sum over the column must work.
+        # Slackwater writes this number itself. Its minus sign begins no formula, and people sum the column.
         rows.writerow({key: cell if key == MONEY else safe(one_line(cell)) for key, cell in cells.items()})
     yield text.getvalue()
 

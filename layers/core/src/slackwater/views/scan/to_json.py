@@ -45,23 +45,23 @@ from slackwater.views.scan.document import (
 
 
 def render(scan: Scan) -> str:
-    """The scan document as text: indented, a list of plain values on one line."""
+    """Render the scan document as indented JSON, with each list of plain values on one line."""
     return dump(document(scan))
 
 
 def dump(value: object) -> str:
-    """JSON text, indented; a list of plain values stays on one line, since a series has thousands."""
+    """Return indented JSON. A list of plain values stays on one line, because a series has thousands."""
     return _indented(value, "\n") + "\n"
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of the scan document."""
+    """Return the JSON Schema of the scan document."""
     loaded: dict[str, Any] = json.loads(files(__package__).joinpath("scan.schema.json").read_text("utf-8"))
     return loaded
 
 
 def document(scan: Scan) -> ScanDocument:
-    """The scan document: the findings of all targets, ranked together."""
+    """Return the scan document, with the findings of all targets ranked together."""
     findings = ranked(finding for target in scan.targets for finding in target.findings)
     gaps = sorted({*scan.gaps, *(gap for target in scan.targets for gap in target.gaps)})
     resources = sum((Counter(target.resources) for target in scan.targets), Counter[str]())
@@ -95,7 +95,7 @@ def document(scan: Scan) -> ScanDocument:
 
 
 def rfc3339(at: datetime) -> str:
-    """A time in UTC, `2026-11-16T09:07:00Z`; fractions of a second only where there are any."""
+    """Return a time in UTC, such as `2026-11-16T09:07:00Z`; with fractions of a second only if they are not zero."""
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
@@ -165,7 +165,7 @@ def _series(series: Series) -> SeriesDocument:
 
 
 def price_basis(basis: PriceBasis) -> PriceBasisDocument:
-    """A unit price, with its source and date."""
+    """Return a unit price with its source and date."""
     return {
         "item": basis.item.id,
         "usd": _exact(basis.price.usd),
@@ -194,7 +194,7 @@ def _recommendation(recommendation: Recommendation) -> RecommendationDocument:
 
 
 def setting(setting: Setting) -> SettingDocument:
-    """What a setting is; its `kind` says of what."""
+    """Return the document of a setting. Its `kind` says which fields it has."""
     return cast("SettingDocument", asdict(setting))
 
 
@@ -244,7 +244,7 @@ def _usd(amount: Decimal | None) -> str | None:
 
 
 _plain: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-"""One encoder for all: `json.dumps` makes one for each value that is not as usual."""
+"""One encoder for all values: `json.dumps` with options that are not the defaults makes a new one for each call."""
 
 
 def _indented(value: object, newline: str) -> str:

@@ -41,7 +41,7 @@ def render(scan: Scan) -> str:
 
 
 def render_document(doc: ScanDocument) -> str:
-    """Render a document. It may hold only the most severe findings; the text then says how many there are in all."""
+    """Render a document. If it has only the most severe findings, the text says how many there are in total."""
     lines = [f"# {text(headline(doc))}", "", *(f"- {text(fact)}" for fact in (completeness(doc), *facts(doc)))]
     if gaps := not_read(doc):
         lines += _gaps(gaps, gaps_title(doc))
@@ -125,7 +125,7 @@ def _recommendation(number: int, to_do: RecommendationDocument) -> Iterator[str]
 
 
 def _price(basis: PriceBasisDocument) -> str:
-    dated = "" if A_YEAR.search(basis["source"]) else f", {basis['as_of']}"  # many sources have a date of their own
+    dated = "" if A_YEAR.search(basis["source"]) else f", {basis['as_of']}"  # many sources contain a date already
     return f"{basis['item']}: {basis['usd']} USD per {basis['unit']} ({basis['source']}{dated})"
 
 

@@ -1,4 +1,4 @@
-"""What became of findings and savings since earlier audits of the same scope."""
+"""Changes of findings and savings since earlier audits of the same scope."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -8,7 +8,7 @@ from slackwater.views.text.words import count
 
 
 def points(doc: ScanDocument) -> list[TrendPointDocument]:
-    """The audits before, the oldest first, and this one; empty where there was none before."""
+    """Return the earlier audits, the oldest first, then this one; empty if there is no earlier audit."""
     head, totals = doc["scan"], doc["totals"]
     before = head.get("trend", [])
     this: TrendPointDocument = {
@@ -22,7 +22,7 @@ def points(doc: ScanDocument) -> list[TrendPointDocument]:
 
 
 def since(before: TrendPointDocument, this: TrendPointDocument) -> str:
-    """`Since the audit of 2026-11-09: +3 findings, −120.00 USD a month`; which of the two was incomplete is said."""
+    """Return `Since the audit of 2026-11-09: +3 findings, −120.00 USD a month`, and which of the two is incomplete."""
     findings = this["findings"] - before["findings"]
     usd = Decimal(this["monthly_savings_usd"]) - Decimal(before["monthly_savings_usd"])
     changes = [
@@ -40,7 +40,7 @@ def since(before: TrendPointDocument, this: TrendPointDocument) -> str:
 
 
 def day(point: TrendPointDocument) -> str:
-    """`2026-11-09`, in UTC."""
+    """Return the day of an audit in UTC, such as `2026-11-09`."""
     return f"{datetime.fromisoformat(point['as_of']).astimezone(UTC):%Y-%m-%d}"
 
 

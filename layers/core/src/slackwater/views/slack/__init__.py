@@ -1,1 +1,1 @@
-"""What is said in Slack, as Block Kit."""
+"""Slack messages, as Block Kit."""

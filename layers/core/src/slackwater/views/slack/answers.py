@@ -1,4 +1,4 @@
-"""What the slash command and presses are answered, to the person who asked alone."""
+"""Answers to the slash command and to buttons. Only the person who asked sees them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,11 +27,11 @@ COMMANDS: Final = {
 }
 
 TOP: Final = 20
-"""Findings that `top` shows at most."""
+"""Maximum number of findings that `top` shows."""
 HISTORY: Final = 5
-"""Changes of a finding that are shown."""
+"""Number of the last changes of a finding that are shown."""
 PARAGRAPH: Final = 2_000
-"""Characters of a paragraph of documentation."""
+"""Maximum characters of a paragraph of documentation."""
 
 NOT_ENABLED: Final = "clean-up is not enabled here (CleanupEnabled), and nothing acts on approvals."
 
@@ -44,8 +44,13 @@ def status(
     running: AuditRecord | None = None,
     left: Allowance | None = None,
 ) -> Message:
-    """The last audit that ended, the open findings (the dearest page of them), the audit that runs, and what
-    is left.
+    """Return the state of the installation.
+
+    Args:
+        last: The last audit that ended; None if there is none.
+        findings: The page of open findings with the highest savings.
+        running: The audit that is running, if any.
+        left: What audits may still do today; None leaves it out.
     """
     parts = [section(run("Last audit", "bold"), run(f": {_ended(last)}"))]
     if last and (not_seen := unseen(last, ())):
@@ -59,7 +64,7 @@ def status(
 
 
 def top(findings: Page[TrackedFinding]) -> Message:
-    """The first of these findings, the largest saving first, a line each."""
+    """Return the first of these findings, one line each. `findings` come with the highest saving first."""
     shown_findings = findings.items[:TOP]
     if not shown_findings:
         return message_of(paragraph(run("No finding is open.")))
@@ -70,7 +75,7 @@ def top(findings: Page[TrackedFinding]) -> Message:
 
 
 def explain(id: str, title: str, documentation: str) -> Message:
-    """What a detector finds; `documentation` is its page, as `engine.registry.documentation` has it."""
+    """Return what a detector finds. `documentation` is its page, from `engine.registry.documentation`."""
     _, *parts = _HEADING.split(documentation)
     sections = zip(parts[::2], parts[1::2], strict=True)
     return message_of(
@@ -80,14 +85,14 @@ def explain(id: str, title: str, documentation: str) -> Message:
 
 
 def details(shown: TrackedFinding, evidence: FindingDocument | None, ledger: Sequence[LedgerEntry] = ()) -> Message:
-    """A finding with all that is known of it: its evidence where that is still kept, and what has become of it."""
+    """Return a finding with its evidence, status and last changes. `evidence` is None if it has expired."""
     status = [note(*became(shown))] if shown.status != "open" else []
     history = (note(*_change(entry)) for entry in ledger[-HISTORY:])
     return message_of(*finding.details(shown.sighting, evidence), *status, *history, small(_where(shown)))
 
 
 def report(url: str, record: AuditRecord, minutes: int) -> Message:
-    """The way to a report; the address is good for some minutes."""
+    """Return the link to a report. It works for some minutes."""
     where = (
         link(url, f"The report of {time(record.started_at)}"),
         run(f". The link works for {count(minutes, 'minute')}."),
@@ -96,27 +101,33 @@ def report(url: str, record: AuditRecord, minutes: int) -> Message:
 
 
 def started(audit_id: str, account: str | None, regions: Sequence[str]) -> Message:
-    """That an audit has started; no account, and no regions, are those that the policy names."""
+    """Say that an audit has started. Without an account or regions, it covers those that the policy names."""
     where = f"account {literal(account)}" if account else "the policy's accounts"
     place = ", ".join(literal(region) for region in regions) or "the policy's regions"
     return message_of(paragraph(run(f"Audit {literal(audit_id)} of {where}, {place}, has started.")))
 
 
 def usage(problem: str = "") -> Message:
-    """What there is to ask; `problem` is what was wrong with what was asked."""
+    """Return the list of commands. `problem` says what was wrong with the command that was sent."""
     first = [paragraph(run(literal(problem, SENTENCE)))] if problem else []
     items = (section(run(command, "code"), run(f" {what}")) for command, what in COMMANDS.items())
     return message_of(*first, rich(bullets(items)))
 
 
 def done(shown: TrackedFinding) -> Message:
-    """What the finding is now, to the person who decided so."""
+    """Return the status of a finding, for the person who just decided on it."""
     status = became(shown) if shown.status != "open" else ("Open again.", "")
     return message_of(paragraph(run(finding.named(shown.sighting.resource), "bold")), note(*status))
 
 
 def approved(shown: TrackedFinding, *, acts_after: datetime | None, why_not: str = "") -> Message:
-    """What comes of an approval: when it is acted upon, or `why_not`, whatever the approval is good for."""
+    """Say what happens after an approval.
+
+    Args:
+        shown: The approved finding.
+        acts_after: When the deletion may start; None if nothing acts on approvals.
+        why_not: Why no clean-up started; empty if one did.
+    """
     setting, id_ = shown.sighting.setting, literal(shown.id)
     if why_not or acts_after is None:
         why = (why_not or NOT_ENABLED).removeprefix("nothing was begun: ")
@@ -135,7 +146,7 @@ def approved(shown: TrackedFinding, *, acts_after: datetime | None, why_not: str
 
 
 def stopped(cleanup: Cleanup) -> Message:
-    """That a clean-up is stopped, by whom, and what comes of it."""
+    """Say that a clean-up is stopped, by whom, and what happens next."""
     by = f" by {who(cleanup.stopped.who)} on {date(cleanup.stopped.at)}" if cleanup.stopped else ""
     next_ = (
         "The clean-up ended."
@@ -150,7 +161,7 @@ def stopped(cleanup: Cleanup) -> Message:
 
 
 def already_decided(shown: TrackedFinding) -> Message:
-    """That somebody was faster: who, and when."""
+    """Say that someone else has already decided: who, and when."""
     decision = shown.decision
     at = f" That was on {time(decision.at)}." if decision else ""
     about = paragraph(
@@ -160,13 +171,13 @@ def already_decided(shown: TrackedFinding) -> Message:
 
 
 def changed(shown: TrackedFinding) -> Message:
-    """That a finding is no longer what the message showed: an approval is for what was seen."""
+    """Say that a finding has changed since the message showed it, because an approval is only for what was shown."""
     why = f": {finding.named(shown.sighting.resource)} has changed since then. This is its current state:"
     return message_of(paragraph(run("Nothing was changed", "bold"), run(why)), *finding.shown(shown.sighting))
 
 
 def not_allowed(key: str, user: str) -> Message:
-    """That the policy does not name the user, and where it would: such as slack.deciders."""
+    """Say that the policy does not name the user. `key` is the policy key that would, such as slack.deciders."""
     own = f"Your id is {mrkdwn(literal(user))}; ask an owner of the policy to add it."
     return message_of(
         paragraph(
@@ -177,7 +188,7 @@ def not_allowed(key: str, user: str) -> Message:
 
 
 def problem(words: str) -> Message:
-    """That something did not work, and why."""
+    """Say that something did not work, and why."""
     return message_of(paragraph(run("That did not work", "bold"), run(f": {literal(words, SENTENCE)}")))
 
 
@@ -210,7 +221,7 @@ def _where(shown: TrackedFinding) -> str:
 
 
 def _runs(body: str) -> Iterator[Element]:
-    """Paragraphs of our own words: their lines joined, what they have between backticks as code."""
+    """Yield text of the documentation: paragraphs, with text between backticks as code."""
     paragraphs = "\n".join(literal(part, PARAGRAPH) for part in body.strip().split("\n\n"))
     for number, part in enumerate(paragraphs.split("`")):
         if part:

@@ -1,6 +1,6 @@
-"""The parts of messages, as Block Kit has them. Every text in them is literal, except where it says mrkdwn.
+"""Elements of messages in Block Kit. All text in them is literal, unless a docstring says mrkdwn.
 
-What Slack allows: https://docs.slack.dev/reference/block-kit/blocks and /composition-objects beside it.
+Slack's limits: https://docs.slack.dev/reference/block-kit/blocks and /reference/block-kit/composition-objects.
 """
 
 import re
@@ -11,30 +11,31 @@ from slackwater.model.posts import Block, Message
 from slackwater.views.slack.text import CLOSE, OPEN, mrkdwn, shortened
 
 type Element = Mapping[str, Any]
-"""A part of a block."""
+"""An element of a block."""
 
 HEADER: Final = 150
 LABEL: Final = 75
 TEXT: Final = 3_000
 FIELD: Final = 2_000
 BLOCKS: Final = 50
-"""Characters of a header, of a button, of any other text and of a field; blocks of a message."""
+"""Maximum characters of a header, a button, any other text and a field, and maximum blocks of a message."""
 
 ROOM: Final = 10_000
-"""What `weight` may come to. Slack refuses blocks of 12,000 to 13,000 in all (`msg_blocks_too_long`), and does not say
-how it
-counts: https://github.com/slackapi/bolt-js/issues/2509."""
+"""Maximum `weight` of a message. Slack rejects messages with 12,000 to 13,000 in all (`msg_blocks_too_long`).
+
+Slack does not document how it counts: https://github.com/slackapi/bolt-js/issues/2509.
+"""
 CONTAINER: Final = 20
-"""What an object adds to a message beside its text."""
+"""Weight of an object in addition to its text."""
 
 SPOKEN: Final = 3_000
-"""Characters of a message's `text`: Slack makes several messages of more than 4,000."""
+"""Maximum characters of a message's `text`. Slack splits text of more than 4,000 into several messages."""
 _HALF: Final = re.compile(r"(&[a-z]*|<[^>]*)$")
-"""What a cut may leave of an escaped character or a mention."""
+"""The rest of an escaped character or a mention after a cut."""
 
 
 def message_of(*blocks: Block) -> Message:
-    """A message of these blocks; its `text` says the same, as far as it goes, to those who hear it."""
+    """Return a message of these blocks. Its `text` has the same content for screen readers, shortened if needed."""
     spoken = "\n".join(line for block in blocks for line in _spoken(block))
     if len(spoken) > SPOKEN:
         cut = _HALF.sub("", spoken[: SPOKEN - 2]).rstrip()
@@ -43,7 +44,7 @@ def message_of(*blocks: Block) -> Message:
 
 
 def weight(blocks: Iterable[Block]) -> int:
-    """How much of Slack's patience blocks take, at most: their text, and something for every object."""
+    """Return an upper bound of the size of blocks as Slack counts it: their text, and a constant for each object."""
     return sum(map(_weight, blocks))
 
 
@@ -59,53 +60,53 @@ def _weight(part: object) -> int:
 
 
 def plain(text: str) -> Element:
-    """Text in which nothing is parsed."""
+    """Return text in which Slack parses nothing."""
     return {"type": "plain_text", "text": text, "emoji": False}
 
 
 def header(text: str) -> Block:
-    """A title."""
+    """Return a title."""
     return {"type": "header", "text": plain(shortened(text, HEADER))}
 
 
 def lines(text: str) -> Block:
-    """Plain lines."""
+    """Return plain lines."""
     return {"type": "section", "text": plain(shortened(text, TEXT))}
 
 
 def small(text: str) -> Block:
-    """What is beside the point."""
+    """Return small text for secondary information."""
     return {"type": "context", "elements": [plain(shortened(text, TEXT))]}
 
 
 def note(text: str, why: str = "") -> Block:
-    """What became of something: mrkdwn of our own, and a reason of somebody's."""
+    """Return a status line: `text` is Slackwater's own mrkdwn, `why` is a person's reason as literal text."""
     own = {"type": "mrkdwn", "text": text, "verbatim": True}
     return {"type": "context", "elements": [own, *([plain(why)] if why else [])]}
 
 
 def run(text: str, *styles: str) -> Element:
-    """Words in a paragraph; styles are bold, italic, code."""
+    """Return text in a paragraph. Styles are bold, italic and code."""
     return {"type": "text", "text": text, **({"style": dict.fromkeys(styles, True)} if styles else {})}
 
 
 def link(url: str, text: str) -> Element:
-    """A way to somewhere else in a paragraph."""
+    """Return a link in a paragraph."""
     return {"type": "link", "url": url, "text": text}
 
 
 def section(*runs: Element) -> Element:
-    """A paragraph in rich text."""
+    """Return a paragraph in rich text."""
     return {"type": "rich_text_section", "elements": list(runs)}
 
 
 def bullets(items: Iterable[Element], style: str = "bullet") -> Element:
-    """A list of paragraphs in rich text; style "ordered" numbers them."""
+    """Return a list of paragraphs in rich text. The style "ordered" numbers them."""
     return {"type": "rich_text_list", "style": style, "elements": list(items)}
 
 
 def code(text: str) -> Element:
-    """A code block in rich text: nothing in it can end it."""
+    """Return a code block in rich text. No text in it can end the block."""
     return {"type": "rich_text_preformatted", "elements": [run(text)]}
 
 
@@ -122,30 +123,30 @@ def mention_text(id_: str) -> str:
 
 
 def fields(values: Mapping[str, str]) -> Block:
-    """Return labelled values, two in a row. Labels are words of ours; values are mrkdwn."""
+    """Return labelled values, two in a row. Labels are Slackwater's own text; values are mrkdwn."""
     labelled = [shortened(f"*{label}*\n{value}", FIELD) for label, value in values.items()]
     return {"type": "section", "fields": [{"type": "mrkdwn", "text": one, "verbatim": True} for one in labelled]}
 
 
 def rich(*elements: Element) -> Block:
-    """Rich text."""
+    """Return rich text."""
     return {"type": "rich_text", "elements": list(elements)}
 
 
 def paragraph(*runs: Element) -> Block:
-    """Rich text of one paragraph."""
+    """Return rich text of one paragraph."""
     return rich(section(*runs))
 
 
 def actions(block_id: str, elements: Sequence[Element]) -> Block:
-    """Buttons and menus in a row."""
+    """Return a row of buttons and menus."""
     return {"type": "actions", "block_id": block_id, "elements": list(elements)}
 
 
 def button(
     action_id: str, label: str, value: str | None = None, *, of: str | None = None, confirm: Element | None = None
 ) -> Element:
-    """A button; those who hear it are told what it is `of`. With `confirm` it asks once more."""
+    """Return a button. Screen readers add what it is `of`. `confirm` is a dialog that Slack shows first."""
     return {
         "type": "button",
         "action_id": action_id,
@@ -157,18 +158,18 @@ def button(
 
 
 def menu(action_id: str, placeholder: str, choices: Mapping[str, str]) -> Element:
-    """A menu of choices: label by value."""
+    """Return a menu. `choices` maps values to labels."""
     options = [option(value, label) for value, label in choices.items()]
     return {"type": "static_select", "action_id": action_id, "placeholder": plain(placeholder), "options": options}
 
 
 def option(value: str, label: str) -> Element:
-    """A choice of a menu."""
+    """Return a choice of a menu."""
     return {"text": plain(label), "value": value}
 
 
 def _spoken(block: Block) -> Iterator[str]:
-    """A block as lines of mrkdwn; buttons and menus are silent."""
+    """Yield a block as lines of mrkdwn, without buttons and menus."""
     match block["type"]:
         case "section" if "fields" in block:
             yield from (one["text"].replace("*\n", ": ", 1).removeprefix("*") for one in block["fields"])

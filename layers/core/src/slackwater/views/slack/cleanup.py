@@ -1,6 +1,4 @@
-"""What clean-ups do, told in Slack: each message says what happened, what comes next, and what anybody can do
-about it.
-"""
+"""Slack messages about clean-ups: what happened, what comes next, and what you can do about it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,37 +38,37 @@ from slackwater.views.slack.text import SENTENCE, literal, mrkdwn, shortened
 from slackwater.views.text.words import NOUNS, count, measure
 
 type What = Literal["marked", "warned", "asked", "called-off", "done", "failed", "undone"]
-"""What is told of a clean-up. "asked": its grace is over, and it waits for an approval."""
+"""Kinds of messages about a clean-up. "asked": its grace period is over, and it waits for an approval."""
 
 BAD: Final = "🔴"
-"""For the eye; the word is always said, too."""
+"""A visual sign only: the text says the same."""
 
 COMES_BACK: Final = {
     "efs-file-system": (
         ". Its files come back in a new file system, in its directory /aws-backup-restore_<date and time>"
     ),
 }
-"""What is not where it was, after an undo, by type of resource."""
+"""What is in another place after an undo, by type of resource."""
 
 SHOWN: Final = 10
-"""Of children, backups, differences and troubles; the others are counted."""
+"""Maximum number of entries in a list. The rest is counted."""
 CHILD: Final = 200
-"""Characters of one."""
+"""Maximum characters of a sub-resource."""
 
 CHILDREN: Final = {"access_points": "access point", "mount_targets": "mount target"}
-"""What is recorded of a file system beside its volumes, and what people call it."""
+"""Recorded sub-resources of a file system other than volumes, with their nouns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A clean-up with its finding as it is now, and what the policy says of both.
+    """A clean-up with its finding as it is now, and what the policy says about both.
 
-    `keep_tag` protects; None where none does.
-
-    `person` is the Slack id of the user or user group that a warning mentions; None mentions nobody.
-
-    `may_decide`, `may_approve` and `may_stop` say that the policy lets somebody snooze and dismiss, approve, or stop
-    it.
+    Attributes:
+        keep_tag: The tag, `key` or `key=value`, that protects the resource; None if the policy has none.
+        may_decide: Whether the policy lets anyone snooze and dismiss.
+        may_approve: Whether the policy lets anyone approve.
+        may_stop: Whether the policy lets anyone stop the clean-up.
+        person: Slack id of the user or user group that a warning mentions; None mentions nobody.
     """
 
     post_id: str
@@ -86,7 +84,7 @@ class Case:
 
 
 def cleanup_message(what: What, case: Case) -> Message:  # noqa: PLR0911 -- one return a message
-    """What is said of it."""
+    """Return the message of this kind about a clean-up."""
     match what:
         case "marked":
             return _coming(case, "Marked for clean-up", _when(case))
@@ -108,7 +106,7 @@ def cleanup_message(what: What, case: Case) -> Message:  # noqa: PLR0911 -- one 
 
 
 def over_cap(why: str, wanted: int) -> Message:
-    """That a run was to begin more than the policy allows, and began nothing."""
+    """Say that a run would exceed the policy's cap, and that it started nothing."""
     return message_of(
         paragraph(
             run(f"{BAD} Over the cap: nothing was cleaned up", "bold"),
@@ -128,7 +126,7 @@ def over_cap(why: str, wanted: int) -> Message:
 
 
 def _coming(case: Case, title: str, when: str) -> Message:
-    """Return what will happen, when, whose it is, what is backed up, and how to prevent it."""
+    """Return what will happen, when, who owns the resource, what is backed up, and how to prevent it."""
     cleanup = case.cleanup
     facts = []
     if cleanup.resource.type in DELETED_WITH_IT and cleanup.deletes:
@@ -145,7 +143,7 @@ def _coming(case: Case, title: str, when: str) -> Message:
 
 
 def _fields(case: Case) -> Iterator[tuple[str, str]]:
-    """Yield what somebody needs who decides within a minute."""
+    """Yield the labelled facts that you need to decide within a minute."""
     cleanup = case.cleanup
     if cleanup.setting is not None:
         yield "Changes to", in_words(cleanup.setting)
@@ -254,7 +252,7 @@ def _done(case: Case) -> Message:
 
 
 def _failed(case: Case) -> Message:
-    """What was done and what was not, before all else: whoever reads it may have to act."""
+    """Say first what was done and what was not, because the reader may have to act."""
     cleanup = case.cleanup
     undo = cleanup.undone is not None
     title = f"{BAD} {'Undo' if undo else 'Clean-up'} failed"
@@ -274,7 +272,7 @@ def _failed(case: Case) -> Message:
 
 
 def _putting_back(case: Case) -> str:
-    """How far what was taken off it is back, as far as that is known."""
+    """Return how much of what was removed is restored, as far as that is known."""
     restored, undo = case.cleanup.restored, _command("undo", case)
     if restored and restored.state == "done":
         return "Slackwater restored the parts that it had removed."
@@ -287,7 +285,7 @@ def _putting_back(case: Case) -> str:
 
 
 def _not_restored(cleanup: Cleanup) -> str | None:
-    """Why no undo brings it back; None where one does."""
+    """Return why an undo cannot restore it; None if it can."""
     return f"{literal(cleanup.not_restored, SENTENCE)}." if cleanup.not_restored else None
 
 
@@ -322,7 +320,10 @@ def _list(facts: Sequence[str]) -> Block:
 
 
 def _foot(case: Case, *, over: bool = False) -> tuple[Block, ...]:
-    """What it is about, and the buttons: only Details once it is over; also Keep it if somebody has decided."""
+    """Return what the message is about, and its buttons.
+
+    After the clean-up, only Details is left. Once someone has decided on the finding, only Details and Keep it are.
+    """
     sighting = case.finding.sighting
     resource = case.cleanup.resource
     about = (
@@ -344,12 +345,12 @@ def _foot(case: Case, *, over: bool = False) -> tuple[Block, ...]:
 
 
 def _acts(cleanup: Cleanup) -> str:
-    """When what is approved now is done."""
+    """Return when Slackwater acts on an approval that is given now."""
     return f"after {date_and_time(cleanup.marked.act_after)}" if cleanup.marked else "after its days of grace"
 
 
 def _done_so_far(cleanup: Cleanup) -> str:
-    """What was deleted or changed until it ended: the one thing that must not be guessed at."""
+    """Return what was deleted or changed before it ended. Readers must not have to guess this."""
     if cleanup.removals:
         parts = [f"{_kind(one.part)} {literal(one.part.id)}" for one in cleanup.removals]
         gone = {one.part.id for one in cleanup.removals}
@@ -362,7 +363,10 @@ def _done_so_far(cleanup: Cleanup) -> str:
 
 
 def _kept(backups: Sequence[Backup]) -> list[str]:
-    """`Backup of vol-1: snap-1, verified, kept until 2027-02-20`; until when only where there is something to keep."""
+    """Return lines such as `Backup of vol-1: snap-1, verified, kept until 2027-02-20`.
+
+    The date is left out for a backup that is not complete.
+    """
     return [
         f"Backup of {literal(one.subject.id)}: "
         f"{literal(one.id) if one.id else 'one that AWS may or may not have begun'},"
@@ -372,7 +376,7 @@ def _kept(backups: Sequence[Backup]) -> list[str]:
 
 
 def _saves(cleanup: Cleanup) -> str:
-    """What was promised, less what its backups cost while they are kept."""
+    """Return the expected saving, less the cost of its backups while they are kept."""
     promised, backup = cleanup.promised_monthly_usd, cleanup.backup_monthly_usd
     words = saves(promised)
     words = f"It {words}" if promised is not None else "Its saving is unknown"
@@ -386,7 +390,7 @@ def _saves(cleanup: Cleanup) -> str:
 
 
 def _children(cleanup: Cleanup) -> list[str]:
-    """What hangs on it, by what was recorded; by its parts, where that says nothing."""
+    """Return its sub-resources from the record before deletion; if that has none, from the clean-up's own list."""
     recorded = cleanup.recorded or {}
     found = [
         f"{noun} {_child(one)}"
@@ -403,7 +407,7 @@ def _kind(part: SubResource) -> str:
 
 
 def _child(recorded: Mapping[str, Any]) -> str:
-    """`fsvol-1 (home, /fsx/home, 100 GiB)`."""
+    """Return a recorded sub-resource as `fsvol-1 (home, /fsx/home, 100 GiB)`."""
     root = recorded.get("root_directory")
     removed = (
         recorded.get("name") or recorded.get("Name"),
@@ -417,7 +421,7 @@ def _child(recorded: Mapping[str, Any]) -> str:
 
 
 def _some(things: Sequence[str], of: int | None = None) -> str:
-    """The first of them, and how many more there are; `of` is how many if not all are here."""
+    """Return the first of them, and how many more there are. `of` is the total if `things` has only some."""
     return ", ".join(_first(things, of))
 
 

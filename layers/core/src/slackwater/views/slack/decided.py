@@ -1,4 +1,4 @@
-"""What became of the findings that a message is about: decisions show in the place of the buttons."""
+"""Updates a message after decisions on its findings: each decision replaces the finding's buttons."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -13,26 +13,30 @@ from slackwater.views.slack.finding import STOP
 from slackwater.views.slack.text import SENTENCE, literal, mrkdwn
 
 SLACK_USER: Final = re.compile(r"slack:([UW][A-Z0-9]{2,})")
-"""A decision's `who`, where it was made in Slack."""
+"""The `who` of a decision that was made in Slack."""
 
 UNDER_WAY: Final[tuple[Status, ...]] = ("approved", "cleaning")
-"""What a finding can be, beside open, while its clean-up goes on."""
+"""Statuses of a finding, other than open, while its clean-up is under way."""
 
 
 def decided(
     message: Message, findings: Mapping[str, TrackedFinding], stops: Mapping[str, ActorNote] | None = None
 ) -> Message:
-    """The message as it reads now, out of the one that was posted first.
+    """Return the present version of a message, made from the version that was posted first.
 
-    `findings` are by id. What became of one that is not open stands where its buttons were; one that is open has them
-    back. The button that stops its clean-up stays until there is nothing to stop, or somebody has: `stops` has who, by
-    finding.
+    A finding that is not open shows its status instead of its buttons. A finding that is open again shows its buttons
+    again. The button that stops its clean-up stays until the clean-up is over or stopped.
+
+    Args:
+        message: The message as first posted.
+        findings: The findings by id.
+        stops: Who stopped clean-ups, by finding id.
     """
     return message_of(*(now for block in message.blocks for now in _now(block, findings, stops or {})))
 
 
 def stoppable(message: Message) -> list[str]:
-    """Ids of the findings whose clean-up a message offers to stop."""
+    """Return the ids of the findings whose clean-up a message offers to stop."""
     return [_id(block) for block in message.blocks if block["type"] == "actions" and _offers(block, {STOP})]
 
 
@@ -58,7 +62,7 @@ def _now(block: Block, findings: Mapping[str, TrackedFinding], stops: Mapping[st
 
 
 def _id(block: Block) -> str:
-    """Of the finding that buttons are about."""
+    """Return the id of the finding that a row of buttons is about."""
     id_: str = block["block_id"].rpartition("/")[2]
     return id_
 
@@ -72,7 +76,7 @@ def _without(block: Block, actions: Collection[str]) -> Block:
 
 
 def became(finding: TrackedFinding) -> tuple[str, str]:
-    """What became of a finding that is not open: in mrkdwn, and, literally, why."""
+    """Return the status of a finding that is not open, in mrkdwn, and the reason as literal text."""
     decision = finding.decision
     match finding.status:
         case "snoozed" | "dismissed" | "approved" if decision and decision.status == finding.status:
@@ -96,13 +100,13 @@ def _decided(decision: Decision) -> str:
 
 
 def who(who: str) -> str:
-    """A person in mrkdwn: a Slack user as a mention, anybody else by name."""
+    """Return a person in mrkdwn: a Slack user as a mention, anyone else by name."""
     user = SLACK_USER.fullmatch(who)
     return f"<@{user[1]}>" if user else mrkdwn(literal(who))
 
 
 def date(at: datetime) -> str:
-    """`2026-12-01`, in UTC."""
+    """Return a date in UTC, such as `2026-12-01`."""
     return f"{at.astimezone(UTC):%Y-%m-%d}"
 
 

@@ -1,4 +1,4 @@
-"""What an audit changed, told to a channel: a digest, and its thread."""
+"""The digest of an audit's changes for a channel, and its thread."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,30 +33,29 @@ from slackwater.views.slack.text import SENTENCE, literal
 from slackwater.views.text.words import ceiling, count, disabled_regions, is_held_back
 
 MESSAGES, OF_DETAILS = 5, 3
-"""Messages of a thread at most, and those that details may take."""
+"""Maximum number of messages in a thread, and how many of them details may use."""
 
 NAMED: Final = 3
-"""Of what is gone, of what could not be seen, and of where most could be saved; the rest is counted."""
+"""Maximum entries named of resolved findings, incomplete targets and highest savings. The rest is counted."""
 MIXED: Final = 2
-"""Places in the digest from which on one is for a performance issue."""
+"""If the digest has at least this many places, one is for a performance issue."""
 MENTIONED: Final = 10
-"""People and groups mentioned at most."""
+"""Maximum number of people and groups that are mentioned."""
 GONE: Final = 20
-"""Findings that are gone, listed in the thread."""
+"""Maximum number of resolved findings listed in the thread."""
 ACCOUNTS: Final = 5
-"""Accounts named that were not seen whole; the rest is counted."""
+"""Maximum number of incomplete accounts that are named. The rest is counted."""
 
 UNLISTED: Final = frozenset(get_args(UnlistedReason.__value__))
-"""Why a finding may be gone that saved nothing."""
+"""Reasons for which a finding is no longer listed, although nothing was saved."""
 
 ELSEWHERE: Final = "slackwater findings list --limit 0 and the report have all."
 
 
 def digest(news: News, post_id: str) -> tuple[Message, ...]:
-    """The digest, and the messages of its thread; `nothing`, alone, where nothing is new or changed.
+    """Return the digest and the messages of its thread, at most five; only `nothing` if nothing is new or changed.
 
-    `post_id` is the digest's: what people press names it. However much there is to tell, its thread has five messages
-    at most.
+    `post_id` is the digest's id, which its buttons send back.
     """
     changes = (*news.new, *news.changed)
     if not changes or news.audit.state == "failed":
@@ -66,7 +65,7 @@ def digest(news: News, post_id: str) -> tuple[Message, ...]:
 
 
 def nothing(news: News) -> Message:
-    """A line: that nothing is new, or that the audit failed, and why."""
+    """Return one line: nothing is new, or the audit failed and why."""
     audit = news.audit
     if audit.state == "failed":
         why = literal(audit.error or "unknown reason", SENTENCE)
@@ -88,8 +87,8 @@ def _chosen(
 ) -> tuple[Sequence[FindingNews], Sequence[FindingNews]]:
     """Return the findings for the digest itself, and the others.
 
-    As many as the policy wants, or fewer if they are long. The last place is for the gravest performance issue if no
-    other place has one.
+    The digest has as many as the policy sets, or fewer if they are long. The last place is for the most severe
+    performance issue if no other place has it.
     """
     most = min(news.top, len(changes))
     while True:
@@ -140,7 +139,7 @@ def _finding(news: News, one: FindingNews, post_id: str) -> tuple[Block, ...]:
 
 
 def _label(news: News, one: FindingNews) -> str:
-    """Return why a performance issue has its place: it is the gravest, however much the waste beside it would save."""
+    """Return why a performance issue has its place: it is the most severe one, whatever the waste beside it saves."""
     changes = (*news.new, *news.changed)
     issues = [other for other in changes if other.entry.evidence.kind == "performance"]
     if one is not _gravest(issues) or one is changes[0]:
@@ -188,7 +187,7 @@ def _beyond(news: News) -> str:
 
 
 def _since(news: News) -> str:
-    """What became of an organization's findings since the audit before."""
+    """Return how an organization's findings changed since the previous audit; empty for a single account."""
     outcome = news.audit.outcome
     if outcome is None or not news.trend or news.organization is None:
         return ""
@@ -203,13 +202,13 @@ def _since(news: News) -> str:
 
 
 def _most_expensive(organization: Organization | None) -> str:
-    """The organizational units, or accounts, where most could be saved."""
+    """Return the organizational units, or accounts, with the highest savings; empty for a single account."""
     most_expensive = organization.most_expensive(NAMED) if organization else []
     return ", ".join(f"{literal(name)} ({finding.dollars(usd)} a month)" for name, usd in most_expensive)
 
 
 def _accounts(news: News) -> finding.Accounts:
-    """What to call accounts; None if all findings are in one, which the head names."""
+    """Return the names of accounts; None if all findings are in one account, which the head names."""
     if news.organization:
         return news.organization.names
     return None if _only_account(news) else finding.NAMELESS
@@ -222,7 +221,7 @@ def _only_account(news: News) -> str:
 
 
 def _whole(news: News) -> str:
-    """What the whole audit came to, whoever is told of what."""
+    """Return the totals of the whole audit, whichever channels its findings went to."""
     saving = (
         finding.could_be_saved(news.waste_usd, news.waste_unpriced) if news.waste_usd or news.waste_unpriced else ""
     )
@@ -239,12 +238,12 @@ def _where(news: News, outcome: AuditOutcome) -> str:
 
 
 def whole(audit: AuditRecord, saving: str = "", where: str = "") -> str:
-    """How much the whole audit found, and where, and how much that saves. Empty without an outcome.
+    """Return how much the whole audit found, where, and how much that saves. Empty without an outcome.
 
     Args:
-        audit: the audit.
-        saving: what its findings save, in words.
-        where: the places in words; without it, the number of targets.
+        audit: The audit.
+        saving: What its findings save, in words.
+        where: The places in words; if empty, the number of targets.
     """
     outcome = audit.outcome
     if outcome is None:
@@ -254,12 +253,12 @@ def whole(audit: AuditRecord, saving: str = "", where: str = "") -> str:
 
 
 def _acts(news: News) -> str | None:
-    """When what is approved is deleted."""
+    """Return when Slackwater deletes what is approved; None if nothing acts on approvals."""
     return None if news.grace_days is None else f"after {count(news.grace_days, 'day')}"
 
 
 def _gone(gone: Iterable[LedgerEntry]) -> str:
-    """What is gone, and what that saves; apart from it, what is only told no more, and why."""
+    """Return the resolved findings and their savings, then how many are only no longer listed, and why."""
     entries = list(gone)
     whys = Counter(entry.why for entry in entries if entry.why in UNLISTED)
     solved = [entry.evidence for entry in entries if entry.why not in whys]
@@ -279,7 +278,7 @@ def _gone(gone: Iterable[LedgerEntry]) -> str:
 
 
 def _gone_in_lines(gone: Sequence[LedgerEntry]) -> Iterator[finding.Line]:
-    """Return the findings that are gone, if the digest cannot name them all."""
+    """Yield the resolved findings, if the digest cannot name them all."""
     solved = [entry for entry in gone if entry.why not in UNLISTED]
     if len(solved) <= NAMED:
         return
@@ -300,10 +299,10 @@ def unseen(
     organization: Organization | None = None,
     place: str = "target",
 ) -> str:
-    """What the audit could not see; empty if it saw everything.
+    """Return what the audit could not read; empty if it read everything.
 
-    Of an organization that is told by account, and not for each region. What the ceiling on metrics held back did not
-    fail.
+    For an organization, incomplete accounts are listed instead of regions. Calls that the ceiling on metrics held back
+    do not count as failed.
     """
     parts = []
     outcome = audit.outcome
@@ -324,7 +323,7 @@ def unseen(
     held = [gap for gap in gaps if is_held_back(gap.reason)]
     if required := [gap for gap in gaps if not gap.optional and not is_held_back(gap.reason)]:
         calls = dict.fromkeys(f"{literal(gap.what)}: {literal(gap.reason, 150)}" for gap in required)
-        which = "" if parts else f": {_some([*calls])}"  # a target says already what failed
+        which = "" if parts else f": {_some([*calls])}"  # the incomplete targets already say what failed
         parts.append(f"{count(len(required), 'required call')} failed{which}.")
     incomplete = outcome.incomplete if outcome else ()
     if reached := ceiling([*(gap.reason for gap in held), *(one.why for one in incomplete)]):
@@ -337,14 +336,12 @@ def unseen(
 
 
 def _undecided(news: News) -> str:
-    """How many checks had too little data; nothing failed there."""
+    """Return how many checks had too little data to decide. Nothing failed there."""
     return f"{count(news.unknown, 'check')} could not decide, for lack of data." if news.unknown else ""
 
 
 def _blind(organization: Organization) -> str:
-    """The first accounts that were not seen whole, each with what is missing and why; a reason that they share is said
-    once.
-    """
+    """Return the first incomplete accounts, each with what is missing and why. A reason that all share appears once."""
     blind, names = organization.unseen, organization.names
     alike = {_why(one.why.replace(one.account, "{account}")) for one in blind}
     if len(alike) == 1:
@@ -355,15 +352,15 @@ def _blind(organization: Organization) -> str:
 
 
 def _why(why: str) -> str:
-    """Why something was not seen whole.
+    """Return why something is incomplete.
 
-    What is spent when the ceiling is reached differs, and the ceiling is told once.
+    The ceiling on metrics has a fixed short text: reasons differ in the amount spent, and another sentence states it.
     """
     return "the ceiling on metrics" if is_held_back(why) else literal(why, 150)
 
 
 def _rest(news: News, more: int) -> str:
-    """What this message does not say, and where to find it."""
+    """Return what this message leaves out, and where to find it."""
     parts = []
     if news.buttons:
         parts.append(f"Details{f' and {more:,} more' if more else ''} are in the thread.")
@@ -377,9 +374,9 @@ def _rest(news: News, more: int) -> str:
 
 
 def _thread(news: News, top: Sequence[FindingNews], rest: Sequence[FindingNews]) -> list[Message]:
-    """Return the details of the findings in the digest, a line for each other by owner, and what is gone.
+    """Return the thread: details of the findings in the digest, a line for each other one by owner, resolved findings.
 
-    What is too much is counted.
+    What does not fit is counted.
     """
     packed, left_out = _packed([finding.details(one.entry.evidence, one.found) for one in top], OF_DETAILS)
     listed = [
@@ -400,7 +397,11 @@ def _thread(news: News, top: Sequence[FindingNews], rest: Sequence[FindingNews])
 
 
 def _packed(units: Iterable[Sequence[Block]], most: int) -> tuple[list[list[Block]], int]:
-    """As few messages as hold these units whole, `most` at most, and how many units are left."""
+    """Pack units into as few messages as possible, at most `most`, without splitting one.
+
+    Returns:
+        The messages, and the number of units that did not fit.
+    """
     messages: list[list[Block]] = []
     left = 0
     for unit in units:
@@ -415,22 +416,22 @@ def _packed(units: Iterable[Sequence[Block]], most: int) -> tuple[list[list[Bloc
 
 
 def _some(names: Sequence[str], of: int | None = None, most: int = NAMED) -> str:
-    """The first names, and how many more there are."""
+    """Return the first names, and how many more there are. `of` is the total if `names` has only some."""
     more = (len(names) if of is None else of) - len(names[:most])
     return f"{', '.join(names[:most])}{f' and {more:,} more' if more else ''}"
 
 
 def _aside(entry: LedgerEntry) -> str:
-    """What is worth knowing of an entry that is not the first of its finding."""
+    """Return the reason of a change; empty for a new finding."""
     return "" if entry.why == "new" else entry.why
 
 
 def time(at: datetime) -> str:
-    """`2026-11-16 09:07 UTC`."""
+    """Return a time such as `2026-11-16 09:07 UTC`."""
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def date_and_time(at: datetime) -> str:
-    """`16 Nov 2026, 09:07 UTC`: for a time in the future, which people put into a calendar."""
+    """Return a time such as `16 Nov 2026, 09:07 UTC`, for future times that people put into a calendar."""
     at = at.astimezone(UTC)
     return f"{at.day} {at:%b %Y, %H:%M} UTC"

@@ -1,4 +1,4 @@
-"""A finding in Slack: as some blocks of a digest, as one line, and with all that is known of it."""
+"""A finding in Slack: as blocks of a digest, as one line, and with its details."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,34 +32,34 @@ from slackwater.views.slack.text import NAME, SENTENCE, literal, shortened
 from slackwater.views.text.words import NOUNS, count, evidence_text, undo
 
 SEVERITY_ICONS: Final[dict[Severity, str]] = {"high": "🔴", "medium": "🟠", "low": "🟡", "info": "⚪"}
-"""For the eye; the word is always said, too."""
+"""Visual signs only: the text says the same."""
 
 SNOOZES: Final = {"7": "7 days", "30": "30 days", "90": "90 days"}
 
 STOP, KEEP = "stop", "Keep it"
-"""The button that stops a clean-up, and its label; its value is the finding's id."""
+"""Action id and label of the button that stops a clean-up. Its value is the finding's id."""
 
 EVIDENCE, ADVICE, CAVEATS = 8, 3, 4
-"""Of each in the details; the report has all."""
+"""Maximum entries of each in the details. The report has all."""
 RISK, CAVEAT, COMMAND = 400, 350, 600
-"""Characters; a longer command is in the report alone, since half of one is worse than none."""
+"""Maximum characters. A longer command is only in the report, because half a command is worse than none."""
 
 LINE: Final = 540
-"""Characters of a line."""
+"""Maximum characters of a line."""
 FIX: Final = 160
-"""Characters of a fix in a line."""
+"""Maximum characters of a fix in a line."""
 
 NAMELESS: Final[Mapping[str, str]] = MappingProxyType({})
-"""Accounts of which nobody knows more than their ids."""
+"""Accounts without known names: messages show their ids."""
 
 type Accounts = Mapping[str, str] | None
-"""What to call accounts; None leaves the account out, as everything is in the same one."""
+"""Names of accounts by id. None leaves accounts out, because everything is in the same one."""
 
 type Shown = tuple[FindingRecord, FindingDocument | None]
-"""A finding, and how the scan document has it, where that is known."""
+"""A finding, and its entry in the scan document; None if that is not available."""
 
 ASK: Final = "Ask the owner"
-"""How a recommendation begins that needs the owner."""
+"""Start of a recommendation that needs the owner."""
 
 WAYS_BACK: Final = {
     "ebs-volume": ("a snapshot", "create a volume from the snapshot, with a new ID"),
@@ -67,21 +67,21 @@ WAYS_BACK: Final = {
     "fsx-file-system": ("a backup in FSx", "restore it, with a new ID and address"),
     "fsx-volume": ("a backup in FSx", "create a volume from the backup, with a new ID"),
 }
-"""What is made before a resource is deleted, and what to do to get the resource back."""
+"""The backup that Slackwater creates before it deletes a resource, and how to get the resource back."""
 DELETED_WITH_IT: Final = {"fsx-file-system": "Its automatic backups go with it."}
-"""What a deletion takes that nobody sees hang on the resource."""
+"""What else AWS deletes with a resource, although it is not listed as a sub-resource."""
 CONFIRM_TEXT, CONFIRM_NAME = 300, 24
-"""Characters. A name that is longer is cut, so that no sentence after it is."""
+"""Maximum characters. A longer name is cut, so that the sentences after it fit."""
 
 
 def named(resource: TrackedResource, most: int = NAME) -> str:
-    """A resource as `name (id)`, or its id alone where it has no name."""
+    """Return a resource as `name (id)`, or its id alone if it has no name."""
     name, id_ = literal(resource.name, most), literal(resource.id, most)
     return id_ if name == id_ else f"{name} ({id_})"
 
 
 def place(resource: TrackedResource, accounts: Accounts = NAMELESS) -> str:
-    """`eu-west-1, account 123456789012`; `accounts` has what to call an account."""
+    """Return `eu-west-1, account 123456789012`. `accounts` has the names of accounts."""
     if accounts is None:
         return literal(resource.region)
     return f"{literal(resource.region)}, account {literal(accounts.get(resource.account, resource.account))}"
@@ -107,7 +107,11 @@ def dollars(usd: Decimal) -> str:
 
 
 def total_waste(pairs: Iterable[Shown]) -> tuple[Decimal, int]:
-    """What the waste among them comes to, as in the scan document's totals; of how many resources that is not known."""
+    """Add up the savings of the waste among these findings, by the rule of the scan document's totals.
+
+    Returns:
+        US dollars a month, and the number of resources whose saving is unknown.
+    """
     return total_savings(_ways(one, found) for one, found in pairs if one.kind == "waste")
 
 
@@ -139,7 +143,7 @@ def fix(found: FindingDocument | None, most: int = SENTENCE) -> str:
 
 
 def _advice(to_do: RecommendationDocument, owner: str | None) -> str:
-    """Return what to do: without a known owner, you have to find the owner before you can ask."""
+    """Return what to do. If the owner is unknown, the first step is to find the owner."""
     if owner or not to_do["summary"].startswith(ASK):
         return to_do["summary"]
     return f"Find and ask the owner{to_do['summary'].removeprefix(ASK)}"
@@ -171,7 +175,7 @@ def shown(
 
 
 def title(sighting: FindingRecord, rest: str = "", label: str = "") -> Block:
-    """What a finding is about, and what it comes to."""
+    """Return a finding's resource and saving."""
     name = f"{SEVERITY_ICONS[sighting.severity]} {label}{named(sighting.resource)}"
     return paragraph(run(name, "bold"), run(f" · {money(sighting)}{rest}"))
 
@@ -201,7 +205,7 @@ type Line = tuple[str, int]
 
 
 def in_lines(listed: Iterable[Line]) -> Iterator[tuple[Block, int]]:
-    """Return lines in as few blocks as hold them whole, each with its number of findings."""
+    """Yield lines packed into as few blocks as possible, each block with its number of findings."""
     text, findings = "", 0
     for words, many in listed:
         if text and len(text) + 1 + len(words) > TEXT:
@@ -213,7 +217,7 @@ def in_lines(listed: Iterable[Line]) -> Iterator[tuple[Block, int]]:
 
 
 class ListedFinding(NamedTuple):
-    """A finding to list: its fix and its remark may be empty, and the scan document may not have it."""
+    """A finding to list. Its fix and its remark may be empty; `found` is None if it is not in the scan document."""
 
     sighting: FindingRecord
     fix: str
@@ -222,9 +226,9 @@ class ListedFinding(NamedTuple):
 
 
 def by_owner(listed: Sequence[ListedFinding], accounts: Accounts = NAMELESS) -> Iterator[Line]:
-    """Return a line for each finding, and one for its fix, under its owner; the owner with the highest savings first.
+    """Yield a line for each finding, and one for its fix, by owner. The owner with the highest savings comes first.
 
-    Account and region are said once if all findings share them.
+    Account and region appear once if all findings share them.
     """
     places = {_where(one.sighting.resource, accounts) for one in listed}
     one_place = len(places) == 1
@@ -263,12 +267,17 @@ def choices(  # noqa: PLR0913 -- each flag adds a button
     may_stop: bool = False,
     acts: str | None = None,
 ) -> Block:
-    """What people can do about a finding in a message.
+    """Return the buttons for a finding in a message.
 
-    An approval is for the finding as it is shown: by its fingerprint.
+    The approve button carries the finding's fingerprint, so that it approves only what is shown.
 
-    `acts` says when what is approved is deleted, such as "after 30 days"; None where nothing acts on an approval.
-    `may_stop` where there is a clean-up to stop.
+    Args:
+        post_id: Id of the message's post.
+        sighting: The finding.
+        may_decide: Whether to offer snooze and dismiss.
+        may_approve: Whether to offer approval, if Slackwater can act on the finding.
+        may_stop: Whether there is a clean-up to stop.
+        acts: When Slackwater acts on an approval, such as "after 30 days"; None if nothing acts on approvals.
     """
     id_, name = sighting.id, named(sighting.resource, 20)
     elements = [button("details", "Details", id_, of=name)]
@@ -296,7 +305,7 @@ def _confirm_stop(sighting: FindingRecord) -> Element:
 
 
 def _confirm(sighting: FindingRecord, acts: str | None) -> Element:
-    """What the press does, how much of it, and the way back: in 300 characters."""
+    """Return the dialog before an approval: what it does, the saving, and how to undo it, in 300 characters."""
     resource, to = sighting.resource, sighting.setting
     what = f"changed to {in_words(to)}" if to else f"deleted {acts}, unless it is used" if acts else "deleted"
     if to:
@@ -317,7 +326,7 @@ def _confirm(sighting: FindingRecord, acts: str | None) -> Element:
 
 
 def details(sighting: FindingRecord, found: FindingDocument | None) -> tuple[Block, ...]:
-    """A finding with its evidence, what to do and what to mind; that it is no longer kept, where `found` is None."""
+    """Return a finding with its evidence, options and caveats. Without `found`, say that the evidence has expired."""
     about = title(sighting, f"\n{literal(sighting.summary, SENTENCE)}")
     if found is None:
         return about, small("Its evidence has expired.")
@@ -352,5 +361,5 @@ def _recommendation(number: int, to_do: RecommendationDocument, owner: str | Non
 
 
 def _typed(command: str) -> bool:
-    """Whether a command holds nothing that cannot be seen: it is shown as it is, to be copied, or not at all."""
+    """Return whether a command has no invisible characters. People copy it, so it is shown unchanged or not at all."""
     return all(literal(part, COMMAND) == part for part in command.replace("\n", " ").split(" ") if part)

@@ -1,6 +1,6 @@
-"""The form in which somebody says why a finding is dismissed.
+"""The form that asks why a finding is dismissed.
 
-Nothing here loads pydantic: it is opened while Slack waits.
+This module must not import pydantic, because Slack waits for the form with a short timeout.
 """
 
 import json
@@ -9,21 +9,21 @@ from typing import Final
 from slackwater.views.slack.blocks import Element, lines, menu, option, plain
 
 DISMISSAL: Final = "dismissal"
-"""What Slack calls the form when it is sent: its `callback_id`."""
+"""The form's `callback_id`, which Slack sends back with it."""
 
 WHY, UNTIL = "why", "until"
 """The fields: both `block_id` and `action_id`."""
 
 LONGEST_WHY: Final = 1_000
-"""Characters."""
+"""Maximum characters of the reason."""
 
 FOR_GOOD: Final = "for-good"
 TERMS: Final = {FOR_GOOD: "For good", "30": "For 30 days", "90": "For 90 days", "365": "For a year"}
-"""Until when: values and what they are called; a value is a number of days, or for good."""
+"""How long a dismissal holds: values and labels. A value is a number of days, or `FOR_GOOD`."""
 
 
 def dismissal(post_id: str, finding_id: str, response_url: str = "") -> Element:
-    """The form, for `views.open`. Its `private_metadata` is JSON of `post`, `finding` and `response_url`."""
+    """Return the form for `views.open`. Its `private_metadata` is JSON with `post`, `finding` and `response_url`."""
     metadata = {"post": post_id, "finding": finding_id, "response_url": response_url}
     until = {**menu(UNTIL, "Until", TERMS), "initial_option": option(FOR_GOOD, TERMS[FOR_GOOD])}
     why = {"type": "plain_text_input", "action_id": WHY, "multiline": True, "min_length": 1, "max_length": LONGEST_WHY}

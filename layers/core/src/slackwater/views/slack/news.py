@@ -1,4 +1,4 @@
-"""What a digest tells: what an audit changed, for one channel."""
+"""The input of a digest: what an audit changed, for one channel."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from slackwater.views.scan.organization import Organization
 class FindingNews:
     """A finding that was opened, reopened or changed.
 
-    `found` is how the scan document has it; None where it is not there.
+    `found` is its entry in the scan document; None if it is not there.
     """
 
     entry: LedgerEntry
@@ -25,15 +25,21 @@ class FindingNews:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """What one channel is told of an audit: the worst first. `gone` are findings that were resolved.
+    """The changes of an audit for one channel, the most severe first.
 
-    `others` counts changes that went to other channels. `buttons` says whether the channel can have any (a webhook
-    cannot), and `may_decide` whether the policy lets anybody snooze and dismiss. `top` findings are told in the digest,
-    all in its thread. `unknown` counts questions without an answer. `waste_usd` is what all waste of the audit comes
-    to, by the totals of its scan document, and `waste_unpriced` of how many resources nobody knows that. `grace_days`
-    lie between the approval of a deletion and the deletion; None where nothing acts on approvals. `organization` is
-    there where several accounts were audited, and `trend` has the audits before of the same scope, the oldest first, as
-    the head of the scan document tells. `people` has the Slack ids of users and user groups by owner.
+    Attributes:
+        gone: Findings that were resolved.
+        others: Number of changes that went to other channels.
+        unknown: Number of inconclusive checks.
+        waste_usd: Savings from all waste of the audit, by the totals of its scan document, US dollars a month.
+        waste_unpriced: Number of resources whose saving is unknown.
+        top: Number of findings in the digest itself. The thread has all.
+        buttons: Whether the channel can have buttons. A webhook cannot.
+        may_decide: Whether the policy lets anyone snooze and dismiss.
+        grace_days: Days between the approval of a deletion and the deletion; None if nothing acts on approvals.
+        organization: The accounts, if several were audited.
+        trend: Earlier audits of the same scope, the oldest first, from the head of the scan document.
+        people: Slack ids of users and user groups by owner.
     """
 
     audit: AuditRecord

@@ -1,8 +1,7 @@
-"""Foreign words in Slack: names, tags, owners and reasons are data, and must never mention anybody, link, or format
-anything.
+"""Untrusted text in Slack. Names, tags, owners and reasons are data: they must never mention, link or format.
 
-Blocks carry them as plain text or rich text, where Slack parses nothing: `literal`. A message's `text` is mrkdwn, and
-so is what mentions a person: `mrkdwn`.
+In blocks they are plain text or rich text, where Slack parses nothing: use `literal`. A message's `text` is mrkdwn, and
+so is a line that mentions a person: use `mrkdwn`.
 """
 
 import re
@@ -12,33 +11,33 @@ from unicodedata import bidirectional
 from slackwater.views.text.one_line import one_line
 
 NAME: Final = 100
-"""Characters of a name, a tag or an id."""
+"""Maximum characters of a name, a tag or an id."""
 SENTENCE: Final = 500
-"""Characters of a sentence, or of a reason that somebody gave."""
+"""Maximum characters of a sentence, or of a person's reason."""
 
 JOINER: Final = "\u2060"
-"""Takes no room, and parts what would mean something together."""
+"""A zero-width character that separates characters which Slack would otherwise parse together."""
 
 _SPACES: Final = re.compile(r"[ \t\r\n]+")
 """Spaces and line breaks, as people write them."""
 OPEN, CLOSE = "\u2068", "\u2069"
-"""What is between them has its own direction, and the sentence around them keeps its."""
+"""Text between them has its own direction, and does not change the direction of the sentence around them."""
 _CALL: Final = re.compile(r"<(?=[!@#])|@(?=(?:here|channel|everyone|group)\b)", re.IGNORECASE)
-"""What calls people where it is parsed. Slack does not parse it in plain text; whatever passes messages on may."""
+"""Text that mentions people if it is parsed. Slack does not parse plain text, but a program that forwards it may."""
 
 _ESCAPED: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "*": "∗", "~": "∼", "`": "ˋ"})
-"""mrkdwn knows no escape for its marks: a sign that looks the same stands in."""
+"""mrkdwn has no escape for its formatting characters, so similar characters replace them."""
 _EDGE: Final = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
-"""Within a word an underscore means nothing."""
+"""An underscore at the edge of a word. Slack does not parse one inside a word."""
 _SHORTCODE: Final = re.compile(r":(?=[\w+'-]+(?::|$))")
 _LINK: Final = re.compile(r":(?=//)|@(?=\w)|(?<=\w)\.(?=[^\W\d_])|(?<!\w)#(?=\w)")
 
 
 def literal(words: str, most: int = NAME) -> str:
-    """The words where Slack parses nothing: one line of at most `most` characters, whatever they hold.
+    """Return untrusted text for places where Slack parses nothing: one line of at most `most` characters.
 
-    Right-to-left words are kept from turning what is around them. Nothing to see is "(empty)", and a character that
-    nobody can see shows as its code point.
+    Right-to-left text does not change the direction of the text around it. Text without visible characters becomes
+    "(empty)". An invisible character shows as its code point.
     """
     line = _CALL.sub(lambda mark: mark[0] + JOINER, one_line(_SPACES.sub(" ", words).strip(" ")))
     if any(bidirectional(one) in {"R", "AL"} for one in line):
@@ -47,11 +46,11 @@ def literal(words: str, most: int = NAME) -> str:
 
 
 def shortened(words: str, most: int) -> str:
-    """At most `most` characters; what is cut off shows as an ellipsis."""
+    """Cut text to at most `most` characters, with an ellipsis at the end."""
     return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
 
 
 def mrkdwn(words: str) -> str:
-    """Literal words where mrkdwn is parsed: they come out as they are, at most five times as long."""
+    """Escape literal text for mrkdwn, so that Slack shows it unchanged. The result is at most five times as long."""
     unmarked = _EDGE.sub("ˍ", words).translate(_ESCAPED)
     return _LINK.sub(lambda mark: mark[0] + JOINER, _SHORTCODE.sub(f":{JOINER}", unmarked))

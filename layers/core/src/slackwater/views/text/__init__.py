@@ -1,1 +1,1 @@
-"""Words, Markdown and sparklines that all views for people share."""
+"""Wording, Markdown and sparklines that all views for people share."""

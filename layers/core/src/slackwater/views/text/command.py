@@ -1,4 +1,4 @@
-"""Shell commands for people, who copy them line by line."""
+"""Shell commands, formatted for people who copy them line by line."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -8,7 +8,7 @@ INDENT: Final = "  "
 
 
 def lines(command: str, width: int = WIDEST) -> list[str]:
-    """A command as lines of at most `width` columns, if its words allow it.
+    """Return a command as lines of at most `width` columns, if its words allow it.
 
     Each step of a chain (`&&`) is a line of its own. A longer line continues after a backslash.
     """
@@ -27,7 +27,7 @@ def _wrapped(step: str, width: int) -> Iterator[str]:
 
 
 def _options(step: str) -> Iterator[str]:
-    """The words of a step, with each option and its values in one piece."""
+    """Yield the words of a step, each option together with its values."""
     piece = list[str]()
     for word in _split(step, " "):
         if piece and (word.startswith("--") or not piece[0].startswith("--")):
@@ -38,7 +38,7 @@ def _options(step: str) -> Iterator[str]:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """Split at a separator that is not in quotes and not in a loop, which is one step."""
+    """Split at separators, except in quotes. A loop is one step, so `&&` in it does not split."""
     parts, start, quote, at = list[str](), 0, "", 0
     while at < len(text):
         if quote:

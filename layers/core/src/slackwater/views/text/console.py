@@ -23,7 +23,7 @@ PATHS: Final = {
 
 
 def console_url(resource: ResourceDocument) -> str | None:
-    """The page of a resource; None for a partition or type without a known page."""
+    """Return the console page of a resource; None for a partition or type without a known page."""
     partition = resource["arn"].removeprefix("arn:").partition(":")[0]
     domain, path = DOMAINS.get(partition), PATHS.get(resource["type"])
     if domain is None or path is None:

@@ -8,13 +8,14 @@ WHOLE_FROM: Final = 10
 
 
 def dollars(usd: Decimal) -> str:
-    """An amount: `$9,615`, or `$2.74` below ten dollars."""
+    """Format an amount: `$9,615`, or `$2.74` below ten dollars."""
     return f"${usd:,.0f}" if abs(usd) >= WHOLE_FROM or not usd % 1 else f"${usd:,.2f}"
 
 
 def effect(usd: str | None) -> str:
-    """What a fix does to the monthly bill, from its `monthly_savings_usd`: `saves $1,001/mo`, `fix: +$352/mo`,
-    `fix: free`.
+    """Return what a fix does to the monthly bill, from its `monthly_savings_usd`; None is unknown.
+
+    Examples are `saves $1,001/mo`, `fix: +$352/mo` and `fix: free`.
     """
     if usd is None:
         return "saving unknown"

@@ -8,21 +8,22 @@ from typing import Final
 
 BARS: Final = "▁▂▃▄▅▆▇█"
 MISSING: Final = "·"
-"""Nobody published a point: not a low bar, which would be a small number."""
+"""Stands for a missing point. A low bar would look like a small number."""
 
 LOGARITHMIC_FROM: Final = 20
-"""How far a peak stands above the middle before a linear scale shows the peak alone: a throttled rate would look like
-none.
+"""Ratio of peak to median above which the scale is logarithmic.
+
+A linear scale would show only the peak, and a throttled rate would look like none.
 """
 DECADES: Final = 10_000
-"""A logarithmic scale reaches down to this part of the peak."""
+"""A logarithmic scale goes down to the peak divided by this."""
 
 
 def sparkline(values: Sequence[float | None], width: int, top: float | None = None) -> str:
-    """At most `width` bars, each the greatest value of its part.
+    """Return at most `width` bars, each the maximum of its part of the series.
 
-    The scale runs from zero, or from the least value below it, to `top` or the greatest value; without `top`,
-    logarithmically where `is_logarithmic` says so.
+    The scale goes from zero, or from the minimum if that is negative, to `top`. Without `top` it goes to the maximum,
+    and is logarithmic if `is_logarithmic` says so.
     """
     parts = min(width, len(values))
     edges = [len(values) * i // parts for i in range(parts + 1)] if parts else []
@@ -41,7 +42,7 @@ def sparkline(values: Sequence[float | None], width: int, top: float | None = No
 
 
 def is_logarithmic(values: Sequence[float | None]) -> bool:
-    """True when nothing is below zero, and the peak stands far above the middle of what is above zero."""
+    """Return whether no value is negative, and the peak is far above the median of the positive values."""
     present = [value for value in values if value is not None]
     positive = [value for value in present if value > 0]
     return bool(positive) and min(present) >= 0 and max(positive) > LOGARITHMIC_FROM * median(positive)

@@ -1,4 +1,4 @@
-"""The words that all views for people share."""
+"""Wording that all views for people share."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ NOUNS: Final = {
     "fsx-file-system": "FSx file system",
     "fsx-volume": "FSx volume",
 }
-"""What people call a type of resource."""
+"""Nouns for types of resources."""
 BYTES: Final = {1 << 40: "TiB", 1 << 30: "GiB", 1 << 20: "MiB", 1 << 10: "KiB"}
 DELETIONS: Final = {
     "back-up-and-delete",
@@ -44,7 +44,7 @@ DELETIONS: Final = {
 
 
 def measure(value: float | str, unit: str) -> str:
-    """A value of evidence for people: `1,024 GiB`, `7.9 MB/s`, `12.5 %`; bytes in the unit that suits them."""
+    """Format a value of evidence: `1,024 GiB`, `7.9 MB/s`, `12.5 %`. Bytes get the binary unit that fits."""
     if isinstance(value, str):
         return value
     if unit == "bytes":
@@ -54,15 +54,16 @@ def measure(value: float | str, unit: str) -> str:
 
 
 def evidence_text(fact: EvidenceDocument) -> str:
-    """The value of a fact for people; a series without a point has none, whatever the detector made of it."""
+    """Format the value of a fact. If its series has no points, say so instead of the detector's value."""
     if (series := fact.get("series")) and all(value is None for value in series["values"]):
         return "no points published"
     return measure(fact["value"], fact["unit"])
 
 
 def scale(fact: EvidenceDocument) -> str:
-    """How to read the picture of a fact's series, and what to compare it with; empty where it runs from zero to its
-    peak.
+    """Return how to read the chart of a fact's series, and the levels to compare it with.
+
+    Empty if the chart goes from zero to the peak and has no levels.
     """
     top, series, how = fact.get("scale"), fact.get("series"), list[str]()
     if top is not None:
@@ -78,22 +79,22 @@ def scale(fact: EvidenceDocument) -> str:
 
 
 def number(value: float) -> str:
-    """With thousands separators, and four significant digits at most after the point."""
+    """Format a number: whole from 1,000 up, with thousands separators, else with up to four significant digits."""
     return f"{value:,.0f}" if abs(value) >= 1_000 or value == int(value) else f"{value:.4g}"
 
 
 def count(how_many: int, noun: str) -> str:
-    """`1 finding`, `1,234 findings`."""
+    """Return a number with its noun: `1 finding`, `1,234 findings`."""
     return f"{how_many:,} {noun}{'' if how_many == 1 else 's'}"
 
 
 def only_backs_up(to_do: RecommendationDocument) -> bool:
-    """Whether it is a deletion whose command only backs up."""
+    """Return whether the recommendation is a deletion whose command only backs up."""
     return "command" in to_do and to_do["action"] in DELETIONS
 
 
 def undo(to_do: RecommendationDocument) -> str:
-    """Whether and how a recommendation can be undone."""
+    """Return whether and how a recommendation can be undone."""
     if not to_do["reversible"]:
         return "cannot be undone"
     if to_do["action"] in DELETIONS:
@@ -103,7 +104,7 @@ def undo(to_do: RecommendationDocument) -> str:
 
 
 def saving(usd: str | None) -> str:
-    """What a recommendation does to the bill, from its `monthly_savings_usd`."""
+    """Return what a recommendation does to the bill, from its `monthly_savings_usd`; None is unknown."""
     if usd is None:
         return "saving unknown"
     amount = Decimal(usd)
@@ -113,7 +114,7 @@ def saving(usd: str | None) -> str:
 
 
 def headline(doc: ScanDocument) -> str:
-    """What the waste comes to, and how much else was found; what is missing comes before all."""
+    """Return the savings from waste, and how much else was found. An incomplete scan says so first."""
     by_kind = doc["totals"]["by_kind"]
     found = [_waste(by_kind["waste"], doc["totals"].get("high_confidence_usd"))] if "waste" in by_kind else []
     nouns: dict[FindingKind, str] = {"performance": "performance issue", "risk": "risk"}
@@ -127,7 +128,10 @@ def headline(doc: ScanDocument) -> str:
 
 
 def missing(doc: ScanDocument) -> str:
-    """How much that is required failed; what the ceiling on metrics held back did not fail."""
+    """Return how many required calls failed, and whether the ceiling on metrics was reached.
+
+    Calls that the ceiling held back do not count as failed.
+    """
     reasons = [gap["reason"] for gap in doc["scan"]["gaps"] if not gap["optional"]]
     failed, reached = sum(not is_held_back(reason) for reason in reasons), ceiling(reasons)
     calls = f"{count(failed, 'required call')} failed" if failed or not reached else ""
@@ -135,13 +139,14 @@ def missing(doc: ScanDocument) -> str:
 
 
 def is_held_back(reason: str) -> bool:
-    """Whether it was not asked for, as the ceiling on metrics would have been passed."""
+    """Return whether the call was not made because it would have exceeded the ceiling on metrics."""
     return HELD_BACK.search(reason) is not None
 
 
 def ceiling(reasons: Iterable[str]) -> str:
-    """That the ceiling on metrics is reached, what it is, and what raises it; empty where none of the reasons
-    is that.
+    """Say that the ceiling on metrics is reached, what it is, and how to raise it.
+
+    Empty if none of the reasons is the ceiling.
     """
     reached = next(filter(None, map(HELD_BACK.search, reasons)), None)
     if reached is None:
@@ -155,7 +160,7 @@ def ceiling(reasons: Iterable[str]) -> str:
 
 
 def allowance(left: Allowance) -> str:
-    """What audits may still do today: `46.79 of 50.00 USD for metrics; 1 of 3 audits is running`."""
+    """Return what audits may still do today: `46.79 of 50.00 USD for metrics; 1 of 3 audits is running`."""
     running, most = len(left.running), count(left.most_running, "audit")
     cents = left.left_usd.quantize(Decimal("0.01"), ROUND_DOWN)
     return (
@@ -165,13 +170,13 @@ def allowance(left: Allowance) -> str:
 
 
 def all_disabled(doc: ScanDocument) -> bool:
-    """True if a service control policy disables every region, so that the scan read nothing."""
+    """Return whether a service control policy disables every region, so that the scan read nothing."""
     targets = doc["scan"]["targets"]
     return bool(targets) and all("closed" in target for target in targets)
 
 
 def _waste(totals: SomeTotals, high_confidence_usd: str | None) -> str:
-    """What the waste costs: `$9,615 a month ($6,391 with high confidence) in 42 findings`."""
+    """Return what the waste costs: `$9,615 a month ($6,391 with high confidence) in 42 findings`."""
     findings, usd = count(totals["findings"], "finding"), Decimal(totals["monthly_savings_usd"])
     if not usd and totals["unpriced"]:
         return f"{findings} of waste, saving unknown"
@@ -181,7 +186,7 @@ def _waste(totals: SomeTotals, high_confidence_usd: str | None) -> str:
 
 
 def completeness(doc: ScanDocument) -> str:
-    """Whether AWS answered every required call, and how many checks are inconclusive."""
+    """Return whether AWS answered every required call, and how many checks are inconclusive."""
     if all_disabled(doc):
         return "A service control policy disables every region in this scan. Nothing was read."
     if doc["scan"]["complete"]:
@@ -201,7 +206,7 @@ def _resources(doc: ScanDocument) -> str:
 
 
 def facts(doc: ScanDocument) -> list[str]:
-    """What was looked at, what was flagged but left out, and what the scan cost: a sentence each."""
+    """Return a sentence each on what was scanned, what was flagged but suppressed, and what the scan cost."""
     head, totals, usage = doc["scan"], doc["totals"], doc["scan"]["usage"]
     regions: defaultdict[str, list[str]] = defaultdict(list)
     for target in head["targets"]:
@@ -227,8 +232,9 @@ def _from_snapshot(doc: ScanDocument) -> bool:
 
 
 def disabled_regions(targets: Iterable[tuple[str, str]]) -> list[str]:
-    """Closed targets (account, region) by region, with the accounts counted: one sentence for regions of the same
-    accounts.
+    """Return sentences on disabled regions. Regions that are disabled in the same accounts share a sentence.
+
+    `targets` are pairs of account and region.
     """
     accounts: defaultdict[str, set[str]] = defaultdict(set)
     for account, region in targets:
@@ -244,12 +250,12 @@ def disabled_regions(targets: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def not_read(doc: ScanDocument) -> list[GapDocument]:
-    """The gaps to list one by one: those of closed regions are said by `closed`."""
+    """Return the gaps to list one by one. Gaps of disabled regions are left out: the targets' `closed` says them."""
     return [gap for gap in doc["scan"]["gaps"] if gap["what"] != REGION_DISABLED]
 
 
 def gap_sentences(doc: ScanDocument) -> list[str]:
-    """A line for each gap to list; those that are optional are marked where `gaps_title` does not say so of all."""
+    """Return a line for each gap to list. Optional ones are labelled, unless `gaps_title` says that all are."""
     mark = "" if doc["scan"]["complete"] else " (optional)"
     return [
         one_line(f"{gap['region']}: {gap['what']}{mark if gap['optional'] else ''}: {gap['reason']}")
@@ -265,13 +271,13 @@ def gaps_title(doc: ScanDocument) -> str:
 
 
 def named(resource: ResourceDocument) -> str:
-    """A resource as `name (id)`, or its id alone where it has no name."""
+    """Return a resource as `name (id)`, or its id alone if it has no name."""
     return resource["id"] if resource["name"] == resource["id"] else f"{resource['name']} ({resource['id']})"
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a detector gave no finding, how often, and the first names that it is about."""
+    """Why a detector listed no finding, how often, and the names of the first resources."""
 
     detector: str
     reason: str
@@ -280,7 +286,7 @@ class Reason:
 
 
 def reasons(questions: Iterable[UnknownDocument | UnlistedDocument], examples: int = EXAMPLES) -> list[Reason]:
-    """What was not answered, or not listed, by detector and reason, the most frequent first."""
+    """Group inconclusive checks or suppressed findings by detector and reason, the most frequent first."""
     names: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     many = Counter[tuple[str, str]]()
     for question in questions:
