@@ -14,7 +14,7 @@ _STATES = {"running": 16, "stopped": 80, "terminated": 48}
 
 
 def _template(lines: str) -> str:
-    """Join lines, written for people to read, to the XML that is sent."""
+    """Return lines, which are for people to read, joined to the XML that is sent."""
     return "".join(line.strip() for line in lines.splitlines())
 
 
