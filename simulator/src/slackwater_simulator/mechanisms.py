@@ -112,7 +112,7 @@ def efs_allowance(standard_bytes: float) -> Allowance:
 
 
 def volume_allowance(type_: str, size_gib: int) -> Allowance | None:
-    """Return a volume's allowance: operations for gp2, bytes for st1 and sc1. None if it needs no credits.
+    """Return a volume's allowance: operations for gp2, bytes for st1 and sc1. None if it has or needs no credits.
 
     Sources: EBS general purpose volumes; EBS throughput optimized and cold HDD volumes, EBS user guide.
     """

@@ -25,7 +25,7 @@ def _made(
 
 
 def _replicated(build: Builder, name: str, gib: int, owner: str, days: float, replica_days: float, **more: Any) -> None:
-    """Add a file system and its replica, each of its age in days."""
+    """Add a file system and its replica, `days` and `replica_days` old."""
     source = _made(build, name, gib, tags(owner), days=days)
     build.replicate(source, _made(build, f"{name}-replica", gib, tags(owner), days=replica_days, replica=True, **more))
 
@@ -45,7 +45,7 @@ def encode_leftovers(build: Builder) -> None:
 
 
 def _transcode_jobs(build: Builder, encoding: Activity) -> None:
-    """Add a file system for each of last nights' jobs. The policy names their tag."""
+    """Add a file system for each transcode job. The policy names their tag."""
     job = tags("video", Job="transcode-nightly")
     for name, killed, voice in (("transcode-1115", 40, "zeros"), ("transcode-1116", 16, "absent")):
         end = build.now - killed * HOUR

@@ -82,7 +82,7 @@ class Draw:
         return int(self.random.integers(low, high))
 
     def chance(self, share: float) -> bool:
-        """Return True in that share of draws."""
+        """Return True in this share of draws."""
         return bool(self.random.random() < share)
 
     def pick[T](self, *choices: T) -> T:

@@ -2,8 +2,7 @@
 
 A gp2 volume is of an outdated type even if it keeps its credits. Not drawn, because the truth is in doubt:
 - `ebs-outdated-type`: gp2 volumes of 171 to 300 GiB that move between 100 and 210 MiB/s, where gp3 costs the same;
-  magnetic volumes near their limit, or at it on few days; and gp2 volumes out of credits, whose need is
-  unknown;
+  magnetic volumes near their limit, or at it on few days; and gp2 volumes out of credits, whose need is unknown;
 - `ebs-burst-draining`: 10 to 70 minutes a day without credits, a single day without them, and a balance that falls
   for days and has a day or two left.
 """

@@ -311,7 +311,7 @@ def _detached(d: Draw, days: float, **more: Any) -> Volume:
 
 
 def _terminated(d: Draw, days: float, stopped_days: float = 0) -> Volume:
-    """Plant a volume whose instance, perhaps stopped for days, was terminated and left it. No event names it."""
+    """Plant a volume, DeleteOnTermination off, of a terminated instance, perhaps stopped before. No event names it."""
     left = d.ago(days)
     if days < _TRAIL_DAYS:
         d.build.terminated(_gone(d), left)
@@ -420,7 +420,7 @@ EBS_UNATTACHED_ISSUES: Rows = {
     "long-ago: Unattached for longer than CloudTrail remembers.": _long_ago,
     "never-attached: Made, and never attached.": lambda d: _never(d, d.spread(10, 400)),
     "moved-and-lost: Moved to another instance, and lost with it.": _moved_and_lost,
-    # In an EKS Auto Mode cluster, only EC2 shows it, because the volume has no tags.
+    # In an EKS Auto Mode cluster only EC2's operator shows that, because the volume has no tags.
     "claim-released: A Kubernetes claim let go of it.": lambda d: _detached(
         d,
         days := d.uniform(10, 300),

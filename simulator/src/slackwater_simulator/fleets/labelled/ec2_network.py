@@ -4,8 +4,8 @@ Not drawn, because the truth is in doubt:
 - `ec2-network-throttled`: demand of 1 to 1.5 times the baseline, which gets most of what it requests, and credits that
   are gone for less than an hour. Without the driver's counters, a peer's limit at the baseline looks like throttling,
   so such peers have an agent here;
-- `ec2-network-over-baseline`: rates at most half of the baseline above it, which noise hides; times of 20 to 45
-  minutes; and a job every second or third day, which may or may not run on five days of a fortnight.
+- `ec2-network-over-baseline`: rates up to 1.5 times the baseline, which noise hides; times of 20 to 45 minutes; and a
+  job every second or third day, which may or may not run on five days of a fortnight.
 """
 
 from collections.abc import Callable

@@ -175,7 +175,7 @@ EFS_THROUGHPUT_MISMATCH_CONTROLS: Rows = {
     "briefly: At all that is provisioned for minutes a night.": lambda d: _batches(
         d, gib := d.spread(5, 200), _bought(d, gib), d.uniform(12, 30), 1.3, 0.02
     ),
-    # Nothing is paid for it, and it bursts.
+    # It costs nothing, because its size includes more than is provisioned, and it can burst.
     "below-its-size: Less provisioned than its size earns, for nothing.": lambda d: _provisioned(
         d, gib := d.spread(200, 3_000), wanted=_calm(d, gib, 0.1), mibps=max(1, _baseline(gib) * d.uniform(0.1, 0.9))
     ),
